@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/time.h"
+#include "model/trace.h"
+
+// A finished, analysed run: what run.json holds and every report is rendered from. An empty optional
+// means "not captured" and is written as null, never as zero.
+namespace nl {
+
+inline constexpr const char* kRunSchemaVersion = "1.0.0";
+
+enum class RunStatus {
+  kComplete,     // everything that was planned was captured
+  kPartial,      // usable, but something planned is missing; Run::problems says what
+  kInterrupted,  // Ctrl-C, SIGTERM or a timeout ended it early
+  kFailed,       // the workload or the capture failed; what there is was kept
+};
+
+struct TimeSummary {
+  std::uint64_t count = 0;
+  Ns total_ns = 0;
+  double mean_ns = 0;
+  double median_ns = 0;  // the mean of the two middle values where the count is even
+  Ns p99_ns = 0;         // nearest rank
+  Ns min_ns = 0;
+  Ns max_ns = 0;
+  double stddev_ns = 0;  // n - 1; 0 for a single value
+};
+
+struct StageSplit {
+  std::string stage;
+  Ns total_ns = 0;
+  std::uint64_t calls = 0;
+};
+
+// One launch that ncu profiled, with the proof that it is the kernel nsys timed.
+struct NcuSample {
+  std::uint64_t ncu_id = 0;
+  std::string ncu_kernel_name;
+  std::string matched_by;                // "mangled_name", "name" or "normalised_name"
+  Dim3 grid, block;
+  std::optional<std::string> stage;      // innermost stage range open at the launch
+  Ns nsys_median_ns = 0;                 // over nsys' launches of this name, grid and block
+  std::uint64_t nsys_calls = 0;
+  std::optional<Ns> ncu_duration_ns;
+  std::optional<double> sm_pct, dram_pct, occupancy_pct, tensor_pct, l2_pct;
+  std::optional<double> dram_bytes;
+  std::optional<std::string> bound_by;   // "compute", "memory", "latency"
+  std::map<std::string, double> metrics; // every other number that was asked for, base units
+};
+
+struct KernelEntry {
+  std::string name;
+  std::string mangled_name;
+  std::string short_name;
+  std::int32_t device = 0;
+  TimeSummary time;
+  double gpu_share = 0;                  // of the total time of all kernels, 0..1
+  std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
+  std::vector<StageSplit> stages;
+  bool selected = false;                 // one of the top-N that ncu was asked for
+  std::vector<NcuSample> ncu;
+  std::string ncu_note;                  // why there is no sample; empty where there is one
+};
+
+struct StageEntry {
+  std::string name;                      // "prefill", "decode", "decode_step" …
+  std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
+  TimeSummary wall;
+  std::optional<Ns> gpu_busy_ns;         // union of the intervals of its kernels and copies
+  std::optional<Ns> gpu_sum_ns;          // their plain sum
+  std::optional<std::uint64_t> kernel_calls;
+  std::uint64_t open_ranges = 0;         // never closed
+};
+
+struct ApiEntry {
+  std::string name;
+  TimeSummary time;
+};
+
+struct RangeEntry {
+  std::string domain;
+  std::string name;
+  RangeStyle style = RangeStyle::kPushPop;
+  TimeSummary wall;
+  std::optional<Ns> gpu_busy_ns;
+  std::optional<std::uint64_t> kernel_calls;
+};
+
+struct Coverage {                        // what of the GPU's time is explained, and what is not
+  std::optional<Ns> gpu_busy_ns;         // union over the whole capture
+  std::optional<Ns> kernel_sum_ns;
+  std::optional<double> in_stage_share;      // of the kernel time
+  std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
+  std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
+};
+
+struct Hardware {
+  std::vector<Device> gpus;
+  std::string driver_version;
+  std::string cpu_model;
+  std::uint32_t cpu_count = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string architecture;              // "x86_64"
+};
+
+struct Software {
+  std::string nl_stage_version;
+  std::string os, kernel;
+  std::string cuda_driver_version;
+  std::string nsys_version, ncu_version; // empty: not used
+};
+
+struct Workload {
+  std::vector<std::string> command;
+  std::string working_directory;
+  std::optional<int> exit_status;        // of the first pass
+};
+
+struct ModelInfo {
+  std::string name;
+  std::map<std::string, std::string> attributes;  // architecture, dtype, layers … as configured
+};
+
+struct PassRecord {                      // one process that we started, or would have
+  std::string name;                      // "nsys", "nsys-export", "ncu", "collector" …
+  std::vector<std::string> argv;
+  std::optional<int> exit_status;        // 128 + signal where a signal ended it
+  Ns duration_ns = 0;
+  std::string outcome;                   // "ok", "failed", "timeout", "interrupted", "skipped"
+  std::string detail;
+  std::vector<std::string> outputs;      // relative to the bundle
+};
+
+struct Problem {
+  std::string what, where, hint;
+};
+
+struct Provenance {
+  std::string captured_by;               // "nsys+ncu", "nsys", "collector (NVTX only)", "import"
+  std::vector<PassRecord> passes;
+  std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
+  std::map<std::string, std::string> inputs_sha256;  // imported file → digest
+};
+
+struct Run {
+  std::string schema_version = kRunSchemaVersion;
+  std::string run_id;
+  std::string created_at;                // RFC 3339, UTC
+  std::string name, mode;
+  RunStatus status = RunStatus::kComplete;
+  std::vector<Problem> problems;
+  Hardware hardware;
+  Software software;
+  ModelInfo model;
+  Workload workload;
+  std::vector<StageEntry> stages;
+  std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
+  std::string kernels_note;              // why there are none
+  std::vector<ApiEntry> api;
+  std::vector<RangeEntry> ranges;
+  Coverage coverage;
+  ImportStats import_stats;
+  std::map<std::string, std::uint64_t> ncu_rows_damaged;
+  Provenance provenance;
+};
+
+}  // namespace nl

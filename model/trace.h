@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/durations.h"
+#include "model/strings.h"
+#include "model/time.h"
+
+// What a capture holds, whatever tool made it. Tables refer to each other by index; kNone means "none".
+// Times are nanoseconds since the start of the capture. Rows are packed, because a trace of ten
+// million kernels is ordinary.
+namespace nl {
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+  friend auto operator<=>(const Dim3&, const Dim3&) = default;
+};
+
+struct Process {
+  std::uint32_t pid = 0;
+  std::string name;               // the executable, where known
+};
+
+struct Thread {
+  std::uint32_t process = kNone;  // index into Trace::processes
+  std::uint32_t tid = 0;
+  std::string name;
+};
+
+// Where on the GPU work runs: one stream of one context of one device of one process.
+struct Queue {
+  std::uint32_t process = kNone;
+  std::int32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  friend auto operator<=>(const Queue&, const Queue&) = default;
+};
+
+// What is launched: a kernel's name and its launch configuration. Few of these, many launches.
+struct KernelShape {
+  StringId name;          // demangled, as the capturing tool writes it
+  StringId short_name;    // the function's base name
+  StringId mangled_name;  // empty where the capture has none
+  Dim3 grid, block;
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+  friend auto operator<=>(const KernelShape&, const KernelShape&) = default;
+};
+
+inline constexpr Ns kMaxPackedDurationNs = (Ns{1} << 44) - 1;  // 4.9 hours
+
+// One kernel execution, in 24 bytes. A row that would not fit (end before start, longer than
+// kMaxPackedDurationNs) is damaged and counted as such by the importer.
+struct Kernel {
+  Ns start_ns = 0;
+  std::uint64_t duration_ns : 44 = 0;
+  std::uint64_t queue : 19 = 0;     // index into Trace::queues
+  std::uint64_t in_graph : 1 = 0;   // a node of a CUDA graph
+  std::uint32_t shape = kNone;      // index into Trace::shapes
+  std::uint32_t api = kNone;        // index into Trace::api_calls: the call that launched it
+  Ns end_ns() const { return start_ns + static_cast<Ns>(duration_ns); }
+};
+static_assert(sizeof(Kernel) == 24);
+
+enum class MemOpKind : std::uint8_t {
+  kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost, kMemset, kOther,
+};
+
+struct MemOp {
+  Ns start_ns = 0;
+  Ns end_ns = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t queue = kNone;
+  std::uint32_t api = kNone;
+  std::uint32_t label = 0;          // StringId value: the operation as the tool names it, "[CUDA memset]"
+  MemOpKind kind = MemOpKind::kOther;
+  std::uint8_t src_kind = 0;        // memory kinds as CUPTI numbers them: 1 pageable, 2 pinned, 3 device
+  std::uint8_t dst_kind = 0;
+  bool in_graph = false;
+};
+
+// A CUDA graph traced as a whole (graph granularity): its kernels are not in the trace.
+struct GraphRun {
+  Ns start_ns = 0;
+  Ns end_ns = 0;
+  std::uint32_t queue = kNone;
+  std::uint32_t api = kNone;
+};
+
+// An API call that launched GPU work or waited for it; all others live only in Trace::api_stats.
+struct ApiCall {
+  Ns start_ns = 0;
+  std::uint64_t duration_ns : 44 = 0;
+  std::uint64_t thread : 20 = 0;    // index into Trace::threads
+  StringId name;
+  std::uint32_t correlation = 0;
+  Ns end_ns() const { return start_ns + static_cast<Ns>(duration_ns); }
+};
+static_assert(sizeof(ApiCall) == 24);
+
+struct ApiStat {
+  StringId name;
+  Durations durations;
+};
+
+enum class RangeStyle : std::uint8_t { kPushPop, kStartEnd };
+
+struct Range {
+  Ns start_ns = 0;
+  Ns end_ns = 0;
+  StringId name;
+  StringId domain;                  // empty: the default domain
+  std::uint32_t thread = kNone;
+  std::uint32_t end_thread = kNone; // only where another thread ended it
+  RangeStyle style = RangeStyle::kPushPop;
+  bool open = false;                // never closed: end_ns is the end of the capture
+  std::optional<std::int64_t> payload;
+};
+
+struct Mark {
+  Ns time_ns = 0;
+  StringId name;
+  StringId domain;
+  std::uint32_t thread = kNone;
+};
+
+struct Device {
+  std::int32_t id = 0;
+  std::string name;                 // "NVIDIA H200"
+  std::string uuid, bus, chip;
+  std::uint32_t sm_count = 0;
+  std::uint64_t clock_hz = 0, memory_bytes = 0, bandwidth_bytes_per_s = 0, l2_bytes = 0;
+  std::uint32_t compute_major = 0, compute_minor = 0;
+};
+
+// What the importer met on the way. Every count reaches run.json and the reports.
+struct ImportStats {
+  std::string source_format;        // "nsys-sqlite", "collector"
+  std::string schema_version;       // of the export
+  std::string tool_version;         // that captured, "2025.3.1"
+  std::map<std::string, std::uint64_t> rows_read;      // table → rows
+  std::map<std::string, std::uint64_t> rows_damaged;   // reason → rows
+  std::vector<std::string> tables_absent;              // looked for and not there
+  std::vector<std::string> notes;                      // in words, for the report
+};
+
+struct Trace {
+  StringPool strings;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Queue> queues;
+  std::vector<Device> devices;
+  std::vector<KernelShape> shapes;
+  std::vector<Kernel> kernels;      // in the order of the capture's rows
+  std::vector<MemOp> mem_ops;
+  std::vector<GraphRun> graph_runs;
+  std::vector<ApiCall> api_calls;
+  std::vector<ApiStat> api_stats;   // one per function name
+  std::vector<Range> ranges;
+  std::vector<Mark> marks;
+  std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
+  Ns duration_ns = 0;               // of the capture
+  bool has_kernel_data = false;     // the capture could record kernels (a table is there, if only empty)
+  bool has_api_data = false;
+  bool has_range_data = false;
+  bool has_mem_data = false;
+  ImportStats stats;
+};
+
+}  // namespace nl

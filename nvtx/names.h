@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The range vocabulary, and how a range is spelled for each tool.
+namespace nl {
+
+inline constexpr std::string_view kLlmDomain = "LLM";
+inline constexpr std::string_view kPrefill = "prefill";
+inline constexpr std::string_view kDecodeAll = "decode_all";
+inline constexpr std::string_view kDecodeStep = "decode_step";
+// Operators have a domain of their own, so that "attention" is not taken for a stage.
+inline constexpr std::string_view kOperatorDomain = "LLM.ops";
+
+struct RangeName {
+  std::string domain;  // empty: the default domain
+  std::string name;
+};
+
+// A literal "LLM@prefill" in the default domain, which is what PyTorch's range_push makes of it, means
+// the range prefill of the domain LLM, and likewise LLM.ops@…; anything else stays as it is.
+RangeName normalise_range(std::string_view domain, std::string_view name);
+
+// The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other
+// name of the LLM domain stands for itself; "" where it is no stage.
+std::string stage_of(std::string_view domain, std::string_view name);
+
+// The range names that make up a configured stage: "decode" → decode_all, decode, decode_step.
+std::vector<std::string> ranges_of_stage(std::string_view stage);
+
+// ncu's --nvtx-include expressions for a stage: the LLM domain and the literal name in the default
+// domain, push/pop (trailing slash) and start/end, with ncu's special characters escaped.
+std::vector<std::string> ncu_include_filters(std::string_view stage);
+
+// One range for nsys' --nvtx-capture: range@domain, or the literal name.
+std::string nsys_capture_filter(std::string_view domain, std::string_view name);
+
+}  // namespace nl

@@ -1,0 +1,67 @@
+#include "nvtx/names.h"
+
+#include <algorithm>
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("a literal LLM@prefill in the default domain is prefill of the LLM domain") {
+  RangeName range = normalise_range("", "LLM@prefill");
+  CHECK(range.domain == "LLM");
+  CHECK(range.name == "prefill");
+  RangeName op = normalise_range("", "LLM.ops@attention");
+  CHECK(op.domain == "LLM.ops");
+  CHECK(op.name == "attention");
+}
+
+TEST_CASE("everything else stays as it is") {
+  for (const char* name : {"prefill", "LLM@", "LLM", "LLMx@prefill", "other@prefill", "", "@", "llm@prefill"}) {
+    CHECK(normalise_range("", name).domain.empty());
+    CHECK(normalise_range("", name).name == name);
+  }
+  CHECK(normalise_range("mine", "LLM@prefill").domain == "mine");
+  CHECK(normalise_range("mine", "LLM@prefill").name == "LLM@prefill");
+  CHECK(normalise_range("", "LLM@a@b").name == "a@b");
+}
+
+TEST_CASE("a range names its stage in either spelling") {
+  CHECK(stage_of("LLM", "prefill") == "prefill");
+  CHECK(stage_of("", "LLM@prefill") == "prefill");
+  CHECK(stage_of("LLM", "decode_all") == "decode");
+  CHECK(stage_of("LLM", "decode") == "decode");
+  CHECK(stage_of("", "LLM@decode_step") == "decode_step");
+  CHECK(stage_of("LLM", "sampling") == "sampling");
+}
+
+TEST_CASE("ranges outside the LLM domain are no stages") {
+  CHECK(stage_of("", "prefill").empty());
+  CHECK(stage_of("cuBLAS", "prefill").empty());
+  CHECK(stage_of("LLM.ops", "attention").empty());
+  CHECK(stage_of("", "LLM.ops@attention").empty());
+}
+
+TEST_CASE("decode is made of decode_all, decode and decode_step") {
+  CHECK(ranges_of_stage("decode") == std::vector<std::string>{"decode_all", "decode", "decode_step"});
+  CHECK(ranges_of_stage("prefill") == std::vector<std::string>{"prefill"});
+}
+
+TEST_CASE("ncu filters cover both spellings and both styles") {
+  CHECK(ncu_include_filters("prefill") ==
+        std::vector<std::string>{"LLM@prefill/", "LLM@prefill", "LLM\\@prefill/", "LLM\\@prefill"});
+  std::vector<std::string> decode = ncu_include_filters("decode");
+  CHECK(decode.size() == 12);
+  for (const char* filter : {"LLM@decode_all/", "LLM\\@decode_step/", "LLM@decode_step", "LLM\\@decode"})
+    CHECK(std::count(decode.begin(), decode.end(), filter) == 1);
+}
+
+TEST_CASE("what is special to ncu is escaped inside a name") {
+  CHECK(ncu_include_filters("a/b[c],d*+\\")[0] == "LLM@a\\/b\\[c\\]\\,d\\*\\+\\\\/");
+  CHECK(ncu_include_filters("x@y")[2] == "LLM\\@x\\@y/");
+}
+
+TEST_CASE("nsys wants the range before the domain") {
+  CHECK(nsys_capture_filter("LLM", "prefill") == "prefill@LLM");
+  CHECK(nsys_capture_filter("", "LLM@prefill") == "LLM\\@prefill");
+  CHECK(nsys_capture_filter("", "prefill") == "prefill");
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "collector/string_table.h"
+
+// What the halves of the collector record with. Every call is thread-safe, survives fork without exec
+// (the child goes on in a file of its own), never throws and never waits for another thread, except where
+// a thread needs a new chunk or meets a text for the first time.
+namespace nl::collector {
+
+// Opens this process's file in NL_STAGE_TRACE_DIR. Called any number of times; true while recording works.
+bool start_recording();
+
+// nullptr where it cannot be recorded. The handle is good for the life of the process and of its forks.
+const Text* intern(const char* text);
+const Text* intern(const wchar_t* text);
+
+struct EventText {
+  const Text* name;    // nullptr: a range without a name
+  const Text* domain;  // nullptr: the default domain
+};
+using Payload = std::optional<std::int64_t>;
+
+int record_push(EventText text, Payload payload);  // the depth before it, in its domain, on this thread
+int record_pop(const Text* domain);
+void record_mark(EventText text, Payload payload);
+std::uint64_t record_start(EventText text, Payload payload);
+void record_end(std::uint64_t range);
+void record_thread_name(std::uint32_t tid, const Text* name);
+
+}  // namespace nl::collector

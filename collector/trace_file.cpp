@@ -1,0 +1,157 @@
+#include "collector/trace_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/trace_format.h"
+
+namespace nl::collector {
+namespace {
+
+using trace_format::FileHeader;
+using trace_format::kChunkBytes;
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void copy_text(char* to, std::size_t capacity, const char* from) {
+  std::size_t length = strnlen(from, capacity - 1);
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+// Writing past RLIMIT_FSIZE would raise SIGXFSZ in a program that did not ask for any of this.
+bool within_size_limit(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+FileHeader make_header() {
+  FileHeader header{};
+  std::memcpy(header.magic, trace_format::kMagic, sizeof header.magic);
+  header.version = trace_format::kVersion;
+  header.header_bytes = sizeof header;
+  header.chunk_bytes = kChunkBytes;
+  header.pid = static_cast<std::uint32_t>(getpid());
+  header.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+  header.realtime_ns = clock_ns(CLOCK_REALTIME);
+  copy_text(header.collector_version, sizeof header.collector_version, NL_VERSION);
+  char exe[4096] = {};
+  if (readlink("/proc/self/exe", exe, sizeof exe - 1) > 0) {
+    const char* slash = std::strrchr(exe, '/');
+    copy_text(header.process_name, sizeof header.process_name, slash != nullptr ? slash + 1 : exe);
+  }
+  return header;
+}
+
+}  // namespace
+
+void TraceFile::complain(const char* what, const char* where, int error) {
+  char message[4400];
+  int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; NVTX ranges are not recorded\n",
+                             what, *where != '\0' ? " " : "", where, error != 0 ? ": " : "",
+                             error != 0 ? strerrordesc_np(error) : "");
+  if (length <= 0) return;
+  std::size_t bytes = static_cast<std::size_t>(length) < sizeof message ? static_cast<std::size_t>(length) : sizeof message;
+  if (write(STDERR_FILENO, message, bytes) < 0) return;  // nobody is left to be told
+}
+
+bool TraceFile::set_folder(const char* folder) {
+  if (folder == nullptr || *folder == '\0') {
+    complain("NL_STAGE_TRACE_DIR is not set", "", 0);
+    return false;
+  }
+  if (realpath(folder, folder_) == nullptr) {
+    complain("cannot use folder", folder, errno);
+    return false;
+  }
+  return true;
+}
+
+// nvtx-<pid>.nltrace; a process that replaced itself with exec finds its own earlier file and counts on.
+bool TraceFile::open() {
+  int fd = -1;
+  for (unsigned attempt = 1; fd < 0 && attempt < 1000; ++attempt) {
+    char suffix[16] = "";
+    if (attempt > 1) std::snprintf(suffix, sizeof suffix, "-%u", attempt);
+    int length = std::snprintf(path_, sizeof path_, "%s/nvtx-%d%s.nltrace", folder_, static_cast<int>(getpid()), suffix);
+    if (length <= 0 || static_cast<std::size_t>(length) >= sizeof path_) break;
+    fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  FileHeader header = make_header();
+  struct stat status {};
+  errno = fd >= 0 ? EFBIG : errno;
+  bool good = fd >= 0 && within_size_limit(sizeof header) && pwrite(fd, &header, sizeof header, 0) == ssize_t{sizeof header} && fstat(fd, &status) == 0;
+  if (!good) complain("cannot write", path_, errno);
+  if (fd >= 0) ::close(fd);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  open_ = good;
+  return good;
+}
+
+bool TraceFile::acquire(Chunk& chunk) {
+  if (free_count_ > 0) {
+    chunk = free_[--free_count_];
+    return true;
+  }
+  if (!open_ && !open()) return false;
+  // By name, and checked to be the same file: a descriptor kept open could have been closed by the
+  // program and be another file by now.
+  int fd = ::open(path_, O_RDWR | O_CLOEXEC);
+  bool good = fd >= 0 && map_chunk(fd, chunk);
+  if (fd < 0) complain("cannot reopen", path_, errno);
+  if (fd >= 0) ::close(fd);
+  return good;
+}
+
+bool TraceFile::map_chunk(int fd, Chunk& chunk) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || status.st_dev != device_ || status.st_ino != inode_) {
+    complain("somebody replaced", path_, 0);
+    return false;
+  }
+  // Space is claimed before it is mapped: a full disk must be an error here, not a SIGBUS later.
+  off_t offset = off_t{chunks_} * kChunkBytes;
+  int error = within_size_limit(std::uint64_t{chunks_ + 1} * kChunkBytes) ? posix_fallocate(fd, offset, kChunkBytes) : EFBIG;
+  void* data = error == 0 ? mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset) : MAP_FAILED;
+  if (data == MAP_FAILED) {
+    complain("cannot extend", path_, error != 0 ? error : errno);
+    return false;
+  }
+  chunk.data = static_cast<std::byte*>(data);
+  chunk.used = chunks_ == 0 ? sizeof(FileHeader) : 0;
+  ++chunks_;
+  return true;
+}
+
+void TraceFile::release(const Chunk& chunk) {
+  constexpr std::uint32_t kWorthKeeping = kChunkBytes / 64;
+  if (free_count_ < kMaxFree && chunk.used + kWorthKeeping < kChunkBytes)
+    free_[free_count_++] = chunk;
+  else
+    munmap(chunk.data, kChunkBytes);
+}
+
+void TraceFile::forget() {
+  for (std::size_t i = 0; i < free_count_; ++i) munmap(free_[i].data, kChunkBytes);
+  free_count_ = 0;
+  chunks_ = 0;
+  sequence_ = 0;
+  open_ = false;
+}
+
+}  // namespace nl::collector

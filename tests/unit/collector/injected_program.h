@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl::test {
+
+struct Outcome {
+  int exit_status = -1;  // 128 + signal where a signal ended it
+  std::string out, err;
+};
+
+// A folder of its own that goes away with it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Runs a command with the collector injected, its traces going to `folder`.
+Outcome run_injected(const std::vector<std::string>& argv, const std::filesystem::path& folder,
+                     const std::vector<std::pair<std::string, std::string>>& environment = {});
+Outcome run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+
+std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder);
+Trace read_folder(const std::filesystem::path& folder);
+
+std::vector<Range> ranges_named(const Trace& trace, const std::string& domain, const std::string& name);
+
+}  // namespace nl::test

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "workloads/llm_generate.h"
+#include "workloads/llm_shape.h"
+
+namespace nl::llm {
+
+struct Options {
+  Shape shape;
+  int prompt = 128;
+  int steps = 128;
+  int iterations = 8;
+  int threads = 1;
+  std::uint64_t seed = 0;
+  bool graph = false;   // CUDA only: decode steps as a CUDA graph
+  int streams = 1;      // CUDA only: as many sequences, each on a stream of its own
+  bool check = false;   // CUDA only: compare with the CPU
+
+  int capacity() const { return prompt + steps + 1; }
+};
+
+enum class Program { kCpu, kCuda };
+
+// Prints the help, or what is wrong, and exits where the command line asks for that.
+Options parse_options(int argc, char** argv, Program program);
+
+void print_iteration(const Options& options, int iteration, const Generation& generation);
+
+}  // namespace nl::llm

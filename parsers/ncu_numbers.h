@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nl {
+
+// How the file writes numbers: ncu follows the locale, and says nowhere which one it was.
+// Every value is shown to observe() first; what they say together decides the doubtful ones.
+class NumberFormat {
+ public:
+  // A kernel never takes less than 100 ns, so "3,670" ns can only be 3670: `kernel_ns` says that the
+  // text is a kernel's duration in nanoseconds.
+  void observe(std::string_view text, bool kernel_ns = false);
+
+  enum class Kind { kNumber, kText, kNoData, kUndecidable };
+  struct Value {
+    Kind kind = Kind::kText;
+    double number = 0;
+  };
+  Value read(std::string_view text) const;
+
+ private:
+  bool decimal_is(char separator) const;
+  bool group_is(char separator) const;
+
+  // Votes for "the comma (the point) sets off decimals", and for "… groups thousands".
+  std::uint64_t comma_decimal_ = 0, comma_group_ = 0, point_decimal_ = 0, point_group_ = 0;
+  std::uint64_t other_group_ = 0;  // blanks or apostrophes group thousands
+};
+
+// What to multiply a value of this unit with to have it in ns, bytes, Hz or what else its base unit is.
+// Nothing where the unit is a time, size or frequency of a prefix that we do not know.
+std::optional<double> to_base_unit(std::string_view unit);
+
+}  // namespace nl

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace nl {
+
+// The rows of a table from rowid `first` to `last`, both included.
+struct RowSpan {
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+  bool dense = true;        // false: rowids tell nothing, read all rows in one go
+  std::uint64_t count = 0;  // how many rows there are at most
+};
+
+std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts);
+
+// A running query. Columns are numbered as they were asked for.
+class NsysRows {
+ public:
+  NsysRows(sqlite3* connection, const std::string& sql, std::string file);
+  ~NsysRows();
+  NsysRows(const NsysRows&) = delete;
+  NsysRows& operator=(const NsysRows&) = delete;
+
+  bool next();  // Error(kInput) where the file is damaged
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;        // 0 where it is NULL
+  std::string_view text(int column) const;       // empty where it is NULL; valid until next()
+  void bind(int parameter, std::int64_t value);  // and starts over
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+  std::string file_;
+};
+
+// One read-only connection to an export, and what tables and columns it has. Opened as immutable: no
+// lock, no journal, no file is made beside it. One connection serves one thread.
+class NsysDatabase {
+ public:
+  explicit NsysDatabase(const std::filesystem::path& file);
+  ~NsysDatabase();
+  NsysDatabase(NsysDatabase&&) noexcept;
+
+  NsysDatabase another_connection() const;
+  bool has_table(std::string_view table) const;
+  bool has_column(std::string_view table, std::string_view column) const;
+  // Whether looking a row up by this column needs no scan of the table.
+  bool is_row_key(std::string_view table, std::string_view column) const;
+  const std::string& file() const { return file_; }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+
+  RowSpan rows_of(std::string_view table) const;
+  using Columns = std::initializer_list<std::string_view>;
+  // A column that the table lacks reads as NULL.
+  NsysRows select(std::string_view table, Columns columns) const;
+  NsysRows select(std::string_view table, Columns columns, const RowSpan& span) const;
+  NsysRows query(const std::string& sql) const;
+
+ private:
+  struct Connection;
+  struct Table {
+    std::set<std::string, std::less<>> columns;
+    std::string row_key;
+  };
+  NsysDatabase() = default;
+  void open();
+  void probe();
+  std::string select_sql(std::string_view table, Columns columns) const;
+
+  std::string file_;
+  std::uint64_t size_bytes_ = 0;
+  std::unique_ptr<Connection> connection_;
+  std::shared_ptr<const std::map<std::string, Table, std::less<>>> tables_;
+};
+
+// Calls scan(connection, part) for each part, each on a thread and a connection of its own.
+void scan_in_parts(const NsysDatabase& database, std::size_t parts,
+                   const std::function<void(const NsysDatabase&, std::size_t)>& scan);
+// How many parts are worth their while for so many rows.
+std::size_t parts_for(std::uint64_t rows);
+
+}  // namespace nl

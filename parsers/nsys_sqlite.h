@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+#include "model/trace.h"
+
+namespace nl {
+
+// What to read: a report that needs no API calls does not pay for them.
+struct NsysTables {
+  bool kernels = true;
+  bool api = true;
+  bool mem_ops = true;
+  bool ranges = true;
+};
+
+// The SQLite export of an nsys report, of any schema from 2022 to 2026: tables and columns are probed,
+// none is assumed. Throws Error(kInput) where the file is not such an export or is damaged.
+Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tables = {});
+
+}  // namespace nl

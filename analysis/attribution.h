@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl {
+
+// Which ranges enclose an API call: those of the same thread that start at or before it and end at or
+// after it. A range that another thread ended encloses nothing, as nsys has it.
+class RangeIndex {
+ public:
+  // `open_end_ns`: where ranges that were never closed end, if not where the trace says.
+  explicit RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns = std::nullopt);
+
+  // Indices into Trace::ranges, outermost first, into `out`. Costs the logarithm of the thread's ranges
+  // for each one found, also where they overlap without being nested.
+  void enclosing(const ApiCall& call, std::vector<std::uint32_t>& out) const;
+  void enclosing(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& out) const;
+  // The shortest range around a range, or kNone. Of two with the same times each encloses the other.
+  std::uint32_t parent_of(std::uint32_t range) const;
+  // When the next range of the thread starts after that time; the largest time where none does.
+  Ns next_start_ns(std::uint32_t thread, Ns time_ns) const;
+  // As it is used here: another one than Range::end_ns only for open ranges.
+  Ns end_ns(std::uint32_t range) const;
+
+ private:
+  // The ranges of a thread by start, and over them a tree of the latest end of each stretch.
+  struct Lane {
+    std::vector<std::uint32_t> ranges;
+    std::vector<Ns> starts;
+    std::vector<Ns> latest_end;  // node i has the children 2i and 2i + 1; the leaves are the last half
+  };
+  void collect(const Lane& lane, std::size_t node, std::size_t begin, std::size_t width, std::size_t limit, Ns end_ns,
+               std::vector<std::uint32_t>& out) const;
+
+  const Trace& trace_;
+  std::optional<Ns> open_end_ns_;
+  std::vector<Lane> lanes_;  // by thread
+};
+
+// Asks the same of calls that come in order: most have the same ranges around them as the one before.
+class RangeCursor {
+ public:
+  explicit RangeCursor(const RangeIndex& index) : index_(index) {}
+  // Valid until the next call.
+  const std::vector<std::uint32_t>& enclosing(const ApiCall& call);
+
+ private:
+  const RangeIndex& index_;
+  std::vector<std::uint32_t> found_;
+  std::uint64_t thread_ = kNone;
+  Ns start_ns_ = 0, end_ns_ = 0;             // of the call that was looked up
+  Ns next_start_ns_ = 0, first_end_ns_ = 0;  // what is found stays true between these
+};
+
+// The kernels and memory operations of a trace in the order of the calls that launched them, so that those
+// of a stretch of a thread's time lie together. Needs Trace::api_calls to be sorted, as importers leave it.
+class LaunchOrder {
+ public:
+  explicit LaunchOrder(const Trace& trace);
+
+  // visit(index into Trace::kernels or mem_ops) for the work of every call that lies within the times.
+  template <typename Visit>
+  void kernels_within(std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) const {
+    visit_within(trace_.kernels, kernels_, thread, start_ns, end_ns, visit);
+  }
+  template <typename Visit>
+  void mem_ops_within(std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) const {
+    visit_within(trace_.mem_ops, mem_ops_, thread, start_ns, end_ns, visit);
+  }
+
+ private:
+  struct CallSpan {
+    std::uint32_t first = 0, last = 0;  // indices into api_calls, last excluded
+  };
+  CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
+
+  template <typename Work, typename Visit>
+  void visit_within(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t thread,
+                    Ns start_ns, Ns end_ns, Visit visit) const {
+    CallSpan calls = calls_between(thread, start_ns, end_ns);
+    for (std::size_t i = first_of_call(work, order, calls.first); i < order.size(); ++i) {
+      std::uint32_t call = work[order[i]].api;
+      if (call >= calls.last) break;
+      if (trace_.api_calls[call].end_ns() <= end_ns) visit(order[i]);
+    }
+  }
+  template <typename Work>
+  static std::size_t first_of_call(const std::vector<Work>& work, const std::vector<std::uint32_t>& order,
+                                   std::uint32_t call) {
+    std::size_t low = 0, high = order.size();
+    while (low < high) {
+      std::size_t middle = low + (high - low) / 2;
+      if (work[order[middle]].api < call)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const Trace& trace_;
+  std::vector<std::uint32_t> first_call_;  // by thread, and one more
+  std::vector<std::uint32_t> kernels_, mem_ops_;
+};
+
+}  // namespace nl

@@ -1,0 +1,33 @@
+#include "analysis/ncu_bound.h"
+
+#include <algorithm>
+
+namespace nl {
+namespace {
+
+constexpr double kBusyPct = 60;
+constexpr double kClearPoints = 5;
+
+}  // namespace
+
+std::optional<double> memory_throughput(const std::map<std::string, double>& metrics) {
+  const auto found = metrics.find("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  if (found != metrics.end()) return found->second;
+  // Without the DRAM's the L2's says too little: a kernel that streams from DRAM keeps the L2 half idle.
+  std::optional<double> busiest;
+  for (const char* name : {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"})
+    if (const auto dram = metrics.find(name); dram != metrics.end()) busiest = std::max(busiest.value_or(0), dram->second);
+  const auto l2 = metrics.find("lts__throughput.avg.pct_of_peak_sustained_elapsed");
+  if (busiest && l2 != metrics.end()) busiest = std::max(*busiest, l2->second);
+  return busiest;
+}
+
+std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
+  if (!sm_pct || !memory_pct) return std::nullopt;
+  if (*sm_pct < kBusyPct && *memory_pct < kBusyPct) return "latency";
+  if (*memory_pct >= kBusyPct && *memory_pct >= *sm_pct + kClearPoints) return "memory";
+  if (*sm_pct >= kBusyPct && *sm_pct >= *memory_pct + kClearPoints) return "compute";
+  return std::nullopt;
+}
+
+}  // namespace nl

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/ncu.h"
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl {
+
+struct NcuMatch {
+  std::size_t matched = 0;
+  std::vector<std::string> unmatched_launches;  // ncu profiled it, nsys never timed it: name and shape
+  std::vector<std::string> missing_kernels;     // selected, and ncu has no launch of it
+};
+
+// Joins ncu's launches to the run's kernels by name, grid and block, and stores them with their proof.
+// `ncu` with mangled names joins on mangled_name; else on the name, else on the normalised name.
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run);
+
+}  // namespace nl

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl {
+
+// The trace's ranges by name, and the stages that the names stand for.
+class StageTable {
+ public:
+  explicit StageTable(const Trace& trace);
+
+  struct Group {  // all ranges of one domain, name and style
+    StringId domain, name;
+    RangeStyle style = RangeStyle::kPushPop;
+    std::uint32_t stage = kNone;
+  };
+  const std::vector<Group>& groups() const { return groups_; }
+  std::uint32_t group_of(std::uint32_t range) const { return group_of_range_[range]; }
+
+  // Stages in the order in which they first begin.
+  const std::vector<std::string>& stages() const { return stages_; }
+  std::uint32_t find(const std::string& stage) const;  // kNone where the trace has no such stage
+  // The stage that kernels of this one are counted under: decode for decode_step, else itself.
+  std::uint32_t top_level(std::uint32_t stage) const { return top_level_[stage]; }
+
+  // Wall times and spellings of all stages that have ranges of their own.
+  std::vector<StageEntry> entries(const Trace& trace) const;
+  // Wall times of all groups, in the order of groups().
+  std::vector<TimeSummary> group_walls(const Trace& trace) const;
+
+ private:
+  std::uint32_t intern_stage(const std::string& stage);
+
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> group_of_range_;
+  std::vector<std::string> stages_;
+  std::vector<std::uint32_t> top_level_;
+};
+
+}  // namespace nl

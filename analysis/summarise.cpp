@@ -1,0 +1,211 @@
+#include "analysis/summarise.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/gpu_sweep.h"
+#include "analysis/stages.h"
+#include "analysis/time_summary.h"
+
+namespace nl {
+namespace {
+
+// PyTorch's operator ranges carry a running number, so that every call has a name of its own.
+constexpr std::size_t kMaxRangeNames = 2000;
+
+constexpr const char* kNotChosen = "not among the kernels chosen for ncu";
+constexpr const char* kNotProfiled = "chosen for ncu, and not profiled by it";
+
+std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> ids;
+  for (const auto& name : names)
+    if (const auto id = table.find(name); id != kNone) ids.push_back(id);
+  return ids;
+}
+
+void fill_stages(const Trace& trace, const StageTable& table, const GpuSweep& sweep, Run& run) {
+  run.stages = table.entries(trace);
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    StageEntry& stage = run.stages[i];
+    if (trace.has_kernel_data) stage.kernel_calls = sweep.by_stage[i].kernels;
+    if (!trace.has_kernel_data && !trace.has_mem_data) continue;
+    stage.gpu_busy_ns = sweep.by_stage[i].busy_ns;
+    stage.gpu_sum_ns = sweep.by_stage[i].sum_ns;
+  }
+  std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty(); });
+}
+
+void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sweep, Run& run) {
+  const auto walls = table.group_walls(trace);
+  std::vector<std::uint32_t> order(walls.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto rank = [&](std::uint32_t i) {
+    const auto& group = table.groups()[i];
+    return std::tuple(-walls[i].total_ns, std::string_view(trace.strings[group.domain]),
+                      std::string_view(trace.strings[group.name]), group.style);
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  if (order.size() > kMaxRangeNames) {
+    run.import_stats.notes.push_back(fmt::format(
+        "{} range names in the capture; run.json lists the {} with the most time", order.size(), kMaxRangeNames));
+    order.resize(kMaxRangeNames);
+  }
+  run.ranges.clear();
+  for (const std::uint32_t i : order) {
+    const auto& group = table.groups()[i];
+    RangeEntry entry{trace.strings[group.domain], trace.strings[group.name], group.style, walls[i], {}, {}};
+    if (trace.has_kernel_data || trace.has_mem_data) entry.gpu_busy_ns = sweep.by_group[i].busy_ns;
+    if (trace.has_kernel_data) entry.kernel_calls = sweep.by_group[i].kernels;
+    run.ranges.push_back(std::move(entry));
+  }
+}
+
+// Each group's durations, without a copy of them all: the kernels are sorted by group, as indices.
+class GroupedDurations {
+ public:
+  GroupedDurations(const Trace& trace, const GpuSweep& sweep) : trace_(trace), first_(sweep.kernels.size() + 1) {
+    for (std::size_t i = 0; i < sweep.kernels.size(); ++i)
+      first_[i + 1] = first_[i] + static_cast<std::uint32_t>(sweep.kernels[i].calls);
+    order_.resize(trace.kernels.size());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) order_[next[sweep.group_of(trace.kernels[i])]++] = i;
+  }
+  TimeSummary summary(std::size_t group) {
+    values_.clear();
+    for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i)
+      values_.push_back(static_cast<Ns>(trace_.kernels[order_[i]].duration_ns));
+    return summarise_times(values_);
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::uint32_t> first_, order_;
+  std::vector<Ns> values_;
+};
+
+KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuSweep& sweep, const KernelGroup& group) {
+  const KernelShape& shape = trace.shapes[group.shape];
+  KernelEntry entry;
+  entry.name = trace.strings[shape.name];
+  entry.mangled_name = trace.strings[shape.mangled_name];
+  entry.short_name = trace.strings[shape.short_name];
+  entry.device = group.device;
+  if (sweep.kernel_ns > 0) entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(sweep.kernel_ns);
+  entry.graph_calls = group.graph_calls;
+  entry.ncu_note = kNotChosen;
+  for (std::size_t i = 0; i < group.stages.size(); ++i) {
+    if (group.stages[i].calls == 0) continue;
+    const std::string stage = i < table.stages().size() ? table.stages()[i] : "none";
+    entry.stages.push_back({stage, group.stages[i].total_ns, group.stages[i].calls});
+  }
+  return entry;
+}
+
+// The top-N names by GPU time in the chosen stages; a name counts once however many devices run it.
+void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& order, std::size_t top_n, bool by_total, Run& run) {
+  std::unordered_map<std::uint32_t, Ns> time_of_name;
+  for (const auto& group : sweep.kernels) time_of_name[group.name.value] += by_total ? group.total_ns : group.chosen_ns;
+  std::vector<std::pair<Ns, std::uint32_t>> names;  // and the first place in `order`, so that ties are stable
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    const auto found = time_of_name.find(sweep.kernels[order[i]].name.value);
+    if (found == time_of_name.end()) continue;
+    if (found->second > 0) names.emplace_back(-found->second, i);
+    time_of_name.erase(found);
+  }
+  std::sort(names.begin(), names.end());
+  if (names.size() > top_n) names.resize(top_n);
+  for (const auto& [time, place] : names) {
+    const StringId name = sweep.kernels[order[place]].name;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (sweep.kernels[order[i]].name != name) continue;
+      (*run.kernels)[i].selected = true;
+      (*run.kernels)[i].ncu_note = kNotProfiled;
+    }
+  }
+}
+
+void note_missing_kernels(const Trace& trace, Run& run) {
+  run.kernels.reset();
+  if (!run.kernels_note.empty()) return;
+  run.kernels_note = trace.stats.source_format == "collector"
+                         ? "the collector records NVTX ranges only; kernels need a capture by nsys"
+                         : "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
+}
+
+void note_fallback(const SummaryOptions& options, bool have_ranges, Run& run) {
+  const std::string stages = fmt::format("{}", fmt::join(options.stages, ", "));
+  run.problems.push_back(
+      {have_ranges ? fmt::format("no kernel was launched inside the stages {}: kernels are ranked by their total GPU time", stages)
+                   : fmt::format("the capture has no ranges of the stages {}: kernels are ranked by their total GPU time", stages),
+       "", have_ranges ? "launch the work on the thread that opens the ranges"
+                       : "mark the phases of the workload with NVTX ranges prefill and decode_all of the domain LLM"});
+}
+
+void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& sweep, const SummaryOptions& options,
+                  bool have_chosen_ranges, Run& run) {
+  if (!trace.has_kernel_data) return note_missing_kernels(trace, run);
+  std::vector<std::uint32_t> order(sweep.kernels.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto rank = [&](std::uint32_t i) {
+    const KernelGroup& group = sweep.kernels[i];
+    return std::tuple(-group.total_ns, std::string_view(trace.strings[group.name]), group.device);
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  GroupedDurations durations(trace, sweep);
+  run.kernels.emplace();
+  run.kernels->reserve(order.size());
+  for (const std::uint32_t i : order) {
+    run.kernels->push_back(kernel_entry(trace, table, sweep, sweep.kernels[i]));
+    run.kernels->back().time = durations.summary(i);
+  }
+  const bool any_chosen = std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const auto& k) { return k.chosen_ns > 0; });
+  if (!any_chosen && !order.empty()) note_fallback(options, have_chosen_ranges, run);
+  select_kernels(sweep, order, options.top_n_kernels, !any_chosen, run);
+}
+
+void fill_api(const Trace& trace, Run& run) {
+  run.api.clear();
+  for (const ApiStat& stat : trace.api_stats) {
+    if (stat.durations.count() > 0) run.api.push_back({trace.strings[stat.name], summarise_times(stat.durations)});
+  }
+  std::sort(run.api.begin(), run.api.end(), [](const ApiEntry& a, const ApiEntry& b) {
+    return std::tuple(-a.time.total_ns, std::string_view(a.name)) < std::tuple(-b.time.total_ns, std::string_view(b.name));
+  });
+}
+
+void fill_coverage(const Trace& trace, const GpuSweep& sweep, Run& run) {
+  run.coverage = {};
+  if (trace.has_kernel_data || trace.has_mem_data) run.coverage.gpu_busy_ns = sweep.all.busy_ns;
+  if (!trace.has_kernel_data) return;
+  run.coverage.kernel_sum_ns = sweep.kernel_ns;
+  const auto share = [](Ns part, Ns whole) -> std::optional<double> {
+    if (whole <= 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+  };
+  run.coverage.in_stage_share = share(sweep.in_stage_ns, sweep.kernel_ns);
+  run.coverage.unlinked_share = share(sweep.unlinked_ns, sweep.kernel_ns);
+  run.coverage.graph_only_share = share(sweep.graph_run_ns, sweep.kernel_ns + sweep.graph_run_ns);
+}
+
+}  // namespace
+
+void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
+  run.import_stats = trace.stats;
+  if (run.hardware.gpus.empty()) run.hardware.gpus = trace.devices;
+  const StageTable table(trace);
+  const auto chosen = chosen_stages(table, options.stages);
+  const GpuSweep sweep = sweep_gpu(trace, table, chosen);
+  fill_stages(trace, table, sweep, run);
+  fill_kernels(trace, table, sweep, options, !chosen.empty(), run);
+  fill_api(trace, run);
+  fill_ranges(trace, table, sweep, run);
+  fill_coverage(trace, sweep, run);
+}
+
+}  // namespace nl

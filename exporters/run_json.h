@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/run.h"
+
+namespace nl {
+
+std::string run_to_json(const Run& run);            // schema/run.schema.json, two-space indented
+Run run_from_json(std::string_view text);           // Error(kInput) where it is not one
+
+}  // namespace nl

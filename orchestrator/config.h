@@ -1,0 +1,111 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The effective configuration of a run. Every key that a file or --set may name is declared once, in
+// config_keys.cpp, with its type, its allowed values and its help; the defaults are the values below.
+namespace nl {
+
+// How config.yaml writes the value of an environment variable that it must not repeat. Read back, it
+// means "whatever the environment of nl-stage holds".
+inline constexpr const char* kMaskedValue = "<set>";
+
+struct RunOptions {
+  std::string mode = "deep";  // "deep" or "light": named in the bundle's folder
+  std::string name = "run";
+  int top_n_kernels = 10;
+  std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
+};
+
+struct ArtifactOptions {
+  std::string dir = "artifacts/runs";
+  bool keep_env = false;  // leave the target's environment in the exported SQLite
+};
+
+struct WorkloadOptions {
+  std::vector<std::string> command;
+  std::string working_directory;           // empty: where nl-stage was started
+  std::map<std::string, std::string> env;  // added to the environment of every pass
+  std::vector<std::string> inputs;         // listed in inputs.yaml
+};
+
+struct ToolOptions {  // overrides of where things are found
+  std::string nsys, ncu, cupti, nvml, collector;
+};
+
+struct NsysOptions {
+  bool enabled = true;
+  std::vector<std::string> trace = {"cuda", "nvtx", "osrt"};
+  std::string sample = "none";
+  std::string cpuctxsw = "none";
+  std::string cuda_graph_trace = "node";
+  std::string pytorch = "none";        // "autograd-nvtx", "autograd-shapes-nvtx"
+  std::string capture_range = "none";  // "nvtx", "cudaProfilerApi"
+  std::string nvtx_capture;            // range@domain, with capture_range: nvtx
+  std::string capture_range_end = "stop";
+  bool stats_csv = true;  // our own stats CSVs beside the export
+  bool sqlite = true;     // keep the exported SQLite in the bundle
+  double timeout_s = 1800;
+  double export_timeout_s = 900;
+  std::vector<std::string> extra_args;
+};
+
+struct NcuOptions {
+  bool enabled = true;
+  std::string target_processes = "all";
+  std::string set;  // "" none, "basic", "full", "roofline"
+  std::vector<std::string> sections;
+  std::vector<std::string> metrics;
+  std::string replay_mode = "kernel";
+  std::string kernel_name_base = "mangled";
+  std::string clock_control = "none";
+  std::string cache_control = "none";
+  std::string graph_profiling = "node";
+  std::string filter_mode = "per-launch-config";
+  int launch_skip = 0;
+  int launch_count = 1;                   // per (name, grid, block) with filter_mode per-launch-config
+  std::vector<std::string> nvtx_include;  // empty: derived from run.stages
+  bool import_sass = false;               // carry the machine code in the report: tens of megabytes
+  bool details_csv = true;                // the details page beside the raw one
+  double timeout_s = 3600;
+  double export_timeout_s = 600;
+  std::vector<std::string> extra_args;
+};
+
+struct ModelOptions {
+  std::string name;
+  std::map<std::string, std::string> attributes;  // architecture, dtype, layers, hidden_size …
+};
+
+struct Config {
+  RunOptions run;
+  ArtifactOptions artifacts;
+  WorkloadOptions workload;
+  ToolOptions tools;
+  NsysOptions nsys;
+  NcuOptions ncu;
+  ModelOptions model;
+  std::string composed_yaml;         // the effective configuration, as config.yaml records it
+  std::vector<std::string> sources;  // files that were composed, in order
+};
+
+struct ConfigRequest {
+  std::filesystem::path runner_file = {};  // conf/runner/deep.yaml, or a shipped runner's name: "deep"
+  std::filesystem::path model_file = {};   // empty: the runner's own; a shipped model's name will do
+  std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
+  std::string name = {}, out_dir = {};     // --name, --out: win over everything; empty: not given
+  std::vector<std::string> command = {};   // after "--": likewise
+};
+
+// Composes the runner file, the presets it names, the model and the --set values; later wins. Throws
+// Error(kConfig) with file:line:column, what is wrong and the nearest valid name.
+Config load_config(const ConfigRequest& request);
+
+// The effective configuration as YAML: every key, in the order of the table, loadable again.
+std::string compose_yaml(const Config& config);
+
+}  // namespace nl

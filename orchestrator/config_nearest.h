@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nl {
+
+// Edits (insert, delete, replace, swap of neighbours) that turn one text into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to);
+
+// The candidate that was most likely meant: fewest edits, or one whose last part is the very word; ""
+// where none is near.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace nl

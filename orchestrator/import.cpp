@@ -1,0 +1,197 @@
+#include "orchestrator/import.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+
+#include "analysis/ncu_match.h"
+#include "analysis/summarise.h"
+#include "orchestrator/bundle_files.h"
+#include "orchestrator/interrupts.h"
+#include "orchestrator/launch_nsys.h"
+#include "orchestrator/ncu_argv.h"
+#include "orchestrator/nsys_argv.h"
+#include "orchestrator/provenance.h"
+#include "orchestrator/redact.h"
+#include "orchestrator/sha256.h"
+#include "parsers/collector_trace.h"
+#include "parsers/ncu_csv.h"
+#include "parsers/nsys_sqlite.h"
+
+namespace fs = std::filesystem;
+
+namespace nl {
+namespace {
+
+std::vector<fs::path> all_inputs(const ImportRequest& request) {
+  std::vector<fs::path> files;
+  if (!request.nsys.empty()) files.push_back(request.nsys);
+  files.insert(files.end(), request.ncu.begin(), request.ncu.end());
+  files.insert(files.end(), request.collector.begin(), request.collector.end());
+  return files;
+}
+
+void check_inputs(const ImportRequest& request) {
+  if (request.nsys.empty() && request.collector.empty())
+    throw Error(ErrorKind::kUsage, "there is nothing to import", "import",
+                "give --nsys F.sqlite (or F.nsys-rep), or --collector FILES");
+  for (const auto& file : all_inputs(request)) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+      throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
+                  "give the path of the export");
+  }
+}
+
+// Beside the analysis, which keeps one processor busy; the reading before it keeps all of them.
+std::future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs::path>& files) {
+  return std::async(std::launch::async, [files] {
+    std::map<std::string, std::string> digests;
+    for (const auto& file : files) digests[fs::absolute(file).lexically_normal().string()] = sha256_file(file);
+    return digests;
+  });
+}
+
+[[noreturn]] void tool_needed(const std::string& tool, const fs::path& file, const std::string& command) {
+  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
+              fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
+}
+
+class Import {
+ public:
+  Import(const ImportRequest& request, Launcher& launcher, const Bundle& bundle, Run& run, Verdict& verdict)
+      : request_(request), bundle_(bundle), run_(run), verdict_(verdict),
+        passes_(launcher, bundle, verdict, run.provenance.passes, true) {}
+
+  Trace trace() {
+    if (request_.nsys.empty()) return read_collector_traces(request_.collector);
+    const fs::path sqlite = sqlite_of(request_.nsys);
+    Trace trace = read_nsys_sqlite(sqlite);
+    describe_capture_machine(sqlite, trace, run_);
+    return trace;
+  }
+
+  void join_ncu(const Trace& trace) {
+    NcuReport all;
+    for (const auto& file : request_.ncu) {
+      const fs::path csv = csv_of(file);
+      if (verdict_.stopped()) return;
+      NcuReport report = read_ncu_csv(csv);
+      all.launches.insert(all.launches.end(), report.launches.begin(), report.launches.end());
+      for (const auto& [reason, rows] : report.rows_damaged) all.rows_damaged[reason] += rows;
+    }
+    if (request_.ncu.empty()) return;
+    run_.ncu_rows_damaged = all.rows_damaged;
+    const NcuMatch match = match_ncu(all, trace, run_);
+    if (match.matched == 0 && run_.kernels)
+      verdict_.add(ErrorKind::kCapture, "none of the launches that ncu measured is a kernel of this trace",
+                   match.unmatched_launches.empty() ? "the ncu files hold no launch" : match.unmatched_launches[0],
+                   "check that both captures are of the same workload");
+    else if (!match.unmatched_launches.empty())
+      run_.import_stats.notes.push_back(fmt::format("{} ncu launches match no kernel of the trace, the first: {}",
+                                                    match.unmatched_launches.size(), match.unmatched_launches[0]));
+  }
+
+ private:
+  const Toolset& tools() {
+    if (!tools_) tools_ = find_tools(request_.config.tools);
+    return *tools_;
+  }
+
+  fs::path sqlite_of(const fs::path& file) {
+    if (file.extension() != ".nsys-rep" && file.extension() != ".qdrep") return request_.copy ? copied(file) : file;
+    if (!tools().nsys)
+      tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
+    Pass pass = plan_nsys_export(request_.config, *tools().nsys, bundle_.path());
+    fs::create_directories(bundle_.path() / "nsys");
+    pass.process.argv = nsys_export_argv(*tools().nsys, fs::absolute(file), bundle_.path() / pass.outputs.at(0));
+    const fs::path sqlite = export_nsys(pass, request_.config, bundle_, passes_, verdict_);
+    if (sqlite.empty()) throw_verdict(file);
+    return sqlite;
+  }
+
+  fs::path copied(const fs::path& file) {
+    const fs::path copy = bundle_.path() / "nsys" / "run.sqlite";
+    fs::create_directories(copy.parent_path());
+    std::error_code failure;
+    fs::copy_file(file, copy, failure);
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot copy the export: {}", failure.message()),
+                  fmt::format("{} ({})", copy.string(), free_space_of(copy)), "import without --copy");
+    fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add, failure);
+    if (!request_.config.artifacts.keep_env) redact_environment(copy);
+    return copy;
+  }
+
+  fs::path csv_of(const fs::path& file) {
+    if (file.extension() != ".ncu-rep") return file;
+    if (!tools().ncu)
+      tool_needed("ncu", file, fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv",
+                                           shell_quoted(file.string())));
+    auto passes = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path(), {});
+    Pass pass = passes.at(0);
+    fs::create_directories(bundle_.path() / "ncu");
+    pass.process.argv = ncu_export_argv(*tools().ncu, fs::absolute(file), "raw");
+    pass.outputs = {fs::path("ncu") / (file.stem().string() + ".csv")};
+    pass.process.stdout_log = bundle_.path() / pass.outputs[0];
+    const auto result = passes_.run(pass);
+    const fs::path csv = bundle_.path() / pass.outputs[0];
+    if (result && fs::exists(csv)) return csv;
+    if (verdict_.stopped()) return {};
+    throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(),
+                result ? result->stderr_text.substr(0, 300) : "");
+  }
+
+  [[noreturn]] void throw_verdict(const fs::path& file) const {
+    const auto& problems = verdict_.problems();
+    if (problems.empty()) throw Error(ErrorKind::kInternal, "the export vanished", file.string());
+    throw Error(verdict_.failure().value_or(ErrorKind::kTool), problems[0].what, problems[0].where, problems[0].hint);
+  }
+
+  const ImportRequest& request_;
+  const Bundle& bundle_;
+  Run& run_;
+  Verdict& verdict_;
+  PassRunner passes_;
+  std::optional<Toolset> tools_;
+};
+
+void describe_source(const ImportRequest& request, Run& run) {
+  run.name = request.config.run.name;
+  run.mode = "import";
+  run.model = {request.config.model.name, request.config.model.attributes};
+  run.provenance.captured_by = "import";
+}
+
+}  // namespace
+
+RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
+  check_inputs(request);
+  Interrupts interrupts;
+  const Bundle bundle = Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"},
+                                       std::chrono::system_clock::now());
+  Run run;
+  run.run_id = bundle.run_id();
+  run.created_at = bundle.created_at();
+  describe_source(request, run);
+  Verdict verdict;
+  try {
+    write_configuration(bundle, request.config);
+    Import import(request, launcher, bundle, run, verdict);
+    const Trace trace = import.trace();
+    auto digests = hash_inputs(all_inputs(request));
+    summarise(trace, {request.config.run.stages, static_cast<std::size_t>(request.config.run.top_n_kernels)}, run);
+    import.join_ncu(trace);
+    run.provenance.inputs_sha256 = digests.get();
+    if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
+    write_bundle(bundle, request.config, trace, verdict, run);
+  } catch (const Error& error) {
+    // The captures lie where they lay; an empty bundle would help nobody. A full disk leaves what was written.
+    if (error.kind != ErrorKind::kOutput) bundle.discard();
+    throw;
+  }
+  return {std::move(run), bundle.path(), verdict.failure(), verdict.interrupt_signal()};
+}
+
+}  // namespace nl

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "orchestrator/run.h"
+
+namespace nl {
+
+struct ImportRequest {
+  Config config;                               // stages, top-N, name, artifacts.dir, tools
+  std::filesystem::path nsys;                  // .sqlite or .nsys-rep; empty: none
+  std::vector<std::filesystem::path> ncu;      // raw.csv, details.csv or .ncu-rep
+  std::vector<std::filesystem::path> collector;
+  std::filesystem::path out;                   // as for run
+  bool copy = false;                           // a blanked copy of the export into the bundle
+};
+
+// The same bundle as run_workload() leaves, from captures made elsewhere. The files given are never
+// changed; the bundle names them with their sha256. Throws Error(kInput) where one cannot be read.
+RunResult import_captures(const ImportRequest& request, Launcher& launcher);
+
+}  // namespace nl

@@ -1,0 +1,24 @@
+#pragma once
+
+namespace nl {
+
+// While one lives, Ctrl-C, SIGTERM and SIGHUP are noted instead of ending us, so that what was captured
+// can still be written. May be nested; the previous handlers return with the last one. A signal that was
+// ignored when we were started (nohup, a shell's background job) stays ignored.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  static int signal();       // the first that came since the outermost scope began, 0: none
+  static int count();        // how many came
+  static int wake_fd();      // readable after a signal, SIGCHLD included
+  static void drain();       // empties wake_fd()
+
+  // While nobody waits for a child, a second signal ends us at once.
+  static void set_supervising(bool supervising);
+};
+
+}  // namespace nl

@@ -1,0 +1,147 @@
+#include "orchestrator/launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "orchestrator/interrupts.h"
+#include "orchestrator/launch_nsys.h"
+
+namespace fs = std::filesystem;
+
+namespace nl {
+namespace {
+
+std::string command_line(const std::vector<std::string>& argv) {
+  std::string line;
+  for (const auto& word : argv) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return line;
+}
+
+// "nsys-export" → nsys/cmd.txt, one line per command.
+void note_command(const Bundle& bundle, const Pass& pass) {
+  const std::string tool = pass.name.substr(0, pass.name.find('-'));
+  const fs::path file = bundle.path() / tool / "cmd.txt";
+  std::string text;
+  if (std::ifstream before(file); before) text.assign(std::istreambuf_iterator<char>(before), {});
+  bundle.write(fs::path(tool) / "cmd.txt", text + command_line(pass.process.argv) + "\n");
+}
+
+std::string outcome_word(const ProcessResult& result) {
+  if (result.interrupted) return "interrupted";
+  if (result.timed_out) return "timeout";
+  return result.exit_status == 0 ? "ok" : "failed";
+}
+
+std::vector<std::string> outputs_there(const Bundle& bundle, const Pass& pass) {
+  std::vector<std::string> there;
+  for (const auto& output : pass.outputs)
+    if (fs::exists(bundle.path() / output)) there.push_back(output.generic_string());
+  return there;
+}
+
+bool is_output(const Bundle& bundle, const Pass& pass, const fs::path& file) {
+  return std::any_of(pass.outputs.begin(), pass.outputs.end(),
+                     [&](const fs::path& output) { return bundle.path() / output == file; });
+}
+
+Capture launch_collector(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
+                         Verdict& verdict) {
+  Capture capture;
+  Pass waiting = pass;
+  waiting.process.wait_for_tree = true;  // as nsys does with --wait=all
+  const auto result = passes.run(std::move(waiting));
+  if (!result) return capture;
+  capture.workload_exit = result->exit_status;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(bundle.path() / "collector", ignored))
+    if (entry.is_regular_file() && entry.path().filename() != "cmd.txt") capture.collector_files.push_back(entry.path());
+  std::sort(capture.collector_files.begin(), capture.collector_files.end());
+  judge_workload(*result, config, passes.last(), verdict);
+  if (capture.collector_files.empty() && !verdict.failure())
+    verdict.add(ErrorKind::kCapture, "the collector recorded nothing", "collector/",
+                "the workload opened no NVTX range, or NVTX is compiled out of it");
+  return capture;
+}
+
+}  // namespace
+
+std::optional<ProcessResult> PassRunner::run(Pass pass, bool always) {
+  if (Interrupts::signal() != 0) verdict_.interrupted(Interrupts::signal());
+  if (verdict_.stopped() && !always) {
+    skip(pass, "an earlier pass was ended early");
+    return std::nullopt;
+  }
+  auto& process = pass.process;
+  if (process.stdout_log.empty()) process.stdout_log = bundle_.path() / "logs" / (pass.name + ".stdout.log");
+  if (process.stderr_log.empty()) process.stderr_log = bundle_.path() / "logs" / (pass.name + ".stderr.log");
+  const bool runs_workload = pass.name == "nsys" || pass.name == "ncu" || pass.name == "collector";
+  process.forward_output = runs_workload && !quiet_;
+  if (process.label.empty() && !quiet_) process.label = pass.name;
+  // A standard output that is itself a result (ncu's CSV) appears whole or not at all.
+  const fs::path result_file = is_output(bundle_, pass, process.stdout_log) ? process.stdout_log : fs::path();
+  if (!result_file.empty()) process.stdout_log += ".partial";
+  note_command(bundle_, pass);
+  records_.push_back({pass.name, process.argv, {}, 0, "failed", {}, {}});
+  ProcessResult result;
+  try {
+    result = launcher_.launch(process);
+  } catch (const Error& error) {
+    records_.back().detail = error.message;
+    verdict_.add(error);
+    return std::nullopt;
+  }
+  if (!result_file.empty()) {
+    std::error_code ignored;
+    const bool whole = outcome_word(result) == "ok" && result.log_error.empty();
+    whole ? fs::rename(process.stdout_log, result_file, ignored) : (void)fs::remove(process.stdout_log, ignored);
+  }
+  auto& record = records_.back();
+  record.exit_status = result.exit_status;
+  record.duration_ns = result.duration_ns;
+  record.outcome = outcome_word(result);
+  record.outputs = outputs_there(bundle_, pass);
+  if (!result.leftovers_killed.empty())
+    record.detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
+  if (!result.log_error.empty())
+    verdict_.add(ErrorKind::kOutput, "a log could not be written to its end", result.log_error,
+                 fmt::format("free some space ({})", free_space_of(process.stdout_log)));
+  if (result.interrupted) verdict_.interrupted(result.interrupt_signal);
+  if (result.timed_out)
+    verdict_.add(ErrorKind::kTimeout, fmt::format("the {} pass was ended after {} s", pass.name, process.timeout_s),
+                 pass.name, fmt::format("raise it: --set {}={:.0f}", timeout_key(pass.name), process.timeout_s * 4));
+  return result;
+}
+
+void PassRunner::skip(const Pass& pass, const std::string& why) {
+  records_.push_back({pass.name, pass.process.argv, {}, 0, "skipped", why, {}});
+}
+
+Capture launch(const Plan& plan, const Config& config, const Toolset& tools, const Bundle& bundle, PassRunner& passes,
+               Verdict& verdict) {
+  for (const auto& pass : plan.passes) {
+    if (pass.name == "nsys") return launch_nsys(pass, config, *tools.nsys, bundle, passes, verdict);
+    if (pass.name == "collector") return launch_collector(pass, config, bundle, passes, verdict);
+  }
+  throw Error(ErrorKind::kTool, "there is nothing to capture with", "neither nsys nor the collector was found",
+              "run `nl-stage doctor` to see what was looked for");
+}
+
+void move_file(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  fs::create_directories(to.parent_path(), failure);
+  fs::rename(from, to, failure);
+  if (!failure) return;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
+  if (failure) {
+    std::error_code ignored;
+    fs::remove(to, ignored);
+    throw Error(ErrorKind::kOutput, fmt::format("cannot move into the bundle: {}", failure.message()),
+                fmt::format("{} → {} ({})", from.string(), to.string(), free_space_of(to)),
+                "free some space, then: nl-stage import --nsys " + from.string());
+  }
+  fs::remove(from, failure);
+}
+
+}  // namespace nl

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/bundle.h"
+#include "orchestrator/plan.h"
+#include "orchestrator/verdict.h"
+
+namespace nl {
+
+// Running a pass, as an interface: tests and the dry run need no processes.
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  virtual ProcessResult launch(const ProcessSpec& process) = 0;
+};
+
+class ProcessLauncher : public Launcher {
+ public:
+  ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
+};
+
+// Runs passes one after another and keeps their records: the argv in <tool>/cmd.txt, the output in logs/,
+// the outcome in run.json.
+class PassRunner {
+ public:
+  PassRunner(Launcher& launcher, const Bundle& bundle, Verdict& verdict, std::vector<PassRecord>& records, bool quiet)
+      : launcher_(launcher), bundle_(bundle), verdict_(verdict), records_(records), quiet_(quiet) {}
+
+  // Nothing where the pass was not started: an earlier one was interrupted (`always` starts it even so),
+  // or its program is not there, which the verdict then says.
+  std::optional<ProcessResult> run(Pass pass, bool always = false);
+  PassRecord& last() { return records_.back(); }
+  void skip(const Pass& pass, const std::string& why);
+
+ private:
+  Launcher& launcher_;
+  const Bundle& bundle_;
+  Verdict& verdict_;
+  std::vector<PassRecord>& records_;
+  bool quiet_;
+};
+
+// What the first passes left in the bundle.
+struct Capture {
+  std::filesystem::path nsys_sqlite;                   // empty: none
+  std::vector<std::filesystem::path> collector_files;
+  std::optional<int> workload_exit;
+  bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
+};
+
+// The nsys pass and its export, or the collector pass, whichever the plan has. Trouble goes to the verdict.
+Capture launch(const Plan& plan, const Config& config, const Toolset& tools, const Bundle& bundle, PassRunner& passes,
+               Verdict& verdict);
+
+// The report files that nsys says it wrote:
+//   Generated:
+//       /tmp/x/run.nsys-rep
+std::vector<std::filesystem::path> generated_files(const std::string& nsys_output);
+
+// The session of `nsys sessions list` that the nsys process `pid` began; empty where there is none.
+//                 ID         TIME                       STATE LAUNCH NAME
+//             112613        00:03                  Collection      1 profile-sleep-2606
+std::string session_of(const std::string& sessions_list, int pid);
+
+// Moves across file systems too.
+void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace nl

@@ -1,0 +1,214 @@
+#include "orchestrator/plan.h"
+
+#include <fmt/format.h>
+
+#include "model/error.h"
+#include "nvtx/names.h"
+#include "orchestrator/ncu_argv.h"
+#include "orchestrator/nsys_argv.h"
+
+namespace nl {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path absolute_bundle(const fs::path& bundle) { return fs::absolute(bundle).lexically_normal(); }
+
+void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
+  argv.insert(argv.end(), more.begin(), more.end());
+}
+
+// Environment, folder, logs and timeout of a pass that runs the workload.
+Pass workload_pass(const std::string& name, const Config& config, const fs::path& bundle, double timeout_s) {
+  Pass pass;
+  pass.name = name;
+  for (const auto& [variable, value] : config.workload.env) {
+    if (value == kMaskedValue) continue;  // from a config.yaml of ours: our own environment has it, or nobody
+    pass.process.env[variable] = value;
+    pass.private_env.push_back(variable);
+  }
+  pass.process.working_directory = config.workload.working_directory;
+  pass.process.stdout_log = bundle / "logs" / (name + ".stdout.log");
+  pass.process.stderr_log = bundle / "logs" / (name + ".stderr.log");
+  pass.process.forward_output = true;
+  pass.process.timeout_s = timeout_s;
+  return pass;
+}
+
+// A library path of the tool's goes before the workload's own.
+void set_tool_env(Pass& pass, const Tool& tool) {
+  for (const auto& [variable, value] : tool.env) {
+    auto& target = pass.process.env[variable];
+    target = target.empty() ? value : value + ":" + target;
+  }
+}
+
+// nsys and ncu load themselves into the workload this way; a library of somebody else in their place
+// costs them the capture, and ncu refuses to start.
+void clear_injections(Pass& pass, const Toolset& tools, std::vector<std::string>& adaptations) {
+  for (const auto& variable : tools.injection_env) {
+    pass.process.unset_env.push_back(variable);
+    adaptations.push_back(fmt::format("{} is set: unset for the {} pass", variable, pass.name));
+  }
+}
+
+Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
+  Pass pass = workload_pass("collector", config, bundle, config.nsys.timeout_s);
+  pass.process.argv = config.workload.command;
+  pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();
+  pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / "collector").string();
+  pass.outputs = {"collector"};
+  pass.purpose = "run the workload with the NVTX collector loaded: stage timings, no kernels";
+  return pass;
+}
+
+Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundle,
+               std::vector<std::string>& adaptations) {
+  Pass pass = workload_pass("nsys", config, bundle, config.nsys.timeout_s);
+  pass.process.argv = nsys_profile_argv(config, *tools.nsys, bundle / "nsys" / "run", adaptations);
+  append(pass.process.argv, config.workload.command);
+  set_tool_env(pass, *tools.nsys);
+  clear_injections(pass, tools, adaptations);
+  pass.outputs = {"nsys/run.nsys-rep"};
+  pass.purpose = "trace the workload: kernels, API calls, ranges";
+  return pass;
+}
+
+// Why there will be no ncu pass; empty where there will be one.
+std::string ncu_left_out(const Config& config, const Toolset& tools) {
+  if (!tools.ncu) return "ncu was not found: the ncu pass is left out (nl-stage doctor says where it was looked for)";
+  if (tools.gpus.empty())
+    return fmt::format("no GPU was found{}: the ncu pass is left out, and the trace will hold no kernels",
+                       tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")");
+  if (config.workload.command.empty()) return "there is no command";
+  return {};
+}
+
+void add_ncu_passes(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
+  if (!config.ncu.enabled) return;
+  if (auto reason = ncu_left_out(config, tools); !reason.empty()) {
+    plan.adaptations.push_back(reason);
+    return;
+  }
+  // The names are known after the nsys pass; until then a placeholder stands in their place.
+  Pass pass = workload_pass("ncu", config, bundle, config.ncu.timeout_s);
+  const NameFilter names{
+      config.ncu.kernel_name_base,
+      fmt::format("regex:^(<the {} kernels that the trace ranks first>)$", config.run.top_n_kernels)};
+  pass.process.argv =
+      ncu_profile_argv(config, *tools.ncu, bundle / "ncu" / "profile", names, nvtx_filters(config), plan.adaptations);
+  append(pass.process.argv, config.workload.command);
+  set_tool_env(pass, *tools.ncu);
+  clear_injections(pass, tools, plan.adaptations);
+  pass.outputs = {"ncu/profile.ncu-rep"};
+  pass.purpose =
+      fmt::format("measure the {} kernels that take the most GPU time inside the stages", config.run.top_n_kernels);
+  plan.passes.push_back(std::move(pass));
+  for (auto& next : plan_ncu_exports(config, *tools.ncu, bundle, {})) plan.passes.push_back(std::move(next));
+  plan.captured_by = "nsys+ncu";
+}
+
+Pass ncu_export(const Config& config, const Tool& ncu, const fs::path& bundle, const std::string& page) {
+  Pass pass;
+  pass.name = "ncu-export-" + page;
+  pass.process.argv = ncu_export_argv(ncu, bundle / "ncu" / "profile.ncu-rep", page);
+  pass.process.env = {{"LC_ALL", "C"}};  // numbers would follow the locale
+  set_tool_env(pass, ncu);
+  pass.process.stdout_log = bundle / "ncu" / (page + ".csv");
+  pass.process.stderr_log = bundle / "logs" / (pass.name + ".stderr.log");
+  pass.process.timeout_s = config.ncu.export_timeout_s;
+  pass.outputs = {"ncu/" + page + ".csv"};
+  pass.purpose =
+      page == "raw" ? "read ncu's report: every metric, one row a launch" : "read ncu's report: its sections and rules";
+  return pass;
+}
+
+}  // namespace
+
+std::vector<std::string> nvtx_filters(const Config& config) {
+  if (!config.ncu.nvtx_include.empty()) return config.ncu.nvtx_include;
+  std::vector<std::string> filters;
+  for (const auto& stage : config.run.stages)
+    for (auto& filter : ncu_include_filters(stage)) filters.push_back(std::move(filter));
+  return filters;
+}
+
+Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
+  if (config.workload.command.empty())
+    throw Error(ErrorKind::kUsage, "there is no command to profile", "",
+                "give it after --, or as workload.command in the configuration");
+  const fs::path bundle = absolute_bundle(bundle_folder);
+  Plan plan;
+  if (config.nsys.enabled && tools.nsys) {
+    plan.captured_by = "nsys";
+    plan.passes.push_back(nsys_pass(config, tools, bundle, plan.adaptations));
+    plan.passes.push_back(plan_nsys_export(config, *tools.nsys, bundle));
+    add_ncu_passes(plan, config, tools, bundle);
+    return plan;
+  }
+  const std::string reason = config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
+  if (!tools.collector)
+    throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
+                "nl-stage doctor says what is missing and how to get it");
+  plan.captured_by = "collector (NVTX only)";
+  plan.adaptations.push_back(reason + ": the NVTX collector records the stages; kernels are not captured");
+  if (config.ncu.enabled)
+    plan.adaptations.push_back("without a trace there is nothing to choose kernels from: the ncu pass is left out");
+  plan.passes.push_back(collector_pass(config, tools, bundle));
+  return plan;
+}
+
+Pass plan_nsys_export(const Config& config, const Tool& nsys, const fs::path& bundle_folder) {
+  const fs::path bundle = absolute_bundle(bundle_folder);
+  Pass pass;
+  pass.name = "nsys-export";
+  pass.process.argv = nsys_export_argv(nsys, bundle / "nsys" / "run.nsys-rep", bundle / "nsys" / "run.sqlite");
+  set_tool_env(pass, nsys);
+  pass.process.stdout_log = bundle / "logs" / "nsys-export.stdout.log";
+  pass.process.stderr_log = bundle / "logs" / "nsys-export.stderr.log";
+  pass.process.timeout_s = config.nsys.export_timeout_s;
+  pass.outputs = {"nsys/run.sqlite"};
+  pass.purpose = "export the trace to SQLite, which is read next";
+  return pass;
+}
+
+Pass plan_ncu(const Config& config, const Tool& ncu, const fs::path& bundle_folder, const NcuRequest& request,
+              std::vector<std::string>& adaptations) {
+  const fs::path bundle = absolute_bundle(bundle_folder);
+  NcuRequest wanted = request;
+  if (wanted.nvtx_include.empty()) wanted.nvtx_include = nvtx_filters(config);
+  if (request.attempt > 1 && !wanted.nvtx_include.empty()) {
+    adaptations.push_back(
+        "ncu profiled nothing inside the NVTX ranges: second try by kernel name alone, wherever it is launched");
+    wanted.nvtx_include.clear();
+  } else if (request.attempt > 1) {
+    adaptations.push_back("ncu profiled nothing by " + request.kernel_name_base + " name: second try by short name");
+    wanted.kernel_name_base = "function";
+  }
+  Pass pass = workload_pass("ncu", config, bundle, config.ncu.timeout_s);
+  pass.process.argv = ncu_profile_argv(config, ncu, bundle / "ncu" / "profile", ncu_name_filter(wanted, adaptations),
+                                       wanted.nvtx_include, adaptations);
+  append(pass.process.argv, config.workload.command);
+  set_tool_env(pass, ncu);
+  pass.process.unset_env = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+  if (request.attempt > 1) {
+    pass.process.stdout_log = bundle / "logs" / fmt::format("ncu-{}.stdout.log", request.attempt);
+    pass.process.stderr_log = bundle / "logs" / fmt::format("ncu-{}.stderr.log", request.attempt);
+  }
+  pass.outputs = {"ncu/profile.ncu-rep"};
+  pass.purpose = fmt::format("measure {} kernels{}", request.kernels.size(), request.attempt > 1 ? ", second try" : "");
+  return pass;
+}
+
+std::vector<Pass> plan_ncu_exports(const Tool& ncu, const fs::path& bundle, const NcuRequest& request) {
+  return plan_ncu_exports(Config{}, ncu, bundle, request);
+}
+
+std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const fs::path& bundle_folder,
+                                   const NcuRequest&) {
+  const fs::path bundle = absolute_bundle(bundle_folder);
+  std::vector<Pass> passes = {ncu_export(config, ncu, bundle, "raw")};
+  if (config.ncu.details_csv) passes.push_back(ncu_export(config, ncu, bundle, "details"));
+  return passes;
+}
+
+}  // namespace nl

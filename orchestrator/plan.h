@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "orchestrator/config.h"
+#include "orchestrator/process.h"
+#include "orchestrator/tools.h"
+
+namespace nl {
+
+struct Pass {
+  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector" …
+  ProcessSpec process;
+  std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
+  std::string purpose;                         // one line for the dry run
+  std::vector<std::string> private_env;        // of process.env, those whose values are not shown
+};
+
+// What will be run, as data. Passes after nsys depend on its result (which kernels), so the ncu pass is
+// planned with placeholders first and completed by plan_ncu().
+struct Plan {
+  std::vector<Pass> passes;
+  std::string captured_by;               // "nsys+ncu", "nsys", "collector (NVTX only)"
+  std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
+};
+
+// Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
+Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+
+struct KernelChoice {  // one kernel that ncu shall profile
+  std::string name;    // as nsys writes it
+  std::string mangled_name;
+  std::string short_name;
+};
+
+// The ncu pass for the kernels that were chosen. Attempt 1: inside the NVTX ranges. Attempt 2, after
+// attempt 1 matched nothing: the same names without the NVTX filter, or, where there was none, by short
+// names instead.
+struct NcuRequest {
+  std::vector<KernelChoice> kernels;      // empty: every kernel
+  std::vector<std::string> nvtx_include;  // ncu's own syntax, escaped; empty: nvtx_filters(config)
+  std::string kernel_name_base = "mangled";
+  int attempt = 1;
+};
+Pass plan_ncu(const Config& config, const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request,
+              std::vector<std::string>& adaptations);
+std::vector<Pass> plan_ncu_exports(const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request);
+std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle,
+                                   const NcuRequest& request);
+Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
+
+// The --nvtx-include expressions of a configuration: its own, or those of its stages.
+std::vector<std::string> nvtx_filters(const Config& config);
+
+// For `plan` and `run --dry-run`: each pass, its purpose and its command, ready to be pasted into a shell.
+std::string describe_plan(const Plan& plan);
+std::string plan_json(const Plan& plan);
+
+// One word of a shell command, or a whole one.
+std::string shell_quoted(const std::string& word);
+std::string shell_command(const Pass& pass);
+
+}  // namespace nl

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "model/error.h"
+#include "model/run.h"
+#include "orchestrator/config.h"
+#include "orchestrator/launch.h"
+
+namespace nl {
+
+struct RunRequest {
+  Config config;
+  std::filesystem::path out;                   // the bundle itself; empty: a new folder in artifacts.dir
+  bool quiet = false;                          // the workload's output goes to logs/ only
+};
+
+struct RunResult {
+  Run run;
+  std::filesystem::path bundle;
+  std::optional<ErrorKind> failure;            // the gravest problem; the bundle is there nevertheless
+  int interrupt_signal = 0;
+};
+
+// Config → Plan → Capture → Trace → Run → files. Throws Error only where there is nothing to leave behind:
+// a wrong configuration, a missing tool or program, an output folder that cannot be written.
+RunResult run_workload(const RunRequest& request, Launcher& launcher);
+
+}  // namespace nl

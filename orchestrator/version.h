@@ -1,0 +1,7 @@
+#pragma once
+
+namespace nl {
+
+const char* version();  // of nl-stage, "0.1.0"
+
+}  // namespace nl

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nl {
+
+// A YAML document with the place of everything in it; yaml-cpp stays behind yaml_tree.cpp.
+struct YamlTree {
+  enum class Kind { kNull, kScalar, kList, kMap };
+
+  struct Place {
+    int line = 1, column = 1;  // counted from 1
+  };
+  struct Key {
+    std::string name;
+    Place place;
+  };
+
+  Kind kind = Kind::kNull;
+  Place place;
+  std::string text;                               // of a scalar
+  bool quoted = false;                            // "20" is a text, 20 a number
+  std::vector<YamlTree> items;                    // of a list
+  std::vector<std::pair<Key, YamlTree>> entries;  // of a map, in order
+};
+
+// Reads a file that must hold one map. Throws Error(kConfig) with file:line:column where it is missing,
+// unreadable, malformed, empty, no map, or names a key twice.
+YamlTree read_yaml_file(const std::filesystem::path& file);
+
+// The value of a --set: any YAML scalar, list or map. `where` names it in errors.
+YamlTree read_yaml_value(std::string_view text, const std::string& where);
+
+// "conf/runner/deep.yaml:3:7"
+std::string yaml_where(const std::filesystem::path& file, YamlTree::Place place);
+
+}  // namespace nl

@@ -1,0 +1,158 @@
+#include "orchestrator/plan.h"
+
+#include <algorithm>
+
+#include "model/error.h"
+#include "tests/catch.h"
+
+using Words = std::vector<std::string>;
+
+namespace {
+
+nl::Config config_for(Words command) {
+  nl::Config config;
+  config.workload.command = std::move(command);
+  return config;
+}
+
+nl::Toolset gpu_machine() {
+  nl::Toolset tools;
+  tools.nsys.emplace();
+  tools.nsys->path = "/opt/nsys";
+  tools.ncu.emplace();
+  tools.ncu->path = "/opt/ncu";
+  tools.gpus = {"NVIDIA H200"};
+  tools.collector = "/lib/libnl_collector.so";
+  return tools;
+}
+
+Words names(const nl::Plan& plan) {
+  Words all;
+  for (const auto& pass : plan.passes) all.push_back(pass.name);
+  return all;
+}
+
+bool has(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
+  const auto plan = nl::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.captured_by == "nsys+ncu");
+  CHECK(plan.adaptations.empty());
+  const auto& argv = plan.passes[0].process.argv;
+  CHECK(Words(argv.end() - 3, argv.end()) == Words{"--output=/b/nsys/run", "python", "x.py"});
+  CHECK(plan.passes[0].process.timeout_s == 1800);
+  CHECK(plan.passes[0].process.stdout_log == "/b/logs/nsys.stdout.log");
+  CHECK(plan.passes[0].outputs.front() == "nsys/run.nsys-rep");
+  CHECK(has(plan.passes[2].process.argv, "regex:^(<the 10 kernels that the trace ranks first>)$"));
+  CHECK(has(plan.passes[2].process.argv, "LLM@prefill/"));
+  CHECK(has(plan.passes[2].process.argv, "LLM\\@prefill/"));
+  CHECK(has(plan.passes[2].process.argv, "LLM@decode_all"));
+  CHECK(plan.passes[3].process.stdout_log == "/b/ncu/raw.csv");
+  CHECK(plan.passes[3].process.env.at("LC_ALL") == "C");
+}
+
+TEST_CASE("what is missing is left out and said") {
+  auto tools = gpu_machine();
+  tools.gpus.clear();
+  auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export"});
+  CHECK(plan.captured_by == "nsys");
+  CHECK(plan.adaptations == Words{"no GPU was found: the ncu pass is left out, and the trace will hold no kernels"});
+  tools = gpu_machine();
+  tools.ncu.reset();
+  CHECK(names(nl::make_plan(config_for({"x"}), tools, "/b")) == Words{"nsys", "nsys-export"});
+  auto quiet = config_for({"x"});
+  quiet.ncu.enabled = false;
+  CHECK(nl::make_plan(quiet, tools, "/b").adaptations.empty());
+}
+
+TEST_CASE("without nsys the collector records") {
+  auto tools = gpu_machine();
+  tools.nsys.reset();
+  auto config = config_for({"./w", "a"});
+  config.workload.working_directory = "/w";
+  const auto plan = nl::make_plan(config, tools, "/b");
+  REQUIRE(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == "collector (NVTX only)");
+  CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
+  CHECK(plan.passes[0].process.working_directory == "/w");
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/collector"}});
+  CHECK(plan.adaptations.size() == 2);
+  tools.collector.reset();
+  CHECK_THROWS_AS(nl::make_plan(config, tools, "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::make_plan(config_for({}), gpu_machine(), "/b"), nl::Error);
+}
+
+TEST_CASE("somebody else's injection is unset for the tools") {
+  auto tools = gpu_machine();
+  tools.injection_env = {"CUDA_INJECTION64_PATH"};
+  const auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
+  CHECK(plan.adaptations == Words{"CUDA_INJECTION64_PATH is set: unset for the nsys pass",
+                                  "CUDA_INJECTION64_PATH is set: unset for the ncu pass"});
+}
+
+TEST_CASE("configured variables reach the passes, but no text") {
+  auto tools = gpu_machine();
+  tools.nsys->env = {{"LD_LIBRARY_PATH", "/ours"}};
+  auto config = config_for({"sh", "-c", "it's $HOME"});
+  config.workload.env = {{"HF_TOKEN", "s3cret"}, {"KEPT", nl::kMaskedValue}};
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"HF_TOKEN", "s3cret"}, {"LD_LIBRARY_PATH", "/ours"}});
+  const std::string text = nl::describe_plan(plan), json = nl::plan_json(plan);
+  CHECK(text.find("s3cret") == std::string::npos);
+  CHECK(json.find("s3cret") == std::string::npos);
+  CHECK(text.find("# with the configured variables HF_TOKEN (values not shown)") != std::string::npos);
+  CHECK(text.find("env LD_LIBRARY_PATH=/ours /opt/nsys profile") != std::string::npos);
+  CHECK(text.find("sh -c 'it'\\''s $HOME'") != std::string::npos);
+  CHECK(text.find("> /b/ncu/raw.csv") != std::string::npos);
+  CHECK(json.find("\"captured_by\": \"nsys+ncu\"") != std::string::npos);
+}
+
+TEST_CASE("the second try drops the NVTX filter, or else the mangled names") {
+  const auto tools = gpu_machine();
+  auto config = config_for({"x"});
+  nl::NcuRequest request;
+  request.kernels = {{"scale<float>", "_Z5scale", "scale"}};
+  Words notes;
+  auto first = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK(has(first.process.argv, "--nvtx-include"));
+  CHECK(has(first.process.argv, "regex:^(_Z5scale)$"));
+  CHECK(first.process.unset_env.size() == 2);
+  CHECK(notes.empty());
+  request.attempt = 2;
+  auto second = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK_FALSE(has(second.process.argv, "--nvtx-include"));
+  CHECK(has(second.process.argv, "--nvtx"));
+  CHECK(has(second.process.argv, "regex:^(_Z5scale)$"));
+  CHECK(second.process.stdout_log == "/b/logs/ncu-2.stdout.log");
+  CHECK(notes.size() == 1);
+  config.run.stages.clear();
+  auto by_name = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK(has(by_name.process.argv, "regex:^(scale)$"));
+}
+
+TEST_CASE("the exports follow the configuration") {
+  const auto tools = gpu_machine();
+  auto config = config_for({"x"});
+  config.ncu.details_csv = false;
+  CHECK(nl::plan_ncu_exports(config, *tools.ncu, "/b", {}).size() == 1);
+  CHECK(nl::plan_ncu_exports(*tools.ncu, "/b", {}).size() == 2);
+  config.ncu.nvtx_include = {"mine/"};
+  CHECK(nl::nvtx_filters(config) == Words{"mine/"});
+}
+
+TEST_CASE("words are quoted for the shell") {
+  CHECK(nl::shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
+  CHECK(nl::shell_quoted("") == "''");
+  CHECK(nl::shell_quoted("a b") == "'a b'");
+  CHECK(nl::shell_quoted("*") == "'*'");
+}

@@ -1,0 +1,55 @@
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include "cli/verbs.h"
+#include "orchestrator/doctor.h"
+
+namespace nl {
+namespace {
+
+constexpr int kBlockedStatus = 4;  // the exit status of Error(kTool), see docs/exit-status.md
+
+struct DoctorFlags {
+  std::string config;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+bool wants_colour() {
+  const char* refused = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) && !(refused && *refused);
+}
+
+int print_checks(const DoctorFlags& flags) {
+  const Config config = load_config({.runner_file = flags.config, .sets = flags.sets});
+  const auto checks = diagnose(find_tools(config.tools), config);
+  const std::string text = flags.json ? checks_json(checks) : describe_checks(checks, wants_colour());
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return any_blocked(checks) ? kBlockedStatus : 0;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<DoctorFlags>();
+  CLI::App* verb = app.add_subcommand("doctor", "Find the tools, and test what breaks captures before they are made");
+  verb->add_option("-c,--config", flags->config, "runner file whose tools and options are checked");
+  verb->add_option("--set", flags->sets, "set one key; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  verb->add_flag("--json", flags->json, "as JSON");
+  verb->footer(
+      "Each line is ok, warning or blocked, with the command that mends it. Exit status 4: something is blocked.\n"
+      "Examples:\n"
+      "  nl-stage doctor\n"
+      "  nl-stage doctor --json --set tools.nsys=/opt/nsight/nsys\n"
+      "  NL_STAGE_NCU=/opt/ncu nl-stage doctor");
+  verb->callback([flags, &action] { action = [flags] { return print_checks(*flags); }; });
+}
+
+}  // namespace nl

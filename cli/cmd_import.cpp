@@ -1,0 +1,58 @@
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+
+#include "cli/print_result.h"
+#include "cli/verbs.h"
+#include "orchestrator/import.h"
+
+namespace nl {
+namespace {
+
+struct Flags {
+  std::string nsys, out, name, config, model;
+  std::vector<std::string> ncu, collector, sets;
+  bool copy = false, keep_env = false, json = false;
+};
+
+int import(const Flags& flags) {
+  ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .name = flags.name};
+  if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
+  ImportRequest request;
+  request.config = load_config(config);
+  request.nsys = flags.nsys;
+  request.ncu.assign(flags.ncu.begin(), flags.ncu.end());
+  request.collector.assign(flags.collector.begin(), flags.collector.end());
+  request.out = flags.out;
+  request.copy = flags.copy;
+  ProcessLauncher launcher;
+  return print_result(import_captures(request, launcher), flags.json);
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("import", "Make the same bundle from captures that were made elsewhere");
+  verb->add_option("--nsys", flags->nsys, "nsys' SQLite export, or its .nsys-rep where nsys is here to export it")->type_name("FILE");
+  verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")->type_name("FILE");
+  verb->add_option("--collector", flags->collector, "files that nl-stage's own collector wrote")->type_name("FILE");
+  verb->add_option("--out", flags->out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")->type_name("DIR");
+  verb->add_option("--name", flags->name, "names the bundle");
+  verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts");
+  verb->add_option("--model", flags->model, "model file, or the name of a shipped one");
+  verb->add_option("--set", flags->sets, "set one key; may be repeated")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_flag("--copy", flags->copy, "also put a copy of the export into the bundle, its environment blanked");
+  verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
+  verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
+  verb->footer(
+      "The files given are not changed; the bundle names them with their sha256.\n"
+      "Examples:\n"
+      "  nl-stage import --nsys run.sqlite --out bundle\n"
+      "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
+      "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json");
+  verb->callback([flags, &action] { action = [flags] { return import(*flags); }; });
+}
+
+}  // namespace nl

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "orchestrator/config_keys.h"
+#include "orchestrator/plan.h"
+#include "orchestrator/tools.h"
+
+namespace nl {
+namespace {
+
+struct PlanFlags : RunFlags {
+  bool json = false, keys = false;
+};
+
+int print_keys() {
+  for (const auto& key : config_keys()) {
+    std::string allowed;
+    for (const auto& value : key.allowed) allowed += fmt::format("{}{}", allowed.empty() ? ": " : ", ", value);
+    fmt::print("{:<28} {}\n{:<28} {}{}\n", key.path, key.help, "", config_type_name(key), allowed);
+  }
+  return 0;
+}
+
+int print_plan(const PlanFlags& flags) {
+  const Config config = load_config(config_request(flags));
+  const Toolset tools = find_tools(config.tools);
+  // The stamp is not known before the run; everything else is as it will be.
+  const std::filesystem::path fresh =
+      std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
+  const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
+  const Plan plan = make_plan(config, tools, bundle);
+  const std::string text = flags.json ? plan_json(plan) : describe_plan(plan);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<PlanFlags>();
+  CLI::App* verb = app.add_subcommand("plan", "Print the exact command of every pass, and start none");
+  add_run_flags(*verb, *flags);
+  verb->add_flag("--json", flags->json, "as JSON");
+  verb->add_flag("--keys", flags->keys, "list every configuration key instead");
+  verb->footer(
+      "Examples:\n"
+      "  nl-stage plan --config deep -- python generate.py --model gpt2\n"
+      "  nl-stage plan --config light --set nsys.pytorch=autograd-shapes-nvtx --json -- ./workload\n"
+      "  nl-stage plan --keys");
+  verb->callback([flags, &action] { action = [flags] { return flags->keys ? print_keys() : print_plan(*flags); }; });
+}
+
+}  // namespace nl

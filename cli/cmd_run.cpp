@@ -1,0 +1,66 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/print_result.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "orchestrator/run.h"
+
+namespace nl {
+namespace {
+
+struct Flags : RunFlags {
+  bool dry_run = false, quiet = false, json = false, keep_env = false;
+};
+
+Config config_of(const Flags& flags) {
+  ConfigRequest request = config_request(flags);
+  request.out_dir.clear();  // --out is the bundle itself
+  if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
+  return load_config(request);
+}
+
+int print_plan(const Flags& flags) {
+  const Config config = config_of(flags);
+  const std::filesystem::path bundle =
+      !flags.out.empty() ? std::filesystem::path(flags.out)
+                         : std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
+  const Plan plan = make_plan(config, find_tools(config.tools), bundle);
+  const std::string text = flags.json ? plan_json(plan) : describe_plan(plan);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+int run(const Flags& flags) {
+  if (flags.dry_run) return print_plan(flags);
+  ProcessLauncher launcher;
+  return print_result(run_workload({config_of(flags), flags.out, flags.quiet}, launcher), flags.json);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("run", "Profile a workload: nsys, then ncu on the kernels that matter; leaves one bundle");
+  add_run_flags(*verb, *flags);
+  verb->get_option("--out")->description("the bundle's own folder, absent or empty; default: a new one in artifacts.dir");
+  verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass, and start none");
+  verb->add_flag("-q,--quiet", flags->quiet, "keep the workload's output in logs/ only");
+  verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
+  verb->add_flag("--keep-env", flags->keep_env, "leave the workload's environment in the exported SQLite");
+  verb->footer(
+      "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input;\n"
+      "its output is forwarded to stderr. docs/exit-status.md lists the exit statuses.\n"
+      "Examples:\n"
+      "  nl-stage run --config deep -- python generate.py --model gpt2\n"
+      "  nl-stage run --config light --name smoke --set run.top_n_kernels=20 -- ./workload\n"
+      "  nl-stage run --config deep --out bundle --json --quiet -- ./workload > result.json\n"
+      "  nl-stage run --config deep --dry-run -- ./workload");
+  verb->callback([flags, &action] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace nl

@@ -1,0 +1,54 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <exception>
+#include <functional>
+
+#include "cli/exit_status.h"
+#include "cli/print_result.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "model/error.h"
+#include "orchestrator/version.h"
+
+namespace {
+
+constexpr int kUsageStatus = 2;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  nl::cut_command(argc, argv);
+  CLI::App app("Profile LLM inference with NVIDIA's tools: where the time of prefill and decode went, with evidence.", "nl-stage");
+  app.set_version_flag("--version", std::string("nl-stage ") + nl::version());
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  nl-stage doctor\n"
+      "  nl-stage run --config light -- ./workload\n"
+      "  nl-stage run --config deep -- python generate.py\n"
+      "  nl-stage import --nsys run.sqlite --ncu raw.csv --out bundle\n"
+      "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
+      "`nl-stage VERB --help` has the flags and examples of each.");
+  std::function<int()> action;
+  nl::add_run(app, action);
+  nl::add_plan(app, action);
+  nl::add_import(app, action);
+  nl::add_stats(app, action);
+  nl::add_doctor(app, action);
+  nl::add_validate(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    return app.exit(wrong) == 0 ? 0 : kUsageStatus;
+  }
+  try {
+    return action();
+  } catch (const nl::Error& error) {
+    nl::print_error(error);
+    return nl::exit_status_of(error.kind);
+  } catch (const std::exception& broken) {
+    nl::print_error({nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug of nl-stage: please report it"});
+    return nl::exit_status_of(nl::ErrorKind::kInternal);
+  }
+}

@@ -1,0 +1,88 @@
+#include "cli/print_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_status.h"
+
+namespace nl {
+namespace {
+
+const char* status_word(RunStatus status) {
+  switch (status) {
+    case RunStatus::kComplete: return "complete";
+    case RunStatus::kPartial: return "partial";
+    case RunStatus::kInterrupted: return "interrupted";
+    case RunStatus::kFailed: return "failed";
+  }
+  return "failed";
+}
+
+double ms(double ns) { return ns / 1e6; }
+
+std::string shortened(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+void print_stages(const Run& run) {
+  if (run.stages.empty()) return;
+  fmt::print("\n{:<24} {:>7} {:>12} {:>12} {:>12}\n", "stage", "count", "total ms", "mean ms", "GPU busy ms");
+  for (std::size_t i = 0; i < run.stages.size() && i < 5; ++i) {
+    const auto& stage = run.stages[i];
+    fmt::print("{:<24} {:>7} {:>12.3f} {:>12.3f} {:>12}\n", shortened(stage.name, 24), stage.wall.count,
+               ms(static_cast<double>(stage.wall.total_ns)), ms(stage.wall.mean_ns),
+               stage.gpu_busy_ns ? fmt::format("{:.3f}", ms(static_cast<double>(*stage.gpu_busy_ns))) : "-");
+  }
+}
+
+void print_kernels(const Run& run) {
+  if (!run.kernels) return fmt::print("\nkernels: {}\n", run.kernels_note);
+  if (run.kernels->empty()) return;
+  fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}\n", "kernel", "calls", "total ms", "share", "ncu");
+  for (std::size_t i = 0; i < run.kernels->size() && i < 5; ++i) {
+    const auto& kernel = (*run.kernels)[i];
+    fmt::print("{:<48} {:>7} {:>12.3f} {:>6.1f}% {:>5}\n",
+               shortened(kernel.short_name.empty() ? kernel.name : kernel.short_name, 48), kernel.time.count,
+               ms(static_cast<double>(kernel.time.total_ns)), 100 * kernel.gpu_share, kernel.ncu.empty() ? "-" : "yes");
+  }
+}
+
+void print_json(const RunResult& result, int status) {
+  nlohmann::ordered_json out;
+  out["run_id"] = result.run.run_id;
+  out["bundle"] = result.bundle.string();
+  out["status"] = status_word(result.run.status);
+  out["exit_status"] = status;
+  out["problems"] = nlohmann::ordered_json::array();
+  for (const auto& problem : result.run.problems)
+    out["problems"].push_back({{"what", problem.what}, {"where", problem.where}, {"hint", problem.hint}});
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void print_error(const Error& error) {
+  fmt::print(stderr, "error: {}\n", error.message);
+  if (!error.where.empty()) fmt::print(stderr, "where: {}\n", error.where);
+  if (!error.hint.empty()) fmt::print(stderr, "hint:  {}\n", error.hint);
+}
+
+int print_result(const RunResult& result, bool json) {
+  const int status = exit_status_of(result.failure, result.interrupt_signal);
+  if (json) {
+    print_json(result, status);
+  } else {
+    print_stages(result.run);
+    print_kernels(result.run);
+    for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", note);
+    fmt::print("\n{}: {}\n", status_word(result.run.status), result.bundle.string());
+  }
+  std::fflush(stdout);
+  for (const auto& problem : result.run.problems) print_error({ErrorKind::kCapture, problem.what, problem.where, problem.hint});
+  return status;
+}
+
+}  // namespace nl

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "orchestrator/run.h"
+
+namespace nl {
+
+// How run and import end: the bundle, its top rows, what went wrong; or the same as JSON on stdout.
+// Returns the exit status.
+int print_result(const RunResult& result, bool json);
+
+// error: … / where: … / hint: …, on stderr.
+void print_error(const Error& error);
+
+}  // namespace nl

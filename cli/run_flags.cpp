@@ -1,0 +1,45 @@
+#include "cli/run_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string_view>
+
+namespace nl {
+namespace {
+
+std::vector<std::string> command_after_dashes;
+
+}  // namespace
+
+void cut_command(int& argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    command_after_dashes.assign(argv + i + 1, argv + argc);
+    argc = i;
+    argv[argc] = nullptr;
+  }
+}
+
+void add_run_flags(CLI::App& verb, RunFlags& flags) {
+  verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light)")
+      ->capture_default_str();
+  // One value each: the next word is not another of them. CLI11 would also split "[a,b]" otherwise.
+  verb.add_option("--set", flags.sets, "set one key, as run.top_n_kernels=20; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  verb.add_option("--model", flags.model, "model file, or the name of a shipped one (generic, tiny-llama)");
+  verb.add_option("--out", flags.out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
+      ->type_name("DIR");
+  verb.add_option("--name", flags.name, "names the bundle's folder");
+  verb.add_option("command", flags.command, "what to profile, after --")->type_name("");
+}
+
+ConfigRequest config_request(const RunFlags& flags) {
+  return {.runner_file = flags.config,
+          .model_file = flags.model,
+          .sets = flags.sets,
+          .name = flags.name,
+          .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
+}
+
+}  // namespace nl

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orchestrator/config.h"
+
+namespace CLI {
+class App;
+}
+
+namespace nl {
+
+// The flags that `plan` and `run` share: they name the configuration and the command.
+struct RunFlags {
+  std::string config = "deep";
+  std::string model, out, name;
+  std::vector<std::string> sets, command;
+};
+
+// main() calls this before CLI11 parses: cuts "-- command …" off the arguments and keeps it for
+// config_request(). CLI11 would split a word such as "[a,b]" of the command at its commas.
+void cut_command(int& argc, char** argv);
+
+void add_run_flags(CLI::App& verb, RunFlags& flags);
+
+ConfigRequest config_request(const RunFlags& flags);
+
+}  // namespace nl

@@ -1,0 +1,169 @@
+// Bundles from captures made elsewhere, and what becomes of damaged ones.
+#include <fstream>
+
+#include "orchestrator/sha256.h"
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+
+using namespace nl::test;
+
+namespace {
+
+const fs::path kFixtures = NL_FIXTURES;
+
+Outcome import(Scene& scene, std::vector<std::string> more) {
+  std::vector<std::string> words = {"import", "--out", scene.bundle().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return scene.nl_stage(words);
+}
+
+void copy_part(const fs::path& from, const fs::path& to, std::uintmax_t size) {
+  fs::copy_file(from, to);
+  fs::resize_file(to, size);
+}
+
+}  // namespace
+
+TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the capture alone") {
+  Scene scene;
+  const fs::path sqlite = kFixtures / "h200-llama/nsys.sqlite";
+  const std::string before = nl::sha256_file(sqlite);
+  const Outcome outcome = import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
+                                         (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  CHECK(run["status"] == "complete");
+  CHECK(run["name"] == "llama");
+  CHECK(run["provenance"]["captured_by"] == "import");
+  CHECK(run["provenance"]["inputs_sha256"][sqlite.string()] == before);
+  CHECK(nl::sha256_file(sqlite) == before);
+  int samples = 0;
+  for (const auto& kernel : run["kernels"]) samples += static_cast<int>(kernel["ncu"].size());
+  CHECK(samples > 0);
+  CHECK(scene.text(scene.bundle() / "nsys/run_cuda_gpu_kern_sum.csv") ==
+        scene.text(kFixtures / "h200-llama/nsys_cuda_gpu_kern_sum.csv"));
+  CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
+}
+
+TEST_CASE("import reads the details page as well") {
+  Scene scene;
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu",
+                                         (kFixtures / "h200-probe/ncu_prefill_details.csv").string()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+}
+
+TEST_CASE("import --copy puts a blanked copy into the bundle") {
+  Scene scene;
+  const fs::path sqlite = scene.path / "in.sqlite";
+  fs::copy_file(kFixtures / "h200-probe/probe_node.sqlite", sqlite);
+  CHECK(import(scene, {"--nsys", sqlite.string(), "--copy"}).status == 0);
+  CHECK(fs::exists(scene.bundle() / "nsys/run.sqlite"));
+  check_bundle(scene);
+}
+
+TEST_CASE("fault: import of what is not there, or nothing") {
+  Scene scene;
+  CHECK(import(scene, {}).status == 2);
+  const Outcome outcome = import(scene, {"--nsys", (scene.path / "none.sqlite").string()});
+  CHECK(outcome.status == 3);
+  CHECK(outcome.says("none.sqlite"));
+  CHECK_FALSE(fs::exists(scene.bundle()));
+}
+
+TEST_CASE("fault: import of a damaged SQLite") {
+  Scene scene;
+  const fs::path whole = kFixtures / "h200-probe/probe_node.sqlite";
+  const fs::path file = scene.path / "damaged.sqlite";
+  SECTION("empty") { std::ofstream(file) << ""; }
+  SECTION("no database") { std::ofstream(file) << std::string(100000, 'x'); }
+  SECTION("truncated") { copy_part(whole, file, fs::file_size(whole) / 2); }
+  SECTION("truncated in the header") { copy_part(whole, file, 50); }
+  const Outcome outcome = import(scene, {"--nsys", file.string()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 3);
+  CHECK(outcome.says("damaged.sqlite"));
+  CHECK_FALSE(fs::exists(scene.bundle()));
+}
+
+TEST_CASE("import of a capture without kernels says so, and does not say zero") {
+  Scene scene;
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "crafted/ranges.sqlite").string()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+}
+
+TEST_CASE("import of names that are NULL, odd or not UTF-8 gives a valid bundle") {
+  Scene scene;
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "crafted/names.sqlite").string()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+}
+
+TEST_CASE("import of a CSV in units and numbers of another locale equals the one in base units") {
+  Scene first, second;
+  const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string();
+  CHECK(import(first, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw.csv").string()}).status == 0);
+  CHECK(import(second, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()}).status == 0);
+  const auto rounded = first.json("run.json")["kernels"], exact = second.json("run.json")["kernels"];
+  REQUIRE(rounded.size() == exact.size());
+  int compared = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    REQUIRE(rounded[i]["ncu"].size() == exact[i]["ncu"].size());
+    for (std::size_t j = 0; j < exact[i]["ncu"].size(); ++j, ++compared)
+      // ncu prints three digits where it chooses the unit itself.
+      CHECK(rounded[i]["ncu"][j]["ncu_duration_ns"].get<double>() ==
+            Approx(exact[i]["ncu"][j]["ncu_duration_ns"].get<double>()).epsilon(0.01));
+  }
+  CHECK(compared > 0);
+}
+
+TEST_CASE("fault: import of a damaged ncu CSV") {
+  Scene scene;
+  const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string();
+  const fs::path csv = scene.path / "cut.csv";
+  SECTION("truncated in the middle of a row: the rows before it count, the rest is counted as damaged") {
+    const fs::path whole = kFixtures / "h200-llama/ncu_decode_raw_base.csv";
+    copy_part(whole, csv, fs::file_size(whole) * 2 / 3);
+    const Outcome outcome = import(scene, {"--nsys", sqlite, "--ncu", csv.string()});
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    check_bundle(scene);
+    CHECK_FALSE(scene.json("run.json")["ncu_rows_damaged"].empty());
+  }
+  SECTION("empty") {
+    std::ofstream(csv) << "";
+    CHECK(import(scene, {"--nsys", sqlite, "--ncu", csv.string()}).status == 3);
+  }
+  SECTION("no CSV of ncu") {
+    std::ofstream(csv) << "a,b\n1,2\n";
+    CHECK(import(scene, {"--nsys", sqlite, "--ncu", csv.string()}).status == 3);
+  }
+}
+
+TEST_CASE("fault: a .nsys-rep or .ncu-rep without the tool names the command to run elsewhere") {
+  Scene scene;
+  scene.env["PATH"] = "/usr/bin:/bin";
+  const fs::path report = scene.path / "x.ncu-rep";
+  std::ofstream(report) << "report";
+  const Outcome doctor = scene.nl_stage({"doctor", "--json"});
+  if (doctor.out.find("\"ncu\"") == std::string::npos) NL_SKIP("doctor says nothing of ncu");
+  for (const auto& check : nlohmann::json::parse(doctor.out)["checks"])
+    if (check["id"] == "ncu" && check["level"] == "ok") NL_SKIP("ncu is installed here");
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", report.string()});
+  CHECK(outcome.status == 4);
+  CHECK(outcome.says("ncu --import"));
+}
+
+TEST_CASE("fault: import into a folder that is not empty") {
+  Scene scene;
+  fs::create_directories(scene.bundle() / "something");
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string()});
+  CHECK(outcome.status == 8);
+  CHECK(fs::exists(scene.bundle() / "something"));
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "model/time.h"
@@ -40,6 +41,14 @@ class Durations {
   }
   std::size_t count() const { return count_; }
   Ns total_ns() const { return total_ns_; }
+  // Nothing where some need more than 32 bits. In no particular order.
+  std::optional<std::vector<std::uint32_t>> short_values() const {
+    if (!large_.empty()) return std::nullopt;
+    std::vector<std::uint32_t> all;
+    all.reserve(count_);
+    for (const auto& block : blocks_) all.insert(all.end(), block.begin(), block.end());
+    return all;
+  }
   // All of them, in no particular order.
   std::vector<Ns> values() const {
     std::vector<Ns> all(large_);

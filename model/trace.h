@@ -162,12 +162,14 @@ struct Trace {
   std::vector<Kernel> kernels;      // in the order of the capture's rows
   std::vector<MemOp> mem_ops;
   std::vector<GraphRun> graph_runs;
-  std::vector<ApiCall> api_calls;
+  std::vector<ApiCall> api_calls;   // sorted by thread, then start
   std::vector<ApiStat> api_stats;   // one per function name
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
   Ns duration_ns = 0;               // of the capture
+  std::optional<Ns> session_end_ns;          // where the tool says so: it ends what was never closed there
+  std::optional<Ns> last_range_event_ns;     // the latest time of any range, mark or other annotation
   bool has_kernel_data = false;     // the capture could record kernels (a table is there, if only empty)
   bool has_api_data = false;
   bool has_range_data = false;

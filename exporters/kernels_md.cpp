@@ -36,17 +36,21 @@ std::vector<std::string> kernel_row(const KernelEntry& kernel, NameFootnotes& na
   return cells;
 }
 
+std::string micros(Ns time_ns) { return fmt::format("{:.2f}", static_cast<double>(time_ns) / 1e3); }
+
 std::string dims(const Dim3& d) { return fmt::format("{} × {} × {}", d.x, d.y, d.z); }
 
 // Every launch that ncu profiled beside what nsys timed of the same name, grid and block.
 std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
   MarkdownTable table({{"kernel", false}, {"grid", false}, {"block", false}, {"stage", false}, {"nsys median µs", true},
-                       {"nsys calls", true}, {"ncu µs", true}, {"joined by", false}, {"L2 %", true}, {"DRAM MB", true}});
+                       {"min–max µs", true}, {"nsys calls", true}, {"ncu µs", true}, {"agree", false}, {"joined by", false},
+                       {"L2 %", true}, {"DRAM MB", true}});
   for (const auto& kernel : kernels)
     for (const auto& sample : kernel.ncu)
       table.add({names.cell(kernel.name), dims(sample.grid), dims(sample.block), sample.stage ? markdown_text(*sample.stage) : kNoValue,
-                 fmt::format("{:.2f}", static_cast<double>(sample.nsys_median_ns) / 1e3), std::to_string(sample.nsys_calls),
-                 sample.ncu_duration_ns ? fmt::format("{:.2f}", static_cast<double>(*sample.ncu_duration_ns) / 1e3) : kNoValue,
+                 micros(sample.nsys_median_ns), micros(sample.nsys_min_ns) + "–" + micros(sample.nsys_max_ns),
+                 std::to_string(sample.nsys_calls), sample.ncu_duration_ns ? micros(*sample.ncu_duration_ns) : kNoValue,
+                 sample.durations_agree ? (*sample.durations_agree ? "yes" : "**no**") : kNoValue,
                  markdown_text(sample.matched_by), percent_text(sample.l2_pct),
                  sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue});
   if (table.empty()) return {};

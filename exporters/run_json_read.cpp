@@ -117,8 +117,11 @@ void read_sample(const json& from, NcuSample& out) {
   read_dim(from, "block", out.block);
   get(from, "stage", out.stage);
   get(from, "nsys_median_ns", out.nsys_median_ns);
+  get(from, "nsys_min_ns", out.nsys_min_ns);
+  get(from, "nsys_max_ns", out.nsys_max_ns);
   get(from, "nsys_calls", out.nsys_calls);
   get(from, "ncu_duration_ns", out.ncu_duration_ns);
+  get(from, "durations_agree", out.durations_agree);
   get(from, "sm_pct", out.sm_pct);
   get(from, "dram_pct", out.dram_pct);
   get(from, "occupancy_pct", out.occupancy_pct);

@@ -47,8 +47,10 @@ struct NcuSample {
   Dim3 grid, block;
   std::optional<std::string> stage;      // innermost stage range open at the launch
   Ns nsys_median_ns = 0;                 // over nsys' launches of this name, grid and block
+  Ns nsys_min_ns = 0, nsys_max_ns = 0;   // far apart where one shape runs on differently sized data
   std::uint64_t nsys_calls = 0;
   std::optional<Ns> ncu_duration_ns;
+  std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
   std::optional<double> sm_pct, dram_pct, occupancy_pct, tensor_pct, l2_pct;
   std::optional<double> dram_bytes;
   std::optional<std::string> bound_by;   // "compute", "memory", "latency"

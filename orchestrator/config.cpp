@@ -29,6 +29,7 @@ std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
         names.push_back(entry->path().lexically_relative(folder).replace_extension().generic_string());
   }
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -47,7 +48,7 @@ fs::path find_preset(const std::string& name, const std::vector<fs::path>& folde
   std::vector<std::string> names = preset_names(folders);
   if (!room.empty()) std::erase_if(names, [&](const std::string& known) { return !known.starts_with(room + "/"); });
   std::string near = nearest_name(name, names);
-  if (near.empty()) near = nearest_name(room + "/" + name, names);
+  if (near.empty()) near = nearest_name(room + "/" + fs::path(name).stem().string(), names);
   std::string all;
   for (const auto& known : names) all += (all.empty() ? "" : ", ") + known;
   throw Error(ErrorKind::kConfig, fmt::format("there is no configuration file '{}'", name), where,

@@ -51,6 +51,7 @@ Capture launch_collector(const Pass& pass, const Config& config, const Bundle& b
   Capture capture;
   Pass waiting = pass;
   waiting.process.wait_for_tree = true;  // as nsys does with --wait=all
+  waiting.process.signal_group = true;   // a shell script passes no signal on
   const auto result = passes.run(std::move(waiting));
   if (!result) return capture;
   capture.workload_exit = result->exit_status;

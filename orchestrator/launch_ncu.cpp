@@ -24,8 +24,7 @@ std::vector<KernelEntry*> wanted_kernels(Run& run, bool only_missing) {
 }
 
 void note_all(Run& run, const std::string& why) {
-  for (auto* kernel : wanted_kernels(run, true))
-    if (kernel->ncu_note.empty()) kernel->ncu_note = why;
+  for (auto* kernel : wanted_kernels(run, true)) kernel->ncu_note = why;
 }
 
 std::string names_of(const std::vector<KernelEntry*>& kernels) {
@@ -91,9 +90,10 @@ class NcuLaunches {
       const fs::path csv = bundle_.path() / pass.outputs.at(0);
       pass.process.not_found = ErrorKind::kTool;
       const auto result = passes_.run(pass, true);
+      if (result && (result->interrupted || result->timed_out)) break;
       const bool good = result && fs::exists(csv);
       if (good && (best.empty() || csv.filename() == "raw.csv")) best = csv;
-      if (result && !good && !result->interrupted && !result->timed_out)
+      if (result && !good)
         verdict_.add(ErrorKind::kTool, fmt::format("{} failed: ncu's report could not be read", pass.name),
                      result->stderr_text.substr(0, 300),
                      fmt::format("the report is kept: nl-stage import --ncu {}", (bundle_.path() / "ncu/profile.ncu-rep").string()));

@@ -151,8 +151,16 @@ fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundl
                 fmt::format("the report is kept: nl-stage import --nsys {}", (bundle.path() / "nsys/run.nsys-rep").string()));
     return {};
   }
-  if (!config.artifacts.keep_env) redact_environment(sqlite);
-  return sqlite;
+  if (config.artifacts.keep_env) return sqlite;
+  try {
+    redact_environment(sqlite);
+    return sqlite;
+  } catch (const Error& error) {
+    fs::remove(sqlite, ignored);  // what could not be blanked is not left lying about
+    passes.last().outputs.clear();
+    verdict.add(error);
+    return {};
+  }
 }
 
 Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, const Bundle& bundle, PassRunner& passes,

@@ -125,7 +125,7 @@ class Supervision {
   void end_politely() {
     if (main_ended_) return enter(Phase::kTerminating);
     signalled_ = true;
-    kill(child_.pid, spec_.polite_signal);
+    kill(spec_.signal_group ? -child_.pid : child_.pid, spec_.polite_signal);
     enter(Phase::kPolite);
   }
 

@@ -23,6 +23,7 @@ struct ProcessSpec {
   double timeout_s = 0;                        // 0: none
   double grace_s = 15;                         // between the polite signal and SIGKILL
   int polite_signal = SIGINT;                  // asks argv[0] to end; nsys and ncu write their report then
+  bool signal_group = false;                   // the polite signal goes to all of its process group, as a terminal's
   bool wait_for_tree = false;                  // descendants may outlive argv[0]; else they are ended with it
   ErrorKind not_found = ErrorKind::kWorkload;  // kTool where argv[0] is one of the profilers
   std::string label;                           // of the progress line; empty: none is shown

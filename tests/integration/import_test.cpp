@@ -149,13 +149,14 @@ TEST_CASE("fault: import of a damaged ncu CSV") {
 TEST_CASE("fault: a .nsys-rep or .ncu-rep without the tool names the command to run elsewhere") {
   Scene scene;
   scene.env["PATH"] = "/usr/bin:/bin";
-  const fs::path report = scene.path / "x.ncu-rep";
-  std::ofstream(report) << "report";
+  const fs::path capture = scene.path / "x.ncu-rep";
+  std::ofstream(capture) << "report";
   const Outcome doctor = scene.nl_stage({"doctor", "--json"});
   if (doctor.out.find("\"ncu\"") == std::string::npos) NL_SKIP("doctor says nothing of ncu");
-  for (const auto& check : nlohmann::json::parse(doctor.out)["checks"])
+  const auto report = nlohmann::json::parse(doctor.out);
+  for (const auto& check : report["checks"])
     if (check["id"] == "ncu" && check["level"] == "ok") NL_SKIP("ncu is installed here");
-  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", report.string()});
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", capture.string()});
   CHECK(outcome.status == 4);
   CHECK(outcome.says("ncu --import"));
 }

@@ -52,7 +52,8 @@ TEST_CASE("Ctrl-C in the ncu pass: what it measured until then is read") {
   const Outcome outcome = scene.nl_stage_signalled(deep(scene, workload), scene.env["NL_STARTED"], SIGINT);
   check_interrupted(scene, outcome, SIGINT);
   int measured = 0;
-  for (const auto& kernel : scene.json("run.json")["kernels"]) measured += static_cast<int>(kernel["ncu"].size());
+  const auto run = scene.json("run.json");
+  for (const auto& kernel : run["kernels"]) measured += static_cast<int>(kernel["ncu"].size());
   CHECK(measured > 0);
 }
 

@@ -146,8 +146,22 @@ TEST_CASE("an ambiguous name is told by its grid, or not at all") {
   const auto& sample = sample_of(run, 0);
   CHECK(sample.nsys_calls == 2);        // the third launch and the fourth
   CHECK(sample.nsys_median_ns == 200);  // of 100 and 300
+  CHECK(sample.nsys_min_ns == 100);
+  CHECK(sample.nsys_max_ns == 300);
+  CHECK(sample.durations_agree == true);
   CHECK(sample.ncu_duration_ns == 222);
   CHECK_FALSE(sample.bound_by.has_value());
+}
+
+TEST_CASE("a launch that took far longer or shorter than nsys' ones is matched, and said not to agree") {
+  const auto trace = small_trace();
+  for (const double duration_ns : {60.0, 2500.0}) {  // nsys: 100 and 300; two thirds and half more with 2 µs on top
+    auto run = summarised(trace);
+    auto report = report_of("void a::scale<1>(int)", 8);
+    report.launches[0].metrics["gpu__time_duration.sum"] = duration_ns;
+    CHECK(nl::match_ncu(report, trace, run).matched == 1);
+    CHECK(sample_of(run, 0).durations_agree == false);
+  }
 }
 
 TEST_CASE("selected kernels that ncu did not profile are named") {

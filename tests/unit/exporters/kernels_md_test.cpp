@@ -43,8 +43,10 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
   CHECK(cells(lines[2]) == std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "0.001000", "3", "0.000333", "0", "100.0",
                                                     "0.30", "0.50", "prefill 60 %, none 40 %", "61.2", "12.5", "33.3", "—", "compute"});
   CHECK(cells(lines[5])[4] == "0.30");
-  CHECK(cells(lines[5])[6] == "0.31");
-  CHECK(cells(lines[5])[7] == "normalised_name");
+  CHECK(cells(lines[5])[5] == "0.20–0.50");
+  CHECK(cells(lines[5])[7] == "0.31");
+  CHECK(cells(lines[5])[8] == "yes");
+  CHECK(cells(lines[5])[9] == "normalised_name");
 }
 
 TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in full") {

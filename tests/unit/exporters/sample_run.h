@@ -38,8 +38,11 @@ inline Run full_run() {
   sample.block = {384, 1, 1};
   sample.stage = "prefill";
   sample.nsys_median_ns = 300;
+  sample.nsys_min_ns = 200;
+  sample.nsys_max_ns = 500;
   sample.nsys_calls = 3;
   sample.ncu_duration_ns = 310;
+  sample.durations_agree = true;
   sample.sm_pct = 61.25;
   sample.dram_pct = 12.5;
   sample.occupancy_pct = 33.3;

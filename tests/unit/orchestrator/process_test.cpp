@@ -230,6 +230,14 @@ TEST_CASE("Ctrl-C reaches argv[0] alone and lets it finish") {
   CHECK(result.stdout_text == "saved\n");
 }
 
+TEST_CASE("Ctrl-C reaches what a shell waits for, where the whole group is signalled") {
+  auto spec = shell("sleep 4006; echo not reached");
+  spec.signal_group = true;
+  spec.grace_s = 60;
+  SignalLater later(SIGINT, 300);
+  CHECK(elapsed_s([&] { CHECK(run_process(spec).interrupted); }) < 10);
+}
+
 TEST_CASE("SIGTERM to us ends a tree and is told apart from Ctrl-C") {
   SignalLater later(SIGTERM, 300);
   auto result = run_process(shell("sleep 4004 & sleep 4005"));

@@ -35,14 +35,19 @@ int import(const Flags& flags) {
 void add_import(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("import", "Make the same bundle from captures that were made elsewhere");
-  verb->add_option("--nsys", flags->nsys, "nsys' SQLite export, or its .nsys-rep where nsys is here to export it")->type_name("FILE");
-  verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")->type_name("FILE");
+  verb->add_option("--nsys", flags->nsys, "nsys' SQLite export, or its .nsys-rep where nsys is here to export it")
+      ->type_name("FILE");
+  verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")
+      ->type_name("FILE");
   verb->add_option("--collector", flags->collector, "files that nl-stage's own collector wrote")->type_name("FILE");
-  verb->add_option("--out", flags->out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")->type_name("DIR");
+  verb->add_option("--out", flags->out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
+      ->type_name("DIR");
   verb->add_option("--name", flags->name, "names the bundle");
   verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts");
   verb->add_option("--model", flags->model, "model file, or the name of a shipped one");
-  verb->add_option("--set", flags->sets, "set one key; may be repeated")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--set", flags->sets, "set one key; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
   verb->add_flag("--copy", flags->copy, "also put a copy of the export into the bundle, its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");

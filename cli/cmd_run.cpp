@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -27,8 +27,9 @@ Config config_of(const Flags& flags) {
 int print_plan(const Flags& flags) {
   const Config config = config_of(flags);
   const std::filesystem::path bundle =
-      !flags.out.empty() ? std::filesystem::path(flags.out)
-                         : std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
+      !flags.out.empty()
+          ? std::filesystem::path(flags.out)
+          : std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
   const Plan plan = make_plan(config, find_tools(config.tools), bundle);
   const std::string text = flags.json ? plan_json(plan) : describe_plan(plan);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -45,9 +46,11 @@ int run(const Flags& flags) {
 
 void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* verb = app.add_subcommand("run", "Profile a workload: nsys, then ncu on the kernels that matter; leaves one bundle");
+  CLI::App* verb =
+      app.add_subcommand("run", "Profile a workload: nsys, then ncu on the kernels that matter; leaves one bundle");
   add_run_flags(*verb, *flags);
-  verb->get_option("--out")->description("the bundle's own folder, absent or empty; default: a new one in artifacts.dir");
+  verb->get_option("--out")->description(
+      "the bundle's own folder, absent or empty; default: a new one in artifacts.dir");
   verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass, and start none");
   verb->add_flag("-q,--quiet", flags->quiet, "keep the workload's output in logs/ only");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");

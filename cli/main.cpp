@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <exception>
 #include <functional>
@@ -19,7 +19,8 @@ constexpr int kUsageStatus = 2;
 
 int main(int argc, char** argv) {
   nl::cut_command(argc, argv);
-  CLI::App app("Profile LLM inference with NVIDIA's tools: where the time of prefill and decode went, with evidence.", "nl-stage");
+  CLI::App app("Profile LLM inference with NVIDIA's tools: where the time of prefill and decode went, with evidence.",
+               "nl-stage");
   app.set_version_flag("--version", std::string("nl-stage ") + nl::version());
   app.require_subcommand(1);
   app.footer(
@@ -48,7 +49,8 @@ int main(int argc, char** argv) {
     nl::print_error(error);
     return nl::exit_status_of(error.kind);
   } catch (const std::exception& broken) {
-    nl::print_error({nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug of nl-stage: please report it"});
+    nl::print_error(
+        {nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug of nl-stage: please report it"});
     return nl::exit_status_of(nl::ErrorKind::kInternal);
   }
 }

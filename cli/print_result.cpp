@@ -81,7 +81,8 @@ int print_result(const RunResult& result, bool json) {
     fmt::print("\n{}: {}\n", status_word(result.run.status), result.bundle.string());
   }
   std::fflush(stdout);
-  for (const auto& problem : result.run.problems) print_error({ErrorKind::kCapture, problem.what, problem.where, problem.hint});
+  for (const auto& problem : result.run.problems)
+    print_error({ErrorKind::kCapture, problem.what, problem.where, problem.hint});
   return status;
 }
 

@@ -37,8 +37,7 @@ void hash_all(const fs::path& folder, std::vector<Entry>& entries) {
   std::mutex failure_mutex;
   auto work = [&] {
     try {
-      for (std::size_t i; (i = next++) < entries.size();)
-        entries[i].sha256 = sha256_file(folder / entries[i].relative);
+      for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].relative);
     } catch (...) {
       std::lock_guard lock(failure_mutex);
       failure = std::current_exception();
@@ -77,7 +76,9 @@ nlohmann::ordered_json pass_json(const PassRecord& pass) {
 void Bundle::write_manifest(const Run& run) const {
   auto entries = files_of(path_);
   hash_all(path_, entries);
-  auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
+  auto or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
   nlohmann::ordered_json manifest;
   manifest["schema_version"] = "1.0.0";
   manifest["run_id"] = run.run_id;

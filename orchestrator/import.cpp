@@ -54,8 +54,8 @@ std::future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs
 }
 
 [[noreturn]] void tool_needed(const std::string& tool, const fs::path& file, const std::string& command) {
-  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
-              fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
+  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool),
+              file.string(), fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
 }
 
 class Import {
@@ -127,8 +127,9 @@ class Import {
   fs::path csv_of(const fs::path& file) {
     if (file.extension() != ".ncu-rep") return file;
     if (!tools().ncu)
-      tool_needed("ncu", file, fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv",
-                                           shell_quoted(file.string())));
+      tool_needed("ncu", file,
+                  fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv",
+                              shell_quoted(file.string())));
     auto passes = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path(), {});
     Pass pass = passes.at(0);
     fs::create_directories(bundle_.path() / "ncu");

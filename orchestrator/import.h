@@ -8,12 +8,12 @@
 namespace nl {
 
 struct ImportRequest {
-  Config config;                               // stages, top-N, name, artifacts.dir, tools
-  std::filesystem::path nsys;                  // .sqlite or .nsys-rep; empty: none
-  std::vector<std::filesystem::path> ncu;      // raw.csv, details.csv or .ncu-rep
+  Config config;                           // stages, top-N, name, artifacts.dir, tools
+  std::filesystem::path nsys;              // .sqlite or .nsys-rep; empty: none
+  std::vector<std::filesystem::path> ncu;  // raw.csv, details.csv or .ncu-rep
   std::vector<std::filesystem::path> collector;
-  std::filesystem::path out;                   // as for run
-  bool copy = false;                           // a blanked copy of the export into the bundle
+  std::filesystem::path out;  // as for run
+  bool copy = false;          // a blanked copy of the export into the bundle
 };
 
 // The same bundle as run_workload() leaves, from captures made elsewhere. The files given are never

@@ -68,6 +68,12 @@ Interrupts::~Interrupts() {
   close(wake_pipe[1]);
 }
 
+void Interrupts::obey() {
+  if (first_signal == 0) return;
+  std::signal(first_signal, SIG_DFL);
+  raise(first_signal);
+}
+
 int Interrupts::signal() { return first_signal; }
 int Interrupts::count() { return signal_count; }
 int Interrupts::wake_fd() { return wake_pipe[0]; }

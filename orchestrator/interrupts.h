@@ -12,10 +12,12 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  static int signal();       // the first that came since the outermost scope began, 0: none
-  static int count();        // how many came
-  static int wake_fd();      // readable after a signal, SIGCHLD included
-  static void drain();       // empties wake_fd()
+  static int signal();   // the first that came since the outermost scope began, 0: none
+  static int count();    // how many came
+  static int wake_fd();  // readable after a signal, SIGCHLD included
+  static void drain();   // empties wake_fd()
+
+  static void obey();  // ends us by the signal that came, if one came: there is nothing to be kept yet
 
   // While nobody waits for a child, a second signal ends us at once.
   static void set_supervising(bool supervising);

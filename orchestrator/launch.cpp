@@ -57,7 +57,8 @@ Capture launch_collector(const Pass& pass, const Config& config, const Bundle& b
   capture.workload_exit = result->exit_status;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(bundle.path() / "collector", ignored))
-    if (entry.is_regular_file() && entry.path().filename() != "cmd.txt") capture.collector_files.push_back(entry.path());
+    if (entry.is_regular_file() && entry.path().filename() != "cmd.txt")
+      capture.collector_files.push_back(entry.path());
   std::sort(capture.collector_files.begin(), capture.collector_files.end());
   judge_workload(*result, config, passes.last(), verdict);
   if (capture.collector_files.empty() && !verdict.failure())
@@ -79,7 +80,7 @@ std::optional<ProcessResult> PassRunner::run(Pass pass, bool always) {
   if (process.stderr_log.empty()) process.stderr_log = bundle_.path() / "logs" / (pass.name + ".stderr.log");
   const bool runs_workload = pass.name == "nsys" || pass.name == "ncu" || pass.name == "collector";
   process.forward_output = runs_workload && !quiet_;
-  if (process.label.empty() && !quiet_) process.label = pass.name;
+  if (process.label.empty()) process.label = pass.name;
   // A standard output that is itself a result (ncu's CSV) appears whole or not at all.
   const fs::path result_file = is_output(bundle_, pass, process.stdout_log) ? process.stdout_log : fs::path();
   if (!result_file.empty()) process.stdout_log += ".partial";

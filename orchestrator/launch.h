@@ -46,7 +46,7 @@ class PassRunner {
 
 // What the first passes left in the bundle.
 struct Capture {
-  std::filesystem::path nsys_sqlite;                   // empty: none
+  std::filesystem::path nsys_sqlite;  // empty: none
   std::vector<std::filesystem::path> collector_files;
   std::optional<int> workload_exit;
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }

@@ -96,7 +96,8 @@ class NcuLaunches {
       if (result && !good)
         verdict_.add(ErrorKind::kTool, fmt::format("{} failed: ncu's report could not be read", pass.name),
                      result->stderr_text.substr(0, 300),
-                     fmt::format("the report is kept: nl-stage import --ncu {}", (bundle_.path() / "ncu/profile.ncu-rep").string()));
+                     fmt::format("the report is kept: nl-stage import --ncu {}",
+                                 (bundle_.path() / "ncu/profile.ncu-rep").string()));
     }
     if (best.empty()) return;
     try {
@@ -134,11 +135,12 @@ class NcuLaunches {
     const auto missing = wanted_kernels(run_, true);
     const auto all = wanted_kernels(run_, false);
     if (last.application_failed && missing.empty())
-      verdict_.add(ErrorKind::kCapture, "the workload ended with an error under ncu, after its kernels were measured", "ncu",
-                   "see logs/ncu.stderr.log");
+      verdict_.add(ErrorKind::kCapture, "the workload ended with an error under ncu, after its kernels were measured",
+                   "ncu", "see logs/ncu.stderr.log");
     if (missing.empty() || verdict_.stopped()) return note_all(run_, "the run was ended before ncu came to it");
     const bool none = missing.size() == all.size();
-    const std::string why = !last.what.empty() ? last.what : "no launch of it inside the chosen ranges of the second run";
+    const std::string why =
+        !last.what.empty() ? last.what : "no launch of it inside the chosen ranges of the second run";
     note_all(run_, why);
     verdict_.add(last.trouble == NcuTrouble::kPermission ? ErrorKind::kTool : ErrorKind::kCapture,
                  none && !last.what.empty()
@@ -165,8 +167,8 @@ class NcuLaunches {
 
 }  // namespace
 
-void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, const Bundle& bundle, PassRunner& passes,
-                Verdict& verdict, Run& run) {
+void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, const Bundle& bundle,
+                PassRunner& passes, Verdict& verdict, Run& run) {
   if (!config.ncu.enabled) return note_all(run, "ncu is switched off in this configuration (ncu.enabled)");
   if (!run.kernels || run.kernels->empty()) {
     if (!tools.gpus.empty() && !verdict.failure())
@@ -175,10 +177,12 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
     return;
   }
   if (wanted_kernels(run, false).empty())
-    return verdict.add(ErrorKind::kCapture, "no kernel ran inside the chosen stages, so ncu was not started",
-                       fmt::format("stages: {}", fmt::join(config.run.stages, ", ")),
-                       "name ranges that the workload opens: --set run.stages=[…], or mark them with NVTX in the domain LLM");
-  if (verdict.failure() == ErrorKind::kWorkload) return note_all(run, "ncu was not started, because the workload failed under nsys");
+    return verdict.add(
+        ErrorKind::kCapture, "no kernel ran inside the chosen stages, so ncu was not started",
+        fmt::format("stages: {}", fmt::join(config.run.stages, ", ")),
+        "name ranges that the workload opens: --set run.stages=[…], or mark them with NVTX in the domain LLM");
+  if (verdict.failure() == ErrorKind::kWorkload)
+    return note_all(run, "ncu was not started, because the workload failed under nsys");
   if (verdict.stopped()) return note_all(run, "the run was ended before ncu came to it");
   if (!tools.ncu) {
     note_all(run, "Nsight Compute was not found");

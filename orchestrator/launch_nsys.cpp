@@ -73,7 +73,8 @@ void explain_missing_report(const ProcessResult& result, const Tool& nsys, const
     return verdict.add(ErrorKind::kTool, fmt::format("nsys was killed by signal {}", result.term_signal), "nsys",
                        "look for the out-of-memory killer in `dmesg`; its processes have been ended");
   if (result.exit_status != 0)
-    return verdict.add(ErrorKind::kTool, fmt::format("nsys ended with status {} and wrote no report", result.exit_status),
+    return verdict.add(ErrorKind::kTool,
+                       fmt::format("nsys ended with status {} and wrote no report", result.exit_status),
                        last_lines(output, 3), "see logs/nsys.stderr.log and logs/nsys.stdout.log");
   verdict.add(ErrorKind::kCapture, "nsys ended well but wrote no report", last_lines(output, 3),
               "the capture range may never have been reached: check nsys.capture_range and nsys.nvtx_capture");
@@ -92,8 +93,10 @@ std::vector<fs::path> generated_files(const std::string& nsys_output) {
     }
     const auto start = line.find_first_not_of(" \t\r");
     if (!listing || start == std::string::npos) continue;
-    if (start == 0) listing = false;
-    else files.emplace_back(line.substr(start, line.find_last_not_of(" \t\r") + 1 - start));
+    if (start == 0)
+      listing = false;
+    else
+      files.emplace_back(line.substr(start, line.find_last_not_of(" \t\r") + 1 - start));
   }
   return files;
 }
@@ -105,7 +108,8 @@ std::string session_of(const std::string& sessions_list, int pid) {
     std::istringstream words(line);
     std::string name;
     for (std::string word; words >> word;) name = word;
-    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0) return name;
+    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
+      return name;
   }
   return {};
 }
@@ -125,14 +129,16 @@ void judge_workload(const ProcessResult& result, const Config& config, PassRecor
     record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
     return verdict.add(ErrorKind::kWorkload,
                        fmt::format("{} crashed: signal {} (SIG{})", program, number, name != nullptr ? name : "?"),
-                       last_lines(result.stderr_text, 2), "run it alone first; everything captured until then was kept");
+                       last_lines(result.stderr_text, 2),
+                       "run it alone first; everything captured until then was kept");
   }
   record.detail = fmt::format("the workload ended with status {}", result.exit_status);
   verdict.add(ErrorKind::kWorkload, fmt::format("{} ended with status {}", program, result.exit_status),
               last_lines(result.stderr_text, 2), "run it alone first; everything captured until then was kept");
 }
 
-fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes, Verdict& verdict) {
+fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
+                     Verdict& verdict) {
   const fs::path sqlite = bundle.path() / pass.outputs.at(0);
   std::error_code ignored;
   const auto result = passes.run(pass, true);
@@ -145,10 +151,11 @@ fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundl
     const auto space = fs::space(bundle.path(), ignored);
     const bool full = space.available < (1 << 20) || result->term_signal == SIGXFSZ ||
                       (result->stderr_text + result->stdout_text).find("No space left") != std::string::npos;
-    verdict.add(full ? ErrorKind::kOutput : ErrorKind::kTool,
-                full ? "the disk was full while nsys exported its report" : "nsys could not export its report to SQLite",
-                full ? fmt::format("{} ({})", sqlite.string(), free_space_of(sqlite)) : last_lines(result->stderr_text, 2),
-                fmt::format("the report is kept: nl-stage import --nsys {}", (bundle.path() / "nsys/run.nsys-rep").string()));
+    verdict.add(
+        full ? ErrorKind::kOutput : ErrorKind::kTool,
+        full ? "the disk was full while nsys exported its report" : "nsys could not export its report to SQLite",
+        full ? fmt::format("{} ({})", sqlite.string(), free_space_of(sqlite)) : last_lines(result->stderr_text, 2),
+        fmt::format("the report is kept: nl-stage import --nsys {}", (bundle.path() / "nsys/run.nsys-rep").string()));
     return {};
   }
   if (config.artifacts.keep_env) return sqlite;
@@ -184,7 +191,8 @@ Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, co
   } else if (!result->interrupted && !result->timed_out) {
     explain_missing_report(*result, nsys, bundle, verdict);
   }
-  if (there) capture.nsys_sqlite = export_nsys(plan_nsys_export(config, nsys, bundle.path()), config, bundle, passes, verdict);
+  if (there)
+    capture.nsys_sqlite = export_nsys(plan_nsys_export(config, nsys, bundle.path()), config, bundle, passes, verdict);
   return capture;
 }
 

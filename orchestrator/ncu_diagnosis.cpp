@@ -28,12 +28,14 @@ struct Sign {
 
 constexpr Sign kSigns[] = {
     {"ERR_NVGPUCTRPERM", NcuTrouble::kPermission, "ncu may not read the GPU's performance counters (ERR_NVGPUCTRPERM)",
-     "run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
+     "run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo "
+     "tee "
      "/etc/modprobe.d/nvidia-profiling.conf, then reboot"},
     {"driver resource was unavailable", NcuTrouble::kCountersBusy,
      "another profiler holds the GPU's performance counters",
      "end it: `dcgmi profile --pause`, other ncu or nsys --gpu-metrics sessions"},
-    {"Unable to write to file", NcuTrouble::kNotWritable, "ncu could not write its report", "check the space left and --out"},
+    {"Unable to write to file", NcuTrouble::kNotWritable, "ncu could not write its report",
+     "check the space left and --out"},
     {"does not exist or is not an executable", NcuTrouble::kWorkloadFailed, "ncu could not start the workload",
      "give the workload's full path"},
     {"No kernels were profiled", NcuTrouble::kNothingMatched, "ncu profiled no kernel: none matched its filters",
@@ -51,14 +53,16 @@ bool mentions(const std::vector<std::string>& messages, std::string_view text, s
 
 }  // namespace
 
-NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs, bool report_there) {
+NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs,
+                          bool report_there) {
   NcuDiagnosis out;
   out.messages = tool_messages(logs);
   std::string found;
   out.application_failed = mentions(out.messages, "The application returned an error code", found);
   for (const auto& sign : kSigns) {
     // A report that is there wins over "nothing matched", which one of several processes may say.
-    if (!mentions(out.messages, sign.text, found) || (report_there && sign.trouble == NcuTrouble::kNothingMatched)) continue;
+    if (!mentions(out.messages, sign.text, found) || (report_there && sign.trouble == NcuTrouble::kNothingMatched))
+      continue;
     out.trouble = sign.trouble;
     out.what = sign.what;
     out.hint = sign.hint;
@@ -74,7 +78,8 @@ NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::fi
     out.retry_same = true;
   } else if (out.application_failed) {
     out.trouble = NcuTrouble::kWorkloadFailed;
-    out.what = fmt::format("the workload failed under ncu (status {}) before a kernel was measured", result.exit_status);
+    out.what =
+        fmt::format("the workload failed under ncu (status {}) before a kernel was measured", result.exit_status);
     out.hint = "see logs/ncu.stderr.log; ncu's replay needs more memory and time than the bare run";
   } else {
     out.trouble = NcuTrouble::kOther;

@@ -14,34 +14,34 @@
 namespace nl {
 
 struct ProcessSpec {
-  std::vector<std::string> argv;               // argv[0]: a path, or a name looked up in PATH
-  std::map<std::string, std::string> env;      // set on top of our own environment
+  std::vector<std::string> argv;           // argv[0]: a path, or a name looked up in PATH
+  std::map<std::string, std::string> env;  // set on top of our own environment
   std::vector<std::string> unset_env;
-  std::filesystem::path working_directory;     // empty: ours
+  std::filesystem::path working_directory;       // empty: ours
   std::filesystem::path stdout_log, stderr_log;  // teed here; empty: not kept
-  bool forward_output = false;                 // also to our own stderr
-  double timeout_s = 0;                        // 0: none
-  double grace_s = 15;                         // between the polite signal and SIGKILL
-  int polite_signal = SIGINT;                  // asks argv[0] to end; nsys and ncu write their report then
-  bool signal_group = false;                   // the polite signal goes to all of its process group, as a terminal's
-  bool wait_for_tree = false;                  // descendants may outlive argv[0]; else they are ended with it
-  ErrorKind not_found = ErrorKind::kWorkload;  // kTool where argv[0] is one of the profilers
-  std::string label;                           // of the progress line; empty: none is shown
+  bool forward_output = false;                   // also to our own stderr
+  double timeout_s = 0;                          // 0: none
+  double grace_s = 15;                           // between the polite signal and SIGKILL
+  int polite_signal = SIGINT;                    // asks argv[0] to end; nsys and ncu write their report then
+  bool signal_group = false;                     // the polite signal goes to all of its process group, as a terminal's
+  bool wait_for_tree = false;                    // descendants may outlive argv[0]; else they are ended with it
+  ErrorKind not_found = ErrorKind::kWorkload;    // kTool where argv[0] is one of the profilers
+  std::string label;                             // of the progress line; empty: none is shown
   // Called once where a signal that we did not send ended argv[0] while its descendants live on: the last
   // chance to save what they hold. May itself call run_process().
   std::function<void(int pid)> on_orphaned;
 };
 
 struct ProcessResult {
-  int exit_status = 0;                         // 128 + signal where a signal ended it
-  int term_signal = 0;                         // that ended argv[0] itself; 0: it exited
+  int exit_status = 0;  // 128 + signal where a signal ended it
+  int term_signal = 0;  // that ended argv[0] itself; 0: it exited
   bool timed_out = false;
-  bool interrupted = false;                    // by our own SIGINT or SIGTERM
+  bool interrupted = false;  // by our own SIGINT or SIGTERM
   int interrupt_signal = 0;
   Ns duration_ns = 0;
-  std::string stdout_text, stderr_text;        // the last 64 KiB of each
-  std::vector<std::string> leftovers_killed;   // "4711 worker": outlived argv[0] and had to be ended
-  std::string log_error;                       // why a log is cut short: the disk is full
+  std::string stdout_text, stderr_text;       // the last 64 KiB of each
+  std::vector<std::string> leftovers_killed;  // "4711 worker": outlived argv[0] and had to be ended
+  std::string log_error;                      // why a log is cut short: the disk is full
 };
 
 // Runs a process and everything it starts, and leaves none of them behind: our SIGINT and SIGTERM, a

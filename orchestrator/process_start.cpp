@@ -125,8 +125,8 @@ StartedProcess start_process(const ProcessSpec& spec) {
   envp.push_back(nullptr);
   launcher.env = envp.data();
   auto process = launcher(context.get_executor(), failure, bp::filesystem::path(program.string()), arguments,
-                          bp::process_stdio{nullptr, out.ends[1], err.ends[1]}, bp::process_start_dir(directory.string()),
-                          ChildSetup{spec.polite_signal});
+                          bp::process_stdio{nullptr, out.ends[1], err.ends[1]},
+                          bp::process_start_dir(directory.string()), ChildSetup{spec.polite_signal});
   if (failure) {
     if (launcher.pid > 0) waitpid(launcher.pid, nullptr, 0);
     throw Error(spec.not_found, fmt::format("{} could not be started: {}", spec.argv[0], failure.message()),

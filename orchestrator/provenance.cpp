@@ -77,7 +77,8 @@ void describe_machine(const Toolset& tools, const Trace& trace, Run& run) {
   run.hardware.driver_version = tools.driver_version;
   run.hardware.cpu_model = value_in("/proc/cpuinfo", "model name", ':');
   run.hardware.cpu_count = std::thread::hardware_concurrency();
-  run.hardware.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  run.hardware.memory_bytes =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   utsname names = {};
   uname(&names);
   run.hardware.architecture = names.machine;
@@ -129,7 +130,9 @@ std::string python_package_version(const std::vector<std::string>& command, cons
 }
 
 std::string env_json(const Run& run, const Config& config) {
-  auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
+  auto or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
   const bool here = run.provenance.captured_by != "import";
   const auto& command = config.workload.command;
   nlohmann::ordered_json env;

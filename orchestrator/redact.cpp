@@ -43,10 +43,12 @@ std::uint64_t blank_where(SQLite::Database& db, const std::string& table, const 
 std::uint64_t blank_blocks(SQLite::Database& db) {
   if (!db.tableExists("StringIds")) return 0;
   std::vector<std::int64_t> rows;
-  SQLite::Statement select(db, "SELECT rowid, CAST(value AS BLOB) AS bytes FROM StringIds WHERE instr(bytes, x'00') > 0");
+  SQLite::Statement select(db,
+                           "SELECT rowid, CAST(value AS BLOB) AS bytes FROM StringIds WHERE instr(bytes, x'00') > 0");
   while (select.executeStep()) {
     const auto column = select.getColumn(1);
-    const std::string_view bytes(static_cast<const char*>(column.getBlob()), static_cast<std::size_t>(column.getBytes()));
+    const std::string_view bytes(static_cast<const char*>(column.getBlob()),
+                                 static_cast<std::size_t>(column.getBytes()));
     if (is_environment_block(bytes)) rows.push_back(select.getColumn(0).getInt64());
   }
   SQLite::Statement update(db, "UPDATE StringIds SET value = '' WHERE rowid = ?");

@@ -17,8 +17,21 @@ namespace {
 void refuse_blocked(const std::vector<Check>& checks) {
   for (const auto& check : checks)
     if (check.level == CheckLevel::kBlocked)
-      throw Error(check.id.rfind("artifacts", 0) == 0 ? ErrorKind::kOutput : ErrorKind::kTool, check.finding, check.subject,
-                  check.mend);
+      throw Error(check.id.rfind("artifacts", 0) == 0 ? ErrorKind::kOutput : ErrorKind::kTool, check.finding,
+                  check.subject, check.mend);
+}
+
+// What is there to capture with; refuses early what cannot work.
+Toolset ready_tools(const Config& config) {
+  try {
+    Toolset tools = find_tools(config.tools);
+    refuse_blocked(preflight(tools, config));
+    Interrupts::obey();
+    return tools;
+  } catch (const Error&) {
+    Interrupts::obey();  // a tool that Ctrl-C ended is not a broken tool
+    throw;
+  }
 }
 
 Run new_run(const Config& config, const Bundle& bundle) {
@@ -56,21 +69,23 @@ Trace import_capture(const Capture& capture, Verdict& verdict) {
 
 void analyse(const Trace& trace, const Config& config, const Plan& plan, const Toolset& tools, Run& run) {
   describe_machine(tools, trace, run);
-  run.provenance.captured_by = plan.captured_by.rfind("nsys", 0) == 0 ? "nsys" : plan.captured_by;  // ncu is still to come
+  run.provenance.captured_by =
+      plan.captured_by.rfind("nsys", 0) == 0 ? "nsys" : plan.captured_by;  // ncu is still to come
   if (run.provenance.captured_by == "nsys") run.software.nsys_version = tools.nsys->version.text();
   run.provenance.adaptations = plan.adaptations;
   summarise(trace, {config.run.stages, static_cast<std::size_t>(config.run.top_n_kernels)}, run);
 }
 
 // Kernels that nobody tried to capture are no failure, but where there is a GPU they were wanted.
-void explain_absent_kernels(const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
+void explain_absent_kernels(const Config& config, const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
   if (run.kernels) return;
   if (plan.captured_by.rfind("collector", 0) == 0) {
-    run.kernels_note = "not captured: Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
-                       "in PATH the same command captures kernels (nl-stage doctor says how to get it)";
-    if (!tools.gpus.empty())
-      verdict.add(ErrorKind::kCapture, "there is a GPU, but Nsight Systems (nsys) did not run: no kernel was captured", "nsys",
-                  "`nl-stage doctor` says where it was looked for and how to get it");
+    run.kernels_note =
+        "not captured: Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
+        "in PATH the same command captures kernels (nl-stage doctor says how to get it)";
+    if (config.nsys.enabled && !tools.gpus.empty())
+      verdict.add(ErrorKind::kCapture, "there is a GPU, but Nsight Systems (nsys) did not run: no kernel was captured",
+                  "nsys", "`nl-stage doctor` says where it was looked for and how to get it");
   } else if (run.kernels_note.empty() || verdict.failure()) {
     run.kernels_note = verdict.problems().empty() ? "not captured: the workload ran no CUDA kernel"
                                                   : "not captured: " + verdict.problems()[0].what;
@@ -83,8 +98,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Config& config = request.config;
   Interrupts interrupts;
   if (!config.workload.command.empty()) find_executable(config.workload.command[0], config.workload.working_directory);
-  const Toolset tools = find_tools(config.tools);
-  refuse_blocked(preflight(tools, config));
+  const Toolset tools = ready_tools(config);
   const Bundle bundle = Bundle::create({config.artifacts.dir, request.out, config.run.name, config.run.mode},
                                        std::chrono::system_clock::now());
   Run run = new_run(config, bundle);
@@ -98,7 +112,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Trace trace = import_capture(capture, verdict);
   analyse(trace, config, plan, tools, run);
   launch_ncu(config, tools, trace, bundle, passes, verdict, run);
-  explain_absent_kernels(plan, tools, verdict, run);
+  explain_absent_kernels(config, plan, tools, verdict, run);
   if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
   write_bundle(bundle, config, trace, verdict, run);
   return {std::move(run), bundle.path(), verdict.failure(), verdict.interrupt_signal()};

@@ -12,14 +12,14 @@ namespace nl {
 
 struct RunRequest {
   Config config;
-  std::filesystem::path out;                   // the bundle itself; empty: a new folder in artifacts.dir
-  bool quiet = false;                          // the workload's output goes to logs/ only
+  std::filesystem::path out;  // the bundle itself; empty: a new folder in artifacts.dir
+  bool quiet = false;         // the workload's output goes to logs/ only
 };
 
 struct RunResult {
   Run run;
   std::filesystem::path bundle;
-  std::optional<ErrorKind> failure;            // the gravest problem; the bundle is there nevertheless
+  std::optional<ErrorKind> failure;  // the gravest problem; the bundle is there nevertheless
   int interrupt_signal = 0;
 };
 

@@ -58,7 +58,8 @@ Sha256::Sha256() : Sha256(best_compress()) {}
 
 Sha256::Sha256(Compress compress)
     : compress_(compress), state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, pending_{} {}
+                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
+      pending_{} {}
 
 void Sha256::update(const void* data, std::size_t size) {
   const auto* bytes = static_cast<const std::uint8_t*>(data);

@@ -35,7 +35,9 @@ void Verdict::interrupted(int signal) {
   if (interrupt_signal_ != 0) return;
   interrupt_signal_ = signal;
   add(ErrorKind::kInterrupted, signal == SIGINT ? "interrupted by Ctrl-C" : "ended by a signal from outside",
-      signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP",
+      signal == SIGINT    ? "SIGINT"
+      : signal == SIGTERM ? "SIGTERM"
+                          : "SIGHUP",
       "what was captured until then has been kept");
 }
 

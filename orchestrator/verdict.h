@@ -17,7 +17,7 @@ class Verdict {
   void add(const Error& error);
   void interrupted(int signal);
 
-  bool stopped() const;                        // interrupted, or a timeout: no further capture is begun
+  bool stopped() const;  // interrupted, or a timeout: no further capture is begun
   int interrupt_signal() const { return interrupt_signal_; }
   std::optional<ErrorKind> failure() const { return failure_; }  // the gravest
   RunStatus status(bool captured_something) const;

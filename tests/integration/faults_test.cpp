@@ -8,7 +8,8 @@ using namespace nl::test;
 
 namespace {
 
-std::vector<std::string> light(const Scene& scene, std::vector<std::string> command, std::vector<std::string> more = {}) {
+std::vector<std::string> light(const Scene& scene, std::vector<std::string> command,
+                               std::vector<std::string> more = {}) {
   std::vector<std::string> words = {"run", "--config", "light", "--out", scene.bundle().string()};
   words.insert(words.end(), more.begin(), more.end());
   words.push_back("--");
@@ -48,7 +49,8 @@ TEST_CASE("fault: the workload ends with an error, and what was captured is kept
 TEST_CASE("fault: the workload fails under nsys, so ncu is not started") {
   Scene scene;
   scene.use_standins();
-  const Outcome outcome = scene.nl_stage({"run", "--config", "deep", "--out", scene.bundle().string(), "--", "/bin/sh", "-c", "exit 3"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "deep", "--out", scene.bundle().string(), "--", "/bin/sh", "-c", "exit 3"});
   CHECK(outcome.status == 5);
   CHECK_FALSE(fs::exists(scene.env["NL_STARTED"] + ".ncu"));
   CHECK(scene.text(scene.bundle() / "run.json").find("because the workload failed under nsys") != std::string::npos);
@@ -65,7 +67,8 @@ TEST_CASE("fault: the collector pass of a workload that crashes, hangs, or leave
     CHECK(scene.json("run.json")["workload"]["exit_status"] == 128 + SIGSEGV);
   }
   SECTION("hangs") {
-    const Outcome outcome = scene.nl_stage(light(scene, {"/bin/sh", "-c", "trap '' INT TERM; while :; do sleep 1; done"}, no_nsys));
+    const Outcome outcome =
+        scene.nl_stage(light(scene, {"/bin/sh", "-c", "trap '' INT TERM; while :; do sleep 1; done"}, no_nsys));
     CHECK(outcome.status == 7);
     CHECK(outcome.says("--set nsys.timeout_s=8"));
     CHECK(scene.json("run.json")["status"] == "interrupted");
@@ -143,11 +146,13 @@ TEST_CASE("fault: a disk that is really full") {
   const fs::path disk = scene.path / "disk";
   fs::create_directories(disk);
   // Room for the report (180 KB), not for its export; in a mount namespace of its own, so that nothing is left.
-  const fs::path mounted = scene.script("mounted", "mount -t tmpfs -o size=320k tmpfs " + disk.string() + " || exit 99; exec \"$@\"");
+  const fs::path mounted =
+      scene.script("mounted", "mount -t tmpfs -o size=320k tmpfs " + disk.string() + " || exit 99; exec \"$@\"");
   scene.prefix = {"/usr/bin/unshare", "-rm", mounted.string()};
   if (!fs::exists(scene.prefix[0]) || scene.nl_stage({"--version"}).status != 0)
     NL_SKIP("this user may not mount a small disk (unshare -rm)");
-  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--out", (disk / "bundle").string(), "--", "/bin/true"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "light", "--out", (disk / "bundle").string(), "--", "/bin/true"});
   INFO(outcome.err);
   CHECK(outcome.status == 8);
   CHECK(outcome.says("MiB free"));
@@ -184,7 +189,8 @@ TEST_CASE("fault: the output folder exists, is a file, or cannot be written") {
     CHECK(scene.nl_stage(light(scene, workload)).status == 8);
   }
   SECTION("cannot be made") {
-    const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--out", "/proc/nl-stage/bundle", "--", "/bin/true"});
+    const Outcome outcome =
+        scene.nl_stage({"run", "--config", "light", "--out", "/proc/nl-stage/bundle", "--", "/bin/true"});
     CHECK(outcome.status == 8);
     CHECK(outcome.says("/proc/nl-stage"));
   }
@@ -196,7 +202,8 @@ TEST_CASE("fault: a wrong flag, a wrong key, an unknown verb") {
   CHECK(scene.nl_stage({"run", "--no-such-flag"}).status == 2);
   CHECK(scene.nl_stage({"frobnicate"}).status == 2);
   CHECK(scene.nl_stage({}).status == 2);
-  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--set", "run.top_n_kernel=3", "--", "/bin/true"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "light", "--set", "run.top_n_kernel=3", "--", "/bin/true"});
   CHECK(outcome.status == 2);
   CHECK(outcome.says("run.top_n_kernels"));
 }

@@ -91,7 +91,8 @@ Outcome Scene::nl_stage(const std::vector<std::string>& arguments, double limit_
   return outcome;
 }
 
-Outcome Scene::nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number, int times) {
+Outcome Scene::nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
+                                  int times) {
   Outcome outcome;
   const pid_t pid = start(arguments, outcome);
   for (int i = 0; i < 3000 && !fs::exists(when); ++i) pause_ms(10);

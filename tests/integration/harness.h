@@ -14,7 +14,7 @@ namespace nl::test {
 namespace fs = std::filesystem;
 
 struct Outcome {
-  int status = -1;           // 128 + signal where a signal ended it
+  int status = -1;  // 128 + signal where a signal ended it
   std::string out, err;
   bool says(const std::string& text) const { return (out + err).find(text) != std::string::npos; }
 };
@@ -34,16 +34,17 @@ class Scene {
   // nl-stage with these arguments, to its end.
   Outcome nl_stage(const std::vector<std::string>& arguments, double limit_s = 120);
   // The same, but `number` is sent to it as soon as the file `when` appears.
-  Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number, int times = 1);
+  Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
+                             int times = 1);
 
-  void use_standins();       // nsys and ncu that replay recorded captures and outputs
-  bool use_real_nsys();      // false where there is none (NL_STAGE_TEST_NSYS)
+  void use_standins();   // nsys and ncu that replay recorded captures and outputs
+  bool use_real_nsys();  // false where there is none (NL_STAGE_TEST_NSYS)
   fs::path script(const std::string& name, const std::string& text) const;  // an executable file
 
   fs::path bundle() const { return path / "bundle"; }
   nlohmann::json json(const std::string& relative) const;  // of the bundle
   std::string text(const fs::path& file) const;
-  std::vector<std::string> still_running() const;          // command lines of processes with our mark
+  std::vector<std::string> still_running() const;  // command lines of processes with our mark
 
  private:
   pid_t start(const std::vector<std::string>& arguments, Outcome& outcome);

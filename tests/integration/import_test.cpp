@@ -28,8 +28,9 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   Scene scene;
   const fs::path sqlite = kFixtures / "h200-llama/nsys.sqlite";
   const std::string before = nl::sha256_file(sqlite);
-  const Outcome outcome = import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
-                                         (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
+  const Outcome outcome =
+      import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
+                     (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
@@ -109,7 +110,9 @@ TEST_CASE("import of a CSV in units and numbers of another locale equals the one
   Scene first, second;
   const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string();
   CHECK(import(first, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw.csv").string()}).status == 0);
-  CHECK(import(second, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()}).status == 0);
+  CHECK(
+      import(second, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()}).status ==
+      0);
   const auto rounded = first.json("run.json")["kernels"], exact = second.json("run.json")["kernels"];
   REQUIRE(rounded.size() == exact.size());
   int compared = 0;
@@ -156,7 +159,8 @@ TEST_CASE("fault: a .nsys-rep or .ncu-rep without the tool names the command to 
   const auto report = nlohmann::json::parse(doctor.out);
   for (const auto& check : report["checks"])
     if (check["id"] == "ncu" && check["level"] == "ok") NL_SKIP("ncu is installed here");
-  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", capture.string()});
+  const Outcome outcome =
+      import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", capture.string()});
   CHECK(outcome.status == 4);
   CHECK(outcome.says("ncu --import"));
 }

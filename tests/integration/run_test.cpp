@@ -7,8 +7,8 @@ using namespace nl::test;
 namespace {
 
 std::vector<std::string> deep(const Scene& scene, std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"run", "--config", "deep", "--out", scene.bundle().string(),
-                                    "--set", "run.stages=[prefill]"};
+  std::vector<std::string> words = {
+      "run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]"};
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", "/bin/sh", "-c", "echo from the workload"});
   return words;
@@ -85,8 +85,9 @@ TEST_CASE("run --dry-run prints every command, starts none and leaves nothing") 
 TEST_CASE("run without --out makes a stamped folder in artifacts.dir") {
   Scene scene;
   scene.use_standins();
-  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--name", "smoke", "--set",
-                                          "artifacts.dir=" + (scene.path / "runs").string(), "--json", "--", "/bin/true"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "light", "--name", "smoke", "--set",
+                      "artifacts.dir=" + (scene.path / "runs").string(), "--json", "--", "/bin/true"});
   INFO(outcome.err);
   REQUIRE(outcome.status == 0);
   const std::string name = fs::path(nlohmann::json::parse(outcome.out)["bundle"].get<std::string>()).filename();

@@ -53,6 +53,9 @@ class Eager:
     def __init__(self, model):
         self.model, self.step_model = model, model
 
+    def prepare(self, ids):
+        pass
+
     def prefill(self, ids):
         out = self.model(ids, use_cache=True)
         self.past = out.past_key_values
@@ -74,7 +77,7 @@ class Graphed:
         self.token = torch.zeros((1, 1), dtype=torch.long, device=device)
         self.position = torch.zeros((1,), dtype=torch.long, device=device)
         self.next = torch.zeros((1, 1), dtype=torch.long, device=device)
-        self.graph = None
+        self.graph = torch.cuda.CUDAGraph()
 
     def _forward(self, ids, position):
         out = self.model(ids, past_key_values=self.cache, use_cache=True, cache_position=position,
@@ -90,23 +93,21 @@ class Graphed:
         self.next.copy_(self._forward(self.token, self.position))
         self.position.add_(1)
 
-    def _capture(self):
-        position, side = self.position.clone(), torch.cuda.Stream()
+    def prepare(self, ids):
+        """Captures the graph before anything is measured: the steps it takes advance the cache's own count
+        of tokens, which the next prefill sets back."""
+        short = ids[:, :1]
+        self.prefill(short)
+        side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):  # loads every kernel before the capture
-            for _ in range(2):
-                self._step()
-                self.position.copy_(position)
+            self._step()
         torch.cuda.current_stream().wait_stream(side)
-        self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
             self._step()
-        self.position.copy_(position)
 
     def decode(self, token):
         self.token.copy_(token)
-        if self.graph is None:
-            self._capture()
         self.graph.replay()
         return self.next.clone()
 
@@ -157,7 +158,7 @@ def parse():
 def main():
     arguments = parse()
     model = make_model(arguments, arguments.device)
-    runner = Graphed(model, arguments.prompt + arguments.steps + 1) if arguments.graph else Eager(model)
+    runner = Graphed(model, arguments.prompt + max(arguments.steps, 2) + 1) if arguments.graph else Eager(model)
     if arguments.compile:
         runner.step_model = torch.compile(model, dynamic=True)
     ids = torch.randint(0, arguments.vocab, (1, arguments.prompt), device=arguments.device)
@@ -165,6 +166,7 @@ def main():
     print(f"{arguments.arch} on {arguments.device}, {arguments.dtype}, torch {torch.__version__}, "
           f"transformers {transformers.__version__}, ranges by {stage.backend()}")
     with torch.inference_mode():
+        runner.prepare(ids)
         for i in range(arguments.iterations):
             tokens, prefill_s, decode_s = generate(runner, ids, arguments.steps, synchronize)
             print(f"iteration {i}: prefill {arguments.prompt} tokens {prefill_s * 1e3:.1f} ms, decode {arguments.steps} tokens "

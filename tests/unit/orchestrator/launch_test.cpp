@@ -132,7 +132,8 @@ TEST_CASE("what ncu said is understood although its status is 0") {
   CHECK(none.trouble == NcuTrouble::kNothingMatched);
   CHECK(none.retry_wider);
   const auto denied = diagnose_text(
-      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n", false);
+      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n",
+      false);
   CHECK(denied.trouble == NcuTrouble::kPermission);
   CHECK_FALSE(denied.retry_wider);
   CHECK_FALSE(denied.retry_same);

@@ -30,7 +30,8 @@ struct Export {
 std::string block(int process) {
   std::string text;
   for (int i = 0; i < 60; ++i) {
-    text += "VARIABLE_" + std::to_string(i) + "=hunter2-" + std::to_string(process) + "-" + std::string(static_cast<std::size_t>(i), 'x');
+    text += "VARIABLE_" + std::to_string(i) + "=hunter2-" + std::to_string(process) + "-" +
+            std::string(static_cast<std::size_t>(i), 'x');
     text += '\0';
   }
   text.pop_back();
@@ -41,7 +42,9 @@ void fill(const fs::path& file) {
   SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   db.exec("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)");
   db.exec("CREATE TABLE META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT)");
-  db.exec("CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT)");
+  db.exec(
+      "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value "
+      "TEXT)");
   SQLite::Transaction transaction(db);
   SQLite::Statement string(db, "INSERT INTO StringIds VALUES (?, ?)");
   for (int i = 0; i < 40; ++i) {
@@ -57,7 +60,8 @@ void fill(const fs::path& file) {
   SQLite::Statement meta(db, "INSERT INTO META_DATA_CAPTURE VALUES (?, ?)");
   for (int i = 0; i < 200; ++i) {
     meta.bind(1, i % 2 == 0 ? "PROCESS_0:ENVIRONMENT_VARIABLE" : "RATE_HZ");
-    meta.bind(2, i % 2 == 0 ? "TOKEN_" + std::to_string(i) + "=\"hunter2-meta-" + std::to_string(i) + "\"" : std::string("1000"));
+    meta.bind(2, i % 2 == 0 ? "TOKEN_" + std::to_string(i) + "=\"hunter2-meta-" + std::to_string(i) + "\""
+                            : std::string("1000"));
     meta.exec();
     meta.reset();
   }

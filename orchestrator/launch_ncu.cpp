@@ -70,6 +70,7 @@ class NcuLaunches {
     ++attempts_;
     Pass pass = plan_ncu(config_, ncu_, bundle_.path(), request_, run_.provenance.adaptations);
     pass.process.not_found = ErrorKind::kTool;
+    pass.process.profiler = true;
     if (attempts_ > 1) {
       pass.process.stdout_log = bundle_.path() / "logs" / "ncu-2.stdout.log";
       pass.process.stderr_log = bundle_.path() / "logs" / "ncu-2.stderr.log";

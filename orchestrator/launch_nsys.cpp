@@ -32,15 +32,17 @@ std::string last_lines(const std::string& text, int count) {
 void rescue_session(const Tool& nsys, int pid) {
   ProcessSpec ask;
   ask.env.insert(nsys.env.begin(), nsys.env.end());
-  ask.timeout_s = 20;
+  ask.timeout_s = 10;
+  ask.grace_s = 2;
   ask.not_found = ErrorKind::kTool;
   ask.argv = {nsys.path.string(), "sessions", "list"};
   const std::string session = session_of(run_process(ask).stdout_text, pid);
   if (session.empty()) return;
-  ask.timeout_s = 300;
+  // An agent that lost its nsys may never answer: what it can give comes within seconds.
+  ask.timeout_s = 30;
   for (const char* verb : {"stop", "shutdown"}) {
     ask.argv = {nsys.path.string(), verb, "--session=" + session};
-    run_process(ask);
+    if (run_process(ask).timed_out) return;
   }
 }
 
@@ -175,6 +177,7 @@ Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, co
   Capture capture;
   Pass supervised = pass;
   supervised.process.not_found = ErrorKind::kTool;
+  supervised.process.profiler = true;
   supervised.process.on_orphaned = [&](int pid) { rescue_session(nsys, pid); };
   const auto result = passes.run(supervised);
   if (!result) return capture;

@@ -46,7 +46,7 @@ class Supervision {
   }
 
  private:
-  enum class Phase { kRunning, kSettling, kPolite, kTerminating, kKilling };
+  enum class Phase { kRunning, kSettling, kPolite, kEndingTarget, kTerminating, kKilling };
 
   static std::set<pid_t> pids_before() {
     std::set<pid_t> pids;
@@ -74,7 +74,8 @@ class Supervision {
       result_.term_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
       result_.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
       result_.duration_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count();
-      if (phase_ == Phase::kPolite || (phase_ == Phase::kRunning && !spec_.wait_for_tree)) enter(Phase::kSettling);
+      const bool asked = phase_ == Phase::kPolite || phase_ == Phase::kEndingTarget;
+      if (asked || (phase_ == Phase::kRunning && !spec_.wait_for_tree)) enter(Phase::kSettling);
     }
     if (main_ended_) tree_empty_ = descendants(before_).empty();
     if (main_ended_ && !tree_empty_ && result_.term_signal != 0 && !signalled_ && spec_.on_orphaned && !rescued_) {
@@ -110,6 +111,9 @@ class Supervision {
         if (in_phase > kSettleSeconds && !tree_empty_) enter(Phase::kTerminating);
         break;
       case Phase::kPolite:
+        if (in_phase > spec_.grace_s) enter(spec_.profiler ? Phase::kEndingTarget : Phase::kTerminating);
+        break;
+      case Phase::kEndingTarget:
         if (in_phase > spec_.grace_s) enter(Phase::kTerminating);
         break;
       case Phase::kTerminating:
@@ -132,12 +136,19 @@ class Supervision {
   void enter(Phase next) {
     phase_ = next;
     phase_start_ = Clock::now();
+    if (next == Phase::kEndingTarget) end_target();
     if (next == Phase::kTerminating) {
       if (main_ended_) note_leftovers();
       signal_tree(SIGTERM);
       signal_tree(SIGCONT);  // a stopped process would not see it
     }
     if (next == Phase::kKilling) signal_tree(SIGKILL);
+  }
+
+  // nsys waits for its target, and for children that the target left behind: it may be them that do not end.
+  void end_target() {
+    for (const auto& process : descendants(before_))
+      if (!is_profiler(process)) kill(process.pid, SIGKILL);
   }
 
   void note_leftovers() {

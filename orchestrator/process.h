@@ -25,6 +25,8 @@ struct ProcessSpec {
   int polite_signal = SIGINT;                    // asks argv[0] to end; nsys and ncu write their report then
   bool signal_group = false;                     // the polite signal goes to all of its process group, as a terminal's
   bool wait_for_tree = false;                    // descendants may outlive argv[0]; else they are ended with it
+  bool profiler = false;                         // nsys or ncu: past the grace its target is ended first, and it
+                                                 // gets as long again to write the report
   ErrorKind not_found = ErrorKind::kWorkload;    // kTool where argv[0] is one of the profilers
   std::string label;                             // of the progress line; empty: none is shown
   // Called once where a signal that we did not send ended argv[0] while its descendants live on: the last
@@ -46,8 +48,8 @@ struct ProcessResult {
 
 // Runs a process and everything it starts, and leaves none of them behind: our SIGINT and SIGTERM, a
 // timeout, or the death of argv[0] end the whole tree, re-parented descendants included (subreaper).
-// argv[0] gets the polite signal first, then the tree SIGTERM, then SIGKILL; a second Ctrl-C skips the
-// wait between. Standard input is empty. One process at a time, from one thread.
+// argv[0] gets the polite signal first (then a profiler's target SIGKILL), then the tree SIGTERM, then
+// SIGKILL; a second Ctrl-C skips the wait between. Standard input is empty. One process at a time, from one thread.
 // Throws Error(spec.not_found) when argv[0] cannot be started.
 ProcessResult run_process(const ProcessSpec& spec);
 

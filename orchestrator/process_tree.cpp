@@ -63,4 +63,13 @@ std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded) {
   return found;
 }
 
+// By name (nsys, nsys-launcher, nsys-tee, ncu), or by where its program lies: /opt/nvidia/nsight-compute/…
+bool is_profiler(const TreeProcess& process) {
+  for (const char* tool : {"nsys", "ncu", "Qdstrm"})
+    if (process.name.rfind(tool, 0) == 0) return true;
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process.pid) + "/exe", failed);
+  return program.string().find("/nsight-") != std::string::npos;
+}
+
 }  // namespace nl

@@ -28,4 +28,7 @@ class Subreaper {
 // Every living descendant of this process, except those in `excluded` and what they started.
 std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded = {});
 
+// A process of nsys or ncu themselves, and not of what they profile.
+bool is_profiler(const TreeProcess& process);
+
 }  // namespace nl

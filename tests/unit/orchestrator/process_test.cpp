@@ -254,6 +254,24 @@ TEST_CASE("a second Ctrl-C skips the grace") {
   CHECK(nl::descendants().empty());
 }
 
+TEST_CASE("a profiler whose target does not end is rid of it, and writes its report") {
+  Folder folder;
+  const fs::path nsys = folder.path / "nsys";
+  std::ofstream(nsys) << "#!/bin/sh\ntrap : INT\nsleep 4010 & child=$!\n"
+                         "while kill -0 $child 2>/dev/null; do wait $child; done\necho report written\n";
+  fs::permissions(nsys, fs::perms::owner_all);
+  ProcessSpec spec;
+  spec.argv = {nsys.string()};
+  spec.timeout_s = 0.3;
+  spec.grace_s = 1;
+  spec.profiler = true;
+  const auto result = run_process(spec);
+  CHECK(result.timed_out);
+  CHECK(result.exit_status == 0);
+  CHECK(result.stdout_text == "report written\n");
+  CHECK(nl::descendants().empty());
+}
+
 TEST_CASE("the previous signal handlers come back") {
   struct sigaction before = {}, after = {};
   sigaction(SIGINT, nullptr, &before);

@@ -167,8 +167,9 @@ Check check_memory(const Host& host) {
 
 Check check_shared_memory(const Host& host) {
   const std::string id = "container.shm", subject = "/dev/shm";
-  const auto space = host.exists("/dev/shm") ? host.space(host.at("/dev/shm")) : std::nullopt;
-  if (!space) return ok(id, subject, "not there");
+  if (!host.exists("/dev/shm")) return ok(id, subject, "not there");
+  const auto space = host.space(host.at("/dev/shm"));
+  if (!space) return ok(id, subject, "its size cannot be read");
   if (space->total_bytes > 64 * kMiB) return ok(id, subject, size_text(space->total_bytes));
   return {id, CheckLevel::kWarning, subject, size_text(space->total_bytes) + ": data loaders and NCCL want more",
           "docker run --shm-size=2g …"};

@@ -81,14 +81,13 @@ void explain_absent_kernels(const Config& config, const Plan& plan, const Toolse
   if (run.kernels) return;
   if (plan.captured_by.rfind("collector", 0) == 0) {
     run.kernels_note =
-        "not captured: Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
+        "Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
         "in PATH the same command captures kernels (nl-stage doctor says how to get it)";
     if (config.nsys.enabled && !tools.gpus.empty())
       verdict.add(ErrorKind::kCapture, "there is a GPU, but Nsight Systems (nsys) did not run: no kernel was captured",
                   "nsys", "`nl-stage doctor` says where it was looked for and how to get it");
   } else if (run.kernels_note.empty() || verdict.failure()) {
-    run.kernels_note = verdict.problems().empty() ? "not captured: the workload ran no CUDA kernel"
-                                                  : "not captured: " + verdict.problems()[0].what;
+    run.kernels_note = verdict.problems().empty() ? "the workload ran no CUDA kernel" : verdict.problems()[0].what;
   }
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("domains, graphs, open and crossing ranges of the probe") {
   const auto trace = nl::read_nsys_sqlite(kProbe + "probe_node.sqlite");
   nl::Run run;
   nl::summarise(trace, {}, run);
-  const auto& prefill = stage(run, "prefill");
+  const auto prefill = stage(run, "prefill");
   CHECK(prefill.wall.count == 6);  // 4 of the domain, 2 of the literal name
   CHECK(prefill.ranges == std::vector<std::string>{"LLM:prefill", "LLM@prefill"});
   CHECK(prefill.kernel_calls == 4 * 6 + 2 * 3);
@@ -190,7 +190,7 @@ TEST_CASE("domains, graphs, open and crossing ranges of the probe") {
   CHECK(stage(run, "never_closed").kernel_calls == 6);
   CHECK(stage(run, "decode").wall.count == 8);  // 4 push/pop, 2 start/end, 2 ended by another thread
   CHECK(stage(run, "decode").kernel_calls == 4 * 12 + 2 * 3);
-  const auto& graph = stage(run, "graph_decode");
+  const auto graph = stage(run, "graph_decode");
   CHECK(graph.kernel_calls == 2 * 4 * 3);
   std::uint64_t graph_calls = 0;
   for (const auto& kernel : *run.kernels) graph_calls += kernel.graph_calls;
@@ -219,7 +219,7 @@ TEST_CASE("a kernel counts once in a stage, however often its phase is marked") 
   b.kernel("k", 120, 50, b.call(60));
   b.kernel("k", 600, 10, b.call(550));
   const auto run = b.run();
-  const auto& decode = stage(run, "decode");
+  const auto decode = stage(run, "decode");
   CHECK(decode.wall.count == 1);
   CHECK(decode.wall.total_ns == 1000);
   CHECK(decode.kernel_calls == 3);

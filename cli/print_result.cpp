@@ -7,19 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "model/run_status.h"
 
 namespace nl {
 namespace {
-
-const char* status_word(RunStatus status) {
-  switch (status) {
-    case RunStatus::kComplete: return "complete";
-    case RunStatus::kPartial: return "partial";
-    case RunStatus::kInterrupted: return "interrupted";
-    case RunStatus::kFailed: return "failed";
-  }
-  return "failed";
-}
 
 double ms(double ns) { return ns / 1e6; }
 
@@ -54,7 +45,7 @@ void print_json(const RunResult& result, int status) {
   nlohmann::ordered_json out;
   out["run_id"] = result.run.run_id;
   out["bundle"] = result.bundle.string();
-  out["status"] = status_word(result.run.status);
+  out["status"] = run_status_word(result.run.status);
   out["exit_status"] = status;
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
@@ -78,7 +69,7 @@ int print_result(const RunResult& result, bool json) {
     print_stages(result.run);
     print_kernels(result.run);
     for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", note);
-    fmt::print("\n{}: {}\n", status_word(result.run.status), result.bundle.string());
+    fmt::print("\n{}: {}\n", run_status_word(result.run.status), result.bundle.string());
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "model/run_status.h"
+
 namespace nl {
 namespace {
 
@@ -43,16 +45,6 @@ Json map_of(const std::map<std::string, Value>& map) {
   Json out = Json::object();
   for (const auto& [key, value] : map) out[key] = value;
   return out;
-}
-
-const char* status_text(RunStatus status) {
-  switch (status) {
-    case RunStatus::kComplete: return "complete";
-    case RunStatus::kPartial: return "partial";
-    case RunStatus::kInterrupted: return "interrupted";
-    case RunStatus::kFailed: return "failed";
-  }
-  return "failed";
 }
 
 Json problem(const Problem& p) { return {{"what", p.what}, {"where", known(p.where)}, {"hint", known(p.hint)}}; }
@@ -195,7 +187,7 @@ std::string run_to_json(const Run& run) {
   out["schema_version"] = run.schema_version;
   out["run_id"] = run.run_id;
   out["created_at"] = run.created_at;
-  out["status"] = status_text(run.status);
+  out["status"] = run_status_word(run.status);
   out["problems"] = array_of(run.problems, problem);
   out["name"] = run.name;
   out["mode"] = run.mode;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "model/run_status.h"
 #include "orchestrator/bundle.h"
 #include "orchestrator/sha256.h"
 
@@ -52,16 +53,6 @@ void hash_all(const fs::path& folder, std::vector<Entry>& entries) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.relative < b.relative; });
 }
 
-const char* status_word(RunStatus status) {
-  switch (status) {
-    case RunStatus::kComplete: return "complete";
-    case RunStatus::kPartial: return "partial";
-    case RunStatus::kInterrupted: return "interrupted";
-    case RunStatus::kFailed: return "failed";
-  }
-  return "failed";
-}
-
 nlohmann::ordered_json pass_json(const PassRecord& pass) {
   nlohmann::ordered_json out;
   out["name"] = pass.name;
@@ -83,7 +74,7 @@ void Bundle::write_manifest(const Run& run) const {
   manifest["schema_version"] = "1.0.0";
   manifest["run_id"] = run.run_id;
   manifest["created_at"] = run.created_at;
-  manifest["status"] = status_word(run.status);
+  manifest["status"] = run_status_word(run.status);
   manifest["tools"] = {{"nl-stage", run.software.nl_stage_version},
                        {"nsys", or_null(run.software.nsys_version)},
                        {"ncu", or_null(run.software.ncu_version)}};

@@ -67,6 +67,18 @@ Trace import_capture(const Capture& capture, Verdict& verdict) {
   return {};
 }
 
+// Everything the bundle needs of it is in the trace by then; a damaged one is kept to be looked at.
+void drop_unwanted_export(const Config& config, const Capture& capture, const Verdict& verdict, Run& run) {
+  if (config.nsys.sqlite || capture.nsys_sqlite.empty() || verdict.failure()) return;
+  std::error_code ignored;
+  std::filesystem::remove(capture.nsys_sqlite, ignored);
+  for (PassRecord& pass : run.provenance.passes) {
+    if (pass.name != "nsys-export") continue;
+    pass.outputs.clear();
+    pass.detail = "read, and not kept (nsys.export.sqlite: false)";
+  }
+}
+
 void analyse(const Trace& trace, const Config& config, const Plan& plan, const Toolset& tools, Run& run) {
   describe_machine(tools, trace, run);
   run.provenance.captured_by =
@@ -109,6 +121,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Capture capture = launch(plan, config, tools, bundle, passes, verdict);
   run.workload.exit_status = capture.workload_exit;
   const Trace trace = import_capture(capture, verdict);
+  drop_unwanted_export(config, capture, verdict, run);
   analyse(trace, config, plan, tools, run);
   launch_ncu(config, tools, trace, bundle, passes, verdict, run);
   explain_absent_kernels(config, plan, tools, verdict, run);

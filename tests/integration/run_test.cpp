@@ -21,6 +21,20 @@ int ncu_runs(const Scene& scene) {
 
 }  // namespace
 
+TEST_CASE("run: an export that is not wanted is read and not kept") {
+  Scene scene;
+  scene.use_standins();
+  const Outcome outcome = scene.nl_stage(deep(scene, {"--set", "nsys.export.sqlite=false"}));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  CHECK(run["kernels"].size() > 0);
+  CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
+  CHECK(fs::exists(scene.bundle() / "nsys/run.nsys-rep"));
+  CHECK(fs::exists(scene.bundle() / "nsys/run_cuda_gpu_kern_sum.csv"));
+}
+
 TEST_CASE("run: nsys, then ncu on the chosen kernels, one whole bundle") {
   Scene scene;
   scene.use_standins();

@@ -47,10 +47,6 @@ std::optional<double> dram_bytes(const std::map<std::string, double>& metrics) {
   return first_of(metrics, {"dram__bytes.sum"});
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // ncu adds to every set the device's attributes, the peaks it computes percentages with, and each metric's
 // minimum and maximum over the units; the bundle keeps them in the CSV, run.json leaves them out.
 bool worth_keeping(const std::string& metric, const std::map<std::string, double>& all) {
@@ -66,7 +62,7 @@ bool worth_keeping(const std::string& metric, const std::map<std::string, double
     const bool repeats_average = rollup != std::string_view(".sum") || metric.find(".pct_of_peak") != std::string::npos;
     if (repeats_average && all.count(average) > 0) return false;
   }
-  return !ends_with(metric, "_internal_activity.avg.pct_of_peak_sustained_elapsed");
+  return !metric.ends_with("_internal_activity.avg.pct_of_peak_sustained_elapsed");
 }
 
 void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {

@@ -19,7 +19,6 @@ struct Flags : RunFlags {
 
 Config config_of(const Flags& flags) {
   ConfigRequest request = config_request(flags);
-  request.out_dir.clear();  // --out is the bundle itself
   if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
   return load_config(request);
 }
@@ -49,8 +48,6 @@ void add_run(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb =
       app.add_subcommand("run", "Profile a workload: nsys, then ncu on the kernels that matter; leaves one bundle");
   add_run_flags(*verb, *flags);
-  verb->get_option("--out")->description(
-      "the bundle's own folder, absent or empty; default: a new one in artifacts.dir");
   verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass, and start none");
   verb->add_flag("-q,--quiet", flags->quiet, "keep the workload's output in logs/ only");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");

@@ -173,7 +173,6 @@ Config load_config(const ConfigRequest& request) {
     const YamlTree name{YamlTree::Kind::kScalar, {}, request.name, true, {}, {}};
     apply_config(config, name, "run.name", {}, [](YamlTree::Place) { return std::string("--name"); });
   }
-  if (!request.out_dir.empty()) config.artifacts.dir = request.out_dir;
   if (!request.command.empty()) config.workload.command = request.command;
   check_together(config);
   config.composed_yaml = compose_yaml(config);

@@ -97,7 +97,7 @@ struct ConfigRequest {
   std::filesystem::path runner_file = {};  // conf/runner/deep.yaml, or a shipped runner's name: "deep"
   std::filesystem::path model_file = {};   // empty: the runner's own; a shipped model's name will do
   std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
-  std::string name = {}, out_dir = {};     // --name, --out: win over everything; empty: not given
+  std::string name = {};                   // --name: wins over everything; empty: not given
   std::vector<std::string> command = {};   // after "--": likewise
 };
 

@@ -13,19 +13,13 @@ namespace fs = std::filesystem;
 namespace nl {
 namespace {
 
-std::string command_line(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const auto& word : argv) line += (line.empty() ? "" : " ") + shell_quoted(word);
-  return line;
-}
-
 // "nsys-export" → nsys/cmd.txt, one line per command.
 void note_command(const Bundle& bundle, const Pass& pass) {
   const std::string tool = pass.name.substr(0, pass.name.find('-'));
   const fs::path file = bundle.path() / tool / "cmd.txt";
   std::string text;
   if (std::ifstream before(file); before) text.assign(std::istreambuf_iterator<char>(before), {});
-  bundle.write(fs::path(tool) / "cmd.txt", text + command_line(pass.process.argv) + "\n");
+  bundle.write(fs::path(tool) / "cmd.txt", text + shell_quoted(pass.process.argv) + "\n");
 }
 
 std::string outcome_word(const ProcessResult& result) {

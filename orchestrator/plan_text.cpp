@@ -57,6 +57,12 @@ std::string shell_quoted(const std::string& word) {
   return text + "'";
 }
 
+std::string shell_quoted(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return line;
+}
+
 std::string shell_command(const Pass& pass) {
   const ProcessSpec& process = pass.process;
   std::string text;
@@ -66,7 +72,7 @@ std::string shell_command(const Pass& pass) {
   for (const auto& [variable, value] : process.env)
     if (!is_private(pass, variable)) variables += " " + shell_quoted(variable + "=" + value);
   if (!variables.empty()) text += "env" + variables + " ";
-  for (std::size_t i = 0; i < process.argv.size(); ++i) text += (i ? " " : "") + shell_quoted(process.argv[i]);
+  text += shell_quoted(process.argv);
   // An export's standard output is its product.
   if (process.stdout_log.extension() == ".csv") text += " > " + shell_quoted(process.stdout_log.string());
   return text;

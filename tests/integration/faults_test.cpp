@@ -6,19 +6,6 @@
 
 using namespace nl::test;
 
-namespace {
-
-std::vector<std::string> light(const Scene& scene, std::vector<std::string> command,
-                               std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"run", "--config", "light", "--out", scene.bundle().string()};
-  words.insert(words.end(), more.begin(), more.end());
-  words.push_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  return words;
-}
-
-}  // namespace
-
 TEST_CASE("fault: the workload is not found, is no program, or is not given") {
   Scene scene;
   scene.use_standins();

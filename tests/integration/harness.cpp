@@ -178,6 +178,15 @@ void check_bundle(Scene& scene) {
   CHECK(valid.status == 0);
 }
 
+std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command,
+                               const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"run", "--config", "light", "--out", scene.bundle().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  words.push_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
 std::string cpu_workload() {
   const fs::path file = fs::path(NL_BUILD_ROOT) / "workloads/nl-llm-cpu";
   return fs::exists(file) ? file.string() : std::string();

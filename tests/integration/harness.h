@@ -56,6 +56,10 @@ class Scene {
 // temporary file is left.
 void check_bundle(Scene& scene);
 
+// The arguments of a light run into the scene's bundle.
+std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command,
+                               const std::vector<std::string>& more = {});
+
 std::string cpu_workload();  // path of the built one; empty where it was not built
 
 }  // namespace nl::test

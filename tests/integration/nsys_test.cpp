@@ -10,15 +10,6 @@ using namespace nl::test;
 
 namespace {
 
-std::vector<std::string> light(const Scene& scene, std::vector<std::string> command,
-                               std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"run", "--config", "light", "--out", scene.bundle().string()};
-  words.insert(words.end(), more.begin(), more.end());
-  words.push_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  return words;
-}
-
 // The process whose command line has these words, among those with our mark.
 pid_t find_process(const Scene& scene, const std::string& words) {
   for (const auto& entry : fs::directory_iterator("/proc")) {

@@ -50,9 +50,8 @@ TEST_CASE("later files win: presets, runner, model, --set, flags") {
       "compose: [profiling/nsys/a, profiling/ncu/b]\nncu: {launch_count: 4}\nmodel: {layers: 9, heads: 8}\n");
   const auto config = nl::load_config({.runner_file = runner,
                                        .model_file = "m",
-                                       .sets = {"ncu.set=full", "run.stages=[decode]"},
+                                       .sets = {"ncu.set=full", "run.stages=[decode]", "artifacts.dir=out"},
                                        .name = "n",
-                                       .out_dir = "out",
                                        .command = {"./x", "-y"}});
   CHECK(config.nsys.sample == "process-tree");
   CHECK(config.nsys.trace == std::vector<std::string>{"nvtx"});

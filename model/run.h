@@ -6,31 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "model/time.h"
+#include "model/efficiency.h"
+#include "model/finding.h"
+#include "model/operator.h"
+#include "model/perturbation.h"
+#include "model/stage.h"
+#include "model/time_summary.h"
+#include "model/timeline.h"
 #include "model/trace.h"
 
 // A finished, analysed run: what run.json holds and every report is rendered from. An empty optional
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "1.0.0";
+inline constexpr const char* kRunSchemaVersion = "2.0.0";
 
 enum class RunStatus {
   kComplete,     // everything that was planned was captured
   kPartial,      // usable, but something planned is missing; Run::problems says what
   kInterrupted,  // Ctrl-C, SIGTERM or a timeout ended it early
   kFailed,       // the workload or the capture failed; what there is was kept
-};
-
-struct TimeSummary {
-  std::uint64_t count = 0;
-  Ns total_ns = 0;
-  double mean_ns = 0;
-  double median_ns = 0;  // the mean of the two middle values where the count is even
-  Ns p99_ns = 0;         // nearest rank
-  Ns min_ns = 0;
-  Ns max_ns = 0;
-  double stddev_ns = 0;  // n - 1; 0 for a single value
 };
 
 struct StageSplit {
@@ -69,16 +64,6 @@ struct KernelEntry {
   bool selected = false;                 // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
   std::string ncu_note;                  // why there is no sample; empty where there is one
-};
-
-struct StageEntry {
-  std::string name;                      // "prefill", "decode", "decode_step" …
-  std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
-  TimeSummary wall;
-  std::optional<Ns> gpu_busy_ns;         // union of the intervals of its kernels and copies
-  std::optional<Ns> gpu_sum_ns;          // their plain sum
-  std::optional<std::uint64_t> kernel_calls;
-  std::uint64_t open_ranges = 0;         // never closed
 };
 
 struct ApiEntry {
@@ -163,10 +148,25 @@ struct Run {
   ModelInfo model;
   Workload workload;
   std::vector<StageEntry> stages;
+  Phases phases;
+  Iterations iterations;
+  Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::string kernels_note;              // why there are none
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
+  std::vector<OperatorTable> operators;  // one per source
+  std::string operators_note;            // why there are none
+  std::vector<LayerEntry> layers;
+  std::string layers_note;
+  std::optional<DevicePeaks> peaks;      // of the first GPU with kernels
+  std::vector<StageEfficiency> efficiency;
+  Roofline roofline;
+  std::vector<Finding> findings;         // the most severe and certain first
+  std::vector<Abstention> abstentions;
+  Perturbation perturbation;
+  Energy energy;
+  std::optional<Timeline> timeline;
   Coverage coverage;
   ImportStats import_stats;
   std::map<std::string, std::uint64_t> ncu_rows_damaged;

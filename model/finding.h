@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/time.h"
+
+namespace nl {
+
+enum class Severity { kInfo, kLow, kMedium, kHigh };
+
+struct Evidence {
+  std::string text;                      // "the GPU waits for the next launch 63 % of the time"
+  bool held = true;                      // false: looked at, and speaks against it
+  bool known = true;                     // false: could not be looked at (held is false too): not captured
+  std::string reference;                 // a JSON pointer into run.json: "/stages/1/budget"
+  std::optional<Ns> window_start_ns, window_end_ns;  // where in the trace to look
+};
+
+struct Finding {
+  std::string rule;                      // "launch_bound_decode"
+  std::string scope;                     // "run", "stage", "kernel", "operator"
+  std::string subject;                   // the stage's, kernel's or operator's name; empty: the run
+  Severity severity = Severity::kInfo;
+  double confidence = 0;                 // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
+  std::string message;
+  std::vector<Evidence> evidence;
+  std::vector<std::string> suggestions;  // at least two
+  std::optional<double> gain_ns;         // at most this much of the run's measured time
+  std::optional<double> gain_share;      // of the measured span, 0..1
+  std::string gain_note;                 // what the figure assumes; or why there is none
+};
+
+// A rule that could not be judged: its inputs are not in the capture.
+struct Abstention {
+  std::string rule;
+  std::string scope;
+  std::vector<std::string> missing;      // fields
+  std::string why;                       // what that is, in words: "needs counters of Nsight Compute"
+  std::string command;                   // what would capture them
+};
+
+}  // namespace nl

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/time.h"
+
+namespace nl {
+
+struct OperatorShape {
+  std::string text;                      // "[[1, 1024], [1024, 1024]]"
+  std::uint64_t calls = 0;
+  Ns total_ns = 0;                       // host time
+  std::optional<Ns> cuda_total_ns;       // kernels and copies launched inside
+};
+
+// A kernel, or a copy or set under the name that the capture gives it.
+struct OperatorKernel {
+  std::string name;
+  std::uint64_t calls = 0;
+  Ns total_ns = 0;
+};
+
+// Total includes what was called inside, self does not; a sum over operators uses self only. Recursion
+// (an operator inside itself) counts once in total.
+struct OperatorEntry {
+  std::string name;                      // "aten::mm", without running numbers and shapes
+  std::string type;                      // of a TensorRT layer; empty: the source has none
+  std::uint64_t calls = 0;
+  bool host_time_known = true;           // trtexec knows GPU time only: the next two are then no measurement
+  Ns total_ns = 0, self_ns = 0;          // host time
+  std::optional<Ns> cuda_total_ns;       // kernels and copies launched inside; empty: no GPU data
+  std::optional<Ns> cuda_self_ns;        // of them, those launched by this operator itself
+  std::vector<OperatorShape> shapes;     // the ones with the most time first
+  std::vector<OperatorKernel> kernels;   // likewise; launched inside
+  std::vector<std::pair<std::string, Ns>> stages;  // self GPU time (host time without GPU data) by stage
+};
+
+struct OperatorTable {
+  std::string source;                    // "pytorch ranges", "NVTX ranges", "kineto", "onnxruntime", "trtexec"
+  std::string file;                      // imported from; empty: the capture itself
+  std::vector<OperatorEntry> entries;    // by cuda_self_ns, else self_ns, largest first
+  std::optional<Ns> cuda_ns;             // GPU time of all of them (each kernel once)
+  std::optional<double> gpu_share;       // of the capture's kernel and copy time: inside an operator
+  std::string note;                      // what the reader should know of this source
+  std::uint64_t entries_left_out = 0;
+  std::uint64_t ranges_left_out = 0;     // never closed, or closed by another thread: how long they took inside a thread is unknown
+};
+
+// One module of the model: "model.layers.3.mlp", from ranges of the domain LLM.layers.
+struct LayerEntry {
+  std::string name;
+  std::string type;                      // "LlamaMLP", where the workload says so
+  std::uint32_t depth = 0;               // in the module tree
+  std::uint64_t calls = 0;
+  Ns total_ns = 0, self_ns = 0;          // host time
+  std::optional<Ns> cuda_total_ns, cuda_self_ns;
+  std::vector<OperatorKernel> kernels;   // launched inside, largest first
+};
+
+}  // namespace nl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+
+// A rule as it is written: texts with their places, not yet understood. docs/rules.md describes each part.
+namespace nl {
+
+enum class RuleScope { kRun, kStage, kKernel, kOperator };
+
+inline constexpr const char* kRuleScopeWords[] = {"run", "stage", "kernel", "operator"};
+inline const char* rule_scope_word(RuleScope scope) { return kRuleScopeWords[static_cast<int>(scope)]; }
+
+struct RuleText {                        // an expression, or a sentence with {fields} in it
+  std::string text;
+  int line = 0, column = 0;              // in its file
+};
+
+struct RuleSeverity {
+  std::optional<RuleText> when;          // the first that holds decides; the last one has none
+  Severity severity = Severity::kInfo;
+};
+
+struct RuleEvidence {
+  RuleText when, text;
+  double weight = 1;
+};
+
+struct RuleSpec {
+  std::string name;
+  std::string file;
+  int line = 0;
+  RuleScope scope = RuleScope::kRun;
+  std::optional<RuleText> where;         // which subjects it looks at; empty: all of its scope
+  RuleText condition;
+  std::vector<RuleSeverity> severity;
+  RuleText message;
+  std::vector<RuleEvidence> evidence;
+  std::vector<RuleText> suggestions;     // at least two
+  std::optional<RuleText> gain;          // nanoseconds of the subject's time
+  std::optional<RuleText> gain_note;
+  std::uint64_t limit = 3;               // findings of this rule, the ones with the most to gain first
+};
+
+struct Rules {                           // checked by load_rules(), of orchestrator/rules_file.h
+  std::vector<RuleSpec> list;
+};
+
+}  // namespace nl

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/time.h"
+#include "model/time_summary.h"
+
+// Where the time of the stages went. A window is one execution of a stage: the time of one of its ranges.
+namespace nl {
+
+// Every nanosecond of one or more windows, in exactly one bin. At each instant the first that applies:
+struct Budget {
+  Ns wall_ns = 0;
+  Ns gpu_compute_ns = 0;     // a kernel of the process runs (on any GPU)
+  Ns exposed_copy_ns = 0;    // no kernel, but a copy or set does
+  Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
+  Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU
+  Ns launch_starved_ns = 0;  // GPU idle, and the launch of its next work began only after that
+  Ns other_host_ns = 0;      // GPU idle, and the window launches nothing more
+  Ns residual_ns = 0;        // GPU idle before work whose launching call is not in the capture
+  Ns sum_ns() const {
+    return gpu_compute_ns + exposed_copy_ns + queue_wait_ns + sync_blocked_ns + launch_starved_ns + other_host_ns +
+           residual_ns;
+  }
+};
+
+// What happened inside the windows of a stage (not: what was launched there).
+struct StageActivity {
+  std::uint64_t launches = 0;           // calls of the stage's threads that launched GPU work
+  Ns launch_call_ns = 0;                // time inside them
+  std::uint64_t graph_launches = 0;     // of them, cudaGraphLaunch and its like
+  std::uint64_t sync_calls = 0;         // calls that wait for the GPU, blocking copies among them
+  Ns sync_call_ns = 0;
+  std::uint64_t kernels = 0;            // that start in the windows
+  std::uint64_t graph_kernels = 0;      // of them, nodes of CUDA graphs
+  Ns kernel_sum_ns = 0;
+  std::uint64_t small_kernels = 0;      // shorter than 10 µs
+  Ns small_kernel_ns = 0;
+  Ns elementwise_ns = 0;                // kernels that only map one tensor to another, by name
+  std::uint64_t elementwise_kernels = 0;
+  std::uint64_t longest_elementwise_chain = 0;  // launched one after another on one stream
+  Ns gemm_ns = 0;                       // matrix products, by name
+  std::uint64_t gemm_kernels = 0;
+  Ns attention_ns = 0;
+  std::uint64_t attention_kernels = 0;
+  Ns reduce_ns = 0;                     // sums, maxima, softmax, sampling, by name
+  std::uint64_t reduce_kernels = 0;
+  Ns norm_ns = 0;                       // layer and RMS norms that are one kernel, by name
+  std::uint64_t norm_kernels = 0;
+  Ns copy_kernel_ns = 0;                // kernels that copy, concatenate or fill, by name
+  std::uint64_t copy_kernels = 0;
+  Ns cache_copy_ns = 0;                 // of them, those that grow or fill a KV cache: cat, index_put, cache writers
+  std::uint64_t cache_copy_kernels = 0;
+  Ns h2d_ns = 0, d2h_ns = 0, d2d_ns = 0, memset_ns = 0;
+  std::uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
+  std::uint64_t h2d_copies = 0, d2h_copies = 0, d2d_copies = 0, memsets = 0;
+  Ns pageable_ns = 0;                   // host copies from or to pageable memory
+  std::uint64_t pageable_copies = 0;
+  std::uint64_t graph_runs = 0;         // CUDA graphs traced as a whole, without their kernels
+  Ns longest_gap_ns = 0;                // of GPU idle time
+  Ns longest_gap_at_ns = 0;             // when it began
+  std::uint32_t streams_used = 0;       // GPU queues with work
+};
+
+struct DeviceBusy {
+  std::int32_t device = 0;
+  Ns busy_ns = 0;                       // in the windows, union of kernels, copies and sets
+};
+
+struct StageEntry {
+  std::string name;                      // "prefill", "decode", "decode_step" …
+  std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
+  TimeSummary wall;                      // measured windows: warm-up is left out
+  std::uint64_t warmup_windows = 0;
+  Ns warmup_wall_ns = 0;
+  bool derived = false;                  // no ranges of its own: decode as the span of its steps
+  std::optional<Ns> gpu_busy_ns;         // union of the kernels and copies that measured windows launched
+  std::optional<Ns> gpu_sum_ns;          // their plain sum
+  std::optional<std::uint64_t> kernel_calls;
+  std::uint64_t open_ranges = 0;         // never closed
+  std::optional<Budget> budget;          // of the measured windows; empty: no GPU data in the capture
+  std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
+  std::optional<StageActivity> activity;
+  std::vector<DeviceBusy> devices;
+  std::optional<double> tokens_per_window;
+  std::optional<double> tokens_per_s;
+  std::optional<Ns> first_window_ns;     // the first measured window,
+  std::optional<double> rest_median_ns;  // and the median of the measured windows after it
+  // Where iterations have several windows (decode steps): the medians of each iteration's first, and of all others.
+  std::optional<double> first_in_iteration_ns, later_in_iteration_ns;
+  Ns longest_window_start_ns = 0;        // the slowest measured window, for looking it up
+  Ns longest_window_end_ns = 0;
+};
+
+// The time from the first stage to the last, each instant in one phase: a stage; "mixed" where different
+// stages of several threads overlap; "idle" where none is open. Adds up to Phases::span_ns.
+struct Phase {
+  std::string name;
+  Ns wall_ns = 0;
+  std::optional<Budget> budget;
+};
+
+struct Phases {
+  Ns span_ns = 0;                        // warm-up iterations left out
+  std::vector<Phase> phases;
+  std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows in which the GPU did nothing
+  std::optional<double> gpu_without_range_share;   // of the GPU's busy time: outside every stage's windows
+};
+
+inline constexpr std::size_t kMaxListedIterations = 1000;
+
+struct Iteration {
+  Ns start_ns = 0;
+  Ns wall_ns = 0;                        // from its first stage's start to its last one's end
+  bool warmup = false;
+  std::vector<std::pair<std::string, Ns>> stages;  // wall of each in it
+  std::uint32_t pid = 0, tid = 0;        // whose it is
+};
+
+struct Iterations {
+  std::vector<Iteration> list;           // at most kMaxListedIterations; count says how many there are
+  std::uint64_t count = 0;
+  std::uint64_t warmup = 0;
+  std::string rule;                      // in words: how warm-up was told, for the reports
+};
+
+struct Latency {                         // of the measured iterations
+  std::optional<TimeSummary> ttft;       // time to first token: start of the iteration to the end of prefill
+  std::optional<TimeSummary> tpot;       // time per output token: a decode window ÷ its steps
+  std::optional<double> output_tokens_per_s;  // generated tokens of all sequences ÷ the iterations' wall
+  std::vector<std::string> notes;        // what could not be derived, and what would make it known
+};
+
+}  // namespace nl

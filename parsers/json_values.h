@@ -1,0 +1,48 @@
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "parsers/json_array_file.h"
+#include "parsers/json_numbers.h"
+
+// What the readers of events ask of simdjson: a value of another kind than expected is none, not an error.
+namespace nl {
+
+static_assert(JsonArrayFile::kPadding >= simdjson::SIMDJSON_PADDING);
+
+inline std::string_view json_text(simdjson::ondemand::value& value) {
+  std::string_view text;
+  if (value.get_string().get(text)) return {};
+  return text;
+}
+
+inline std::optional<std::int64_t> json_whole(simdjson::ondemand::value& value) { return whole_number(value.raw_json_token()); }
+
+// visit(key, value) for each member; false as soon as it returns that, or the text turns out to be no JSON.
+template <typename Visit>
+bool for_each_member(simdjson::ondemand::object& object, Visit visit) {
+  for (auto field : object) {
+    std::string_view key;
+    simdjson::ondemand::value value;
+    if (field.unescaped_key().get(key) || field.value().get(value)) return false;
+    if (!visit(key, value)) return false;
+  }
+  return true;
+}
+
+// The same for the object that the file stands at.
+template <typename Visit>
+bool for_each_member(simdjson::ondemand::parser& parser, const JsonArrayFile& file, Visit visit) {
+  const std::string_view text = file.element();
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (parser.iterate(text.data(), text.size(), file.element_capacity()).get(document)) return false;
+  if (document.get_object().get(object)) return false;
+  return for_each_member(object, visit);
+}
+
+}  // namespace nl

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include "model/operator.h"
+
+namespace nl {
+
+// trtexec --exportProfile=PROFILE [--exportLayerInfo=LAYERS]: GPU time of each layer of a TensorRT engine over all
+// profiled runs. The second file adds each layer's type, input shapes and tactic, where it was made with
+// --profilingVerbosity=detailed; by default it holds names only. `layers` may be empty.
+// Throws Error(kInput) where a file is not what it should be; rows that are damaged are counted in the note.
+OperatorTable read_trtexec(const std::filesystem::path& profile, const std::filesystem::path& layers = {});
+
+}  // namespace nl

@@ -22,12 +22,16 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
   return busiest;
 }
 
+NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
+  if (!sm_pct || !memory_pct) return {};
+  const double busier = std::max(*sm_pct, *memory_pct), other = std::min(*sm_pct, *memory_pct);
+  if (busier < kBusyPct) return {"latency", kBusyPct - busier};
+  if (busier < other + kClearPoints) return {};
+  return {busier == *memory_pct ? "memory" : "compute", std::min(busier - kBusyPct, busier - other - kClearPoints)};
+}
+
 std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
-  if (!sm_pct || !memory_pct) return std::nullopt;
-  if (*sm_pct < kBusyPct && *memory_pct < kBusyPct) return "latency";
-  if (*memory_pct >= kBusyPct && *memory_pct >= *sm_pct + kClearPoints) return "memory";
-  if (*sm_pct >= kBusyPct && *sm_pct >= *memory_pct + kClearPoints) return "compute";
-  return std::nullopt;
+  return classify_bound(sm_pct, memory_pct).by;
 }
 
 }  // namespace nl

@@ -1,8 +1,6 @@
 #include "analysis/stages.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -18,43 +16,15 @@ std::string spelling(const Trace& trace, const StageTable::Group& group) {
   return domain.empty() ? trace.strings[group.name] : domain + ":" + trace.strings[group.name];
 }
 
-// nsys 2025 gives a range that was never closed the very end of the session as its end.
-bool never_closed(const Trace& trace, const Range& range) { return range.open || range.end_ns == trace.session_end_ns; }
-
 std::uint64_t group_key(const Range& range) {
   // Names and domains are ids below 2^31 in any trace that fits in memory.
   return (std::uint64_t{range.name.value} << 32) ^ (std::uint64_t{range.domain.value} << 1) ^
          static_cast<std::uint64_t>(range.style);
 }
 
-// The ranges of one stage that count: a range inside another of the same stage is the same phase marked
-// twice ("LLM@decode_all" around LLM:decode). Start/end ranges of one name are not: those are requests
-// that overlap.
-class StageWalls {
- public:
-  // In the order of thread, start, and longest first.
-  void add(const Range& range, std::uint32_t group) {
-    if (range.thread != thread_) {
-      covered_until_.clear();
-      thread_ = range.thread;
-    }
-    const bool overlapping_requests = range.style == RangeStyle::kStartEnd;
-    const bool inside = std::any_of(covered_until_.begin(), covered_until_.end(), [&](const auto& covered) {
-      return covered.second >= range.end_ns && !(overlapping_requests && covered.first == group);
-    });
-    Ns& until = covered_until_.try_emplace(group, std::numeric_limits<Ns>::min()).first->second;
-    until = std::max(until, range.end_ns);
-    if (!inside) durations_.push_back(range.end_ns - range.start_ns);
-  }
-  std::vector<Ns>& durations() { return durations_; }
-
- private:
-  std::uint32_t thread_ = kNone;
-  std::map<std::uint32_t, Ns> covered_until_;  // group → end of its latest range on this thread
-  std::vector<Ns> durations_;
-};
-
 }  // namespace
+
+bool never_closed(const Trace& trace, const Range& range) { return range.open || range.end_ns == trace.session_end_ns; }
 
 StageTable::StageTable(const Trace& trace) {
   std::vector<std::uint32_t> order(trace.ranges.size());
@@ -101,22 +71,10 @@ std::vector<StageEntry> StageTable::entries(const Trace& trace) const {
     const std::string text = spelling(trace, group);
     if (std::find(spellings.begin(), spellings.end(), text) == spellings.end()) spellings.push_back(text);
   }
-  std::vector<std::uint32_t> closed;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const std::uint32_t stage = groups_[group_of_range_[i]].stage;
-    if (stage == kNone) continue;
-    if (never_closed(trace, trace.ranges[i]))
-      ++entries[stage].open_ranges;  // how long it would have lasted is not known
-    else
-      closed.push_back(i);
+    const std::uint32_t stage = stage_of_range(i);
+    if (stage != kNone && never_closed(trace, trace.ranges[i])) ++entries[stage].open_ranges;
   }
-  std::sort(closed.begin(), closed.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const Range &x = trace.ranges[a], &y = trace.ranges[b];
-    return std::tuple(x.thread, x.start_ns, -x.end_ns, a) < std::tuple(y.thread, y.start_ns, -y.end_ns, b);
-  });
-  std::vector<StageWalls> walls(stages_.size());
-  for (const std::uint32_t i : closed) walls[groups_[group_of_range_[i]].stage].add(trace.ranges[i], group_of_range_[i]);
-  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].wall = summarise_times(walls[i].durations());
   return entries;
 }
 

@@ -9,6 +9,9 @@
 
 namespace nl {
 
+// nsys 2025 gives a range that was never closed the very end of the session as its end.
+bool never_closed(const Trace& trace, const Range& range);
+
 // The trace's ranges by name, and the stages that the names stand for.
 class StageTable {
  public:
@@ -22,13 +25,15 @@ class StageTable {
   const std::vector<Group>& groups() const { return groups_; }
   std::uint32_t group_of(std::uint32_t range) const { return group_of_range_[range]; }
 
+  std::uint32_t stage_of_range(std::uint32_t range) const { return groups_[group_of_range_[range]].stage; }
+
   // Stages in the order in which they first begin.
   const std::vector<std::string>& stages() const { return stages_; }
   std::uint32_t find(const std::string& stage) const;  // kNone where the trace has no such stage
   // The stage that kernels of this one are counted under: decode for decode_step, else itself.
   std::uint32_t top_level(std::uint32_t stage) const { return top_level_[stage]; }
 
-  // Wall times and spellings of all stages that have ranges of their own.
+  // Names, spellings and open ranges of all stages, in the order of stages(); nothing else.
   std::vector<StageEntry> entries(const Trace& trace) const;
   // Wall times of all groups, in the order of groups().
   std::vector<TimeSummary> group_walls(const Trace& trace) const;

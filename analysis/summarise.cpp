@@ -9,9 +9,12 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/gpu_sweep.h"
+#include "analysis/gpu_pass.h"
+#include "analysis/phases.h"
+#include "analysis/stage_figures.h"
 #include "analysis/stages.h"
 #include "analysis/time_summary.h"
+#include "analysis/timeline.h"
 
 namespace nl {
 namespace {
@@ -27,18 +30,6 @@ std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vec
   for (const auto& name : names)
     if (const auto id = table.find(name); id != kNone) ids.push_back(id);
   return ids;
-}
-
-void fill_stages(const Trace& trace, const StageTable& table, const GpuSweep& sweep, Run& run) {
-  run.stages = table.entries(trace);
-  for (std::size_t i = 0; i < run.stages.size(); ++i) {
-    StageEntry& stage = run.stages[i];
-    if (trace.has_kernel_data) stage.kernel_calls = sweep.by_stage[i].kernels;
-    if (!trace.has_kernel_data && !trace.has_mem_data) continue;
-    stage.gpu_busy_ns = sweep.by_stage[i].busy_ns;
-    stage.gpu_sum_ns = sweep.by_stage[i].sum_ns;
-  }
-  std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty(); });
 }
 
 void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sweep, Run& run) {
@@ -193,19 +184,36 @@ void fill_coverage(const Trace& trace, const GpuSweep& sweep, Run& run) {
   run.coverage.graph_only_share = share(sweep.graph_run_ns, sweep.kernel_ns + sweep.graph_run_ns);
 }
 
+void note_backward_ranges(const Trace& trace, Run& run) {
+  const auto backward = std::count_if(trace.ranges.begin(), trace.ranges.end(),
+                                      [](const Range& range) { return !range.open && range.end_ns < range.start_ns; });
+  if (backward > 0)
+    run.import_stats.notes.push_back(
+        fmt::format("{} ranges end before they start: a clock stepped back, and they count as empty", backward));
+}
+
 }  // namespace
 
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   run.import_stats = trace.stats;
   if (run.hardware.gpus.empty()) run.hardware.gpus = trace.devices;
+  note_backward_ranges(trace, run);
   const StageTable table(trace);
   const auto chosen = chosen_stages(table, options.stages);
-  const GpuSweep sweep = sweep_gpu(trace, table, chosen);
-  fill_stages(trace, table, sweep, run);
-  fill_kernels(trace, table, sweep, options, !chosen.empty(), run);
+  std::vector<Window> windows = find_windows(trace, table);
+  const IterationPlan plan = plan_iterations(trace, table, options.warmup, windows);
+  const PhasePartition partition(table, plan, windows);
+  const GpuPass pass = pass_over_gpu_work(trace, table, chosen, plan, windows, partition);
+  run.stages = stage_entries(trace, table, windows, pass);
+  run.latency = derive_latency(trace, table, plan, windows, options.tokens, run.stages);
+  std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
+  run.phases = phase_figures(trace, table, windows, partition, pass);
+  run.iterations = list_iterations(trace, table, plan, windows);
+  run.timeline = draw_timeline(trace, plan);
+  fill_kernels(trace, table, pass.sweep, options, !chosen.empty(), run);
   fill_api(trace, run);
-  fill_ranges(trace, table, sweep, run);
-  fill_coverage(trace, sweep, run);
+  fill_ranges(trace, table, pass.sweep, run);
+  fill_coverage(trace, pass.sweep, run);
 }
 
 }  // namespace nl

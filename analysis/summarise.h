@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/iterations.h"
+#include "analysis/latency.h"
 #include "model/run.h"
 #include "model/trace.h"
 
@@ -11,10 +13,13 @@ namespace nl {
 struct SummaryOptions {
   std::vector<std::string> stages = {"prefill", "decode"};
   std::size_t top_n_kernels = 10;
+  WarmupRule warmup = {};
+  TokenCounts tokens = {};  // as the model's configuration has them
 };
 
-// Fills stages, kernels, api, ranges, coverage and import_stats of the run, and marks the top-N kernels
-// (by GPU time inside the chosen stages) as selected.
+// Fills stages, phases, iterations, latency, timeline, kernels, api, ranges, coverage and import_stats of the run,
+// and marks the top-N kernels (by GPU time inside the chosen stages) as selected. Figures of stages and phases leave
+// warm-up iterations out; kernels, API calls and ranges are those of the whole capture.
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run);
 
 }  // namespace nl

@@ -1,5 +1,9 @@
 #include "nvtx/names.h"
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 namespace nl {
 namespace {
 
@@ -15,13 +19,26 @@ std::string escape(std::string_view text, std::string_view special) {
   return escaped;
 }
 
+// "prompt=256". A count that is no positive number says nothing.
+void read_token_count(std::string_view word, TokenMark& tokens) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return;
+  const std::string_view key = word.substr(0, equals), digits = word.substr(equals + 1);
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count == 0) return;
+  if (key == "prompt") tokens.prompt = count;
+  if (key == "batch") tokens.batch = count;
+  if (key == "decode") tokens.decode = count;
+}
+
 std::string escape_for_ncu(std::string_view text) { return escape(text, kNcuSpecial); }
 
 }  // namespace
 
 RangeName normalise_range(std::string_view domain, std::string_view name) {
   if (domain.empty()) {
-    for (std::string_view known : {kLlmDomain, kOperatorDomain}) {
+    for (std::string_view known : {kLlmDomain, kOperatorDomain, kLayerDomain}) {
       bool literal = name.size() > known.size() + 1 && name.substr(0, known.size()) == known && name[known.size()] == '@';
       if (literal) return {std::string(known), std::string(name.substr(known.size() + 1))};
     }
@@ -34,6 +51,22 @@ std::string stage_of(std::string_view domain, std::string_view name) {
   if (range.domain != kLlmDomain) return {};
   if (range.name == kDecodeAll) return "decode";
   return range.name;
+}
+
+std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_view text) {
+  constexpr std::string_view kTokens = "tokens";
+  const RangeName mark = normalise_range(domain, text);
+  if (mark.domain != kLlmDomain || mark.name.compare(0, kTokens.size(), kTokens) != 0) return std::nullopt;
+  TokenMark tokens;
+  std::string_view rest = std::string_view(mark.name).substr(kTokens.size());
+  if (!rest.empty() && rest.front() != ' ') return std::nullopt;  // another word: "tokens_per_s 7"
+  while (!rest.empty()) {
+    const std::size_t blank = std::min(rest.find(' '), rest.size());
+    read_token_count(rest.substr(0, blank), tokens);
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  if (!tokens.prompt && !tokens.batch && !tokens.decode) return std::nullopt;
+  return tokens;
 }
 
 std::vector<std::string> ranges_of_stage(std::string_view stage) {

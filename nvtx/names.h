@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,8 @@ inline constexpr std::string_view kDecodeAll = "decode_all";
 inline constexpr std::string_view kDecodeStep = "decode_step";
 // Operators have a domain of their own, so that "attention" is not taken for a stage.
 inline constexpr std::string_view kOperatorDomain = "LLM.ops";
+// Modules of the model, "model.layers.0.mlp|LlamaMLP".
+inline constexpr std::string_view kLayerDomain = "LLM.layers";
 
 struct RangeName {
   std::string domain;  // empty: the default domain
@@ -20,12 +24,21 @@ struct RangeName {
 };
 
 // A literal "LLM@prefill" in the default domain, which is what PyTorch's range_push makes of it, means
-// the range prefill of the domain LLM, and likewise LLM.ops@…; anything else stays as it is.
+// the range prefill of the domain LLM, and likewise LLM.ops@… and LLM.layers@…; anything else stays as it is.
 RangeName normalise_range(std::string_view domain, std::string_view name);
 
 // The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other
 // name of the LLM domain stands for itself; "" where it is no stage.
 std::string stage_of(std::string_view domain, std::string_view name);
+
+// How many tokens the workload says it works on, in a mark of the LLM domain: "tokens prompt=256 batch=2 decode=64"
+// (or the literal "LLM@tokens …"). Any of the three may be missing; nothing where it is no such mark, or tells nothing.
+struct TokenMark {
+  std::optional<std::uint64_t> prompt;  // tokens of each sequence
+  std::optional<std::uint64_t> batch;   // sequences
+  std::optional<std::uint64_t> decode;  // steps after the prompt
+};
+std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_view text);
 
 // The range names that make up a configured stage: "decode" → decode_all, decode, decode_step.
 std::vector<std::string> ranges_of_stage(std::string_view stage);

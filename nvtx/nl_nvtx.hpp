@@ -5,11 +5,14 @@
 //   nl::nvtx::Scope prefill{nl::nvtx::kPrefill};            // a stage, until the end of the block
 //   nl::nvtx::Scope step{nl::nvtx::kDecodeStep, i};         // with a number
 //   nl::nvtx::Operator op{"attention", layer};              // an operator inside a stage
+//   nl::nvtx::Layer mlp{"model.layers.0.mlp", "MLP"};       // a module of the model, with its class
+//   nl::nvtx::tokens(256, 1);                               // what comes next: a prompt of 256 tokens, batch 1
 //   nl::nvtx::mark("first token");
 //   nl::nvtx::Range request{"request"};                     // may end on another thread: request.end()
 //
 // Where NVTX's headers are absent, or NL_NVTX_DISABLE is defined, all of it compiles to nothing.
 #include <cstdint>
+#include <cstdio>
 
 #if !defined(NL_NVTX_DISABLE) && defined(__has_include)
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -36,6 +39,11 @@ inline nvtxDomainHandle_t stages() {
 
 inline nvtxDomainHandle_t operators() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("LLM.ops");
+  return domain;
+}
+
+inline nvtxDomainHandle_t layers() {
+  static const nvtxDomainHandle_t domain = nvtxDomainCreateA("LLM.layers");
   return domain;
 }
 
@@ -82,6 +90,21 @@ class Operator : detail::Pushed {
   Operator(const char* name, std::int64_t payload) : Pushed(detail::operators(), detail::event(name, payload)) {}
 };
 
+// Named as the module is in the model; "name|type" is what goes out. A name of over 250 characters is cut.
+class Layer : detail::Pushed {
+ public:
+  explicit Layer(const char* name, const char* type = "") : Layer(Text(name, type)) {}
+
+ private:
+  struct Text {
+    char text[256];
+    Text(const char* name, const char* type) {
+      std::snprintf(text, sizeof text, "%s%s%s", name, type[0] == '\0' ? "" : "|", type);
+    }
+  };
+  explicit Layer(const Text& text) : Pushed(detail::layers(), detail::event(text.text)) {}
+};
+
 class Range {
  public:
   explicit Range(const char* name) {
@@ -106,6 +129,13 @@ inline void mark(const char* name) {
   nvtxDomainMarkEx(detail::stages(), &attributes);
 }
 
+// How many tokens the iteration that follows works on: time to first token and tokens/s need it.
+inline void tokens(std::int64_t prompt, std::int64_t batch = 1) {
+  char text[80];
+  std::snprintf(text, sizeof text, "tokens prompt=%lld batch=%lld", static_cast<long long>(prompt), static_cast<long long>(batch));
+  mark(text);
+}
+
 #else
 
 // The destructors are there so that a scope nobody reads is not an unused variable.
@@ -127,6 +157,14 @@ class Operator {
   Operator& operator=(const Operator&) = delete;
 };
 
+class Layer {
+ public:
+  explicit Layer(const char*, const char* = "") {}
+  ~Layer() {}
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+};
+
 class Range {
  public:
   explicit Range(const char*) {}
@@ -137,6 +175,7 @@ class Range {
 };
 
 inline void mark(const char*) {}
+inline void tokens(std::int64_t, std::int64_t = 1) {}
 
 #endif
 

@@ -13,6 +13,8 @@
     def sample(logits): ...
 
     stage.mark("first token")
+    stage.tokens(prompt=256, batch=1)   # what the next iteration works on
+    watch = stage.watch_modules(model)  # a range for each module's forward; watch.remove() ends it
 
 Ranges go out by the first of these that is there: the nvtx package (a real LLM domain); an imported torch
 with CUDA's NVTX (a literal "LLM@prefill" in the default domain, which nl-stage reads as the same); the
@@ -29,8 +31,9 @@ import threading
 
 STAGE_DOMAIN = "LLM"
 OPERATOR_DOMAIN = "LLM.ops"
+LAYER_DOMAIN = "LLM.layers"
 
-__all__ = ["prefill", "decode_all", "decode_step", "stage", "op", "mark", "start", "end", "backend"]
+__all__ = ["prefill", "decode_all", "decode_step", "stage", "op", "layer", "mark", "tokens", "start", "end", "watch_modules", "backend"]
 
 
 class _Nothing:
@@ -298,8 +301,18 @@ def op(name, payload=None):
     return _Scope(OPERATOR_DOMAIN, name, payload)
 
 
+def layer(name, kind=""):
+    """A module of the model, for those that watch_modules() cannot see."""
+    return _Scope(LAYER_DOMAIN, f"{name}|{kind}" if kind else name)
+
+
 def mark(name):
     _backend().mark(STAGE_DOMAIN, name)
+
+
+def tokens(prompt, batch=1):
+    """Says how many tokens the iteration that follows works on."""
+    mark(f"tokens prompt={int(prompt)} batch={int(batch)}")
 
 
 def start(name):
@@ -309,3 +322,81 @@ def start(name):
 
 def end(handle):
     _backend().end(STAGE_DOMAIN, handle)
+
+
+class ModuleWatch:
+    """What watch_modules() returns: remove() takes the hooks off again, as does leaving a with block."""
+
+    def __init__(self):
+        self._handles = []
+
+    def __len__(self):
+        return len(self._handles) // 2
+
+    def remove(self):
+        while self._handles:
+            self._handles.pop().remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+        return False
+
+
+class _LayerStack(threading.local):
+    """The layers of this thread that are open, innermost last."""
+
+    def __init__(self):
+        self.open = []
+
+
+def _hook_pair(stack, label, whole_model):
+    def before(module, *_):
+        while whole_model and stack.open:  # of an earlier forward that raised
+            stack.open.pop()
+            _backend().pop(LAYER_DOMAIN)
+        stack.open.append(module)
+        _backend().push(LAYER_DOMAIN, label, None)
+
+    def after(module, *_):
+        # Before torch 2.1 a forward that raises leaves its range open: it ends with the layer around it.
+        if not any(opened is module for opened in stack.open):
+            return
+        while stack.open:
+            innermost = stack.open.pop()
+            _backend().pop(LAYER_DOMAIN)
+            if innermost is module:
+                return
+
+    return before, after
+
+
+def _register(handles, module, before, after):
+    handles.append(module.register_forward_pre_hook(before))
+    try:
+        # Since torch 2.1 a hook can ask to be called when forward raises, too.
+        handles.append(module.register_forward_hook(after, always_call=True))
+    except TypeError:
+        handles.append(module.register_forward_hook(after))
+
+
+def watch_modules(model, depth=4, name="(model)"):
+    """Opens a range of the domain LLM.layers around the forward of each module whose name has at most `depth` parts.
+
+    model.layers.0.mlp has four; None: all modules. Ranges are named "model.layers.0.mlp|LlamaMLP".
+    Modules that do not run forward themselves, such as a ModuleList, make none. A compiled or captured model runs hooks
+    only while it is compiled or captured.
+    """
+    watch, stack, seen = ModuleWatch(), _LayerStack(), set()
+    try:
+        for path, module in model.named_modules():
+            if id(module) in seen or (depth is not None and path and path.count(".") + 1 > depth):
+                continue
+            seen.add(id(module))
+            _register(watch._handles, module, *_hook_pair(stack, f"{path or name}|{type(module).__name__}", not path))
+    except BaseException:
+        watch.remove()
+        raise
+    return watch

@@ -46,6 +46,9 @@ TEST_CASE("stages, operators and steps come back with domain, nesting and payloa
   auto decode = ranges_named(trace, "LLM", "decode_all");
   REQUIRE((prefill.size() == 1 && attention.size() == 1 && steps.size() == 3 && decode.size() == 1));
   CHECK(inside(attention[0], prefill[0]));
+  auto layer = ranges_named(trace, "LLM.layers", "model.layers.0|Block");
+  REQUIRE(layer.size() == 1);
+  CHECK(inside(attention[0], layer[0]));
   CHECK(attention[0].payload == 3);
   CHECK_FALSE(prefill[0].payload.has_value());
   for (std::size_t i = 0; i < 3; ++i) {
@@ -63,7 +66,7 @@ TEST_CASE("every way of naming a range is read") {
   CHECK(ranges_named(trace, "", "größe 大 🙂").size() == 1);
   CHECK(ranges_named(trace, "other", "registered").size() == 1);
   CHECK(ranges_named(trace, "other", "").size() == 1);
-  CHECK(mark_names(trace) == std::vector<std::string>{"LLM:begin", ":default mark", ":last"});
+  CHECK(mark_names(trace) == std::vector<std::string>{"LLM:begin", "LLM:tokens prompt=256 batch=2", ":default mark", ":last"});
   CHECK(trace.threads.size() == 2);
   CHECK(trace.threads[0].name == "the main thread");
 }

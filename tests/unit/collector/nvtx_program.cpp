@@ -23,8 +23,10 @@ namespace {
 void everything() {
   nvtxNameOsThreadA(static_cast<std::uint32_t>(gettid()), "the main thread");
   nl::nvtx::mark("begin");
+  nl::nvtx::tokens(256, 2);
   {
     nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+    nl::nvtx::Layer layer{"model.layers.0", "Block"};
     nl::nvtx::Operator op{"attention", 3};
   }
   {

@@ -21,6 +21,9 @@ with stage.decode_all():
         with stage.decode_step(i):
             pass
 stage.mark("first token")
+stage.tokens(prompt=256)
+with stage.layer("model.layers.0", "Block"):
+    pass
 handle = stage.start("request")
 worker = threading.Thread(target=lambda: stage.end(handle))
 worker.start()
@@ -61,5 +64,7 @@ TEST_CASE("the Python helper speaks to the injected library without any package"
   CHECK(request[0].style == RangeStyle::kStartEnd);
   CHECK(request[0].end_thread != kNone);
   CHECK(ranges_named(trace, "LLM", "child").size() == 1);
-  CHECK(trace.marks.size() == 1);
+  REQUIRE(trace.marks.size() == 2);
+  CHECK(trace.strings[trace.marks[1].name] == "tokens prompt=256 batch=1");
+  CHECK(ranges_named(trace, "LLM.layers", "model.layers.0|Block").size() == 1);
 }

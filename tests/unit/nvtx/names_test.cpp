@@ -65,3 +65,22 @@ TEST_CASE("nsys wants the range before the domain") {
   CHECK(nsys_capture_filter("", "LLM@prefill") == "LLM\\@prefill");
   CHECK(nsys_capture_filter("", "prefill") == "prefill");
 }
+
+TEST_CASE("marks that tell how many tokens there are") {
+  const auto both = parse_token_mark("LLM", "tokens prompt=256 batch=2");
+  REQUIRE(both);
+  CHECK(both->prompt == 256);
+  CHECK(both->batch == 2);
+  CHECK_FALSE(both->decode);
+  const auto literal = parse_token_mark("", "LLM@tokens decode=64");
+  REQUIRE(literal);
+  CHECK(literal->decode == 64);
+  CHECK(parse_token_mark("LLM", "tokens  batch=3  later=7 prompt=x")->batch == 3);
+  for (const char* text : {"tokens", "tokens prompt=", "tokens prompt=-1", "tokens prompt=0", "tokens prompt=1.5", "tokens =3",
+                           "tokens prompt=99999999999999999999", "tokens_prompt=3", "first token", ""}) {
+    INFO(text);
+    CHECK_FALSE(parse_token_mark("LLM", text));
+  }
+  CHECK_FALSE(parse_token_mark("", "tokens prompt=256"));
+  CHECK_FALSE(parse_token_mark("cuBLAS", "tokens prompt=256"));
+}

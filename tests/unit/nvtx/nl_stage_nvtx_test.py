@@ -50,7 +50,7 @@ def fake_torch(calls):
     return {"torch": torch, "torch._C": core}
 
 
-class HelperTest(unittest.TestCase):
+class HelperCase(unittest.TestCase):
     def setUp(self):
         self.saved = {name: sys.modules.pop(name, None) for name in ("nvtx", "torch", "torch._C", "nl_stage_nvtx")}
         self.injection = os.environ.pop("NVTX_INJECTION64_PATH", None)
@@ -68,6 +68,8 @@ class HelperTest(unittest.TestCase):
         sys.modules.update(modules)
         return importlib.import_module("nl_stage_nvtx")
 
+
+class HelperTest(HelperCase):
     def test_nvtx_package_gets_a_real_domain_and_payload(self):
         fake = FakeNvtx()
         stage = self.helper(nvtx=fake)
@@ -148,6 +150,165 @@ class HelperTest(unittest.TestCase):
 
         self.assertEqual(factorial(3), 6)
         self.assertEqual([call[0] for call in fake.calls], ["push"] * 3 + ["pop"] * 3)
+
+    def test_tokens_are_a_mark(self):
+        fake = FakeNvtx()
+        self.helper(nvtx=fake).tokens(prompt=256, batch=2)
+        self.assertEqual(fake.calls, [("mark", "LLM", "tokens prompt=256 batch=2")])
+
+    def test_tokens_through_torch(self):
+        calls = []
+        self.helper(**fake_torch(calls)).tokens(7)
+        self.assertEqual(calls, [("mark", "LLM@tokens prompt=7 batch=1")])
+
+
+class FakeModule:
+    """What watch_modules() needs of torch.nn.Module: named_modules, hooks, and calling them around forward."""
+
+    always_call = True  # torch 2.1 and later
+
+    def __init__(self, children=(), fail=False):
+        self.children, self.fail = dict(children), fail
+        self.before, self.after = {}, {}
+
+    def named_modules(self, prefix=""):
+        yield prefix, self
+        for name, child in self.children.items():
+            yield from child.named_modules(f"{prefix}.{name}" if prefix else name)
+
+    class Handle:
+        def __init__(self, hooks):
+            self.hooks = hooks
+
+        def remove(self):
+            self.hooks.pop(id(self), None)
+
+    def register_forward_pre_hook(self, hook):
+        handle = self.Handle(self.before)
+        self.before[id(handle)] = hook
+        return handle
+
+    def register_forward_hook(self, hook, **more):
+        if more and not self.always_call:
+            raise TypeError("register_forward_hook() got an unexpected keyword argument 'always_call'")
+        handle = self.Handle(self.after)
+        self.after[id(handle)] = hook
+        return handle
+
+    def __call__(self, x):
+        for hook in list(self.before.values()):
+            hook(self, (x,))
+        try:
+            result = self.forward(x)
+        except Exception:
+            if self.always_call:
+                for hook in list(self.after.values()):
+                    hook(self, (x,), None)
+            raise
+        for hook in list(self.after.values()):
+            hook(self, (x,), result)
+        return result
+
+    def forward(self, x):
+        for child in self.children.values():
+            x = child(x)
+        if self.fail:
+            raise ValueError("out of memory")
+        return x + 1
+
+
+class Layer(FakeModule):
+    pass
+
+
+class WatchTest(HelperCase):
+    def balance(self, calls):
+        depth = 0
+        for call in calls:
+            depth += {"push": 1, "pop": -1}[call[0]]
+            self.assertGreaterEqual(depth, 0)
+        return depth
+
+    def model(self, fail=False):
+        mlp = FakeModule({"up": FakeModule(fail=fail)})
+        return FakeModule({"layers": FakeModule({"0": Layer({"mlp": mlp}), "1": Layer()})}), mlp
+
+    def test_modules_are_ranges_named_by_path_and_class(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        model, _ = self.model()
+        watch = stage.watch_modules(model, depth=2)
+        self.assertEqual(model(0), 6)
+        self.assertEqual([c[2] for c in fake.calls if c[0] == "push"],
+                         ["(model)|FakeModule", "layers|FakeModule", "layers.0|Layer", "layers.1|Layer"])
+        self.assertEqual({c[1] for c in fake.calls}, {"LLM.layers"})
+        self.assertEqual(self.balance(fake.calls), 0)
+        self.assertEqual(len(watch), 4)
+
+    def test_depth_none_watches_all_and_remove_takes_the_hooks_off(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        model, mlp = self.model()
+        with stage.watch_modules(model, depth=None):
+            model(0)
+        self.assertIn(("push", "LLM.layers", "layers.0.mlp.up|FakeModule", None), fake.calls)
+        count = len(fake.calls)
+        model(0)
+        self.assertEqual(len(fake.calls), count)
+        self.assertEqual((model.before, model.after, mlp.before, mlp.after), ({}, {}, {}, {}))
+
+    def test_a_forward_that_raises_leaves_no_range_open(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        model, _ = self.model(fail=True)
+        stage.watch_modules(model, depth=None)
+        with self.assertRaises(ValueError):
+            model(0)
+        self.assertEqual(self.balance(fake.calls), 0)
+
+    def test_before_torch_2_1_a_range_left_open_ends_with_the_layer_around_it(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        model, mlp = self.model()
+        caught = mlp.children["up"]
+        caught.fail = True
+        mlp.forward = lambda x: self.swallow(caught, x)
+        FakeModule.always_call = False
+        try:
+            stage.watch_modules(model, depth=None)
+            model(0)
+            self.assertEqual(self.balance(fake.calls), 0)
+            model.fail = True
+            for _ in range(3):  # nothing around the model could end it, so its next forward does
+                self.assertRaises(ValueError, model, 0)
+            self.assertEqual(self.balance(fake.calls), 1)
+        finally:
+            FakeModule.always_call = True
+
+    @staticmethod
+    def swallow(module, x):
+        try:
+            return module(x)
+        except ValueError:
+            return x
+
+    def test_a_module_that_is_used_twice_has_one_name_and_recursion_nests(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        shared = Layer()
+        model = FakeModule({"a": shared, "b": shared})
+        stage.watch_modules(model)
+        model(0)
+        self.assertEqual([c[2] for c in fake.calls if c[0] == "push"], ["(model)|FakeModule", "a|Layer", "a|Layer"])
+        self.assertEqual(self.balance(fake.calls), 0)
+
+    def test_hooks_come_off_when_watching_fails_halfway(self):
+        stage = self.helper(nvtx=FakeNvtx())
+        model, mlp = self.model()
+        mlp.register_forward_pre_hook = None
+        with self.assertRaises(TypeError):
+            stage.watch_modules(model, depth=None)
+        self.assertEqual((model.before, model.after), ({}, {}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl {
+
+struct ApiKind {
+  bool waits = false;     // returns only when the GPU has done something: synchronising calls, blocking copies
+  bool launches = false;  // puts work on the GPU
+  bool graph = false;     // launches a CUDA graph
+};
+
+ApiKind kind_of_api(std::string_view name);
+
+// Looks at each distinct name once.
+class ApiKinds {
+ public:
+  explicit ApiKinds(const Trace& trace) : trace_(trace) {}
+  const ApiKind& of(const ApiCall& call) {
+    const std::uint32_t id = call.name.value;
+    if (id >= place_.size()) place_.resize(id + 1, 0);
+    if (place_[id] == 0) add(id);
+    return kinds_[place_[id] - 1U];
+  }
+
+ private:
+  void add(std::uint32_t id) {
+    kinds_.push_back(kind_of_api(trace_.strings[StringId{id}]));
+    place_[id] = static_cast<std::uint32_t>(kinds_.size());
+  }
+  const Trace& trace_;
+  std::vector<std::uint32_t> place_;  // by string id, counted from 1
+  std::vector<ApiKind> kinds_;
+};
+
+// The calls of each thread in the order of their start: as the trace has them, unless its importer left them
+// in another order.
+class CallsByThread {
+ public:
+  explicit CallsByThread(const Trace& trace);
+  std::size_t first(std::uint32_t thread) const { return first_[thread]; }
+  std::size_t last(std::uint32_t thread) const { return first_[thread + 1]; }
+  std::size_t threads() const { return first_.size() - 1; }
+  const ApiCall& operator[](std::size_t at) const { return trace_.api_calls[order_.empty() ? at : order_[at]]; }
+
+ private:
+  const Trace& trace_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> first_;
+};
+
+}  // namespace nl

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl {
+
+// The rows in the order of their start; empty where they stand in it already, as they nearly always do.
+template <class Row>
+std::vector<std::uint32_t> start_order(const std::vector<Row>& rows) {
+  const auto earlier = [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; };
+  if (std::is_sorted(rows.begin(), rows.end(), earlier)) return {};
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
+  return order;
+}
+
+// Those rows that `keep` wants, in the order of their start.
+template <class Row, class Keep>
+std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep keep) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < rows.size(); ++i)
+    if (keep(rows[i])) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
+  return order;
+}
+
+template <class Row>
+class StartCursor {
+ public:
+  explicit StartCursor(const std::vector<Row>& rows) : rows_(rows), order_(start_order(rows)), count_(rows.size()) {}
+  StartCursor(const std::vector<Row>& rows, std::vector<std::uint32_t> order)
+      : rows_(rows), order_(std::move(order)), count_(order_.size()) {}
+  bool done() const { return at_ == count_; }
+  Ns start_ns() const { return done() ? std::numeric_limits<Ns>::max() : row().start_ns; }
+  const Row& row() const { return rows_[order_.empty() ? at_ : order_[at_]]; }
+  void next() { ++at_; }
+
+ private:
+  const std::vector<Row>& rows_;
+  std::vector<std::uint32_t> order_;
+  std::size_t count_;
+  std::size_t at_ = 0;
+};
+
+// In the order of start. Of work that starts together, kernels come first, then copies.
+template <class Visitor>
+void visit_in_order(StartCursor<Kernel> kernels, StartCursor<MemOp> mem_ops, StartCursor<GraphRun> graph_runs,
+                    Visitor&& visitor) {
+  while (!kernels.done() || !mem_ops.done() || !graph_runs.done()) {
+    if (!kernels.done() && kernels.start_ns() <= mem_ops.start_ns() && kernels.start_ns() <= graph_runs.start_ns()) {
+      visitor(kernels.row());
+      kernels.next();
+    } else if (!mem_ops.done() && mem_ops.start_ns() <= graph_runs.start_ns()) {
+      visitor(mem_ops.row());
+      mem_ops.next();
+    } else {
+      visitor(graph_runs.row());
+      graph_runs.next();
+    }
+  }
+}
+
+// All work of the GPUs, as visitor(kernel), visitor(mem_op) and visitor(graph_run).
+template <class Visitor>
+void visit_gpu_work(const Trace& trace, Visitor&& visitor) {
+  visit_in_order(StartCursor<Kernel>(trace.kernels), StartCursor<MemOp>(trace.mem_ops),
+                 StartCursor<GraphRun>(trace.graph_runs), visitor);
+}
+
+// Only what `keep` wants: for a small part of the trace, without sorting all of it.
+template <class Keep, class Visitor>
+void visit_gpu_work_if(const Trace& trace, Keep keep, Visitor&& visitor) {
+  visit_in_order(StartCursor<Kernel>(trace.kernels, start_order_of(trace.kernels, keep)),
+                 StartCursor<MemOp>(trace.mem_ops, start_order_of(trace.mem_ops, keep)),
+                 StartCursor<GraphRun>(trace.graph_runs, start_order_of(trace.graph_runs, keep)), visitor);
+}
+
+}  // namespace nl

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace nl {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// The t with P(|T| < t) = confidence for Student's distribution; degrees of freedom need not be whole.
+double student_t(double confidence, double degrees_of_freedom);
+
+// 95 % interval of mean(b) − mean(a), by Welch: the two may scatter differently. Nothing where either has
+// fewer than two values.
+std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b);
+
+// The same for a single b, which is taken to scatter as the values of `a` do.
+std::optional<Interval> difference_95(const std::vector<double>& a, double b);
+
+}  // namespace nl

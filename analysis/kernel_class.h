@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace nl {
+
+enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kOther };
+
+// What a kernel does, as far as its demangled name tells: the names of PyTorch, cuBLAS, cuDNN, CUTLASS, flash
+// attention, Triton (as Inductor names its kernels), vLLM, ggml and of workloads/ are known. kCacheCopy is a copy
+// as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
+KernelClass classify_kernel(std::string_view name);
+
+}  // namespace nl

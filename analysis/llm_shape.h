@@ -1,0 +1,88 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What the model section of a configuration says about a model, as numbers.
+namespace nl {
+
+struct MoeShape {
+  double experts = 0;
+  double experts_per_token = 0;
+  double intermediate_size = 0;         // of one expert
+  double shared_intermediate_size = 0;  // of the experts that every token visits, together; 0: there are none
+  double layers = 0;                    // that have experts; the others have one feed-forward layer
+};
+
+// Multi-head latent attention: keys and values are kept compressed.
+struct MlaShape {
+  std::optional<double> q_lora_rank;    // empty: queries are not compressed
+  double kv_lora_rank = 0;
+  double qk_nope_head_dim = 0;
+  double qk_rope_head_dim = 0;
+  double v_head_dim = 0;
+};
+
+struct VisionShape {
+  double layers = 0, hidden_size = 0, heads = 0, intermediate_size = 0;
+  bool gated_mlp = false;
+  double patches = 0;                   // of one image, as the tower sees them
+  double patch_values = 0;              // colours × pixels of a patch; 0: not known
+  double images = 1;                    // a sequence
+};
+
+struct ProjectorShape {
+  double tokens = 0;                    // of one image, after merging
+  double input_size = 0;
+  double hidden_size = 0;               // 0: one matrix, no layer between
+  double images = 1;
+};
+
+struct LlmShape {
+  double layers = 0, hidden_size = 0, heads = 0, kv_heads = 0, head_dim = 0, intermediate_size = 0, vocab_size = 0;
+  bool gated_mlp = true;
+  bool tied_embeddings = false;
+  std::optional<MoeShape> moe;
+  std::optional<MlaShape> mla;
+  std::optional<double> sliding_window;
+  double sliding_layers = 0;            // that see no further back than the window
+  std::optional<VisionShape> vision;
+  std::optional<ProjectorShape> projector;
+  bool all_prefill_logits = false;      // the head runs over the whole prompt, not only its last token
+  std::string weight_dtype, compute_dtype, kv_dtype;  // empty: not known
+  double tensor_parallel = 1;
+  std::optional<double> batch_size, prompt_tokens, decode_tokens;
+  std::map<std::string, double> stage_flops, stage_bytes;  // of one window, for what is no transformer
+
+  std::vector<std::string> missing;     // keys without which the decoder's work is not known; empty: it is
+  std::vector<std::string> assumptions; // what was not said and how it was taken
+};
+
+// From ModelInfo::attributes; what is no sensible number is left out and said in `assumptions`.
+LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes);
+
+// Bytes of one value: 2 for bf16, half a byte for int4; nothing for an unknown type.
+std::optional<double> dtype_bytes(const std::string& dtype);
+
+// Weights of the matrices; norms and biases (under a ten-thousandth) are left out.
+struct ParameterCount {
+  double total = 0;
+  double active = 0;  // that one token visits: all but the experts it does not; an untied embedding counts
+};
+ParameterCount count_parameters(const LlmShape& shape);
+
+// Of one layer, in weights.
+struct LayerWeights {
+  double qkv = 0;      // with latent attention: both steps of the query, the down projection of keys and values
+  double kv_up = 0;    // latent attention only: from the compressed keys and values to the heads'
+  double out = 0;
+  double dense_mlp = 0, expert = 0, shared_experts = 0, router = 0;
+};
+LayerWeights layer_weights(const LlmShape& shape);
+
+double vision_layer_weights(const VisionShape& vision);
+double projector_weights(const LlmShape& shape);
+
+}  // namespace nl

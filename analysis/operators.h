@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl {
+
+struct OperatorOptions {
+  std::size_t max_entries = 500;
+  std::size_t top_kernels = 5;
+  std::size_t top_shapes = 5;
+};
+
+// Run::operators from the trace's ranges, a table for each source that is there: PyTorch's own ranges (nsys, or
+// a Kineto trace), ONNX Runtime's nodes, and the workload's NVTX ranges (the domain LLM.ops; else whatever is neither
+// stage nor layer). Work belongs to the ranges around the call that launched it, on that call's thread.
+void add_operators(const Trace& trace, const OperatorOptions& options, Run& run);
+
+// The operators of another trace, beside those of the run: `file` says where they are from. Touches nothing else.
+void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,
+                             const OperatorOptions& options = {});
+
+}  // namespace nl

@@ -1,0 +1,72 @@
+#include "analysis/rules/capture.h"
+
+#include "analysis/rules/text.h"
+
+namespace nl::rules {
+namespace {
+
+const char* words(Capture capture) {
+  switch (capture) {
+    case Capture::kAlways: return "";
+    case Capture::kStages: return "NVTX ranges prefill and decode_all of the domain LLM around the phases (docs/capture.md)";
+    case Capture::kCuda: return "a trace of CUDA by Nsight Systems";
+    case Capture::kNcu: return "counters of Nsight Compute";
+    case Capture::kOperators: return "PyTorch's operators as ranges";
+    case Capture::kModel: return "the model's shape and the numbers of tokens, and a GPU whose peaks are known";
+    case Capture::kBare: return "passes without a profiler beside the profiled ones";
+    case Capture::kNvml: return "samples of power and clocks by NVML";
+    case Capture::kIterations: return "at least three iterations, two of them after warm-up";
+  }
+  return "";
+}
+
+bool needs_deep(const std::set<Capture>& captures) {
+  return captures.count(Capture::kNcu) + captures.count(Capture::kBare) + captures.count(Capture::kNvml) > 0;
+}
+
+// A shape, or what it still lacks.
+void add_model(const Run& run, std::vector<std::string>& command) {
+  const auto& known = run.model.attributes;
+  const std::size_t before = command.size();
+  for (const std::string key : {"batch_size", "prompt_tokens", "decode_tokens"})
+    if (!known.empty() && !known.count(key)) command.insert(command.end(), {"--set", "model." + key + "=N"});
+  if (command.size() == before) command.insert(command.end(), {"--model", "MODEL.yaml"});
+}
+
+}  // namespace
+
+std::string_view capture_word(Capture capture) {
+  switch (capture) {
+    case Capture::kAlways: return "any";
+    case Capture::kStages: return "ranges";
+    case Capture::kCuda: return "nsys";
+    case Capture::kNcu: return "ncu";
+    case Capture::kOperators: return "operators";
+    case Capture::kModel: return "model";
+    case Capture::kBare: return "bare passes";
+    case Capture::kNvml: return "NVML";
+    case Capture::kIterations: return "iterations";
+  }
+  return "";
+}
+
+std::string capture_reason(const std::set<Capture>& captures) {
+  std::string text;
+  for (const Capture capture : captures)
+    if (capture != Capture::kAlways) text += (text.empty() ? "needs " : ", and ") + std::string(words(capture));
+  return text;
+}
+
+std::string capture_command(const std::set<Capture>& captures, const Run& run) {
+  std::vector<std::string> command = {"nl-stage", "run", "--config", needs_deep(captures) ? "deep" : "light"};
+  if (captures.count(Capture::kOperators)) command.insert(command.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
+  if (captures.count(Capture::kModel)) add_model(run, command);
+  command.push_back("--");
+  if (run.workload.command.empty())
+    command.push_back("./your_workload");
+  else
+    command.insert(command.end(), run.workload.command.begin(), run.workload.command.end());
+  return shell_text(command);
+}
+
+}  // namespace nl::rules

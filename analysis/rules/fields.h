@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/rules/subject.h"
+#include "analysis/rules/value.h"
+
+namespace nl::rules {
+
+enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
+
+// What puts a field into a capture; capture_command() names the command.
+enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations };
+
+struct Field {
+  std::string_view name;
+  Type type = Type::kNumber;
+  Unit unit = Unit::kNumber;
+  Capture capture = Capture::kAlways;
+  Place place = Place::kSelf;
+  std::string_view help;
+  Value (*read)(const Subject&) = nullptr;
+};
+
+// The fields of a scope, in the order of docs/rules.md.
+const std::vector<Field>& fields_of(RuleScope scope);
+
+// Nothing where there is none. "run.span" reads the run's field from any scope: see expression.h.
+const Field* find_field(RuleScope scope, std::string_view name);
+
+std::string_view unit_word(Unit unit);
+
+// One file each.
+void add_time_fields(std::vector<Field>& fields);  // of the run and of a stage alike
+void add_run_fields(std::vector<Field>& fields);
+void add_stage_fields(std::vector<Field>& fields);
+void add_kernel_fields(std::vector<Field>& fields);
+void add_operator_fields(std::vector<Field>& fields);
+
+}  // namespace nl::rules

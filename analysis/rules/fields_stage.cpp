@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <limits>
+
+#include "analysis/rules/fields.h"
+#include "nvtx/names.h"
+
+namespace nl::rules {
+namespace {
+
+using A = StageActivity;
+using Read = Value (*)(const Subject&);
+constexpr Type kN = Type::kNumber;
+
+template <auto Member>
+Value wall(const Subject& s) {
+  const TimeSummary& time = s.stage().wall;
+  return time.count > 0 ? Value::of(static_cast<double>(time.*Member)) : Value::none();
+}
+
+template <auto Member>
+Value per_window(const Subject& s) {
+  if (!s.activity()) return Value::not_captured();
+  const double windows = static_cast<double>(s.stage().wall.count);
+  return windows > 0 ? Value::of(static_cast<double>(s.activity()->*Member) / windows) : Value::none();
+}
+
+template <auto Member>
+Value efficiency(const Subject& s) {
+  return s.work() ? Value::of(s.work()->*Member) : Value::not_captured();
+}
+
+template <auto Member>
+Value slowdown(const Subject& s) {
+  return s.slower() ? Value::of(s.slower()->*Member) : Value::not_captured();
+}
+
+// Too few windows to tell is no want of a capture.
+template <class T>
+Value of_or_none(const std::optional<T>& value) {
+  return value ? Value::of(value) : Value::none();
+}
+
+Value kind(const Subject& s) {
+  const std::string& name = s.stage().name;
+  if (name == "prefill" || name == "decode") return Value::of_text(name);
+  return Value::of_text(name == kDecodeStep ? "step" : "other");
+}
+
+Value has_steps(const Subject& s) { return Value::of_truth(s.stage().name == "decode" && s.totals->has_steps); }
+
+Value foreign_share(const Subject& s) {
+  if (!s.stage().foreign_gpu_ns || !s.budget()) return Value::not_captured();
+  const double busy = static_cast<double>(s.budget()->gpu_compute_ns + s.budget()->exposed_copy_ns);
+  return busy > 0 ? Value::of(static_cast<double>(*s.stage().foreign_gpu_ns) / busy) : Value::none();
+}
+
+Value overlap(const Subject& s) {
+  if (!s.stage().gpu_busy_ns || !s.stage().gpu_sum_ns) return Value::not_captured();
+  if (*s.stage().gpu_busy_ns <= 0) return Value::none();
+  return Value::of(static_cast<double>(*s.stage().gpu_sum_ns) / static_cast<double>(*s.stage().gpu_busy_ns));
+}
+
+Value device_imbalance(const Subject& s) {
+  const auto& devices = s.stage().devices;
+  if (devices.size() < 2) return Value::none();
+  const auto less = [](const DeviceBusy& a, const DeviceBusy& b) { return a.busy_ns < b.busy_ns; };
+  const auto [least, most] = std::minmax_element(devices.begin(), devices.end(), less);
+  if (most->busy_ns <= 0) return Value::none();
+  return Value::of(1 - static_cast<double>(least->busy_ns) / static_cast<double>(most->busy_ns));
+}
+
+Value ideal_share(const Subject& s) {
+  if (!s.work() || !s.work()->ideal_ns) return Value::not_captured();
+  return s.stage().wall.mean_ns > 0 ? Value::of(*s.work()->ideal_ns / s.stage().wall.mean_ns) : Value::none();
+}
+
+Value limit(const Subject& s) {
+  return s.work() && s.work()->limit ? Value::of_text(*s.work()->limit) : Value::not_captured();
+}
+
+void add_windows(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, Capture capture, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
+  };
+  fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or what the range is called",
+                    [](const Subject& s) { return Value::of_text(s.stage().name); }});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", kind});
+  fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
+                    "this is decode, and its steps are a stage of their own", has_steps});
+  add("windows", Unit::kCount, Capture::kAlways, "measured executions",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().wall.count)); });
+  add("warmup_windows", Unit::kCount, Capture::kAlways, "executions left out as warm-up",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().warmup_windows)); });
+  add("mean_time", Unit::kTime, Capture::kAlways, "wall time of a window", wall<&TimeSummary::mean_ns>);
+  add("median_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::median_ns>);
+  add("p99_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::p99_ns>);
+  add("min_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::min_ns>);
+  add("max_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::max_ns>);
+  add("std_time", Unit::kTime, Capture::kAlways, "standard deviation over the windows", wall<&TimeSummary::stddev_ns>);
+  add("first_window_time", Unit::kTime, Capture::kAlways, "of the first measured window",
+      [](const Subject& s) { return of_or_none(s.stage().first_window_ns); });
+  add("rest_median_time", Unit::kTime, Capture::kAlways, "median of the measured windows after it",
+      [](const Subject& s) { return of_or_none(s.stage().rest_median_ns); });
+  add("first_in_iteration_time", Unit::kTime, Capture::kAlways, "where iterations have several windows: median of each one's first",
+      [](const Subject& s) { return of_or_none(s.stage().first_in_iteration_ns); });
+  add("later_in_iteration_time", Unit::kTime, Capture::kAlways, "and of all others",
+      [](const Subject& s) { return of_or_none(s.stage().later_in_iteration_ns); });
+  add("run_share", Unit::kShare, Capture::kStages, "`total_time` ÷ the run's", [](const Subject& s) {
+    if (!s.totals->span_ns) return Value::not_captured();
+    return Value::of(static_cast<double>(s.stage().wall.total_ns) / static_cast<double>(*s.totals->span_ns));
+  });
+  add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that were never closed",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
+  add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows",
+      [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
+  add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
+  add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
+  add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);
+  add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
+      [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
+  add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens a second, where known",
+      [](const Subject& s) { return Value::of(s.stage().tokens_per_s); });
+}
+
+void add_per_window(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, std::string_view help, Read read) {
+    fields.push_back({name, kN, Unit::kCount, Capture::kCuda, Place::kActivity, help, read});
+  };
+  add("launches_per_window", "`launches` ÷ `windows`", per_window<&A::launches>);
+  add("syncs_per_window", "`sync_calls` ÷ `windows`", per_window<&A::sync_calls>);
+  add("kernels_per_window", "`kernels` ÷ `windows`", per_window<&A::kernels>);
+  add("h2d_per_window", "`h2d_copies` ÷ `windows`", per_window<&A::h2d_copies>);
+  add("memsets_per_window", "`memsets` ÷ `windows`", per_window<&A::memsets>);
+  add("gemms_per_window", "`gemm_kernels` ÷ `windows`", per_window<&A::gemm_kernels>);
+  add("d2h_per_window", "`d2h_copies` ÷ `windows`", per_window<&A::d2h_copies>);
+}
+
+void add_efficiency(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, Capture::kModel, Place::kEfficiency, help, read});
+  };
+  using E = StageEfficiency;
+  add("mfu", Unit::kShare, "model FLOPs utilisation: of the dense peak, over the wall time", efficiency<&E::mfu>);
+  add("mbu", Unit::kShare, "model bandwidth utilisation: of the memory's peak, over the wall time", efficiency<&E::mbu>);
+  add("mfu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mfu_busy>);
+  add("mbu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mbu_busy>);
+  add("flops", Unit::kFlops, "of one window, from the model's shape", efficiency<&E::flops>);
+  add("bytes", Unit::kBytes, "read and written by one window, at least", efficiency<&E::bytes>);
+  add("intensity", Unit::kNumber, "`flops` ÷ `bytes`", efficiency<&E::intensity>);
+  add("ideal_time", Unit::kTime, "of one window at the hardware's limits", efficiency<&E::ideal_ns>);
+  add("ideal_share", Unit::kShare, "`ideal_time` ÷ `mean_time`", ideal_share);
+  fields.push_back({"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: which limit that is", limit});
+}
+
+void add_cost(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, capture, place, help, read});
+  };
+  add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "how much slower profiling made it: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
+  add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % interval", slowdown<&StageSlowdown::low>);
+  add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % interval", slowdown<&StageSlowdown::high>);
+  add("joules_per_window", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one window",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_window) : Value::not_captured(); });
+  add("joules_per_token", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one token",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_token) : Value::not_captured(); });
+  add("power", Unit::kWatts, Capture::kNvml, Place::kEnergy, "mean power in its windows",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->mean_power_w) : Value::not_captured(); });
+}
+
+}  // namespace
+
+void add_stage_fields(std::vector<Field>& fields) {
+  add_windows(fields);
+  add_per_window(fields);
+  add_efficiency(fields);
+  add_cost(fields);
+}
+
+}  // namespace nl::rules

@@ -1,0 +1,188 @@
+#include "analysis/rules/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analysis/rules/capture.h"
+#include "analysis/rules/compile.h"
+#include "model/error.h"
+
+namespace nl {
+namespace rules {
+namespace {
+
+// The condition is one piece of evidence, and it holds; one part of doubt always remains.
+constexpr double kCondition = 1, kDoubt = 1;
+
+using MissingSet = std::vector<Expression::Missing>;
+
+struct Candidate {
+  Finding finding;
+  double weight = 0;  // of the subject: its time
+};
+
+std::string missing_names(const MissingSet& missing) {
+  std::string text;
+  for (const auto& each : missing) text += (text.empty() ? "" : ", ") + each.name;
+  return text;
+}
+
+void look_up(const Subject& subject, Place place, Evidence& evidence) {
+  evidence.reference = pointer_to(subject, place);
+  const StageActivity* activity = place == Place::kGap ? subject.activity() : nullptr;
+  if (activity && activity->longest_gap_ns > 0) {
+    evidence.window_start_ns = activity->longest_gap_at_ns;
+    evidence.window_end_ns = activity->longest_gap_at_ns + activity->longest_gap_ns;
+  } else if (subject.scope == RuleScope::kStage && subject.stage().longest_window_end_ns > subject.stage().longest_window_start_ns) {
+    evidence.window_start_ns = subject.stage().longest_window_start_ns;
+    evidence.window_end_ns = subject.stage().longest_window_end_ns;
+  }
+}
+
+// The weight of what held, of all that was asked for: the more pieces, the surer. Not captured counts as not held.
+double weigh(const CompiledRule& rule, const Subject& subject, std::vector<Evidence>& out) {
+  double all = kCondition + kDoubt, held = kCondition;
+  for (const CompiledEvidence& each : rule.evidence) {
+    MissingSet missing;
+    const Value value = each.when.evaluate(subject, missing);
+    Evidence evidence;
+    evidence.known = value.known;
+    evidence.held = value.known && value.truth;
+    evidence.text = each.text.text(subject);
+    if (!value.known)
+      evidence.text = missing.empty() ? "no value here: " + evidence.text
+                                      : fmt::format("could not be checked, {} not captured: {}", missing_names(missing), evidence.text);
+    look_up(subject, each.when.place(), evidence);
+    out.push_back(std::move(evidence));
+    all += each.weight;
+    if (value.known && value.truth) held += each.weight;
+  }
+  return held / all;
+}
+
+Severity severity_of(const CompiledRule& rule, const Subject& subject) {
+  for (const auto& [when, severity] : rule.severity) {
+    MissingSet ignored;
+    if (!when) return severity;
+    if (const Value value = when->evaluate(subject, ignored); value.known && value.truth) return severity;
+  }
+  return Severity::kInfo;
+}
+
+// A kernel's or operator's time is that of the whole capture; the part of the measured iterations is taken.
+void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& finding) {
+  if (rule.gain_note) finding.gain_note = rule.gain_note->text(subject);
+  if (!rule.gain) return;
+  MissingSet missing;
+  const Value gain = rule.gain->evaluate(subject, missing);
+  const auto time = subject.time_ns();
+  if (!gain.known || !time) {
+    finding.gain_note = missing.empty() ? "no figure: it has no value here" : fmt::format("no figure: {} not captured", missing_names(missing));
+    return;
+  }
+  const bool whole_capture = subject.scope == RuleScope::kKernel || subject.scope == RuleScope::kOperator;
+  double ns = std::clamp(gain.number, 0.0, static_cast<double>(*time));
+  if (whole_capture) ns *= subject.totals->measured_part;
+  if (subject.totals->span_ns) {
+    ns = std::min(ns, static_cast<double>(*subject.totals->span_ns));
+    finding.gain_share = ns / static_cast<double>(*subject.totals->span_ns);
+  }
+  finding.gain_ns = ns;
+}
+
+Candidate make(const CompiledRule& rule, const Subject& subject) {
+  Candidate candidate;
+  Finding& finding = candidate.finding;
+  finding.rule = rule.spec->name;
+  finding.scope = rule_scope_word(subject.scope);
+  finding.subject = subject.name();
+  finding.severity = severity_of(rule, subject);
+  finding.message = rule.message.text(subject);
+  finding.confidence = weigh(rule, subject, finding.evidence);
+  if (finding.evidence.empty()) {
+    Evidence evidence;
+    evidence.text = "the condition holds: " + rule.spec->condition.text;
+    look_up(subject, rule.condition.place(), evidence);
+    finding.evidence.push_back(std::move(evidence));
+  }
+  for (const Sentence& each : rule.suggestions) finding.suggestions.push_back(each.text(subject));
+  expect_gain(rule, subject, finding);
+  candidate.weight = static_cast<double>(subject.time_ns().value_or(0));
+  return candidate;
+}
+
+// What a scope has no subjects for want of; nothing where it has, or where there was nothing to find.
+std::optional<Expression::Missing> scope_missing(const Run& run, RuleScope scope) {
+  if (scope == RuleScope::kStage && run.stages.empty()) return Expression::Missing{"stages", Capture::kStages};
+  if (scope == RuleScope::kKernel && !run.kernels) return Expression::Missing{"kernels", Capture::kCuda};
+  if (scope == RuleScope::kOperator && run.operators.empty()) return Expression::Missing{"operators", Capture::kOperators};
+  return std::nullopt;
+}
+
+void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
+  Abstention abstention;
+  abstention.rule = spec.name;
+  abstention.scope = rule_scope_word(spec.scope);
+  std::set<Capture> captures;
+  for (const auto& each : missing) {
+    abstention.missing.push_back(each.name);
+    captures.insert(each.capture);
+  }
+  abstention.why = capture_reason(captures);
+  abstention.command = capture_command(captures, run);
+  run.abstentions.push_back(std::move(abstention));
+}
+
+void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, Run& run) {
+  std::vector<Candidate> fired;
+  std::set<MissingSet> undecided;
+  bool decided = false;
+  for (const Subject& subject : subjects) {
+    MissingSet missing;
+    Value value = rule.where ? rule.where->evaluate(subject, missing) : Value::of_truth(true);
+    if (value.known && !value.truth) continue;
+    if (value.known) value = rule.condition.evaluate(subject, missing);
+    decided = decided || value.known;
+    if (value.known && value.truth) fired.push_back(make(rule, subject));
+    if (value.known || missing.empty()) continue;
+    std::sort(missing.begin(), missing.end());
+    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+    undecided.insert(std::move(missing));
+  }
+  const auto rank = [](const Candidate& each) { return std::tuple(-each.finding.gain_ns.value_or(0), -each.weight); };
+  std::stable_sort(fired.begin(), fired.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  for (std::size_t i = 0; i < fired.size() && i < rule.spec->limit; ++i) run.findings.push_back(std::move(fired[i].finding));
+  if (decided) return;
+  if (const auto missing = scope_missing(run, rule.spec->scope)) undecided.insert({*missing});
+  for (const auto& missing : undecided) abstain(*rule.spec, missing, run);
+}
+
+CompiledRule compiled(const RuleSpec& spec) {
+  auto result = compile_rule(spec);
+  if (!result.rule)
+    throw Error(ErrorKind::kConfig, fmt::format("rule {}, {}: {}", spec.name, result.fault.part, result.fault.fault.what), spec.file);
+  return std::move(*result.rule);
+}
+
+}  // namespace
+}  // namespace rules
+
+void judge(const Rules& rules, Run& run) {
+  run.findings.clear();
+  run.abstentions.clear();
+  const rules::RunTotals totals = rules::total(run);
+  std::vector<rules::Subject> subjects[4];
+  for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator})
+    subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
+  for (const RuleSpec& spec : rules.list)
+    rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run);
+  const auto rank = [](const Finding& finding) {
+    return std::tuple(-static_cast<int>(finding.severity), -finding.confidence, -finding.gain_ns.value_or(0));
+  };
+  std::stable_sort(run.findings.begin(), run.findings.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+}  // namespace nl

@@ -1,0 +1,236 @@
+#include "analysis/rules/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "nvtx/names.h"
+
+namespace nl::rules {
+namespace {
+
+void add(Budget& sum, const Budget& more) {
+  for (const auto member : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::exposed_copy_ns, &Budget::queue_wait_ns,
+                            &Budget::sync_blocked_ns, &Budget::launch_starved_ns, &Budget::other_host_ns, &Budget::residual_ns})
+    sum.*member += more.*member;
+}
+
+void add(StageActivity& sum, const StageActivity& more) {
+  using A = StageActivity;
+  for (const auto member : {&A::launches, &A::graph_launches, &A::sync_calls, &A::kernels, &A::graph_kernels, &A::small_kernels,
+                            &A::elementwise_kernels, &A::h2d_bytes, &A::d2h_bytes, &A::d2d_bytes, &A::h2d_copies, &A::d2h_copies,
+                            &A::d2d_copies, &A::pageable_copies, &A::gemm_kernels, &A::attention_kernels, &A::reduce_kernels, &A::norm_kernels,
+                            &A::copy_kernels, &A::cache_copy_kernels, &A::memsets, &A::graph_runs})
+    sum.*member += more.*member;
+  for (const auto member : {&A::launch_call_ns, &A::sync_call_ns, &A::kernel_sum_ns, &A::small_kernel_ns, &A::elementwise_ns,
+                            &A::gemm_ns, &A::attention_ns, &A::copy_kernel_ns, &A::h2d_ns, &A::d2h_ns, &A::d2d_ns, &A::memset_ns,
+                            &A::pageable_ns, &A::reduce_ns, &A::norm_ns, &A::cache_copy_ns})
+    sum.*member += more.*member;
+  sum.longest_elementwise_chain = std::max(sum.longest_elementwise_chain, more.longest_elementwise_chain);
+  sum.streams_used = std::max(sum.streams_used, more.streams_used);
+  if (more.longest_gap_ns <= sum.longest_gap_ns) return;
+  sum.longest_gap_ns = more.longest_gap_ns;
+  sum.longest_gap_at_ns = more.longest_gap_at_ns;
+}
+
+void total_phases(const Run& run, RunTotals& totals) {
+  if (run.phases.span_ns <= 0) return;
+  totals.span_ns = run.phases.span_ns;
+  totals.idle_ns = 0;
+  totals.mixed_ns = 0;
+  Budget sum;
+  bool all = true;
+  for (const Phase& phase : run.phases.phases) {
+    if (phase.name == "idle") *totals.idle_ns += phase.wall_ns;
+    if (phase.name == "mixed") *totals.mixed_ns += phase.wall_ns;
+    if (phase.budget)
+      add(sum, *phase.budget);
+    else
+      all = all && phase.wall_ns == 0;
+  }
+  if (all && !run.phases.phases.empty()) totals.budget = sum;
+}
+
+// Steps lie inside decode. Other stages may lie inside each other too: then their sum is no sum of the run.
+void total_activity(const Run& run, RunTotals& totals) {
+  StageActivity sum;
+  Ns walls_ns = 0;
+  bool any = false;
+  const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == "decode"; });
+  for (const StageEntry& stage : run.stages) {
+    if (decode && stage.name == kDecodeStep) continue;
+    if (!stage.activity) return;
+    add(sum, *stage.activity);
+    walls_ns += stage.wall.total_ns;
+    any = true;
+  }
+  if (any && (!totals.span_ns || walls_ns <= *totals.span_ns)) totals.activity = sum;
+}
+
+void total_iterations(const Run& run, RunTotals& totals) {
+  const auto& list = run.iterations.list;
+  if (list.size() < 3) return;  // a first one, and two to compare it with
+  std::vector<Ns> rest;
+  for (auto each = list.begin() + 1; each != list.end(); ++each)
+    if (!each->warmup) rest.push_back(each->wall_ns);
+  if (rest.size() < 2) return;
+  std::sort(rest.begin(), rest.end());
+  const double median = static_cast<double>(rest[rest.size() / 2]);
+  if (median <= 0) return;
+  totals.first_iteration_ratio = static_cast<double>(list.front().wall_ns) / median;
+  totals.iteration_spread = static_cast<double>(rest.back() - rest.front()) / median;
+}
+
+void total_system(const Run& run, RunTotals& totals) {
+  // ncu replays kernels: its passes say nothing about the times in the report.
+  for (const StageSlowdown& stage : run.perturbation.stages)
+    if (stage.profiler == "nsys" && stage.slowdown && stage.verdict != "undecidable")
+      totals.worst_slowdown = std::max(totals.worst_slowdown.value_or(*stage.slowdown), *stage.slowdown);
+  for (std::size_t i = 0; i < run.energy.devices.size(); ++i) {
+    const ClockSummary& device = run.energy.devices[i];
+    if (!totals.clock_device) totals.clock_device = i;
+    if (!device.throttled_share || (totals.throttled_share && *device.throttled_share <= *totals.throttled_share)) continue;
+    totals.throttled_share = device.throttled_share;
+    totals.clock_device = i;
+  }
+  if (!totals.clock_device) return;
+  for (const auto& reason : run.energy.devices[*totals.clock_device].throttle_reasons)
+    totals.throttle_reasons += (totals.throttle_reasons.empty() ? "" : ", ") + reason;
+}
+
+std::optional<std::size_t> main_sample(const KernelEntry& kernel) {
+  std::optional<std::size_t> best;
+  const auto time = [&](std::size_t i) {
+    return static_cast<double>(kernel.ncu[i].nsys_median_ns) * static_cast<double>(kernel.ncu[i].nsys_calls);
+  };
+  for (std::size_t i = 0; i < kernel.ncu.size(); ++i)
+    if (!best || time(i) > time(*best)) best = i;
+  return best;
+}
+
+template <class Items, class Matches>
+std::optional<std::size_t> index_of(const Items& items, Matches matches) {
+  const auto found = std::find_if(items.begin(), items.end(), matches);
+  if (found == items.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - items.begin());
+}
+
+Subject stage_subject(const Run& run, const RunTotals& totals, std::size_t i) {
+  Subject subject{&run, &totals, RuleScope::kStage, i, 0, {}, {}, {}, {}, {}};
+  const auto same = [&](const auto& each) { return each.stage == run.stages[i].name; };
+  subject.efficiency = index_of(run.efficiency, same);
+  subject.slowdown = index_of(run.perturbation.stages, [&](const auto& each) { return same(each) && each.profiler == "nsys" && each.slowdown; });
+  subject.energy = index_of(run.energy.stages, same);
+  return subject;
+}
+
+Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
+  Subject subject{&run, &totals, RuleScope::kKernel, i, 0, {}, {}, {}, {}, {}};
+  subject.sample = main_sample((*run.kernels)[i]);
+  if (subject.sample)
+    subject.point = index_of(run.roofline.points, [&](const RooflinePoint& point) {
+      return point.ncu_id == subject.ncu()->ncu_id && (point.kernel == subject.kernel().name || point.kernel == subject.ncu()->ncu_kernel_name);
+    });
+  return subject;
+}
+
+}  // namespace
+
+RunTotals total(const Run& run) {
+  RunTotals totals;
+  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == kDecodeStep; });
+  total_phases(run, totals);
+  total_activity(run, totals);
+  total_iterations(run, totals);
+  total_system(run, totals);
+  if (totals.budget && run.coverage.kernel_sum_ns && *run.coverage.kernel_sum_ns > 0)
+    totals.measured_part = std::min(
+        1.0, static_cast<double>(totals.budget->gpu_compute_ns) / static_cast<double>(*run.coverage.kernel_sum_ns));
+  return totals;
+}
+
+const Budget* Subject::budget() const {
+  if (scope == RuleScope::kStage) return stage().budget ? &*stage().budget : nullptr;
+  return totals->budget ? &*totals->budget : nullptr;
+}
+
+const StageActivity* Subject::activity() const {
+  if (scope == RuleScope::kStage) return stage().activity ? &*stage().activity : nullptr;
+  return totals->activity ? &*totals->activity : nullptr;
+}
+
+std::optional<Ns> Subject::time_ns() const {
+  switch (scope) {
+    case RuleScope::kRun: return totals->span_ns;
+    case RuleScope::kStage: return stage().wall.total_ns;
+    case RuleScope::kKernel: return kernel().time.total_ns;
+    case RuleScope::kOperator: return op().cuda_total_ns ? *op().cuda_total_ns : op().total_ns;
+  }
+  return std::nullopt;
+}
+
+std::string Subject::name() const {
+  switch (scope) {
+    case RuleScope::kRun: break;
+    case RuleScope::kStage: return stage().name;
+    case RuleScope::kKernel: return kernel().name;
+    case RuleScope::kOperator: return op().name;
+  }
+  return "";
+}
+
+std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleScope scope) {
+  std::vector<Subject> subjects;
+  switch (scope) {
+    case RuleScope::kRun: subjects.push_back(Subject{&run, &totals, scope, 0, 0, {}, {}, {}, {}, {}}); break;
+    case RuleScope::kStage:
+      for (std::size_t i = 0; i < run.stages.size(); ++i) subjects.push_back(stage_subject(run, totals, i));
+      break;
+    case RuleScope::kKernel:
+      for (std::size_t i = 0; run.kernels && i < run.kernels->size(); ++i) subjects.push_back(kernel_subject(run, totals, i));
+      break;
+    case RuleScope::kOperator:
+      for (std::size_t t = 0; t < run.operators.size(); ++t)
+        for (std::size_t i = 0; i < run.operators[t].entries.size(); ++i)
+          subjects.push_back(Subject{&run, &totals, scope, i, t, {}, {}, {}, {}, {}});
+      break;
+  }
+  return subjects;
+}
+
+std::string pointer_to(const Subject& subject, Place place) {
+  std::string self;
+  switch (subject.scope) {
+    case RuleScope::kRun: self = "/phases"; break;
+    case RuleScope::kStage: self = fmt::format("/stages/{}", subject.index); break;
+    case RuleScope::kKernel: self = fmt::format("/kernels/{}", subject.index); break;
+    case RuleScope::kOperator: self = fmt::format("/operators/{}/entries/{}", subject.table, subject.index); break;
+  }
+  const bool stage = subject.scope == RuleScope::kStage;
+  switch (place) {
+    case Place::kSelf: return self;
+    case Place::kBudget: return stage ? (subject.budget() ? self + "/budget" : self) : "/phases";
+    case Place::kActivity:
+    case Place::kGap: return stage ? (subject.activity() ? self + "/activity" : self) : "/stages";
+    case Place::kEfficiency: return subject.efficiency ? fmt::format("/efficiency/{}", *subject.efficiency) : self;
+    case Place::kSlowdown: return subject.slowdown ? fmt::format("/perturbation/stages/{}", *subject.slowdown) : "/perturbation";
+    case Place::kEnergy: return subject.energy ? fmt::format("/energy/stages/{}", *subject.energy) : "/energy";
+    case Place::kNcu: return subject.sample ? fmt::format("{}/ncu/{}", self, *subject.sample) : self;
+    case Place::kRoofline: return subject.point ? fmt::format("/roofline/points/{}", *subject.point) : self;
+    case Place::kStages: return "/stages";
+    case Place::kKernels: return "/kernels";
+    case Place::kCoverage: return "/coverage";
+    case Place::kPhases: return "/phases";
+    case Place::kIterations: return "/iterations";
+    case Place::kLatency: return "/latency";
+    case Place::kPerturbation: return "/perturbation";
+    case Place::kClocks:
+      return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
+    case Place::kModel: return "/model";
+    case Place::kHardware: return "/hardware";
+    case Place::kImport: return "/import_stats";
+  }
+  return self;
+}
+
+}  // namespace nl::rules

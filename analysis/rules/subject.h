@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/rule.h"
+#include "model/run.h"
+
+// What rules are asked about: the run, one of its stages, kernels or operators.
+namespace nl::rules {
+
+// Sums over the run that several fields need, computed once.
+struct RunTotals {
+  std::optional<Ns> span_ns;              // of the measured iterations
+  std::optional<Budget> budget;           // of all phases
+  std::optional<StageActivity> activity;  // of the outermost stages; empty where they overlap
+  std::optional<Ns> idle_ns, mixed_ns;    // time of these phases
+  std::optional<double> first_iteration_ratio, iteration_spread;
+  std::optional<double> worst_slowdown;
+  std::optional<double> throttled_share;  // of the device with the most
+  std::string throttle_reasons;
+  std::optional<std::size_t> clock_device;  // index into Energy::devices: the one meant above
+  double measured_part = 1;               // of a kernel's time: what lies in the measured iterations
+  bool has_steps = false;                 // decode_step is a stage
+};
+
+RunTotals total(const Run& run);
+
+struct Subject {
+  const Run* run = nullptr;
+  const RunTotals* totals = nullptr;
+  RuleScope scope = RuleScope::kRun;
+  std::size_t index = 0;                  // of the stage, kernel, or operator in its table
+  std::size_t table = 0;                  // of the operator
+  std::optional<std::size_t> efficiency, slowdown, energy;  // of the stage
+  std::optional<std::size_t> sample, point;                 // of the kernel: its main ncu sample, and its roofline point
+
+  const StageEntry& stage() const { return run->stages[index]; }
+  const KernelEntry& kernel() const { return (*run->kernels)[index]; }
+  const OperatorEntry& op() const { return run->operators[table].entries[index]; }
+  const NcuSample* ncu() const { return sample ? &kernel().ncu[*sample] : nullptr; }
+  const RooflinePoint* roof() const { return point ? &run->roofline.points[*point] : nullptr; }
+  const StageEfficiency* work() const { return efficiency ? &run->efficiency[*efficiency] : nullptr; }
+  const StageSlowdown* slower() const { return slowdown ? &run->perturbation.stages[*slowdown] : nullptr; }
+  const StageEnergy* joules() const { return energy ? &run->energy.stages[*energy] : nullptr; }
+  const Budget* budget() const;           // of the stage, or of the run
+  const StageActivity* activity() const;
+  std::optional<Ns> time_ns() const;      // that its gains are part of
+  std::string name() const;               // empty: the run
+  Subject of_run() const { return {run, totals, RuleScope::kRun, 0, 0, {}, {}, {}, {}, {}}; }
+};
+
+std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleScope scope);
+
+// Where in run.json a field's number stands.
+enum class Place {
+  kSelf, kBudget, kActivity, kGap, kEfficiency, kSlowdown, kEnergy, kNcu, kRoofline, kStages, kKernels, kCoverage, kPhases,
+  kIterations, kLatency, kPerturbation, kClocks, kModel, kHardware, kImport,
+};
+// A JSON pointer that resolves in the run's run.json.
+std::string pointer_to(const Subject& subject, Place place);
+
+}  // namespace nl::rules

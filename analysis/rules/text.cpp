@@ -1,0 +1,129 @@
+#include "analysis/rules/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace nl::rules {
+namespace {
+
+struct Step {
+  double scale;
+  const char* unit;
+};
+
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2);
+}
+
+// In the largest unit that leaves something before the point. The steps go down.
+std::string scaled(double value, std::initializer_list<Step> steps) {
+  for (const Step& step : steps)
+    if (std::abs(value) >= step.scale * 0.9995) return three_digits(value / step.scale) + " " + step.unit;
+  const Step& last = *(steps.end() - 1);
+  return three_digits(value / last.scale) + " " + last.unit;
+}
+
+std::string count_text(double value) {
+  if (std::abs(value) >= 1e15) return fmt::format("{:.3g}", value);
+  if (value != std::floor(value)) return std::abs(value) < 100 ? fmt::format("{:.1f}", value) : count_text(std::round(value));
+  std::string digits = fmt::format("{:.0f}", std::abs(value));
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
+  return (value < 0 ? "-" : "") + digits;
+}
+
+std::string number_text(double value, Unit unit) {
+  switch (unit) {
+    case Unit::kShare: return fmt::format("{:.{}f} %", value * 100, std::abs(value) < 0.0995 && value != 0 ? 1 : 0);
+    case Unit::kTime: return scaled(value, {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}});
+    case Unit::kBytes: return scaled(value, {{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
+    case Unit::kFlops: return scaled(value, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1, "FLOP"}});
+    case Unit::kFlopsPerS: return scaled(value, {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}});
+    case Unit::kCount: return count_text(value);
+    case Unit::kMegahertz:
+    case Unit::kWatts:
+    case Unit::kCelsius: return fmt::format("{:.0f} {}", value, unit_word(unit));
+    case Unit::kJoules: return three_digits(value) + " J";
+    case Unit::kNumber:
+    case Unit::kWords: break;
+  }
+  return three_digits(value);
+}
+
+std::optional<Unit> named_unit(std::string_view word) {
+  static constexpr std::pair<std::string_view, Unit> kNames[] = {
+      {"percent", Unit::kShare}, {"time", Unit::kTime}, {"bytes", Unit::kBytes}, {"count", Unit::kCount}, {"number", Unit::kNumber}};
+  for (const auto& [name, unit] : kNames)
+    if (name == word) return unit;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string value_text(const Value& value, Type type, Unit unit) {
+  if (!value.known) return value.captured ? "no value" : "not captured";
+  if (type == Type::kText) return std::string(value.text);
+  if (type == Type::kTruth) return value.truth ? "yes" : "no";
+  return number_text(value.number, unit);
+}
+
+Sentence::Parsed Sentence::parse(std::string_view text, RuleScope scope) {
+  Sentence sentence;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    Piece piece{std::string(text.substr(at, open - at)), {}, Unit::kNumber};
+    at = open;
+    if (open < text.size()) {
+      const std::size_t close = text.find('}', open);
+      if (close == std::string_view::npos) return {{}, {"this '{' has no '}'", open, {}, {}}};
+      std::string_view inner = text.substr(open + 1, close - open - 1);
+      std::optional<Unit> unit;
+      if (const auto colon = inner.rfind(':'); colon != std::string_view::npos && (unit = named_unit(inner.substr(colon + 1))))
+        inner = inner.substr(0, colon);
+      auto parsed = parse_expression(inner, scope);
+      if (!parsed.expression) {
+        parsed.fault.at += open + 1;
+        return {{}, std::move(parsed.fault)};
+      }
+      piece.unit = unit.value_or(parsed.expression->unit());
+      piece.expression = std::move(parsed.expression);
+      at = close + 1;
+    }
+    sentence.pieces_.push_back(std::move(piece));
+  }
+  return {std::move(sentence), {}};
+}
+
+std::string Sentence::text(const Subject& subject) const {
+  std::string text;
+  std::vector<Expression::Missing> ignored;
+  for (const Piece& piece : pieces_) {
+    text += piece.before;
+    if (piece.expression) text += value_text(piece.expression->evaluate(subject, ignored), piece.expression->type(), piece.unit);
+  }
+  return text;
+}
+
+std::string shell_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
+    });
+    if (!text.empty()) text += ' ';
+    if (plain) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+}  // namespace nl::rules

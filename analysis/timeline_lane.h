@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/strings.h"
+#include "model/time.h"
+
+namespace nl {
+
+// What is shown.
+struct TimelineView {
+  Ns start_ns = 0, end_ns = 0;
+  bool shows(Ns start, Ns end) const { return start < end_ns && end > start_ns; }
+};
+
+// One lane of a timeline as it is drawn: slices come in the order of their start, none overlaps the one before, and
+// with a limit short ones in the same cell of a grid become one.
+class LaneDrawing {
+ public:
+  struct Slice {
+    Ns start_ns = 0, end_ns = 0;
+    StringId name;
+    std::uint32_t merged = 1;
+    Ns longest_ns = 0;  // of those it stands for
+  };
+
+  LaneDrawing(std::string kind, std::string title) : kind(std::move(kind)), title(std::move(title)) {}
+
+  // At most about `most` slices, of `count` that will come.
+  void set_limit(const TimelineView& view, std::uint64_t most);
+  void add(const TimelineView& view, Ns start_ns, Ns end_ns, StringId name);
+
+  std::string kind, title;
+  std::uint64_t count = 0;  // that will come: counted before they are added
+  bool hidden = false;      // there are too many lanes: only counted
+  std::vector<Slice> slices;
+  std::uint64_t left_out = 0;  // wholly behind another one
+
+ private:
+  Ns cell_ns_ = 0;  // 0: no limit
+};
+
+// Divides `total` among the lanes, so that the lanes with few slices leave room for the crowded ones.
+void share_slices(const TimelineView& view, std::uint64_t total, std::vector<LaneDrawing*> lanes);
+
+}  // namespace nl

@@ -1,0 +1,74 @@
+#include "analysis/rules/fields.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <set>
+
+#include "analysis/rules/capture.h"
+#include "tests/catch.h"
+
+using namespace nl;
+using namespace nl::rules;
+
+namespace {
+
+// The rows of the tables below "### heading", up to the next heading.
+std::set<std::string> documented(const std::string& heading) {
+  std::ifstream in(NL_SOURCE_ROOT "/docs/rules.md");
+  std::set<std::string> rows;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("#")) inside = line == "### " + heading;
+    if (inside && line.starts_with("| `")) rows.insert(line);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("docs/rules.md describes every field as it is, and no other") {
+  const std::pair<const char*, void (*)(std::vector<Field>&)> tables[] = {{"run and stage", add_time_fields},
+                                                                           {"run", add_run_fields},
+                                                                           {"stage", add_stage_fields},
+                                                                           {"kernel", add_kernel_fields},
+                                                                           {"operator", add_operator_fields}};
+  for (const auto& [heading, add] : tables) {
+    std::vector<Field> fields;
+    add(fields);
+    auto rows = documented(heading);
+    for (const Field& field : fields) {
+      const std::string row = fmt::format("| `{}` | {} | {} | {} |", field.name, field.type == Type::kTruth ? "true or false" : unit_word(field.unit),
+                                          capture_word(field.capture), field.help);
+      INFO("docs/rules.md lacks below ### " << heading << ":\n" << row);
+      CHECK(rows.erase(row) == 1);
+    }
+    for (const auto& row : rows) {
+      INFO("docs/rules.md describes below ### " << heading << " what is no field:\n" << row);
+      CHECK(row.empty());
+    }
+  }
+}
+
+TEST_CASE("no field is there twice, and an empty run makes none of them fail") {
+  Run run;
+  run.stages.emplace_back();
+  run.kernels.emplace();
+  run.kernels->emplace_back();
+  run.operators.emplace_back();
+  run.operators.back().entries.emplace_back();
+  const RunTotals totals = total(run);
+  for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator}) {
+    std::set<std::string_view> names;
+    const auto subjects = subjects_of(run, totals, scope);
+    REQUIRE(subjects.size() == 1);
+    for (const Field& field : fields_of(scope)) {
+      CAPTURE(field.name);
+      CHECK(names.insert(field.name).second);
+      const Value value = field.read(subjects.front());
+      // Nothing was captured: only what the run says of itself may be known, and shares of nothing are not.
+      if (value.known && field.capture == Capture::kCuda && scope == RuleScope::kStage) CHECK(field.name.empty());
+      if (value.known && field.unit == Unit::kShare) CHECK((field.name == "gpu_share" || field.name == "top_kernel_share"));
+    }
+  }
+}

@@ -1,5 +1,7 @@
 #include "exporters/markdown.h"
 
+#include <algorithm>
+
 namespace nl {
 namespace {
 
@@ -23,6 +25,25 @@ std::string markdown_text(std::string_view text) {
     if (c == '|' || opens_tag(text, i)) out += '\\';
     out += c;
   }
+  return out;
+}
+
+std::string markdown_code(std::string_view text) {
+  std::string inside;
+  std::size_t longest = 0, run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    inside += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  const std::string fence(longest + 1, '`');
+  const std::string pad = longest > 0 || inside.empty() ? " " : "";
+  return fence + pad + inside + pad + fence;
+}
+
+std::string markdown_code_cell(std::string_view text) {
+  std::string out;
+  for (const char c : markdown_code(text)) out += c == '|' ? std::string("\\|") : std::string(1, c);
   return out;
 }
 

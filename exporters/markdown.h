@@ -10,6 +10,10 @@ namespace nl {
 // would take for a tag. Nothing else changes, so that scripts find names as they are.
 std::string markdown_text(std::string_view text);
 
+// A code span on one line whose fence is longer than any run of backticks inside.
+std::string markdown_code(std::string_view text);
+std::string markdown_code_cell(std::string_view text);  // the same for a table, which splits even code at a pipe
+
 // A pipe table. Cells are written as they are: pass text through markdown_text() first.
 class MarkdownTable {
  public:

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+
+namespace nl {
+
+// At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
+// what to do first, what it costs and what was not measured. Plain text, not yet escaped for any format.
+std::vector<std::string> executive_summary(const Run& run);
+
+// The stage (or phase) that takes most of the measured time.
+struct MainStage {
+  std::string name;
+  std::optional<double> share;  // of the measured span
+  std::optional<Budget> budget;
+  double mean_ns = 0;  // of one window; 0: not known
+};
+std::optional<MainStage> main_stage(const Run& run);
+
+std::string plain_stage(const std::string& stage);  // "writing the answer (decode)"
+std::string rough_time(double ns);                  // "4.9 ms": two digits
+std::string rough_count(double count);              // "205", "52,000": three digits
+std::string rough_share(double share);              // "81 %"
+
+// One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, not endless.
+std::string phrase(const std::string& text);
+
+}  // namespace nl

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/error.h"
+
+// Reads run.json through the same fields() as JsonWriter writes it. null leaves a field as it is by default.
+// What is missing or of the wrong kind is an Error with its place as a JSON pointer; a file of an older format may
+// lack fields.
+namespace nl {
+
+class JsonReader {
+ public:
+  template <class T>
+  using Reference = T&;
+
+  JsonReader(const nlohmann::json& document, bool older) : here_(&document), older_(older) {}
+
+  template <class T>
+  void operator()(const char* key, T& value) {
+    const auto* found = find(key);
+    if (found == nullptr || (found->is_null() && !std::is_same_v<T, double>)) return;
+    JsonReader(*found, *this, key).get(value);
+  }
+  template <class T>
+  void known(const char* key, T& value) {
+    (*this)(key, value);
+  }
+  template <class T>
+  void where(bool, const char* key, T& value) {
+    if (const auto* found = find(key); found != nullptr && !found->is_null()) (*this)(key, value);
+  }
+  template <class Enum, std::size_t n>
+  void word(const char* key, Enum& value, const char* const (&words)[n]) {
+    std::string text = words[static_cast<std::size_t>(value)];
+    (*this)(key, text);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (text != words[i]) continue;
+      value = static_cast<Enum>(i);
+      return;
+    }
+    JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
+  }
+  template <class T>
+  void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second) {
+    each(key, [&](JsonReader& item) {
+      auto& [name, value] = items.emplace_back();
+      item(first, name);
+      item(second, value);
+    });
+  }
+
+  template <class T>
+  void get(T& value) {
+    if constexpr (requires { cells_of(value); }) {
+      std::apply([this](auto&... cells) { row(cells...); }, cells_of(value));
+    } else {
+      expect(here_->is_object(), "an object");
+      fields(*this, value);
+    }
+  }
+  void get(bool& value) {
+    expect(here_->is_boolean(), "true or false");
+    value = here_->get<bool>();
+  }
+  template <std::integral T>
+  void get(T& value) {
+    expect(fits<T>(), "a whole number within its bounds");
+    value = here_->get<T>();
+  }
+  void get(double& value) {
+    if (here_->is_null()) {  // what the writer makes of it
+      value = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    expect(here_->is_number(), "a number");
+    value = here_->get<double>();
+  }
+  void get(std::string& value) {
+    expect(here_->is_string(), "a text");
+    value = here_->get<std::string>();
+  }
+  template <class T>
+  void get(std::optional<T>& value) {
+    get(value.emplace());
+  }
+  template <class T>
+  void get(std::vector<T>& items) {
+    expect(here_->is_array(), "a list");
+    items.reserve(here_->size());
+    for (std::size_t i = 0; i < here_->size(); ++i) JsonReader((*here_)[i], *this, i).get(items.emplace_back());
+  }
+  template <class T>
+  void get(std::map<std::string, T>& map) {
+    expect(here_->is_object(), "an object");
+    for (const auto& [key, value] : here_->items()) JsonReader(value, *this, key.c_str()).get(map[key]);
+  }
+
+  template <class Read>
+  void each(const char* key, Read read) {
+    const auto* found = find(key);
+    if (found == nullptr) return;
+    JsonReader list(*found, *this, key);
+    list.expect(found->is_array(), "a list");
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      JsonReader item((*found)[i], list, i);
+      item.expect(item.here_->is_object(), "an object");
+      read(item);
+    }
+  }
+  bool has(const char* key) const { return here_->is_object() && here_->contains(key); }
+  [[noreturn]] void refuse(const std::string& what) const;
+
+ private:
+  JsonReader(const nlohmann::json& here, const JsonReader& parent, const char* key)
+      : here_(&here), older_(parent.older_), parent_(&parent), key_(key) {}
+  JsonReader(const nlohmann::json& here, const JsonReader& parent, std::size_t index)
+      : here_(&here), older_(parent.older_), parent_(&parent), index_(index) {}
+
+  const nlohmann::json* find(const char* key) const;
+  void expect(bool holds, const char* what) const {
+    if (!holds) refuse(std::string(here_->type_name()) + " where " + what + " belongs");
+  }
+  template <class T>
+  bool fits() const {
+    if (here_->is_number_unsigned()) return std::in_range<T>(here_->get<std::uint64_t>());
+    return here_->is_number_integer() && std::in_range<T>(here_->get<std::int64_t>());
+  }
+  template <class... Cells>
+  void row(Cells&... cells) {
+    expect(here_->is_array() && here_->size() == sizeof...(cells), "a list of the right length");
+    std::size_t i = 0;
+    ((JsonReader((*here_)[i], *this, i).get(cells), ++i), ...);
+  }
+  std::string pointer() const;
+
+  const nlohmann::json* here_;
+  bool older_ = false;
+  const JsonReader* parent_ = nullptr;
+  const char* key_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+}  // namespace nl

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+// Writes run.json, indented by two. What a struct holds is said once, in a function that serves the writer
+// and the reader (run_json_reader.h) alike:
+//
+//   template <class Io>
+//   void fields(Io& io, Ref<Io, DeviceBusy> d) {
+//     io("device", d.device);
+//     io("busy_ns", d.busy_ns);
+//   }
+//
+// A small struct of numbers is one line, [8, 12, 1]: cells_of() ties its members.
+namespace nl {
+
+template <class Io, class T>
+using Ref = typename Io::template Reference<T>;
+
+class JsonWriter {
+ public:
+  template <class T>
+  using Reference = const T&;
+
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    name(key);
+    put(value);
+  }
+  // "Not captured" is null: an empty text, or a number that cannot be zero.
+  void known(const char* key, const std::string& text) { text.empty() ? null(key) : (*this)(key, text); }
+  template <std::integral T>
+  void known(const char* key, const T& number) {
+    number == 0 ? null(key) : (*this)(key, number);
+  }
+  // Without meaning where `there` is false.
+  template <class T>
+  void where(bool there, const char* key, const T& value) {
+    there ? (*this)(key, value) : null(key);
+  }
+  template <class Enum, std::size_t n>
+  void word(const char* key, Enum value, const char* const (&words)[n]) {
+    (*this)(key, std::string_view(words[static_cast<std::size_t>(value)]));
+  }
+  template <class T>
+  void pairs(const char* key, const std::vector<std::pair<std::string, T>>& items, const char* first, const char* second) {
+    name(key);
+    list(items, [&](const auto& item) {
+      open('{');
+      (*this)(first, item.first);
+      (*this)(second, item.second);
+      close('}');
+    });
+  }
+
+  template <class T>
+  void put(const T& value) {
+    if constexpr (requires { cells_of(value); }) {
+      std::apply([this](const auto&... cells) { row(cells...); }, cells_of(value));
+    } else {
+      open('{');
+      fields(*this, value);
+      close('}');
+    }
+  }
+  void put(const bool& value) { out_ += value ? "true" : "false"; }
+  template <std::integral T>
+  void put(const T& value) {
+    out_ += std::to_string(value);
+  }
+  void put(double value);  // null where it is no number
+  void put(std::string_view text);
+  void put(const std::string& text) { put(std::string_view(text)); }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    if (value) put(*value);
+    else out_ += "null";
+  }
+  template <class T>
+  void put(const std::vector<T>& items) {
+    list(items, [this](const T& item) { put(item); });
+  }
+  void put(const std::vector<double>& numbers);  // on one line
+  template <class T>
+  void put(const std::map<std::string, T>& map) {
+    open('{');
+    for (const auto& [key, value] : map) {
+      if constexpr (std::is_same_v<T, double>)
+        if (!std::isfinite(value)) continue;  // not captured: a map has no entry for it
+      name(key);
+      put(value);
+    }
+    close('}');
+  }
+
+  std::string take() && { return std::move(out_); }
+
+ private:
+  void name(std::string_view key);
+  void null(const char* key) {
+    name(key);
+    out_ += "null";
+  }
+  void next();  // a new line for the next item of the object or list
+  void open(char bracket);
+  void close(char bracket);
+  template <class Items, class Put>
+  void list(const Items& items, Put put_item) {
+    open('[');
+    for (const auto& item : items) {
+      next();
+      put_item(item);
+    }
+    close(']');
+  }
+  template <class First, class... Rest>
+  void row(const First& first, const Rest&... rest) {
+    out_ += '[';
+    put(first);
+    ((out_ += ", ", put(rest)), ...);
+    out_ += ']';
+  }
+
+  std::string out_;
+  int depth_ = 0;
+  bool empty_ = true;  // nothing in the innermost object or list yet
+};
+
+}  // namespace nl

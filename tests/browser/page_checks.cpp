@@ -1,0 +1,81 @@
+#include "tests/browser/page_checks.h"
+
+namespace nl::test {
+namespace {
+
+void name_stages(Run& run, const std::string& text) {
+  run.stages[0].name = text;
+  run.stages[0].ranges = {text};
+  run.phases.phases[0].name = text;
+  run.iterations.rule = text;
+  run.iterations.list[0].stages[0].first = text;
+  run.latency.notes = {text};
+  run.timeline->what = text;
+  for (auto& name : run.timeline->names) name = text;
+  for (auto& lane : run.timeline->lanes) lane.title = lane.kind = text;
+}
+
+void name_work(Run& run, const std::string& text) {
+  for (auto& kernel : *run.kernels) {
+    kernel.name = text;
+    kernel.stages[0].stage = text;
+    for (auto& sample : kernel.ncu) sample.bound_by = text;
+  }
+  for (auto& table : run.operators) {
+    table.source = table.file = table.note = text;
+    for (auto& op : table.entries) {
+      op.name = text;
+      for (auto& shape : op.shapes) shape.text = text;
+      for (auto& kernel : op.kernels) kernel.name = text;
+    }
+  }
+  for (auto& layer : run.layers) layer.name = layer.type = text;
+  run.peaks->name = run.peaks->source = text;
+  run.peaks->flops_per_s = {{text, 989e12}};
+  run.peaks->notes = {text};
+  for (auto& entry : run.efficiency) {
+    entry.stage = entry.dtype = entry.note = text;
+    entry.limit = text;
+    entry.assumptions = {text};
+    for (auto& term : entry.terms) term.name = term.formula = text;
+  }
+  for (auto& point : run.roofline.points) {
+    point.kernel = point.precision = text;
+    point.stage = point.bound_by = text;
+  }
+  run.roofline.notes = {text};
+}
+
+void name_judgements(Run& run, const std::string& text) {
+  for (auto& finding : run.findings) {
+    finding.rule = finding.scope = finding.subject = finding.message = finding.gain_note = text;
+    finding.suggestions = {text, text};
+    for (auto& evidence : finding.evidence) evidence.text = evidence.reference = text;
+  }
+  for (auto& abstention : run.abstentions) abstention.rule = abstention.why = abstention.command = text;
+  for (auto& slowdown : run.perturbation.stages) slowdown.profiler = slowdown.stage = slowdown.verdict = text;
+  run.perturbation.order = text;
+  run.perturbation.notes = {text};
+  for (auto& stage : run.energy.stages) stage.stage = stage.note = text;
+  for (auto& device : run.energy.devices) device.throttle_reasons = {text};
+  run.energy.pass = run.energy.source = text;
+}
+
+}  // namespace
+
+Run named_everywhere(Run run, const std::string& text) {
+  run.run_id = run.name = run.mode = run.created_at = text;
+  run.problems = {{text, text, text}};
+  run.hardware.gpus[0].name = run.hardware.cpu_model = run.hardware.driver_version = text;
+  run.software.os = run.software.nl_stage_version = text;
+  run.model = {text, {{text, text}}};
+  run.workload.command = {text, text};
+  name_stages(run, text);
+  name_work(run, text);
+  name_judgements(run, text);
+  run.import_stats = {text, text, text, {{text, 1}}, {{text, 1}}, {text}, {text}};
+  run.provenance = {text, {{text, {text}, 1, 1, text, text, {text}}}, {text}, {{text, text}}};
+  return run;
+}
+
+}  // namespace nl::test

@@ -11,19 +11,23 @@ namespace nl {
 namespace {
 
 struct Flags {
-  std::string nsys, out, name, config, model;
-  std::vector<std::string> ncu, collector, sets;
+  std::string nsys, kineto, out, name, config, model;
+  std::vector<std::string> ncu, collector, ort, trtexec, rules, sets;
   bool copy = false, keep_env = false, json = false;
 };
 
 int import(const Flags& flags) {
-  ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .name = flags.name};
+  ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
+                       .name = flags.name};
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   ImportRequest request;
   request.config = load_config(config);
   request.nsys = flags.nsys;
   request.ncu.assign(flags.ncu.begin(), flags.ncu.end());
   request.collector.assign(flags.collector.begin(), flags.collector.end());
+  request.kineto = flags.kineto;
+  request.ort.assign(flags.ort.begin(), flags.ort.end());
+  request.trtexec.assign(flags.trtexec.begin(), flags.trtexec.end());
   request.out = flags.out;
   request.copy = flags.copy;
   ProcessLauncher launcher;
@@ -40,6 +44,13 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")
       ->type_name("FILE");
   verb->add_option("--collector", flags->collector, "files that nl-stage's own collector wrote")->type_name("FILE");
+  verb->add_option("--kineto", flags->kineto, "torch.profiler's trace: alone it is the capture, beside --nsys its operators")
+      ->type_name("FILE");
+  verb->add_option("--ort", flags->ort, "ONNX Runtime's profile: operators")->type_name("FILE");
+  verb->add_option("--trtexec", flags->trtexec, "trtexec's --exportProfile, and after it its --exportLayerInfo if there is one")
+      ->type_name("FILE")
+      ->expected(1, 2);
+  verb->add_option("--rules", flags->rules, "more rules for the findings; may be repeated")->type_name("FILE");
   verb->add_option("--out", flags->out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
   verb->add_option("--name", flags->name, "names the bundle");
@@ -56,7 +67,9 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       "Examples:\n"
       "  nl-stage import --nsys run.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
-      "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json");
+      "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"
+      "  nl-stage import --kineto trace.json --model Llama/config.json --out bundle\n"
+      "  nl-stage import --trtexec profile.json layers.json --out bundle");
   verb->callback([flags, &action] { action = [flags] { return import(*flags); }; });
 }
 

@@ -54,6 +54,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
   verb->add_flag("--keep-env", flags->keep_env, "leave the workload's environment in the exported SQLite");
   verb->footer(
       "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input;\n"
+      "a deep run repeats it, unprofiled and traced, to tell what profiling costs (perturbation.*);\n"
       "its output is forwarded to stderr. docs/exit-status.md lists the exit statuses.\n"
       "Examples:\n"
       "  nl-stage run --config deep -- python generate.py --model gpt2\n"

@@ -29,12 +29,14 @@ int main(int argc, char** argv) {
       "  nl-stage run --config light -- ./workload\n"
       "  nl-stage run --config deep -- python generate.py\n"
       "  nl-stage import --nsys run.sqlite --ncu raw.csv --out bundle\n"
+      "  nl-stage report bundle --rules my_rules.yaml\n"
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
       "`nl-stage VERB --help` has the flags and examples of each.");
   std::function<int()> action;
   nl::add_run(app, action);
   nl::add_plan(app, action);
   nl::add_import(app, action);
+  nl::add_report(app, action);
   nl::add_stats(app, action);
   nl::add_doctor(app, action);
   nl::add_validate(app, action);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "exporters/figure_text.h"
 #include "model/run_status.h"
 
 namespace nl {
@@ -41,6 +42,14 @@ void print_kernels(const Run& run) {
   }
 }
 
+void print_findings(const Run& run) {
+  if (run.findings.empty()) return;
+  fmt::print("\nwhat limits it\n");
+  for (std::size_t i = 0; i < run.findings.size() && i < 3; ++i)
+    fmt::print("{:<7} {}\n", severity_word(run.findings[i].severity), run.findings[i].message);
+  if (run.findings.size() > 3) fmt::print("        and {} more in the report\n", run.findings.size() - 3);
+}
+
 void print_json(const RunResult& result, int status) {
   nlohmann::ordered_json out;
   out["run_id"] = result.run.run_id;
@@ -68,6 +77,7 @@ int print_result(const RunResult& result, bool json) {
   } else {
     print_stages(result.run);
     print_kernels(result.run);
+    print_findings(result.run);
     for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", note);
     fmt::print("\n{}: {}\n", run_status_word(result.run.status), result.bundle.string());
   }

@@ -27,7 +27,11 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--set", flags.sets, "set one key, as run.top_n_kernels=20; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  verb.add_option("--model", flags.model, "model file, or the name of a shipped one (generic, tiny-llama)");
+  verb.add_option("--model", flags.model,
+                  "model file, a shipped one's name (llama-3.1-8b, generic …), or a Hugging Face config.json");
+  verb.add_option("--rules", flags.rules, "more rules for the findings; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   verb.add_option("--out", flags.out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
   verb.add_option("--name", flags.name, "names the bundle's folder");
@@ -38,6 +42,7 @@ ConfigRequest config_request(const RunFlags& flags) {
   return {.runner_file = flags.config,
           .model_file = flags.model,
           .sets = flags.sets,
+          .rules = flags.rules,
           .name = flags.name,
           .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
 }

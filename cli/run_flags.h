@@ -15,7 +15,7 @@ namespace nl {
 struct RunFlags {
   std::string config = "deep";
   std::string model, out, name;
-  std::vector<std::string> sets, command;
+  std::vector<std::string> sets, rules, command;
 };
 
 // main() calls this before CLI11 parses: cuts "-- command …" off the arguments and keeps it for

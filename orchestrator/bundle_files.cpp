@@ -1,11 +1,10 @@
 #include "orchestrator/bundle_files.h"
 
 #include "analysis/stats_reports.h"
-#include "exporters/kernels_md.h"
-#include "exporters/report_md.h"
 #include "exporters/run_json.h"
 #include "exporters/stat_text.h"
 #include "orchestrator/provenance.h"
+#include "orchestrator/render.h"
 #include "orchestrator/schema.h"
 
 namespace nl {
@@ -31,11 +30,14 @@ void write_bundle(const Bundle& bundle, const Config& config, const Trace& trace
   run.status = verdict.status(captured);
   run.problems = verdict.problems();
   if (config.nsys.stats_csv && trace.stats.source_format == "nsys-sqlite") write_stats(bundle, trace);
+  if (config.artifacts.perfetto) {
+    const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run);
+    if (!shown.note.empty()) run.provenance.adaptations.push_back(std::string(kTraceFile) + " shows " + shown.note);
+  }
   const std::string json = run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);
-  bundle.write("kernels.md", kernels_markdown(run));
-  bundle.write("report.md", report_markdown(run));
+  write_reports(run, [&](const std::filesystem::path& name, std::string_view text) { bundle.write(name, text); });
   bundle.write("env.json", env_json(run, config));
   bundle.write_manifest(run);
 }

@@ -9,6 +9,7 @@
 #include "orchestrator/config_nearest.h"
 #include "orchestrator/data_dir.h"
 #include "orchestrator/yaml_tree.h"
+#include "parsers/hf_config.h"
 
 namespace nl {
 namespace fs = std::filesystem;
@@ -122,6 +123,7 @@ fs::path find_runner(const fs::path& given) {
 
 fs::path find_model(const fs::path& given, const std::vector<fs::path>& folders) {
   std::error_code failed;
+  if (is_file(given / "config.json")) return given / "config.json";  // the folder of a Hugging Face model
   if (fs::exists(given, failed)) return given;
   if (fs::path file = find_preset(given.string(), folders, {"model/llm", "model", ""}); !file.empty()) return file;
   no_such_preset(given.string(), "--model", folders, "model");
@@ -140,13 +142,30 @@ void apply_set(Config& config, const std::string& text) {
   if (value.kind == YamlTree::Kind::kNull) value = {YamlTree::Kind::kScalar, {}, "", true, {}, {}};
   std::string target = path;
   // workload.env.NAME=value: a map of one entry.
-  if (constexpr std::string_view env = "workload.env."; path.starts_with(env)) {
+  for (const std::string_view key : {"workload.env", "model.stage_flops", "model.stage_bytes"}) {
+    if (!path.starts_with(std::string(key) + ".")) continue;
     YamlTree map{YamlTree::Kind::kMap, {}, "", false, {}, {}};
-    map.entries.push_back({{path.substr(env.size()), {}}, std::move(value)});
+    map.entries.push_back({{path.substr(key.size() + 1), {}}, std::move(value)});
     value = std::move(map);
-    target = "workload.env";
+    target = key;
   }
   apply_config(config, value, target, {}, [&](YamlTree::Place) { return where; });
+}
+
+// nl-stage's own YAML, or a Hugging Face config.json.
+void add_model(Config& config, Composer& composer, const fs::path& file) {
+  if (file.extension() != ".json") return composer.add(file);
+  const HfConfig model = read_hf_config(file);
+  std::string notes;
+  for (const auto& note : model.notes) notes += (notes.empty() ? "" : "; ") + note;
+  const auto put = [&](const std::string& key, const std::string& text) {
+    const YamlTree value{YamlTree::Kind::kScalar, {}, text, false, {}, {}};
+    apply_config(config, value, "model." + key, {}, [&](YamlTree::Place) { return file.string(); });
+  };
+  put("name", model.name);
+  for (const auto& [key, text] : model.attributes) put(key, text);
+  if (!notes.empty()) put("notes", notes);
+  config.sources.push_back(file.string());
 }
 
 void check_together(const Config& config) {
@@ -154,6 +173,11 @@ void check_together(const Config& config) {
     throw Error(ErrorKind::kConfig, "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range",
                 config.sources.empty() ? "--set" : config.sources.back(),
                 "such as --set nsys.nvtx_capture=decode_all@LLM");
+  const std::string& warmup = config.analysis.warmup;
+  const bool number = !warmup.empty() && warmup.size() < 7 && warmup.find_first_not_of("0123456789") == std::string::npos;
+  if (warmup != "auto" && warmup != "none" && !number)
+    throw Error(ErrorKind::kConfig, fmt::format("analysis.warmup is '{}'", warmup),
+                config.sources.empty() ? "--set" : config.sources.back(), "auto, none, or a number of iterations");
 }
 
 }  // namespace
@@ -167,12 +191,13 @@ Config load_config(const ConfigRequest& request) {
     if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
   Composer composer(config, std::move(folders));
   if (!runner.empty()) composer.add(runner);
-  if (!request.model_file.empty()) composer.add(find_model(request.model_file, composer.folders()));
+  if (!request.model_file.empty()) add_model(config, composer, find_model(request.model_file, composer.folders()));
   for (const auto& set : request.sets) apply_set(config, set);
   if (!request.name.empty()) {
     const YamlTree name{YamlTree::Kind::kScalar, {}, request.name, true, {}, {}};
     apply_config(config, name, "run.name", {}, [](YamlTree::Place) { return std::string("--name"); });
   }
+  config.analysis.rules.insert(config.analysis.rules.end(), request.rules.begin(), request.rules.end());
   if (!request.command.empty()) config.workload.command = request.command;
   check_together(config);
   config.composed_yaml = compose_yaml(config);

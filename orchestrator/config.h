@@ -21,9 +21,16 @@ struct RunOptions {
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
 };
 
+struct AnalysisOptions {
+  std::string warmup = "auto";      // or "none", or how many iterations come first and do not count
+  double warmup_factor = 1.5;       // auto: slower than this many times the later ones
+  std::vector<std::string> rules;   // files of rules besides the shipped ones
+};
+
 struct ArtifactOptions {
   std::string dir = "artifacts/runs";
   bool keep_env = false;  // leave the target's environment in the exported SQLite
+  bool perfetto = true;   // write the trace for Perfetto's UI
 };
 
 struct WorkloadOptions {
@@ -76,6 +83,20 @@ struct NcuOptions {
   std::vector<std::string> extra_args;
 };
 
+struct PerturbationOptions {
+  int repeats = 3;         // unprofiled passes, and as many traced ones, the capture among them; 0: none
+  double budget_s = 180;   // for all passes that are run for this alone
+};
+
+struct EnergyOptions {
+  std::string enabled = "auto";  // auto: where NVML answers; on: and its absence is said; off
+  double interval_ms = 50;
+};
+
+struct DeviceOptions {
+  std::string file;  // more GPU peaks: a file, or a folder of them
+};
+
 struct ModelOptions {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers, hidden_size …
@@ -83,12 +104,16 @@ struct ModelOptions {
 
 struct Config {
   RunOptions run;
+  AnalysisOptions analysis;
   ArtifactOptions artifacts;
   WorkloadOptions workload;
   ToolOptions tools;
   NsysOptions nsys;
   NcuOptions ncu;
+  PerturbationOptions perturbation;
+  EnergyOptions energy;
   ModelOptions model;
+  DeviceOptions device;
   std::string composed_yaml;         // the effective configuration, as config.yaml records it
   std::vector<std::string> sources;  // files that were composed, in order
 };
@@ -97,6 +122,7 @@ struct ConfigRequest {
   std::filesystem::path runner_file = {};  // conf/runner/deep.yaml, or a shipped runner's name: "deep"
   std::filesystem::path model_file = {};   // empty: the runner's own; a shipped model's name will do
   std::vector<std::string> sets = {};      // "run.top_n_kernels=20", in order
+  std::vector<std::string> rules = {};     // --rules: added to analysis.rules
   std::string name = {};                   // --name: wins over everything; empty: not given
   std::vector<std::string> command = {};   // after "--": likewise
 };

@@ -100,6 +100,18 @@ class Value {
     }
   }
 
+  // model.stage_flops: {gemm: 1e12} → "stage_flops.gemm"
+  void merge_numbers_into(std::map<std::string, std::string>& map) const {
+    if (tree_.kind == Kind::kNull) return;
+    if (tree_.kind != Kind::kMap) wrong_type();
+    for (const auto& [name, value] : tree_.entries) {
+      if (name.name.empty())
+        refuse(fmt::format("{} wants a name for each number", key_.path), where_(name.place), "write NAME: number");
+      Value(key_, value, where_).number<double>();
+      map[fmt::format("{}.{}", key_.path.substr(key_.path.find('.') + 1), name.name)] = value.text;
+    }
+  }
+
  private:
   [[noreturn]] void not_allowed(const YamlTree& tree) const {
     const std::string near = nearest_name(tree.text, {key_.allowed.begin(), key_.allowed.end()});
@@ -146,6 +158,7 @@ class Value {
 
 void store_attribute(const ConfigKey& key, ModelAttribute attribute, const YamlTree& tree, const Value& value,
                      Config& config) {
+  if (attribute.type == ModelAttribute::Type::kNumbers) return value.merge_numbers_into(config.model.attributes);
   if (attribute.type == ModelAttribute::Type::kWhole) value.number<long long>();
   if (attribute.type == ModelAttribute::Type::kNumber) value.number<double>();
   config.model.attributes[std::string(key.path.substr(key.path.find('.') + 1))] = value.text(tree);

@@ -9,6 +9,11 @@ constexpr double kDay = 86400;
 constexpr auto kText = ModelAttribute::Type::kText;
 constexpr auto kWhole = ModelAttribute::Type::kWhole;
 constexpr auto kNumber = ModelAttribute::Type::kNumber;
+constexpr auto kNumbers = ModelAttribute::Type::kNumbers;
+
+ConfigKey whole(std::string_view path, std::string_view help, double least = 1) {
+  return {.path = path, .member = ModelAttribute{kWhole}, .help = help, .least = least, .most = 1e15};
+}
 
 // A pointer to a function that reaches the member; its return type is the key's type.
 #define NL_MEMBER(section, field) +[](Config& c) -> decltype((c.section.field)) { return c.section.field; }
@@ -35,6 +40,18 @@ void add_run_keys(std::vector<ConfigKey>& keys) {
            .member = NL_MEMBER(run, stages),
            .help = "the stages whose kernels are ranked and profiled",
            .comma_list = true},
+          {.path = "analysis.warmup",
+           .member = NL_MEMBER(analysis, warmup),
+           .help = "iterations that do not count: auto, none, or how many of the first",
+           .not_empty = true},
+          {.path = "analysis.warmup_factor",
+           .member = NL_MEMBER(analysis, warmup_factor),
+           .help = "auto: leading iterations slower than this many times the later ones",
+           .least = 1,
+           .most = 1000},
+          {.path = "analysis.rules",
+           .member = NL_MEMBER(analysis, rules),
+           .help = "files of rules for the findings, besides the shipped ones"},
           {.path = "artifacts.dir",
            .member = NL_MEMBER(artifacts, dir),
            .help = "where bundles are made",
@@ -42,6 +59,9 @@ void add_run_keys(std::vector<ConfigKey>& keys) {
           {.path = "artifacts.keep_env",
            .member = NL_MEMBER(artifacts, keep_env),
            .help = "keep the target's environment values in the exported SQLite and in config.yaml"},
+          {.path = "artifacts.perfetto",
+           .member = NL_MEMBER(artifacts, perfetto),
+           .help = "write trace.pftrace for Perfetto's UI"},
           {.path = "workload.command",
            .member = NL_MEMBER(workload, command),
            .help = "what to profile: program and arguments"},
@@ -210,10 +230,33 @@ void add_ncu_keys(std::vector<ConfigKey>& keys) {
       });
 }
 
-void add_model_keys(std::vector<ConfigKey>& keys) {
-  const auto whole = [](std::string_view path, std::string_view help, double least = 1) {
-    return ConfigKey{.path = path, .member = ModelAttribute{kWhole}, .help = help, .least = least, .most = 1e15};
-  };
+void add_measure_keys(std::vector<ConfigKey>& keys) {
+  keys.insert(keys.end(), {
+                              {.path = "perturbation.repeats",
+                               .member = NL_MEMBER(perturbation, repeats),
+                               .help = "unprofiled passes, and as many traced ones, to tell what tracing costs; 0: none",
+                               .least = 0,
+                               .most = 100},
+                              {.path = "perturbation.budget_s",
+                               .member = NL_MEMBER(perturbation, budget_s),
+                               .help = "seconds for those passes together; what would not fit is left out",
+                               .least = 0,
+                               .most = 30 * kDay},
+                              {.path = "energy.enabled",
+                               .member = NL_MEMBER(energy, enabled),
+                               .help = "read power, clocks and throttling from NVML during the passes",
+                               .allowed = {"auto", "on", "off"}},
+                              {.path = "energy.interval_ms",
+                               .member = NL_MEMBER(energy, interval_ms),
+                               .help = "between two readings; stretched where a reading is costly",
+                               .least = 1,
+                               .most = 60000},
+                          });
+}
+
+// The decoder.
+void add_shape_keys(std::vector<ConfigKey>& keys) {
+  const std::vector<std::string_view> types = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
   keys.insert(keys.end(),
               {
                   {.path = "model.name", .member = NL_MEMBER(model, name), .help = "what the reports call the model"},
@@ -221,25 +264,102 @@ void add_model_keys(std::vector<ConfigKey>& keys) {
                   {.path = "model.dtype",
                    .member = ModelAttribute{kText},
                    .help = "the type of its weights",
-                   .allowed = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"}},
+                   .allowed = types},
+                  {.path = "model.compute_dtype",
+                   .member = ModelAttribute{kText},
+                   .help = "the type it multiplies in, whose peak counts; empty: that of its weights",
+                   .allowed = types},
+                  {.path = "model.kv_dtype",
+                   .member = ModelAttribute{kText},
+                   .help = "the type of the cached keys and values; empty: the type it multiplies in",
+                   .allowed = types},
                   whole("model.layers", "decoder layers"),
                   whole("model.hidden_size", "width of the residual stream"),
                   whole("model.heads", "query heads"),
                   whole("model.kv_heads", "key/value heads; fewer than heads: grouped-query attention"),
                   whole("model.head_dim", "width of a head"),
                   whole("model.intermediate_size", "width of the feed-forward layer"),
+                  {.path = "model.mlp",
+                   .member = ModelAttribute{kText},
+                   .help = "the feed-forward layer: gated (three matrices) or plain (two)",
+                   .allowed = {"gated", "plain"}},
                   whole("model.vocab_size", "rows of the embedding and of the output head"),
-                  whole("model.experts", "experts per layer; 0: none", 0),
-                  whole("model.experts_per_token", "experts that each token visits", 0),
+                  {.path = "model.tied_embeddings",
+                   .member = ModelAttribute{kText},
+                   .help = "embedding and output head are one matrix",
+                   .allowed = {"true", "false"}},
+                  whole("model.sliding_window", "tokens that attention sees back; empty: all"),
+                  whole("model.sliding_layers", "layers with that window; empty: all", 0),
                   whole("model.max_position", "longest context"),
                   whole("model.parameters", "parameters in all"),
-                  whole("model.batch_size", "sequences at a time"),
-                  whole("model.prompt_tokens", "tokens of the prompt"),
-                  whole("model.decode_tokens", "tokens generated"),
                   {.path = "model.rope_theta",
                    .member = ModelAttribute{kNumber},
                    .help = "base of the rotary embedding",
                    .least = 0},
+                  {.path = "model.notes",
+                   .member = ModelAttribute{kText},
+                   .help = "what a reader of the figures must know about this description"},
+              });
+}
+
+// Experts, latent attention, vision.
+void add_special_shape_keys(std::vector<ConfigKey>& keys) {
+  keys.insert(keys.end(),
+              {
+                  whole("model.experts", "experts per layer; 0: none", 0),
+                  whole("model.experts_per_token", "experts that each token visits", 0),
+                  whole("model.moe_intermediate_size", "width of an expert; empty: intermediate_size"),
+                  whole("model.shared_experts", "experts that every token visits", 0),
+                  whole("model.shared_intermediate_size", "their width together; empty: shared_experts × moe_intermediate_size", 0),
+                  whole("model.first_dense_layers", "layers without experts, at the beginning", 0),
+                  whole("model.moe_layer_freq", "of the others, every n-th has experts"),
+                  whole("model.q_lora_rank", "latent attention: width of the compressed queries; empty: not compressed", 0),
+                  whole("model.kv_lora_rank", "latent attention: width of the compressed keys and values", 0),
+                  whole("model.qk_nope_head_dim", "latent attention: width of a query or key without position"),
+                  whole("model.qk_rope_head_dim", "latent attention: width of its part with position"),
+                  whole("model.v_head_dim", "latent attention: width of a value"),
+                  whole("model.vision_layers", "layers of the vision tower", 0),
+                  whole("model.vision_hidden_size", "its width"),
+                  whole("model.vision_heads", "its heads"),
+                  whole("model.vision_intermediate_size", "width of its feed-forward layer; empty: four times its width"),
+                  {.path = "model.vision_mlp",
+                   .member = ModelAttribute{kText},
+                   .help = "its feed-forward layer; empty: plain",
+                   .allowed = {"gated", "plain"}},
+                  whole("model.vision_patch_size", "pixels of a patch's side"),
+                  whole("model.vision_patches", "patches of an image, as the tower sees them"),
+                  whole("model.image_tokens", "tokens of an image, as the decoder sees them"),
+                  whole("model.images", "images in a sequence; empty: 1"),
+                  whole("model.projector_input_size", "width of what the projector between tower and decoder is given"),
+                  whole("model.projector_hidden_size", "width of the layer in its middle; empty: it is one matrix"),
+              });
+}
+
+// What was run.
+void add_model_run_keys(std::vector<ConfigKey>& keys) {
+  keys.insert(keys.end(),
+              {
+                  whole("model.batch_size", "sequences at a time"),
+                  whole("model.prompt_tokens", "tokens of the prompt of each, those of images included"),
+                  whole("model.decode_tokens", "tokens generated of each; used where the trace does not tell its decode steps apart"),
+                  {.path = "model.prefill_logits",
+                   .member = ModelAttribute{kText},
+                   .help = "tokens of the prompt that go through the output head; empty: last",
+                   .allowed = {"last", "all"}},
+                  whole("model.tensor_parallel", "GPUs that share each layer; empty: 1"),
+                  {.path = "model.stage_flops",
+                   .member = ModelAttribute{kNumbers},
+                   .help = "stage → floating-point operations of one window, for what is no transformer",
+                   .least = 0,
+                   .most = 1e30},
+                  {.path = "model.stage_bytes",
+                   .member = ModelAttribute{kNumbers},
+                   .help = "stage → bytes that one window must move at least",
+                   .least = 0,
+                   .most = 1e30},
+                  {.path = "device.file",
+                   .member = NL_MEMBER(device, file),
+                   .help = "a file of GPU peaks, or a folder of them, that wins over the shipped ones"},
               });
 }
 
@@ -251,7 +371,10 @@ const std::vector<ConfigKey>& config_keys() {
     add_run_keys(all);
     add_nsys_keys(all);
     add_ncu_keys(all);
-    add_model_keys(all);
+    add_measure_keys(all);
+    add_shape_keys(all);
+    add_special_shape_keys(all);
+    add_model_run_keys(all);
     return all;
   }();
   return keys;
@@ -272,9 +395,10 @@ bool is_config_section(std::string_view path) {
 
 std::string_view config_type_name(const ConfigKey& key) {
   static constexpr std::string_view names[] = {"a text",        "a whole number",  "a number",
-                                               "true or false", "a list of texts", "a map of texts"};
+                                               "true or false", "a list of texts", "a map of texts", "a map of numbers"};
   if (const auto* attribute = std::get_if<ModelAttribute>(&key.member)) {
     if (attribute->type == kWhole) return names[1];
+    if (attribute->type == kNumbers) return names[6];
     return attribute->type == kNumber ? names[2] : names[0];
   }
   return names[key.member.index()];

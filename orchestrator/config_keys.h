@@ -11,9 +11,10 @@
 
 namespace nl {
 
-// A key of the `model:` section: kept as text in ModelOptions::attributes, checked as what it is.
+// A key of the `model:` section: kept as text in ModelOptions::attributes, checked as what it is. kNumbers is a map:
+// model.stage_flops: {gemm: 1e12} is kept as "stage_flops.gemm".
 struct ModelAttribute {
-  enum class Type { kText, kWhole, kNumber } type = Type::kText;
+  enum class Type { kText, kWhole, kNumber, kNumbers } type = Type::kText;
 };
 
 using ConfigMember = std::variant<std::string& (*)(Config&), int& (*)(Config&), double& (*)(Config&),

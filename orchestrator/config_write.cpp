@@ -15,6 +15,8 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
+std::string attribute_name(const ConfigKey& key) { return std::string(key.path.substr(key.path.find('.') + 1)); }
+
 struct Write {
   Config& config;
   const ConfigKey& key;
@@ -39,8 +41,17 @@ struct Write {
     }
     out << YAML::EndMap;
   }
+  // "stage_flops.gemm" → {gemm: …}
+  void numbers() const {
+    const std::string prefix = attribute_name(key) + ".";
+    out << YAML::Flow << YAML::BeginMap;
+    for (const auto& [name, value] : config.model.attributes)
+      if (name.starts_with(prefix)) out << YAML::Key << YAML::DoubleQuoted << name.substr(prefix.size()) << YAML::Value << value;
+    out << YAML::EndMap;
+  }
   void operator()(ModelAttribute attribute) const {
-    const auto& value = config.model.attributes.at(std::string(key.path.substr(key.path.find('.') + 1)));
+    if (attribute.type == ModelAttribute::Type::kNumbers) return numbers();
+    const auto& value = config.model.attributes.at(attribute_name(key));
     if (attribute.type == ModelAttribute::Type::kText)
       text(value);
     else
@@ -49,8 +60,12 @@ struct Write {
 };
 
 bool is_set(const Config& config, const ConfigKey& key) {
-  return !std::holds_alternative<ModelAttribute>(key.member) ||
-         config.model.attributes.count(std::string(key.path.substr(key.path.find('.') + 1))) > 0;
+  const auto* attribute = std::get_if<ModelAttribute>(&key.member);
+  if (!attribute) return true;
+  const auto& values = config.model.attributes;
+  if (attribute->type != ModelAttribute::Type::kNumbers) return values.count(attribute_name(key)) > 0;
+  const auto first = values.lower_bound(attribute_name(key) + ".");
+  return first != values.end() && first->first.starts_with(attribute_name(key) + ".");
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 #include <future>
 
 #include "analysis/ncu_match.h"
-#include "analysis/summarise.h"
+#include "analysis/operators.h"
 #include "orchestrator/bundle_files.h"
+#include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_nsys.h"
 #include "orchestrator/ncu_argv.h"
@@ -16,8 +17,11 @@
 #include "orchestrator/redact.h"
 #include "orchestrator/sha256.h"
 #include "parsers/collector_trace.h"
+#include "parsers/kineto_json.h"
 #include "parsers/ncu_csv.h"
 #include "parsers/nsys_sqlite.h"
+#include "parsers/ort_profile.h"
+#include "parsers/trtexec_json.h"
 
 namespace fs = std::filesystem;
 
@@ -29,13 +33,17 @@ std::vector<fs::path> all_inputs(const ImportRequest& request) {
   if (!request.nsys.empty()) files.push_back(request.nsys);
   files.insert(files.end(), request.ncu.begin(), request.ncu.end());
   files.insert(files.end(), request.collector.begin(), request.collector.end());
+  if (!request.kineto.empty()) files.push_back(request.kineto);
+  files.insert(files.end(), request.ort.begin(), request.ort.end());
+  files.insert(files.end(), request.trtexec.begin(), request.trtexec.end());
   return files;
 }
 
 void check_inputs(const ImportRequest& request) {
-  if (request.nsys.empty() && request.collector.empty())
+  if (request.nsys.empty() && request.collector.empty() && request.kineto.empty() && request.ort.empty() &&
+      request.trtexec.empty())
     throw Error(ErrorKind::kUsage, "there is nothing to import", "import",
-                "give --nsys F.sqlite (or F.nsys-rep), or --collector FILES");
+                "give --nsys F.sqlite (or F.nsys-rep), --kineto, --ort, --trtexec, or --collector FILES");
   for (const auto& file : all_inputs(request)) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
@@ -64,12 +72,30 @@ class Import {
       : request_(request), bundle_(bundle), run_(run), verdict_(verdict),
         passes_(launcher, bundle, verdict, run.provenance.passes, true) {}
 
+  // The first of what was given that has a timeline; trtexec's files have none.
   Trace trace() {
-    if (request_.nsys.empty()) return read_collector_traces(request_.collector);
-    const fs::path sqlite = sqlite_of(request_.nsys);
-    Trace trace = read_nsys_sqlite(sqlite);
-    describe_capture_machine(sqlite, trace, run_);
-    return trace;
+    if (!request_.nsys.empty()) {
+      const fs::path sqlite = sqlite_of(request_.nsys);
+      Trace trace = read_nsys_sqlite(sqlite);
+      describe_capture_machine(sqlite, trace, run_);
+      return trace;
+    }
+    if (!request_.collector.empty()) return read_collector_traces(request_.collector);
+    if (!request_.kineto.empty()) return read_kineto_json(request_.kineto);
+    return request_.ort.empty() ? Trace() : read_ort_profile(request_.ort[0]);
+  }
+
+  // What was given beside the capture: each a table of operators of its own.
+  void join_operators() {
+    const bool kineto_beside = !request_.nsys.empty() || !request_.collector.empty();
+    if (kineto_beside && !request_.kineto.empty()) join_operators_of(read_kineto_json(request_.kineto), "kineto", request_.kineto);
+    const bool ort_beside = kineto_beside || !request_.kineto.empty();
+    for (std::size_t i = ort_beside ? 0 : 1; i < request_.ort.size(); ++i)
+      join_operators_of(read_ort_profile(request_.ort[i]), "onnxruntime", request_.ort[i]);
+    if (request_.trtexec.empty()) return;
+    run_.operators.push_back(
+        read_trtexec(request_.trtexec[0], request_.trtexec.size() > 1 ? request_.trtexec[1] : fs::path()));
+    run_.operators_note.clear();
   }
 
   void join_ncu(const Trace& trace) {
@@ -94,6 +120,14 @@ class Import {
   }
 
  private:
+  void join_operators_of(const Trace& other, const std::string& source, const fs::path& file) {
+    add_operator_table_from(other, source, file.filename().string(), run_);
+    for (const auto& note : other.stats.notes)
+      run_.import_stats.notes.push_back(file.filename().string() + ": " + note);
+    for (const auto& [reason, rows] : other.stats.rows_damaged)
+      run_.import_stats.rows_damaged[source + ": " + reason] += rows;
+  }
+
   const Toolset& tools() {
     if (!tools_) tools_ = find_tools(request_.config.tools);
     return *tools_;
@@ -169,6 +203,7 @@ void describe_source(const ImportRequest& request, Run& run) {
 
 RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   check_inputs(request);
+  const Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
   const Bundle bundle = Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"},
                                        std::chrono::system_clock::now());
@@ -182,8 +217,10 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
     Import import(request, launcher, bundle, run, verdict);
     const Trace trace = import.trace();
     auto digests = hash_inputs(all_inputs(request));
-    summarise(trace, {request.config.run.stages, static_cast<std::size_t>(request.config.run.top_n_kernels)}, run);
+    analyse_trace(trace, request.config, run);
+    import.join_operators();
     import.join_ncu(trace);
+    explain(knowledge, run);
     run.provenance.inputs_sha256 = digests.get();
     if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
     write_bundle(bundle, request.config, trace, verdict, run);

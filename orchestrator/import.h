@@ -12,6 +12,9 @@ struct ImportRequest {
   std::filesystem::path nsys;              // .sqlite or .nsys-rep; empty: none
   std::vector<std::filesystem::path> ncu;  // raw.csv, details.csv or .ncu-rep
   std::vector<std::filesystem::path> collector;
+  std::filesystem::path kineto;              // the capture where there is no other, else a table of operators
+  std::vector<std::filesystem::path> ort;    // likewise
+  std::vector<std::filesystem::path> trtexec;  // profile, layers: operators only
   std::filesystem::path out;  // as for run
   bool copy = false;          // a blanked copy of the export into the bundle
 };

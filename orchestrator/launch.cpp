@@ -7,6 +7,7 @@
 
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_nsys.h"
+#include "orchestrator/perturbation_passes.h"
 
 namespace fs = std::filesystem;
 
@@ -49,11 +50,7 @@ Capture launch_collector(const Pass& pass, const Config& config, const Bundle& b
   const auto result = passes.run(std::move(waiting));
   if (!result) return capture;
   capture.workload_exit = result->exit_status;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(bundle.path() / "collector", ignored))
-    if (entry.is_regular_file() && entry.path().filename() != "cmd.txt")
-      capture.collector_files.push_back(entry.path());
-  std::sort(capture.collector_files.begin(), capture.collector_files.end());
+  capture.collector_files = collector_files(bundle.path() / "collector");
   judge_workload(*result, config, passes.last(), verdict);
   if (capture.collector_files.empty() && !verdict.failure())
     verdict.add(ErrorKind::kCapture, "the collector recorded nothing", "collector/",
@@ -80,34 +77,49 @@ std::optional<ProcessResult> PassRunner::run(Pass pass, bool always) {
   if (!result_file.empty()) process.stdout_log += ".partial";
   note_command(bundle_, pass);
   records_.push_back({pass.name, process.argv, {}, 0, "failed", {}, {}});
-  ProcessResult result;
-  try {
-    result = launcher_.launch(process);
-  } catch (const Error& error) {
-    records_.back().detail = error.message;
-    verdict_.add(error);
-    return std::nullopt;
-  }
+  const auto result = launch(pass);
+  if (!result) return std::nullopt;
   if (!result_file.empty()) {
     std::error_code ignored;
-    const bool whole = outcome_word(result) == "ok" && result.log_error.empty();
+    const bool whole = outcome_word(*result) == "ok" && result->log_error.empty();
     whole ? fs::rename(process.stdout_log, result_file, ignored) : (void)fs::remove(process.stdout_log, ignored);
   }
   auto& record = records_.back();
-  record.exit_status = result.exit_status;
-  record.duration_ns = result.duration_ns;
-  record.outcome = outcome_word(result);
+  record.exit_status = result->exit_status;
+  record.duration_ns = result->duration_ns;
+  record.outcome = outcome_word(*result);
   record.outputs = outputs_there(bundle_, pass);
+  judge(pass, *result);
+  return result;
+}
+
+std::optional<ProcessResult> PassRunner::launch(const Pass& pass) {
+  const bool sampling = pass.sample_power && sampler_ != nullptr;
+  std::optional<ProcessResult> result;
+  if (sampling) sampler_->begin();
+  try {
+    result = launcher_.launch(pass.process);
+  } catch (const Error& error) {
+    records_.back().detail = error.message;
+    if (!pass.optional) verdict_.add(error);
+  }
+  if (sampling) power_ = sampler_->end();
+  return result;
+}
+
+void PassRunner::judge(const Pass& pass, const ProcessResult& result) {
+  std::string& detail = records_.back().detail;
   if (!result.leftovers_killed.empty())
-    record.detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
+    detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
+  const double timeout_s = pass.process.timeout_s;
+  if (pass.optional && result.timed_out) detail = fmt::format("ended after {:.0f} s", timeout_s);
   if (!result.log_error.empty())
     verdict_.add(ErrorKind::kOutput, "a log could not be written to its end", result.log_error,
-                 fmt::format("free some space ({})", free_space_of(process.stdout_log)));
+                 fmt::format("free some space ({})", free_space_of(pass.process.stdout_log)));
   if (result.interrupted) verdict_.interrupted(result.interrupt_signal);
-  if (result.timed_out)
-    verdict_.add(ErrorKind::kTimeout, fmt::format("the {} pass was ended after {} s", pass.name, process.timeout_s),
-                 pass.name, fmt::format("raise it: --set {}={:.0f}", timeout_key(pass.name), process.timeout_s * 4));
-  return result;
+  if (!pass.optional && result.timed_out)
+    verdict_.add(ErrorKind::kTimeout, fmt::format("the {} pass was ended after {} s", pass.name, timeout_s), pass.name,
+                 fmt::format("raise it: --set {}={:.0f}", timeout_key(pass.name), timeout_s * 4));
 }
 
 void PassRunner::skip(const Pass& pass, const std::string& why) {
@@ -117,11 +129,26 @@ void PassRunner::skip(const Pass& pass, const std::string& why) {
 Capture launch(const Plan& plan, const Config& config, const Toolset& tools, const Bundle& bundle, PassRunner& passes,
                Verdict& verdict) {
   for (const auto& pass : plan.passes) {
-    if (pass.name == "nsys") return launch_nsys(pass, config, *tools.nsys, bundle, passes, verdict);
-    if (pass.name == "collector") return launch_collector(pass, config, bundle, passes, verdict);
+    if (pass.name != "nsys" && pass.name != "collector") continue;
+    RepeatedPasses repeats(plan, config, bundle, passes, verdict);
+    repeats.run_before();
+    Capture capture = pass.name == "nsys" ? launch_nsys(pass, config, *tools.nsys, bundle, passes, verdict)
+                                          : launch_collector(pass, config, bundle, passes, verdict);
+    capture.power = passes.take_power();
+    capture.repeats = repeats.run_after(capture);
+    return capture;
   }
   throw Error(ErrorKind::kTool, "there is nothing to capture with", "neither nsys nor the collector was found",
               "run `nl-stage doctor` to see what was looked for");
+}
+
+std::vector<fs::path> collector_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.is_regular_file() && entry.path().filename() != "cmd.txt") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 void move_file(const fs::path& from, const fs::path& to) {

@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/energy.h"
+#include "analysis/perturbation.h"
 #include "orchestrator/bundle.h"
+#include "orchestrator/nvml_sampler.h"
 #include "orchestrator/plan.h"
 #include "orchestrator/verdict.h"
 
@@ -35,13 +38,30 @@ class PassRunner {
   std::optional<ProcessResult> run(Pass pass, bool always = false);
   PassRecord& last() { return records_.back(); }
   void skip(const Pass& pass, const std::string& why);
+  const std::vector<PassRecord>& records() const { return records_; }
+
+  // The meters are read during the passes that ask for it; none: they are not.
+  void sample_power(PowerSampler* sampler) { sampler_ = sampler; }
+  std::vector<PowerSample> take_power() { return std::move(power_); }  // of the latest such pass
 
  private:
+  std::optional<ProcessResult> launch(const Pass& pass);
+  void judge(const Pass& pass, const ProcessResult& result);
+
   Launcher& launcher_;
   const Bundle& bundle_;
   Verdict& verdict_;
   std::vector<PassRecord>& records_;
   bool quiet_;
+  PowerSampler* sampler_ = nullptr;
+  std::vector<PowerSample> power_;
+};
+
+// The passes beside the capture that tell what profiling costs.
+struct Repeats {
+  std::vector<PassTimes> before, after;  // the capture
+  std::vector<SampledPass> bare_power;   // of the bare passes, as far as the meters were read
+  std::vector<std::string> notes;        // passes that were left out, or do not count
 };
 
 // What the first passes left in the bundle.
@@ -49,10 +69,13 @@ struct Capture {
   std::filesystem::path nsys_sqlite;  // empty: none
   std::vector<std::filesystem::path> collector_files;
   std::optional<int> workload_exit;
+  std::vector<PowerSample> power;  // while it ran
+  Repeats repeats;
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };
 
-// The nsys pass and its export, or the collector pass, whichever the plan has. Trouble goes to the verdict.
+// The nsys pass and its export with the passes that tell its cost, or the collector pass, whichever the plan
+// has. Trouble goes to the verdict.
 Capture launch(const Plan& plan, const Config& config, const Toolset& tools, const Bundle& bundle, PassRunner& passes,
                Verdict& verdict);
 
@@ -65,6 +88,9 @@ std::vector<std::filesystem::path> generated_files(const std::string& nsys_outpu
 //                 ID         TIME                       STATE LAUNCH NAME
 //             112613        00:03                  Collection      1 profile-sleep-2606
 std::string session_of(const std::string& sessions_list, int pid);
+
+// What the collector wrote into a folder, by name.
+std::vector<std::filesystem::path> collector_files(const std::filesystem::path& folder);
 
 // Moves across file systems too.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);

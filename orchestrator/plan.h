@@ -11,11 +11,13 @@
 namespace nl {
 
 struct Pass {
-  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector" …
+  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "bare", "nsys-repeat" …
   ProcessSpec process;
   std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
   std::string purpose;                         // one line for the dry run
   std::vector<std::string> private_env;        // of process.env, those whose values are not shown
+  bool optional = false;                       // its failure is noted, and no problem of the run
+  bool sample_power = false;                   // the GPUs' meters are read while it runs
 };
 
 // What will be run, as data. Passes after nsys depend on its result (which kernels), so the ncu pass is

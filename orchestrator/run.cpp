@@ -2,12 +2,13 @@
 
 #include <chrono>
 
-#include "analysis/summarise.h"
 #include "orchestrator/bundle_files.h"
 #include "orchestrator/doctor.h"
+#include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_ncu.h"
 #include "orchestrator/provenance.h"
+#include "orchestrator/weigh_passes.h"
 #include "parsers/collector_trace.h"
 #include "parsers/nsys_sqlite.h"
 
@@ -85,7 +86,7 @@ void analyse(const Trace& trace, const Config& config, const Plan& plan, const T
       plan.captured_by.rfind("nsys", 0) == 0 ? "nsys" : plan.captured_by;  // ncu is still to come
   if (run.provenance.captured_by == "nsys") run.software.nsys_version = tools.nsys->version.text();
   run.provenance.adaptations = plan.adaptations;
-  summarise(trace, {config.run.stages, static_cast<std::size_t>(config.run.top_n_kernels)}, run);
+  analyse_trace(trace, config, run);
 }
 
 // Kernels that nobody tried to capture are no failure, but where there is a GPU they were wanted.
@@ -107,6 +108,7 @@ void explain_absent_kernels(const Config& config, const Plan& plan, const Toolse
 
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Config& config = request.config;
+  const Knowledge knowledge = load_knowledge(config);
   Interrupts interrupts;
   if (!config.workload.command.empty()) find_executable(config.workload.command[0], config.workload.working_directory);
   const Toolset tools = ready_tools(config);
@@ -115,6 +117,8 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   Run run = new_run(config, bundle);
   Verdict verdict;
   PassRunner passes(launcher, bundle, verdict, run.provenance.passes, request.quiet);
+  const auto power = open_power_sampler(config, tools, verdict, run);
+  passes.sample_power(power.get());
 
   const Plan plan = plan_for(config, tools, bundle);
   write_configuration(bundle, config);
@@ -124,7 +128,9 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   drop_unwanted_export(config, capture, verdict, run);
   analyse(trace, config, plan, tools, run);
   launch_ncu(config, tools, trace, bundle, passes, verdict, run);
+  weigh_passes(config, plan, capture, trace, power.get(), bundle, run);
   explain_absent_kernels(config, plan, tools, verdict, run);
+  explain(knowledge, run);
   if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
   write_bundle(bundle, config, trace, verdict, run);
   return {std::move(run), bundle.path(), verdict.failure(), verdict.interrupt_signal()};

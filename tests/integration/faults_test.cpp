@@ -199,7 +199,7 @@ TEST_CASE("help and version of every verb") {
   Scene scene;
   CHECK(scene.nl_stage({"--version"}).out.find("nl-stage 0.") == 0);
   CHECK(scene.nl_stage({"--help"}).says("Examples:"));
-  for (const char* verb : {"run", "plan", "import", "stats", "doctor", "validate"}) {
+  for (const char* verb : {"run", "plan", "import", "report", "stats", "doctor", "validate"}) {
     INFO(verb);
     const Outcome outcome = scene.nl_stage({verb, "--help"});
     CHECK(outcome.status == 0);

@@ -48,6 +48,8 @@ pid_t Scene::start(const std::vector<std::string>& arguments, Outcome&) {
   std::vector<std::string> words = prefix;
   words.push_back(std::string(NL_BUILD_ROOT) + "/cli/nl-stage");
   words.insert(words.end(), arguments.begin(), arguments.end());
+  if (!perturbation && !arguments.empty() && arguments[0] == "run")
+    words.insert(words.end() - static_cast<std::ptrdiff_t>(arguments.size()) + 1, {"--set", "perturbation.repeats=0"});
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

@@ -30,6 +30,7 @@ class Scene {
   fs::path path;
   std::map<std::string, std::string> env;
   std::vector<std::string> prefix;  // words before nl-stage: a program that starts it
+  bool perturbation = false;        // runs repeat their passes as configured; else only the capture is run
 
   // nl-stage with these arguments, to its end.
   Outcome nl_stage(const std::vector<std::string>& arguments, double limit_s = 120);

@@ -12,6 +12,7 @@ namespace {
 nl::Config config_for(Words command) {
   nl::Config config;
   config.workload.command = std::move(command);
+  config.perturbation.repeats = 0;
   return config;
 }
 
@@ -54,6 +55,48 @@ TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
   CHECK(has(plan.passes[2].process.argv, "LLM@decode_all"));
   CHECK(plan.passes[3].process.stdout_log == "/b/ncu/raw.csv");
   CHECK(plan.passes[3].process.env.at("LC_ALL") == "C");
+}
+
+TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
+  auto config = config_for({"python", "x.py"});
+  config.perturbation.repeats = 3;
+  auto tools = gpu_machine();
+  tools.injection_env = {"CUDA_INJECTION64_PATH"};
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(names(plan) == Words{"bare", "nsys", "nsys-export", "bare", "nsys-repeat", "nsys-repeat-export", "bare",
+                             "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.captured_by == "nsys+ncu");
+  const auto& bare = plan.passes[3];
+  CHECK(bare.process.argv == Words{"python", "x.py"});
+  CHECK(bare.process.env ==
+        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/bare/2"}});
+  CHECK(bare.process.unset_env == Words{"CUDA_INJECTION64_PATH"});
+  CHECK(bare.process.timeout_s == 180);
+  CHECK(bare.optional);
+  CHECK(bare.sample_power);
+  // The same trace but for where it lands.
+  auto expected = plan.passes[1].process.argv;
+  std::replace(expected.begin(), expected.end(), std::string("--output=/b/nsys/run"),
+               std::string("--output=/b/perturbation/nsys-2"));
+  CHECK(plan.passes[4].process.argv == expected);
+  CHECK(plan.passes[4].optional);
+  CHECK(has(plan.passes[5].process.argv, "/b/perturbation/nsys-2.nsys-rep"));
+  CHECK_FALSE(plan.passes[1].optional);
+  CHECK(plan.adaptations.size() == 2);  // the injection of nsys and ncu, not of each repetition
+  const std::string text = nl::describe_plan(plan);
+  CHECK(text.find("# 4. bare: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
+}
+
+TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
+  auto config = config_for({"x"});
+  config.perturbation.repeats = 3;
+  auto tools = gpu_machine();
+  tools.collector.reset();
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.adaptations ==
+        Words{"the collector was not found: how much profiling slows the workload is not measured"});
 }
 
 TEST_CASE("what is missing is left out and said") {

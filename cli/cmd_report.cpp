@@ -1,0 +1,67 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/verbs.h"
+#include "orchestrator/report.h"
+
+namespace nl {
+namespace {
+
+struct Flags {
+  std::string bundle, out;
+  std::vector<std::string> rules;
+  bool json = false;
+};
+
+void print_json(const ReportResult& result) {
+  nlohmann::ordered_json out;
+  out["run_id"] = result.run.run_id;
+  out["folder"] = result.folder.string();
+  out["files"] = result.files;
+  out["findings"] = result.run.findings.size();
+  out["notes"] = result.notes;
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+int report(const Flags& flags) {
+  const ReportResult result = report_bundle({flags.bundle, flags.rules, flags.out});
+  if (flags.json) {
+    print_json(result);
+  } else {
+    for (const auto& file : result.files) fmt::print("{}\n", (result.folder / file).string());
+    for (const auto& note : result.notes) fmt::print("note: {}\n", note);
+  }
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = app.add_subcommand("report", "Render the reports of a bundle again, from its run.json alone");
+  verb->add_option("bundle", flags->bundle, "the bundle's folder, or its run.json")->type_name("BUNDLE")->required();
+  verb->add_option("--rules", flags->rules, "judge the findings anew, by the shipped rules and this file; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  verb->add_option("--out", flags->out, "write into this folder, absent or empty, instead of the bundle")->type_name("DIR");
+  verb->add_flag("--json", flags->json, "print {run_id, folder, files, findings, notes} on stdout");
+  verb->footer(
+      "Writes report.md, report.html, stakeholder_summary.md, operators.md and kernels.md, and brings manifest.json up to\n"
+      "date; with --rules run.json too. Neither captures nor NVIDIA's tools are needed. Where the bundle has no\n"
+      "trace.pftrace, timeline.pftrace shows the one iteration that run.json holds.\n"
+      "Examples:\n"
+      "  nl-stage report artifacts/runs/20250101-120000-llama-deep\n"
+      "  nl-stage report run.json --out rendered\n"
+      "  nl-stage report bundle --rules my_rules.yaml --json\n\n"
+      "The exit status is 3 where run.json is missing, damaged or newer than this nl-stage, 2 where a rule file is wrong,\n"
+      "8 where the files cannot be written.");
+  verb->callback([flags, &action] { action = [flags] { return report(*flags); }; });
+}
+
+}  // namespace nl

@@ -1,0 +1,57 @@
+#include "orchestrator/explain.h"
+
+#include <charconv>
+#include <optional>
+
+#include "analysis/efficiency.h"
+#include "analysis/layers.h"
+#include "analysis/operators.h"
+#include "analysis/roofline.h"
+#include "analysis/rules/judge.h"
+#include "analysis/summarise.h"
+#include "orchestrator/device_table.h"
+#include "orchestrator/rules_file.h"
+#include "orchestrator/warmup_rule.h"
+
+namespace nl {
+namespace {
+
+std::optional<std::uint64_t> count_of(const ModelOptions& model, const char* attribute) {
+  const auto found = model.attributes.find(attribute);
+  if (found == model.attributes.end()) return std::nullopt;
+  const std::string& text = found->second;
+  std::uint64_t count = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
+SummaryOptions summary_options(const Config& config) {
+  SummaryOptions options;
+  options.stages = config.run.stages;
+  options.top_n_kernels = static_cast<std::size_t>(config.run.top_n_kernels);
+  options.warmup = warmup_rule(config);
+  options.tokens = {count_of(config.model, "batch_size"), count_of(config.model, "prompt_tokens"),
+                    count_of(config.model, "decode_tokens")};
+  return options;
+}
+
+}  // namespace
+
+Knowledge load_knowledge(const Config& config) {
+  return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules)};
+}
+
+void analyse_trace(const Trace& trace, const Config& config, Run& run) {
+  summarise(trace, summary_options(config), run);
+  add_operators(trace, {}, run);
+  add_layers(trace, run);
+}
+
+void explain(const Knowledge& knowledge, Run& run) {
+  fill_efficiency(knowledge.devices, run);
+  fill_roofline(run);
+  judge(knowledge.rules, run);
+}
+
+}  // namespace nl

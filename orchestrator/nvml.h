@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nl {
+
+using NvmlDevice = void*;
+
+struct NvmlUtilization {
+  unsigned gpu = 0, memory = 0;  // per cent
+};
+
+// One entry of nvmlDeviceGetFieldValues, laid out as nvml.h has it.
+struct NvmlFieldValue {
+  unsigned field = 0, scope = 0;
+  long long timestamp = 0, latency_us = 0;
+  unsigned value_type = 0;  // 1: 32 bits; 0: a double; the others up to 4: 64 bits
+  int result = 0;
+  union {
+    double number;
+    unsigned int whole32;
+    unsigned long long whole64 = 0;
+  } value;
+};
+static_assert(sizeof(NvmlFieldValue) == 40);
+
+// The driver's management library, loaded and initialised for as long as the object lives. Every result is
+// 0 for success. Functions that a driver may lack are null then.
+class Nvml {
+ public:
+  // Null where it cannot be loaded or does not start; `trouble` says why.
+  static std::unique_ptr<Nvml> load(const std::filesystem::path& library, std::string& trouble);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  std::vector<NvmlDevice> devices(std::string& trouble) const;
+  std::string name(NvmlDevice device) const;
+  std::string uuid(NvmlDevice device) const;  // "GPU-…"; empty where it does not say
+  std::string driver() const;
+
+  int (*total_energy)(NvmlDevice, unsigned long long* millijoules) = nullptr;
+  int (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;
+  int (*field_values)(NvmlDevice, int, NvmlFieldValue*) = nullptr;
+  int (*clock_info)(NvmlDevice, int clock, unsigned* mhz) = nullptr;  // 1: SM, 2: memory
+  int (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;
+  int (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
+  int (*clocks_event_reasons)(NvmlDevice, unsigned long long* bits) = nullptr;
+
+ private:
+  explicit Nvml(void* library) : library_(library) {}
+  bool find_functions();
+
+  void* library_;
+  bool started_ = false;
+  int (*init_)() = nullptr;
+  int (*shutdown_)() = nullptr;
+  int (*device_count_)(unsigned*) = nullptr;
+  int (*device_by_index_)(unsigned, NvmlDevice*) = nullptr;
+  int (*device_name_)(NvmlDevice, char*, unsigned) = nullptr;
+  int (*device_uuid_)(NvmlDevice, char*, unsigned) = nullptr;
+  int (*driver_version_)(char*, unsigned) = nullptr;
+  const char* (*error_text_)(int) = nullptr;
+};
+
+}  // namespace nl

@@ -1,0 +1,149 @@
+#include "orchestrator/report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "analysis/rules/judge.h"
+#include "exporters/run_json.h"
+#include "model/error.h"
+#include "orchestrator/bundle.h"
+#include "orchestrator/render.h"
+#include "orchestrator/rules_file.h"
+#include "orchestrator/schema.h"
+#include "orchestrator/sha256.h"
+#include "orchestrator/whole_file.h"
+
+namespace fs = std::filesystem;
+
+namespace nl {
+namespace {
+
+using nlohmann::ordered_json;
+
+fs::path run_json_of(const fs::path& bundle) {
+  std::error_code ignored;
+  const fs::path file = fs::is_directory(bundle, ignored) ? bundle / "run.json" : bundle;
+  if (!fs::exists(file, ignored))
+    throw Error(ErrorKind::kInput, "there is no run.json", file.string(),
+                "name a bundle's folder or its run.json; `nl-stage import` makes a bundle from captures");
+  return file;
+}
+
+std::string read_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
+  return text;
+}
+
+// The reader knows the place inside the file, not the file's name.
+Run read_run(const std::string& text, const fs::path& file) {
+  try {
+    return run_from_json(text);
+  } catch (Error& error) {
+    constexpr std::string_view kName = "run.json";
+    if (error.where.starts_with(kName)) error.where = file.string() + error.where.substr(kName.size());
+    throw;
+  }
+}
+
+void claim_out(const fs::path& out) {
+  std::error_code failure;
+  if (fs::exists(out, failure) && (!fs::is_directory(out, failure) || !fs::is_empty(out, failure)))
+    throw Error(ErrorKind::kOutput, "the output folder exists and is not empty", out.string(), "give --out a folder that is absent or empty");
+  fs::create_directories(out, failure);
+  if (failure)
+    throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), out.string(), "give --out a folder that you may write to");
+}
+
+void check_writable(const fs::path& folder) {
+  if (access(folder.c_str(), W_OK) == 0) return;
+  throw Error(ErrorKind::kOutput, "the bundle's folder cannot be written to", folder.string(), "give --out DIR: the files are then written there");
+}
+
+// The digests of what was written anew; those of the captures stay as they are, also where a capture has changed since.
+void update_manifest(const fs::path& folder, ReportResult& result) {
+  const fs::path file = folder / "manifest.json";
+  if (!fs::exists(file)) return;
+  try {
+    ordered_json manifest = ordered_json::parse(read_text(file));
+    std::vector<ordered_json> entries = manifest.at("files").get<std::vector<ordered_json>>();
+    for (const std::string& name : result.files) {
+      std::erase_if(entries, [&](const ordered_json& entry) { return entry.at("path") == name; });
+      entries.push_back({{"path", name}, {"size_bytes", fs::file_size(folder / name)}, {"sha256", sha256_file(folder / name)}});
+    }
+    const auto path = [](const ordered_json& entry) { return entry.at("path").get<std::string>(); };
+    std::sort(entries.begin(), entries.end(), [&](const ordered_json& a, const ordered_json& b) { return path(a) < path(b); });
+    manifest["files"] = entries;
+    write_file_whole(file, manifest.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  } catch (const ordered_json::exception& broken) {
+    result.notes.push_back(fmt::format("manifest.json is damaged and was left as it is: {}", broken.what()));
+  }
+}
+
+class Report {
+ public:
+  Report(const ReportRequest& request, const fs::path& source, std::string text)
+      : request_(request), bundle_(fs::absolute(source).parent_path()), text_(std::move(text)) {
+    result_.run = read_run(text_, source);
+    const bool elsewhere = !request.out.empty() && fs::weakly_canonical(request.out) != fs::weakly_canonical(bundle_);
+    result_.folder = elsewhere ? fs::absolute(request.out) : bundle_;
+  }
+
+  ReportResult write() {
+    if (!request_.rules.empty()) judge_anew();
+    const bool elsewhere = result_.folder != bundle_;
+    if (elsewhere) claim_out(result_.folder);
+    else check_writable(bundle_);
+    if (elsewhere || !request_.rules.empty()) put("run.json", text_);
+    write_reports(result_.run, [this](const fs::path& name, std::string_view text) { put(name, text); });
+    if (!fs::exists(bundle_ / kTraceFile)) write_timeline();
+    if (!elsewhere) update_manifest(bundle_, result_);
+    return std::move(result_);
+  }
+
+ private:
+  void judge_anew() {
+    judge(load_rules(shipped_rules(), request_.rules), result_.run);
+    result_.run.schema_version = kRunSchemaVersion;
+    text_ = run_to_json(result_.run);
+    validate_run_json(text_);
+    result_.notes.push_back(fmt::format("judged anew: {} findings, {} rules abstained", result_.run.findings.size(), result_.run.abstentions.size()));
+  }
+
+  void put(const fs::path& name, std::string_view text) {
+    write_file_whole(result_.folder / name, text);
+    result_.files.push_back(name.generic_string());
+  }
+
+  void write_timeline() {
+    if (!result_.run.timeline) {
+      result_.notes.push_back("no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures");
+      return;
+    }
+    WholeFile out(result_.folder / kTimelineFile);
+    const auto summary = write_perfetto(*result_.run.timeline, [&](std::string_view piece) { out.append(piece); });
+    out.commit();
+    result_.files.emplace_back(kTimelineFile);
+    result_.notes.push_back(fmt::format("{} shows {}: the bundle has no {}", kTimelineFile, summary.note, kTraceFile));
+  }
+
+  const ReportRequest& request_;
+  fs::path bundle_;
+  std::string text_;
+  ReportResult result_;
+};
+
+}  // namespace
+
+ReportResult report_bundle(const ReportRequest& request) {
+  const fs::path file = run_json_of(request.bundle);
+  return Report(request, file, read_text(file)).write();
+}
+
+}  // namespace nl

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace nl {
+
+// write_file_whole() for what is too long to hold in memory: appears under its name with commit(), and leaves
+// nothing behind without it. Error(kOutput) as there.
+class WholeFile {
+ public:
+  explicit WholeFile(std::filesystem::path file);
+  ~WholeFile();
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void append(std::string_view piece);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* step) const;
+
+  std::filesystem::path file_, unfinished_;
+  int fd_ = -1;
+};
+
+}  // namespace nl

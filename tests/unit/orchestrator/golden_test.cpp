@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/ncu_match.h"
+#include "analysis/operators.h"
+#include "exporters/run_json.h"
+#include "orchestrator/explain.h"
+#include "orchestrator/render.h"
+#include "orchestrator/schema.h"
+#include "parsers/kineto_json.h"
+#include "parsers/ncu_csv.h"
+#include "parsers/nsys_sqlite.h"
+#include "parsers/ort_profile.h"
+#include "tests/catch.h"
+
+// From real captures to every file that people read. After a change of the reports run tools/golden, which writes
+// them anew, and read the difference.
+namespace {
+
+using nlohmann::json;
+
+const std::string kLlama = NL_FIXTURES "/h200-llama/";
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+void update_if_asked(const std::string& file, std::string_view text) {
+  if (std::getenv("NL_UPDATE_GOLDEN") == nullptr) return;
+  std::ofstream(file, std::ios::binary) << text;
+  WARN("wrote " << file);
+}
+
+// The numbers of a golden run.json may differ in the last bit where one compiler fuses a multiplication
+// and an addition and another does not; all else must be equal.
+void check_same(const json& ours, const json& golden, const std::string& where) {
+  if (ours.is_number_float() && golden.is_number_float()) {
+    const double a = ours.get<double>(), b = golden.get<double>();
+    if (std::abs(a - b) > 1e-12 * std::max(std::abs(a), std::abs(b))) FAIL_CHECK(where << ": " << a << " instead of " << b);
+    return;
+  }
+  if (ours.type() != golden.type() && !(ours.is_number() && golden.is_number())) {
+    FAIL_CHECK(where << ": " << ours.dump() << " instead of " << golden.dump());
+  } else if (ours.is_object()) {
+    for (const auto& [key, value] : golden.items())
+      if (!ours.contains(key)) FAIL_CHECK(where << "/" << key << " is missing");
+    for (const auto& [key, value] : ours.items()) {
+      if (!golden.contains(key)) FAIL_CHECK(where << "/" << key << " is new");
+      else check_same(value, golden.at(key), where + "/" + key);
+    }
+  } else if (ours.is_array()) {
+    if (ours.size() != golden.size()) FAIL_CHECK(where << ": " << ours.size() << " items instead of " << golden.size());
+    for (std::size_t i = 0; i < std::min(ours.size(), golden.size()); ++i) check_same(ours[i], golden[i], where + "/" + std::to_string(i));
+  } else if (ours != golden) {
+    FAIL_CHECK(where << ": " << ours.dump() << " instead of " << golden.dump());
+  }
+}
+
+
+void check_text(const std::string& file, std::string_view text) {
+  update_if_asked(file, text);
+  const std::string golden = read_text(file);
+  std::size_t line = 1, at = 0;
+  for (; at < std::min(text.size(), golden.size()) && text[at] == golden[at]; ++at) line += text[at] == '\n';
+  INFO(file << " differs in line " << line << ": " << text.substr(at, 80));
+  CHECK((text == golden));
+}
+
+nl::Config config_of(const std::string& model) {
+  nl::ConfigRequest request;
+  request.model_file = model;
+  return nl::load_config(request);
+}
+
+nl::Run analysed(const nl::Trace& trace, const nl::Config& config) {
+  nl::Run run;
+  run.run_id = "golden";
+  run.name = "golden";
+  run.model = {config.model.name, config.model.attributes};
+  run.provenance.captured_by = "import";
+  nl::analyse_trace(trace, config, run);
+  return run;
+}
+
+void check_golden(const std::string& name, const nl::Config& config, nl::Run& run) {
+  nl::explain(nl::load_knowledge(config), run);
+  const std::string folder = std::string(NL_FIXTURES) + "/golden/" + name + "/";
+  const std::string text = nl::run_to_json(run);
+  nl::validate_run_json(text);
+  update_if_asked(folder + "run.json", text);
+  const std::string golden = read_text(folder + "run.json");
+  REQUIRE_FALSE(golden.empty());
+  check_same(json::parse(text), json::parse(golden), "");
+  nl::write_reports(run, [&](const std::filesystem::path& file, std::string_view report) {
+    if (file.extension() == ".md") check_text(folder + file.string(), report);  // the page is looked at in tests/browser
+  });
+}
+
+}  // namespace
+
+TEST_CASE("nsys, ncu and torch.profiler's operators of a Llama", "[golden]") {
+  const nl::Config config = config_of(kLlama + "model.yaml");
+  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  nl::Run run = analysed(trace, config);
+  nl::add_operator_table_from(nl::read_kineto_json(kLlama + "kineto.json.gz"), "kineto", "kineto.json.gz", run);
+  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
+  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
+  check_golden("h200-llama", config, run);
+}
+
+TEST_CASE("torch.profiler's trace alone", "[golden]") {
+  const nl::Config config = config_of(kLlama + "model.yaml");
+  nl::Run run = analysed(nl::read_kineto_json(kLlama + "kineto.json.gz"), config);
+  check_golden("kineto", config, run);
+}
+
+TEST_CASE("ONNX Runtime's profile alone", "[golden]") {
+  const nl::Config config = config_of("generic");
+  nl::Run run = analysed(nl::read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), config);
+  check_golden("onnxruntime", config, run);
+}

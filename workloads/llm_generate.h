@@ -20,6 +20,7 @@ Generation generate(Model& model, const std::vector<int>& prompt, int steps) {
   using Clock = std::chrono::steady_clock;
   auto seconds_since = [](Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   Generation result;
+  nvtx::tokens(static_cast<std::int64_t>(prompt.size()), 1);
   model.reset();
   Clock::time_point begin = Clock::now();
   {

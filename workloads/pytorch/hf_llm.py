@@ -7,6 +7,7 @@ Needs torch and transformers (4 or 5), downloads nothing, and runs on the CPU wh
 """
 
 import argparse
+import json
 import pathlib
 import sys
 import time
@@ -31,13 +32,35 @@ def make_config(arguments):
         num_attention_heads=heads,
         num_key_value_heads=max(heads // 4, 1),
         vocab_size=arguments.vocab,
-        max_position_embeddings=max(2048, arguments.prompt + arguments.steps + 1),
+        max_position_embeddings=max(4096, arguments.prompt + arguments.steps + 1),
     )
-    if arguments.arch == "llama":
+    if arguments.arch in ("llama", "llava"):
         return transformers.LlamaConfig(**common)
     if arguments.arch == "qwen2":
         return transformers.Qwen2Config(**common)
-    return transformers.MixtralConfig(**common, num_local_experts=arguments.experts, num_experts_per_tok=2)
+    if arguments.arch == "mixtral":
+        return transformers.MixtralConfig(**common, num_local_experts=arguments.experts, num_experts_per_tok=2)
+    return deepseek_config(arguments, common, heads)
+
+
+def deepseek_config(arguments, common, heads):
+    """DeepSeek-V3's shape, made small: latent attention, one dense layer, then routed and shared experts."""
+    common["num_key_value_heads"] = heads
+    return transformers.DeepseekV3Config(
+        **common,
+        moe_intermediate_size=arguments.hidden // 2,
+        n_routed_experts=arguments.experts,
+        n_shared_experts=1,
+        num_experts_per_tok=2,
+        n_group=1,
+        topk_group=1,
+        first_k_dense_replace=1,
+        q_lora_rank=arguments.hidden // 2,
+        kv_lora_rank=arguments.hidden // 4,
+        qk_nope_head_dim=64,
+        qk_rope_head_dim=32,
+        v_head_dim=64,
+    )
 
 
 def make_model(arguments, device):
@@ -56,6 +79,9 @@ class Eager:
     def prepare(self, ids):
         pass
 
+    def look(self):
+        pass
+
     def prefill(self, ids):
         out = self.model(ids, use_cache=True)
         self.past = out.past_key_values
@@ -70,19 +96,22 @@ class Eager:
 class Graphed:
     """Decode steps replayed as one CUDA graph: a static cache, and inputs that stay where they are."""
 
-    def __init__(self, model, capacity):
+    def __init__(self, model, batch, capacity):
         self.model = model
         self.cache = transformers.StaticCache(config=model.config, max_cache_len=capacity)
         device = next(model.parameters()).device
-        self.token = torch.zeros((1, 1), dtype=torch.long, device=device)
+        self.token = torch.zeros((batch, 1), dtype=torch.long, device=device)
         self.position = torch.zeros((1,), dtype=torch.long, device=device)
-        self.next = torch.zeros((1, 1), dtype=torch.long, device=device)
+        self.next = torch.zeros((batch, 1), dtype=torch.long, device=device)
         self.graph = torch.cuda.CUDAGraph()
 
     def _forward(self, ids, position):
         out = self.model(ids, past_key_values=self.cache, use_cache=True, cache_position=position,
-                         position_ids=position.unsqueeze(0))
+                         position_ids=position.unsqueeze(0).expand(ids.shape[0], -1))
         return out.logits[:, -1:].argmax(-1)
+
+    def look(self):
+        pass
 
     def prefill(self, ids):
         self.cache.reset()
@@ -112,8 +141,69 @@ class Graphed:
         return self.next.clone()
 
 
-def generate(runner, ids, steps, synchronize):
+def vision_config(arguments):
+    width = max(arguments.hidden // 128 * 64, 64)
+    return transformers.CLIPVisionConfig(
+        hidden_size=width, intermediate_size=width * 4, num_hidden_layers=arguments.layers,
+        num_attention_heads=width // 64, image_size=arguments.image, patch_size=14)
+
+
+def save_config(arguments):
+    config = make_config(arguments)
+    if arguments.arch == "llava":
+        config = transformers.LlavaConfig(text_config=config, vision_config=vision_config(arguments))
+    config.save_pretrained(arguments.save_config)
+    # A configuration that never met a model does not name its type.
+    file = pathlib.Path(arguments.save_config) / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "torch_dtype": arguments.dtype}, indent=2) + "\n")
+
+
+class Eyes:
+    """What a LLaVA-style model has before its decoder: a vision transformer and a two-layer projector. The
+    image's tokens come first in the prompt."""
+
+    def __init__(self, arguments, device):
+        dtype = getattr(torch, arguments.dtype)
+        config = vision_config(arguments)
+        width = config.hidden_size
+        self.tower = transformers.CLIPVisionModel(config).to(dtype).to(device).eval()
+        self.projector = torch.nn.Sequential(
+            torch.nn.Linear(width, arguments.hidden), torch.nn.GELU(),
+            torch.nn.Linear(arguments.hidden, arguments.hidden)).to(dtype).to(device).eval()
+        self.pixels = torch.rand((arguments.batch, 3, arguments.image, arguments.image), dtype=dtype, device=device)
+        self.tokens = (arguments.image // 14) ** 2
+
+    def look(self, synchronize):
+        with stage.stage("vision"):
+            features = self.tower(self.pixels).last_hidden_state[:, 1:]
+            synchronize()
+        with stage.stage("projector"):
+            features = self.projector(features)
+            synchronize()
+        return features
+
+
+class Sighted(Eager):
+    """Prefill over the image's tokens and the prompt's."""
+
+    def __init__(self, model, eyes, synchronize):
+        super().__init__(model)
+        self.eyes, self.synchronize = eyes, synchronize
+
+    def look(self):
+        self.features = self.eyes.look(self.synchronize)
+
+    def prefill(self, ids):
+        embeddings = torch.cat([self.features, self.model.get_input_embeddings()(ids)], dim=1)
+        out = self.model(inputs_embeds=embeddings, use_cache=True)
+        self.past = out.past_key_values
+        return out.logits[:, -1:].argmax(-1)
+
+
+def generate(runner, ids, prompt_tokens, steps, synchronize):
+    stage.tokens(prompt=prompt_tokens, batch=ids.shape[0])
     begin = time.perf_counter()
+    runner.look()
     with stage.prefill():
         token = runner.prefill(ids)
         synchronize()
@@ -132,11 +222,13 @@ def generate(runner, ids, steps, synchronize):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--arch", choices=["llama", "qwen2", "mixtral"], default="llama")
+    parser.add_argument("--arch", choices=["llama", "qwen2", "mixtral", "deepseek", "llava"], default="llama")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--hidden", type=int, default=1024, help="a multiple of 64")
     parser.add_argument("--vocab", type=int, default=32000)
-    parser.add_argument("--experts", type=int, default=4, help="of mixtral")
+    parser.add_argument("--experts", type=int, default=4, help="of mixtral and deepseek")
+    parser.add_argument("--image", type=int, default=224, help="width of llava's image in pixels, a multiple of 14")
+    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--prompt", type=int, default=256)
     parser.add_argument("--steps", type=int, default=16)
     parser.add_argument("--iterations", type=int, default=2)
@@ -144,32 +236,48 @@ def parse():
     parser.add_argument("--dtype", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--device", choices=["cuda", "cpu"])
     parser.add_argument("--compile", action="store_true", help="decode steps through torch.compile")
-    parser.add_argument("--graph", action="store_true", help="decode steps as a CUDA graph (not mixtral)")
+    parser.add_argument("--graph", action="store_true", help="decode steps as a CUDA graph (llama, qwen2)")
+    parser.add_argument("--module-ranges", type=int, default=0, metavar="DEPTH",
+                        help="a range around every module down to this depth; 0: none")
+    parser.add_argument("--save-config", metavar="DIR", help="write the model's config.json there and stop")
     arguments = parser.parse_args()
     arguments.device = arguments.device or ("cuda" if torch.cuda.is_available() else "cpu")
     arguments.dtype = arguments.dtype or ("bfloat16" if arguments.device == "cuda" else "float32")
     if arguments.hidden % 64:
         parser.error("--hidden wants a multiple of 64")
-    if arguments.graph and (arguments.device == "cpu" or arguments.arch == "mixtral" or arguments.compile):
-        parser.error("--graph needs a GPU, a dense model and no --compile")
+    if arguments.graph and (arguments.device == "cpu" or arguments.arch not in ("llama", "qwen2") or arguments.compile):
+        parser.error("--graph needs a GPU, --arch llama or qwen2, and no --compile")
     return arguments
+
+
+def make_runner(arguments, model, synchronize):
+    if arguments.graph:
+        return Graphed(model, arguments.batch, arguments.prompt + max(arguments.steps, 2) + 1)
+    if arguments.arch == "llava":
+        return Sighted(model, Eyes(arguments, arguments.device), synchronize)
+    return Eager(model)
 
 
 def main():
     arguments = parse()
+    if arguments.save_config:
+        return save_config(arguments)
     model = make_model(arguments, arguments.device)
-    runner = Graphed(model, arguments.prompt + max(arguments.steps, 2) + 1) if arguments.graph else Eager(model)
+    synchronize = torch.cuda.synchronize if arguments.device == "cuda" else lambda: None
+    runner = make_runner(arguments, model, synchronize)
     if arguments.compile:
         runner.step_model = torch.compile(model, dynamic=True)
-    ids = torch.randint(0, arguments.vocab, (1, arguments.prompt), device=arguments.device)
-    synchronize = torch.cuda.synchronize if arguments.device == "cuda" else lambda: None
+    if arguments.module_ranges:
+        stage.watch_modules(model, depth=arguments.module_ranges)
+    ids = torch.randint(0, arguments.vocab, (arguments.batch, arguments.prompt), device=arguments.device)
+    prompt_tokens = arguments.prompt + (runner.eyes.tokens if arguments.arch == "llava" else 0)
     print(f"{arguments.arch} on {arguments.device}, {arguments.dtype}, torch {torch.__version__}, "
           f"transformers {transformers.__version__}, ranges by {stage.backend()}")
     with torch.inference_mode():
         runner.prepare(ids)
         for i in range(arguments.iterations):
-            tokens, prefill_s, decode_s = generate(runner, ids, arguments.steps, synchronize)
-            print(f"iteration {i}: prefill {arguments.prompt} tokens {prefill_s * 1e3:.1f} ms, decode {arguments.steps} tokens "
+            tokens, prefill_s, decode_s = generate(runner, ids, prompt_tokens, arguments.steps, synchronize)
+            print(f"iteration {i}: prefill {prompt_tokens} tokens {prefill_s * 1e3:.1f} ms, decode {arguments.steps} tokens "
                   f"{decode_s * 1e3:.1f} ms, last token {tokens[-1]}", flush=True)
 
 

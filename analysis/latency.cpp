@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/budget.h"
@@ -97,6 +98,7 @@ class LatencyFigures {
     fill_ttft();
     fill_tpot();
     fill_rate();
+    if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
     if (batch_unknown_)
       latency_.notes.emplace_back(
           "the batch is not known: tokens and tokens/s are those of one sequence; set batch in the "
@@ -127,6 +129,7 @@ class LatencyFigures {
       if (const auto steps = steps_of(window); steps > 0) per_sequence = steps;
     if (!per_sequence) return std::nullopt;
     batch_unknown_ |= !counts.batch;
+    if (counts.batch) batches_.insert(*counts.batch);
     return static_cast<double>(*per_sequence) * static_cast<double>(counts.batch.value_or(1));
   }
 
@@ -222,6 +225,7 @@ class LatencyFigures {
   Steps steps_;
   TokenTimeline tokens_;
   std::uint32_t prefill_, decode_, step_;
+  std::set<std::uint64_t> batches_;  // of the measured windows
   bool batch_unknown_ = false, steps_noted_ = false;
 };
 

@@ -44,21 +44,17 @@ void take_prompt(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
   const StageEntry* prefill = find_stage(run, "prefill");
   if (!prefill || !prefill->tokens_per_window || !lengths.batch || *prefill->tokens_per_window <= 0) return;
   const double traced = *prefill->tokens_per_window / *lengths.batch;
-  if (!lengths.prompt) {
-    lengths.prompt = traced;
-    lengths.assumptions.push_back(fmt::format("model.prompt_tokens is not given: taken as the prefill's {:g} tokens ÷ batch {:g}",
-                                              *prefill->tokens_per_window, *lengths.batch));
-  } else if (std::abs(traced - *lengths.prompt) > 0.5) {
+  if (lengths.prompt && std::abs(traced - *lengths.prompt) > 0.5)
     lengths.assumptions.push_back(fmt::format("the model file contradicts the trace: model.prompt_tokens is {:g}, the prefill has {:g} at "
-                                              "batch {:g}; the model file's are used", *lengths.prompt, traced, *lengths.batch));
-  }
+                                              "batch {:g}; the trace's are used", *lengths.prompt, traced, *lengths.batch));
+  lengths.prompt = traced;
 }
 
 }  // namespace
 
 TokenLengths token_lengths(const Run& run, const LlmShape& shape) {
   TokenLengths lengths;
-  lengths.batch = shape.batch_size;
+  lengths.batch = run.latency.batch ? run.latency.batch : shape.batch_size;
   take_prompt(run, shape, lengths);
   take_steps(run, shape, lengths);
   return lengths;

@@ -7,12 +7,13 @@
 
 #include "exporters/budget_bins.h"
 #include "exporters/figure_text.h"
+#include "exporters/recommendations.h"
 
 namespace nl {
 namespace {
 
 constexpr std::size_t kMaxSentences = 5;
-constexpr std::size_t kLongPhrase = 140;
+constexpr std::size_t kLongSentence = 320;  // the longest of a shipped rule has 240 before its figures are put in
 
 std::string subject(const Run& run) {
   if (!run.model.name.empty()) return phrase(run.model.name);
@@ -109,14 +110,22 @@ std::string limit(const std::optional<MainStage>& stage) {
   return fmt::format("For {} of that time {}.", rough_share(share), largest->plain);
 }
 
+// " concerns writing the answer (decode) and is worth up to 79 % of the time", as far as that is known.
+std::string worth(const Finding& finding) {
+  std::string text;
+  // A step is no word of everyday life, and decode stands in the sentences before.
+  if (finding.scope == "stage")
+    text = " concerns " + plain_stage(finding.subject == "decode_step" ? "decode" : finding.subject);
+  if (finding.gain_share && *finding.gain_share > 0)
+    text +=
+        fmt::format("{} is worth up to {} of the time", text.empty() ? "" : " and", rough_share(*finding.gain_share));
+  return text;
+}
+
 std::string first_step(const Run& run) {
-  for (const auto& finding : run.findings) {
-    if (finding.severity == Severity::kInfo || finding.suggestions.empty()) continue;
-    const std::string gain = finding.gain_share && *finding.gain_share > 0
-                                 ? fmt::format("; it could save up to {} of the time", rough_share(*finding.gain_share))
-                                 : std::string();
-    return fmt::format("The first thing to try: {}{}.", phrase(finding.suggestions.front()), gain);
-  }
+  if (const Finding* finding = first_to_work_on(run))
+    return fmt::format("The first thing to work on{}: {}.", worth(*finding),
+                       phrase(plain_text(*finding), kLongSentence));
   if (!run.kernels) return "Without data of the GPU hardly any check could be made, so there is no advice.";
   if (!run.abstentions.empty())
     return fmt::format("No check asks for a change; {} of them could not be made for lack of data.",
@@ -135,14 +144,14 @@ constexpr const char* kNotMeasured = "how much the measuring slowed the run was 
 
 std::string measuring_cost(const Run& run) {
   const StageSlowdown* worst = nullptr;
-  for (const auto& slowdown : run.perturbation.stages)
-    if (slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown)) worst = &slowdown;
+  for (const auto& slowdown : run.perturbation.stages)  // the times that are shown are not ncu's
+    if (slowdown.profiler != "ncu" && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown)) worst = &slowdown;
   if (worst == nullptr) return kNotMeasured;
   if (worst->verdict == "over 10 %")
     return fmt::format("the measuring slowed the run by up to {}, so that in normal use it is faster than shown",
                        rough_share(*worst->slowdown));
   if (worst->verdict == "under 10 %") return "the measuring slowed the run by less than 10 %";
-  return "whether the measuring slowed the run cannot be told from so few passes";
+  return "how much the measuring slowed the run cannot be told from so few passes";
 }
 
 std::string cost(const Run& run) {
@@ -200,14 +209,14 @@ std::string rough_share(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-std::string phrase(const std::string& text) {
+std::string phrase(const std::string& text, std::size_t longest) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = static_cast<unsigned char>(text[i]) < 0x20 ? ' ' : text[i];
     const bool ends = c == '.' || c == '!' || c == '?';
     if (ends && (i + 1 == text.size() || static_cast<unsigned char>(text[i + 1]) <= 0x20)) break;
     out += c;
-    if (out.size() >= kLongPhrase && c == ' ') {
+    if (out.size() >= longest && c == ' ') {
       out += "…";
       break;
     }

@@ -25,7 +25,8 @@ std::string rough_time(double ns);                  // "4.9 ms": two digits
 std::string rough_count(double count);              // "205", "52,000": three digits
 std::string rough_share(double share);              // "81 %"
 
-// One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, not endless.
-std::string phrase(const std::string& text);
+// One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, cut at a blank behind the
+// longest.
+std::string phrase(const std::string& text, std::size_t longest = 140);
 
 }  // namespace nl

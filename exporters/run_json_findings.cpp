@@ -25,6 +25,7 @@ void fields(Io& io, Ref<Io, Finding> f) {
   io.word("severity", f.severity, kSeverities);
   io("confidence", f.confidence);
   io("message", f.message);
+  io.known("plain", f.plain);
   io("evidence", f.evidence);
   io("suggestions", f.suggestions);
   io("gain_ns", f.gain_ns);

@@ -144,6 +144,7 @@ template <class Io>
 void fields(Io& io, Ref<Io, Latency> l) {
   io("ttft", l.ttft);
   io("tpot", l.tpot);
+  io("batch", l.batch);
   io("output_tokens_per_s", l.output_tokens_per_s);
   io("notes", l.notes);
 }

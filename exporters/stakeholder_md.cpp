@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "exporters/executive_summary.h"
 #include "exporters/figure_text.h"
 #include "exporters/markdown.h"
+#include "exporters/recommendations.h"
 
 namespace nl {
 namespace {
@@ -146,20 +146,42 @@ std::string kernels(const Run& run) {
   return section("Top Kernels", table.text());
 }
 
-std::string recommendations(const Run& run) {
-  std::string text;
-  std::set<std::string> said;
-  for (const auto& finding : run.findings) {
-    if (finding.severity == Severity::kInfo || finding.suggestions.empty() || said.size() == kTopRecommendations)
-      continue;
-    if (!said.insert(finding.suggestions.front()).second) continue;
-    const std::string gain = gain_text(finding);
-    text += fmt::format("{}. {} ({}{}{}; severity {}, confidence {:.0f} %)\n", said.size(),
-                        markdown_text(finding.suggestions.front()),
-                        markdown_text(scope_text(finding.scope, finding.subject)), gain.empty() ? "" : "; ", gain,
-                        severity_word(finding.severity), finding.confidence * 100);
+std::string about(const Finding& finding) {
+  return markdown_text(
+      scope_text(finding.scope, finding.scope == "kernel" ? short_kernel_name(finding.subject) : finding.subject));
+}
+
+std::string see_also(const Recommendation& recommendation) {
+  std::vector<std::string> others;
+  for (const Finding* other : recommendation.also) {
+    std::string text = markdown_code(other->rule);
+    if (other->subject != recommendation.finding->subject) text += " of " + about(*other);
+    if (other->gain_share) text += " (" + share_text(other->gain_share) + ")";
+    others.push_back(std::move(text));
   }
-  if (text.empty()) text = "None: no check asks for a change.\n";
+  return join(others);
+}
+
+std::string recommendation_text(std::size_t number, const Recommendation& recommendation) {
+  const Finding& finding = *recommendation.finding;
+  const std::string gain = gain_text(finding);
+  std::string text = fmt::format("{}. {} ({}{}{}; severity {}, confidence {:.0f} %)\n", number,
+                                 markdown_text(plain_text(finding)), about(finding), gain.empty() ? "" : "; ", gain,
+                                 severity_word(finding.severity), finding.confidence * 100);
+  if (!finding.suggestions.empty())
+    text += fmt::format("   - For the engineer: {}\n", markdown_text(finding.suggestions.front()));
+  text += fmt::format("   - Rule: {}", markdown_code(finding.rule));
+  return text + (recommendation.also.empty() ? "\n" : fmt::format("; see also: {}\n", see_also(recommendation)));
+}
+
+std::string recommended(const Run& run) {
+  std::string text;
+  std::size_t number = 0;
+  for (const auto& each : recommendations(run, kTopRecommendations)) text += recommendation_text(++number, each);
+  text = text.empty() ? "None: no check asks for a change.\n"
+                      : "What would save the most comes first. Several may have one cause: what they save overlaps and "
+                        "is not to be added up.\n\n" +
+                            text;
   if (!run.abstentions.empty())
     text += fmt::format("\n{} checks could not be made for lack of data; report.md names what would capture it.\n",
                         run.abstentions.size());
@@ -173,7 +195,7 @@ std::string stakeholder_markdown(const Run& run) {
   std::string text = fmt::format("# {}: summary\n\n", title.empty() ? "Run" : markdown_text(title));
   for (const auto& sentence : executive_summary(run)) text += markdown_text(sentence) + "\n";
   return text + environment(run) + aggregates(run) + timings(run) + mfu(run) + takeaways(run) + operators(run) +
-         kernels(run) + recommendations(run);
+         kernels(run) + recommended(run);
 }
 
 }  // namespace nl

@@ -26,6 +26,7 @@ struct Finding {
   Severity severity = Severity::kInfo;
   double confidence = 0;                 // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
   std::string message;
+  std::string plain;                     // what is wrong and what would be done, in everyday words; empty: the rule has none
   std::vector<Evidence> evidence;
   std::vector<std::string> suggestions;  // at least two
   std::optional<double> gain_ns;         // at most this much of the run's measured time

@@ -39,6 +39,7 @@ struct RuleSpec {
   RuleText condition;
   std::vector<RuleSeverity> severity;
   RuleText message;
+  std::optional<RuleText> plain;         // the same and what would be done about it, for people who never saw a profiler
   std::vector<RuleEvidence> evidence;
   std::vector<RuleText> suggestions;     // at least two
   std::optional<RuleText> gain;          // nanoseconds of the subject's time

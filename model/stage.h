@@ -131,6 +131,7 @@ struct Iterations {
 struct Latency {                         // of the measured iterations
   std::optional<TimeSummary> ttft;       // time to first token: start of the iteration to the end of prefill
   std::optional<TimeSummary> tpot;       // time per output token: a decode window ÷ its steps
+  std::optional<double> batch;           // sequences at a time; empty: not known, or not always the same
   std::optional<double> output_tokens_per_s;  // generated tokens of all sequences ÷ the iterations' wall
   std::vector<std::string> notes;        // what could not be derived, and what would make it known
 };

@@ -137,7 +137,7 @@ class RulesFile {
   }
 
   RuleSpec rule(const YamlTree& item) const {
-    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "evidence", "suggestions", "gain", "gain_note", "limit"});
+    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit"});
     RuleSpec spec;
     spec.name = name(item);
     spec.file = file_.string();
@@ -148,6 +148,7 @@ class RulesFile {
     spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
     spec.severity = severities(need(item, what, "severity", "one of: info, low, medium, high"));
     spec.message = text(need(item, what, "message", "one sentence; {field} puts a value into it"), "'message'");
+    spec.plain = optional_text(item, "plain");
     if (const YamlTree* list = find(item, "evidence")) spec.evidence = evidence(*list);
     spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
     spec.gain = optional_text(item, "gain");

@@ -27,6 +27,7 @@ CompiledRule compile(const RuleSpec& spec) {
     if (each.when) rule.severity.back().first = expression(*each.when, spec.scope, Type::kTruth, "severity");
   }
   rule.message = sentence(spec.message, spec.scope, "message");
+  if (spec.plain) rule.plain = sentence(*spec.plain, spec.scope, "plain");
   for (const RuleEvidence& each : spec.evidence)
     rule.evidence.push_back({expression(each.when, spec.scope, Type::kTruth, "evidence"), sentence(each.text, spec.scope, "evidence"), each.weight});
   for (const RuleText& each : spec.suggestions) rule.suggestions.push_back(sentence(each, spec.scope, "suggestions"));

@@ -24,6 +24,7 @@ struct CompiledRule {
   Expression condition;
   std::vector<std::pair<std::optional<Expression>, Severity>> severity;
   Sentence message;
+  std::optional<Sentence> plain;
   std::vector<CompiledEvidence> evidence;
   std::vector<Sentence> suggestions;
   std::optional<Expression> gain;

@@ -101,6 +101,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   finding.subject = subject.name();
   finding.severity = severity_of(rule, subject);
   finding.message = rule.message.text(subject);
+  if (rule.plain) finding.plain = rule.plain->text(subject);
   finding.confidence = weigh(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
     Evidence evidence;

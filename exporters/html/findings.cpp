@@ -63,7 +63,8 @@ std::string findings(const Run& run) {
                    missing(run.abstentions.empty()
                                ? "No rule was judged."
                                : fmt::format("No rule spoke up; {} could not be judged.", run.abstentions.size())));
-  std::string body;
+  std::string body =
+      paragraph("Several findings may have one cause: what they save overlaps and is not to be added up.");
   const std::size_t shown = std::min(kMaxFindings, run.findings.size());
   for (std::size_t i = 0; i < shown; ++i)
     body += card(run.findings[i], i < kOpenFindings && run.findings[i].severity != Severity::kInfo);

@@ -84,6 +84,15 @@ TEST_CASE("prefill, decode and its steps of a Llama") {
   CHECK(says(of(run, "decode").assumptions, "16 steps at batch 1"));
 }
 
+TEST_CASE("the workload's own marks tell batch and prompt where the model file does not") {
+  auto run = run_with({stage("prefill", 1, 20e6)}, llama_8b());
+  run.stages[0].tokens_per_window = 1024;
+  run.latency.batch = 2;
+  nl::fill_efficiency(kTable, run);
+  CHECK(says(of(run, "prefill").assumptions, "a prompt of 512 tokens at batch 2"));
+  CHECK(of(run, "prefill").mfu);
+}
+
 TEST_CASE("what is not known is asked for by name") {
   auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 1, 1e6), stage("sampling", 1, 1e6), stage("vision", 1, 1e6)}, llama_8b());
   nl::fill_efficiency(kTable, run);

@@ -61,6 +61,7 @@ TEST_CASE("without a batch the figures are those of one sequence, and say so") {
   CHECK(*stage(run, "decode").tokens_per_window == 4);
   CHECK_FALSE(stage(run, "prefill").tokens_per_window);
   CHECK(noted(run, "batch is not known"));
+  CHECK_FALSE(run.latency.batch);
   CHECK(noted(run, "prompt's length is not known"));
 }
 
@@ -87,6 +88,7 @@ TEST_CASE("the workload's marks go before the configuration") {
   b.mark("LLM", "first token", 100);
   const auto run = run_with(b, {2, 16, {}});
   CHECK(*stage(run, "prefill").tokens_per_window == (4 * 32 + 4 * 8) / 2.0);
+  CHECK(*run.latency.batch == 4);
   CHECK(*stage(run, "decode_step").tokens_per_window == 4);
   CHECK(noted(run, "marks say batch 4, the model's configuration 2"));
   CHECK(noted(run, "marks say prompt tokens 32, the model's configuration 16"));

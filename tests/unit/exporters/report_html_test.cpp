@@ -56,6 +56,7 @@ TEST_CASE("report.html has every section, and those without data say why") {
     CHECK(has(rich, "<section id=\"" + std::string(id) + "\""));
     CHECK(has(rich, "<a href=\"#" + std::string(id) + "\""));
   }
+  CHECK(has(rich, "what they save overlaps and is not to be added up"));
   const std::string sparse = nl::report_html(nl::test::sparse_run());
   CHECK(has(sparse, "Not captured: the collector records NVTX ranges only"));
   CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));

@@ -93,7 +93,7 @@ void fill_stages(Run& run) {
                     4,
                     1,
                     "the first iteration is warm-up"};
-  run.latency = {kTime, kTime, 1234.5, {"no decode steps: time per output token is that of a decode window"}};
+  run.latency = {kTime, kTime, 2, 1234.5, {"no decode steps: time per output token is that of a decode window"}};
 }
 
 NcuSample sample() {
@@ -191,6 +191,7 @@ void fill_findings(Run& run) {
   finding.severity = Severity::kHigh;
   finding.confidence = 0.75;
   finding.message = "prefill waits for launches";
+  finding.plain = "The GPU waits for the program; larger pieces of work remove the wait.";
   finding.evidence = {
       windowed(evidence("the GPU waits for the next launch 15 % of the time", true, "/stages/0/budget"), 4000, 4500),
       evidence("the API calls take 7 % of the time", false, "/stages/0/activity"), unknown("occupancy under 25 %")};

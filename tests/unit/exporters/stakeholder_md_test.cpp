@@ -1,10 +1,12 @@
 #include "exporters/stakeholder_md.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exporters/executive_summary.h"
+#include "exporters/recommendations.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 
@@ -39,6 +41,23 @@ const std::vector<std::string> kSections = {"Environment", "Aggregates",      "P
                                             "MFU",         "Stage Takeaways", "Top Operators",
                                             "Top Kernels", "Recommendations"};
 
+using nl::Severity;
+
+nl::Finding finding(const std::string& rule, const std::string& stage, Severity severity, double confidence,
+                    std::optional<double> gain_share) {
+  nl::Finding out;
+  out.rule = rule;
+  out.scope = "stage";
+  out.subject = stage;
+  out.severity = severity;
+  out.confidence = confidence;
+  out.message = "the message of " + rule;
+  out.plain = rule + " is wrong; do something about it.";
+  out.suggestions = {"torch.compile for " + rule, "nothing"};
+  out.gain_share = gain_share;
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captured") {
@@ -61,8 +80,10 @@ TEST_CASE("the executive summary says how fast, how good, what limits it, what t
                                "Writing the answer (decode) takes 34 ms and makes up 86 % of the time, which is about "
                                "96 times the least this GPU needs for it: far from what the hardware can do.",
                                "For 81 % of that time the GPU waits for the program to hand it the next piece of work.",
-                               "The first thing to try: Capture the decode step in a CUDA graph and replay it; it "
-                               "could save up to 70 % of the time.",
+                               "The first thing to work on concerns writing the answer (decode) and is worth up to "
+                               "70 % of the time: The GPU spends 81 % of the answer's time waiting for the program to "
+                               "hand it work; recording the repeated work once and replaying it removes most of that "
+                               "wait.",
                                "A million tokens of answer take about 0.188 kWh of GPU energy; the measuring slowed "
                                "the run by up to 18 %, so that in normal use it is faster than shown."});
 }
@@ -123,7 +144,7 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
   }
   SECTION("texts of others with sentences, breaks and no end") {
     run.model.name = "a. b! c? d.\ne";
-    run.findings[0].suggestions = {"Do this. Then that! And more? " + std::string(5000, 'x')};
+    run.findings[0].plain = "Do this. Then that! And more? " + std::string(5000, 'x');
     run.hardware.gpus[0].name = "One. Two.";
     check();
   }
@@ -142,6 +163,73 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
   }
 }
 
+TEST_CASE("the first thing to work on is, of the most severe findings, the one that saves the most") {
+  nl::Run run = nl::test::rich_run();
+  const auto first = [&] { return nl::executive_summary(run)[3]; };
+  run.findings = {finding("sure", "the run", Severity::kHigh, 0.9, std::nullopt),
+                  finding("small", "prefill", Severity::kHigh, 0.8, 0.1),
+                  finding("large", "decode_step", Severity::kHigh, 0.6, 0.5),
+                  finding("larger but less severe", "decode", Severity::kMedium, 0.9, 0.7)};
+  CHECK(first() ==
+        "The first thing to work on concerns writing the answer (decode) and is worth up to 50 % of the time: large is "
+        "wrong; do something about it.");
+  SECTION("the surer one where two save the same") {
+    run.findings[1].gain_share = 0.5;
+    CHECK(has(first(), "concerns reading the prompt (prefill) and is worth up to 50 % of the time: small is wrong"));
+  }
+  SECTION("the message, and not a suggestion for engineers, where the rule has no plain words") {
+    run.findings[2].plain.clear();
+    CHECK(has(first(), "50 % of the time: the message of large."));
+    CHECK_FALSE(has(summary_of(run), "torch.compile"));
+  }
+  SECTION("no share is promised where none is known") {
+    run.findings.resize(1);
+    run.findings[0].scope = "run";
+    CHECK(first() == "The first thing to work on: sure is wrong; do something about it.");
+  }
+  SECTION("information asks for nothing") {
+    for (auto& each : run.findings) each.severity = Severity::kInfo;
+    CHECK(has(first(), "No check asks for a change"));
+  }
+}
+
+TEST_CASE("recommendations: what is worth the most first, gain by confidence, and one for all findings that share their gain") {
+  nl::Run run;
+  run.findings = {finding("no_figure", "decode", Severity::kHigh, 0.9, std::nullopt),
+                  finding("launches", "decode", Severity::kHigh, 0.8, 0.4),
+                  finding("graphs", "decode", Severity::kHigh, 0.7, 0.4),
+                  finding("bandwidth", "decode", Severity::kHigh, 0.5, 0.7),  // 0.35; launches: 0.32, graphs: 0.28, prompt: 0.25
+                  finding("prompt", "prefill", Severity::kLow, 0.5, 0.5),
+                  finding("no_figure_surer", "prefill", Severity::kHigh, 0.95, std::nullopt)};
+  const auto ordered = [&](std::size_t most) {
+    std::vector<std::string> out;
+    for (const auto& each : nl::recommendations(run, most)) {
+      out.push_back(each.finding->rule);
+      for (const nl::Finding* other : each.also) out.back() += " + " + other->rule;
+    }
+    return out;
+  };
+  const std::vector<std::string> expected = {"bandwidth + launches + graphs", "prompt", "no_figure_surer", "no_figure"};
+  CHECK(ordered(5) == expected);
+  CHECK(ordered(1) == std::vector<std::string>{expected[0]});
+  SECTION("one suggestion is not given twice") {
+    run.findings[4].suggestions = run.findings[3].suggestions;
+    CHECK(ordered(5)[0] == "bandwidth + launches + graphs + prompt");
+    CHECK(has(nl::stakeholder_markdown(run), "`launches` (40.0 %), `graphs` (40.0 %), `prompt` of stage prefill (50.0 %)"));
+  }
+  SECTION("the surer one goes before the one that promises a little more") {
+    run.findings[3].gain_share = 0.6;
+    CHECK(ordered(5)[0] == "launches + bandwidth + graphs");
+  }
+  SECTION("a share that is no number is no figure, and one below 1 % no first step") {
+    run.findings[3].gain_share = std::numeric_limits<double>::quiet_NaN();
+    run.findings[1].gain_share = 0.009;
+    run.findings[2].gain_share = 0.009;
+    CHECK(ordered(5)[0] == "prompt");
+    CHECK(ordered(5)[1] == "no_figure_surer");
+  }
+}
+
 TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
   const std::string text = nl::stakeholder_markdown(nl::test::rich_run());
   CHECK(has(text, "| Metric | Mean | Std |"));
@@ -152,8 +240,12 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
   CHECK(has(text, "- **decode**: 34 ms on average, 235 tokens per second; the GPU computes for 9 % of it"));
   CHECK(has(text, "| aten::mm | 3.155 | 9.930 | 464 |"));
   CHECK(has(text,
-            "1. Capture the decode step in a CUDA graph and replay it. (stage decode; saves at most 83.099 ms, 70.0 % "
-            "of the measured time; severity high, confidence 92 %)"));
+            "1. The GPU spends 81 % of the answer's time waiting for the program to hand it work; recording the "
+            "repeated work once and replaying it removes most of that wait. (stage decode; saves at most 83.099 ms, "
+            "70.0 % of the measured time; severity high, confidence 92 %)\n"
+            "   - For the engineer: Capture the decode step in a CUDA graph and replay it.\n"
+            "   - Rule: `launch_bound_decode`; see also: `elementwise_chains` (2.1 %)\n"));
+  CHECK(has(text, "what they save overlaps and is not to be added up"));
   CHECK(has(text, "2 checks could not be made for lack of data"));
 }
 

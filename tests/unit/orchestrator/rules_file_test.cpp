@@ -64,6 +64,19 @@ TEST_CASE("a user's rule over copies and total time") {
   CHECK(finding.evidence[0].reference == "/stages/0/activity");
   CHECK(finding.evidence[0].window_end_ns == 50000000);
   CHECK_FALSE(finding.gain_ns.has_value());
+  CHECK(finding.plain.empty());
+}
+
+TEST_CASE("a rule's plain words are optional, and have values put in") {
+  Run run = healthy_run();
+  activity(run, "prefill").h2d_ns = 31000000;
+  judge(load(rule_text("h2d_time / total_time > 0.3", "    plain: \"Sending takes {h2d_time / total_time:percent}; send less.\"\n")), run);
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].plain == "Sending takes 31 %; send less.");
+  const auto field = fault_of(rule_text("h2d_time > 1", "    plain: \"Sending takes {h2d_tim}\"\n"));
+  CHECK(field.message == "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
+  CHECK(field.where == "8:28");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: \"\"\n")).message == "'plain' wants a text");
 }
 
 TEST_CASE("the same at the scope of the run") {

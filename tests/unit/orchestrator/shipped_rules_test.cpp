@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -134,9 +136,12 @@ const Case kCases[] = {
      [](Run& run) { stage(run, "prefill").devices = {{0, 80}, {1, 100}}; }},
 
     {"profiler_perturbation", "prefill",
-     [](Run& run) { run.perturbation.stages[0].slowdown = 0.11, run.perturbation.stages[0].low = 0.01; },
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.11; },
      // Slower, but it may be chance.
-     [](Run& run) { run.perturbation.stages[0].slowdown = 0.11, run.perturbation.stages[0].low = -0.01; }},
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; }},
+    {"profiler_perturbation_undecided", "prefill",
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; },
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.05; }},
     {"clock_throttling", "", [](Run& run) { clocks(run, 0.06, "thermal slowdown by the driver"); }, [](Run& run) { clocks(run, 0.06, "power cap"); }},
     {"power_capped", "", [](Run& run) { clocks(run, 0.21, "power cap"); }, [](Run& run) { clocks(run, 0.20, "power cap"); }},
     {"gpu_outside_stages", "", [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.89; },
@@ -184,6 +189,8 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
     CHECK(finding->suggestions.size() >= 2);
     CHECK(finding->message.find("not captured") == std::string::npos);
     CHECK(finding->message.find_first_of("{}") == std::string::npos);
+    CHECK(finding->plain.find("not captured") == std::string::npos);
+    CHECK(finding->plain.find_first_of("{}") == std::string::npos);
     CHECK((finding->gain_ns.has_value() || !finding->gain_note.empty()));
     Run missed = healthy_run();
     each.miss(missed);
@@ -197,6 +204,35 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
     CHECK(rule.evidence.size() >= 2);
   }
   CHECK(rules.list.size() >= 24);
+}
+
+TEST_CASE("every shipped rule that can ask for a change says so in one sentence of everyday words") {
+  const char* const kJargon[] = {"kernel", "launch", "cuda", "torch", "tensor", "graph",  "nvtx", "memset", "pageable",
+                                 "latency", "bandwidth", "mfu", "mbu", "flop", "fuse", "host", "prefill", "decode", "profil",
+                                 "trace", "occupancy", "thread", "stream", "synchron", "bf16", "fp32", "fp16", "dtype", "_"};
+  std::size_t asking = 0;
+  for (const RuleSpec& rule : load_rules(kRules, {}).list) {
+    CAPTURE(rule.name);
+    const bool asks = std::any_of(rule.severity.begin(), rule.severity.end(), [](const auto& each) { return each.severity > Severity::kInfo; });
+    if (!asks && !rule.plain) continue;
+    REQUIRE(rule.plain);
+    ++asking;
+    std::string words;  // without its {fields}
+    bool inside = false;
+    for (const char c : rule.plain->text) {
+      inside = c == '{' || (inside && c != '}');
+      if (!inside && c != '}') words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    CAPTURE(words);
+    for (const char* word : kJargon) {
+      CAPTURE(word);
+      CHECK(words.find(word) == std::string::npos);
+    }
+    CHECK(words.find_first_of(".!?") == words.size() - 1);
+    CHECK(words.find(';') != std::string::npos);  // what is wrong; what would be done
+    CHECK(rule.plain->text.size() <= 240);        // one sentence among five
+  }
+  CHECK(asking >= 40);
 }
 
 TEST_CASE("every piece of evidence leads to something in run.json, and no gain exceeds the time it is part of") {

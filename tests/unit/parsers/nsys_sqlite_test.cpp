@@ -1,7 +1,9 @@
 #include "parsers/nsys_sqlite.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -263,4 +265,15 @@ TEST_CASE("a path with characters that mean something in a URI") {
   std::filesystem::path odd = made.folder / "50% of a#b?c &d=é.sqlite";
   std::filesystem::rename(made.file, odd);
   CHECK(read_nsys_sqlite(odd).kernels.size() == 162);
+}
+
+// select copyKind, srcKind, dstKind, count(*) from CUPTI_ACTIVITY_KIND_MEMCPY group by 1, 2, 3: 1|0|2|41 and 2|2|1|1,
+// where ENUM_CUDA_MEM_KIND has 0 Pageable, 1 Pinned, 2 Device.
+TEST_CASE("kinds of memory are told as CUPTI numbers them") {
+  const nl::Trace trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  std::map<std::tuple<nl::MemOpKind, int, int>, int> copies;
+  for (const nl::MemOp& op : trace.mem_ops)
+    if (op.kind != nl::MemOpKind::kMemset) ++copies[{op.kind, op.src_kind, op.dst_kind}];
+  CHECK(copies == std::map<std::tuple<nl::MemOpKind, int, int>, int>{
+                      {{nl::MemOpKind::kHostToDevice, 1, 3}, 41}, {{nl::MemOpKind::kDeviceToHost, 3, 2}, 1}});
 }

@@ -189,11 +189,11 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
     out.mfu_busy = share(out.flops, rates.flops_per_s, busy_ns);
     out.mbu_busy = share(out.bytes, rates.bytes_per_s, busy_ns);
   }
-  const auto compute_ns = rates.flops_per_s && out.flops ? std::optional(*out.flops / *rates.flops_per_s * 1e9) : std::nullopt;
-  const auto memory_ns = rates.bytes_per_s && out.bytes ? std::optional(*out.bytes / *rates.bytes_per_s * 1e9) : std::nullopt;
-  if (compute_ns && memory_ns) {
-    out.ideal_ns = std::max(*compute_ns, *memory_ns);
-    out.limit = *compute_ns >= *memory_ns ? "compute" : "memory";
+  if (rates.flops_per_s && out.flops && rates.bytes_per_s && out.bytes) {
+    const double compute_ns = *out.flops / *rates.flops_per_s * 1e9;
+    const double memory_ns = *out.bytes / *rates.bytes_per_s * 1e9;
+    out.ideal_ns = std::max(compute_ns, memory_ns);
+    out.limit = compute_ns >= memory_ns ? "compute" : "memory";
   }
   std::vector<std::string> notes;
   check_possible(out, notes);

@@ -151,7 +151,8 @@ def vision_config(arguments):
 def save_config(arguments):
     config = make_config(arguments)
     if arguments.arch == "llava":
-        config = transformers.LlavaConfig(text_config=config, vision_config=vision_config(arguments))
+        config = transformers.LlavaConfig(text_config=config, vision_config=vision_config(arguments),
+                                          image_seq_length=(arguments.image // 14) ** 2)
     config.save_pretrained(arguments.save_config)
     # A configuration that never met a model does not name its type.
     file = pathlib.Path(arguments.save_config) / "config.json"

@@ -11,13 +11,6 @@ namespace {
 using nl::Ns;
 using Kind = nl::MemOpKind;
 
-const nl::StageEntry& stage(const nl::Run& run, const std::string& name) {
-  for (const auto& each : run.stages)
-    if (each.name == name) return each;
-  FAIL("no stage " << name);
-  throw 0;
-}
-
 const nl::Phase* phase(const nl::Run& run, const std::string& name) {
   for (const auto& each : run.phases.phases)
     if (each.name == name) return &each;

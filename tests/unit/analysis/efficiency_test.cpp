@@ -35,7 +35,7 @@ nl::Run run_with(std::vector<nl::StageEntry> stages, Attributes attributes) {
   return run;
 }
 
-const nl::StageEfficiency& of(const nl::Run& run, const std::string& name) {
+const nl::StageEfficiency& of(const nl::Run& run, std::string_view name) {
   for (const auto& each : run.efficiency)
     if (each.stage == name) return each;
   FAIL("no stage " << name);

@@ -12,13 +12,6 @@ namespace {
 using nl::Ns;
 using Mode = nl::WarmupRule::Mode;
 
-const nl::StageEntry& stage(const nl::Run& run, const std::string& name) {
-  for (const auto& each : run.stages)
-    if (each.name == name) return each;
-  FAIL("no stage " << name);
-  throw 0;
-}
-
 // One prefill and one decode an iteration, of these lengths in all.
 TraceBuilder iterations_of(const std::vector<Ns>& walls) {
   TraceBuilder b;

@@ -9,13 +9,6 @@ namespace {
 
 using nl::Ns;
 
-const nl::StageEntry& stage(const nl::Run& run, const std::string& name) {
-  for (const auto& each : run.stages)
-    if (each.name == name) return each;
-  FAIL("no stage " << name);
-  throw 0;
-}
-
 bool noted(const nl::Run& run, const std::string& words) {
   for (const auto& note : run.latency.notes)
     if (note.find(words) != std::string::npos) return true;

@@ -11,6 +11,7 @@
 #include "parsers/nsys_sqlite.h"
 #include "parsers/ort_profile.h"
 #include "tests/catch.h"
+#include "tests/unit/unpacked.h"
 #include "tests/unit/analysis/small_trace.h"
 
 using namespace nl;
@@ -27,7 +28,7 @@ Run operators_of(const Trace& trace, const OperatorOptions& options = {}) {
   return run;
 }
 
-const OperatorEntry& entry(const OperatorTable& table, const std::string& name) {
+const OperatorEntry& entry(const OperatorTable& table, std::string_view name) {
   for (const auto& e : table.entries)
     if (e.name == name) return e;
   FAIL("no operator " << name);
@@ -56,19 +57,6 @@ std::map<std::string, std::string> measured(const OperatorTable& table) {
   }
   return out;
 }
-
-struct Unpacked {
-  fs::path file;
-  explicit Unpacked(const fs::path& gz) {
-    std::string name = (fs::temp_directory_path() / "nl-stage-test-XXXXXX").string();
-    const int handle = ::mkstemp(name.data());
-    REQUIRE(handle >= 0);
-    file = name;
-    const std::string command = "gzip -dc '" + gz.string() + "' > '" + name + "'";
-    REQUIRE(std::system(command.c_str()) == 0);
-  }
-  ~Unpacked() { fs::remove(file); }
-};
 
 }  // namespace
 

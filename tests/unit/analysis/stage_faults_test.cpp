@@ -8,13 +8,6 @@ namespace {
 
 using nl::Ns;
 
-const nl::StageEntry& stage(const nl::Run& run, const std::string& name) {
-  for (const auto& each : run.stages)
-    if (each.name == name) return each;
-  FAIL("no stage " << name);
-  throw 0;
-}
-
 Ns phase_wall(const nl::Run& run, const std::string& name) {
   for (const auto& each : run.phases.phases)
     if (each.name == name) return each.wall_ns;

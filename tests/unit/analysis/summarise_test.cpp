@@ -45,13 +45,6 @@ std::map<std::pair<std::string, std::string>, KernSum> read_kern_sum(const std::
   return sums;
 }
 
-const nl::StageEntry& stage(const nl::Run& run, const std::string& name) {
-  for (const auto& each : run.stages)
-    if (each.name == name) return each;
-  FAIL("no stage " << name);
-  throw 0;
-}
-
 const nl::StageSplit* split(const nl::KernelEntry& kernel, const std::string& name) {
   for (const auto& each : kernel.stages)
     if (each.stage == name) return &each;

@@ -12,7 +12,7 @@ namespace {
 
 using nl::Ns;
 
-const nl::TimelineLane& lane(const nl::Timeline& timeline, const std::string& kind, std::size_t number = 0) {
+const nl::TimelineLane& lane(const nl::Timeline& timeline, std::string_view kind, std::size_t number = 0) {
   for (const auto& each : timeline.lanes)
     if (each.kind == kind && number-- == 0) return each;
   FAIL("no lane " << kind);

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/summarise.h"
 #include "model/trace.h"
+#include "tests/catch.h"
 
 // A trace that a test writes row by row. Process 0 has the threads 0 and 1; its queues are 0 on GPU 0 and 1 on GPU 1.
 struct TraceBuilder {
@@ -116,3 +118,10 @@ struct TraceBuilder {
     return run(options);
   }
 };
+
+inline const nl::StageEntry& stage(const nl::Run& run, std::string_view name) {
+  for (const auto& each : run.stages)
+    if (each.name == name) return each;
+  FAIL("no stage " << name);
+  throw 0;
+}

@@ -81,7 +81,7 @@ std::string track_of(const json& document, const json& event) {
   return document.at("tracks").at(std::to_string(event.at("track").get<int>())).at("name");
 }
 
-const json& slice_named(const json& document, const std::string& name) {
+const json& slice_named(const json& document, std::string_view name) {
   for (const json& slice : document.at("slices"))
     if (slice.at("name") == name) return slice;
   FAIL("no slice is named " << name);
@@ -195,7 +195,7 @@ TEST_CASE("the mean of the work in flight gives back the GPU's time", "[perfetto
   const json document = shown(trace);
   double busy_ns = 0, last = 0;
   nl::Ns since = 0;
-  const json& values = document.at("counters").begin().value();
+  const json values = document.at("counters").begin().value();
   for (const json& value : values) {
     busy_ns += last * static_cast<double>(value[0].get<nl::Ns>() - since);
     since = value[0];

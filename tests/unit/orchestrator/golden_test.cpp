@@ -17,6 +17,7 @@
 #include "parsers/nsys_sqlite.h"
 #include "parsers/ort_profile.h"
 #include "tests/catch.h"
+#include "tests/unit/unpacked.h"
 
 // From real captures to every file that people read. After a change of the reports run tools/golden, which writes
 // them anew, and read the difference.
@@ -112,6 +113,17 @@ TEST_CASE("nsys, ncu and torch.profiler's operators of a Llama", "[golden]") {
   nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
   nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
   check_golden("h200-llama", config, run);
+}
+
+// Vision and projector before the prompt, batch and prompt by the workload's marks, modules as layers, tensor FLOPs by ncu.
+TEST_CASE("a vision-language model, its shape by its own config.json", "[golden]") {
+  const std::string folder = NL_FIXTURES "/h200-llava/";
+  const nl::Config config = config_of(folder + "config.json");
+  const Unpacked sqlite(folder + "nsys.sqlite.gz");
+  const auto trace = nl::read_nsys_sqlite(sqlite.file);
+  nl::Run run = analysed(trace, config);
+  nl::match_ncu(nl::read_ncu_csv(folder + "ncu_raw.csv"), trace, run);
+  check_golden("h200-llava", config, run);
 }
 
 TEST_CASE("torch.profiler's trace alone", "[golden]") {

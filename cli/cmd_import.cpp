@@ -55,7 +55,8 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       ->type_name("DIR");
   verb->add_option("--name", flags->name, "names the bundle");
   verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts");
-  verb->add_option("--model", flags->model, "model file, or the name of a shipped one");
+  verb->add_option("--model", flags->model,
+                   "model file, a shipped one's name (llama-3.1-8b, generic …), or a Hugging Face config.json");
   verb->add_option("--set", flags->sets, "set one key; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

@@ -34,7 +34,27 @@ bool for_each_member(simdjson::ondemand::object& object, Visit visit) {
   return true;
 }
 
-// The same for the object that the file stands at.
+// The same for a value that should be an object. null, or a list, holds nothing that anybody asks for, and is no fault.
+template <typename Visit>
+bool for_each_member(simdjson::ondemand::value& value, Visit visit) {
+  simdjson::ondemand::object object;
+  return value.get_object().get(object) ? true : for_each_member(object, visit);
+}
+
+// What events of Chrome's trace format have in common; false where the key is none of it.
+template <typename Event>
+bool read_event_member(std::string_view key, simdjson::ondemand::value& value, Event& out) {
+  if (key == "cat") out.category = json_text(value);
+  else if (key == "name") out.name = json_text(value);
+  else if (key == "pid") out.pid = json_whole(value);
+  else if (key == "tid") out.tid = json_whole(value);
+  else if (key == "ts") out.start_ns = micros_to_ns(value.raw_json_token());
+  else if (key == "dur") out.duration_ns = micros_to_ns(value.raw_json_token());
+  else return false;
+  return true;
+}
+
+// The same as for_each_member() for the object that the file stands at.
 template <typename Visit>
 bool for_each_member(simdjson::ondemand::parser& parser, const JsonArrayFile& file, Visit visit) {
   const std::string_view text = file.element();

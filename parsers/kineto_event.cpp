@@ -42,25 +42,13 @@ void read_argument(std::string_view key, json::value& value, KinetoEvent& out) {
   else if (key == "name") out.args_name = json_text(value);
 }
 
-bool read_arguments(json::value& value, KinetoEvent& out) {
-  json::object arguments;
-  if (value.get_object().get(arguments)) return true;  // null, or a list: nothing that we know
-  return for_each_member(arguments, [&](std::string_view key, json::value& argument) {
-    read_argument(key, argument, out);
-    return true;
-  });
-}
-
 bool read_member(std::string_view key, json::value& value, KinetoEvent& out) {
   if (key == "ph") out.phase = json_text(value);
-  else if (key == "cat") out.category = json_text(value);
-  else if (key == "name") out.name = json_text(value);
-  else if (key == "pid") out.pid = json_whole(value);
-  else if (key == "tid") out.tid = json_whole(value);
-  else if (key == "ts") out.start_ns = micros_to_ns(value.raw_json_token());
-  else if (key == "dur") out.duration_ns = micros_to_ns(value.raw_json_token());
-  else if (key == "args") return read_arguments(value, out);
-  return true;
+  if (read_event_member(key, value, out) || key != "args") return true;
+  return for_each_member(value, [&](std::string_view name, json::value& argument) {
+    read_argument(name, argument, out);
+    return true;
+  });
 }
 
 // "id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9, "numSms": 132

@@ -5,24 +5,11 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/unit/exporters/markdown_cells.h"
 
 using namespace nl;
 
 namespace {
-
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> out(1);
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    if (line[i] == '|' && line[i - 1] != '\\') out.emplace_back();
-    else out.back() += line[i];
-  }
-  for (auto& cell : out) {
-    cell.erase(0, cell.find_first_not_of(' '));
-    cell.erase(cell.find_last_not_of(' ') + 1);
-  }
-  out.pop_back();  // behind the last pipe
-  return out;
-}
 
 std::vector<std::vector<std::string>> table_lines(const std::string& text) {
   std::istringstream stream(text);

@@ -1,6 +1,7 @@
 #include "collector/gpu_calls.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace nl::collector {
 namespace {

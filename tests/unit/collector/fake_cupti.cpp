@@ -36,7 +36,7 @@ const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
 struct Fake {
   std::recursive_mutex mutex;
   std::set<int> kinds;
-  std::set<std::pair<int, std::uint32_t>> functions;
+  std::set<std::pair<int, std::uint32_t>> functions, not_functions;
   BufferRequested requested = nullptr;
   BufferCompleted completed = nullptr;
   Timestamp timestamp = nullptr;
@@ -100,7 +100,8 @@ void write(const Record& record) {
 void call(Domain domain, std::uint32_t function, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, std::uint32_t result = 0) {
   Fake& f = fake();
   Kind kind = domain == kDomainDriver ? kDriver : kRuntime;
-  if (!f.kinds.contains(kind) && !f.functions.contains({domain, function})) return;
+  bool wanted = f.kinds.contains(kind) ? !f.not_functions.contains({domain, function}) : f.functions.contains({domain, function});
+  if (!wanted) return;
   write(CallRecord{kind, function, start, end, static_cast<std::uint32_t>(getpid()),
                    static_cast<std::uint32_t>(syscall(SYS_gettid)), correlation, result});
 }
@@ -163,11 +164,11 @@ FAKE Result cuptiSubscribe_v2(Subscriber* subscriber, Callback callback, void* u
 }
 FAKE Result cuptiActivityRegisterTimestampCallback(Timestamp timestamp) { return fake().timestamp = timestamp, 0; }
 FAKE Result cuptiActivityEnableRuntimeApi(std::uint32_t function, std::uint8_t on) {
-  on != 0 ? (void)fake().functions.insert({2, function}) : (void)fake().functions.erase({2, function});
+  (on != 0 ? fake().functions : fake().not_functions).insert({2, function});
   return 0;
 }
 FAKE Result cuptiActivityEnableDriverApi(std::uint32_t function, std::uint8_t on) {
-  on != 0 ? (void)fake().functions.insert({1, function}) : (void)fake().functions.erase({1, function});
+  (on != 0 ? fake().functions : fake().not_functions).insert({1, function});
   return 0;
 }
 #endif

@@ -108,15 +108,15 @@ int run(const std::string& mode, int count) {
     _exit(0);
   }
   if (mode == "names") {
-    std::string long_name = "_Z" + std::string(9000, 'x');
+    static std::string long_name = "_Z" + std::string(9000, 'x');
     launch(long_name.c_str());
     // The memory of a name is used again for another, as after a module was unloaded.
-    char reused[64] = "first_kernel";
-    launch(reused);
-    std::snprintf(reused, sizeof reused, "first_kernel_and_more");
-    launch(reused);
-    std::snprintf(reused, sizeof reused, "second");
-    launch(reused);
+    static char reused[64];
+    for (const char* name : {"first_kernel", "first_kernel_and_more", "second"}) {
+      std::snprintf(reused, sizeof reused, "%s", name);
+      launch(reused);
+      pause_ms(200);  // until it was flushed
+    }
   }
   if (mode == "shapes")
     for (int i = 0; i < count; ++i) launch(kGemm, i + 1);

@@ -26,7 +26,8 @@ enum Column {
   kBytes,
   kKind,
   kSrc,
-  kDst
+  kDst,
+  kMemory = kSrc  // of a set, which has its value before
 };
 
 using Labels = std::unordered_map<std::int64_t, StringId>;
@@ -66,6 +67,12 @@ std::uint32_t correlation_of(const NsysRows& row) {
   return row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
 }
 
+// nsys counts 0 pageable, 1 pinned, 2 device … 7 unknown; CUPTI, and we, 0 unknown, 1 pageable …
+std::uint8_t memory_kind(const NsysRows& row, int column) {
+  std::int64_t kind = row.integer(column);
+  return !row.is_null(column) && kind >= 0 && kind < 7 ? static_cast<std::uint8_t>(kind + 1) : 0;
+}
+
 MemOp common_part(const NsysRows& row, NsysPlaces& places) {
   MemOp op;
   op.start_ns = row.integer(kStart);
@@ -91,8 +98,8 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
       op.label = label->second.value;
     else
       ++trace.stats.rows_damaged["copy of an unknown kind (kept)"];
-    op.src_kind = static_cast<std::uint8_t>(row.integer(kSrc));
-    op.dst_kind = static_cast<std::uint8_t>(row.integer(kDst));
+    op.src_kind = memory_kind(row, kSrc);
+    op.dst_kind = memory_kind(row, kDst);
     trace.mem_ops.push_back(op);
   }
 }
@@ -108,7 +115,7 @@ void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& p
     MemOp op = common_part(row, places);
     op.kind = MemOpKind::kMemset;
     op.label = label;
-    op.dst_kind = static_cast<std::uint8_t>(row.integer(kSrc));
+    op.dst_kind = memory_kind(row, kMemory);
     trace.mem_ops.push_back(op);
   }
 }

@@ -4,9 +4,12 @@
 #include <fstream>
 #include <set>
 
+#include "exporters/nsys_sqlite.h"
 #include "parsers/collector_trace.h"
+#include "parsers/nsys_sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
+#include "tests/unit/told_trace.h"
 
 using namespace nl;
 using namespace nl::test;
@@ -340,4 +343,13 @@ TEST_CASE("a recorded GPU trace with any byte changed is read without harm") {
   }
   CHECK(most <= 7);  // a byte cannot make more than it spoils
   CHECK(most > 0);
+}
+
+TEST_CASE("the collector's trace as an nsys export reads back as the same trace") {
+  for (std::vector<std::string> mode : {std::vector<std::string>{"everything"}, {"threads", "200"}, {"fork", "100"}}) {
+    ScratchFolder folder;
+    REQUIRE(run_gpu(mode, folder.path()).exit_status == 0);
+    write_nsys_sqlite(read_collector_traces(trace_files(folder.path()), CallRows::kAll), folder.path() / "run.sqlite");
+    CHECK(difference(read_folder(folder.path()), read_nsys_sqlite(folder.path() / "run.sqlite")) == "");
+  }
 }

@@ -35,7 +35,7 @@ class NsysExport {
     if (!trace_.graph_runs.empty()) write_graph_runs();
     if (trace_.has_api_data) write_calls();
     if (!trace_.syncs.empty()) write_syncs();
-    if (trace_.has_range_data && (!trace_.ranges.empty() || !trace_.marks.empty())) write_ranges();
+    if (trace_.has_range_data) write_ranges();
     write_strings();
   }
 

@@ -8,6 +8,7 @@
 #include "analysis/ncu_match.h"
 #include "analysis/summarise.h"
 #include "orchestrator/bundle_files.h"
+#include "orchestrator/collector_sqlite.h"
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_nsys.h"
 #include "orchestrator/ncu_argv.h"
@@ -15,7 +16,6 @@
 #include "orchestrator/provenance.h"
 #include "orchestrator/redact.h"
 #include "orchestrator/sha256.h"
-#include "parsers/collector_trace.h"
 #include "parsers/ncu_csv.h"
 #include "parsers/nsys_sqlite.h"
 
@@ -65,7 +65,8 @@ class Import {
         passes_(launcher, bundle, verdict, run.provenance.passes, true) {}
 
   Trace trace() {
-    if (request_.nsys.empty()) return read_collector_traces(request_.collector);
+    if (request_.nsys.empty())
+      return import_collector_files(request_.collector, bundle_.path() / "collector" / "run.sqlite");
     const fs::path sqlite = sqlite_of(request_.nsys);
     Trace trace = read_nsys_sqlite(sqlite);
     describe_capture_machine(sqlite, trace, run_);

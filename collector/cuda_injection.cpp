@@ -15,6 +15,7 @@
 #include "collector/cupti_library.h"
 #include "collector/gpu_buffers.h"
 #include "collector/gpu_calls.h"
+#include "collector/gpu_devices.h"
 #include "collector/gpu_packer.h"
 #include "collector/recorder.h"
 #include "collector/trace_format.h"
@@ -31,6 +32,7 @@ struct Gpu {
   std::atomic<bool> off{false};      // after fork: CUDA is the parent's
   std::atomic<bool> exiting{false};
   std::atomic<std::int64_t> clock_ahead_ns{0};
+  bool devices_known = false;        // under pack_mutex
   bool own_clock = false;            // CUPTI stamps with our clock
   long flush_ms = 1000;
   CuptiLibrary library;
@@ -113,6 +115,7 @@ void pack(std::uint8_t* buffer, std::size_t bytes) {
     if (is_call && !gpu.calls.wanted(record->kind == cupti::kDriver ? kDomainDriver : kDomainRuntime,
                                      reinterpret_cast<const cupti::CallRecord*>(record)->function))
       continue;
+    gpu.devices_known = gpu.devices_known || record->kind == cupti::kDevice;
     gpu.packer.add(record, ahead_ns);
   }
   gpu.packer.finish();
@@ -149,6 +152,20 @@ void check_clock() {
   pthread_mutex_unlock(&gpu.pack_mutex);
 }
 
+// Not from a callback: the driver is asked, and it must not be in the middle of something.
+void add_missing_devices() {
+  pthread_mutex_lock(&gpu.pack_mutex);
+  bool known = gpu.devices_known;
+  gpu.devices_known = true;
+  pthread_mutex_unlock(&gpu.pack_mutex);
+  if (known) return;
+  visit_devices([](const cupti::DeviceRecord& device) {
+    pthread_mutex_lock(&gpu.pack_mutex);
+    gpu.packer.add(reinterpret_cast<const cupti::Activity*>(&device), 0);
+    pthread_mutex_unlock(&gpu.pack_mutex);
+  });
+}
+
 // Flag 0 brings only what has all its times; nothing is taken away from under the GPU.
 void* flush_regularly(void*) {
   pthread_setname_np(pthread_self(), "nl-stage flush");
@@ -159,6 +176,7 @@ void* flush_regularly(void*) {
     if (!gpu.exiting.load(std::memory_order_relaxed)) {
       gpu.library.api.cuptiActivityFlushAll(0);
       check_clock();
+      add_missing_devices();
     }
     pthread_mutex_unlock(&gpu.flush_mutex);
   }
@@ -173,6 +191,7 @@ void flush_at_exit() {
   if (pthread_mutex_timedlock(&gpu.flush_mutex, &until) != 0) return;
   gpu.library.api.cuptiActivityFlushAll(0);
   gpu.library.api.cuptiActivityFlushAll(cupti::kFlushForced);
+  add_missing_devices();
   pthread_mutex_unlock(&gpu.flush_mutex);
 }
 

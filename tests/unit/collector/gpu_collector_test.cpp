@@ -105,6 +105,20 @@ TEST_CASE("a kernel has the call that launched it, on the thread and inside the 
   CHECK(has_note(trace, "no kernel starts before the call that launched it (nearest: 2.0 us)"));
 }
 
+TEST_CASE("where CUPTI describes no GPU, the driver is asked") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"launches", "10"}, folder.path(), {{"FAKE_CUDA", NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so"}}).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  REQUIRE(trace.devices.size() == 1);
+  CHECK(trace.devices[0].name == "NVIDIA Driver H200");
+  CHECK(trace.devices[0].sm_count == 132);
+  CHECK(trace.devices[0].clock_hz == 1'980'000'000);
+  CHECK(trace.devices[0].l2_bytes == 62'914'560);
+  CHECK(trace.devices[0].bandwidth_bytes_per_s == 2ULL * 3'133'000'000 * 768);
+  CHECK(trace.devices[0].compute_major == 9);
+  CHECK(trace.devices[0].uuid == "abababab-abab-abab-abab-abababababab");
+}
+
 TEST_CASE("many launches over many buffers are all there, in few bytes") {
   ScratchFolder folder;
   constexpr int kCount = 60000;

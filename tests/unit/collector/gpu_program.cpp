@@ -127,6 +127,7 @@ int run(const std::string& mode, int count) {
 
 int main(int argc, char** argv) {
   cupti = dlopen(std::getenv("FAKE_CUPTI"), RTLD_NOW);
+  if (const char* driver = std::getenv("FAKE_CUDA"); driver != nullptr && dlopen(driver, RTLD_NOW) == nullptr) return 95;
   if (cupti == nullptr || argc < 2) return 98;
   if (std::getenv("CUDA_INJECTION64_PATH") != nullptr && !inject()) return 97;
   int status = run(argv[1], argc > 2 ? std::atoi(argv[2]) : 0);

@@ -125,6 +125,9 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
     }
     if (head.bytes > left) {
       ++damage["record cut short"];
+      // A block holds many records; those before the cut are whole.
+      head.bytes = static_cast<std::uint16_t>(left);
+      if (head.kind == Kind::kGpuBlock && left >= least) read_gpu_record(at, head, file.gpu, damage);
       return;
     }
     read_record(at, head, file, damage);

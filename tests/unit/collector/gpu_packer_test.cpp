@@ -8,6 +8,7 @@
 #include <set>
 
 #include "collector/gpu_buffers.h"
+#include "collector/gpu_calls.h"
 #include "parsers/collector_trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
@@ -196,4 +197,22 @@ TEST_CASE("buffers: no more than there are, zeroed when they come back, smaller 
     first = buffers->take(bytes, now_ns += 1'000'000);
   }
   CHECK(bytes == 256 * 1024);
+}
+
+TEST_CASE("which of CUDA's functions start work, wait or manage memory") {
+  using collector::CallChooser;
+  for (const char* work : {"cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernelExC_v11060", "__cudaLaunchKernel_v13000",
+                           "cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cudaGraphLaunch_v10000", "cuGraphLaunch_ptsz",
+                           "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync_v2", "cudaMemsetAsync_v3020", "cuMemsetD8_v2", "cudaMalloc_v3020",
+                           "cudaMallocAsync_v11020", "cudaFree_v3020", "cuMemAlloc_v2", "cudaStreamSynchronize_v3020",
+                           "cudaDeviceSynchronize_v3020", "cudaEventSynchronize_v3020", "cuCtxSynchronize", "cudaStreamWaitEvent_v3020",
+                           "cudaGraphInstantiate_v12000", "cuLibraryLoadData", "cuModuleLoadData", "cudaDeviceReset_v3020"})
+    CHECK((CallChooser::starts_or_waits(work) && !CallChooser::is_noise(work)));
+  for (const char* other : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "cudaEventQuery_v3020",
+                            "cudaEventRecord_v3020", "__cudaPushCallConfiguration_v9000", "__cudaPopCallConfiguration_v9000",
+                            "cudaGraphAddMemcpyNode_v10000", "cudaGraphKernelNodeSetParams_v10000", "cuMemGetAllocationGranularity",
+                            "cudaStreamIsCapturing_v10000", "cudaFuncSetAttribute_v9000", "cuGetProcAddress_v2"})
+    CHECK_FALSE(CallChooser::starts_or_waits(other));
+  for (const char* noise : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "__cudaPushCallConfiguration_v9000", "cuGetProcAddress_v2"})
+    CHECK(CallChooser::is_noise(noise));
 }

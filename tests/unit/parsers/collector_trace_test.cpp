@@ -161,7 +161,7 @@ TEST_CASE("collector trace: what does not belong together is counted") {
   file.add(Kind{99}, format::Pop{{}, 0}, 0).add(Kind::kMark, format::Event{{}, -5, 0, 0}, 0);
   Trace trace = read(file);
   std::map<std::string, std::uint64_t> expected{{"pop without a push", 1}, {"end without a start", 1}, {"unknown string", 1},
-                                                {"unknown kind of record", 1}, {"impossible time", 1}};
+                                                {"unknown kind of record", 1}, {"impossible time or thread", 1}};
   CHECK(trace.stats.rows_damaged == expected);
   CHECK(trace.ranges.size() == 1);
 }

@@ -171,6 +171,13 @@ Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
   return rates;
 }
 
+// Ranges that do not wait for the GPU end before their work does; the work cannot have taken less than this. Some
+// per cent more than the wall are the tail of the last kernel.
+constexpr double kRunsOn = 1.05;
+double gpu_work_ns(const StageEntry& stage) {
+  return stage.gpu_busy_ns && stage.wall.count > 0 ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : 0;
+}
+
 void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, StageEfficiency& out) {
   if (!out.flops && !out.bytes) return;
   if (out.flops && out.bytes && *out.bytes > 0) out.intensity = *out.flops / *out.bytes;
@@ -179,13 +186,19 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
     if (!work || !peak || *peak <= 0 || ns <= 0) return std::nullopt;
     return *work / (ns * 1e-9 * *peak);
   };
-  const double wall_ns = stage.wall.mean_ns;
+  const double work_ns = gpu_work_ns(stage);
+  const bool runs_on = work_ns > kRunsOn * stage.wall.mean_ns && stage.wall.mean_ns > 0;
+  const double wall_ns = runs_on ? work_ns : stage.wall.mean_ns;
+  if (runs_on)
+    add_note(out, fmt::format("its ranges end before their GPU work does ({:.4g} ms of {:.4g} ms): rates are over the GPU's time, not the wall",
+                              stage.wall.mean_ns * 1e-6, work_ns * 1e-6));
   if (wall_ns > 0 && out.flops) out.flops_per_s = *out.flops / (wall_ns * 1e-9);
   if (wall_ns <= 0) add_note(out, "no rates: its windows have no length");
   out.mfu = share(out.flops, rates.flops_per_s, wall_ns);
   out.mbu = share(out.bytes, rates.bytes_per_s, wall_ns);
   if (stage.budget && stage.budget->gpu_compute_ns > 0 && stage.wall.count > 0) {
-    const double busy_ns = static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
+    const double busy_ns =
+        runs_on ? work_ns : static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
     out.mfu_busy = share(out.flops, rates.flops_per_s, busy_ns);
     out.mbu_busy = share(out.bytes, rates.bytes_per_s, busy_ns);
   }

@@ -1,14 +1,12 @@
 #include "orchestrator/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <cctype>
 
 #include "model/error.h"
+#include "orchestrator/whole_file.h"
 
 namespace fs = std::filesystem;
 
@@ -106,37 +104,9 @@ std::string free_space_of(const fs::path& file) {
 }
 
 void write_file_whole(const fs::path& file, std::string_view text) {
-  const fs::path temporary = file.string() + fmt::format(".{}.tmp", getpid());
-  auto fail = [&](const char* step) {
-    const int reason = errno;
-    unlink(temporary.c_str());
-    const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-    throw Error(ErrorKind::kOutput, fmt::format("cannot {}: {}", step, std::strerror(reason)),
-                full ? fmt::format("{} ({})", file.string(), free_space_of(file)) : file.string(),
-                full ? "free some space; what was captured so far has been kept"
-                     : "choose a folder that you may write to with --out DIR or artifacts.dir");
-  };
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) fail("make the file");
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(fd, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      const int reason = errno;
-      close(fd);
-      errno = reason;
-      fail("write");
-    }
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fsync(fd) != 0 && errno != EINVAL && errno != EROFS) {
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    fail("write");
-  }
-  close(fd);
-  if (rename(temporary.c_str(), file.c_str()) != 0) fail("rename into place");
+  WholeFile out(file);
+  out.append(text);
+  out.commit();
 }
 
 }  // namespace nl

@@ -5,8 +5,8 @@
 
 namespace nl {
 
-// write_file_whole() for what is too long to hold in memory: appears under its name with commit(), and leaves
-// nothing behind without it. Error(kOutput) as there.
+// A file that appears under its name with commit(), and leaves nothing behind without it: a temporary file, fsync,
+// rename. Error(kOutput) names the file and, where the disk is full, what is left on it.
 class WholeFile {
  public:
   explicit WholeFile(std::filesystem::path file);

@@ -93,6 +93,20 @@ TEST_CASE("the workload's own marks tell batch and prompt where the model file d
   CHECK(of(run, "prefill").mfu);
 }
 
+// A replayed CUDA graph: the range around the replay is over long before the GPU is.
+TEST_CASE("a stage that does not wait for its GPU work is measured by the GPU's time") {
+  auto run = run_with({stage("decode_step", 10, 0.2e6)}, with(llama_8b(), kLengths));
+  nl::fill_efficiency(kTable, run);
+  const double over_wall = *of(run, "decode_step").mbu;
+  run.stages[0].gpu_busy_ns = 10 * 6'000'000;
+  nl::fill_efficiency(kTable, run);
+  CHECK(*of(run, "decode_step").mbu == Approx(over_wall * 0.2 / 6));
+  CHECK(of(run, "decode_step").note.find("its ranges end before their GPU work does (0.2 ms of 6 ms)") != std::string::npos);
+  run.stages[0].gpu_busy_ns = 10 * 209'000;  // the tail of the last kernel
+  nl::fill_efficiency(kTable, run);
+  CHECK(*of(run, "decode_step").mbu == Approx(over_wall));
+}
+
 TEST_CASE("what is not known is asked for by name") {
   auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 1, 1e6), stage("sampling", 1, 1e6), stage("vision", 1, 1e6)}, llama_8b());
   nl::fill_efficiency(kTable, run);

@@ -40,6 +40,7 @@ struct Recorder {
   pthread_key_t thread_exit{};
   StringTable strings;
   TraceFile file;
+  Chunk gpu_chunk;
   std::uint32_t strings_generation = 1;         // whose file the strings were written to
   std::atomic<std::uint32_t> generation{1};     // one more after every fork
   std::atomic<std::uint64_t> next_range{1};
@@ -59,12 +60,6 @@ class Lock {
  private:
   pthread_mutex_t& mutex_;
 };
-
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // The head is stored last and at once: until then the reader sees the end of the chunk.
 void put(Chunk& chunk, const void* record, std::size_t bytes) {
@@ -96,6 +91,21 @@ bool next_chunk(ThreadState& thread) {
   prctl(PR_GET_NAME, start.name);
   put(thread.chunk, &start, sizeof start);
   pthread_setspecific(recorder.thread_exit, &thread);
+  return true;
+}
+
+bool next_gpu_chunk() {
+  if (recorder.gpu_chunk.data != nullptr) munmap(recorder.gpu_chunk.data, kChunkBytes);
+  recorder.gpu_chunk = {};
+  ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, 0, 0, "gpu"};
+  Lock lock(recorder.file_mutex);
+  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  if (!recorder.file.acquire_fresh(recorder.gpu_chunk)) {
+    recorder.active.store(false, std::memory_order_relaxed);
+    return false;
+  }
+  start.sequence = recorder.file.next_sequence();
+  put(recorder.gpu_chunk, &start, sizeof start);
   return true;
 }
 
@@ -227,6 +237,12 @@ void append_event(ThreadState& thread, Kind kind, EventText text, Payload payloa
 
 }  // namespace
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 bool start_recording() {
   pthread_once(&recorder.once, start_once);
   return recorder.active.load(std::memory_order_relaxed);
@@ -309,6 +325,14 @@ void record_thread_name(std::uint32_t tid, const Text* name) {
   Entry entry;
   ThreadName record{{Kind::kThreadName, sizeof(ThreadName), id_of(name)}, tid, 0};
   if (entry) append(entry.thread(), &record, sizeof record);
+}
+
+bool append_gpu_record(const void* record, std::size_t bytes) {
+  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  bool fits = recorder.gpu_chunk.data != nullptr && recorder.gpu_chunk.used + bytes <= kChunkBytes;
+  if (!fits && !next_gpu_chunk()) return false;
+  put(recorder.gpu_chunk, record, bytes);
+  return true;
 }
 
 }  // namespace nl::collector

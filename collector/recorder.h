@@ -31,4 +31,8 @@ std::uint64_t record_start(EventText text, Payload payload);
 void record_end(std::uint64_t range);
 void record_thread_name(std::uint32_t tid, const Text* name);
 
+// For the GPU half: a whole record, into chunks of its own. One thread at a time, and not after a fork.
+bool append_gpu_record(const void* record, std::size_t bytes);
+std::int64_t now_ns();  // CLOCK_MONOTONIC
+
 }  // namespace nl::collector

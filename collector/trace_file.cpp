@@ -60,7 +60,7 @@ FileHeader make_header() {
 
 void TraceFile::complain(const char* what, const char* where, int error) {
   char message[4400];
-  int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; NVTX ranges are not recorded\n",
+  int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; nothing is recorded\n",
                              what, *where != '\0' ? " " : "", where, error != 0 ? ": " : "",
                              error != 0 ? strerrordesc_np(error) : "");
   if (length <= 0) return;
@@ -108,6 +108,10 @@ bool TraceFile::acquire(Chunk& chunk) {
     chunk = free_[--free_count_];
     return true;
   }
+  return acquire_fresh(chunk);
+}
+
+bool TraceFile::acquire_fresh(Chunk& chunk) {
   if (!open_ && !open()) return false;
   // By name, and checked to be the same file: a descriptor kept open could have been closed by the
   // program and be another file by now.

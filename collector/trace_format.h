@@ -46,6 +46,14 @@ enum class Kind : std::uint16_t {
   kStart = 6,
   kEnd = 7,
   kThreadName = 8,
+  kGpuSession = 9,
+  kGpuName = 10,
+  kGpuBlock = 11,
+  kDevice = 12,
+  kContext = 13,
+  kLoss = 14,
+  kNote = 15,
+  kClockCheck = 16,
 };
 
 struct Head {
@@ -99,6 +107,77 @@ struct ThreadName {        // head.id: the name
   Head head;
   std::uint32_t tid;
   std::uint32_t unused;
+};
+
+// The GPU half. Its records lie in chunks of their own, whose ThreadStart has the thread id 0; these chunks
+// are never left to others, so in a file they come in the order in which they were written.
+
+inline constexpr std::size_t kMaxGpuNameBytes = 16 * 1024;  // templates make names of several kilobytes
+inline constexpr std::size_t kMaxGpuBlockBytes = 2048;
+
+struct GpuSession {        // CUPTI was found and records. head.id: its version, as cuptiGetVersion says
+  Head head;
+  std::int64_t time_ns;
+  std::uint32_t calls;     // CallChoice
+  std::uint32_t unused;
+};
+enum class CallChoice : std::uint32_t { kNone = 0, kWork = 1, kAll = 2 };
+
+// GpuName is a String of a numbering of its own: kernels (mangled, where the program's compiler did so) and
+// functions. Note is a String without a number: what went wrong, in words for the user.
+
+struct GpuBlock {          // packed records follow, filled up with zeros
+  Head head;
+  std::int64_t base_ns;    // what the first times of the block count from
+};
+
+// Packed records: a tag, then the fields named below. Numbers are LEB128; "~" marks a signed one (zigzag), which
+// is the difference from the same field of the last such record of the block. Each block stands for itself, but
+// for the definitions (shape, queue, thread, function), which come before their first use in the file.
+enum class Tag : std::uint8_t {
+  kEnd = 0,
+  kKernel = 1,    // [queue] shape ~start duration ~correlation [~node graph]
+  kCopy = 2,      // [queue] kind source destination ~start duration ~correlation bytes [~node graph]
+  kSet = 3,       // [queue] memory value ~start duration ~correlation bytes [~node graph]
+  kCall = 4,      // [thread] function ~start duration ~correlation [result]
+  kSync = 5,      // type context stream event ~start duration ~correlation; with the calls
+  kShape = 6,     // number name grid.x .y .z block.x .y .z registers static_shared dynamic_shared
+  kQueue = 7,     // number device context stream
+  kThread = 8,    // number tid length text
+  kFunction = 9,  // number domain name
+};
+inline constexpr std::uint8_t kTagMask = 0x0F;
+inline constexpr std::uint8_t kTagSamePlace = 0x10;  // the queue or thread is that of the last such record
+inline constexpr std::uint8_t kTagGraphNode = 0x20;
+inline constexpr std::uint8_t kTagResult = 0x40;     // the call returned something other than 0
+inline constexpr std::uint32_t kDomainDriver = 1, kDomainRuntime = 2;  // of functions, as CUPTI numbers them
+
+struct Device {            // head.id: its number. The name follows
+  Head head;
+  std::uint64_t memory_bytes, bandwidth_bytes_per_s, clock_hz;
+  std::uint32_t l2_bytes, sm_count, compute_major, compute_minor;
+  std::uint8_t uuid[16];
+  std::uint32_t name_length;
+  std::uint32_t unused;
+};
+
+struct Context {           // head.id: its number
+  Head head;
+  std::uint32_t device;
+  std::uint32_t null_stream;
+};
+
+struct Loss {              // head.id: LossReason
+  Head head;
+  std::uint64_t records;
+};
+enum class LossReason : std::uint32_t { kDropped = 1, kUnfinished = 2 };
+
+struct ClockCheck {        // what CUPTI's clock showed between two readings of CLOCK_MONOTONIC
+  Head head;
+  std::int64_t time_ns;    // in the middle of them
+  std::int64_t ahead_ns;   // CUPTI's clock less that
+  std::int64_t window_ns;  // between them
 };
 
 }  // namespace nl::trace_format

@@ -130,7 +130,7 @@ struct Problem {
 };
 
 struct Provenance {
-  std::string captured_by;               // "nsys+ncu", "nsys", "collector (NVTX only)", "import"
+  std::string captured_by;               // "nsys+ncu", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"
   std::vector<PassRecord> passes;
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest

@@ -106,6 +106,17 @@ struct ApiCall {
 };
 static_assert(sizeof(ApiCall) == 24);
 
+// A wait for the GPU as CUPTI saw it: of a stream, of an event, of a whole context. Only from the collector.
+enum class SyncKind : std::uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream, kContext };
+struct SyncWait {
+  Ns start_ns = 0;
+  Ns end_ns = 0;
+  Queue where;                      // its stream is 0xFFFFFFFF where the wait is not for one
+  std::uint32_t correlation = 0;    // of the call that waited
+  std::uint32_t event = 0;
+  SyncKind kind = SyncKind::kUnknown;
+};
+
 struct ApiStat {
   StringId name;
   Durations durations;
@@ -164,6 +175,7 @@ struct Trace {
   std::vector<GraphRun> graph_runs;
   std::vector<ApiCall> api_calls;   // sorted by thread, then start
   std::vector<ApiStat> api_stats;   // one per function name
+  std::vector<SyncWait> syncs;
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture

@@ -145,7 +145,8 @@ Check check_gpu(const Toolset& tools, const Host& host) {
 Check check_cupti(const Toolset& tools) {
   Check check{"cupti", CheckLevel::kOk, "CUPTI", "", ""};
   check.finding =
-      tools.cupti ? tools.cupti->string() : "not found; nsys and ncu bring their own, nothing needs it today";
+      tools.cupti ? tools.cupti->string()
+                  : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too";
   return check;
 }
 

@@ -44,6 +44,14 @@ struct ToolOptions {  // overrides of where things are found
   std::string nsys, ncu, cupti, nvml, collector;
 };
 
+struct CaptureOptions {  // which tool traces, and how the collector's GPU half does
+  std::string prefer = "nsys";      // "cupti": the collector, although nsys is there
+  std::string cuda_calls = "work";  // "all", "none"
+  int buffer_kb = 1024;             // of each buffer that CUPTI fills
+  int buffers = 64;                 // at most so many of them
+  int flush_ms = 1000;              // what a killed process loses
+};
+
 struct NsysOptions {
   bool enabled = true;
   std::vector<std::string> trace = {"cuda", "nvtx", "osrt"};
@@ -108,6 +116,7 @@ struct Config {
   ArtifactOptions artifacts;
   WorkloadOptions workload;
   ToolOptions tools;
+  CaptureOptions capture;
   NsysOptions nsys;
   NcuOptions ncu;
   PerturbationOptions perturbation;

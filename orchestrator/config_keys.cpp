@@ -84,6 +84,35 @@ void add_run_keys(std::vector<ConfigKey>& keys) {
       });
 }
 
+void add_capture_keys(std::vector<ConfigKey>& keys) {
+  keys.insert(keys.end(),
+              {
+                  {.path = "capture.prefer",
+                   .member = NL_MEMBER(capture, prefer),
+                   .help = "what traces: nsys where it is found, or the collector (CUPTI) although it is",
+                   .allowed = {"nsys", "cupti"}},
+                  {.path = "capture.cuda_calls",
+                   .member = NL_MEMBER(capture, cuda_calls),
+                   .help = "collector: which CUDA calls; work: those that start work, wait or manage memory",
+                   .allowed = {"work", "all", "none"}},
+                  {.path = "capture.buffer_kb",
+                   .member = NL_MEMBER(capture, buffer_kb),
+                   .help = "collector: size of a buffer that CUPTI fills, in KiB",
+                   .least = 64,
+                   .most = 65536},
+                  {.path = "capture.buffers",
+                   .member = NL_MEMBER(capture, buffers),
+                   .help = "collector: how many of them at most; where all are full, records are dropped and counted",
+                   .least = 1,
+                   .most = 1024},
+                  {.path = "capture.flush_ms",
+                   .member = NL_MEMBER(capture, flush_ms),
+                   .help = "collector: how often records go to the file; a killed process loses those since",
+                   .least = 10,
+                   .most = 60000},
+              });
+}
+
 void add_nsys_keys(std::vector<ConfigKey>& keys) {
   keys.insert(keys.end(),
               {
@@ -369,6 +398,7 @@ const std::vector<ConfigKey>& config_keys() {
   static const std::vector<ConfigKey> keys = [] {
     std::vector<ConfigKey> all;
     add_run_keys(all);
+    add_capture_keys(all);
     add_nsys_keys(all);
     add_ncu_keys(all);
     add_measure_keys(all);

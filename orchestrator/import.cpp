@@ -8,6 +8,7 @@
 #include "analysis/ncu_match.h"
 #include "analysis/operators.h"
 #include "orchestrator/bundle_files.h"
+#include "orchestrator/collector_sqlite.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_nsys.h"
@@ -16,7 +17,6 @@
 #include "orchestrator/provenance.h"
 #include "orchestrator/redact.h"
 #include "orchestrator/sha256.h"
-#include "parsers/collector_trace.h"
 #include "parsers/kineto_json.h"
 #include "parsers/ncu_csv.h"
 #include "parsers/nsys_sqlite.h"
@@ -80,7 +80,8 @@ class Import {
       describe_capture_machine(sqlite, trace, run_);
       return trace;
     }
-    if (!request_.collector.empty()) return read_collector_traces(request_.collector);
+    if (!request_.collector.empty())
+      return import_collector_files(request_.collector, bundle_.path() / "collector" / "run.sqlite");
     if (!request_.kineto.empty()) return read_kineto_json(request_.kineto);
     return request_.ort.empty() ? Trace() : read_ort_profile(request_.ort[0]);
   }

@@ -64,6 +64,21 @@ Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& 
   return pass;
 }
 
+// The same library once more, where the CUDA driver loads it.
+Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
+  Pass pass = collector_pass(config, tools, bundle);
+  auto& env = pass.process.env;
+  env["CUDA_INJECTION64_PATH"] = tools.collector->string();
+  env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
+  env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
+  env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
+  env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
+  // Only where it was chosen: else the collector prefers the one that the workload itself has loaded.
+  if (!config.tools.cupti.empty()) env["NL_STAGE_CUPTI"] = config.tools.cupti;
+  pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
+  return pass;
+}
+
 Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundle,
                std::vector<std::string>& adaptations) {
   Pass pass = workload_pass("nsys", config, bundle, config.nsys.timeout_s);
@@ -211,7 +226,8 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
                 "give it after --, or as workload.command in the configuration");
   const fs::path bundle = absolute_bundle(bundle_folder);
   Plan plan;
-  if (config.nsys.enabled && tools.nsys) {
+  const bool prefers_cupti = config.capture.prefer == "cupti" && tools.collector && !tools.gpus.empty();
+  if (config.nsys.enabled && tools.nsys && !prefers_cupti) {
     plan.captured_by = "nsys";
     add_nsys_passes(plan, config, tools, bundle);
     add_ncu_passes(plan, config, tools, bundle);
@@ -221,6 +237,14 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   if (!tools.collector)
     throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
                 "nl-stage doctor says what is missing and how to get it");
+  if (!tools.gpus.empty()) {
+    plan.captured_by = kByCupti;
+    if (!prefers_cupti) plan.adaptations.push_back(reason + ": the collector records kernels and ranges itself (CUPTI)");
+    if (config.ncu.enabled)
+      plan.adaptations.push_back("kernels are captured by the collector: the ncu pass, which needs nsys' trace, is left out");
+    plan.passes.push_back(cupti_pass(config, tools, bundle));
+    return plan;
+  }
   plan.captured_by = "collector (NVTX only)";
   plan.adaptations.push_back(reason + ": the NVTX collector records the stages; kernels are not captured");
   if (config.ncu.enabled)

@@ -10,6 +10,9 @@
 
 namespace nl {
 
+// Plan::captured_by where kernels come from the collector's GPU half.
+inline constexpr const char* kByCupti = "collector (CUPTI)";
+
 struct Pass {
   std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "bare", "nsys-repeat" …
   ProcessSpec process;
@@ -24,7 +27,7 @@ struct Pass {
 // planned with placeholders first and completed by plan_ncu().
 struct Plan {
   std::vector<Pass> passes;
-  std::string captured_by;               // "nsys+ncu", "nsys", "collector (NVTX only)"
+  std::string captured_by;               // "nsys+ncu", "nsys", kByCupti, "collector (NVTX only)"
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
 };
 

@@ -1,15 +1,16 @@
 #include "orchestrator/run.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "orchestrator/bundle_files.h"
+#include "orchestrator/collector_sqlite.h"
 #include "orchestrator/doctor.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
 #include "orchestrator/launch_ncu.h"
 #include "orchestrator/provenance.h"
 #include "orchestrator/weigh_passes.h"
-#include "parsers/collector_trace.h"
 #include "parsers/nsys_sqlite.h"
 
 namespace nl {
@@ -61,7 +62,8 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
 Trace import_capture(const Capture& capture, Verdict& verdict) {
   try {
     if (!capture.nsys_sqlite.empty()) return read_nsys_sqlite(capture.nsys_sqlite);
-    if (!capture.collector_files.empty()) return read_collector_traces(capture.collector_files);
+    if (!capture.collector_files.empty())
+      return import_collector_files(capture.collector_files, capture.collector_files[0].parent_path() / "run.sqlite");
   } catch (const Error& error) {
     verdict.add(error);
   }
@@ -89,10 +91,22 @@ void analyse(const Trace& trace, const Config& config, const Plan& plan, const T
   analyse_trace(trace, config, run);
 }
 
+// The collector says in its trace what kept CUPTI from recording.
+void explain_absent_cupti(Verdict& verdict, Run& run) {
+  const auto& notes = run.import_stats.notes;
+  auto found = std::find_if(notes.begin(), notes.end(),
+                            [](const std::string& note) { return note.find("not recorded") != std::string::npos; });
+  run.kernels_note = found != notes.end() ? *found : "the workload ran no CUDA kernel";
+  if (found != notes.end())
+    verdict.add(ErrorKind::kCapture, "CUPTI recorded no kernel", *found, "`nl-stage doctor` shows which CUPTI was found");
+}
+
 // Kernels that nobody tried to capture are no failure, but where there is a GPU they were wanted.
 void explain_absent_kernels(const Config& config, const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
   if (run.kernels) return;
-  if (plan.captured_by.rfind("collector", 0) == 0) {
+  if (plan.captured_by == kByCupti) {
+    explain_absent_cupti(verdict, run);
+  } else if (plan.captured_by.rfind("collector", 0) == 0) {
     run.kernels_note =
         "Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
         "in PATH the same command captures kernels (nl-stage doctor says how to get it)";

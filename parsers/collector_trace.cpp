@@ -5,10 +5,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "parsers/collector_trace_clock.h"
+#include "parsers/collector_trace_merge.h"
 #include "parsers/collector_trace_records.h"
 
 // What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
-// with its End → Range; Mark → Mark; String → the pool. A bad header is an error, a bad record is counted.
+// with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
+// collector_trace_merge.cpp. A bad header is an error, a bad record is counted.
 namespace nl {
 namespace {
 
@@ -36,6 +39,13 @@ class Replay {
     for (const auto& [key, stack] : stacks_)
       for (std::uint32_t range : stack) trace_.ranges[range].open = true;
     for (const auto& [id, range] : started_) trace_.ranges[range].open = true;
+  }
+
+  std::uint32_t process() const { return process_; }
+  std::uint32_t thread(std::uint32_t tid, const std::string& name) {
+    auto [found, added] = threads_.try_emplace(tid, static_cast<std::uint32_t>(trace_.threads.size()));
+    if (added) trace_.threads.push_back({process_, tid, name});
+    return found->second;
   }
 
  private:
@@ -125,14 +135,14 @@ void finish(Trace& trace) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
   std::stable_sort(trace.marks.begin(), trace.marks.end(), [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
-  trace.stats.rows_read = {{"processes", trace.processes.size()}, {"threads", trace.threads.size()},
-                           {"ranges", trace.ranges.size()}, {"marks", trace.marks.size()}};
+  trace.stats.rows_read.insert({{"processes", trace.processes.size()}, {"threads", trace.threads.size()},
+                                {"ranges", trace.ranges.size()}, {"marks", trace.marks.size()}});
   trace.has_range_data = true;
 }
 
 }  // namespace
 
-Trace read_collector_traces(const std::vector<std::filesystem::path>& paths) {
+Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, CallRows rows) {
   Trace trace;
   trace.stats.source_format = "collector";
   trace.stats.schema_version = std::to_string(format::kVersion);
@@ -145,7 +155,17 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths) {
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
     return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
   });
-  for (File& file : files) Replay(file, trace, files.front().header.monotonic_ns).run();
+  collector_trace::GpuMerge gpu(trace, rows == CallRows::kAll);
+  for (File& file : files) {
+    Ns origin_ns = files.front().header.monotonic_ns;
+    Replay replay(file, trace, origin_ns);
+    replay.run();
+    std::vector<std::uint32_t> threads;
+    for (const auto& thread : file.gpu.threads) threads.push_back(replay.thread(thread.tid, thread.name));
+    gpu.add_work(std::move(file.gpu), replay.process(), origin_ns, std::move(threads));
+  }
+  gpu.add_calls();
+  collector_trace::note_clocks(trace);
   if (!files.empty()) {
     const format::FileHeader& first = files.front().header;
     trace.utc_start_ns = first.realtime_ns;

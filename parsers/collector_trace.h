@@ -7,8 +7,13 @@
 
 namespace nl {
 
+enum class CallRows {
+  kWork,  // api_calls are those that launched GPU work or waited for it, as the analysis wants them
+  kAll,   // all that were recorded, for an export
+};
+
 // The files that the injected collector wrote, one per process, of one run. A file that ends in the
 // middle of a record (the process was killed) gives all records before it.
-Trace read_collector_traces(const std::vector<std::filesystem::path>& files);
+Trace read_collector_traces(const std::vector<std::filesystem::path>& files, CallRows rows = CallRows::kWork);
 
 }  // namespace nl

@@ -22,8 +22,6 @@ T load(const char* at) {
   return value;
 }
 
-using Damage = std::map<std::string, std::uint64_t>;
-
 // The least a record of each kind must hold; 0 for kinds of later versions.
 std::size_t smallest(Kind kind) {
   switch (kind) {
@@ -35,6 +33,14 @@ std::size_t smallest(Kind kind) {
     case Kind::kStart: return sizeof(format::Start);
     case Kind::kEnd: return sizeof(format::End);
     case Kind::kThreadName: return sizeof(format::ThreadName);
+    case Kind::kGpuSession: return sizeof(format::GpuSession);
+    case Kind::kGpuName:
+    case Kind::kNote: return sizeof(format::String);
+    case Kind::kGpuBlock: return sizeof(format::GpuBlock);
+    case Kind::kDevice: return sizeof(format::Device);
+    case Kind::kContext: return sizeof(format::Context);
+    case Kind::kLoss: return sizeof(format::Loss);
+    case Kind::kClockCheck: return sizeof(format::ClockCheck);
   }
   return 0;
 }
@@ -56,7 +62,8 @@ void read_thread_start(const char* at, File& file) {
   Piece piece;
   piece.sequence = record.sequence;
   piece.tid = record.tid;
-  file.thread_names.emplace(record.tid, fixed_text(record.name, sizeof record.name));
+  if (record.tid != 0)  // 0: the GPU half
+    file.thread_names.emplace(record.tid, fixed_text(record.name, sizeof record.name));
   file.pieces.push_back(std::move(piece));
 }
 
@@ -72,6 +79,7 @@ void read_string(const char* at, const format::Head& head, File& file, Damage& d
 void read_record(const char* at, const format::Head& head, File& file, Damage& damage) {
   if (head.kind == Kind::kThreadStart) return read_thread_start(at, file);
   if (head.kind == Kind::kString) return read_string(at, head, file, damage);
+  if (read_gpu_record(at, head, file.gpu, damage)) return;
   if (head.kind == Kind::kThreadName) {
     file.nvtx_thread_names.insert_or_assign(load<format::ThreadName>(at).tid, head.id);
     return;
@@ -93,7 +101,7 @@ void read_record(const char* at, const format::Head& head, File& file, Damage& d
     ++damage["unknown kind of record"];
     return;
   }
-  if (event.time_ns < 0) ++damage["impossible time"];
+  if (event.time_ns < 0 || file.pieces.back().tid == 0) ++damage["impossible time or thread"];
   else file.pieces.back().events.push_back(event);
 }
 
@@ -117,6 +125,9 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
     }
     if (head.bytes > left) {
       ++damage["record cut short"];
+      // A block holds many records; those before the cut are whole.
+      head.bytes = static_cast<std::uint16_t>(left);
+      if (head.kind == Kind::kGpuBlock && left >= least) read_gpu_record(at, head, file.gpu, damage);
       return;
     }
     read_record(at, head, file, damage);

@@ -10,6 +10,7 @@
 
 #include "collector/trace_format.h"
 #include "model/trace.h"
+#include "parsers/collector_trace_gpu.h"
 
 // One file of the collector, taken apart into records; collector_trace.cpp makes ranges of them.
 namespace nl::collector_trace {
@@ -35,6 +36,7 @@ struct File {
   std::unordered_map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, std::string> thread_names;  // tid → the kernel's name, or NVTX's
   std::map<std::uint32_t, std::uint32_t> nvtx_thread_names;  // tid → string
+  GpuData gpu;
 };
 
 std::string fixed_text(const char* text, std::size_t capacity);

@@ -30,8 +30,8 @@ struct ThreadSlot {
 // One thread's share of the table. Calls refer to its own name slots until they are merged.
 class ApiPart {
  public:
-  ApiPart(const Launches& launches, const std::vector<std::int64_t>& global_pids)
-      : launches_(launches), global_pids_(global_pids) {}
+  ApiPart(const Launches& launches, const std::vector<std::int64_t>& global_pids, bool all_calls)
+      : launches_(launches), global_pids_(global_pids), all_calls_(all_calls) {}
 
   void read(const NsysDatabase& database, const RowSpan& span);
 
@@ -47,6 +47,7 @@ class ApiPart {
   StringPool pool_;
   const Launches& launches_;
   const std::vector<std::int64_t>& global_pids_;
+  bool all_calls_;
   std::unordered_map<std::int64_t, std::uint32_t> name_slots_, thread_slots_;
   std::uint32_t last_thread_ = 0;
   std::vector<std::uint32_t> small_name_slots_;  // by name id, for the low ids that exports use
@@ -101,7 +102,7 @@ void ApiPart::read(const NsysDatabase& database, const RowSpan& span) {
     auto correlation = row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
     const CorrelationMap* launched = threads[thread].launches;
     bool launches = launched && correlation != kNone && launched->contains(correlation);
-    if (!launches && !names[name].synchronises) continue;
+    if (!launches && !names[name].synchronises && !all_calls_) continue;
     ApiCall call;
     call.start_ns = start;
     call.duration_ns = static_cast<std::uint64_t>(end - start);
@@ -161,11 +162,11 @@ std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysSt
 }  // namespace
 
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
-                    Trace& trace) {
+                    Trace& trace, bool all_calls) {
   RowSpan span = database.rows_of(kTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<ApiPart> parts;
-  for (std::size_t i = 0; i < spans.size(); ++i) parts.emplace_back(launches, places.global_pids());
+  for (std::size_t i = 0; i < spans.size(); ++i) parts.emplace_back(launches, places.global_pids(), all_calls);
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) { parts[i].read(own, spans[i]); });
   for (const ApiPart& part : parts) {
     trace.stats.rows_read[kTable] += part.rows;

@@ -12,6 +12,6 @@ namespace nl {
 // order nsys falls back on; those that launched GPU work or waited for it also become api_calls, sorted
 // by thread and start.
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
-                    Trace& trace);
+                    Trace& trace, bool all_calls = false);
 
 }  // namespace nl

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "parsers/copy_kinds.h"
 #include "parsers/nsys_gpu_tables.h"
 
 namespace nl {
@@ -46,32 +47,8 @@ Labels copy_labels(const NsysDatabase& database, NsysStrings& strings) {
     return labels;
   }
   // Exports without the enumeration: CUPTI's own numbers.
-  constexpr const char* kNames[] = {
-      "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
-      "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
-      "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
-  std::int64_t kind = 0;
-  for (const char* name : kNames) labels[kind++] = strings.intern(fmt::format("[CUDA memcpy {}]", name));
+  for (std::int64_t kind = 0; kind < 14; ++kind) labels[kind] = strings.intern(copy_label(kind));
   return labels;
-}
-
-MemOpKind kind_of(std::int64_t copy_kind) {
-  switch (copy_kind) {
-    case 1:
-    case 3:
-    case 11: return MemOpKind::kHostToDevice;
-    case 2:
-    case 4:
-    case 12: return MemOpKind::kDeviceToHost;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-    case 13: return MemOpKind::kDeviceToDevice;
-    case 9: return MemOpKind::kHostToHost;
-    case 10: return MemOpKind::kPeerToPeer;
-    default: return MemOpKind::kOther;
-  }
 }
 
 bool usable_times(const NsysRows& row, const std::string& what, ImportStats& stats) {
@@ -116,7 +93,7 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
     ++read;
     if (!usable_times(row, "copy", trace.stats)) continue;
     MemOp op = common_part(row, places);
-    op.kind = kind_of(row.integer(kKind));
+    op.kind = copy_kind(row.integer(kKind));
     if (auto label = labels.find(row.integer(kKind)); label != labels.end())
       op.label = label->second.value;
     else

@@ -74,7 +74,7 @@ void read_api(const NsysDatabase& database, const NsysTables& tables, NsysString
     trace.stats.notes.emplace_back(
         "the export does not say which process ran a kernel; launches were matched by correlation id alone");
   Launches launches(trace, !whose);
-  if (tables.api && trace.has_api_data) read_api_calls(database, launches, strings, places, trace);
+  if (tables.api && trace.has_api_data) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
   std::uint64_t repeated = launches.link(trace);
   if (repeated)
     trace.stats.notes.push_back(fmt::format(

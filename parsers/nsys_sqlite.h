@@ -12,6 +12,7 @@ struct NsysTables {
   bool api = true;
   bool mem_ops = true;
   bool ranges = true;
+  bool all_calls = false;  // keep also those that neither launched GPU work nor waited for it
 };
 
 // The SQLite export of an nsys report, of any schema from 2022 to 2026: tables and columns are probed,

@@ -196,7 +196,7 @@ TEST_CASE("a folder that cannot be used is said once, and the program goes on") 
   Outcome outcome = run_program({"threads", "4", "100"}, absent);
   CHECK(outcome.exit_status == 0);
   CHECK(outcome.err == "nl-stage collector: cannot use folder " + absent.string() +
-                           ": No such file or directory; NVTX ranges are not recorded\n");
+                           ": No such file or directory; nothing is recorded\n");
   CHECK_FALSE(std::filesystem::exists(absent));
 
   std::filesystem::path file = folder.path() / "file";

@@ -114,9 +114,48 @@ TEST_CASE("what is missing is left out and said") {
   CHECK(nl::make_plan(quiet, tools, "/b").adaptations.empty());
 }
 
-TEST_CASE("without nsys the collector records") {
+TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   auto tools = gpu_machine();
   tools.nsys.reset();
+  auto config = config_for({"./w", "a"});
+  config.tools.cupti = "/c/libcupti.so.13";
+  config.capture.cuda_calls = "all";
+  const auto plan = nl::make_plan(config, tools, "/b");
+  REQUIRE(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/collector"},
+                                           {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
+                                           {"NL_STAGE_CUDA_CALLS", "all"},
+                                           {"NL_STAGE_GPU_BUFFER_KB", "1024"},
+                                           {"NL_STAGE_GPU_BUFFERS", "64"},
+                                           {"NL_STAGE_FLUSH_MS", "1000"}});
+  CHECK(plan.adaptations.size() == 2);
+}
+
+TEST_CASE("the collector is chosen although nsys is there, but not without a GPU or a collector") {
+  auto config = config_for({"x"});
+  config.capture.prefer = "cupti";
+  config.ncu.enabled = false;
+  auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.adaptations.empty());
+  CHECK(plan.passes[0].process.env.count("NL_STAGE_CUPTI") == 0);
+  auto tools = gpu_machine();
+  tools.gpus.clear();
+  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+  tools = gpu_machine();
+  tools.collector.reset();
+  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+}
+
+TEST_CASE("without nsys and without a GPU the collector records ranges") {
+  auto tools = gpu_machine();
+  tools.nsys.reset();
+  tools.gpus.clear();
   auto config = config_for({"./w", "a"});
   config.workload.working_directory = "/w";
   const auto plan = nl::make_plan(config, tools, "/b");

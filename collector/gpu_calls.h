@@ -1,0 +1,34 @@
+#pragma once
+
+#include "collector/cupti_api.h"
+#include "collector/trace_format.h"
+
+namespace nl::collector {
+
+// Which of CUDA's functions are recorded. A program calls several for each launch that neither start work nor
+// wait for it, and each record costs the thread that calls.
+class CallChooser {
+ public:
+  static bool starts_or_waits(const char* function);  // or manages memory
+  static bool is_noise(const char* function);         // asks a question, or is called by the compiler's own code
+
+  // Tells CUPTI; where it cannot choose by function (before CUDA 12), all are recorded and wanted() sorts them.
+  void enable(const cupti::Api& api, trace_format::CallChoice choice);
+  bool wanted(std::uint32_t domain, std::uint32_t function) const {
+    return !sorts_ || (domain < 3 && function < kMaxFunctions && wanted_[domain][function]);
+  }
+  // 0: there is none. Its number in CUPTI's runtime domain.
+  std::uint32_t device_reset() const { return device_reset_; }
+
+ private:
+  static constexpr std::uint32_t kMaxFunctions = 2048;
+  bool enable_one_by_one(const cupti::Api& api, trace_format::CallChoice choice);
+  void list(const cupti::Api& api, cupti::Domain domain, trace_format::CallChoice choice);
+
+  bool sorts_ = false;
+  bool wanted_[3][kMaxFunctions] = {};
+  bool exists_[3][kMaxFunctions] = {};
+  std::uint32_t device_reset_ = 0;
+};
+
+}  // namespace nl::collector

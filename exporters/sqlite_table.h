@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sqlite3.h>
+
+namespace nl {
+
+// A new SQLite file that is written once, from front to back.
+class SqliteFile {
+ public:
+  explicit SqliteFile(const std::string& path);
+  ~SqliteFile();
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+
+  void execute(const std::string& sql);
+  void finish();  // all of it is on its way to the disk, or Error
+  sqlite3* handle() const { return database_; }
+  [[noreturn]] void fail() const;
+
+ private:
+  std::string path_;
+  sqlite3* database_ = nullptr;
+};
+
+// A number, or NULL.
+class SqliteNumber {
+ public:
+  SqliteNumber() = default;
+  SqliteNumber(std::int64_t value) : value_(value), known_(true) {}
+  explicit operator bool() const { return known_; }
+  std::int64_t operator*() const { return value_; }
+
+ private:
+  std::int64_t value_ = 0;
+  bool known_ = false;
+};
+
+// One table of it, row after row.
+class SqliteTable {
+ public:
+  // A new one: "start INTEGER NOT NULL", "name TEXT" …
+  SqliteTable(SqliteFile& file, const char* name, std::initializer_list<const char*> columns);
+  // One that is there, of which some columns are filled: "start, name", 2.
+  SqliteTable(SqliteFile& file, const char* name, const char* columns, int count);
+  ~SqliteTable();
+  SqliteTable(const SqliteTable&) = delete;
+  SqliteTable& operator=(const SqliteTable&) = delete;
+
+  template <typename... Values>
+  void add(const Values&... values) {
+    int column = 0;
+    (bind(++column, values), ...);
+    step();
+  }
+
+ private:
+  void bind(int column, std::int64_t value) { sqlite3_bind_int64(insert_, column, value); }
+  void bind(int column, SqliteNumber value) {
+    if (value) bind(column, *value);
+    else bind(column, nullptr);
+  }
+  void bind(int column, std::nullptr_t) { sqlite3_bind_null(insert_, column); }
+  void bind(int column, std::string_view text) {
+    sqlite3_bind_text(insert_, column, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+  }
+  void bind(int column, const char* text) { bind(column, std::string_view(text)); }
+  template <typename Value>
+  void bind(int column, const std::optional<Value>& value) {
+    if (value) bind(column, *value);
+    else bind(column, nullptr);
+  }
+  void prepare(const std::string& insert);
+  void step();
+
+  SqliteFile& file_;
+  sqlite3_stmt* insert_ = nullptr;
+};
+
+}  // namespace nl

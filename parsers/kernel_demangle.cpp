@@ -1,0 +1,58 @@
+#include "parsers/kernel_demangle.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include <cxxabi.h>
+
+namespace nl {
+namespace {
+
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+// Where the parameters begin: the first parenthesis outside of <> that does not name a namespace.
+std::size_t parameters_at(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    else if (name[i] == '>' && depth > 0) --depth;
+    else if (name[i] == '(' && depth == 0) {
+      if (name.substr(i, kAnonymous.size()) != kAnonymous) return i;
+      i += kAnonymous.size() - 1;
+    }
+  }
+  return name.size();
+}
+
+}  // namespace
+
+std::string demangled_kernel(const std::string& mangled) {
+  if (mangled.rfind("_Z", 0) != 0) return mangled;
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : mangled;
+}
+
+std::string_view short_kernel_name(std::string_view demangled) {
+  std::string_view name = demangled.substr(0, parameters_at(demangled));
+  if (!name.empty() && name.back() == '>') {  // its template arguments, back to the bracket that opens them
+    int depth = 0;
+    for (std::size_t i = name.size(); i-- > 0;) {
+      if (name[i] == '>') ++depth;
+      if (name[i] == '<' && --depth == 0) {
+        name = name.substr(0, i);
+        break;
+      }
+    }
+  }
+  // What is left may still have <> in the names of namespaces: a::b<c::d>::e.
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    if (name[i] == '>') ++depth;
+    if (name[i] == '<') --depth;
+    if (depth == 0 && (name[i] == ' ' || name[i] == ':')) return name.substr(i + 1);
+  }
+  return name.empty() ? demangled : name;
+}
+
+}  // namespace nl

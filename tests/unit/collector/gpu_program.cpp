@@ -1,0 +1,136 @@
+// A program that "uses CUDA": like the driver, it loads what CUDA_INJECTION64_PATH names and calls its entry;
+// FAKE_CUPTI is the library that stands in for the GPU. One mode per argument.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nvtx/nl_nvtx.hpp"
+
+namespace {
+
+void* cupti = nullptr;
+
+template <typename... Arguments>
+void fake(const char* name, Arguments... arguments) {
+  auto function = reinterpret_cast<void (*)(Arguments...)>(dlsym(cupti, name));
+  if (function == nullptr) std::exit(99);
+  function(arguments...);
+}
+
+constexpr const char* kGemm = "_Z4gemmILi128EEvPKfS1_Pfi";
+constexpr const char* kNorm = "_Z8rms_normPKfPfi";
+
+void launch(const char* name, int blocks = 8, unsigned stream = 7, unsigned long node = 0, int finished = 1) {
+  fake<const char*, int, std::uint32_t, std::uint64_t, int>("fake_launch", name, blocks, stream, node, finished);
+}
+
+void launches(int count) {
+  for (int i = 0; i < count; ++i) launch(i % 2 == 0 ? kGemm : kNorm, 8 + i % 3);
+}
+
+void pause_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+bool inject() {
+  const char* path = std::getenv("CUDA_INJECTION64_PATH");
+  void* collector = path != nullptr ? dlopen(path, RTLD_NOW) : nullptr;
+  auto entry = collector != nullptr ? reinterpret_cast<int (*)()>(dlsym(collector, "InitializeInjection")) : nullptr;
+  return entry != nullptr && entry() == 1 && entry() == 1;  // once more does nothing
+}
+
+void everything() {
+  fake("fake_devices");
+  {
+    nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+    launch(kGemm, 16);
+    launch(kNorm, 4, 9);
+    fake<std::uint64_t, int>("fake_copy", 4096, 1);
+  }
+  {
+    nl::nvtx::Scope decode{nl::nvtx::kDecodeAll};
+    for (int i = 0; i < 3; ++i) {
+      nl::nvtx::Scope step{nl::nvtx::kDecodeStep, i};
+      launch(kGemm, 2, 7, 1000 + static_cast<unsigned>(i));
+    }
+    fake<std::uint64_t, int>("fake_copy", 512, 10);
+    fake<std::uint64_t>("fake_set", 64);
+  }
+  fake("fake_synchronize");
+  launch(nullptr);
+}
+
+int run(const std::string& mode, int count) {
+  if (mode == "everything") everything();
+  if (mode == "launches") launches(count);
+  if (mode == "exit-now" || mode == "kill" || mode == "terminate") {
+    launches(count);
+    pause_ms(250);  // the tests flush every 50 ms
+    launches(3);
+    if (mode == "exit-now") _exit(3);
+    raise(mode == "kill" ? SIGKILL : SIGTERM);
+  }
+  if (mode == "fork") {
+    launches(count);
+    nl::nvtx::mark("parent");
+    if (fork() == 0) {
+      launches(50);
+      nl::nvtx::mark("child");
+      std::exit(0);  // runs what was registered for the exit of the parent
+    }
+    wait(nullptr);
+    launches(count);
+  }
+  if (mode == "unfinished") {
+    launches(count);
+    launch(kGemm, 8, 7, 0, 0);
+    launches(1);
+  }
+  if (mode == "outlive") {
+    std::thread([] {
+      for (;;) launches(1);
+    }).detach();
+    pause_ms(50);
+  }
+  if (mode == "threads") {
+    std::thread one([&] { launches(count); }), two([&] { launches(count); });
+    one.join();
+    two.join();
+  }
+  if (mode == "reset") {
+    launches(count);
+    fake("fake_device_reset");
+    _exit(0);
+  }
+  if (mode == "names") {
+    static std::string long_name = "_Z" + std::string(9000, 'x');
+    launch(long_name.c_str());
+    // The memory of a name is used again for another, as after a module was unloaded.
+    static char reused[64];
+    for (const char* name : {"first_kernel", "first_kernel_and_more", "second"}) {
+      std::snprintf(reused, sizeof reused, "%s", name);
+      launch(reused);
+      pause_ms(200);  // until it was flushed
+    }
+  }
+  if (mode == "shapes")
+    for (int i = 0; i < count; ++i) launch(kGemm, i + 1);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cupti = dlopen(std::getenv("FAKE_CUPTI"), RTLD_NOW);
+  if (const char* driver = std::getenv("FAKE_CUDA"); driver != nullptr && dlopen(driver, RTLD_NOW) == nullptr) return 95;
+  if (cupti == nullptr || argc < 2) return 98;
+  if (std::getenv("CUDA_INJECTION64_PATH") != nullptr && !inject()) return 97;
+  int status = run(argv[1], argc > 2 ? std::atoi(argv[2]) : 0);
+  auto dirty = reinterpret_cast<int (*)()>(dlsym(cupti, "fake_saw_dirty_buffer"));
+  return dirty() != 0 ? 96 : status;
+}

@@ -53,6 +53,51 @@ bool find_functions(void* handle, cupti::Api& api) {
   return all;
 }
 
+void find_profiler_functions(void* handle, cupti::ProfilerApi& api) {
+  NL_FIND(cuptiGetDeviceId);
+  NL_FIND(cuptiProfilerInitialize);
+  NL_FIND(cuptiProfilerGetCounterAvailability);
+  NL_FIND(cuptiDeviceGetChipName);
+  NL_FIND(cuptiProfilerHostInitialize);
+  NL_FIND(cuptiProfilerHostDeinitialize);
+  NL_FIND(cuptiProfilerHostConfigAddMetrics);
+  NL_FIND(cuptiProfilerHostGetConfigImageSize);
+  NL_FIND(cuptiProfilerHostGetConfigImage);
+  NL_FIND(cuptiProfilerHostGetNumOfPasses);
+  NL_FIND(cuptiProfilerHostEvaluateToGpuValues);
+  NL_FIND(cuptiRangeProfilerEnable);
+  NL_FIND(cuptiRangeProfilerDisable);
+  NL_FIND(cuptiRangeProfilerGetCounterDataSize);
+  NL_FIND(cuptiRangeProfilerCounterDataImageInitialize);
+  NL_FIND(cuptiRangeProfilerSetConfig);
+  NL_FIND(cuptiRangeProfilerStart);
+  NL_FIND(cuptiRangeProfilerStop);
+  NL_FIND(cuptiRangeProfilerPushRange);
+  NL_FIND(cuptiRangeProfilerPopRange);
+  NL_FIND(cuptiRangeProfilerDecodeData);
+  NL_FIND(cuptiRangeProfilerGetCounterDataInfo);
+  NL_FIND(cuptiRangeProfilerCounterDataGetRangeInfo);
+  NL_FIND(cuptiPmSamplingEnable);
+  NL_FIND(cuptiPmSamplingDisable);
+  NL_FIND(cuptiPmSamplingGetCounterAvailability);
+  NL_FIND(cuptiPmSamplingSetConfig);
+  NL_FIND(cuptiPmSamplingStart);
+  NL_FIND(cuptiPmSamplingStop);
+  NL_FIND(cuptiPmSamplingGetCounterDataSize);
+  NL_FIND(cuptiPmSamplingCounterDataImageInitialize);
+  NL_FIND(cuptiPmSamplingDecodeData);
+  NL_FIND(cuptiPmSamplingGetCounterDataInfo);
+  NL_FIND(cuptiPmSamplingCounterDataGetSampleInfo);
+  NL_FIND(cuptiPCSamplingEnable);
+  NL_FIND(cuptiPCSamplingDisable);
+  NL_FIND(cuptiPCSamplingSetConfigurationAttribute);
+  NL_FIND(cuptiPCSamplingGetData);
+  NL_FIND(cuptiPCSamplingGetNumStallReasons);
+  NL_FIND(cuptiPCSamplingGetStallReasons);
+}
+
+#undef NL_FIND
+
 class Search {
  public:
   Search(CuptiLibrary& library, char* trouble, std::size_t bytes) : library_(library), trouble_(trouble), bytes_(bytes) {}
@@ -72,6 +117,7 @@ class Search {
       dlclose(handle);
       return false;
     }
+    find_profiler_functions(handle, library_.profiler);
     std::snprintf(library_.path, sizeof library_.path, "%s", path);
     return library_.loaded = true;
   }

@@ -3,11 +3,13 @@
 #include <cstddef>
 
 #include "collector/cupti_api.h"
+#include "collector/cupti_profiler_api.h"
 
 namespace nl::collector {
 
 struct CuptiLibrary {
   cupti::Api api{};
+  cupti::ProfilerApi profiler{};  // some of it may be missing
   char path[1024] = {};
   bool loaded = false;
 };

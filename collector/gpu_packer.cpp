@@ -76,6 +76,11 @@ void GpuPacker::finish() {
   used_ = 0;
 }
 
+std::uint32_t GpuPacker::number_of_name(const char* name) {
+  const Text* text = intern(name);
+  return text != nullptr ? text->id : 0;
+}
+
 std::uint64_t GpuPacker::take_unfinished() {
   std::uint64_t count = unfinished_;
   unfinished_ = 0;

@@ -23,6 +23,7 @@ class GpuPacker {
   void add(const cupti::Activity* record, std::int64_t clock_ahead_ns);
   void finish();                         // writes the block in hand
   std::uint64_t take_unfinished();       // records without times since the last call: in flight at the end
+  std::uint32_t number_of_name(const char* name);  // 0: no memory
 
  private:
   struct Shape {

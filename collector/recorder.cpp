@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "collector/lock.h"
 #include "collector/trace_file.h"
 #include "collector/trace_format.h"
 
@@ -45,21 +46,11 @@ struct Recorder {
   std::atomic<std::uint32_t> generation{1};     // one more after every fork
   std::atomic<std::uint64_t> next_range{1};
   std::atomic<bool> active{false};
+  std::atomic<const RangeListener*> listener{nullptr};
 };
 
 constinit Recorder recorder;
 constinit thread_local ThreadState thread_state{};
-
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
 
 // The head is stored last and at once: until then the reader sees the end of the chunk.
 void put(Chunk& chunk, const void* record, std::size_t bytes) {
@@ -235,6 +226,22 @@ void append_event(ThreadState& thread, Kind kind, EventText text, Payload payloa
   append(thread, &whole, bytes);
 }
 
+int append_pop(const Text* domain, std::int64_t time_ns) {
+  Entry entry;
+  if (!entry) return kNoTracking;
+  Pop pop{{Kind::kPop, sizeof(Pop), id_of(domain)}, time_ns};
+  append(entry.thread(), &pop, sizeof pop);
+  int* depth = depth_of(entry.thread(), domain);
+  return depth != nullptr && *depth > 0 ? --*depth : kNoTracking;
+}
+
+void append_end(std::uint64_t range, std::int64_t time_ns) {
+  Entry entry;
+  if (!entry) return;
+  End end{{Kind::kEnd, sizeof(End), 0}, time_ns, range};
+  append(entry.thread(), &end, sizeof end);
+}
+
 }  // namespace
 
 std::int64_t now_ns() {
@@ -281,7 +288,11 @@ const Text* intern(const wchar_t* text) {
   return intern(utf8);
 }
 
+void listen_to_ranges(const RangeListener* listener) { recorder.listener.store(listener, std::memory_order_release); }
+
 int record_push(EventText text, Payload payload) {
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->begins(text, 0);
   Entry entry;
   if (!entry) return kNoTracking;
   int* depth = depth_of(entry.thread(), text.domain);
@@ -290,13 +301,10 @@ int record_push(EventText text, Payload payload) {
 }
 
 int record_pop(const Text* domain) {
-  std::int64_t time_ns = now_ns();
-  Entry entry;
-  if (!entry) return kNoTracking;
-  Pop pop{{Kind::kPop, sizeof(Pop), id_of(domain)}, time_ns};
-  append(entry.thread(), &pop, sizeof pop);
-  int* depth = depth_of(entry.thread(), domain);
-  return depth != nullptr && *depth > 0 ? --*depth : kNoTracking;
+  int depth = append_pop(domain, now_ns());
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->ended(domain, 0);
+  return depth;
 }
 
 void record_mark(EventText text, Payload payload) {
@@ -305,20 +313,21 @@ void record_mark(EventText text, Payload payload) {
 }
 
 std::uint64_t record_start(EventText text, Payload payload) {
+  std::uint64_t range = recorder.next_range.fetch_add(1, std::memory_order_relaxed);
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->begins(text, range);
   Entry entry;
   if (!entry) return 0;
   WithPayload<Start> whole{};
-  whole.record.range = recorder.next_range.fetch_add(1, std::memory_order_relaxed);
+  whole.record.range = range;
   append_event<Start>(entry.thread(), Kind::kStart, text, payload, whole);
   return whole.record.range;
 }
 
 void record_end(std::uint64_t range) {
-  std::int64_t time_ns = now_ns();
-  Entry entry;
-  if (!entry) return;
-  End end{{Kind::kEnd, sizeof(End), 0}, time_ns, range};
-  append(entry.thread(), &end, sizeof end);
+  append_end(range, now_ns());
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->ended(nullptr, range);
 }
 
 void record_thread_name(std::uint32_t tid, const Text* name) {

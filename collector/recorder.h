@@ -31,6 +31,13 @@ std::uint64_t record_start(EventText text, Payload payload);
 void record_end(std::uint64_t range);
 void record_thread_name(std::uint32_t tid, const Text* name);
 
+// For the GPU half: told of a range just before it begins and just after it ended, on its thread.
+struct RangeListener {
+  void (*begins)(EventText text, std::uint64_t range);    // range 0: pushed
+  void (*ended)(const Text* domain, std::uint64_t range);  // of a start: the domain is not known
+};
+void listen_to_ranges(const RangeListener* listener);
+
 // For the GPU half: a whole record, into chunks of its own. One thread at a time, and not after a fork.
 bool append_gpu_record(const void* record, std::size_t bytes);
 std::int64_t now_ns();  // CLOCK_MONOTONIC

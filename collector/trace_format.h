@@ -54,6 +54,12 @@ enum class Kind : std::uint16_t {
   kLoss = 14,
   kNote = 15,
   kClockCheck = 16,
+  kMetricSet = 17,
+  kStageCounters = 18,
+  kKernelCounters = 19,
+  kSamples = 20,
+  kStallReason = 21,
+  kStalls = 22,
 };
 
 struct Head {
@@ -119,7 +125,7 @@ struct GpuSession {        // CUPTI was found and records. head.id: its version,
   Head head;
   std::int64_t time_ns;
   std::uint32_t calls;     // CallChoice
-  std::uint32_t unused;
+  std::uint32_t waits_by_calls;  // 1: waits are not recorded but as the calls that waited
 };
 enum class CallChoice : std::uint32_t { kNone = 0, kWork = 1, kAll = 2 };
 
@@ -178,6 +184,65 @@ struct ClockCheck {        // what CUPTI's clock showed between two readings of 
   std::int64_t time_ns;    // in the middle of them
   std::int64_t ahead_ns;   // CUPTI's clock less that
   std::int64_t window_ns;  // between them
+};
+
+// Counters. Where they are measured, kernels and calls may not be recorded: a file of a counter pass has ranges and
+// these. They lie in the GPU half's chunks.
+
+enum class MetricUse : std::uint32_t { kStage = 1, kKernel = 2, kSamples = 3 };
+
+struct MetricSet {         // head.id: its number. The names follow, as ncu spells them, each ended by '\n'
+  Head head;
+  MetricUse use;
+  std::uint32_t device;
+  std::uint64_t interval_ns;  // of samples, as asked for
+  std::uint32_t count;        // of metrics
+  std::uint32_t length;       // of the text
+  std::uint32_t passes;       // a kernel was replayed so often; 1: it ran once, as it would have
+  std::uint32_t unused;
+};
+
+// Values follow their record as doubles, in the order of their MetricSet. A metric that could not be measured is NaN.
+
+struct StageCounters {     // head.id: the MetricSet. One window of a stage, or several of one stage together
+  Head head;
+  std::int64_t start_ns;   // of the (first) window: its push, and
+  std::int64_t end_ns;     // of the (last) one: its pop
+  std::uint32_t domain, name;  // strings of the range
+  std::uint32_t tid;
+  std::uint32_t first;     // the number of the (first) window among those of this domain and name in the process, from 0
+  std::uint32_t windows;   // how many
+  std::uint32_t device;
+};
+
+struct KernelCounters {    // head.id: the MetricSet. One launch
+  Head head;
+  std::int64_t time_ns;    // of the launch
+  std::uint32_t kernel;    // GpuName
+  std::uint32_t tid, device, context;
+  std::uint32_t grid[3], block[3];
+};
+
+struct Samples {           // head.id: the MetricSet. `count` times a Sample and the metrics' values as floats, filled up with zeros
+  Head head;
+  std::uint32_t count;
+  std::uint32_t lost;      // 1: the GPU's buffer overflowed before these
+};
+struct Sample {
+  std::int64_t start_ns;
+  std::uint32_t duration_ns;
+};
+inline constexpr std::size_t kSampleBytes = 12;  // of a Sample, without what a compiler would fill it up with
+
+// StallReason is a String of a numbering of its own, "smsp__pcsamp_warps_issue_stalled_wait".
+struct Stalls {            // head.id: the function's GpuName. `count` StallCounts follow: samples since its last record
+  Head head;
+  std::uint32_t count;
+  std::uint32_t device;
+};
+struct StallCount {
+  std::uint32_t reason;    // StallReason
+  std::uint32_t samples;
 };
 
 }  // namespace nl::trace_format

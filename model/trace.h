@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/durations.h"
+#include "model/metric_series.h"
 #include "model/strings.h"
 #include "model/time.h"
 
@@ -163,6 +164,22 @@ struct ImportStats {
   std::vector<std::string> notes;                      // in words, for the report
 };
 
+// How far the GPU's times may be off the CPU's. No kernel starts before the call that launched it, and no kernel or copy
+// ends after a wait for it has returned: the nearest that they come to either bounds the error from both sides, as far
+// as it is the same all through the capture.
+struct ClockBounds {
+  Ns launch_slack_ns = 0;           // least time from a launching call to its kernel: the GPU's times are at most so late
+  std::optional<Ns> wait_slack_ns;  // least time from the end of work to the return of a wait for it: at most so early
+  std::uint64_t contradictions = 0; // how often one of the two is broken; then the slack is negative
+  bool consistent() const { return !wait_slack_ns || launch_slack_ns + *wait_slack_ns >= 0; }  // else no one error explains both
+  std::optional<Ns> error_ns() const {  // the error is at most this (not consistent: at least); empty: bounded from one side only
+    if (!wait_slack_ns) return std::nullopt;
+    Ns late_ns = launch_slack_ns < 0 ? -launch_slack_ns : launch_slack_ns;
+    Ns early_ns = *wait_slack_ns < 0 ? -*wait_slack_ns : *wait_slack_ns;
+    return late_ns > early_ns ? late_ns : early_ns;
+  }
+};
+
 struct Trace {
   StringPool strings;
   std::vector<Process> processes;
@@ -178,6 +195,9 @@ struct Trace {
   std::vector<SyncWait> syncs;
   std::vector<Range> ranges;
   std::vector<Mark> marks;
+  std::vector<MetricSeries> metric_series;
+  std::vector<StallSample> stalls;  // one per kernel and device
+  std::optional<ClockBounds> clock; // empty: not known (nsys does not say)
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
   Ns duration_ns = 0;               // of the capture
   std::optional<Ns> session_end_ns;          // where the tool says so: it ends what was never closed there

@@ -122,6 +122,16 @@ TEST_CASE("threads that end leave their chunk to the next") {
   CHECK(ranges_named(read_folder(folder.path()), "", "short").size() == 300);
 }
 
+TEST_CASE("what the collector allocated is still reachable at the exit") {
+  for (std::vector<std::string> mode : {std::vector<std::string>{"everything"}, {"short-threads", "50"}, {"fork"}}) {
+    ScratchFolder folder;
+    Outcome outcome = run_program(mode, folder.path(), kLeakCheck);
+    INFO(mode[0] << ": " << outcome.err);
+    CHECK(outcome.exit_status == 0);
+    CHECK(outcome.err.empty());
+  }
+}
+
 TEST_CASE("children that fork without exec write files of their own") {
   ScratchFolder folder;
   REQUIRE(run_program({"fork"}, folder.path()).exit_status == 0);
@@ -221,16 +231,14 @@ TEST_CASE("a recorded trace cut at any byte gives the records before it") {
   ScratchFolder folder;
   REQUIRE(run_program({"everything"}, folder.path()).exit_status == 0);
   std::filesystem::path whole = trace_files(folder.path()).at(0);
-  std::string bytes(std::filesystem::file_size(whole), '\0');
-  std::ifstream(whole, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  auto in_use = [&](std::size_t at) { return bytes.find_first_not_of('\0', at) - at < 16; };
+  std::string bytes = read_text(whole);
   Trace full = read_collector_traces({whole});
   std::filesystem::path cut = folder.path() / "cut";
   std::filesystem::copy_file(whole, cut);
   std::size_t ranges_before = full.ranges.size(), marks_before = full.marks.size();
   bool shrinking = true;
   for (std::size_t length = bytes.size(); length-- > 0;) {
-    if (!in_use(length) && length % 4096 != 1) continue;
+    if (!in_use(bytes, length) && length % 4096 != 1) continue;
     std::filesystem::resize_file(cut, length);
     Trace trace = read_collector_traces({cut});
     shrinking = shrinking && trace.ranges.size() <= ranges_before && trace.marks.size() <= marks_before;

@@ -15,8 +15,14 @@
 #include <unistd.h>
 
 #include "collector/cupti_api.h"
+#include "collector/cupti_profiler_api.h"
+#include "tests/unit/collector/fake_cupti_profiler.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
+
+#ifdef FAKE_CUPTI_OLD
+void fake_profiler_launch() {}
+#endif
 
 namespace {
 
@@ -41,7 +47,7 @@ struct Fake {
   BufferCompleted completed = nullptr;
   Timestamp timestamp = nullptr;
   Callback callback = nullptr;
-  std::uint32_t callback_function = 0;
+  std::set<std::pair<int, std::uint32_t>> callbacks;
   std::uint8_t* buffer = nullptr;
   std::size_t bytes = 0, used = 0, dropped = 0;
   bool unfinished = false, zeroed = false, dirty = false;
@@ -108,6 +114,22 @@ void call(Domain domain, std::uint32_t function, std::uint64_t start, std::uint6
                    static_cast<std::uint32_t>(syscall(SYS_gettid)), correlation, result});
 }
 
+void call_back(Domain domain, std::uint32_t function, const void* data) {
+  if (fake().callback != nullptr && fake().callbacks.contains({domain, function})) fake().callback(nullptr, domain, function, data);
+}
+
+int context;
+
+// As the driver does it: CUPTI tells of the call's begin and of its end.
+void launch_in_driver(const char* name, int blocks) {
+  LaunchArguments arguments{nullptr, {static_cast<std::uint32_t>(blocks), 1, 1}, {128, 1, 1}, 0, nullptr};
+  CallbackData data{kEnter, "cuLaunchKernel", &arguments, nullptr, name, &context, 1, nullptr, 0};
+  call_back(kDomainDriver, 307, &data);
+  fake_profiler_launch();
+  data.site = kExit;
+  call_back(kDomainDriver, 307, &data);
+}
+
 }  // namespace
 
 FAKE Result cuptiGetVersion(std::uint32_t* version) { return *version = 130001, 0; }
@@ -152,10 +174,13 @@ FAKE Result cuptiGetCallbackName(Domain domain, std::uint32_t function, const ch
   return 0;
 }
 FAKE Result cuptiGetTimestamp(std::uint64_t* time) { return *time = now(), 0; }
+FAKE Result cuptiGetDeviceId(void*, std::uint32_t* device) { return *device = 0, 0; }
 FAKE Result cuptiSetThreadIdType(ThreadIdType) { return 0; }
 FAKE Result cuptiGetResultString(Result, const char** text) { return *text = "CUPTI_ERROR_OF_THE_FAKE", 0; }
-FAKE Result cuptiEnableCallback(std::uint32_t, Subscriber, Domain, std::uint32_t function) {
-  return fake().callback_function = function, 0;
+FAKE Result cuptiEnableCallback(std::uint32_t on, Subscriber, Domain domain, std::uint32_t function) {
+  if (on != 0) fake().callbacks.insert({domain, function});
+  else fake().callbacks.erase({domain, function});
+  return 0;
 }
 #ifndef FAKE_CUPTI_OLD
 FAKE Result cuptiSubscribe_v2(Subscriber* subscriber, Callback callback, void* user, SubscriberParams* params) {
@@ -182,6 +207,7 @@ FAKE void fake_launch(const char* name, int blocks, std::uint32_t stream, std::u
   std::uint32_t correlation = ++f.correlation;
   call(kDomainRuntime, 17, now(), now(), ++f.correlation);  // cudaGetDevice, as programs do
   std::uint64_t start = now();
+  launch_in_driver(name, blocks);
   call(kDomainRuntime, 211, start, start + 900, correlation);
   if (!f.kinds.contains(kConcurrentKernel)) return;
   KernelRecord kernel{};
@@ -251,8 +277,13 @@ FAKE void fake_devices() {
   write(ContextRecord{kContext, 1, 0, 2, 7});
 }
 
+FAKE void fake_context() {
+  ResourceData data{&context};
+  call_back(kDomainResource, kContextCreated, &data);
+}
+
 FAKE void fake_device_reset() {
-  if (fake().callback != nullptr && fake().callback_function == 164) fake().callback(nullptr, 2, 164, nullptr);
+  call_back(kDomainRuntime, 164, nullptr);
 }
 
 FAKE int fake_saw_dirty_buffer() { return fake().dirty; }

@@ -55,6 +55,7 @@ class PackedFile {
   }
   void finish() { packer_->finish(); }
   Trace read(std::size_t length = std::string::npos) {
+    std::filesystem::remove(folder_.path() / "a");  // some file systems wait for the disk where a file is emptied and written anew
     std::ofstream(folder_.path() / "a", std::ios::binary) << bytes.substr(0, length);
     return read_collector_traces({folder_.path() / "a"});
   }

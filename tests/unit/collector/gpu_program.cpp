@@ -65,7 +65,45 @@ void everything() {
   launch(nullptr);
 }
 
+// Iterations of an LLM: 2 launches a prompt, `count` steps of 3.
+void generate(int iterations, int count) {
+  for (int i = 0; i < iterations; ++i) {
+    {
+      nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+      launch(kGemm, 16);
+      launch(kNorm, 16);
+    }
+    nl::nvtx::Scope decode{nl::nvtx::kDecodeAll};
+    for (int step = 0; step < count; ++step) {
+      nl::nvtx::Scope range{nl::nvtx::kDecodeStep, step};
+      launch(kGemm, 2);
+      launch(kNorm, 2);
+      launch(kGemm, 4);
+    }
+  }
+}
+
 int run(const std::string& mode, int count) {
+  if (mode == "generate" || mode == "generate-and-exit-now") {
+    fake("fake_context");
+    launches(5);  // outside of every stage
+    generate(3, count);
+    if (mode == "generate-and-exit-now") _exit(4);
+  }
+  if (mode == "generate-slowly") {
+    fake("fake_context");
+    for (int i = 0; i < 30; ++i) {
+      generate(1, count);
+      pause_ms(10);
+    }
+  }
+  if (mode == "many-windows") {
+    fake("fake_context");
+    for (int i = 0; i < count; ++i) {
+      nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+      launch(kGemm, 16);
+    }
+  }
   if (mode == "everything") everything();
   if (mode == "launches") launches(count);
   if (mode == "exit-now" || mode == "kill" || mode == "terminate") {

@@ -27,11 +27,18 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-// Runs a command with the collector injected, its traces going to `folder`.
-Outcome run_injected(const std::vector<std::string>& argv, const std::filesystem::path& folder,
-                     const std::vector<std::pair<std::string, std::string>>& environment = {});
-Outcome run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
+// Runs a command with the collector injected, its traces going to `folder`.
+Outcome run_injected(const std::vector<std::string>& argv, const std::filesystem::path& folder, const Environment& environment = {});
+Outcome run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& environment = {});
+
+// For a program built with AddressSanitizer: what nothing points to when it exits makes it fail. Costs seconds.
+inline const Environment kLeakCheck{{"ASAN_OPTIONS", "detect_leaks=1"}};
+
+std::string read_text(const std::filesystem::path& file);
+// Whether the bytes from there on are records, or space that was not used yet.
+bool in_use(const std::string& trace, std::size_t at);
 std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder);
 Trace read_folder(const std::filesystem::path& folder);
 

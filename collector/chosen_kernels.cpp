@@ -1,0 +1,74 @@
+#include "collector/chosen_kernels.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+namespace nl::collector {
+
+bool ChosenKernels::read(const char* path, unsigned in_place, unsigned replayed) {
+  in_place_ = in_place;
+  replayed_ = replayed;
+  std::FILE* file = path != nullptr ? std::fopen(path, "re") : nullptr;
+  if (file == nullptr) return false;
+  char* line = nullptr;
+  std::size_t room = 0;
+  for (ssize_t length; (length = getline(&line, &room, file)) > 0;) {
+    std::size_t bytes = std::strcspn(line, "\r\n");
+    std::uint64_t hash = hash_text(line, bytes);
+    if (bytes > 0 && names_.find(hash, line, bytes) == nullptr) names_.add(hash, line, bytes);
+  }
+  std::free(line);
+  std::fclose(file);
+  return names_.size() > 0;
+}
+
+ChosenKernels::Shape* ChosenKernels::find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3],
+                                          std::uint32_t device) {
+  if (mangled == nullptr) return nullptr;
+  std::size_t length = std::strlen(mangled);
+  std::uint64_t hash = hash_text(mangled, length);
+  const Text* name = names_.find(hash, mangled, length);
+  if (name == nullptr) return nullptr;
+  for (std::uint32_t number : {grid[0], grid[1], grid[2], block[0], block[1], block[2], device}) hash = (hash ^ number) * 0x9E3779B97F4A7C15ULL;
+  for (std::size_t i = hash >> 32;; ++i) {
+    Shape& shape = shapes_[i % kMaxShapes];
+    if (shape.name == nullptr) {
+      if (count_ + 1 == kMaxShapes) return nullptr;
+      ++count_;
+      shape = {name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, device,
+               {static_cast<std::uint8_t>(in_place_), static_cast<std::uint8_t>(replayed_)}, 0};
+      return &shape;
+    }
+    if (shape.name == name && std::memcmp(shape.grid, grid, sizeof grid) == 0 && std::memcmp(shape.block, block, sizeof block) == 0 &&
+        shape.device == device)
+      return &shape;
+  }
+}
+
+bool ChosenKernels::other_has_work() const {
+  Pass other = pass_ == kInPlace ? kReplayed : kInPlace;
+  for (const Shape& shape : shapes_)
+    if (shape.name != nullptr && shape.left[other] > 0) return true;
+  return false;
+}
+
+bool ChosenKernels::wanted(const Shape& shape, Pass& pass) {
+  if (shape.left[pass_] == 0) {
+    if (++idle_ < count_ + 8) return false;
+    idle_ = 0;
+    if (!other_has_work()) return false;
+    pass_ = pass_ == kInPlace ? kReplayed : kInPlace;
+    if (shape.left[pass_] == 0) return false;
+  }
+  idle_ = 0;
+  pass = pass_;
+  return true;
+}
+
+void ChosenKernels::failed(Shape& shape) {
+  if (++shape.failures == 3) shape.left[kInPlace] = shape.left[kReplayed] = 0;
+}
+
+}  // namespace nl::collector

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/string_table.h"
+
+namespace nl::collector {
+
+// Which launches are to be measured: some of each shape of the kernels that a file names.
+class ChosenKernels {
+ public:
+  enum Pass : unsigned { kInPlace = 0, kReplayed = 1 };
+
+  struct Shape {
+    const Text* name;
+    std::uint32_t grid[3], block[3], device;
+    std::uint8_t left[2];      // launches still to be measured, by Pass
+    std::uint8_t failures;
+  };
+
+  // A file with one mangled name a line; launches of each shape to measure in place and replayed. False: no names.
+  bool read(const char* path, unsigned in_place, unsigned replayed);
+
+  // nullptr where the kernel is not chosen, or there are more shapes than can be kept.
+  Shape* find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3], std::uint32_t device);
+
+  // Which pass to measure this launch in; false: none. Changing the pass costs a tenth of a second, so that it waits
+  // until the one in hand finds nothing more to do.
+  bool wanted(const Shape& shape, Pass& pass);
+  Pass pass() const { return pass_; }
+  static void measured(Shape& shape, Pass pass) { --shape.left[pass]; }
+  static void failed(Shape& shape);  // after three times it is left alone
+
+ private:
+  static constexpr std::size_t kMaxShapes = 4096;  // a power of two
+  bool other_has_work() const;
+
+  StringTable names_;
+  Shape shapes_[kMaxShapes] = {};
+  std::size_t count_ = 0;
+  unsigned in_place_ = 1, replayed_ = 0;
+  Pass pass_ = kInPlace;
+  std::size_t idle_ = 0;  // chosen launches in a row with nothing to measure in this pass
+};
+
+}  // namespace nl::collector

@@ -1,0 +1,12 @@
+#pragma once
+
+// What the collector is told, by the environment of the program that it is loaded into.
+namespace nl::collector {
+
+// `otherwise` where the variable is not set, no number, or out of bounds.
+long number_from(const char* variable, long otherwise, long least, long most);
+
+// nullptr where it is not set or empty.
+const char* text_from(const char* variable);
+
+}  // namespace nl::collector

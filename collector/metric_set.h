@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/cupti_profiler_api.h"
+#include "collector/trace_format.h"
+
+namespace nl::collector {
+
+// Memory that CUPTI fills. It is mapped, not taken from the program's allocator, and kept until the process ends.
+class Image {
+ public:
+  bool create(std::size_t bytes);
+  std::uint8_t* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::uint8_t* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Metrics by ncu's names, as CUPTI's host side knows them for one chip: which the chip has, how many passes they
+// need, what the raw counters mean.
+class MetricSet {
+ public:
+  static constexpr std::size_t kMaxMetrics = 96;
+
+  // "a,b\nc": the names are kept; false where there are none.
+  bool choose(const char* list);
+  // Leaves out what the chip does not have and, where one pass is asked for, what does not fit into it.
+  cupti::Result prepare(const cupti::ProfilerApi& api, cupti::ProfilerType type, const char* chip, const std::uint8_t* availability,
+                        bool one_pass);
+  cupti::Result evaluate(const Image& image, std::size_t range, double* values) const;
+
+  std::size_t size() const { return count_; }
+  const char** names() { return names_; }
+  const Image& config() const { return config_; }
+  std::size_t passes() const { return passes_; }
+  const char* left_out() const { return left_out_; }  // "a, b"; empty: none
+
+  // A MetricSet record of the trace into `buffer`; its bytes.
+  std::size_t describe(trace_format::MetricSet record, std::uint32_t number, char* buffer, std::size_t room) const;
+
+ private:
+  struct Plan {
+    void* host = nullptr;
+    std::size_t bytes = 0, passes = 0;
+    Image config;
+  };
+  cupti::Result plan(const char** names, std::size_t count, Plan& plan) const;
+  void drop(const Plan& plan) const;
+  bool fits(const Plan& plan) const { return plan.passes == 1 || !one_pass_; }
+  void leave_out(std::size_t index);
+
+  const cupti::ProfilerApi* api_ = nullptr;
+  cupti::ProfilerType type_ = cupti::kRangeProfiler;
+  const char* chip_ = nullptr;
+  const std::uint8_t* availability_ = nullptr;
+  bool one_pass_ = true;
+  char text_[8192] = {};
+  const char* names_[kMaxMetrics] = {};
+  std::size_t count_ = 0;
+  char left_out_[1024] = {};
+  void* host_ = nullptr;
+  Image config_;
+  std::size_t passes_ = 0;
+};
+
+}  // namespace nl::collector

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "collector/cupti_library.h"
+
+// Counters of the stages: those of the GPU from the begin of a stage's range to the end of all work in it, in one pass
+// and without replay. Kernels run beside each other as ever; the GPU is drained at both ends of a range.
+namespace nl::collector {
+
+// Reads what is asked for from the environment and listens to the ranges from then on.
+void count_stages(const CuptiLibrary& library);
+
+// Writes what was measured, an open stage included: at the program's end, or before its context goes.
+void finish_stage_counters();
+
+}  // namespace nl::collector

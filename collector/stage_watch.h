@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "collector/recorder.h"
+
+// Which of the program's ranges are stages that counters are wanted for.
+namespace nl::collector {
+
+// Told on the thread of the range. A thread's stages inside another of its stages are not told of: the outermost
+// counts. The token is the same for both ends.
+struct StageListener {
+  void (*opened)(EventText text, std::uint64_t token);
+  void (*closed)(std::uint64_t token);
+};
+
+// `list`: "LLM@prefill\nLLM@decode_all", domain and name; a range of the default domain with that literal name is
+// the same. nullptr: no range is one. The listener may be nullptr.
+void watch_stages(const char* list, const StageListener* listener);
+
+// Whether a stage is open on this thread, or was started (not pushed) on any; always where none were named.
+bool in_stage();
+
+}  // namespace nl::collector

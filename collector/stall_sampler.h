@@ -1,0 +1,17 @@
+#pragma once
+
+#include "collector/cupti_library.h"
+
+// Where the warps of kernels wait: their program counters, sampled by the hardware (CUPTI's PC sampling, continuous, so
+// that kernels run beside each other as ever). A launch takes some 10 µs longer: only where it is asked for.
+namespace nl::collector {
+
+void sample_stalls(const CuptiLibrary& library);
+
+// From CUPTI's callback: sampling begins with the context.
+void sample_stalls_of(void* context, std::uint32_t device);
+
+void write_stalls();         // what was sampled so far; from a thread of ours
+void finish_stall_samples();
+
+}  // namespace nl::collector

@@ -22,6 +22,12 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
   return busiest;
 }
 
+std::optional<double> memory_throughput(const NcuSample& sample) {
+  const auto replayed = memory_throughput(sample.metrics);
+  if (sample.measured_by != "CUPTI" || !sample.dram_pct) return replayed;
+  return std::max(replayed.value_or(0), *sample.dram_pct);
+}
+
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
   if (!sm_pct || !memory_pct) return {};
   const double busier = std::max(*sm_pct, *memory_pct), other = std::min(*sm_pct, *memory_pct);

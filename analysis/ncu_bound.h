@@ -4,10 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "model/run.h"
+
 namespace nl {
 
 // The busiest part of the memory system, in % of its peak.
 std::optional<double> memory_throughput(const std::map<std::string, double>& metrics);
+// Of a launch. Our own replays find the caches warm: what they say of the memory system is too little where DRAM, measured
+// in place, was busier.
+std::optional<double> memory_throughput(const NcuSample& sample);
 
 struct NcuBound {
   std::optional<std::string> by;  // "compute", "memory", "latency"

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "analysis/counter_names.h"
 #include "analysis/kernel_names.h"
 #include "analysis/ncu_bound.h"
 #include "analysis/time_summary.h"
@@ -34,19 +34,6 @@ std::string describe(const NcuLaunch& launch, const char* why) {
                      launch.block.x, launch.block.y, launch.block.z, why);
 }
 
-std::optional<double> first_of(const std::map<std::string, double>& metrics, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (const auto found = metrics.find(name); found != metrics.end()) return found->second;
-  return std::nullopt;
-}
-
-std::optional<double> dram_bytes(const std::map<std::string, double>& metrics) {
-  const auto read = first_of(metrics, {"dram__bytes_read.sum"});
-  const auto written = first_of(metrics, {"dram__bytes_write.sum"});
-  if (read && written) return *read + *written;
-  return first_of(metrics, {"dram__bytes.sum"});
-}
-
 // ncu adds to every set the device's attributes, the peaks it computes percentages with, and each metric's
 // minimum and maximum over the units; the bundle keeps them in the CSV, run.json leaves them out.
 bool worth_keeping(const std::string& metric, const std::map<std::string, double>& all) {
@@ -67,20 +54,25 @@ bool worth_keeping(const std::string& metric, const std::map<std::string, double
 
 void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
   const auto& metrics = launch.metrics;
-  if (const auto ns = first_of(metrics, {"gpu__time_duration.sum", "gpu__time_duration.max", "gpu__time_duration.avg"}))
+  if (const auto ns = first_metric(metrics, {"gpu__time_duration.sum", "gpu__time_duration.max", "gpu__time_duration.avg"}))
     sample.ncu_duration_ns = std::llround(*ns);
-  sample.sm_pct = first_of(metrics, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"});
-  sample.dram_pct = first_of(metrics, {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-                                       "dram__throughput.avg.pct_of_peak_sustained_elapsed"});
-  sample.occupancy_pct = first_of(metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active"});
-  sample.tensor_pct = first_of(metrics, {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-                                         "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-                                         "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
-  sample.l2_pct = first_of(metrics, {"lts__throughput.avg.pct_of_peak_sustained_elapsed"});
-  sample.dram_bytes = dram_bytes(metrics);
+  sample.sm_pct = first_metric(metrics, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"});
+  sample.dram_pct = dram_pct_of(metrics);
+  sample.occupancy_pct = first_metric(metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active"});
+  sample.tensor_pct = tensor_pct_of(metrics);
+  sample.l2_pct = first_metric(metrics, {"lts__throughput.avg.pct_of_peak_sustained_elapsed"});
+  sample.dram_bytes = dram_bytes_of(metrics);
   sample.bound_by = bound_by(sample.sm_pct, memory_throughput(metrics));
   for (const auto& [name, value] : metrics)
     if (worth_keeping(name, metrics)) sample.metrics.emplace(name, value);
+}
+
+// From what was measured in place; see memory_throughput.
+void derive_dram(const Run& run, std::int32_t device, NcuSample& sample) {
+  const auto bandwidth = memory_bandwidth(run, device);
+  if (!sample.dram_bytes || !bandwidth || sample.ncu_duration_ns.value_or(0) <= 0) return;
+  sample.dram_pct = 100 * *sample.dram_bytes / (static_cast<double>(*sample.ncu_duration_ns) / 1e9 * *bandwidth);
+  sample.bound_by = bound_by(sample.sm_pct, memory_throughput(sample));
 }
 
 std::optional<std::string> innermost_stage(const NcuLaunch& launch) {
@@ -186,7 +178,7 @@ std::map<ShapeKey, std::vector<Ns>> nsys_durations(const Trace& trace, const std
 // The same launch from another page of the same report: an id that this kernel has already, of the same
 // shape, and the same duration as far as the details page prints it (two decimals of a µs).
 bool same_launch(const NcuSample& a, const NcuSample& b) {
-  if (a.ncu_id != b.ncu_id || a.grid != b.grid || a.block != b.block || a.stage != b.stage) return false;
+  if (a.measured_by != b.measured_by || a.ncu_id != b.ncu_id || a.grid != b.grid || a.block != b.block || a.stage != b.stage) return false;
   if (!a.ncu_duration_ns || !b.ncu_duration_ns) return true;
   return std::abs(*a.ncu_duration_ns - *b.ncu_duration_ns) <= 5 + *a.ncu_duration_ns / 100;
 }
@@ -251,7 +243,7 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
 
 }  // namespace
 
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run) {
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by) {
   NcuMatch result;
   for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
   const LaunchedShapes shapes(trace);
@@ -273,7 +265,12 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run) {
       pending.push_back({&launch, entry->second, std::move(found)});
   }
   const auto durations = nsys_durations(trace, pending);
-  for (const Pending& each : pending) attach(*each.entry, make_sample(each, durations));
+  for (const Pending& each : pending) {
+    NcuSample sample = make_sample(each, durations);
+    sample.measured_by = measured_by;
+    if (measured_by == "CUPTI") derive_dram(run, each.entry->device, sample);
+    attach(*each.entry, std::move(sample));
+  }
   result.matched = pending.size();
   if (run.kernels)
     for (const KernelEntry& entry : *run.kernels)

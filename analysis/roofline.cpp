@@ -98,7 +98,7 @@ RooflinePoint point_of(const KernelEntry& kernel, const NcuSample& sample, const
   point.flops_per_s = point.flops / (static_cast<double>(point.duration_ns) * 1e-9);
   point.intensity = point.flops / bytes;
   point.precision = flops.main_precision();
-  const NcuBound bound = classify_bound(sample.sm_pct, memory_throughput(sample.metrics));
+  const NcuBound bound = classify_bound(sample.sm_pct, memory_throughput(sample));
   point.bound_by = bound.by;
   point.margin = bound.margin;
   return point;

@@ -9,8 +9,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/clock_fit.h"
 #include "analysis/gpu_pass.h"
 #include "analysis/phases.h"
+#include "analysis/sampling.h"
 #include "analysis/stage_figures.h"
 #include "analysis/stages.h"
 #include "analysis/time_summary.h"
@@ -214,6 +216,9 @@ void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   fill_api(trace, run);
   fill_ranges(trace, table, pass.sweep, run);
   fill_coverage(trace, pass.sweep, run);
+  fill_sampling(trace, table, windows, run);
+  fill_stalls(trace, run);
+  fill_clock(trace, run);
 }
 
 }  // namespace nl

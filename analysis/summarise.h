@@ -17,9 +17,9 @@ struct SummaryOptions {
   TokenCounts tokens = {};  // as the model's configuration has them
 };
 
-// Fills stages, phases, iterations, latency, timeline, kernels, api, ranges, coverage and import_stats of the run,
-// and marks the top-N kernels (by GPU time inside the chosen stages) as selected. Figures of stages and phases leave
-// warm-up iterations out; kernels, API calls and ranges are those of the whole capture.
+// Fills stages, phases, iterations, latency, timeline, kernels, api, ranges, coverage, activity, clock and import_stats
+// of the run, and marks the top-N kernels (by GPU time inside the chosen stages) as selected. Figures of stages and
+// phases leave warm-up iterations out; kernels, API calls and ranges are those of the whole capture.
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run);
 
 }  // namespace nl

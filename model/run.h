@@ -19,7 +19,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "2.0.0";
+inline constexpr const char* kRunSchemaVersion = "2.1.0";
 
 enum class RunStatus {
   kComplete,     // everything that was planned was captured
@@ -37,6 +37,7 @@ struct StageSplit {
 // One launch that ncu profiled, with the proof that it is the kernel nsys timed.
 struct NcuSample {
   std::uint64_t ncu_id = 0;
+  std::string measured_by;               // "ncu", or "CUPTI" (ours, without ncu)
   std::string ncu_kernel_name;
   std::string matched_by;                // "mangled_name", "name" or "normalised_name"
   Dim3 grid, block;
@@ -64,6 +65,7 @@ struct KernelEntry {
   bool selected = false;                 // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
   std::string ncu_note;                  // why there is no sample; empty where there is one
+  std::vector<StallShare> stalls;        // of sampled warps, most frequent first; empty: not sampled
 };
 
 struct ApiEntry {
@@ -86,6 +88,15 @@ struct Coverage {                        // what of the GPU's time is explained,
   std::optional<double> in_stage_share;      // of the kernel time
   std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
   std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
+};
+
+struct ClockFit {                        // how well CPU and GPU times fit each other; see ClockBounds
+  std::optional<Ns> error_ns;            // at most; empty: not known
+  std::optional<Ns> launch_slack_ns, wait_slack_ns;  // the two bounds that it comes from
+  std::uint64_t contradictions = 0;      // work that starts before its launch, or ends after a wait for it has returned
+  std::string shortest_stage;            // by its median window; empty: no stages
+  std::optional<double> shortest_stage_ns;
+  std::optional<double> share_of_shortest_stage;  // error_ns ÷ that, 0..1
 };
 
 struct Hardware {
@@ -130,7 +141,7 @@ struct Problem {
 };
 
 struct Provenance {
-  std::string captured_by;               // "nsys+ncu", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"
+  std::string captured_by;               // "nsys+ncu", "nsys+CUPTI counters", "nsys", "collector (CUPTI)" …, "import"
   std::vector<PassRecord> passes;
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest
@@ -167,7 +178,9 @@ struct Run {
   Perturbation perturbation;
   Energy energy;
   std::optional<Timeline> timeline;
+  std::vector<ActivityCurve> activity;   // sampled over the capture; empty: not sampled
   Coverage coverage;
+  ClockFit clock;
   ImportStats import_stats;
   std::map<std::string, std::uint64_t> ncu_rows_damaged;
   Provenance provenance;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/stage_counters.h"
 #include "model/time.h"
 #include "model/time_summary.h"
 
@@ -94,6 +95,8 @@ struct StageEntry {
   std::optional<double> first_in_iteration_ns, later_in_iteration_ns;
   Ns longest_window_start_ns = 0;        // the slowest measured window, for looking it up
   Ns longest_window_end_ns = 0;
+  std::optional<StageCounters> counters;  // empty: not measured
+  std::optional<StageSampling> sampling;
 };
 
 // The time from the first stage to the last, each instant in one phase: a stage; "mixed" where different

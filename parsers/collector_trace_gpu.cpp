@@ -301,7 +301,9 @@ void read_loss(const char* at, const format::Head& head, GpuData& gpu) {
 void read_session(const char* at, const format::Head& head, GpuData& gpu) {
   gpu.session = true;
   gpu.cupti_version = head.id;
-  gpu.calls_chosen = static_cast<format::CallChoice>(load<format::GpuSession>(at).calls);
+  const auto session = load<format::GpuSession>(at);
+  gpu.calls_chosen = static_cast<format::CallChoice>(session.calls);
+  gpu.waits_by_calls = session.waits_by_calls != 0;
 }
 
 }  // namespace
@@ -318,7 +320,7 @@ bool read_gpu_record(const char* at, const format::Head& head, GpuData& gpu, Dam
     case Kind::kGpuBlock:
       Block(at + sizeof(format::GpuBlock), at + head.bytes, load<format::GpuBlock>(at).base_ns, gpu, damage).read();
       return true;
-    default: return false;
+    default: return read_metric_record(at, head, gpu.metrics, damage);
   }
 }
 

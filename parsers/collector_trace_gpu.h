@@ -8,6 +8,7 @@
 
 #include "collector/trace_format.h"
 #include "model/trace.h"
+#include "parsers/collector_trace_metrics.h"
 
 // The GPU half of a collector's file: packed blocks taken apart. Numbers refer to the vectors here until
 // collector_trace_merge.cpp gives them those of the trace; times are those of the file's clock.
@@ -49,6 +50,7 @@ struct GpuData {
   bool session = false;                 // CUPTI recorded, if only nothing
   std::uint32_t cupti_version = 0;
   trace_format::CallChoice calls_chosen = trace_format::CallChoice::kNone;
+  bool waits_by_calls = false;          // no wait is recorded but as the call that waited
   std::unordered_map<std::uint32_t, std::string> names;
   std::vector<GpuShape> shapes;
   std::vector<GpuQueue> queues;
@@ -63,9 +65,8 @@ struct GpuData {
   std::vector<SyncWait> syncs;
   std::uint64_t dropped = 0, unfinished = 0;
   std::vector<std::string> notes;
+  GpuMetrics metrics;
 };
-
-using Damage = std::map<std::string, std::uint64_t>;
 
 // True where the record is one of the GPU half. `at` has head.bytes bytes.
 bool read_gpu_record(const char* at, const trace_format::Head& head, GpuData& gpu, Damage& damage);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parsers/collector_trace_waits.h"
 #include "parsers/copy_kinds.h"
 #include "parsers/kernel_demangle.h"
 #include "parsers/nsys_correlation.h"
@@ -118,6 +119,7 @@ void GpuMerge::add_facts(const Part& part) {
 }
 
 void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std::vector<std::uint32_t> threads) {
+  add_waits_of_calls(gpu);
   Part part{std::move(gpu), process, origin_ns, std::move(threads)};
   add_kernels(part);
   add_mem_ops(part);

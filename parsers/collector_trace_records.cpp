@@ -41,6 +41,12 @@ std::size_t smallest(Kind kind) {
     case Kind::kContext: return sizeof(format::Context);
     case Kind::kLoss: return sizeof(format::Loss);
     case Kind::kClockCheck: return sizeof(format::ClockCheck);
+    case Kind::kMetricSet: return sizeof(format::MetricSet);
+    case Kind::kStageCounters: return sizeof(format::StageCounters);
+    case Kind::kKernelCounters: return sizeof(format::KernelCounters);
+    case Kind::kSamples: return sizeof(format::Samples);
+    case Kind::kStallReason: return sizeof(format::String);
+    case Kind::kStalls: return sizeof(format::Stalls);
   }
   return 0;
 }

@@ -16,12 +16,23 @@ const char* words(Capture capture) {
     case Capture::kBare: return "passes without a profiler beside the profiled ones";
     case Capture::kNvml: return "samples of power and clocks by NVML";
     case Capture::kIterations: return "at least three iterations, two of them after warm-up";
+    case Capture::kCounters: return "the stages' counters, which the collector measures through CUPTI";
+    case Capture::kSampling: return "samples of the GPU's activity, which the collector takes beside its trace";
   }
   return "";
 }
 
 bool needs_deep(const std::set<Capture>& captures) {
   return captures.count(Capture::kNcu) + captures.count(Capture::kBare) + captures.count(Capture::kNvml) > 0;
+}
+
+std::vector<std::string> configuration(const std::set<Capture>& captures) {
+  const bool counters = captures.count(Capture::kCounters) > 0, deep = needs_deep(captures), sampling = captures.count(Capture::kSampling) > 0;
+  if (sampling && !counters && !deep) return {"--config", "sampling"};
+  std::vector<std::string> words = {"--config", counters ? "cupti" : deep ? "deep" : "light"};
+  if (sampling && !counters) words.insert(words.end(), {"--set", "capture.prefer=cupti"});
+  if (sampling) words.insert(words.end(), {"--set", "capture.sampling_us=500"});
+  return words;
 }
 
 // A shape, or what it still lacks.
@@ -46,6 +57,8 @@ std::string_view capture_word(Capture capture) {
     case Capture::kBare: return "bare passes";
     case Capture::kNvml: return "NVML";
     case Capture::kIterations: return "iterations";
+    case Capture::kCounters: return "counters";
+    case Capture::kSampling: return "sampling";
   }
   return "";
 }
@@ -58,7 +71,8 @@ std::string capture_reason(const std::set<Capture>& captures) {
 }
 
 std::string capture_command(const std::set<Capture>& captures, const Run& run) {
-  std::vector<std::string> command = {"nl-stage", "run", "--config", needs_deep(captures) ? "deep" : "light"};
+  std::vector<std::string> command = {"nl-stage", "run"};
+  for (std::string& word : configuration(captures)) command.push_back(std::move(word));
   if (captures.count(Capture::kOperators)) command.insert(command.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
   if (captures.count(Capture::kModel)) add_model(run, command);
   command.push_back("--");

@@ -12,7 +12,7 @@ namespace nl::rules {
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
 // What puts a field into a capture; capture_command() names the command.
-enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations };
+enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations, kCounters, kSampling };
 
 struct Field {
   std::string_view name;

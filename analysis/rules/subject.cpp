@@ -229,6 +229,8 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kModel: return "/model";
     case Place::kHardware: return "/hardware";
     case Place::kImport: return "/import_stats";
+    case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
+    case Place::kSampling: return stage && subject.stage().sampling ? self + "/sampling" : self;
   }
   return self;
 }

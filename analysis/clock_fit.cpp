@@ -1,0 +1,28 @@
+#include "analysis/clock_fit.h"
+
+#include <fmt/core.h>
+
+namespace nl {
+
+void fill_clock(const Trace& trace, Run& run) {
+  run.clock = {};
+  if (!trace.clock) return;
+  run.clock.error_ns = trace.clock->error_ns();
+  run.clock.launch_slack_ns = trace.clock->launch_slack_ns;
+  run.clock.wait_slack_ns = trace.clock->wait_slack_ns;
+  run.clock.contradictions = trace.clock->contradictions;
+  for (const StageEntry& stage : run.stages) {
+    if (stage.wall.count == 0 || stage.wall.median_ns <= 0) continue;
+    if (run.clock.shortest_stage_ns && stage.wall.median_ns >= *run.clock.shortest_stage_ns) continue;
+    run.clock.shortest_stage = stage.name;
+    run.clock.shortest_stage_ns = stage.wall.median_ns;
+  }
+  if (!run.clock.error_ns || !run.clock.shortest_stage_ns) return;
+  run.clock.share_of_shortest_stage = static_cast<double>(*run.clock.error_ns) / *run.clock.shortest_stage_ns;
+  run.import_stats.notes.push_back(fmt::format(
+      "CPU and GPU times fit to {:.1f} us {}: {:.2g} % of the shortest stage, {} ({:.3g} ms)", static_cast<double>(*run.clock.error_ns) / 1e3,
+      trace.clock->consistent() ? "at most" : "or worse", 100 * *run.clock.share_of_shortest_stage, run.clock.shortest_stage,
+      *run.clock.shortest_stage_ns / 1e6));
+}
+
+}  // namespace nl

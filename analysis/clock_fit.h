@@ -1,0 +1,12 @@
+#pragma once
+
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl {
+
+// Fills Run::clock from what the capture knows of its clocks, against the shortest of the run's stages, and says it in
+// the notes where both are known.
+void fill_clock(const Trace& trace, Run& run);
+
+}  // namespace nl

@@ -1,0 +1,44 @@
+#include "analysis/counter_names.h"
+
+namespace nl {
+
+std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const auto found = metrics.find(name); found != metrics.end()) return found->second;
+  return std::nullopt;
+}
+
+bool adds_up(std::string_view metric) {
+  for (const std::string_view rollup : {".sum", ".avg", ".max", ".min"})
+    if (metric.ends_with(rollup)) return true;
+  return false;
+}
+
+bool of_active_cycles(std::string_view metric) { return metric.ends_with("_sustained_active") || metric.ends_with(".per_cycle_active"); }
+
+std::optional<double> dram_bytes_of(const Metrics& metrics) {
+  const auto read = first_metric(metrics, {"dram__bytes_read.sum"});
+  const auto written = first_metric(metrics, {"dram__bytes_write.sum"});
+  if (read && written) return *read + *written;
+  return first_metric(metrics, {"dram__bytes.sum"});
+}
+
+std::optional<double> dram_pct_of(const Metrics& metrics) {
+  return first_metric(metrics, {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"});
+}
+
+std::optional<double> tensor_pct_of(const Metrics& metrics) {
+  return first_metric(metrics, {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+                                "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+                                "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
+}
+
+std::optional<double> memory_bandwidth(const Run& run, std::int32_t device) {
+  if (run.peaks && run.peaks->bytes_per_s) return run.peaks->bytes_per_s;
+  for (const Device& gpu : run.hardware.gpus)
+    if ((gpu.id == device || run.hardware.gpus.size() == 1) && gpu.bandwidth_bytes_per_s > 0)
+      return static_cast<double>(gpu.bandwidth_bytes_per_s);
+  return std::nullopt;
+}
+
+}  // namespace nl

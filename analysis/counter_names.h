@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/run.h"
+
+// What the names of the GPU's metrics tell: unit__counter.rollup.submetric, "dram__bytes_read.sum.per_second".
+namespace nl {
+
+using Metrics = std::map<std::string, double>;
+
+// The first that was measured.
+std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names);
+
+// A counter over a stretch of time (sum, avg, max or min over the units): two stretches add up. Percentages, rates
+// and ratios do not.
+bool adds_up(std::string_view metric);
+
+// A percentage of the cycles in which the unit was active, not of all that elapsed.
+bool of_active_cycles(std::string_view metric);
+
+std::optional<double> dram_bytes_of(const Metrics& metrics);
+std::optional<double> dram_pct_of(const Metrics& metrics);
+std::optional<double> tensor_pct_of(const Metrics& metrics);
+
+// Bytes a second at the peak: from the table of known GPUs where it was read, else as the device says.
+std::optional<double> memory_bandwidth(const Run& run, std::int32_t device);
+
+}  // namespace nl

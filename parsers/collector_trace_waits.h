@@ -1,0 +1,11 @@
+#pragma once
+
+#include "parsers/collector_trace_gpu.h"
+
+namespace nl::collector_trace {
+
+// Where the collector was not asked for CUPTI's records of waits (they slow every launch): the calls that wait tell
+// when, and of what kind. For which stream is only known where there is one.
+void add_waits_of_calls(GpuData& gpu);
+
+}  // namespace nl::collector_trace

@@ -71,6 +71,7 @@ std::string flops_text(const std::optional<double>& flops) { return scaled(flops
 std::string flops_rate_text(const std::optional<double>& rate) { return scaled(rate, "FLOP/s"); }
 std::string bytes_text(const std::optional<double>& bytes) { return scaled(bytes, "B"); }
 std::string bytes_rate_text(const std::optional<double>& rate) { return scaled(rate, "B/s"); }
+std::string hertz_text(const std::optional<double>& rate) { return scaled(rate, "Hz"); }
 
 std::string figure_text(const std::optional<double>& value, const char* unit) {
   if (!value || !std::isfinite(*value)) return kNoValue;

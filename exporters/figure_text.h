@@ -21,6 +21,7 @@ std::string flops_text(const std::optional<double>& flops);        // "48.3 GFLO
 std::string flops_rate_text(const std::optional<double>& rate);    // "9.82 TFLOP/s"
 std::string bytes_text(const std::optional<double>& bytes);        // "240 MB", powers of ten
 std::string bytes_rate_text(const std::optional<double>& rate);    // "4.80 TB/s"
+std::string hertz_text(const std::optional<double>& rate);         // "1.98 GHz"
 std::string figure_text(const std::optional<double>& value,
                         const char* unit = "");                // three significant digits: "1.23", "456"
 std::string tokens_text(const std::optional<double>& tokens);  // "8", "12.5", or a dash

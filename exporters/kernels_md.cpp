@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "exporters/counter_text.h"
 #include "exporters/kernel_text.h"
 #include "exporters/markdown.h"
 
@@ -40,11 +41,11 @@ std::string micros(Ns time_ns) { return fmt::format("{:.2f}", static_cast<double
 
 std::string dims(const Dim3& d) { return fmt::format("{} × {} × {}", d.x, d.y, d.z); }
 
-// Every launch that ncu profiled beside what nsys timed of the same name, grid and block.
+// Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.
 std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
   MarkdownTable table({{"kernel", false}, {"grid", false}, {"block", false}, {"stage", false}, {"nsys median µs", true},
                        {"min–max µs", true}, {"nsys calls", true}, {"ncu µs", true}, {"agree", false}, {"joined by", false},
-                       {"L2 %", true}, {"DRAM MB", true}});
+                       {"L2 %", true}, {"DRAM MB", true}, {"measured by", false}});
   for (const auto& kernel : kernels)
     for (const auto& sample : kernel.ncu)
       table.add({names.cell(kernel.name), dims(sample.grid), dims(sample.block), sample.stage ? markdown_text(*sample.stage) : kNoValue,
@@ -52,9 +53,23 @@ std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names)
                  std::to_string(sample.nsys_calls), sample.ncu_duration_ns ? micros(*sample.ncu_duration_ns) : kNoValue,
                  sample.durations_agree ? (*sample.durations_agree ? "yes" : "**no**") : kNoValue,
                  markdown_text(sample.matched_by), percent_text(sample.l2_pct),
-                 sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue});
+                 sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue,
+                 sample.measured_by.empty() ? kNoValue : markdown_text(sample.measured_by)});
   if (table.empty()) return {};
-  return "\n## Launches that ncu profiled\n\nEach beside nsys' launches of the same name, grid and block.\n\n" + table.text();
+  const std::string by = measured_by(kernels);
+  if (by == "ncu")
+    return "\n## Launches that ncu profiled\n\nEach beside nsys' launches of the same name, grid and block.\n\n" + table.text();
+  return fmt::format("\n## Launches that {} measured\n\nEach beside the trace's launches of the same name, grid and block: the columns "
+                     "called nsys are of the trace, that called ncu is of the measured launch.\n\n", by) + table.text();
+}
+
+std::string stalls(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
+  MarkdownTable table({{"kernel", false}, {"samples", true}, {"the most frequent reasons", false}});
+  for (const auto& kernel : kernels)
+    if (!kernel.stalls.empty())
+      table.add({names.cell(kernel.name), std::to_string(stall_samples(kernel)), markdown_text(stalls_text(kernel))});
+  if (table.empty()) return {};
+  return "\n## What stalled the warps\n\nBy samples of their program counters; run.json has every reason.\n\n" + table.text();
 }
 
 std::string missing_samples(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
@@ -78,6 +93,7 @@ std::string kernels_markdown(const Run& run) {
   for (const auto& kernel : *run.kernels) table.add(kernel_row(kernel, names));
   text += table.text();
   text += proof(*run.kernels, names);
+  text += stalls(*run.kernels, names);
   text += missing_samples(*run.kernels, names);
   if (const std::string list = names.list(); !list.empty()) text += "\n## Names in full\n\n" + list;
   return text;

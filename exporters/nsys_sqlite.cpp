@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exporters/nsys_enums.h"
+#include "exporters/nsys_gpu_metrics.h"
 #include "exporters/sqlite_table.h"
 
 namespace nl {
@@ -36,6 +37,7 @@ class NsysExport {
     if (trace_.has_api_data) write_calls();
     if (!trace_.syncs.empty()) write_syncs();
     if (trace_.has_range_data) write_ranges();
+    if (!trace_.metric_series.empty()) write_gpu_metrics(file_, trace_.metric_series);
     write_strings();
   }
 

@@ -74,7 +74,7 @@ PerfettoSummary write_perfetto(const Trace& trace, const PerfettoSink& sink, con
   Packets packets(sink, trace.strings);
   if (trace.utc_start_ns && *trace.utc_start_ns > 0) packets.clock(*trace.utc_start_ns);
   const Window window = choose_window(trace, options);
-  Writing to{trace, packets, window, launching_calls(trace, window)};
+  Writing to{trace, packets, window, launching_calls(trace, window), options.max_events};
   write_threads(to);
   write_queues(to);
   PerfettoSummary summary;
@@ -88,6 +88,8 @@ PerfettoSummary write_perfetto(const Trace& trace, const PerfettoSink& sink, con
   }
   if (to.crowded > 0)
     summary.note += fmt::format("{}{} events are not shown: too many overlap on their track", summary.note.empty() ? "" : "; ", to.crowded);
+  if (to.samples_joined > 1)
+    summary.note += fmt::format("{}sampled metrics: each value is the mean of {} samples", summary.note.empty() ? "" : "; ", to.samples_joined);
   if (options.run != nullptr) write_notes(to, *options.run);
   if (options.power != nullptr) write_power(to, *options.power);
   packets.finish();

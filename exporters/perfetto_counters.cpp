@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exporters/counter_text.h"
+#include "exporters/sampled_metric.h"
+
 namespace nl::perfetto {
 namespace {
 
@@ -72,6 +75,37 @@ void Counters::write_busy(Packets& packets, const Steps& steps, Track track) con
     if (steps.busy_ns[step] == last) continue;
     last = steps.busy_ns[step];
     packets.count(track, start_ns_ + static_cast<Ns>(step) * step_ns_, static_cast<double>(last) / static_cast<double>(step_ns_));
+  }
+}
+
+std::uint64_t sample_step(const Writing& to) {
+  std::uint64_t values = 0;
+  for (const MetricSeries& series : to.trace.metric_series)
+    for (const Ns start_ns : series.start_ns)
+      if (to.window.holds(start_ns, start_ns)) values += series.metrics.size();
+  return to.max_samples == 0 ? 1 : std::max<std::uint64_t>(1, (values + to.max_samples - 1) / to.max_samples);
+}
+
+void write_series(Writing& to, const MetricSeries& series, Track gpu) {
+  const std::size_t width = series.metrics.size();
+  for (std::size_t metric = 0; metric < width; ++metric) {
+    const SampledMetric shown(series.metrics[metric]);
+    const Track track = to.packets.counter(shown.name, metric_unit(shown.name), gpu);
+    Ns start_ns = 0;
+    double sum = 0;
+    std::uint64_t joined = 0, known = 0;
+    const auto put = [&] {
+      if (known > 0) to.packets.count(track, start_ns, sum / static_cast<double>(known));
+      sum = 0;
+      joined = known = 0;
+    };
+    for (std::size_t row = 0; row < series.start_ns.size(); ++row) {
+      if (!to.window.holds(series.start_ns[row], series.start_ns[row])) continue;
+      if (joined++ == 0) start_ns = series.start_ns[row];
+      if (const auto value = shown.value(series, row, metric)) sum += *value, ++known;
+      if (joined == to.samples_joined) put();
+    }
+    put();
   }
 }
 

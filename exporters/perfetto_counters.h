@@ -31,4 +31,9 @@ class Counters {
   std::map<std::int32_t, Steps> devices_;
 };
 
+// How many samples become one value, so that all series together stay under max_samples.
+std::uint64_t sample_step(const Writing& to);
+// A counter for each metric of the series; what was not measured is left out.
+void write_series(Writing& to, const MetricSeries& series, Track gpu);
+
 }  // namespace nl::perfetto

@@ -22,8 +22,10 @@ struct Writing {                         // what the parts share
   Packets& packets;
   Window window;
   std::vector<bool> launches;            // of the API calls: those from which an arrow starts
+  std::uint64_t max_samples = 0;         // values of sampled metrics; 0: any number
   std::uint64_t crowded = 0;
   Track first_gpu = 0;
+  std::uint64_t samples_joined = 1;      // so many became one, their mean
 };
 
 void write_threads(Writing& to);         // processes, threads, API calls, ranges, marks

@@ -43,6 +43,8 @@ class Queues {
     for (std::uint32_t queue = 0; queue < trace_.queues.size(); ++queue)
       write_queue(queue, kernels, copies, graphs);
     for (const auto& [device, track] : gpus_) counters_.write(to_.packets, device, track);
+    to_.samples_joined = sample_step(to_);
+    for (const MetricSeries& series : trace_.metric_series) write_series(to_, series, gpu(series.device));
   }
 
  private:

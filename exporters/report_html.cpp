@@ -25,6 +25,7 @@ constexpr Part kParts[] = {
     {"stages", "Stages", html::stages},
     {"budget", "Budget", html::budgets},
     {"timeline", "Timeline", html::timeline},
+    {"activity", "Activity", html::activity},
     {"efficiency", "Limits", html::efficiency},
     {"operators", "Operators", html::operators},
     {"layers", "Layers", html::layers},

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "exporters/counter_text.h"
 #include "exporters/figure_text.h"
 #include "exporters/markdown.h"
 #include "exporters/report_md_sections.h"
@@ -48,6 +49,7 @@ std::string capture(const Run& run) {
     text += run.workload.exit_status ? fmt::format(", exit status {}\n", *run.workload.exit_status) : "\n";
   }
   text += passes(run);
+  if (const std::string clock = clock_text(run); !clock.empty()) text += fmt::format("\n{}\n", markdown_text(clock));
   if (run.provenance.adaptations.empty()) return text;
   text += "\nFitted to the tools that are here:\n\n";
   for (const auto& adaptation : run.provenance.adaptations) text += fmt::format("- {}\n", markdown_text(adaptation));

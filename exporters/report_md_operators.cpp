@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/counter_text.h"
 #include "exporters/figure_text.h"
 #include "exporters/markdown.h"
 #include "exporters/report_md_sections.h"
@@ -90,32 +91,35 @@ std::string kernels(const Run& run) {
     return text +
            fmt::format("{}: {}.\n", run.kernels ? "None" : "Not captured",
                        run.kernels_note.empty() ? "the capture holds no kernels" : markdown_text(run.kernels_note));
-  MarkdownTable table({{"kernel", false},
-                       {"total", true},
-                       {"share", true},
-                       {"calls", true},
-                       {"p50", true},
-                       {"p99", true},
-                       {"stages", false},
-                       {"SM %", true},
-                       {"DRAM %", true},
-                       {"bound by", false}});
+  std::vector<MarkdownTable::Column> columns = {
+      {"kernel", false}, {"total", true}, {"share", true},  {"calls", true},  {"p50", true},
+      {"p99", true},     {"stages", false}, {"SM %", true}, {"DRAM %", true}, {"bound by", false}};
+  const bool stalls = any_stalls(*run.kernels);
+  if (stalls) columns.push_back({"warps stalled by", false});
+  MarkdownTable table(std::move(columns));
   NameFootnotes names;  // numbers the names as kernels.md does: both begin at the top
   for (std::size_t i = 0; i < std::min(kTopKernels, run.kernels->size()); ++i) {
     const KernelEntry& kernel = (*run.kernels)[i];
     const NcuSample* sample = main_sample(kernel);
-    table.add({names.cell(kernel.name), time_text(static_cast<double>(kernel.time.total_ns)),
-               fmt::format("{:.1f} %", kernel.gpu_share * 100), std::to_string(kernel.time.count),
-               time_text(kernel.time.median_ns), time_text(static_cast<double>(kernel.time.p99_ns)), split_text(kernel),
-               percent_text(sample ? sample->sm_pct : std::nullopt),
-               percent_text(sample ? sample->dram_pct : std::nullopt),
-               sample && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue});
+    std::vector<std::string> cells = {names.cell(kernel.name),
+                                      time_text(static_cast<double>(kernel.time.total_ns)),
+                                      fmt::format("{:.1f} %", kernel.gpu_share * 100),
+                                      std::to_string(kernel.time.count),
+                                      time_text(kernel.time.median_ns),
+                                      time_text(static_cast<double>(kernel.time.p99_ns)),
+                                      split_text(kernel),
+                                      percent_text(sample ? sample->sm_pct : std::nullopt),
+                                      percent_text(sample ? sample->dram_pct : std::nullopt),
+                                      sample && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue};
+    if (stalls) cells.push_back(markdown_text(stalls_text(kernel)));
+    table.add(std::move(cells));
   }
   text += table.text();
-  return text + fmt::format(
-                    "\n{} kernels in all: kernels.md has every one, the names [n] in full, and what joins ncu's "
-                    "launches to nsys'.\n",
-                    run.kernels->size());
+  const std::string by = measured_by(*run.kernels);
+  const bool ours = by.find("CUPTI") != std::string::npos;
+  if (ours) text += fmt::format("\nSM %, DRAM % and what it is bound by were measured by {}.\n", by);
+  return text + fmt::format("\n{} kernels in all: kernels.md has every one, the names [n] in full, and what joins {}.\n", run.kernels->size(),
+                            ours ? "the measured launches to those of the trace" : "ncu's launches to nsys'");
 }
 
 }  // namespace nl::report_md

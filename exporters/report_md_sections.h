@@ -18,6 +18,9 @@ std::string budgets(const Run& run);
 std::string phases(const Run& run);
 std::string coverage(const Run& run);
 
+// report_md_counters.cpp
+std::string counters(const Run& run);         // a part of the stages
+
 // report_md_efficiency.cpp
 std::string efficiency(const Run& run);
 std::string roofline(const Run& run);

@@ -151,7 +151,7 @@ std::string stages(const Run& run) {
   }
   return text + wall.text() + warmup(run.iterations) +
          "\nGPU busy is the union of what a stage launched, the sum counts overlaps twice.\n\n" + gpu.text() +
-         latency(run);
+         latency(run) + counters(run);
 }
 
 std::string budgets(const Run& run) {

@@ -16,6 +16,9 @@ auto cells_of(Cell& d) {
 template <class Io>
 void fields(Io& io, Ref<Io, NcuSample> s) {
   io("ncu_id", s.ncu_id);
+  io.known("measured_by", s.measured_by);
+  if constexpr (std::is_same_v<Io, JsonReader>)
+    if (!io.has("measured_by")) s.measured_by = "ncu";  // until format 2.1 nothing else measured
   io("ncu_kernel_name", s.ncu_kernel_name);
   io("matched_by", s.matched_by);
   io("grid", s.grid);
@@ -45,6 +48,13 @@ void fields(Io& io, Ref<Io, StageSplit> s) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, StallShare> s) {
+  io("reason", s.reason);
+  io("samples", s.samples);
+  io("share", s.share);
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("name", k.name);
   io.known("mangled_name", k.mangled_name);
@@ -57,6 +67,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("selected", k.selected);
   io("ncu", k.ncu);
   io.known("ncu_note", k.ncu_note);
+  io("stalls", k.stalls);
 }
 
 template <class Io>

@@ -22,9 +22,9 @@ void finding_fields(Io& io, Ref<Io, Run> run);       // findings, abstentions
 template <class Io>
 void perturbation_fields(Io& io, Ref<Io, Run> run);  // perturbation, energy
 template <class Io>
-void timeline_fields(Io& io, Ref<Io, Run> run);
+void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
-void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage … provenance
+void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
 
 // Flat among the fields of what was timed. Without one there is a total and a count, and nothing else to say.
 template <class Io>

@@ -12,6 +12,17 @@ void fields(Io& io, Ref<Io, Coverage> c) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, ClockFit> c) {
+  io("error_ns", c.error_ns);
+  io("launch_slack_ns", c.launch_slack_ns);
+  io("wait_slack_ns", c.wait_slack_ns);
+  io.where(c.launch_slack_ns.has_value(), "contradictions", c.contradictions);
+  io.known("shortest_stage", c.shortest_stage);
+  io("shortest_stage_ns", c.shortest_stage_ns);
+  io("share_of_shortest_stage", c.share_of_shortest_stage);
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, ImportStats> s) {
   io.known("source_format", s.source_format);
   io.known("schema_version", s.schema_version);
@@ -44,6 +55,7 @@ void fields(Io& io, Ref<Io, Provenance> p) {
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run) {
   io("coverage", run.coverage);
+  io("clock", run.clock);
   io("import_stats", run.import_stats);
   io("ncu_rows_damaged", run.ncu_rows_damaged);
   io("provenance", run.provenance);

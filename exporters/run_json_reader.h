@@ -91,7 +91,8 @@ class JsonReader {
   }
   template <class T>
   void get(std::optional<T>& value) {
-    get(value.emplace());
+    if (here_->is_null()) value.reset();  // in a list; fields never come here with one
+    else get(value.emplace());
   }
   template <class T>
   void get(std::vector<T>& items) {

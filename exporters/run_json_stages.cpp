@@ -77,6 +77,34 @@ void fields(Io& io, Ref<Io, DeviceBusy> d) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, StageCounters> c) {
+  io.known("measured_by", c.measured_by);
+  io("windows", c.windows);
+  io("duration_ns", c.duration_ns);
+  io("dram_read_bytes", c.dram_read_bytes);
+  io("dram_write_bytes", c.dram_write_bytes);
+  io("l2_bytes", c.l2_bytes);
+  io("dram_pct", c.dram_pct);
+  io("sm_active_pct", c.sm_active_pct);
+  io("tensor_pct", c.tensor_pct);
+  io("occupancy_pct", c.occupancy_pct);
+  io("metrics", c.metrics);
+  io.known("note", c.note);
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, StageSampling> s) {
+  io("samples", s.samples);
+  io("sm_active_pct", s.sm_active_pct);
+  io("tensor_pct", s.tensor_pct);
+  io("dram_pct", s.dram_pct);
+  io("occupancy_pct", s.occupancy_pct);
+  io("dram_read_bytes_per_s", s.dram_read_bytes_per_s);
+  io("dram_write_bytes_per_s", s.dram_write_bytes_per_s);
+  io("metrics", s.metrics);
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
   io("name", s.name);
   io("ranges", s.ranges);
@@ -100,6 +128,8 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("later_in_iteration_ns", s.later_in_iteration_ns);
   io("longest_window_start_ns", s.longest_window_start_ns);
   io("longest_window_end_ns", s.longest_window_end_ns);
+  io("counters", s.counters);
+  io("sampling", s.sampling);
 }
 
 template <class Io>

@@ -26,6 +26,16 @@ void fields(Io& io, Ref<Io, Timeline> t) {
   io("slices_left_out", t.slices_left_out);
 }
 
+template <class Io>
+void fields(Io& io, Ref<Io, ActivityCurve> a) {
+  io("device", a.device);
+  io("metric", a.metric);
+  io("title", a.title);
+  io("start_ns", a.start_ns);
+  io("step_ns", a.step_ns);
+  io("values", a.values);
+}
+
 // Who draws a slice looks its name up without asking.
 void check_names(const JsonReader& io, const Timeline& timeline) {
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane)
@@ -40,6 +50,7 @@ void timeline_fields(Io& io, Ref<Io, Run> run) {
   io("timeline", run.timeline);
   if constexpr (std::is_same_v<Io, JsonReader>)
     if (run.timeline) check_names(io, *run.timeline);
+  io("activity", run.activity);
 }
 
 template void timeline_fields(JsonWriter&, const Run&);

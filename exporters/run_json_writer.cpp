@@ -35,7 +35,8 @@ void JsonWriter::put(std::string_view text) {
   out_ += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void JsonWriter::put(const std::vector<double>& numbers) {
+template <class Numbers>
+void JsonWriter::line(const Numbers& numbers) {
   out_ += '[';
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i > 0) out_ += ", ";
@@ -43,6 +44,9 @@ void JsonWriter::put(const std::vector<double>& numbers) {
   }
   out_ += ']';
 }
+
+void JsonWriter::put(const std::vector<double>& numbers) { line(numbers); }
+void JsonWriter::put(const std::vector<std::optional<double>>& numbers) { line(numbers); }
 
 void JsonWriter::name(std::string_view key) {
   next();

@@ -90,6 +90,7 @@ class JsonWriter {
     list(items, [this](const T& item) { put(item); });
   }
   void put(const std::vector<double>& numbers);  // on one line
+  void put(const std::vector<std::optional<double>>& numbers);
   template <class T>
   void put(const std::map<std::string, T>& map) {
     open('{');
@@ -122,6 +123,8 @@ class JsonWriter {
     }
     close(']');
   }
+  template <class Numbers>
+  void line(const Numbers& numbers);
   template <class First, class... Rest>
   void row(const First& first, const Rest&... rest) {
     out_ += '[';

@@ -8,21 +8,22 @@ namespace nl {
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
   std::remove(path.c_str());
-  if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) != SQLITE_OK) fail();
+  sqlite3* database = nullptr;
+  int status = sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  database_.reset(database);  // one that could not be opened says why, and is to be closed too
+  if (status != SQLITE_OK) fail();
   // Made in one go: a file that was not finished is made again, so nothing has to be kept for undoing it.
   execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN");
 }
 
-SqliteFile::~SqliteFile() { sqlite3_close(database_); }
-
 void SqliteFile::fail() const {
-  Error error(ErrorKind::kOutput, std::string("cannot write the SQLite file: ") + sqlite3_errmsg(database_), path_,
+  Error error(ErrorKind::kOutput, std::string("cannot write the SQLite file: ") + sqlite3_errmsg(handle()), path_,
               "check that its folder can be written and has room");
   throw error;
 }
 
 void SqliteFile::execute(const std::string& sql) {
-  if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+  if (sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
 }
 
 void SqliteFile::finish() { execute("COMMIT"); }

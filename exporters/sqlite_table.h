@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,18 +16,18 @@ namespace nl {
 class SqliteFile {
  public:
   explicit SqliteFile(const std::string& path);
-  ~SqliteFile();
-  SqliteFile(const SqliteFile&) = delete;
-  SqliteFile& operator=(const SqliteFile&) = delete;
 
   void execute(const std::string& sql);
   void finish();  // all of it is on its way to the disk, or Error
-  sqlite3* handle() const { return database_; }
+  sqlite3* handle() const { return database_.get(); }
   [[noreturn]] void fail() const;
 
  private:
+  struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close(database); }
+  };
   std::string path_;
-  sqlite3* database_ = nullptr;
+  std::unique_ptr<sqlite3, Close> database_;
 };
 
 // A number, or NULL.
@@ -62,6 +63,7 @@ class SqliteTable {
 
  private:
   void bind(int column, std::int64_t value) { sqlite3_bind_int64(insert_, column, value); }
+  void bind(int column, double value) { sqlite3_bind_double(insert_, column, value); }
   void bind(int column, SqliteNumber value) {
     if (value) bind(column, *value);
     else bind(column, nullptr);

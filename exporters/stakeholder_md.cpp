@@ -113,9 +113,28 @@ std::string takeaway(const Run& run, const StageEntry& stage) {
   return text + ".\n";
 }
 
+// How busy the longest stage keeps what the GPU is bought for; empty where nothing of it was measured.
+std::string busy_units(const Run& run) {
+  const auto main = main_stage(run);
+  const StageEntry* stage = main ? stage_named(run, main->name) : nullptr;
+  if (stage == nullptr) return {};
+  const bool counted = stage->counters && stage->counters->windows > 0;
+  const std::optional<double> none;
+  const auto& memory = counted ? stage->counters->dram_pct : stage->sampling ? stage->sampling->dram_pct : none;
+  const auto& matrix = counted ? stage->counters->tensor_pct : stage->sampling ? stage->sampling->tensor_pct : none;
+  std::vector<std::string> parts;
+  if (memory) parts.push_back(fmt::format("its memory at {} of its peak rate", rough_share(*memory / 100)));
+  if (matrix)  // counted, it is a share of the SMs' active cycles
+    parts.push_back(fmt::format("its matrix units {} of the time{}", rough_share(*matrix / 100), counted ? " in which it computes" : ""));
+  if (parts.empty()) return {};
+  return fmt::format("\nBy the GPU's own {}, {} uses {}.\n", counted ? "counters" : "samples",
+                     markdown_text(plain_stage(stage->name)), join(parts, " and "));
+}
+
 std::string takeaways(const Run& run) {
   std::string text;
   for (const auto& stage : run.stages) text += takeaway(run, stage);
+  if (!text.empty()) text += busy_units(run);
   return section("Stage Takeaways", text.empty() ? "None: no stages were captured.\n" : text);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "exporters/counter_text.h"
 #include "exporters/figure_text.h"
 #include "exporters/html/html_table.h"
 #include "exporters/html/html_text.h"
@@ -115,7 +116,7 @@ std::string capture(const Run& run) {
   if (!run.workload.command.empty())
     body += fmt::format("<pre class=\"cmd\">{}</pre>\n", text(shell_text(run.workload.command)));
   if (run.workload.exit_status) body += paragraph(fmt::format("Exit status {}.", *run.workload.exit_status));
-  body += passes(run);
+  body += passes(run) + paragraph(clock_text(run));
   if (!run.provenance.adaptations.empty())
     body += "<h3>Fitted to the tools that are here</h3>" + bullets(run.provenance.adaptations);
   return section("capture", "How it was captured", body);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/counter_text.h"
 #include "exporters/figure_text.h"
 #include "exporters/html/html_table.h"
 #include "exporters/html/html_text.h"
@@ -106,17 +107,18 @@ std::string roofline(const Run& run) {
   const std::string picture = roofline_picture(run);
   if (picture.empty() && run.roofline.points.empty() && run.roofline.notes.empty()) return {};
   std::string body = "<h3 id=\"roofline\">Roofline</h3>\n" + picture;
-  Table table("Launches that ncu measured", {{"#", true},
-                                             {"Kernel"},
-                                             {"Stage"},
-                                             {"FLOP/B", true},
-                                             {"Achieved", true},
-                                             {"Roof", true},
-                                             {"of roof", true},
-                                             {"Precision"},
-                                             {"Bound by"},
-                                             {"Margin", true},
-                                             {"Time", true}});
+  const std::string by = run.kernels ? measured_by(*run.kernels) : std::string();
+  Table table("Launches that " + (by.empty() ? "ncu" : by) + " measured", {{"#", true},
+                                                                           {"Kernel"},
+                                                                           {"Stage"},
+                                                                           {"FLOP/B", true},
+                                                                           {"Achieved", true},
+                                                                           {"Roof", true},
+                                                                           {"of roof", true},
+                                                                           {"Precision"},
+                                                                           {"Bound by"},
+                                                                           {"Margin", true},
+                                                                           {"Time", true}});
   table.sortable();
   const std::size_t shown = std::min(kMaxPoints, run.roofline.points.size());
   for (std::size_t i = 0; i < shown; ++i) {

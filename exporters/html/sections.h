@@ -21,8 +21,10 @@ std::string findings(const Run& run);
 std::string abstentions(const Run& run);
 std::string stages(const Run& run);
 std::string iterations(const Run& run);
+std::string counters(const Run& run);  // a part of the stages
 std::string budgets(const Run& run);
 std::string timeline(const Run& run);
+std::string activity(const Run& run);
 std::string efficiency(const Run& run);
 std::string roofline(const Run& run);
 std::string operators(const Run& run);

@@ -163,7 +163,7 @@ std::string stages(const Run& run) {
     return section("stages", "Stages",
                    missing("No ranges of the domain LLM (prefill, decode_all, decode_step …) were captured: mark the "
                            "workload's phases with NVTX."));
-  return section("stages", "Stages", bars(run) + stage_table(run) + bullets(run.latency.notes) + iterations(run));
+  return section("stages", "Stages", bars(run) + stage_table(run) + bullets(run.latency.notes) + counters(run) + iterations(run));
 }
 
 std::string budgets(const Run& run) {

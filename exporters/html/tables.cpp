@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/counter_text.h"
 #include "exporters/figure_text.h"
 #include "exporters/html/html_table.h"
 #include "exporters/html/html_text.h"
@@ -85,7 +86,7 @@ std::string operator_table(const OperatorTable& source) {
   return paragraph(origin + ".") + paragraph(source.note) + table.markup();
 }
 
-std::vector<Cell> kernel_row(const KernelEntry& kernel) {
+std::vector<Cell> kernel_row(const KernelEntry& kernel, bool stalls) {
   const NcuSample* sample = main_sample(kernel);
   const auto field = [&](std::optional<double> NcuSample::*member) {
     return percent_cell(sample == nullptr ? std::nullopt : sample->*member);
@@ -95,20 +96,22 @@ std::vector<Cell> kernel_row(const KernelEntry& kernel) {
     if (kernel.time.total_ns > 0)
       stages += fmt::format("{}{} {:.0f} %", stages.empty() ? "" : ", ", text(split.stage),
                             100.0 * static_cast<double>(split.total_ns) / static_cast<double>(kernel.time.total_ns));
-  return {name_cell(kernel.name),
-          time_cell(static_cast<double>(kernel.time.total_ns)),
-          share_cell(kernel.gpu_share),
-          count_cell(kernel.time.count),
-          time_cell(kernel.time.mean_ns),
-          time_cell(kernel.time.median_ns),
-          time_cell(static_cast<double>(kernel.time.p99_ns)),
-          {stages.empty() ? kNoValue : stages},
-          field(&NcuSample::sm_pct),
-          field(&NcuSample::dram_pct),
-          field(&NcuSample::occupancy_pct),
-          field(&NcuSample::tensor_pct),
-          text_cell(sample != nullptr && sample->bound_by ? *sample->bound_by : ""),
-          count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device)))};
+  std::vector<Cell> cells = {name_cell(kernel.name),
+                             time_cell(static_cast<double>(kernel.time.total_ns)),
+                             share_cell(kernel.gpu_share),
+                             count_cell(kernel.time.count),
+                             time_cell(kernel.time.mean_ns),
+                             time_cell(kernel.time.median_ns),
+                             time_cell(static_cast<double>(kernel.time.p99_ns)),
+                             {stages.empty() ? kNoValue : stages},
+                             field(&NcuSample::sm_pct),
+                             field(&NcuSample::dram_pct),
+                             field(&NcuSample::occupancy_pct),
+                             field(&NcuSample::tensor_pct),
+                             text_cell(sample != nullptr && sample->bound_by ? *sample->bound_by : ""),
+                             count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device)))};
+  if (stalls) cells.push_back(text_cell(kernel.stalls.empty() ? "" : stalls_text(kernel)));
+  return cells;
 }
 
 }  // namespace
@@ -165,23 +168,26 @@ std::string kernels(const Run& run) {
     return section("kernels", "Kernels",
                    missing(fmt::format("{}: {}.", run.kernels ? "None" : "Not captured",
                                        run.kernels_note.empty() ? "the capture holds no kernels" : run.kernels_note)));
-  Table table("Kernels", {{"Kernel"},
-                          {"Total", true},
-                          {"Share", true},
-                          {"Calls", true},
-                          {"Mean", true},
-                          {"p50", true},
-                          {"p99", true},
-                          {"Stages"},
-                          {"SM %", true},
-                          {"DRAM %", true},
-                          {"Occupancy %", true},
-                          {"Tensor pipe %", true},
-                          {"Bound by"},
-                          {"GPU", true}});
+  std::vector<Table::Column> columns = {{"Kernel"},
+                                        {"Total", true},
+                                        {"Share", true},
+                                        {"Calls", true},
+                                        {"Mean", true},
+                                        {"p50", true},
+                                        {"p99", true},
+                                        {"Stages"},
+                                        {"SM %", true},
+                                        {"DRAM %", true},
+                                        {"Occupancy %", true},
+                                        {"Tensor pipe %", true},
+                                        {"Bound by"},
+                                        {"GPU", true}};
+  const bool stalls = any_stalls(*run.kernels);
+  if (stalls) columns.push_back({"Warps stalled by"});
+  Table table("Kernels", std::move(columns));
   table.sortable(true);
   const std::size_t shown = std::min(kMaxRows, run.kernels->size());
-  for (std::size_t i = 0; i < shown; ++i) table.add(kernel_row((*run.kernels)[i]));
+  for (std::size_t i = 0; i < shown; ++i) table.add(kernel_row((*run.kernels)[i], stalls));
   if (shown < run.kernels->size()) {
     Ns total = 0;
     double share = 0;
@@ -196,11 +202,12 @@ std::string kernels(const Run& run) {
                 share_cell(share),
                 count_cell(calls)});
   }
-  return section(
-      "kernels", "Kernels",
-      paragraph(
-          "By total GPU time. The columns from SM % on are of the launches that ncu measured; a dash: not measured.") +
-          table.markup());
+  const std::string by = measured_by(*run.kernels);
+  return section("kernels", "Kernels",
+                 paragraph(fmt::format("By total GPU time. The columns from SM % to Bound by are of the launches that {} "
+                                       "measured; a dash: not measured.",
+                                       by.empty() ? "ncu" : by)) +
+                     table.markup());
 }
 
 }  // namespace nl::html

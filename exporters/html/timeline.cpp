@@ -1,17 +1,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "exporters/figure_text.h"
 #include "exporters/html/html_text.h"
 #include "exporters/html/sections.h"
+#include "exporters/html/svg_time_axis.h"
 
 namespace nl::html {
 namespace {
 
 constexpr std::size_t kMaxLanes = 40, kMaxSlices = 6000;
-constexpr int kLanePx = 22, kBarPx = 18, kAxisPx = 20;
+constexpr int kLanePx = 22, kBarPx = 18, kAxisPx = kTimeAxisPx;
 constexpr double kRoomForName = 0.4;  // percent of the picture: readable once zoomed in
 
 bool contains(const std::string& name, const char* part) { return name.find(part) != std::string::npos; }
@@ -26,39 +26,6 @@ std::string slice_colour(const Run& run, const TimelineLane& lane, const std::st
                                                                 : "b-host";
   if (contains(name, "memcpy") || contains(name, "memset")) return "b-copy";
   return fmt::format("k-{}", id % 4);
-}
-
-// 1, 2 or 5 times a power of ten, five to ten of them in the span.
-double tick_ns(double span_ns) {
-  const double rough = span_ns / 8, power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (rough <= factor * power) return factor * power;
-  return 10 * power;
-}
-
-std::string axis(double span_ns, int height) {
-  std::string out;
-  const double step = tick_ns(span_ns);
-  for (int i = 0; i < 20 && i * step <= span_ns; ++i) {
-    const double at = 100 * i * step / span_ns;
-    out += fmt::format(
-        "<line class=\"grid\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"14\" y2=\"{1}\"/><text class=\"axis\" "
-        "x=\"{0:.3f}%\" y=\"11\"{2}>{3}</text>",
-        at, height,
-        at > 94  ? " text-anchor=\"end\""
-        : at < 1 ? ""
-                 : " text-anchor=\"middle\"",
-        i == 0 ? "0"
-               : fmt::format("{:g} {}",
-                             i * step /
-                                 (span_ns >= 2e9   ? 1e9
-                                  : span_ns >= 2e6 ? 1e6
-                                                   : 1e3),
-                             span_ns >= 2e9   ? "s"
-                             : span_ns >= 2e6 ? "ms"
-                                              : "µs"));
-  }
-  return out;
 }
 
 std::string slice_markup(const Run& run, const Timeline& timeline, const TimelineLane& lane, const TimelineSlice& slice,
@@ -117,7 +84,7 @@ std::string timeline(const Run& run) {
       "<div class=\"timeline\">" + titles +
       "</div><div class=\"zoom scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Timeline; plus and minus zoom\">" +
       fmt::format("<svg role=\"img\" aria-label=\"{} lanes over {}\" height=\"{}\">", lanes, time_text(span), height) +
-      axis(span, height) + picture + "</svg></div></div>\n";
+      time_axis(span, height) + picture + "</svg></div></div>\n";
   return section("timeline", "Timeline", body);
 }
 

@@ -13,13 +13,18 @@ void name_stages(Run& run, const std::string& text) {
   run.timeline->what = text;
   for (auto& name : run.timeline->names) name = text;
   for (auto& lane : run.timeline->lanes) lane.title = lane.kind = text;
+  for (auto& stage : run.stages)
+    if (stage.counters) stage.counters->measured_by = stage.counters->note = text;
+  for (auto& curve : run.activity) curve.title = curve.metric = text;
+  run.clock.shortest_stage = text;
 }
 
 void name_work(Run& run, const std::string& text) {
   for (auto& kernel : *run.kernels) {
     kernel.name = text;
     kernel.stages[0].stage = text;
-    for (auto& sample : kernel.ncu) sample.bound_by = text;
+    for (auto& sample : kernel.ncu) sample.bound_by = sample.measured_by = text;
+    for (auto& stall : kernel.stalls) stall.reason = text;
   }
   for (auto& table : run.operators) {
     table.source = table.file = table.note = text;

@@ -179,6 +179,28 @@ TEST_CASE("report.html: the theme toggles, the timeline zooms, tips tell the nan
         std::string::npos);
 }
 
+TEST_CASE("report.html: the activity is drawn as wide as its lanes, above the iterations, in both themes", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Browser browser;
+  const fs::path page = page_of("rich", nl::test::rich_run());
+  for (const auto& [width, theme] : {std::pair{1280, "light"}, std::pair{390, "dark"}}) {
+    browser.screen(width, 900, width < 640);
+    browser.theme(theme);
+    browser.open(page);
+    browser.evaluate("document.getElementById('activity').scrollIntoView(); 0");
+    write_file(kept(std::string("activity-") + theme + ".png"), browser.screenshot());
+    browser.evaluate("window.a = [...document.querySelectorAll('#activity path')].map(p => p.getBoundingClientRect()); 0");
+    CHECK(browser.evaluate("a.length") == 3);
+    // The first curve is the largest and reaches the top of its scale but for the rounding up of that, from 19 to 20.
+    CHECK(browser.evaluate("Math.round(a[0].height)") == 53);
+    CHECK(browser.evaluate("a.every((r, i) => i === 0 || r.top > a[i - 1].bottom)") == true);
+    CHECK(browser.evaluate("Math.abs(a[0].width - document.querySelector('#activity .zoom > svg').getBoundingClientRect().width) < 2") == true);
+    CHECK(browser.evaluate("document.querySelectorAll('#activity rect.window').length") == 4);
+    CHECK(browser.evaluate("[...document.querySelectorAll('#activity .curves span')].every((s, i) => s.scrollHeight <= 68)") == true);
+  }
+  CHECK(browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("report.html: names cannot break out of it", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   const std::string hostile =

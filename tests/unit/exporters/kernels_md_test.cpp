@@ -24,7 +24,7 @@ std::vector<std::string> table_lines(const std::string& text) {
 
 TEST_CASE("kernels.md has the documented columns and plain numbers") {
   const auto lines = table_lines(nl::kernels_markdown(nl::test::full_run()));
-  REQUIRE(lines.size() == 6);  // the kernels, and the launches that ncu profiled
+  REQUIRE(lines.size() == 9);  // the kernels, the launches that ncu profiled, and what stalled the warps
   CHECK(cells(lines[0]) == std::vector<std::string>{"kernel_name", "total_ms", "calls", "mean_ms", "device", "share %", "p50 µs",
                                                     "p99 µs", "stages", "SM %", "DRAM %", "occupancy %", "tensor pipe %", "bound by"});
   CHECK(cells(lines[2]) == std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "0.001000", "3", "0.000333", "0", "100.0",
@@ -34,6 +34,23 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
   CHECK(cells(lines[5])[7] == "0.31");
   CHECK(cells(lines[5])[8] == "yes");
   CHECK(cells(lines[5])[9] == "normalised_name");
+  CHECK(cells(lines[5])[12] == "ncu");
+  CHECK(cells(lines[8]) == std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "100", "long_scoreboard 50 %, wait 15 %, barrier 7 %"});
+}
+
+TEST_CASE("kernels.md says who measured the launches") {
+  auto run = nl::test::full_run();
+  CHECK(nl::kernels_markdown(run).find("\n## Launches that ncu profiled\n") != std::string::npos);
+  auto& samples = run.kernels->at(0).ncu;
+  samples.push_back(samples[0]);
+  samples[1].measured_by = "CUPTI";
+  CHECK(nl::kernels_markdown(run).find("\n## Launches that ncu and CUPTI measured\n") != std::string::npos);
+  samples.erase(samples.begin());
+  const std::string text = nl::kernels_markdown(run);
+  CHECK(text.find("\n## Launches that CUPTI measured\n") != std::string::npos);
+  CHECK(cells(table_lines(text)[5])[12] == "CUPTI");
+  run.kernels->at(0).stalls.clear();
+  CHECK(nl::kernels_markdown(run).find("stalled") == std::string::npos);
 }
 
 TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in full") {

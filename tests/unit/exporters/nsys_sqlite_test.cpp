@@ -90,6 +90,7 @@ TEST_CASE("a file that cannot be written is an error with its path") {
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kOutput);
     CHECK(error.where == (folder.path / "absent" / "ours.sqlite").string());
+    CHECK(std::string(error.what()).find("unable to open database file") != std::string::npos);
   }
 }
 

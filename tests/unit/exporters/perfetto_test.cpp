@@ -8,6 +8,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -336,6 +338,56 @@ TEST_CASE("iterations, findings and power get tracks of their own", "[perfetto]"
   nl::focus_on_measured(run, options);
   CHECK(options.focus_start_ns == 600);
   CHECK(options.focus_end_ns == 1000);
+}
+
+TEST_CASE("sampled metrics are counters of their GPU, in units that do not depend on the sample's length", "[perfetto]") {
+  nl::Trace trace = small_trace();
+  trace.kernels = {kernel_at(0, 10)};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  nl::MetricSeries& series = trace.metric_series.emplace_back();
+  series.metrics = {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum"};
+  series.start_ns = {1000, 2000, 3000};
+  series.duration_ns = {1000, 1000, 500};
+  series.values = {12.5f, 4096, nan, 2048, 50, 1024};
+  trace.metric_series.push_back(series);
+  trace.metric_series[1].device = 1;                       // on which nothing ran
+  trace.metric_series[1].values.resize(3);                 // cut off
+  nl::PerfettoSummary summary;
+  const json document = shown(trace, &summary);
+  std::map<std::string, json> found;
+  for (const auto& [track, values] : document.at("counters").items()) {
+    const json& about = document.at("tracks").at(track);
+    const json& parent = document.at("tracks").at(std::to_string(about.at("parent").get<int>()));
+    found[parent.at("name").get<std::string>() + "/" + about.at("name").get<std::string>() + "/" + about.at("unit").dump()] = values;
+  }
+  const std::string sm = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed/\"%\"", dram = "dram__bytes_read.sum.per_second/\"bytes/s\"";
+  CHECK(found["GPU 0 · NVIDIA H200/" + sm] == json::array({{1000, 12.5}, {3000, 50.0}}));
+  CHECK(found["GPU 0 · NVIDIA H200/" + dram] == json::array({{1000, 4.096e9}, {2000, 2.048e9}, {3000, 2.048e9}}));
+  CHECK(found["GPU 1/" + sm] == json::array({{1000, 12.5}}));
+  CHECK(found["GPU 1/" + dram] == json::array({{1000, 4.096e9}}));
+  CHECK(summary.note.empty());
+  CHECK(summary.events == 1);  // of slices
+}
+
+TEST_CASE("too many samples are joined to means, and that is said", "[perfetto]") {
+  nl::Trace trace = small_trace();
+  nl::MetricSeries& series = trace.metric_series.emplace_back();
+  series.metrics = {"sm__warps_active.avg.pct_of_peak_sustained_active"};
+  for (int i = 0; i < 10; ++i) {
+    series.start_ns.push_back(i * 1000);
+    series.duration_ns.push_back(1000);
+    series.values.push_back(static_cast<float>(i));
+  }
+  nl::PerfettoOptions options;
+  options.max_events = 4;  // ten values: three to each
+  nl::PerfettoSummary summary;
+  const json document = shown(trace, &summary, &options);
+  REQUIRE(document.at("counters").size() == 1);
+  CHECK(document.at("counters").begin().value() == json::array({{0, 1.0}, {3000, 4.0}, {6000, 7.0}, {9000, 9.0}}));
+  CHECK(summary.note == "sampled metrics: each value is the mean of 3 samples");
+  options.max_events = 0;
+  CHECK(shown(trace, &summary, &options).at("counters").begin().value().size() == 10);
+  CHECK(summary.note.empty());
 }
 
 TEST_CASE("the timeline of a run.json is shown where there is nothing else", "[perfetto]") {

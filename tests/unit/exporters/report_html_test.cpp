@@ -50,7 +50,7 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
 
 TEST_CASE("report.html has every section, and those without data say why") {
   const std::string rich = nl::report_html(nl::test::rich_run());
-  for (const char* id : {"summary", "findings", "stages", "budget", "timeline", "efficiency", "operators", "layers",
+  for (const char* id : {"summary", "findings", "stages", "budget", "timeline", "activity", "efficiency", "operators", "layers",
                          "kernels", "perturbation", "energy", "abstentions", "capture", "environment", "import"}) {
     INFO(id);
     CHECK(has(rich, "<section id=\"" + std::string(id) + "\""));
@@ -126,4 +126,61 @@ TEST_CASE("report.html survives damaged figures") {
   CHECK(has(nl::report_html(run), "</html>"));
   run.timeline->end_ns = run.timeline->start_ns;
   CHECK(has(nl::report_html(run), "the run has no iteration with ranges or GPU work in it"));
+}
+
+TEST_CASE("report.html draws what was sampled: a step for each value, a gap where there is none") {
+  nl::Run run;
+  run.activity = {{0, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 2'000'000, 1'000'000, {50.0, 25.0, std::nullopt, 0.0}},
+                  {0, "dram__bytes_read.sum.per_second", "DRAM read", 2'000'000, 1'000'000, {1e12, 2e12, 3e12, 4e12}},
+                  {1, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor", 4'000'000, 1'000'000, {10.0, 20.0}}};
+  run.iterations.list.resize(2);
+  run.iterations.list[0] = {2'000'000, 1'000'000, true, {}, 0, 0};
+  run.iterations.list[1] = {3'000'000, 2'000'000, false, {}, 0, 0};
+  const std::string text = nl::report_html(run);
+  // The percentages share the scale of the largest, 50; the third begins in the middle.
+  CHECK(has(text, "d=\"M0 100V0H1V50H2V100zM3 100V100H4V100z\""));
+  CHECK(has(text, "d=\"M0 100V80H1V60H2V40H3V20H4V100z\""));
+  CHECK(has(text, "<svg x=\"50.0000%\" y=\"162\" width=\"50.0000%\" height=\"56\" viewBox=\"0 0 2 100\""));
+  CHECK(has(text, "<b>SM active</b><br>GPU 0: 0 to 50.0 %<br>mean 25.0 %"));
+  CHECK(has(text, "<b>DRAM read</b><br>GPU 0: 0 to 5.00 TB/s<br>mean 2.50 TB/s"));
+  CHECK(has(text, "4.000 ms from 0.002000 s of the capture"));
+  CHECK(count(text, "class=\"window") == 2);
+  CHECK(has(nl::report_html(nl::test::rich_run()), "<b>SM active</b><br>0 to 20.0 %<br>"));  // of the only GPU
+  CHECK(has(text, "class=\"window warmup\" x=\"0.0000%\" y=\"20\" width=\"25.0000%\""));
+}
+
+TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
+  nl::Run run;
+  run.activity.resize(100);
+  for (auto& curve : run.activity) {
+    curve.metric = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
+    curve.step_ns = 1000;
+    curve.values.assign(5000, 33.3);
+  }
+  const std::string text = nl::report_html(run);
+  CHECK(count(text, "viewBox=") == 48);
+  CHECK(has(text, "52 more curves in run.json."));
+  CHECK(count(text, "V33.4H") == 48 * 556);  // 5,000 values, nine to a step; the scale ends at 50
+  CHECK(text.size() < 600'000);
+  run.activity.resize(3);
+  run.activity[0].values = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -5.0};
+  run.activity[1].step_ns = 0;
+  run.activity[2].values = {std::nullopt};
+  const std::string damaged = nl::report_html(run);
+  CHECK(has(damaged, "d=\"M2 100V100H3V100z\""));
+  CHECK(has(damaged, "no sample"));
+  for (const char* none : {"Vnan", "Vinf", "nan %", "inf %"}) CHECK_FALSE(has(damaged, none));
+  run.activity.clear();
+  CHECK_FALSE(has(nl::report_html(run), "id=\"activity\""));
+  run.kernels.emplace();
+  CHECK(has(nl::report_html(run), "Not sampled. To capture it: <code>nl-stage run --config cupti --set capture.sampling_us=500</code>"));
+}
+
+TEST_CASE("report.html has the counters of the stages, the stalls and the clock's error") {
+  const std::string text = nl::report_html(nl::test::full_run());
+  for (const char* part : {"<h3>The GPU's counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %", "apart by at most 1.20 µs"}) {
+    INFO(part);
+    CHECK(has(text, part));
+  }
+  CHECK(has(text, "of the launches that ncu measured"));
 }

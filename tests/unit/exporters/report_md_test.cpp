@@ -189,3 +189,58 @@ TEST_CASE("figures are worded for people, and small is not none") {
   CHECK(nl::figure_text(-0.25) == "-0.250");
   CHECK(nl::figure_text(2e9) == "2.00e+09");
 }
+
+TEST_CASE("report.md gives the GPU's counters of each stage, counted and sampled, and who measured the kernels") {
+  nl::Run run = nl::test::full_run();
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "| prefill | CUPTI | 3 | 320 ns | 2.05 kB | 512 B | 62.5 | 81.2 | 40.0 | 33.5 |"));
+  CHECK(has(text, "| prefill | sampled, 64 samples | — | — | 2.50 TB/s | 500 GB/s | 61.0 | 80.5 | 39.0 | 32.5 |"));
+  CHECK(has(text, "| long_scoreboard 50 %, wait 15 %, barrier 7 % |"));
+  CHECK_FALSE(has(text, "measured by CUPTI"));
+  CHECK_FALSE(has(text, "To capture it: "));
+  run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
+  CHECK(has(nl::report_markdown(run), "were measured by CUPTI."));
+}
+
+TEST_CASE("report.md: counters that were not measured are called that, with the reason or the command") {
+  nl::Run run = nl::test::full_run();
+  run.stages[0].counters.reset();
+  run.stages[0].sampling.reset();
+  run.activity.clear();
+  std::string text = nl::report_markdown(run);
+  CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti --set capture.counters=cupti`\n"));
+  CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config cupti --set capture.sampling_us=500`\n"));
+  CHECK_FALSE(has(text, "| measured by |"));
+  run.import_stats.notes = {"counters are not measured: no permission; run as root."};
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- The GPU's counters of each stage: not measured: no permission; run as root.\n"));
+  CHECK_FALSE(has(text, "capture.counters=cupti"));
+  run.stages.push_back(run.stages[0]);
+  run.stages[1].name = "decode";
+  for (auto& stage : run.stages) stage.counters.emplace().note = "none of its windows was measured";
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- prefill, decode: counters not measured: none of its windows was measured.\n"));
+  run.stages[1].counters = nl::test::full_run().stages[0].counters;
+  run.stages[1].counters->note = "warm-up was counted with it.";
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- prefill: counters not measured: none of its windows was measured.\n- decode: warm-up was counted with it.\n"));
+  run.kernels.reset();
+  run.hardware.gpus.clear();
+  for (auto& stage : run.stages) stage.counters.reset();
+  CHECK_FALSE(has(nl::report_markdown(run), "The GPU's counters"));  // there is no GPU to count on
+}
+
+TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
+  nl::Run run = nl::test::full_run();
+  CHECK(has(nl::report_markdown(run),
+            "The times of CPU and GPU are apart by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
+            "than 1.0 %: a gap between a call and its kernel may be off by as much. 2 kernels start before their launch"));
+  CHECK(has(nl::report_markdown(nl::test::rich_run()),
+            "The times of CPU and GPU are apart by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
+  run.clock = {};
+  run.clock.launch_slack_ns = 800;
+  CHECK(has(nl::report_markdown(run), "late against the CPU's by at most 800 ns; by how much they may be early is not known"));
+  run.clock = {};
+  CHECK(has(nl::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
+  CHECK_FALSE(has(nl::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));
+}

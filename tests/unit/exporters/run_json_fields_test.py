@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HEADERS = ["run", "stage", "time_summary", "timeline", "operator", "efficiency", "finding", "perturbation", "trace"]
+HEADERS = ["run", "stage", "stage_counters", "time_summary", "timeline", "operator", "efficiency", "finding", "perturbation", "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
 NOT_IN_RUN = {"PowerSample", "DeviceTableEntry"}  # what is summed up or chosen from before
 

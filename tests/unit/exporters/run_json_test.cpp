@@ -37,7 +37,7 @@ nl::Run filled_run() {
   nl::Run run = nl::test::full_run();
   for (std::string* note : {&run.efficiency.at(0).note, &run.energy.stages.at(0).note, &run.kernels->at(0).ncu_note, &run.kernels_note,
                             &run.layers_note, &run.operators_note, &run.operators.at(0).file, &run.operators.at(0).entries.at(0).type, &run.perturbation.stages.at(0).note,
-                            &run.perturbation.note, &run.energy.note, &run.provenance.passes.at(0).detail})
+                            &run.perturbation.note, &run.energy.note, &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
     *note = "a note";
   run.coverage.graph_only_share = 0.25;
   run.kernels->at(0).ncu.at(0).l2_pct = 41.5;
@@ -141,12 +141,12 @@ TEST_CASE("the keys stand in the documented order") {
                                          "software", "model", "workload", "stages", "phases", "iterations", "latency", "kernels",
                                          "kernels_note", "api", "ranges", "operators", "operators_note", "layers", "layers_note",
                                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy",
-                                         "timeline", "coverage", "import_stats", "ncu_rows_damaged", "provenance"});
+                                         "timeline", "activity", "coverage", "clock", "import_stats", "ncu_rows_damaged", "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"name", "mangled_name", "short_name", "device", "total_ns", "calls", "mean_ns", "median_ns",
                                          "p99_ns", "min_ns", "max_ns", "stddev_ns", "gpu_share", "graph_calls", "stages", "selected",
-                                         "ncu", "ncu_note"});
+                                         "ncu", "ncu_note", "stalls"});
 }
 
 TEST_CASE("not captured is null") {
@@ -224,6 +224,56 @@ TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
   CHECK(run.kernels->at(0).ncu.at(0).grid == nl::Dim3{8, 12, 1});
 }
 
+TEST_CASE("a run.json of 2.0 is read: it has no counters, and ncu measured its kernels") {
+  auto document = json::parse(nl::run_to_json(nl::test::full_run()));
+  for (const char* key : {"activity", "clock"}) document.erase(key);
+  for (const char* key : {"counters", "sampling"}) document["stages"][0].erase(key);
+  document["kernels"][0].erase("stalls");
+  document["kernels"][0]["ncu"][0].erase("measured_by");
+  CHECK(error_of(document.dump()).kind == nl::ErrorKind::kInput);  // in today's format that is not whole
+  document["schema_version"] = "2.0.0";
+  const auto run = nl::run_from_json(document.dump());
+  CHECK(run.kernels->at(0).ncu.at(0).measured_by == "ncu");
+  CHECK(run.kernels->at(0).stalls.empty());
+  CHECK(run.stages.at(0).counters == std::nullopt);
+  CHECK(run.stages.at(0).sampling == std::nullopt);
+  CHECK(run.activity.empty());
+  CHECK(run.clock.error_ns == std::nullopt);
+  CHECK(run.timeline->names.size() == 2);
+}
+
+TEST_CASE("counters, samples, stalls, curves and the clock's error survive the way to JSON and back") {
+  auto run = nl::test::full_run();
+  run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
+  run.clock.launch_slack_ns = -40;
+  const std::string text = nl::run_to_json(run);
+  CHECK(text.find("\"values\": [80.5, null, 62.25, 0.0]") != std::string::npos);  // a line a curve
+  const auto again = nl::run_from_json(text);
+  const auto& counters = *again.stages.at(0).counters;
+  CHECK(counters.measured_by == "CUPTI");
+  CHECK(counters.windows == 3);
+  CHECK(counters.dram_read_bytes == 2048);
+  CHECK(counters.sm_active_pct == 81.25);
+  CHECK(counters.metrics == run.stages.at(0).counters->metrics);
+  CHECK(again.stages.at(0).sampling->samples == 64);
+  CHECK(again.stages.at(0).sampling->dram_write_bytes_per_s == 5e11);
+  CHECK(again.kernels->at(0).ncu.at(0).measured_by == "CUPTI");
+  CHECK(again.kernels->at(0).stalls.at(2).reason == "wait");
+  CHECK(again.kernels->at(0).stalls.at(2).share == 0.15);
+  CHECK(again.activity.at(0).values == run.activity.at(0).values);
+  CHECK(again.activity.at(0).step_ns == 125);
+  CHECK(again.clock.launch_slack_ns == -40);
+  CHECK(again.clock.shortest_stage == "prefill");
+  CHECK(nl::run_to_json(again) == text);
+  nl::Run none;
+  none.stages.emplace_back();
+  const auto document = json::parse(nl::run_to_json(none));
+  CHECK(document.at("stages").at(0).at("counters").is_null());
+  CHECK(document.at("clock").at("error_ns").is_null());
+  CHECK(document.at("clock").at("contradictions").is_null());
+  CHECK(document.at("activity") == json::array());
+}
+
 TEST_CASE("what is no run.json is refused, with its place") {
   CHECK(error_of("").kind == nl::ErrorKind::kInput);
   CHECK(error_of("[1, 2]").kind == nl::ErrorKind::kInput);
@@ -239,6 +289,8 @@ TEST_CASE("what is no run.json is refused, with its place") {
   CHECK(error_at(document, "/kernels/0/device", 1ull << 40) == "run.json: /kernels/0/device");
   CHECK(error_at(document, "/kernels/0/ncu/0/grid", json::array({1, 2})) == "run.json: /kernels/0/ncu/0/grid");
   CHECK(error_at(document, "/kernels/0/ncu/0/metrics", json{{"a/b", "x"}}) == "run.json: /kernels/0/ncu/0/metrics/a~1b");
+  CHECK(error_at(document, "/stages/0/counters/windows", -1) == "run.json: /stages/0/counters/windows");
+  CHECK(error_at(document, "/activity/0/values/1", "much") == "run.json: /activity/0/values/1");
   CHECK(error_at(document, "/operators", json::object()) == "run.json: /operators");
   CHECK(error_at(document, "/phases", 7) == "run.json: /phases");
   CHECK(error_at(document, "/iterations/list/0/stages", json::array({1})) == "run.json: /iterations/list/0/stages/0");

@@ -64,6 +64,35 @@ StageActivity activity() {
   return out;
 }
 
+StageCounters counters() {
+  StageCounters out;
+  out.measured_by = "CUPTI";
+  out.windows = 3;
+  out.duration_ns = 320;
+  out.dram_read_bytes = 2048;
+  out.dram_write_bytes = 512;
+  out.l2_bytes = 4096;
+  out.dram_pct = 62.5;
+  out.sm_active_pct = 81.25;
+  out.tensor_pct = 40;
+  out.occupancy_pct = 33.5;
+  out.metrics = {{"dram__bytes_read.sum", 2048}, {"gpu__time_duration.sum", 320}};
+  return out;
+}
+
+StageSampling sampling() {
+  StageSampling out;
+  out.samples = 64;
+  out.sm_active_pct = 80.5;
+  out.tensor_pct = 39;
+  out.dram_pct = 61;
+  out.occupancy_pct = 32.5;
+  out.dram_read_bytes_per_s = 2.5e12;
+  out.dram_write_bytes_per_s = 5e11;
+  out.metrics = {{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80.5}};
+  return out;
+}
+
 void fill_stages(Run& run) {
   StageEntry stage;
   stage.name = "prefill";
@@ -87,6 +116,8 @@ void fill_stages(Run& run) {
   stage.later_in_iteration_ns = 260;
   stage.longest_window_start_ns = 4000;
   stage.longest_window_end_ns = 4500;
+  stage.counters = counters();
+  stage.sampling = sampling();
   run.stages = {stage};
   run.phases = {1200, {{"prefill", 1000, kBudget}, {"idle", 200, std::nullopt}}, 0.25, 0.125};
   run.iterations = {{iteration(0, 5000, true, {{"prefill", 5000}}), iteration(6000, 500, false, {{"prefill", 500}})},
@@ -99,6 +130,7 @@ void fill_stages(Run& run) {
 NcuSample sample() {
   NcuSample out;
   out.ncu_id = 4;
+  out.measured_by = "ncu";
   out.ncu_kernel_name = "void at::reduce<4>(T1)";
   out.matched_by = "normalised_name";
   out.grid = {8, 12, 1};
@@ -130,6 +162,7 @@ void fill_kernels(Run& run) {
   kernel.stages = {{"prefill", 600, 2}, {"none", 400, 1}};
   kernel.selected = true;
   kernel.ncu = {sample()};
+  kernel.stalls = {{"long_scoreboard", 50, 0.5}, {"selected", 25, 0.25}, {"wait", 15, 0.15}, {"barrier", 7, 0.07}, {"membar", 3, 0.03}};
   run.kernels = {{kernel}};
   run.api = {{"cudaLaunchKernel", kTime}};
   run.ranges = {{"LLM", "prefill", RangeStyle::kStartEnd, kTime, 900, 7}};
@@ -230,6 +263,8 @@ void fill_costs(Run& run) {
                   {"prefill", "reduce"},
                   {{"ranges", "thread 973", {{4000, 500, 0, 1}}}, {"gpu", "GPU 0 stream 7", {{4100, 200, 1, 3}}}},
                   5};
+  run.activity = {{0, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 4000, 125, {80.5, std::nullopt, 62.25, 0.0}}};
+  run.clock = {1200, 900, 1200, 2, "prefill", 300, 4};
 }
 
 }  // namespace

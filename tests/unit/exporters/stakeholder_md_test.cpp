@@ -264,3 +264,15 @@ TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one valu
   one.stages[0].wall.stddev_ns = 0;
   CHECK(has(nl::stakeholder_markdown(one), "| prefill | 41.200 | — |"));
 }
+
+TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {
+  nl::Run run = nl::test::full_run();
+  CHECK(has(nl::stakeholder_markdown(run),
+            "\nBy the GPU's own counters, reading the prompt (prefill) uses its memory at 62 % of its peak rate and its matrix "
+            "units 40 % of the time in which it computes.\n"));
+  run.stages[0].counters->windows = 0;
+  CHECK(has(nl::stakeholder_markdown(run), "By the GPU's own samples, reading the prompt (prefill) uses its memory at 61 %"));
+  run.stages[0].counters.reset();
+  run.stages[0].sampling.reset();
+  CHECK_FALSE(has(nl::stakeholder_markdown(run), "By the GPU's own"));
+}

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace nl::html {
+
+inline constexpr int kTimeAxisPx = 20;  // its labels stand in so much at the top
+
+// Lines and labels of a picture whose width is a span of time, from 0; places are percentages.
+std::string time_axis(double span_ns, int height);
+
+}  // namespace nl::html

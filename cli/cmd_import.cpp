@@ -12,7 +12,7 @@ namespace {
 
 struct Flags {
   std::string nsys, kineto, out, name, config, model;
-  std::vector<std::string> ncu, collector, ort, trtexec, rules, sets;
+  std::vector<std::string> ncu, collector, counters, ort, trtexec, rules, sets;
   bool copy = false, keep_env = false, json = false;
 };
 
@@ -25,6 +25,7 @@ int import(const Flags& flags) {
   request.nsys = flags.nsys;
   request.ncu.assign(flags.ncu.begin(), flags.ncu.end());
   request.collector.assign(flags.collector.begin(), flags.collector.end());
+  request.counters.assign(flags.counters.begin(), flags.counters.end());
   request.kineto = flags.kineto;
   request.ort.assign(flags.ort.begin(), flags.ort.end());
   request.trtexec.assign(flags.trtexec.begin(), flags.trtexec.end());
@@ -44,6 +45,9 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")
       ->type_name("FILE");
   verb->add_option("--collector", flags->collector, "files that nl-stage's own collector wrote")->type_name("FILE");
+  verb->add_option("--counters", flags->counters,
+                   "files of the collector's counter passes (counters/*/*.nltrace): joined to the capture, as --ncu is")
+      ->type_name("FILE");
   verb->add_option("--kineto", flags->kineto, "torch.profiler's trace: alone it is the capture, beside --nsys its operators")
       ->type_name("FILE");
   verb->add_option("--ort", flags->ort, "ONNX Runtime's profile: operators")->type_name("FILE");
@@ -69,6 +73,7 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       "  nl-stage import --nsys run.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
       "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"
+      "  nl-stage import --collector collector/*.nltrace --counters counters/*/*.nltrace --out bundle\n"
       "  nl-stage import --kineto trace.json --model Llama/config.json --out bundle\n"
       "  nl-stage import --trtexec profile.json layers.json --out bundle");
   verb->callback([flags, &action] { action = [flags] { return import(*flags); }; });

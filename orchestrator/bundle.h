@@ -10,7 +10,7 @@
 namespace nl {
 
 // The folder that a run leaves behind:
-//   run.json kernels.md report.md env.json config.yaml inputs.yaml manifest.json nsys/ ncu/ collector/ logs/
+//   run.json kernels.md report.md env.json config.yaml inputs.yaml manifest.json nsys/ ncu/ collector/ counters/ logs/
 class Bundle {
  public:
   struct Request {

@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "orchestrator/plan.h"
+
 namespace nl {
 namespace fs = std::filesystem;
 namespace {
@@ -80,6 +82,21 @@ Check check_counters(const Toolset& tools, const Host& host) {
               : "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
                 "/etc/modprobe.d/nvidia-profiling.conf && "
                 "sudo update-initramfs -u && sudo reboot   # or: sudo -E nl-stage run …, or: --set ncu.enabled=false"};
+}
+
+Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host) {
+  const std::string id = "counters.cupti", subject = "counters without ncu";
+  if (tools.gpus.empty()) return ok(id, subject, "no GPU, no counters");
+  const CounterChoice choice = choose_counters(config, tools);
+  if (choice.tool != CounterTool::kCupti) return ok(id, subject, "not used: " + choice.why);
+  const Check permission = check_counters(tools, host);
+  if (permission.level == CheckLevel::kBlocked)
+    return {id, CheckLevel::kWarning, subject, choice.why + "; but counters are " + permission.finding, permission.mend};
+  if (!tools.cupti)
+    return {id, CheckLevel::kWarning, subject,
+            choice.why + "; but no libcupti was found here, unless the workload brings its own (PyTorch does)",
+            "sudo apt-get install cuda-cupti-13-0   # or pip install nvidia-cuda-cupti; --set tools.cupti=PATH names one"};
+  return ok(id, subject, fmt::format("{}; {}, {}", choice.why, tools.cupti->string(), permission.finding));
 }
 
 Check check_paranoid(const Config& config, const Host& host) {

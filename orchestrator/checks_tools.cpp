@@ -7,6 +7,7 @@
 #include <map>
 
 #include "model/error.h"
+#include "orchestrator/plan.h"
 
 namespace nl {
 namespace fs = std::filesystem;
@@ -83,8 +84,9 @@ Check check_nsys(const Toolset& tools) {
     return check;
   }
   check.level = tools.collector ? CheckLevel::kWarning : CheckLevel::kBlocked;
-  check.finding = tools.collector ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
-                                  : "not found, and neither was the collector: nothing can be captured";
+  check.finding = !tools.collector     ? "not found, and neither was the collector: nothing can be captured"
+                  : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
+                                       : "not found: nl-stage's own collector records kernels and ranges (CUPTI)";
   check.mend = kGetNsys;
   return check;
 }
@@ -113,8 +115,10 @@ Check check_ncu(const Toolset& tools, const Config& config) {
     return check;
   }
   check.level = CheckLevel::kWarning;
-  check.finding = config.ncu.enabled ? "not found: kernels are timed, but not measured"
-                                     : "not found; this configuration does not ask for it";
+  check.finding = choose_counters(config, tools).tool == CounterTool::kCupti
+                      ? "not found: nl-stage's own collector counts instead (CUPTI)"
+                  : config.ncu.enabled ? "not found: kernels are timed, but not measured"
+                                       : "not found; this configuration does not ask for it";
   check.mend = kGetNcu;
   return check;
 }

@@ -7,17 +7,23 @@
 namespace nl {
 
 Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite) {
-  ImportStats stats;
+  Trace beside;  // what an export of nsys has no place for
   {
     Trace all = read_collector_traces(files, CallRows::kAll);
     if (!all.has_kernel_data) return all;
     std::filesystem::create_directories(sqlite.parent_path());
     write_nsys_sqlite(all, sqlite);
-    stats = std::move(all.stats);
+    beside.stats = std::move(all.stats);
+    beside.metric_series = std::move(all.metric_series);
+    beside.stalls = std::move(all.stalls);
+    beside.clock = all.clock;
   }  // millions of calls, before they are read again
   Trace trace = read_nsys_sqlite(sqlite);
   trace.session_end_ns.reset();
-  trace.stats = std::move(stats);
+  trace.stats = std::move(beside.stats);
+  trace.metric_series = std::move(beside.metric_series);
+  trace.stalls = std::move(beside.stalls);
+  trace.clock = beside.clock;
   return trace;
 }
 

@@ -168,7 +168,24 @@ void add_model(Config& config, Composer& composer, const fs::path& file) {
   config.sources.push_back(file.string());
 }
 
+void check_sampling(const CaptureOptions& capture, const std::string& where) {
+  // 0 is "not", so that the keys' bounds cannot say it.
+  if (capture.pc_sampling > 0 && capture.pc_sampling < 5)
+    throw Error(ErrorKind::kConfig, fmt::format("capture.pc_sampling is {}", capture.pc_sampling), where,
+                "0 (off), or 5 to 31: a sample every 2^n cycles");
+  if (capture.sampling_us > 0 && capture.sampling_us < 50)
+    throw Error(ErrorKind::kConfig, fmt::format("capture.sampling_us is {}", capture.sampling_us), where,
+                "0 (off), or at least 50: a sample costs about 80 µs of a processor");
+  if (capture.sampling_us > 0 && capture.sampling_metrics.empty())
+    throw Error(ErrorKind::kConfig, "capture.sampling_us is set, but capture.sampling_metrics names nothing", where,
+                "such as --set capture.sampling_metrics=[sm__cycles_active.avg.pct_of_peak_sustained_elapsed]");
+  if (capture.counters == "cupti" && capture.counter_metrics.empty() && capture.replay_metrics.empty())
+    throw Error(ErrorKind::kConfig, "capture.counters is cupti, but there is no metric to count", where,
+                "name some in capture.counter_metrics");
+}
+
 void check_together(const Config& config) {
+  check_sampling(config.capture, config.sources.empty() ? "--set" : config.sources.back());
   if (config.nsys.capture_range == "nvtx" && config.nsys.nvtx_capture.empty())
     throw Error(ErrorKind::kConfig, "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range",
                 config.sources.empty() ? "--set" : config.sources.back(),

@@ -50,6 +50,29 @@ struct CaptureOptions {  // which tool traces, and how the collector's GPU half 
   int buffer_kb = 1024;             // of each buffer that CUPTI fills
   int buffers = 64;                 // at most so many of them
   int flush_ms = 1000;              // what a killed process loses
+  // The GPU's counters without ncu. "auto": where ncu is wanted and not there; "cupti": instead of ncu; "off"
+  std::string counters = "auto";
+  std::vector<std::string> counter_metrics = {  // that fit into one pass: nothing is replayed for them
+      "gpu__time_duration.sum",
+      "dram__bytes_read.sum",
+      "dram__bytes_write.sum",
+      "lts__t_bytes.sum",
+      "sm__warps_active.avg.pct_of_peak_sustained_active",
+      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+      "sm__cycles_active.avg",
+      "gpc__cycles_elapsed.max"};
+  std::vector<std::string> replay_metrics;  // of the chosen kernels, for which each is replayed; empty: none
+  int counter_launches = 1;                 // of each (name, grid, block)
+  bool stage_counters = true;               // also of the stages as a whole, in a pass of their own
+  int sampling_us = 0;                      // what the GPU does, every so often, beside the trace; 0: not
+  std::vector<std::string> sampling_metrics = {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
+                                               "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                                               "dram__bytes_read.sum",
+                                               "dram__bytes_write.sum",
+                                               "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+                                               "sm__warps_active.avg.pct_of_peak_sustained_elapsed",
+                                               "gpc__cycles_elapsed.avg.per_second"};
+  int pc_sampling = 0;  // program counters every 2^n cycles, 5 to 31; 0: not
 };
 
 struct NsysOptions {

@@ -113,6 +113,47 @@ void add_capture_keys(std::vector<ConfigKey>& keys) {
               });
 }
 
+void add_counter_keys(std::vector<ConfigKey>& keys) {
+  keys.insert(
+      keys.end(),
+      {
+          {.path = "capture.counters",
+           .member = NL_MEMBER(capture, counters),
+           .help = "GPU counters by the collector (CUPTI): auto where ncu is wanted and not found, cupti instead of ncu",
+           .allowed = {"auto", "cupti", "off"}},
+          {.path = "capture.counter_metrics",
+           .member = NL_MEMBER(capture, counter_metrics),
+           .help = "of stages and kernels, as ncu names them; they must fit into one pass, nothing is replayed",
+           .comma_list = true},
+          {.path = "capture.replay_metrics",
+           .member = NL_MEMBER(capture, replay_metrics),
+           .help = "more of the chosen kernels, which are replayed for them; their DRAM bytes would be those of warm caches",
+           .comma_list = true},
+          {.path = "capture.counter_launches",
+           .member = NL_MEMBER(capture, counter_launches),
+           .help = "launches measured of each (name, grid, block)",
+           .least = 1,
+           .most = 100},
+          {.path = "capture.stage_counters",
+           .member = NL_MEMBER(capture, stage_counters),
+           .help = "also count each stage as a whole, in a pass of its own"},
+          {.path = "capture.sampling_us",
+           .member = NL_MEMBER(capture, sampling_us),
+           .help = "collector: sample the GPU's activity beside the trace, every so many microseconds; 0: not",
+           .least = 0,
+           .most = 1e6},
+          {.path = "capture.sampling_metrics",
+           .member = NL_MEMBER(capture, sampling_metrics),
+           .help = "what is sampled, as ncu names it; must fit into one pass",
+           .comma_list = true},
+          {.path = "capture.pc_sampling",
+           .member = NL_MEMBER(capture, pc_sampling),
+           .help = "collector: sample where warps stall, every 2^n cycles, 5 to 31 (18 is good); 0: not. Launches get slower",
+           .least = 0,
+           .most = 31},
+      });
+}
+
 void add_nsys_keys(std::vector<ConfigKey>& keys) {
   keys.insert(keys.end(),
               {
@@ -399,6 +440,7 @@ const std::vector<ConfigKey>& config_keys() {
     std::vector<ConfigKey> all;
     add_run_keys(all);
     add_capture_keys(all);
+    add_counter_keys(all);
     add_nsys_keys(all);
     add_ncu_keys(all);
     add_measure_keys(all);

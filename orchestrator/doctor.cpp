@@ -4,12 +4,18 @@
 
 #include "orchestrator/checks_system.h"
 #include "orchestrator/checks_tools.h"
+#include "orchestrator/plan.h"
 
 namespace nl {
 namespace {
 
+bool will_trace(const Toolset& tools, const Config& config) {
+  return (config.nsys.enabled && tools.nsys) || tools.collector;
+}
+
+// By ncu, whose pass would be in vain; the collector's counters are gone without.
 bool will_measure(const Toolset& tools, const Config& config) {
-  return config.nsys.enabled && tools.nsys && config.ncu.enabled && tools.ncu && !tools.gpus.empty();
+  return will_trace(tools, config) && choose_counters(config, tools).tool == CounterTool::kNcu && !tools.gpus.empty();
 }
 
 }  // namespace
@@ -25,9 +31,10 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Ho
                 {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools)});
   for (auto& check : check_rejected(tools)) checks.push_back(std::move(check));
   checks.insert(checks.end(),
-                {check_counters(tools, host), check_paranoid(config, host), check_temporary(host),
-                 check_artifacts(config, host), check_injection(tools), check_profilers(host), check_ncu_lock(host),
-                 check_memory(host), check_shared_memory(host), check_ptrace(host), check_seccomp(config, host)});
+                {check_counters(tools, host), check_cupti_counters(tools, config, host), check_paranoid(config, host),
+                 check_temporary(host), check_artifacts(config, host), check_injection(tools), check_profilers(host),
+                 check_ncu_lock(host), check_memory(host), check_shared_memory(host), check_ptrace(host),
+                 check_seccomp(config, host)});
   if (tools.nsys) checks.push_back(check_trial_capture(tools, host));
   return checks;
 }
@@ -45,6 +52,8 @@ std::vector<Check> preflight(const Toolset& tools, const Config& config, const H
   }
   if (will_measure(tools, config))
     checks.insert(checks.end(), {check_counters(tools, host), check_ncu_lock(host), check_profilers(host)});
+  if (choose_counters(config, tools).tool == CounterTool::kCupti)
+    checks.push_back(check_cupti_counters(tools, config, host));
   checks.insert(checks.end(), {check_temporary(host), check_artifacts(config, host), check_injection(tools)});
   return checks;
 }

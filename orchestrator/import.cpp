@@ -5,18 +5,21 @@
 #include <chrono>
 #include <future>
 
+#include "analysis/counters.h"
 #include "analysis/ncu_match.h"
 #include "analysis/operators.h"
 #include "orchestrator/bundle_files.h"
 #include "orchestrator/collector_sqlite.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
+#include "orchestrator/launch_counters.h"
 #include "orchestrator/launch_nsys.h"
 #include "orchestrator/ncu_argv.h"
 #include "orchestrator/nsys_argv.h"
 #include "orchestrator/provenance.h"
 #include "orchestrator/redact.h"
 #include "orchestrator/sha256.h"
+#include "parsers/collector_counters.h"
 #include "parsers/kineto_json.h"
 #include "parsers/ncu_csv.h"
 #include "parsers/nsys_sqlite.h"
@@ -33,6 +36,7 @@ std::vector<fs::path> all_inputs(const ImportRequest& request) {
   if (!request.nsys.empty()) files.push_back(request.nsys);
   files.insert(files.end(), request.ncu.begin(), request.ncu.end());
   files.insert(files.end(), request.collector.begin(), request.collector.end());
+  files.insert(files.end(), request.counters.begin(), request.counters.end());
   if (!request.kineto.empty()) files.push_back(request.kineto);
   files.insert(files.end(), request.ort.begin(), request.ort.end());
   files.insert(files.end(), request.trtexec.begin(), request.trtexec.end());
@@ -42,7 +46,9 @@ std::vector<fs::path> all_inputs(const ImportRequest& request) {
 void check_inputs(const ImportRequest& request) {
   if (request.nsys.empty() && request.collector.empty() && request.kineto.empty() && request.ort.empty() &&
       request.trtexec.empty())
-    throw Error(ErrorKind::kUsage, "there is nothing to import", "import",
+    throw Error(ErrorKind::kUsage,
+                request.counters.empty() ? "there is nothing to import" : "counters are joined to a capture, and none is given",
+                "import",
                 "give --nsys F.sqlite (or F.nsys-rep), --kineto, --ort, --trtexec, or --collector FILES");
   for (const auto& file : all_inputs(request)) {
     std::error_code ignored;
@@ -109,18 +115,34 @@ class Import {
       for (const auto& [reason, rows] : report.rows_damaged) all.rows_damaged[reason] += rows;
     }
     if (request_.ncu.empty()) return;
-    run_.ncu_rows_damaged = all.rows_damaged;
     const NcuMatch match = match_ncu(all, trace, run_);
-    if (match.matched == 0 && run_.kernels)
-      verdict_.add(ErrorKind::kCapture, "none of the launches that ncu measured is a kernel of this trace",
-                   match.unmatched_launches.empty() ? "the ncu files hold no launch" : match.unmatched_launches[0],
-                   "check that both captures are of the same workload");
-    else if (!match.unmatched_launches.empty())
-      run_.import_stats.notes.push_back(fmt::format("{} ncu launches match no kernel of the trace, the first: {}",
-                                                    match.unmatched_launches.size(), match.unmatched_launches[0]));
+    judge_match(match, "ncu");
+  }
+
+  void join_counters(const Trace& trace) {
+    if (request_.counters.empty()) return;
+    const CounterReport report = read_collector_counters(request_.counters);
+    apply_stage_counters(report, run_);
+    if (!report.kernels.launches.empty()) judge_match(match_ncu(report.kernels, trace, run_, "CUPTI"), "CUPTI");
+    if (!report.windows.empty() || !report.kernels.launches.empty()) return;
+    const std::string trouble = counter_trouble(report.notes);
+    verdict_.add(ErrorKind::kCapture, "the counter files hold no counters",
+                 trouble.empty() ? request_.counters[0].string() : trouble,
+                 "give the files of counters/stages and counters/kernels of a bundle");
   }
 
  private:
+  void judge_match(const NcuMatch& match, const std::string& tool) {
+    if (match.matched == 0 && run_.kernels)
+      verdict_.add(ErrorKind::kCapture, fmt::format("none of the launches that {} measured is a kernel of this trace", tool),
+                   match.unmatched_launches.empty() ? fmt::format("the {} files hold no launch", tool)
+                                                    : match.unmatched_launches[0],
+                   "check that both captures are of the same workload");
+    else if (!match.unmatched_launches.empty())
+      run_.import_stats.notes.push_back(fmt::format("{} {} launches match no kernel of the trace, the first: {}",
+                                                    match.unmatched_launches.size(), tool, match.unmatched_launches[0]));
+  }
+
   void join_operators_of(const Trace& other, const std::string& source, const fs::path& file) {
     add_operator_table_from(other, source, file.filename().string(), run_);
     for (const auto& note : other.stats.notes)
@@ -221,6 +243,7 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
     analyse_trace(trace, request.config, run);
     import.join_operators();
     import.join_ncu(trace);
+    import.join_counters(trace);
     explain(knowledge, run);
     run.provenance.inputs_sha256 = digests.get();
     if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());

@@ -12,6 +12,7 @@ struct ImportRequest {
   std::filesystem::path nsys;              // .sqlite or .nsys-rep; empty: none
   std::vector<std::filesystem::path> ncu;  // raw.csv, details.csv or .ncu-rep
   std::vector<std::filesystem::path> collector;
+  std::vector<std::filesystem::path> counters;  // the collector's files of its counter passes, joined to the capture
   std::filesystem::path kineto;              // the capture where there is no other, else a table of operators
   std::vector<std::filesystem::path> ort;    // likewise
   std::vector<std::filesystem::path> trtexec;  // profile, layers: operators only

@@ -20,7 +20,10 @@ void note_command(const Bundle& bundle, const Pass& pass) {
   const fs::path file = bundle.path() / tool / "cmd.txt";
   std::string text;
   if (std::ifstream before(file); before) text.assign(std::istreambuf_iterator<char>(before), {});
-  bundle.write(fs::path(tool) / "cmd.txt", text + shell_quoted(pass.process.argv) + "\n");
+  // The collector is all environment: its argv is the workload's own.
+  const bool by_environment = tool == "collector" || tool == "counters";
+  bundle.write(fs::path(tool) / "cmd.txt",
+               text + (by_environment ? shell_command(pass) : shell_quoted(pass.process.argv)) + "\n");
 }
 
 std::string outcome_word(const ProcessResult& result) {
@@ -69,7 +72,8 @@ std::optional<ProcessResult> PassRunner::run(Pass pass, bool always) {
   auto& process = pass.process;
   if (process.stdout_log.empty()) process.stdout_log = bundle_.path() / "logs" / (pass.name + ".stdout.log");
   if (process.stderr_log.empty()) process.stderr_log = bundle_.path() / "logs" / (pass.name + ".stderr.log");
-  const bool runs_workload = pass.name == "nsys" || pass.name == "ncu" || pass.name == "collector";
+  const bool runs_workload = pass.name == "nsys" || pass.name == "ncu" || pass.name == "collector" ||
+                             pass.name.rfind("counters-", 0) == 0;
   process.forward_output = runs_workload && !quiet_;
   if (process.label.empty()) process.label = pass.name;
   // A standard output that is itself a result (ncu's CSV) appears whole or not at all.

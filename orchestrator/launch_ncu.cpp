@@ -120,7 +120,7 @@ class NcuLaunches {
       kernel->ncu.clear();
       kernel->ncu_note.clear();
     }
-    run_.ncu_rows_damaged = all.rows_damaged;
+    run_.ncu_rows_damaged.clear();
     match_ = match_ncu(all, trace_, run_);
   }
 
@@ -174,7 +174,7 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
   if (!run.kernels || run.kernels->empty()) {
     if (!tools.gpus.empty() && !verdict.failure())
       verdict.add(ErrorKind::kCapture, "the workload ran no kernel on the GPU, so there was nothing for ncu to measure",
-                  "nsys/run.sqlite", "check that the workload uses the GPU");
+                  "the trace", "check that the workload uses the GPU");
     return;
   }
   if (wanted_kernels(run, false).empty())
@@ -183,7 +183,7 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
         fmt::format("stages: {}", fmt::join(config.run.stages, ", ")),
         "name ranges that the workload opens: --set run.stages=[…], or mark them with NVTX in the domain LLM");
   if (verdict.failure() == ErrorKind::kWorkload)
-    return note_all(run, "ncu was not started, because the workload failed under nsys");
+    return note_all(run, "ncu was not started, because the workload failed in the traced pass");
   if (verdict.stopped()) return note_all(run, "the run was ended before ncu came to it");
   if (!tools.ncu) {
     note_all(run, "Nsight Compute was not found");
@@ -195,7 +195,7 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
                 [](const std::string& note) { return note.find("the ncu pass is left out") != std::string::npos; });
   NcuLaunches(config, *tools.ncu, trace, bundle, passes, verdict, run).run();
   run.software.ncu_version = tools.ncu->version.text();
-  run.provenance.captured_by = "nsys+ncu";
+  run.provenance.captured_by = with_ncu(run.provenance.captured_by);
 }
 
 }  // namespace nl

@@ -117,6 +117,7 @@ std::string session_of(const std::string& sessions_list, int pid) {
 }
 
 std::string timeout_key(const std::string& pass_name) {
+  if (pass_name.rfind("counters-", 0) == 0) return "ncu.timeout_s";
   const auto dash = pass_name.find('-');
   if (dash != std::string::npos) return pass_name.substr(0, dash) + ".export_timeout_s";
   return (pass_name == "collector" ? "nsys" : pass_name) + ".timeout_s";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,17 @@
 
 namespace nl {
 
-// Plan::captured_by where kernels come from the collector's GPU half.
-inline constexpr const char* kByCupti = "collector (CUPTI)";
+// Plan::traced_by, best first; docs/capture.md has the order of the whole captures.
+inline constexpr const char* kByNsys = "nsys";
+inline constexpr const char* kByCupti = "collector (CUPTI)";  // kernels come from the collector's GPU half
+inline constexpr const char* kByRanges = "collector (NVTX only)";
+
+// Plan::captured_by where kernels are measured too: "nsys+ncu", "collector (CUPTI+counters)".
+std::string with_ncu(const std::string& traced_by);
+std::string with_cupti_counters(const std::string& traced_by);
 
 struct Pass {
-  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "bare", "nsys-repeat" …
+  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "counters-stages", "bare" …
   ProcessSpec process;
   std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
   std::string purpose;                         // one line for the dry run
@@ -23,11 +30,13 @@ struct Pass {
   bool sample_power = false;                   // the GPUs' meters are read while it runs
 };
 
-// What will be run, as data. Passes after nsys depend on its result (which kernels), so the ncu pass is
-// planned with placeholders first and completed by plan_ncu().
+// What will be run, as data. Passes after the trace depend on its result (which kernels), so the ncu pass is
+// planned with placeholders first and completed by plan_ncu(), and the counters' by launch_counters().
 struct Plan {
   std::vector<Pass> passes;
-  std::string captured_by;               // "nsys+ncu", "nsys", kByCupti, "collector (NVTX only)"
+  std::string traced_by;                 // kByNsys, kByCupti, kByRanges
+  std::string captured_by;               // that, and what measures kernels
+  std::string why;                       // it is captured so and not otherwise
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
 };
 
@@ -55,6 +64,28 @@ std::vector<Pass> plan_ncu_exports(const Tool& ncu, const std::filesystem::path&
 std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle,
                                    const NcuRequest& request);
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
+
+// Who measures the kernels that matter, and why.
+enum class CounterTool { kNone, kNcu, kCupti };
+struct CounterChoice {
+  CounterTool tool = CounterTool::kNone;
+  std::string why;
+};
+CounterChoice choose_counters(const Config& config, const Toolset& tools);
+
+// The names of the kernels to count, mangled, one a line; in the bundle.
+inline constexpr const char* kCounterKernels = "counters/kernels.txt";
+
+// The collector's passes for counters: each a run of the workload of its own, because counting perturbs the trace.
+// Attempt 2 comes after attempt 1 found no launch inside the stages' ranges.
+struct CounterRequest {
+  std::optional<std::size_t> kernels = {};  // how many; nothing: not known yet
+  bool anywhere = false;                    // not only inside the stages' ranges
+  int attempt = 1;
+};
+std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+Pass plan_kernel_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
+                          const CounterRequest& request);
 
 // The --nvtx-include expressions of a configuration: its own, or those of its stages.
 std::vector<std::string> nvtx_filters(const Config& config);

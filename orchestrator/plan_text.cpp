@@ -8,6 +8,11 @@
 namespace nl {
 namespace {
 
+// What is tried, best first. Adapters would run a model in-process and time its operators.
+constexpr std::string_view kOrder =
+    "nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector (CUPTI), collector "
+    "(NVTX only), adapters (none is built in)";
+
 bool is_private(const Pass& pass, const std::string& variable) {
   return std::find(pass.private_env.begin(), pass.private_env.end(), variable) != pass.private_env.end();
 }
@@ -79,7 +84,7 @@ std::string shell_command(const Pass& pass) {
 }
 
 std::string describe_plan(const Plan& plan) {
-  std::string text = fmt::format("# captured by: {}\n\n", plan.captured_by);
+  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", plan.captured_by, plan.why, kOrder);
   for (std::size_t i = 0; i < plan.passes.size(); ++i) describe_pass(text, plan.passes[i], i + 1);
   for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", adaptation);
   return text;
@@ -88,6 +93,7 @@ std::string describe_plan(const Plan& plan) {
 std::string plan_json(const Plan& plan) {
   nlohmann::ordered_json json;
   json["captured_by"] = plan.captured_by;
+  json["why"] = plan.why;
   json["passes"] = nlohmann::ordered_json::array();
   for (const auto& pass : plan.passes) json["passes"].push_back(pass_json(pass));
   json["adaptations"] = plan.adaptations;

@@ -8,6 +8,7 @@
 #include "orchestrator/doctor.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/interrupts.h"
+#include "orchestrator/launch_counters.h"
 #include "orchestrator/launch_ncu.h"
 #include "orchestrator/provenance.h"
 #include "orchestrator/weigh_passes.h"
@@ -84,11 +85,21 @@ void drop_unwanted_export(const Config& config, const Capture& capture, const Ve
 
 void analyse(const Trace& trace, const Config& config, const Plan& plan, const Toolset& tools, Run& run) {
   describe_machine(tools, trace, run);
-  run.provenance.captured_by =
-      plan.captured_by.rfind("nsys", 0) == 0 ? "nsys" : plan.captured_by;  // ncu is still to come
-  if (run.provenance.captured_by == "nsys") run.software.nsys_version = tools.nsys->version.text();
+  run.provenance.captured_by = plan.traced_by;  // the counters are still to come
+  if (plan.traced_by == kByNsys) run.software.nsys_version = tools.nsys->version.text();
   run.provenance.adaptations = plan.adaptations;
   analyse_trace(trace, config, run);
+}
+
+// The kernels that matter, and the stages, by whoever can.
+void measure(const Config& config, const Toolset& tools, const Trace& trace, const Bundle& bundle, PassRunner& passes,
+             Verdict& verdict, Run& run) {
+  if (run.provenance.captured_by == kByCupti) judge_sampling(config, trace, verdict);
+  if (run.provenance.captured_by == kByCupti && !run.kernels) return;  // explain_absent_cupti() has the reason
+  if (choose_counters(config, tools).tool == CounterTool::kCupti)
+    launch_counters(config, tools, trace, bundle, passes, verdict, run);
+  else
+    launch_ncu(config, tools, trace, bundle, passes, verdict, run);
 }
 
 // The collector says in its trace what kept CUPTI from recording.
@@ -104,9 +115,9 @@ void explain_absent_cupti(Verdict& verdict, Run& run) {
 // Kernels that nobody tried to capture are no failure, but where there is a GPU they were wanted.
 void explain_absent_kernels(const Config& config, const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
   if (run.kernels) return;
-  if (plan.captured_by == kByCupti) {
+  if (plan.traced_by == kByCupti) {
     explain_absent_cupti(verdict, run);
-  } else if (plan.captured_by.rfind("collector", 0) == 0) {
+  } else if (plan.traced_by == kByRanges) {
     run.kernels_note =
         "Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
         "in PATH the same command captures kernels (nl-stage doctor says how to get it)";
@@ -141,7 +152,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Trace trace = import_capture(capture, verdict);
   drop_unwanted_export(config, capture, verdict, run);
   analyse(trace, config, plan, tools, run);
-  launch_ncu(config, tools, trace, bundle, passes, verdict, run);
+  measure(config, tools, trace, bundle, passes, verdict, run);
   weigh_passes(config, plan, capture, trace, power.get(), bundle, run);
   explain_absent_kernels(config, plan, tools, verdict, run);
   explain(knowledge, run);

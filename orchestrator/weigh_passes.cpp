@@ -18,8 +18,9 @@ Ns duration_of(const Run& run, const std::string& pass) {
 }
 
 std::string why_not_compared(const Config& config, const Plan& plan, const Repeats& repeats) {
-  if (plan.captured_by.rfind("collector", 0) == 0)
-    return "the capture itself ran unprofiled: there is nothing to weigh";
+  if (plan.traced_by == kByRanges) return "the capture itself ran unprofiled: there is nothing to weigh";
+  if (plan.traced_by == kByCupti)
+    return "no unprofiled pass is run beside the collector's; bench/overhead measures what it costs";
   if (config.perturbation.repeats == 0)
     return "no unprofiled pass was run (perturbation.repeats is 0); --set perturbation.repeats=3 runs some";
   if (std::none_of(plan.passes.begin(), plan.passes.end(), [](const Pass& pass) { return pass.name == "bare"; }))
@@ -76,7 +77,7 @@ Energy weigh_energy(const Config& config, const Plan& plan, const Capture& captu
   std::string name = "bare";
   // Unprofiled where there is such a pass: tracing costs energy too.
   if (passes.empty()) {
-    name = plan.captured_by.rfind("collector", 0) == 0 ? "collector" : "nsys";
+    name = plan.traced_by == kByNsys ? "nsys" : "collector";
     passes.push_back({capture.power, stage_windows(trace, warmup_rule(config), {})});
   }
   const auto used = used_devices(trace, run, uuids);
@@ -149,7 +150,7 @@ void weigh_passes(const Config& config, const Plan& plan, const Capture& capture
   for (std::size_t i = 0; i < capture.repeats.bare_power.size(); ++i)
     sampled.emplace_back(fmt::format("bare-{}", i + 1), &capture.repeats.bare_power[i].samples);
   if (!capture.power.empty())
-    sampled.emplace_back(plan.captured_by.rfind("collector", 0) == 0 ? "collector" : "nsys", &capture.power);
+    sampled.emplace_back(plan.traced_by == kByNsys ? "nsys" : "collector", &capture.power);
   if (!sampled.empty()) bundle.write("energy/samples.csv", samples_csv(sampled));
 }
 

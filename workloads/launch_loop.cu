@@ -1,26 +1,62 @@
 // nl-launch-loop: thousands of launches of a kernel that does next to nothing, the worst case for a tracer. Prints
-// one line of JSON: what a launch cost, and how long a kernel of known length took by CUDA's own events, to hold a
-// tracer's times against.
+// one line of JSON: what a launch cost, how long a kernel of known length took by CUDA's own events, and when the
+// host saw kernels begin and let them end, to hold a tracer's times against.
 //
-//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS]
+//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive]
+//
+// --busy     in the end, 300 ms of nothing, 300 ms of a kernel on all of the GPU, and nothing again
+// --fork     halfway, a child without exec that ends through exit(), as a careless program's does
+// --outlive  main ends at once (pthread_exit), and a thread does the work
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <cuda_runtime.h>
 
 namespace {
+
+constexpr long kWarmUp = 1000;
+constexpr int kHolds = 20;
+
+struct Options {
+  long launches = 200'000, between = 1000;
+  bool busy = false, fork = false, outlive = false;
+};
+
+__device__ unsigned long long global_ns() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
 
 __global__ void tick(int* counter) {
   if (threadIdx.x == 0) ++*counter;
 }
 
 __global__ void spin(long long nanoseconds) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-  do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  while (now - start < static_cast<unsigned long long>(nanoseconds));
+  const unsigned long long start = global_ns();
+  while (global_ns() - start < static_cast<unsigned long long>(nanoseconds)) {
+  }
+}
+
+// Says that it runs, and runs until it is told to end. It gives up by itself, because under a profiler that waits for
+// each launch nobody is left to tell it.
+__global__ void hold(volatile int* begun, volatile int* end) {
+  *begun = 1;
+  __threadfence_system();
+  const unsigned long long start = global_ns();
+  while (*end == 0 && global_ns() - start < 200'000'000ull) {
+  }
 }
 
 void check(cudaError_t result, const char* what) {
@@ -29,9 +65,35 @@ void check(cudaError_t result, const char* what) {
   std::exit(1);
 }
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+long long monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000ll + now.tv_nsec;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// What a launch of each block cost, in microseconds, the wait at its end included.
+std::vector<double> launch_blocks(long launches, long between, int* counter) {
+  std::vector<double> costs;
+  for (long done = 0; done < launches; done += between) {
+    const long some = std::min(between, launches - done);
+    const long long start = monotonic_ns();
+    for (long i = 0; i < some; ++i) tick<<<1, 32>>>(counter);
+    check(cudaDeviceSynchronize(), "launches");
+    costs.push_back(static_cast<double>(monotonic_ns() - start) / 1000.0 / static_cast<double>(some));
+  }
+  return costs;
+}
 
 double spin_by_events_us() {
+  // A kernel's first launch loads it, which would lie between the events.
+  spin<<<1, 1>>>(1000);
+  check(cudaDeviceSynchronize(), "spin");
   cudaEvent_t before, after;
   check(cudaEventCreate(&before), "event");
   check(cudaEventCreate(&after), "event");
@@ -44,27 +106,106 @@ double spin_by_events_us() {
   return ms * 1000.0;
 }
 
-}  // namespace
+struct Holds {
+  std::vector<long long> seen_ns, release_ns;
+};
 
-int main(int argc, char** argv) {
-  long launches = argc > 1 ? std::atol(argv[1]) : 200'000;
-  long between = argc > 2 ? std::atol(argv[2]) : 1000;
-  if (launches < 1 || between < 1) return 2;
+// A tracer's kernel must begin before it was seen to, and end after it was let go, each by a few microseconds.
+Holds hold_kernels() {
+  int* host = nullptr;
+  int* device = nullptr;
+  check(cudaHostAlloc(reinterpret_cast<void**>(&host), 64 * 2, cudaHostAllocMapped), "pinned memory");
+  check(cudaHostGetDevicePointer(reinterpret_cast<void**>(&device), host, 0), "pinned memory");
+  volatile int* begun = host;
+  volatile int* end = host + 16;  // a cache line of its own
+  Holds holds;
+  for (int round = 0; round < kHolds; ++round) {
+    *begun = *end = 0;
+    hold<<<1, 1>>>(device, device + 16);
+    check(cudaGetLastError(), "hold");
+    const long long launched = monotonic_ns();
+    while (*begun == 0 && monotonic_ns() - launched < 1'000'000'000) {
+    }
+    holds.seen_ns.push_back(monotonic_ns());
+    while (monotonic_ns() - holds.seen_ns.back() < 100'000) {
+    }
+    holds.release_ns.push_back(monotonic_ns());
+    *end = 1;
+    check(cudaDeviceSynchronize(), "hold");
+  }
+  check(cudaFreeHost(host), "pinned memory");
+  return holds;
+}
+
+void keep_busy() {
+  int multiprocessors = 0;
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), "device");
+  usleep(300'000);
+  spin<<<multiprocessors, 1024>>>(300'000'000);
+  check(cudaDeviceSynchronize(), "busy");
+  usleep(300'000);
+}
+
+// The status of a child that used nothing of CUDA and went through every exit handler it inherited; -1 where it hung.
+int forked_child() {
+  const pid_t child = fork();
+  if (child == 0) std::exit(0);
+  int status = 0;
+  for (int tenths = 0; tenths < 100; ++tenths) {
+    if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    usleep(100'000);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return -1;
+}
+
+std::string array(const std::vector<long long>& values) {
+  std::string text;
+  for (long long value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return "[" + text + "]";
+}
+
+int run(const Options& options) {
   int* counter = nullptr;
   check(cudaMalloc(&counter, sizeof *counter), "memory");
   check(cudaMemset(counter, 0, sizeof *counter), "memory");
-  for (int i = 0; i < 1000; ++i) tick<<<1, 32>>>(counter);
-  check(cudaDeviceSynchronize(), "warm up");
-  double start = seconds();
-  for (long done = 0; done < launches; done += between) {
-    for (long i = 0, some = std::min(between, launches - done); i < some; ++i) tick<<<1, 32>>>(counter);
-    check(cudaDeviceSynchronize(), "launches");
+  launch_blocks(kWarmUp, kWarmUp, counter);
+  const long first = options.fork ? options.launches / 2 : options.launches;
+  const long long start = monotonic_ns();
+  std::vector<double> costs = launch_blocks(first, options.between, counter);
+  int child = 0;
+  if (options.fork) {
+    child = forked_child();
+    for (double cost : launch_blocks(options.launches - first, options.between, counter)) costs.push_back(cost);
   }
-  double taken = seconds() - start;
+  const double taken_us = static_cast<double>(monotonic_ns() - start) / 1000.0;
   int count = 0;
   check(cudaMemcpy(&count, counter, sizeof count, cudaMemcpyDeviceToHost), "copy");
-  double event_us = spin_by_events_us();
-  std::printf("{\"launches\": %ld, \"us_per_launch\": %.4f, \"counted\": %d, \"spin_event_us\": %.3f}\n", launches,
-              taken / static_cast<double>(launches) * 1e6, count, event_us);
-  return count == launches + 1000 ? 0 : 1;
+  const double event_us = spin_by_events_us();
+  const Holds holds = hold_kernels();
+  if (options.busy) keep_busy();
+  std::printf("{\"launches\": %ld, \"us_per_launch\": %.4f, \"us_per_launch_median\": %.4f, \"counted\": %d, "
+              "\"spin_event_us\": %.3f, \"child_status\": %d, \"hold_seen_ns\": %s, \"hold_release_ns\": %s}\n",
+              options.launches, taken_us / static_cast<double>(options.launches), median(costs), count, event_us, child,
+              array(holds.seen_ns).c_str(), array(holds.release_ns).c_str());
+  std::fflush(stdout);
+  return count == options.launches + kWarmUp && child == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  int position = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--busy") == 0) options.busy = true;
+    else if (std::strcmp(argv[i], "--fork") == 0) options.fork = true;
+    else if (std::strcmp(argv[i], "--outlive") == 0) options.outlive = true;
+    else (position++ == 0 ? options.launches : options.between) = std::atol(argv[i]);
+  }
+  if (options.launches < 2 || options.between < 1 || position > 2) return 2;
+  if (!options.outlive) return run(options);
+  std::thread([options] { run(options); }).detach();
+  pthread_exit(nullptr);
 }

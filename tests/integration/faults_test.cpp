@@ -40,7 +40,7 @@ TEST_CASE("fault: the workload fails under nsys, so ncu is not started") {
       scene.nl_stage({"run", "--config", "deep", "--out", scene.bundle().string(), "--", "/bin/sh", "-c", "exit 3"});
   CHECK(outcome.status == 5);
   CHECK_FALSE(fs::exists(scene.env["NL_STARTED"] + ".ncu"));
-  CHECK(scene.text(scene.bundle() / "run.json").find("because the workload failed under nsys") != std::string::npos);
+  CHECK(scene.text(scene.bundle() / "run.json").find("because the workload failed in the traced pass") != std::string::npos);
 }
 
 TEST_CASE("fault: the collector pass of a workload that crashes, hangs, or leaves children") {

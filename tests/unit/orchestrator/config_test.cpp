@@ -234,3 +234,39 @@ TEST_CASE("a gated capture needs its range") {
   CHECK(Conf("nsys: {capture_range: nvtx}\n").error().message ==
         "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range");
 }
+
+TEST_CASE("counters and sampling: the shipped preset, and the runners that compose it") {
+  const nl::CaptureOptions defaults;
+  const auto capture = [](const char* runner, std::vector<std::string> sets = {}) {
+    return nl::load_config({.runner_file = runner, .sets = std::move(sets)}).capture;
+  };
+  // The preset repeats the defaults, which hold for runners that compose nothing.
+  for (const char* runner : {"deep", "cupti", "sampling"}) {
+    CHECK(capture(runner).counter_metrics == defaults.counter_metrics);
+    CHECK(capture(runner).sampling_metrics == defaults.sampling_metrics);
+    CHECK(capture(runner).replay_metrics.size() == 18);
+  }
+  // One pass is what ncu's preset of that name was tried to fit into.
+  CHECK(nl::load_config({.runner_file = "light"}).ncu.metrics == defaults.counter_metrics);
+  CHECK(capture("deep").counters == "auto");
+  CHECK(capture("light").counters == "auto");
+  CHECK(capture("light").sampling_us == 0);
+  CHECK(capture("cupti").prefer == "cupti");
+  CHECK(capture("cupti").counters == "cupti");
+  CHECK(capture("sampling").counters == "off");
+  CHECK(capture("sampling").sampling_us == 500);
+  CHECK(nl::load_config({.runner_file = "sampling"}).perturbation.repeats == 0);
+  CHECK(capture("deep", {"capture.replay_metrics=a,b"}).replay_metrics == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("counters and sampling: values that make no sense") {
+  const auto error = [](std::vector<std::string> sets) { return error_of({.runner_file = "deep", .sets = std::move(sets)}); };
+  CHECK(error({"capture.counters=ncu"}).where == "--set capture.counters=ncu");
+  CHECK(error({"capture.pc_sampling=3"}).message == "capture.pc_sampling is 3");
+  CHECK(error({"capture.pc_sampling=32"}).where == "--set capture.pc_sampling=32");
+  CHECK(error({"capture.sampling_us=10"}).message == "capture.sampling_us is 10");
+  CHECK(error({"capture.sampling_us=500", "capture.sampling_metrics=[]"}).message ==
+        "capture.sampling_us is set, but capture.sampling_metrics names nothing");
+  CHECK(error({"capture.counters=cupti", "capture.counter_metrics=[]", "capture.replay_metrics=[]"}).message ==
+        "capture.counters is cupti, but there is no metric to count");
+}

@@ -74,6 +74,31 @@ TEST_CASE("counter permission") {
   CHECK(check().level == Level::kOk);
 }
 
+TEST_CASE("counters without ncu: who counts, with what, and whether it is allowed") {
+  Machine machine;
+  const auto check = [&] { return nl::check_cupti_counters(machine.tools, machine.config, machine.host); };
+  machine.capabilities("0000000000000000");
+  machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
+  CHECK(check().finding == "not used: ncu was found");
+  machine.tools.ncu.reset();
+  CHECK(check().level == Level::kWarning);
+  CHECK(check().finding.find("no libcupti was found here") != std::string::npos);
+  CHECK(check().mend.find("tools.cupti=PATH") != std::string::npos);
+  CHECK(nl::check_ncu(machine.tools, machine.config).finding == "not found: nl-stage's own collector counts instead (CUPTI)");
+  machine.tools.cupti = "/c/libcupti.so.13";
+  CHECK(check().level == Level::kOk);
+  CHECK(check().finding ==
+        "ncu was not found: the collector counts instead (CUPTI); /c/libcupti.so.13, open to every user");
+  machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  CHECK(check().level == Level::kWarning);  // a run goes on without
+  CHECK(check().mend.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK_FALSE(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  machine.config.capture.counters = "off";
+  CHECK(check().finding == "not used: ncu was not found, and capture.counters is off");
+  machine.tools.gpus.clear();
+  CHECK(check().level == Level::kOk);
+}
+
 TEST_CASE("perf_event_paranoid matters only where sampling is asked for") {
   Machine machine;
   machine.capabilities("0");
@@ -219,7 +244,7 @@ TEST_CASE("every check has a command that mends it unless it is ok") {
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   const auto checks = nl::diagnose(machine.tools, machine.config, machine.host);
-  CHECK(checks.size() == 19);
+  CHECK(checks.size() == 20);
   for (const auto& check : checks) {
     INFO(check.id);
     CHECK(check.mend.empty() == (check.level == Level::kOk));

@@ -108,7 +108,12 @@ TEST_CASE("what is missing is left out and said") {
   CHECK(plan.adaptations == Words{"no GPU was found: the ncu pass is left out, and the trace will hold no kernels"});
   tools = gpu_machine();
   tools.ncu.reset();
-  CHECK(names(nl::make_plan(config_for({"x"}), tools, "/b")) == Words{"nsys", "nsys-export"});
+  tools.collector.reset();
+  plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export"});
+  CHECK(plan.captured_by == "nsys");
+  CHECK(plan.adaptations ==
+        Words{"ncu was not found: the ncu pass is left out (nl-stage doctor says where it was looked for)"});
   auto quiet = config_for({"x"});
   quiet.ncu.enabled = false;
   CHECK(nl::make_plan(quiet, tools, "/b").adaptations.empty());
@@ -120,6 +125,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   auto config = config_for({"./w", "a"});
   config.tools.cupti = "/c/libcupti.so.13";
   config.capture.cuda_calls = "all";
+  config.ncu.enabled = false;
   const auto plan = nl::make_plan(config, tools, "/b");
   REQUIRE(names(plan) == Words{"collector"});
   CHECK(plan.captured_by == nl::kByCupti);
@@ -132,7 +138,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
                                            {"NL_STAGE_GPU_BUFFER_KB", "1024"},
                                            {"NL_STAGE_GPU_BUFFERS", "64"},
                                            {"NL_STAGE_FLUSH_MS", "1000"}});
-  CHECK(plan.adaptations.size() == 2);
+  CHECK(plan.adaptations == Words{"nsys was not found: the collector records kernels and ranges itself (CUPTI)"});
 }
 
 TEST_CASE("the collector is chosen although nsys is there, but not without a GPU or a collector") {

@@ -1,0 +1,1 @@
+"""The parts of tests/manual/cupti_runs."""

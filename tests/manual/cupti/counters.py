@@ -1,0 +1,101 @@
+"""Our counters against ncu's, on the same kernels, caches and clocks left alone by both."""
+import csv
+import io
+import shutil
+import subprocess
+
+from cupti.tracers import Failed, clean_env, problems_of, run_json
+
+ONE_PASS = ["gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum",
+            "sm__warps_active.avg.pct_of_peak_sustained_active", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+            "sm__cycles_active.avg", "gpc__cycles_elapsed.max"]
+# Within 3 %, or within this: what L2 holds when a kernel begins depends on what ran before, and both profilers run
+# something of their own there; percentages that small are rounding.
+COMPARED = {"dram_bytes": 256 * 1024, "tensor_pct": 0.3, "occupancy_pct": 0.5}
+
+
+def workloads(setting):
+    yield "nl-llm-cuda", ["--set", "run.stages=[prefill,decode]"], [setting.llm, "--layers", "4", "--hidden", "2048", "--prompt", "256", "--steps", "8",
+                                                                    "--iterations", "2"]
+    if setting.torch:
+        yield "gemm.py", ["--set", "run.stages=[gemm]"], [*setting.script("gemm.py"), "--size", "8192", "--repeats", "5"]
+
+
+def profiled(setting, out, sets, argv):
+    done = setting.nl_stage("run", "--config", "deep", "--quiet", "--set", "perturbation.repeats=0", "--set", "energy.enabled=off", *sets,
+                            "--out", out, "--", *argv)
+    if not (out / "run.json").exists():
+        raise Failed(f"no bundle: {done.stdout} {done.stderr}")
+    run = run_json(out)
+    print(f"  captured by {run['provenance']['captured_by']}; {run['status']}; {problems_of(run)}")
+    return run
+
+
+def samples_of(run):
+    """(mangled name, grid, block) → sample."""
+    return {(kernel["mangled_name"], tuple(sample["grid"]), tuple(sample["block"])): sample
+            for kernel in run["kernels"] or [] for sample in kernel["ncu"]}
+
+
+def compare(setting, name, ours, theirs):
+    shared = sorted(ours.keys() & theirs.keys())
+    setting.verdict(name, "kernels measured by both", bool(shared), f"{len(shared)}; only ours {len(ours) - len(shared)}, only ncu's {len(theirs) - len(shared)}")
+    for field, floor in COMPARED.items():
+        off, worst = [], 0.0
+        for key in shared:
+            a, b = ours[key][field], theirs[key][field]
+            if a is None or b is None:
+                off.append(f"{key[0][:50]} {key[1]}: ours {a}, ncu {b}")
+                continue
+            apart = abs(a - b) / max(abs(b), 1e-9)
+            worst = max(worst, apart if abs(a - b) > floor else 0)
+            if apart > 0.03 and abs(a - b) > floor:
+                off.append(f"{key[0][:50]} {key[1]}: ours {a:.6g}, ncu {b:.6g} ({a / b - 1 if b else 0:+.1%})")
+        setting.verdict(name, f"{field} within 3 %", not off and bool(shared), f"worst {worst:.2%}" if not off else "")
+        for line in off[:10]:
+            print("     ", line)
+
+
+def prefill_by_ncu(argv, windows):
+    """DRAM bytes of one prefill, as the sum over its kernels."""
+    said = subprocess.run([shutil.which("ncu"), "--cache-control", "none", "--clock-control", "none", "--nvtx", "--nvtx-include", "LLM@prefill/", "--metrics",
+                           "dram__bytes_read.sum,dram__bytes_write.sum", "--csv", "--page", "raw", "--print-units", "base", *argv],
+                          env=clean_env(LC_ALL="C"), capture_output=True, text=True).stdout
+    table = list(csv.DictReader(io.StringIO(said[said.find('"ID"'):])))[1:]  # after the row of units
+    return sum(float(row["dram__bytes_read.sum"]) + float(row["dram__bytes_write.sum"]) for row in table) / windows, len(table) / windows
+
+
+def stages(run, argv):
+    for stage in run["stages"]:
+        counters = stage["counters"]
+        if not counters or counters["dram_read_bytes"] is None:
+            continue
+        print(f"  stage {stage['name']}: {counters['windows']} windows of {counters['duration_ns'] / 1e6:.3f} ms (trace {stage['median_ns'] / 1e6:.3f} ms), "
+              f"DRAM {(counters['dram_read_bytes'] + counters['dram_write_bytes']) / 1e6:.2f} MB, {counters['dram_pct']} %, SM {counters['sm_active_pct']} %, "
+              f"tensor {counters['tensor_pct']} %")
+        if stage["name"] == "prefill":
+            summed, kernels = prefill_by_ncu(argv, 2)
+            print(f"    for information, ncu's sum over {kernels:.0f} kernels: {summed / 1e6:.2f} MB")
+
+
+def count_workload(setting, name, sets, argv):
+    print(f"\n== counters: {name}")
+    out = setting.fresh(f"counters/{name}")
+    ours = profiled(setting, out / "ours", ["--set", "capture.prefer=cupti", "--set", "capture.counters=cupti", *sets], argv)
+    found = samples_of(ours)
+    setting.verdict(name, "kernels counted", bool(found), str(len(found)))
+    replayed = [sample for sample in found.values() if sample["sm_pct"] is not None]
+    setting.verdict(name, "of them with replayed metrics", len(replayed) == len(found), str(len(replayed)))
+    setting.verdict(name, "the stages counted", any(stage["counters"] for stage in ours["stages"]))
+    if not shutil.which("ncu"):
+        print("  there is no ncu here to compare with")
+        return
+    theirs = profiled(setting, out / "ncu", ["--set", "capture.prefer=cupti", "--set", "capture.counters=auto", "--set", "ncu.set=", "--set", "ncu.sections=[]", "--set",
+                                             f"ncu.metrics=[{','.join(ONE_PASS)}]", "--set", "ncu.cache_control=none", *sets], argv)
+    compare(setting, name, found, samples_of(theirs))
+    stages(ours, argv)
+
+
+def counters(setting):
+    for name, sets, argv in workloads(setting):
+        setting.attempt(name, count_workload, name, sets, argv)

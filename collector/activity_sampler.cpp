@@ -244,7 +244,7 @@ void* sample_regularly(void*) {
 void sample_activity(const CuptiLibrary& library) {
   sampling.interval_us = number_from("NL_STAGE_PM_SAMPLING_US", 0, 0, 1'000'000);
   if (sampling.interval_us == 0) return;
-  sampling.metric_list = text_from("NL_STAGE_PM_METRICS");
+  sampling.metric_list = kept_text_from("NL_STAGE_PM_METRICS");
   sampling.pid = getpid();
   if (sampling.metric_list == nullptr) return note("%s: NL_STAGE_PM_METRICS names no metric", kNotSampled);
   if (!offered(library.profiler)) return note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kNotSampled, library.path);

@@ -56,7 +56,7 @@ bool ChosenKernels::other_has_work() const {
 
 bool ChosenKernels::wanted(const Shape& shape, Pass& pass) {
   if (shape.left[pass_] == 0) {
-    if (++idle_ < count_ + 8) return false;
+    if (++idle_ <= count_) return false;  // each known shape may have come by once since
     idle_ = 0;
     if (!other_has_work()) return false;
     pass_ = pass_ == kInPlace ? kReplayed : kInPlace;

@@ -179,8 +179,8 @@ void end(const cupti::CallbackData& call) {
 bool count_kernels(const CuptiLibrary& library) {
   counting.library = &library;
   counting.pid = getpid();
-  counting.lists[ChosenKernels::kInPlace] = text_from("NL_STAGE_COUNTER_METRICS");
-  counting.lists[ChosenKernels::kReplayed] = text_from("NL_STAGE_COUNTER_REPLAY_METRICS");
+  counting.lists[ChosenKernels::kInPlace] = kept_text_from("NL_STAGE_COUNTER_METRICS");
+  counting.lists[ChosenKernels::kReplayed] = kept_text_from("NL_STAGE_COUNTER_REPLAY_METRICS");
   auto launches = static_cast<unsigned>(number_from("NL_STAGE_COUNTER_LAUNCHES", 1, 1, 100));
   const char* path = text_from("NL_STAGE_COUNTER_KERNELS");
   if (!counting.chosen.read(path, counting.lists[0] != nullptr ? launches : 0, counting.lists[1] != nullptr ? launches : 0)) {
@@ -191,7 +191,7 @@ bool count_kernels(const CuptiLibrary& library) {
     counting.is_capturing = reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
     dlclose(driver);
   }
-  watch_stages(text_from("NL_STAGE_COUNTER_RANGES"), nullptr);
+  watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr);
   return true;
 }
 

@@ -213,8 +213,8 @@ void count_stages(const CuptiLibrary& library) {
   counting.library = &library;
   counting.pid = getpid();
   counting.harvested_ns = now_ns();
-  counting.metric_list = text_from("NL_STAGE_COUNTER_METRICS");
-  const char* ranges = text_from("NL_STAGE_COUNTER_RANGES");
+  counting.metric_list = kept_text_from("NL_STAGE_COUNTER_METRICS");
+  const char* ranges = kept_text_from("NL_STAGE_COUNTER_RANGES");
   if (counting.metric_list == nullptr || ranges == nullptr)
     return note("%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kNotMeasured);
   watch_stages(ranges, &kListener);

@@ -15,7 +15,7 @@ struct StageListener {
 };
 
 // `list`: "LLM@prefill\nLLM@decode_all", domain and name; a range of the default domain with that literal name is
-// the same. nullptr: no range is one. The listener may be nullptr.
+// the same. It is not copied. nullptr: no range is one. The listener may be nullptr.
 void watch_stages(const char* list, const StageListener* listener);
 
 // Whether a stage is open on this thread, or was started (not pushed) on any; always where none were named.

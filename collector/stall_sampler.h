@@ -3,7 +3,7 @@
 #include "collector/cupti_library.h"
 
 // Where the warps of kernels wait: their program counters, sampled by the hardware (CUPTI's PC sampling, continuous, so
-// that kernels run beside each other as ever). A launch takes some 10 µs longer: only where it is asked for.
+// that kernels run beside each other as ever). A launch takes 1 to 10 µs longer: only where it is asked for.
 namespace nl::collector {
 
 void sample_stalls(const CuptiLibrary& library);

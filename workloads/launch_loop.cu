@@ -2,11 +2,12 @@
 // one line of JSON: what a launch cost, how long a kernel of known length took by CUDA's own events, and when the
 // host saw kernels begin and let them end, to hold a tracer's times against.
 //
-//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive]
+//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon]
 //
 // --busy     in the end, 300 ms of nothing, 300 ms of a kernel on all of the GPU, and nothing again
 // --fork     halfway, a child without exec that ends through exit(), as a careless program's does
-// --outlive  main ends at once (pthread_exit), and a thread does the work
+// --outlive  main ends at once (pthread_exit), a thread does the work and ends the program
+// --abandon  main returns while a thread still launches
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ constexpr int kHolds = 20;
 
 struct Options {
   long launches = 200'000, between = 1000;
-  bool busy = false, fork = false, outlive = false;
+  bool busy = false, fork = false, outlive = false, abandon = false;
 };
 
 __device__ unsigned long long global_ns() {
@@ -202,10 +203,16 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--busy") == 0) options.busy = true;
     else if (std::strcmp(argv[i], "--fork") == 0) options.fork = true;
     else if (std::strcmp(argv[i], "--outlive") == 0) options.outlive = true;
+    else if (std::strcmp(argv[i], "--abandon") == 0) options.abandon = true;
     else (position++ == 0 ? options.launches : options.between) = std::atol(argv[i]);
   }
   if (options.launches < 2 || options.between < 1 || position > 2) return 2;
+  if (options.abandon) {
+    std::thread([options] { run(options); }).detach();
+    usleep(1'500'000);
+    return 0;
+  }
   if (!options.outlive) return run(options);
-  std::thread([options] { run(options); }).detach();
+  std::thread([options] { std::exit(run(options)); }).detach();
   pthread_exit(nullptr);
 }

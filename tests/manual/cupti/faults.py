@@ -36,6 +36,14 @@ def odd_end(setting, name, flag):
                     f"status {ran.returncode}, {count} kernels, child {said['child_status']}, {len(list((out / 'trace').glob('*')))} files {ran.stderr[-200:]}")
 
 
+def abandoned(setting):
+    out = setting.fresh("faults/abandon")
+    ran = under_ours(setting, [setting.loop, "100000000", "--abandon"], out)
+    sqlite, _ = our_bundle(setting, out)
+    setting.verdict("abandon", "main returns while a thread launches", ran.returncode == 0 and kernel_count(sqlite) > 10000,
+                    f"status {ran.returncode}, {kernel_count(sqlite)} kernels {ran.stderr[-200:]}")
+
+
 def no_cuda(setting):
     for name, argv in (("/bin/true", ["/bin/true"]), ("python -c pass", [sys.executable, "-c", "pass"])):
         out = setting.fresh("faults/no-cuda")
@@ -146,6 +154,7 @@ def faults(setting):
     setting.attempt("SIGTERM", killed, "SIGTERM", signal.SIGTERM)
     setting.attempt("fork without exec", odd_end, "fork without exec", "--fork")
     setting.attempt("a thread that outlives main", odd_end, "a thread that outlives main", "--outlive")
+    setting.attempt("main returns while a thread launches", abandoned)
     setting.attempt("no CUDA", no_cuda)
     setting.attempt("unwritable folder", unwritable)
     setting.attempt("two processes at once", two_at_once, "two processes at once")

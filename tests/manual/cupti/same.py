@@ -47,10 +47,12 @@ def compare(setting, name, theirs, ours):
     times_a, times_b = time_by_name(a), time_by_name(b)
     total = sum(times_a.values()) or 1
     # Kernels of less than a thousandth of the time are a handful of launches: their spread between two runs is larger.
-    # hold runs as long as the host lets it.
+    # hold runs as long as the host lets it. Kernels of several streams share the SMs: how long one takes depends on which it
+    # meets there, so that two bare runs differ by some percent as well.
+    limit = 0.05 if "streams" in name else 0.02
     off = {k[:60]: f"{times_b[k] / times_a[k] - 1:+.1%} of {times_a[k]} ns" for k in times_a
-           if times_a[k] > total / 1000 and "hold" not in k and abs(times_b[k] / times_a[k] - 1) > 0.02}
-    setting.verdict(name, "time per kernel within 2 %", not off, f"total {sum(times_b.values()) / total - 1:+.2%} {off if off else ''}")
+           if times_a[k] > total / 1000 and "hold" not in k and abs(times_b[k] / times_a[k] - 1) > limit}
+    setting.verdict(name, f"time per kernel within {limit:.0%}", not off, f"total {sum(times_b.values()) / total - 1:+.2%} {off if off else ''}")
     for what, query in (("copies", COPIES), ("sets", SETS), ("ranges", RANGES), ("kernels inside the stages", INSIDE)):
         x, y = rows(theirs, query), rows(ours, query)
         setting.verdict(name, what, x == y, f"{len(x)} {len(y)}" if what in ("copies", "sets") else f"{x if x == y else (x, y)}"[:300])

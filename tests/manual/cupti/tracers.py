@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+PATIENCE_S = 90  # for one program: a hang is a finding, not the end of all
 WARM_UP, SPINS, HOLDS = 1000, 2, 20  # kernels of nl-launch-loop besides those that it was asked for
 
 
@@ -78,7 +79,7 @@ def under_nsys(argv, out):
 
 
 def under_ours(setting, argv, out, **more):
-    return subprocess.run(argv, env=collector_env(setting, out / "trace", **more), capture_output=True, text=True)
+    return subprocess.run(argv, env=collector_env(setting, out / "trace", **more), capture_output=True, text=True, timeout=PATIENCE_S)
 
 
 def nsys_sqlite(out):

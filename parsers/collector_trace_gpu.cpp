@@ -5,19 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "parsers/load_bytes.h"
+
 namespace nl::collector_trace {
 namespace {
 
 namespace format = trace_format;
 using format::Kind;
 using format::Tag;
-
-template <typename T>
-T load(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 constexpr std::size_t kMaxQueues = 1 << 19;   // what Kernel::queue can tell apart
 constexpr std::size_t kMaxThreads = 1 << 20;  // what ApiCall::thread can tell apart

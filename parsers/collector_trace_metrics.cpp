@@ -5,19 +5,14 @@
 #include <limits>
 #include <string_view>
 
+#include "parsers/load_bytes.h"
+
 namespace nl::collector_trace {
 namespace {
 
 namespace format = trace_format;
 using format::Kind;
 using format::MetricUse;
-
-template <typename T>
-T load(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // "dram__bytes_read.sum\ndram__bytes_write.sum\n"
 std::vector<std::string> names_of(std::string_view text) {

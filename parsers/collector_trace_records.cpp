@@ -8,19 +8,13 @@
 #include <fmt/format.h>
 
 #include "model/error.h"
+#include "parsers/load_bytes.h"
 
 namespace nl::collector_trace {
 namespace {
 
 namespace format = trace_format;
 using format::Kind;
-
-template <typename T>
-T load(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
 
 // The least a record of each kind must hold; 0 for kinds of later versions.
 std::size_t smallest(Kind kind) {

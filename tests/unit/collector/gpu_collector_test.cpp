@@ -16,18 +16,6 @@ using namespace nl::test;
 
 namespace {
 
-constexpr const char* kFake = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti.so";
-constexpr const char* kFakeOld = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti_old.so";
-
-Outcome run_gpu(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& more = {}) {
-  std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/gpu_program"};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  Environment environment{{"CUDA_INJECTION64_PATH", NL_BUILD_ROOT "/collector/libnl_collector.so"},
-                          {"FAKE_CUPTI", kFake}, {"NL_STAGE_CUPTI", kFake}, {"NL_STAGE_FLUSH_MS", "50"}};
-  environment.insert(environment.end(), more.begin(), more.end());
-  return run_injected(argv, folder, environment);
-}
-
 std::string name_of(const Trace& trace, const Kernel& kernel) { return trace.strings[trace.shapes[kernel.shape].name]; }
 
 bool has_note(const Trace& trace, const std::string& part) {
@@ -151,15 +139,15 @@ TEST_CASE("functions that neither start work nor wait are recorded only where as
     for (const ApiStat& stat : trace.api_stats) found.insert(trace.strings[stat.name]);
     return found;
   };
-  CHECK(names("work", kFake) == std::set<std::string>{"cudaLaunchKernel"});
-  CHECK(names("all", kFake) == std::set<std::string>{"cudaLaunchKernel"});  // cudaGetDevice is noise
-  CHECK(names("none", kFake).empty());
-  CHECK(names("work", kFakeOld) == std::set<std::string>{"cudaLaunchKernel"});
+  CHECK(names("work", kFakeCupti) == std::set<std::string>{"cudaLaunchKernel"});
+  CHECK(names("all", kFakeCupti) == std::set<std::string>{"cudaLaunchKernel"});  // cudaGetDevice is noise
+  CHECK(names("none", kFakeCupti).empty());
+  CHECK(names("work", kFakeOldCupti) == std::set<std::string>{"cudaLaunchKernel"});
 }
 
 TEST_CASE("a CUPTI of CUDA 11.8 has another clock: its times are turned into ours") {
   ScratchFolder folder;
-  REQUIRE(run_gpu({"everything"}, folder.path(), {{"NL_STAGE_CUPTI", kFakeOld}, {"FAKE_CUPTI", kFakeOld}}).exit_status == 0);
+  REQUIRE(run_gpu({"everything"}, folder.path(), {{"NL_STAGE_CUPTI", kFakeOldCupti}, {"FAKE_CUPTI", kFakeOldCupti}}).exit_status == 0);
   Trace trace = read_folder(folder.path());
   REQUIRE(trace.kernels.size() == 6);
   auto prefill = ranges_named(trace, "LLM", "prefill");
@@ -218,12 +206,12 @@ TEST_CASE("where all buffers are out, CUPTI's count of what it dropped is kept")
 }
 
 TEST_CASE("another CUPTI client is named, and the ranges are recorded all the same") {
-  for (const char* fake : {kFake, kFakeOld}) {
+  for (const char* fake : {kFakeCupti, kFakeOldCupti}) {
     ScratchFolder folder;
     Outcome outcome = run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", "CUPTI for Kineto"}, {"NL_STAGE_CUPTI", fake}, {"FAKE_CUPTI", fake}});
     CHECK(outcome.exit_status == 0);
     CHECK(outcome.err.find("nl-stage collector: another CUPTI client holds this process") == 0);
-    if (fake == kFake) CHECK(outcome.err.find("(CUPTI for Kineto)") != std::string::npos);
+    if (fake == kFakeCupti) CHECK(outcome.err.find("(CUPTI for Kineto)") != std::string::npos);
     Trace trace = read_folder(folder.path());
     CHECK_FALSE(trace.has_kernel_data);
     CHECK(has_note(trace, "another CUPTI client holds this process"));
@@ -252,7 +240,7 @@ TEST_CASE("libcupti is found in the process, in CUDA's folders and in Python's")
   ScratchFolder root;
   for (const char* place : {"loaded", "cuda/extras/CUPTI/lib64", "env/lib/python3.12/site-packages/nvidia/cuda_cupti/lib"}) {
     std::filesystem::create_directories(root.path() / place);
-    std::filesystem::copy_file(kFake, root.path() / place / "libcupti.so.12");
+    std::filesystem::copy_file(kFakeCupti, root.path() / place / "libcupti.so.12");
   }
   // Loaded by the program before, as PyTorch does.
   CHECK(found(root.path() / "loaded/libcupti.so.12", {}));

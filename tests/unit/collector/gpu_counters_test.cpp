@@ -14,19 +14,8 @@ using namespace nl::test;
 
 namespace {
 
-constexpr const char* kFake = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti.so";
-constexpr const char* kFakeOld = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti_old.so";
 constexpr const char* kStages = "LLM@prefill\nLLM@decode_all\nLLM@decode\nLLM@decode_step";
 const std::string kGemm = "_Z4gemmILi128EEvPKfS1_Pfi";
-
-Outcome run_counted(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& more) {
-  std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/gpu_program"};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  Environment environment{{"CUDA_INJECTION64_PATH", NL_BUILD_ROOT "/collector/libnl_collector.so"},
-                          {"FAKE_CUPTI", kFake}, {"NL_STAGE_CUPTI", kFake}, {"NL_STAGE_FLUSH_MS", "50"}};
-  environment.insert(environment.end(), more.begin(), more.end());
-  return run_injected(argv, folder, environment);
-}
 
 Environment stage_counters(const char* metrics = "gpu__time_duration.sum,dram__bytes_read.sum,sm__cycles_active.avg") {
   return {{"NL_STAGE_COUNTERS", "stages"}, {"NL_STAGE_COUNTER_METRICS", metrics}, {"NL_STAGE_COUNTER_RANGES", kStages}};
@@ -48,7 +37,7 @@ CounterReport read_counters(const std::filesystem::path& folder) { return read_c
 
 TEST_CASE("counters of the stages are those of the outermost stage, window by window") {
   ScratchFolder folder;
-  Outcome outcome = run_counted({"generate", "4"}, folder.path(), stage_counters());
+  Outcome outcome = run_gpu({"generate", "4"}, folder.path(), stage_counters());
   REQUIRE(outcome.exit_status == 0);
   CHECK(outcome.err.empty());
   CounterReport report = read_counters(folder.path());
@@ -71,7 +60,7 @@ TEST_CASE("counters of the stages are those of the outermost stage, window by wi
 
 TEST_CASE("more windows than CUPTI has room for are harvested in time") {
   ScratchFolder folder;
-  Outcome outcome = run_counted({"many-windows", "1000"}, folder.path(), stage_counters());
+  Outcome outcome = run_gpu({"many-windows", "1000"}, folder.path(), stage_counters());
   INFO(outcome.err);
   REQUIRE(outcome.exit_status == 0);
   CounterReport report = read_counters(folder.path());
@@ -83,7 +72,7 @@ TEST_CASE("more windows than CUPTI has room for are harvested in time") {
 
 TEST_CASE("metrics that the GPU lacks or that need a second pass are left out and named") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"generate", "2"}, folder.path(),
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(),
                       stage_counters("dram__bytes_read.sum,nosuch__metric.sum,sm__throughput.avg,lts__t_bytes.sum"))
               .exit_status == 0);
   CounterReport report = read_counters(folder.path());
@@ -99,7 +88,7 @@ TEST_CASE("without permission the program goes on, and the note has the mend") {
     std::ofstream(folder.path() / "kernels") << kGemm << "\n";
     Environment environment = std::string(mode) == "stages" ? stage_counters() : kernel_counters(folder.path() / "kernels");
     environment.push_back({"FAKE_CUPTI_DENY", "35"});
-    Outcome outcome = run_counted({"generate", "20"}, folder.path(), environment);
+    Outcome outcome = run_gpu({"generate", "20"}, folder.path(), environment);
     CHECK(outcome.exit_status == 0);
     CHECK(outcome.err.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 2);  // said once, not for every window
@@ -114,15 +103,15 @@ TEST_CASE("without permission the program goes on, and the note has the mend") {
 TEST_CASE("a CUPTI before CUDA 12.6 has no counters, and that is said") {
   ScratchFolder folder;
   Environment environment = stage_counters();
-  environment.insert(environment.end(), {{"FAKE_CUPTI", kFakeOld}, {"NL_STAGE_CUPTI", kFakeOld}});
-  CHECK(run_counted({"generate", "2"}, folder.path(), environment).exit_status == 0);
+  environment.insert(environment.end(), {{"FAKE_CUPTI", kFakeOldCupti}, {"NL_STAGE_CUPTI", kFakeOldCupti}});
+  CHECK(run_gpu({"generate", "2"}, folder.path(), environment).exit_status == 0);
   CHECK(has_note(read_counters(folder.path()).notes, "needs the CUPTI of CUDA 12.6"));
 }
 
 TEST_CASE("chosen kernels are measured once a shape, in place and replayed, inside the stages only") {
   ScratchFolder folder;
   std::ofstream(folder.path() / "kernels") << kGemm << "\n";
-  Outcome outcome = run_counted({"generate", "40"}, folder.path(), kernel_counters(folder.path() / "kernels"));
+  Outcome outcome = run_gpu({"generate", "40"}, folder.path(), kernel_counters(folder.path() / "kernels"));
   REQUIRE(outcome.exit_status == 0);
   CHECK(outcome.err.empty());
   CounterReport report = read_counters(folder.path());
@@ -149,19 +138,19 @@ TEST_CASE("chosen kernels are measured once a shape, in place and replayed, insi
 TEST_CASE("a program that ends without warning keeps the kernels that were measured") {
   ScratchFolder folder;
   std::ofstream(folder.path() / "kernels") << kGemm << "\n";
-  REQUIRE(run_counted({"generate-and-exit-now", "40"}, folder.path(), kernel_counters(folder.path() / "kernels")).exit_status == 4);
+  REQUIRE(run_gpu({"generate-and-exit-now", "40"}, folder.path(), kernel_counters(folder.path() / "kernels")).exit_status == 4);
   CHECK(read_counters(folder.path()).kernels.launches.size() == 3);
 }
 
 TEST_CASE("a list without kernels is said") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"generate", "2"}, folder.path(), kernel_counters(folder.path() / "nowhere")).exit_status == 0);
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(), kernel_counters(folder.path() / "nowhere")).exit_status == 0);
   CHECK(has_note(read_counters(folder.path()).notes, "no kernels are named in"));
 }
 
 TEST_CASE("samples of the GPU's activity lie on the clock of the ranges, without gaps") {
   ScratchFolder folder;
-  Outcome outcome = run_counted({"generate-slowly", "2"}, folder.path(),
+  Outcome outcome = run_gpu({"generate-slowly", "2"}, folder.path(),
                                 {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg,nosuch__metric,dram__bytes_read.sum"}});
   REQUIRE(outcome.exit_status == 0);
   Trace trace = read_folder(folder.path());
@@ -181,7 +170,7 @@ TEST_CASE("samples of the GPU's activity lie on the clock of the ranges, without
 
 TEST_CASE("sampling that is not permitted is said, and the trace is whole") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"generate", "2"}, folder.path(),
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(),
                       {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_DENY", "35"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
@@ -192,7 +181,7 @@ TEST_CASE("sampling that is not permitted is said, and the trace is whole") {
 
 TEST_CASE("stalls are added up by function, what was left at the end among them") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"generate", "2"}, folder.path(), {{"NL_STAGE_PC_SAMPLING", "18"}}).exit_status == 0);
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(), {{"NL_STAGE_PC_SAMPLING", "18"}}).exit_status == 0);
   Trace trace = read_folder(folder.path());
   REQUIRE(trace.stalls.size() == 1);
   CHECK(trace.stalls[0].kernel == kGemm);
@@ -203,7 +192,7 @@ TEST_CASE("stalls are added up by function, what was left at the end among them"
 
 TEST_CASE("stalls and activity cannot be sampled at once: the stalls are") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"generate", "2"}, folder.path(),
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(),
                       {{"NL_STAGE_PC_SAMPLING", "18"}, {"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
@@ -213,7 +202,7 @@ TEST_CASE("stalls and activity cannot be sampled at once: the stalls are") {
 
 TEST_CASE("a child of fork without exec leaves the parent's counters alone") {
   ScratchFolder folder;
-  REQUIRE(run_counted({"fork", "10"}, folder.path(), stage_counters()).exit_status == 0);
+  REQUIRE(run_gpu({"fork", "10"}, folder.path(), stage_counters()).exit_status == 0);
   CHECK(read_counters(folder.path()).rows_damaged.empty());
 }
 
@@ -222,7 +211,7 @@ TEST_CASE("what the counters allocated is still reachable at the exit") {
   std::ofstream(folder.path() / "kernels") << kGemm << "\n";
   for (Environment environment : {stage_counters(), kernel_counters(folder.path() / "kernels")}) {
     environment.insert(environment.end(), kLeakCheck.begin(), kLeakCheck.end());
-    Outcome outcome = run_counted({"generate", "40"}, folder.path(), environment);
+    Outcome outcome = run_gpu({"generate", "40"}, folder.path(), environment);
     INFO(outcome.err);
     CHECK(outcome.exit_status == 0);
   }

@@ -66,6 +66,15 @@ Outcome run_injected(const std::vector<std::string>& argv, const std::filesystem
   return outcome;
 }
 
+Outcome run_gpu(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& more) {
+  std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/gpu_program"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  Environment environment{{"CUDA_INJECTION64_PATH", NL_BUILD_ROOT "/collector/libnl_collector.so"},
+                          {"FAKE_CUPTI", kFakeCupti}, {"NL_STAGE_CUPTI", kFakeCupti}, {"NL_STAGE_FLUSH_MS", "50"}};
+  environment.insert(environment.end(), more.begin(), more.end());
+  return run_injected(argv, folder, environment);
+}
+
 Outcome run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& environment) {
   std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/nvtx_program"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());

@@ -33,6 +33,11 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 Outcome run_injected(const std::vector<std::string>& argv, const std::filesystem::path& folder, const Environment& environment = {});
 Outcome run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& environment = {});
 
+// gpu_program with both halves injected, over the libcupti that stands in for the real one, or one of CUDA 11.8's age.
+inline constexpr const char* kFakeCupti = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti.so";
+inline constexpr const char* kFakeOldCupti = NL_BUILD_ROOT "/tests/unit/collector/libfake_cupti_old.so";
+Outcome run_gpu(const std::vector<std::string>& arguments, const std::filesystem::path& folder, const Environment& environment = {});
+
 // For a program built with AddressSanitizer: what nothing points to when it exits makes it fail. Costs seconds.
 inline const Environment kLeakCheck{{"ASAN_OPTIONS", "detect_leaks=1"}};
 

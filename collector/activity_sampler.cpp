@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include "collector/lock.h"
 #include "collector/metric_set.h"
 #include "collector/recorder.h"
+#include "collector/sample_writer.h"
+#include "collector/stall_sampler.h"
 
 namespace nl::collector {
 namespace {
@@ -34,15 +35,17 @@ struct GpuSampler {  // of one device
   Image availability, image;
   std::uint32_t set = 0;
   bool running = false;
+  bool lost = false;  // samples, before the next one that is written
 };
 
 struct Sampling {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // one drain at a time
+  // Devices are added in CUPTI's callbacks, maybe with the driver's locks held, and so never wait for a drain.
+  pthread_mutex_t add_mutex = PTHREAD_MUTEX_INITIALIZER, drain_mutex = PTHREAD_MUTEX_INITIALIZER;
   const CuptiLibrary* library = nullptr;
   const char* metric_list = nullptr;
   long interval_us = 0;
   GpuSampler devices[kMaxDevices];
-  std::size_t device_count = 0;
+  std::atomic<std::size_t> device_count{0};
   std::atomic<bool> over{false};
   pid_t pid = 0;
   bool told_left_out = false;
@@ -131,7 +134,7 @@ CounterTrouble open_sampler(GpuSampler& gpu) {
 }
 
 void describe(GpuSampler& gpu) {
-  alignas(8) char buffer[12 * 1024];
+  alignas(8) static char buffer[12 * 1024];  // under the lock
   trace_format::MetricSet record{};
   record.use = MetricUse::kSamples;
   record.device = gpu.device;
@@ -141,59 +144,36 @@ void describe(GpuSampler& gpu) {
   log.append(buffer, gpu.metrics.describe(record, gpu.set, buffer, sizeof buffer));
 }
 
-void add_device(std::uint32_t device) {
-  if (sampling.device_count == kMaxDevices) return;
-  GpuSampler& gpu = sampling.devices[sampling.device_count++];
-  gpu.device = device;
-  if (auto trouble = open_sampler(gpu)) return note_trouble(*sampling.library, kNotSampled, trouble);
-  if (*gpu.metrics.left_out() != '\0')
-    note_once(sampling.told_left_out, "samples leave out what this GPU does not have or does not measure in one pass: %s", gpu.metrics.left_out());
-  gpu.running = true;
-  describe(gpu);
+void close_sampler(GpuSampler& gpu) {
+  gpu.running = false;
+  if (gpu.sampler == nullptr) return;
+  auto call = of<cupti::PmCall>(gpu);
+  gpu.sampler = nullptr;
+  api().cuptiPmSamplingDisable(&call);
 }
 
-// Rows of one record of the trace.
-class SampleWriter {
- public:
-  SampleWriter(std::uint32_t set, std::size_t metrics, bool lost) : set_(set), row_bytes_(kSampleBytes + metrics * sizeof(float)), lost_(lost) {}
-  ~SampleWriter() { flush(); }
-  void add(std::int64_t start_ns, std::uint32_t duration_ns, const double* values, std::size_t metrics) {
-    if (used_ + row_bytes_ + 8 > sizeof buffer_) flush();
-    char* at = buffer_ + used_;
-    std::memcpy(at, &start_ns, sizeof start_ns);
-    std::memcpy(at + 8, &duration_ns, sizeof duration_ns);
-    for (std::size_t i = 0; i < metrics; ++i) {
-      auto value = static_cast<float>(values[i]);
-      std::memcpy(at + kSampleBytes + i * sizeof value, &value, sizeof value);
-    }
-    used_ += row_bytes_;
-    ++count_;
-  }
+void add_device(std::uint32_t device) {
+  std::size_t count = sampling.device_count.load(std::memory_order_relaxed);
+  if (count == kMaxDevices) return;
+  GpuSampler& gpu = sampling.devices[count];
+  gpu.device = device;
+  auto trouble = open_sampler(gpu);
+  if (!trouble) describe(gpu);
+  gpu.running = !trouble;
+  if (trouble) close_sampler(gpu);
+  sampling.device_count.store(count + 1, std::memory_order_release);
+  if (trouble) return note_trouble(*sampling.library, kNotSampled, trouble);
+  if (*gpu.metrics.left_out() != '\0')
+    note_once(sampling.told_left_out, "samples leave out what this GPU does not have or does not measure in one pass: %s",
+              gpu.metrics.left_out());
+}
 
- private:
-  void flush() {
-    if (count_ == 0) return;
-    std::size_t bytes = (used_ + 7) & ~std::size_t{7};
-    std::memset(buffer_ + used_, 0, bytes - used_);
-    Samples record{{Kind::kSamples, static_cast<std::uint16_t>(bytes), set_}, count_, lost_};
-    std::memcpy(buffer_, &record, sizeof record);
-    GpuLog().append(buffer_, bytes);
-    used_ = sizeof(Samples);
-    count_ = 0;
-    lost_ = false;
-  }
-  std::uint32_t set_, count_ = 0;
-  std::size_t row_bytes_, used_ = sizeof(Samples);
-  bool lost_;
-  alignas(8) char buffer_[16 * 1024];
-};
-
-void write_samples(GpuSampler& gpu, bool lost) {
+void write_samples(GpuSampler& gpu) {
   auto count = cupti::params<cupti::PmCount>();
   count.image = gpu.image.data();
   count.bytes = gpu.image.bytes();
   if (api().cuptiPmSamplingGetCounterDataInfo(&count) != cupti::kSuccess) return;
-  SampleWriter writer(gpu.set, gpu.metrics.size(), lost);
+  SampleWriter writer(gpu.set, gpu.metrics.size(), gpu.lost);
   double values[MetricSet::kMaxMetrics];
   for (std::size_t i = 0; i < count.completed; ++i) {
     auto info = of<cupti::PmSampleInfo>(gpu);
@@ -205,12 +185,13 @@ void write_samples(GpuSampler& gpu, bool lost) {
     // The first one reaches back to when the counters were last read, whoever did that; some are empty.
     if (duration_ns == 0 || duration_ns > 4'000 * static_cast<std::uint64_t>(sampling.interval_us)) continue;
     if (gpu.metrics.evaluate(gpu.image, i, values) != cupti::kSuccess) continue;
-    writer.add(static_cast<std::int64_t>(info.start), static_cast<std::uint32_t>(duration_ns), values, gpu.metrics.size());
+    writer.add(static_cast<std::int64_t>(info.start), static_cast<std::uint32_t>(duration_ns), values);
+    gpu.lost = false;
   }
 }
 
-void drain(GpuSampler& gpu) {
-  for (int rounds = 0; gpu.running && rounds < 1000; ++rounds) {
+void drain(GpuSampler& gpu, std::int64_t until_ns) {
+  while (gpu.running && now_ns() < until_ns) {
     auto decode = of<cupti::PmDecode>(gpu);
     decode.image = gpu.image.data();
     decode.bytes = gpu.image.bytes();
@@ -220,17 +201,23 @@ void drain(GpuSampler& gpu) {
       return note_trouble(*sampling.library, "activity is sampled no longer", {result, "cuptiPmSamplingDecodeData"});
     }
     bool full = decode.stop_reason == kImageFull;
-    write_samples(gpu, decode.overflow != 0 || full);
+    gpu.lost = gpu.lost || decode.overflow != 0 || full;
+    write_samples(gpu);
     if (clear_image(gpu) || !full) return;
   }
 }
 
+constexpr std::int64_t kOneDrainNs = 1'000'000'000;
+
 void drain_all() {
-  Lock lock(sampling.mutex);
-  for (std::size_t i = 0; i < sampling.device_count && !sampling.over.load(std::memory_order_relaxed); ++i) drain(sampling.devices[i]);
+  Lock lock(sampling.drain_mutex);
+  std::size_t count = sampling.device_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count && !sampling.over.load(std::memory_order_acquire); ++i)
+    drain(sampling.devices[i], now_ns() + kOneDrainNs);
 }
 
 void* sample_regularly(void*) {
+  pthread_setname_np(pthread_self(), "nl-stage sample");
   long period_us = std::clamp(sampling.interval_us * long{kSamplesAtOnce}, 1'000L, 200'000L);
   while (!sampling.over.load(std::memory_order_relaxed)) {
     usleep(static_cast<useconds_t>(period_us));
@@ -242,23 +229,23 @@ void* sample_regularly(void*) {
 }  // namespace
 
 void sample_activity(const CuptiLibrary& library) {
-  sampling.interval_us = number_from("NL_STAGE_PM_SAMPLING_US", 0, 0, 1'000'000);
+  sampling.interval_us = number_from("NL_STAGE_PM_SAMPLING_US", 0, 50, 1'000'000);
   if (sampling.interval_us == 0) return;
   sampling.metric_list = kept_text_from("NL_STAGE_PM_METRICS");
   sampling.pid = getpid();
   if (sampling.metric_list == nullptr) return note("%s: NL_STAGE_PM_METRICS names no metric", kNotSampled);
   if (!offered(library.profiler)) return note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kNotSampled, library.path);
-  if (text_from("NL_STAGE_PC_SAMPLING") != nullptr)
+  if (stalls_are_sampled())
     return note("%s: stalls are, and the GPU does only one of the two at a time", kNotSampled);
-  if (!run_in_background("nl-stage sample", sample_regularly)) return note("%s: there is no thread for it", kNotSampled);
+  if (!run_in_background(sample_regularly)) return note("%s: there is no thread for it", kNotSampled);
   sampling.library = &library;
 }
 
 void sample_activity_of(std::uint32_t device) {
   if (sampling.library == nullptr || getpid() != sampling.pid) return;
-  Lock lock(sampling.mutex);
-  if (sampling.over.load(std::memory_order_relaxed)) return;
-  for (std::size_t i = 0; i < sampling.device_count; ++i)
+  Lock lock(sampling.add_mutex);
+  if (sampling.over.load(std::memory_order_acquire)) return;
+  for (std::size_t i = 0; i < sampling.device_count.load(std::memory_order_relaxed); ++i)
     if (sampling.devices[i].device == device) return;
   add_device(device);
   // Again, now that CUPTI has loaded what it samples with: we must have finished before those libraries do.
@@ -267,14 +254,15 @@ void sample_activity_of(std::uint32_t device) {
 
 void finish_activity_samples() {
   if (sampling.library == nullptr || getpid() != sampling.pid || sampling.over.exchange(true)) return;
-  Lock lock(sampling.mutex);
-  for (std::size_t i = 0; i < sampling.device_count; ++i) {
+  AskedLock lock(sampling.drain_mutex, kPatienceSeconds);
+  if (!lock) return;
+  for (std::size_t i = 0; i < sampling.device_count.load(std::memory_order_acquire); ++i) {
     GpuSampler& gpu = sampling.devices[i];
-    if (!gpu.running) continue;
+    if (gpu.sampler == nullptr) continue;
     auto call = of<cupti::PmCall>(gpu);
     api().cuptiPmSamplingStop(&call);
-    drain(gpu);
-    api().cuptiPmSamplingDisable(&call);
+    drain(gpu, now_ns() + kOneDrainNs);
+    close_sampler(gpu);
   }
 }
 

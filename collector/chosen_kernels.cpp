@@ -5,6 +5,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "collector/peer_kernels.h"
+
 namespace nl::collector {
 
 bool ChosenKernels::read(const char* path, unsigned in_place, unsigned replayed) {
@@ -17,21 +19,28 @@ bool ChosenKernels::read(const char* path, unsigned in_place, unsigned replayed)
   for (ssize_t length; (length = getline(&line, &room, file)) > 0;) {
     std::size_t bytes = std::strcspn(line, "\r\n");
     std::uint64_t hash = hash_text(line, bytes);
-    if (bytes > 0 && names_.find(hash, line, bytes) == nullptr) names_.add(hash, line, bytes);
+    line[bytes] = '\0';
+    if (bytes > 0 && !talks_to_peers(line) && names_.find(hash, line, bytes) == nullptr) names_.add(hash, line, bytes);
   }
   std::free(line);
   std::fclose(file);
   return names_.size() > 0;
 }
 
+bool ChosenKernels::named(const char* mangled) const {
+  if (mangled == nullptr) return false;
+  std::size_t length = std::strlen(mangled);
+  return names_.find(hash_text(mangled, length), mangled, length) != nullptr;
+}
+
 ChosenKernels::Shape* ChosenKernels::find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3],
                                           std::uint32_t device) {
-  if (mangled == nullptr) return nullptr;
   std::size_t length = std::strlen(mangled);
   std::uint64_t hash = hash_text(mangled, length);
   const Text* name = names_.find(hash, mangled, length);
   if (name == nullptr) return nullptr;
-  for (std::uint32_t number : {grid[0], grid[1], grid[2], block[0], block[1], block[2], device}) hash = (hash ^ number) * 0x9E3779B97F4A7C15ULL;
+  for (std::uint32_t number : {grid[0], grid[1], grid[2], block[0], block[1], block[2], device})
+    hash = (hash ^ number) * 0x9E3779B97F4A7C15ULL;
   for (std::size_t i = hash >> 32;; ++i) {
     Shape& shape = shapes_[i % kMaxShapes];
     if (shape.name == nullptr) {

@@ -19,10 +19,13 @@ class ChosenKernels {
     std::uint8_t failures;
   };
 
-  // A file with one mangled name a line; launches of each shape to measure in place and replayed. False: no names.
+  // A file with one mangled name a line (peer_kernels.h: some are left out), and how many launches of each shape to
+  // measure in place and replayed. False: no names.
   bool read(const char* path, unsigned in_place, unsigned replayed);
 
-  // nullptr where the kernel is not chosen, or there are more shapes than can be kept.
+  // Whether it is one of them; any thread may ask.
+  bool named(const char* mangled) const;
+  // nullptr where it is not, or there are more shapes than can be kept.
   Shape* find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3], std::uint32_t device);
 
   // Which pass to measure this launch in; false: none. Changing the pass costs a tenth of a second, so that it waits

@@ -1,7 +1,7 @@
 // The GPU half: the driver loads this library where CUDA_INJECTION64_PATH names it and calls InitializeInjection while
 // CUDA starts. A process is either traced (and sampled, where that is asked for) or its counters are measured.
 #include <atomic>
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -16,10 +16,12 @@
 #include "collector/gpu_log.h"
 #include "collector/gpu_trace.h"
 #include "collector/kernel_counters.h"
+#include "collector/lock.h"
 #include "collector/range_profiler.h"
 #include "collector/recorder.h"
 #include "collector/stage_counters.h"
 #include "collector/stall_sampler.h"
+#include "collector/stream_capture.h"
 
 namespace nl::collector {
 namespace {
@@ -40,6 +42,7 @@ struct Injection {
 constinit Injection injection;
 
 void* flush_regularly(void*) {
+  pthread_setname_np(pthread_self(), "nl-stage flush");
   timespec pause{injection.flush_ms / 1000, injection.flush_ms % 1000 * 1'000'000};
   while (!injection.exiting.load(std::memory_order_relaxed)) {
     nanosleep(&pause, nullptr);
@@ -55,42 +58,56 @@ void* flush_regularly(void*) {
 
 void finish_at_exit() {
   if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
-  timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 5;  // a flush that hangs in CUPTI must not keep the program from ending
-  if (pthread_mutex_timedlock(&injection.flush_mutex, &until) != 0) return;
+  AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
+  if (!lock) return;
   finish_stage_counters();
+  finish_kernel_counters();
   finish_activity_samples();
   finish_stall_samples();
   finish_gpu_trace();
-  pthread_mutex_unlock(&injection.flush_mutex);
 }
 
-void before_device_reset() {
-  finish_stage_counters();
+// What belongs to the contexts goes with them.
+void around_device_reset(const cupti::CallbackData& call) {
+  if (call.site != cupti::kEnter) return;
+  rescue_stage_counters();
+  rescue_stall_samples();
   rescue_gpu_trace();
 }
 
-void on_resource(std::uint32_t what, const cupti::ResourceData& data) {
-  if (what == cupti::kContextDestroyed) return context_destroyed(data.context);
-  if (what != cupti::kContextCreated) return;
-  std::uint32_t device = context_created(injection.library, data.context);
-  sample_stalls_of(data.context, device);
+void around_driver_call(const cupti::CallbackData& call) {
+  if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
+  else around_launch(call);
+}
+
+void on_resource(std::uint32_t what, void* context) {
+  if (what == cupti::kContextDestroyStarting) {
+    context_destroyed(context);
+    forget_stage_counters_of(context);
+    forget_kernel_counters_of(context);
+    forget_stalls_of(context);
+  }
+  std::uint32_t device = 0;
+  if (what != cupti::kContextCreated || !context_created(injection.library, context, device)) return;
+  sample_stalls_of(context, device);
   sample_activity_of(device);
 }
 
 void on_callback(void*, int domain, std::uint32_t function, const void* data) {
   if (injection.off.load(std::memory_order_relaxed)) return;
+  int before = errno;
   switch (domain) {
-    case cupti::kDomainResource: return on_resource(function, *static_cast<const cupti::ResourceData*>(data));
-    case cupti::kDomainDriver: return around_launch(*static_cast<const cupti::CallbackData*>(data));
-    case cupti::kDomainRuntime: return before_device_reset();
-    default: return;
+    case cupti::kDomainResource: on_resource(function, static_cast<const cupti::ResourceData*>(data)->context); break;
+    case cupti::kDomainDriver: around_driver_call(*static_cast<const cupti::CallbackData*>(data)); break;
+    case cupti::kDomainRuntime: around_device_reset(*static_cast<const cupti::CallbackData*>(data)); break;
+    default: break;
   }
+  errno = before;  // the program's
 }
 
 void after_fork_in_child() {
   injection.off.store(true, std::memory_order_relaxed);
+  listen_to_ranges(nullptr);
   forget_gpu_trace();
 }
 
@@ -98,6 +115,7 @@ Mode chosen_mode() {
   const char* counters = text_from("NL_STAGE_COUNTERS");
   if (counters != nullptr && std::strcmp(counters, "stages") == 0) return Mode::kStageCounters;
   if (counters != nullptr && std::strcmp(counters, "kernels") == 0) return Mode::kKernelCounters;
+  if (counters != nullptr) note("NL_STAGE_COUNTERS is neither stages nor kernels: the program is traced");
   return Mode::kTrace;
 }
 
@@ -139,26 +157,30 @@ bool listen(cupti::Domain domain, std::uint32_t function) {
 
 void listen_to_contexts() {
   listen(cupti::kDomainResource, cupti::kContextCreated);
-  listen(cupti::kDomainResource, cupti::kContextDestroyed);
+  listen(cupti::kDomainResource, cupti::kContextDestroyStarting);
 }
 
-void listen_to_launches() {
+void listen_to(cupti::Domain domain, bool (*wanted)(const char* function)) {
   constexpr std::uint32_t kMaxFunctions = 2048;
   for (std::uint32_t function = 1; function < kMaxFunctions; ++function) {
     const char* name = nullptr;
-    bool found = injection.library.api.cuptiGetCallbackName(cupti::kDomainDriver, function, &name) == cupti::kSuccess && name != nullptr;
-    if (found && is_kernel_launch(name)) listen(cupti::kDomainDriver, function);
+    bool found = injection.library.api.cuptiGetCallbackName(domain, function, &name) == cupti::kSuccess && name != nullptr;
+    if (found && wanted(name)) listen(domain, function);
   }
+}
+
+void listen_to_device_reset() {
+  listen_to(cupti::kDomainRuntime, [](const char* function) { return std::strncmp(function, "cudaDeviceReset", 15) == 0; });
 }
 
 bool start_tracing() {
   if (!trace_gpu(injection.library)) return false;
-  if (device_reset_function() != 0) listen(cupti::kDomainRuntime, device_reset_function());
+  listen_to_device_reset();
   listen_to_contexts();
   sample_stalls(injection.library);
   sample_activity(injection.library);
   injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);
-  if (!run_in_background("nl-stage flush", flush_regularly))
+  if (!run_in_background(flush_regularly))
     note("no thread for flushing: a process that is killed loses more than a second");
   return true;
 }
@@ -170,12 +192,15 @@ bool start_counting() {
   }
   GpuLog().packer().start(append_gpu_record, nullptr, nullptr);  // names only
   listen_to_contexts();
+  listen_to_device_reset();
+  find_stream_capture();
   if (injection.mode == Mode::kStageCounters) {
+    listen_to(cupti::kDomainDriver, is_capture_function);
     count_stages(injection.library);
     return true;
   }
   if (!count_kernels(injection.library)) return false;
-  listen_to_launches();
+  listen_to(cupti::kDomainDriver, is_kernel_launch);
   return true;
 }
 
@@ -184,7 +209,12 @@ void start_once() {
   injection.mode = chosen_mode();
   if (!load() || !subscribe()) return;
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  if (injection.mode == Mode::kTrace ? start_tracing() : start_counting()) std::atexit(finish_at_exit);
+  if (injection.mode == Mode::kTrace ? start_tracing() : start_counting()) {
+    std::atexit(finish_at_exit);
+    return;
+  }
+  injection.off.store(true, std::memory_order_relaxed);
+  injection.library.api.cuptiUnsubscribe(injection.subscriber);  // another profiler may have it
 }
 
 }  // namespace

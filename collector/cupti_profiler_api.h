@@ -297,7 +297,7 @@ Params params() {
 
 // The callbacks that tell of contexts and launches.
 inline constexpr Domain kDomainResource = static_cast<Domain>(3);
-inline constexpr std::uint32_t kContextCreated = 1, kContextDestroyed = 2;
+inline constexpr std::uint32_t kContextCreated = 1, kContextDestroyStarting = 2;
 struct ResourceData {
   void* context;
 };

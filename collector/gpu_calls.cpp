@@ -46,7 +46,6 @@ void CallChooser::list(const cupti::Api& api, cupti::Domain domain, CallChoice c
     missing = 0;
     exists_[domain][function] = true;
     wanted_[domain][function] = choice == CallChoice::kAll ? !is_noise(name) : choice == CallChoice::kWork && starts_or_waits(name);
-    if (domain == cupti::kDomainRuntime && std::strncmp(name, "cudaDeviceReset", 15) == 0) device_reset_ = function;
   }
 }
 

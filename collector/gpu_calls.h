@@ -17,8 +17,6 @@ class CallChooser {
   bool wanted(std::uint32_t domain, std::uint32_t function) const {
     return !sorts_ || (domain < 3 && function < kMaxFunctions && wanted_[domain][function]);
   }
-  // 0: there is none. Its number in CUPTI's runtime domain.
-  std::uint32_t device_reset() const { return device_reset_; }
 
  private:
   static constexpr std::uint32_t kMaxFunctions = 2048;
@@ -28,7 +26,6 @@ class CallChooser {
   bool sorts_ = false;
   bool wanted_[3][kMaxFunctions] = {};
   bool exists_[3][kMaxFunctions] = {};
-  std::uint32_t device_reset_ = 0;
 };
 
 }  // namespace nl::collector

@@ -15,12 +15,11 @@ constinit Contexts known;
 
 }  // namespace
 
-std::uint32_t context_created(const CuptiLibrary& library, void* context) {
-  std::uint32_t device = 0;
-  if (library.profiler.cuptiGetDeviceId == nullptr || library.profiler.cuptiGetDeviceId(context, &device) != cupti::kSuccess) device = 0;
+bool context_created(const CuptiLibrary& library, void* context, std::uint32_t& device) {
+  if (library.profiler.cuptiGetDeviceId == nullptr || library.profiler.cuptiGetDeviceId(context, &device) != cupti::kSuccess) return false;
   Lock lock(known.mutex);
   if (known.count < kMaxContexts) known.list[known.count++] = {context, device};
-  return device;
+  return true;
 }
 
 void context_destroyed(void* context) {

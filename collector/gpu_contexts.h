@@ -14,7 +14,7 @@ struct GpuContext {
 };
 inline constexpr std::size_t kMaxContexts = 32;
 
-std::uint32_t context_created(const CuptiLibrary& library, void* context);  // its device
+bool context_created(const CuptiLibrary& library, void* context, std::uint32_t& device);  // false: CUPTI does not say on which
 void context_destroyed(void* context);
 
 // The oldest context of each device, which its counters are measured through; how many.

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "collector/recorder.h"
+#include "collector/tell_user.h"
 
 namespace nl::collector {
 namespace {
@@ -34,7 +34,7 @@ void write_note(const char* format, va_list arguments) {
   GpuLog().append(buffer, record.head.bytes);
   char line[2200];
   int bytes = std::snprintf(line, sizeof line, "nl-stage collector: %s\n", text);
-  if (bytes > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(bytes)) < 0) return;  // nobody is left to be told
+  if (bytes > 0) tell_user(line);
 }
 
 }  // namespace

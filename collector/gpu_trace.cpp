@@ -197,6 +197,4 @@ void rescue_gpu_trace() {
 
 void forget_gpu_trace() { gpu.off.store(true, std::memory_order_relaxed); }
 
-unsigned device_reset_function() { return gpu.calls.device_reset(); }
-
 }  // namespace nl::collector

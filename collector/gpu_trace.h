@@ -16,7 +16,4 @@ void finish_gpu_trace();      // all of it, at the program's end
 void rescue_gpu_trace();      // cudaDeviceReset takes the records with it
 void forget_gpu_trace();      // in a child of fork: CUDA is the parent's
 
-// cudaDeviceReset's number among the runtime's functions; 0: not found.
-unsigned device_reset_function();
-
 }  // namespace nl::collector

@@ -1,9 +1,10 @@
 #include "collector/kernel_counters.h"
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,9 +12,11 @@
 #include "collector/environment.h"
 #include "collector/gpu_contexts.h"
 #include "collector/gpu_log.h"
+#include "collector/lock.h"
 #include "collector/range_profiler.h"
 #include "collector/recorder.h"
 #include "collector/stage_watch.h"
+#include "collector/stream_capture.h"
 
 namespace nl::collector {
 namespace {
@@ -23,7 +26,7 @@ using Pass = ChosenKernels::Pass;
 
 constexpr const char* kNotMeasured = "counters are not measured";
 constexpr std::size_t kMaxDevices = 16;
-constexpr std::size_t kRanges = 8;  // one is ours; more mean that another thread launched meanwhile
+constexpr std::size_t kRanges = 32;  // one is ours; more mean that other threads launched meanwhile
 
 struct GpuCounters {  // of one device
   RangeProfiler profiler;
@@ -41,9 +44,8 @@ struct KernelCounting {
   ChosenKernels chosen;
   GpuCounters devices[kMaxDevices];
   std::size_t device_count = 0;
-  pid_t pid = 0;
-  int (*is_capturing)(void* stream, int* status) = nullptr;
-  bool told_left_out = false, told_disturbed = false;
+  std::atomic<bool> over{false};  // the program ends, and so do the libraries that CUPTI uses
+  bool told_left_out[2] = {}, told_disturbed = false;
 };
 
 constinit KernelCounting counting;
@@ -53,6 +55,7 @@ struct Measuring {  // on this thread
   ChosenKernels::Shape* shape;
   Pass pass;
   std::int64_t time_ns;
+  std::uint32_t correlation;
   bool inside;  // our own calls into CUPTI may launch, too
 };
 constinit thread_local Measuring measuring{};
@@ -63,29 +66,26 @@ struct LaunchShape {
   void* stream;
 };
 
+// Nothing where the program gave nothing: then it is told so by the driver.
 LaunchShape shape_of(const cupti::CallbackData& call) {
   if (std::strncmp(call.function, "cuLaunchKernelEx", 16) == 0) {
     const cupti::LaunchConfig* config = static_cast<const cupti::LaunchExArguments*>(call.arguments)->config;
+    if (config == nullptr) return {};
     return {&config->grid, &config->block, config->stream};
   }
   const auto* arguments = static_cast<const cupti::LaunchArguments*>(call.arguments);
   return {&arguments->grid, &arguments->block, arguments->stream};
 }
 
-// A launch that is recorded into a graph does not run.
-bool captured(void* stream) {
-  int status = 0;
-  return counting.is_capturing != nullptr && counting.is_capturing(stream, &status) == 0 && status != 0;
-}
-
 bool give_up(GpuCounters& gpu, const CounterTrouble& trouble) {
-  if (!gpu.failed) note_trouble(*counting.library, kNotMeasured, trouble);
+  bool nothing_yet = gpu.sets[0] == 0 && gpu.sets[1] == 0;
+  if (!gpu.failed) note_trouble(*counting.library, nothing_yet ? kNotMeasured : "counters are no longer measured", trouble);
   gpu.failed = true;
   return false;
 }
 
 void describe(GpuCounters& gpu, Pass pass) {
-  alignas(8) char buffer[12 * 1024];
+  alignas(8) static char buffer[12 * 1024];  // under the lock
   trace_format::MetricSet record{};
   record.use = MetricUse::kKernel;
   record.device = gpu.profiler.device();
@@ -99,8 +99,8 @@ bool prepare(GpuCounters& gpu, Pass pass) {
   gpu.metrics[pass].choose(counting.lists[pass]);
   if (auto trouble = gpu.profiler.prepare(gpu.metrics[pass], pass == ChosenKernels::kInPlace)) return give_up(gpu, trouble);
   if (*gpu.metrics[pass].left_out() != '\0')
-    note_once(counting.told_left_out, "counters of kernels leave out what this GPU does not have or does not measure in one pass: %s",
-              gpu.metrics[pass].left_out());
+    note_once(counting.told_left_out[pass], "counters of kernels leave out what this GPU does not have%s: %s",
+              pass == ChosenKernels::kInPlace ? " or does not measure in one pass" : "", gpu.metrics[pass].left_out());
   describe(gpu, pass);
   return true;
 }
@@ -114,13 +114,17 @@ bool configure(GpuCounters& gpu, Pass pass) {
 }
 
 GpuCounters* device_of(void* context, std::uint32_t device) {
+  GpuCounters* gpu = nullptr;
   for (std::size_t i = 0; i < counting.device_count; ++i)
-    if (counting.devices[i].profiler.device() == device)
-      return counting.devices[i].profiler.context() == context && !counting.devices[i].failed ? &counting.devices[i] : nullptr;
-  if (counting.device_count == kMaxDevices) return nullptr;
-  GpuCounters& gpu = counting.devices[counting.device_count++];
-  auto trouble = gpu.profiler.open(*counting.library, context, device);
-  return trouble ? (give_up(gpu, trouble), nullptr) : &gpu;
+    if (counting.devices[i].profiler.device() == device) gpu = &counting.devices[i];
+  if (gpu == nullptr && counting.device_count < kMaxDevices) gpu = &counting.devices[counting.device_count++];
+  if (gpu == nullptr || gpu->failed) return nullptr;
+  if (gpu->profiler.context() == nullptr) {
+    gpu->configured = -1;
+    if (auto trouble = gpu->profiler.open(*counting.library, context, device)) return give_up(*gpu, trouble), nullptr;
+    std::atexit(finish_kernel_counters);  // before the libraries that CUPTI has loaded for it
+  }
+  return gpu->profiler.context() == context ? gpu : nullptr;
 }
 
 void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::CallbackData& call) {
@@ -141,18 +145,23 @@ void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::Ca
   ChosenKernels::measured(*measured.shape, measured.pass);
 }
 
-// True: counters run, and the lock is held until the launch has returned.
+// True: counters run, and the lock is held until the launch has returned. Never waits for the lock: another thread may
+// hold it while its kernel waits for the one that this thread is about to launch.
 bool begin(const cupti::CallbackData& call) {
   LaunchShape launch = shape_of(call);
   std::uint32_t device = 0;
-  if (captured(launch.stream) || counting.library->profiler.cuptiGetDeviceId(call.context, &device) != cupti::kSuccess) return false;
-  pthread_mutex_lock(&counting.mutex);
+  bool per_thread = std::strstr(call.function, "_ptsz") != nullptr;
+  if (launch.grid == nullptr || is_captured(launch.stream, per_thread)) return false;
+  if (counting.library->profiler.cuptiGetDeviceId(call.context, &device) != cupti::kSuccess) return false;
+  if (pthread_mutex_trylock(&counting.mutex) != 0) return false;
   Pass pass{};
-  ChosenKernels::Shape* shape = counting.chosen.find(call.symbol, *launch.grid, *launch.block, device);
+  ChosenKernels::Shape* shape = nullptr;
+  if (!counting.over.load(std::memory_order_acquire))
+    shape = counting.chosen.find(call.symbol, *launch.grid, *launch.block, device);
   if (shape != nullptr && counting.chosen.wanted(*shape, pass))
     if (GpuCounters* gpu = device_of(call.context, device); gpu != nullptr && configure(*gpu, pass)) {
       auto trouble = gpu->profiler.start();
-      measuring = {gpu, shape, pass, now_ns(), true};
+      measuring = {gpu, shape, pass, now_ns(), call.correlation, true};
       if (!trouble) return true;
       give_up(*gpu, trouble);
     }
@@ -160,15 +169,16 @@ bool begin(const cupti::CallbackData& call) {
   return false;
 }
 
-void end(const cupti::CallbackData& call) {
-  GpuCounters& gpu = *measuring.gpu;
+void end(const Measuring& measured, const cupti::CallbackData& call) {
+  GpuCounters& gpu = *measured.gpu;
   auto trouble = gpu.profiler.stop();
   std::size_t ranges = trouble ? 0 : gpu.profiler.ranges();
   if (trouble) give_up(gpu, trouble);
-  else if (ranges == 1) write_counters(gpu, measuring, call);
-  else ChosenKernels::failed(*measuring.shape);
+  else if (ranges == 1) write_counters(gpu, measured, call);
+  else ChosenKernels::failed(*measured.shape);
   if (ranges > 1)
-    note_once(counting.told_disturbed, "some launches could not be told from those of other threads at the same time: their counters are left out");
+    note_once(counting.told_disturbed,
+              "some launches could not be told from those of other threads at the same time: their counters are left out");
   if (!gpu.failed)
     if (auto again = gpu.profiler.clear()) give_up(gpu, again);
   pthread_mutex_unlock(&counting.mutex);
@@ -178,7 +188,6 @@ void end(const cupti::CallbackData& call) {
 
 bool count_kernels(const CuptiLibrary& library) {
   counting.library = &library;
-  counting.pid = getpid();
   counting.lists[ChosenKernels::kInPlace] = kept_text_from("NL_STAGE_COUNTER_METRICS");
   counting.lists[ChosenKernels::kReplayed] = kept_text_from("NL_STAGE_COUNTER_REPLAY_METRICS");
   auto launches = static_cast<unsigned>(number_from("NL_STAGE_COUNTER_LAUNCHES", 1, 1, 100));
@@ -187,12 +196,21 @@ bool count_kernels(const CuptiLibrary& library) {
     note("%s: no kernels are named in %s", kNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
     return false;
   }
-  if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
-    counting.is_capturing = reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
-    dlclose(driver);
-  }
-  watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr);
-  return true;
+  if (watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr) || text_from("NL_STAGE_COUNTER_RANGES") == nullptr) return true;
+  note("%s: NL_STAGE_COUNTER_RANGES names no range", kNotMeasured);
+  return false;
+}
+
+void finish_kernel_counters() {
+  if (counting.library == nullptr || counting.over.exchange(true)) return;
+  AskedLock lock(counting.mutex, kPatienceSeconds);  // a launch that is being measured comes to its end
+}
+
+void forget_kernel_counters_of(void* context) {
+  if (counting.library == nullptr || measuring.inside) return;
+  AskedLock lock(counting.mutex, kPatienceSeconds);
+  for (std::size_t i = 0; lock && i < counting.device_count; ++i)
+    if (counting.devices[i].profiler.context() == context) counting.devices[i].profiler.forget();
 }
 
 bool is_kernel_launch(const char* function) {
@@ -204,12 +222,14 @@ bool is_kernel_launch(const char* function) {
 
 void around_launch(const cupti::CallbackData& call) {
   if (call.site == cupti::kExit) {
-    if (measuring.gpu == nullptr) return;
-    end(call);
+    if (measuring.gpu == nullptr || call.correlation != measuring.correlation) return;
+    Measuring measured = measuring;
+    measuring.gpu = nullptr;
+    end(measured, call);
     measuring = {};
     return;
   }
-  if (measuring.inside || !in_stage() || getpid() != counting.pid) return;
+  if (measuring.inside || counting.over.load(std::memory_order_acquire) || !counting.chosen.named(call.symbol) || !in_stage()) return;
   measuring.inside = true;
   if (!begin(call)) measuring = {};
 }

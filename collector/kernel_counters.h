@@ -17,4 +17,7 @@ bool is_kernel_launch(const char* function);
 // From CUPTI's callback around one of them.
 void around_launch(const cupti::CallbackData& call);
 
+void finish_kernel_counters();                  // at the program's end
+void forget_kernel_counters_of(void* context);  // it is being destroyed
+
 }  // namespace nl::collector

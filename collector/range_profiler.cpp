@@ -46,12 +46,24 @@ CounterTrouble RangeProfiler::open(const CuptiLibrary& library, void* context, s
   return {};
 }
 
-// A profiler that has measured one set of metrics gives no values for another: it is replaced.
+void RangeProfiler::forget() {
+  profiler_ = context_ = nullptr;
+  started_ = false;
+}
+
+CounterTrouble RangeProfiler::close() {
+  auto disable = of<cupti::RangeCall>(profiler_);
+  forget();
+  return {api_->cuptiRangeProfilerDisable(&disable), "cuptiRangeProfilerDisable"};
+}
+
+// A profiler that has measured one set of metrics gives no values for another, and has room for so many ranges and no
+// more: it is replaced.
 CounterTrouble RangeProfiler::renew() {
   if (profiler_ != nullptr) {
-    auto disable = of<cupti::RangeCall>(profiler_);
-    profiler_ = nullptr;
-    if (auto result = api_->cuptiRangeProfilerDisable(&disable)) return {result, "cuptiRangeProfilerDisable"};
+    void* context = context_;
+    if (CounterTrouble trouble = close()) return trouble;
+    context_ = context;
   }
   auto enable = cupti::params<cupti::RangeEnable>();
   enable.context = context_;

@@ -26,9 +26,12 @@ class RangeProfiler {
   std::size_t ranges() const;
   const char* range_name(std::size_t range) const;
   CounterTrouble clear();  // the image, for what comes next
+  CounterTrouble close();  // no calls but open() after it
+  void forget();           // the same where the context is gone already
 
   void* context() const { return context_; }
   std::uint32_t device() const { return device_; }
+  bool is_open() const { return profiler_ != nullptr; }
   bool started() const { return started_; }
   std::size_t dropped() const { return dropped_; }
 

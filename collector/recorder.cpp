@@ -1,6 +1,7 @@
 #include "collector/recorder.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "collector/lock.h"
+#include "collector/tell_user.h"
 #include "collector/trace_file.h"
 #include "collector/trace_format.h"
 
@@ -135,7 +137,7 @@ bool enter_generation(ThreadState& thread, std::uint32_t generation) {
 // What every call does first: nothing is recorded where recording has failed, or inside itself.
 class Entry {
  public:
-  Entry() : thread_(thread_state) {
+  Entry() : thread_(thread_state), errno_(errno) {
     if (thread_.busy || !recorder.active.load(std::memory_order_relaxed)) return;
     thread_.busy = true;
     std::uint32_t generation = recorder.generation.load(std::memory_order_relaxed);
@@ -145,6 +147,7 @@ class Entry {
   }
   ~Entry() {
     if (ready_) thread_.busy = false;
+    errno = errno_;  // the program's
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -153,6 +156,7 @@ class Entry {
 
  private:
   ThreadState& thread_;
+  int errno_;
   bool ready_ = false;
 };
 
@@ -201,6 +205,7 @@ void after_fork_in_child() {
 }
 
 void start_once() {
+  remember_stderr();
   if (pthread_key_create(&recorder.thread_exit, leave_thread) != 0) return;
   if (!recorder.file.set_folder(std::getenv("NL_STAGE_TRACE_DIR")) || !recorder.file.open()) return;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -317,7 +322,10 @@ std::uint64_t record_start(EventText text, Payload payload) {
   const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
   if (listener != nullptr) listener->begins(text, range);
   Entry entry;
-  if (!entry) return 0;
+  if (!entry) {
+    if (listener != nullptr) listener->ended(nullptr, range);
+    return 0;
+  }
   WithPayload<Start> whole{};
   whole.record.range = range;
   append_event<Start>(entry.thread(), Kind::kStart, text, payload, whole);
@@ -326,6 +334,7 @@ std::uint64_t record_start(EventText text, Payload payload) {
 
 void record_end(std::uint64_t range) {
   append_end(range, now_ns());
+  if (range == 0) return;  // no range: a start that failed
   const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
   if (listener != nullptr) listener->ended(nullptr, range);
 }
@@ -337,6 +346,7 @@ void record_thread_name(std::uint32_t tid, const Text* name) {
 }
 
 bool append_gpu_record(const void* record, std::size_t bytes) {
+  if (bytes < sizeof(Head) || bytes > kChunkBytes - sizeof(ThreadStart)) return false;
   if (!recorder.active.load(std::memory_order_relaxed)) return false;
   bool fits = recorder.gpu_chunk.data != nullptr && recorder.gpu_chunk.used + bytes <= kChunkBytes;
   if (!fits && !next_gpu_chunk()) return false;

@@ -9,7 +9,9 @@ namespace nl::collector {
 // Reads what is asked for from the environment and listens to the ranges from then on.
 void count_stages(const CuptiLibrary& library);
 
-// Writes what was measured, an open stage included: at the program's end, or before its context goes.
+// Writes what was measured, an open stage included, and measures no more: at the program's end.
 void finish_stage_counters();
+void rescue_stage_counters();                  // the same, before a cudaDeviceReset; then it may go on
+void forget_stage_counters_of(void* context);  // it is being destroyed
 
 }  // namespace nl::collector

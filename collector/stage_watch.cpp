@@ -1,6 +1,7 @@
 #include "collector/stage_watch.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 
@@ -12,7 +13,6 @@ namespace nl::collector {
 namespace {
 
 constexpr std::size_t kMaxSpellings = 64;
-constexpr std::uint64_t kPushed = std::uint64_t{1} << 63;
 
 struct Spelling {
   const char* text;
@@ -39,6 +39,7 @@ struct ThreadStages {
   } domains[8];
   unsigned domain_count;
   unsigned open;
+  bool busy;  // a signal handler that interrupts us here is not heard
 };
 constinit thread_local ThreadStages stages{};
 
@@ -57,15 +58,26 @@ bool is_stage(EventText text) {
   return false;
 }
 
+// Stages are in few domains, whatever else the libraries of the program have.
+bool has_stages(const Text* domain) {
+  if (domain == nullptr || domain->length == 0) return true;
+  for (std::size_t i = 0; i < watch.count; ++i) {
+    const Spelling& wanted = watch.spellings[i];
+    if (wanted.length > domain->length && wanted.text[domain->length] == '@' && std::memcmp(wanted.text, domain->data, domain->length) == 0)
+      return true;
+  }
+  return false;
+}
+
 ThreadStages::Domain* of_domain(const Text* domain) {
   for (unsigned i = 0; i < stages.domain_count; ++i)
     if (stages.domains[i].domain == domain) return &stages.domains[i];
-  if (stages.domain_count == std::size(stages.domains)) return nullptr;
+  if (stages.domain_count == std::size(stages.domains) || !has_stages(domain)) return nullptr;
   stages.domains[stages.domain_count] = {domain, 0, 0};
   return &stages.domains[stages.domain_count++];
 }
 
-std::uint64_t token_of_thread() { return kPushed | static_cast<std::uint64_t>(gettid()); }
+std::uint64_t token_of_thread() { return kPushedStage | static_cast<std::uint64_t>(gettid()); }
 
 void pushed(EventText text) {
   ThreadStages::Domain* here = of_domain(text.domain);
@@ -95,25 +107,51 @@ bool remember(std::uint64_t range, std::uint64_t instead_of) {
   return false;
 }
 
-void begins(EventText text, std::uint64_t range) {
-  if (range == 0) return pushed(text);
+void started(EventText text, std::uint64_t range) {
   if (!is_stage(text) || !remember(range, 0)) return;
   watch.started_count.fetch_add(1, std::memory_order_relaxed);
   if (watch.listener != nullptr) watch.listener->opened(text, range);
 }
 
-void ended(const Text* domain, std::uint64_t range) {
-  if (range == 0) return popped(domain);
+void stopped(std::uint64_t range) {
   if (watch.started_count.load(std::memory_order_relaxed) == 0 || !remember(0, range)) return;
   watch.started_count.fetch_sub(1, std::memory_order_relaxed);
   if (watch.listener != nullptr) watch.listener->closed(range);
+}
+
+class Busy {
+ public:
+  Busy() : was_(stages.busy), errno_(errno) { stages.busy = true; }
+  ~Busy() {
+    stages.busy = was_;
+    errno = errno_;  // the program's
+  }
+  bool already() const { return was_; }
+
+ private:
+  bool was_;
+  int errno_;
+};
+
+void begins(EventText text, std::uint64_t range) {
+  Busy busy;
+  if (busy.already()) return;
+  if (range == 0) pushed(text);
+  else started(text, range);
+}
+
+void ended(const Text* domain, std::uint64_t range) {
+  Busy busy;
+  if (busy.already()) return;
+  if (range == 0) popped(domain);
+  else stopped(range);
 }
 
 constexpr RangeListener kRangeListener{begins, ended};
 
 }  // namespace
 
-void watch_stages(const char* list, const StageListener* listener) {
+bool watch_stages(const char* list, const StageListener* listener) {
   while (list != nullptr && *list != '\0' && watch.count < kMaxSpellings) {
     std::size_t length = std::strcspn(list, "\n");
     if (length > 0) watch.spellings[watch.count++] = {list, length};
@@ -121,6 +159,7 @@ void watch_stages(const char* list, const StageListener* listener) {
   }
   watch.listener = listener;
   if (watch.count > 0) listen_to_ranges(&kRangeListener);
+  return watch.count > 0;
 }
 
 bool in_stage() {

@@ -1,5 +1,6 @@
 #include "collector/stall_sampler.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -18,7 +19,7 @@ namespace {
 using namespace trace_format;
 
 constexpr const char* kNotSampled = "stalls are not sampled";
-constexpr std::size_t kMaxContexts = 16, kMaxReasons = 64, kPcsAtOnce = 4096, kFunctions = 256;
+constexpr std::size_t kMaxSampled = 16, kMaxReasons = 64, kPcsAtOnce = 4096, kFunctions = 256;
 
 // Instructions with their stall counts, as CUPTI wants them laid out.
 struct PcBuffer {
@@ -48,14 +49,15 @@ struct StallContext {
 struct StallSampling {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   const CuptiLibrary* library = nullptr;
+  std::atomic<bool> over{false};  // the program ends, and so do the libraries that CUPTI uses
   std::uint32_t period = 0;
-  StallContext contexts[kMaxContexts] = {};
+  StallContext contexts[kMaxSampled] = {};
   std::size_t context_count = 0;
   PcBuffer* buffer = nullptr;
   std::size_t reason_count = 0;
   std::uint32_t reasons[kMaxReasons] = {};
   pid_t pid = 0;
-  bool told_lost = false;
+  bool told_lost = false, told_failed = false;
 };
 
 constinit StallSampling sampling;
@@ -88,19 +90,21 @@ void define_reason(std::uint32_t number, const char* name) {
 }
 
 CounterTrouble list_reasons(void* context) {
+  std::size_t count = 0;
   auto how_many = of<cupti::PcReasonCount>(context);
-  how_many.count = &sampling.reason_count;
+  how_many.count = &count;
   if (auto result = api().cuptiPCSamplingGetNumStallReasons(&how_many)) return {result, "cuptiPCSamplingGetNumStallReasons"};
-  if (sampling.reason_count > kMaxReasons) return {cupti::kNotSupported, "more stall reasons than expected"};
+  if (count > kMaxReasons) return {cupti::kNotSupported, "more stall reasons than expected"};
   static char names[kMaxReasons][cupti::kStallNameBytes];
   char* pointers[kMaxReasons];
   for (std::size_t i = 0; i < kMaxReasons; ++i) pointers[i] = names[i];
   auto list = of<cupti::PcReasons>(context);
-  list.count = sampling.reason_count;
+  list.count = count;
   list.indices = sampling.reasons;
   list.names = pointers;
   if (auto result = api().cuptiPCSamplingGetStallReasons(&list)) return {result, "cuptiPCSamplingGetStallReasons"};
-  for (std::size_t i = 0; i < sampling.reason_count; ++i) define_reason(sampling.reasons[i], names[i]);
+  sampling.reason_count = count;
+  for (std::size_t i = 0; i < count; ++i) define_reason(sampling.reasons[i], names[i]);
   return {};
 }
 
@@ -129,9 +133,10 @@ CounterTrouble configure(const StallContext& context) {
 CounterTrouble start(const StallContext& context) {
   auto enable = of<cupti::PcCall>(context.handle);
   if (auto result = api().cuptiPCSamplingEnable(&enable)) return {result, "cuptiPCSamplingEnable"};
-  if (sampling.reason_count == 0)
-    if (auto trouble = list_reasons(context.handle)) return trouble;
-  return configure(context);
+  CounterTrouble trouble = sampling.reason_count == 0 ? list_reasons(context.handle) : CounterTrouble{};
+  if (!trouble) trouble = configure(context);
+  if (trouble) api().cuptiPCSamplingDisable(&enable);
+  return trouble;
 }
 
 // The samples of a batch, added up by function.
@@ -188,7 +193,8 @@ void read_samples(const StallContext& context) {
     sampling.buffer->prepare();
     auto get = of<cupti::PcGetData>(context.handle);
     get.samples = &sampling.buffer->samples;
-    if (api().cuptiPCSamplingGetData(&get) != cupti::kSuccess) return;
+    if (auto result = api().cuptiPCSamplingGetData(&get))
+      return note_once(sampling.told_failed, "some stall samples could not be read: %s (%d)", words_for(*sampling.library, result), result);
     write_batch(sampling.buffer->samples, context.device);
     if (sampling.buffer->samples.remaining == 0) return;
   }
@@ -211,10 +217,14 @@ void sample_stalls(const CuptiLibrary& library) {
   sampling.library = &library;
 }
 
+bool stalls_are_sampled() { return sampling.library != nullptr; }
+
 void sample_stalls_of(void* context, std::uint32_t device) {
-  if (sampling.library == nullptr) return;
-  Lock lock(sampling.mutex);
-  StallContext added{context, device, sampling.context_count < kMaxContexts ? new_buffer() : nullptr};
+  if (sampling.library == nullptr || sampling.over.load(std::memory_order_acquire)) return;
+  // A context that is made while the samples of another are read does without, rather than wait with the driver's locks.
+  AskedLock lock(sampling.mutex, 1);
+  if (!lock) return note("%s: of one more context", kNotSampled);
+  StallContext added{context, device, sampling.context_count < kMaxSampled ? new_buffer() : nullptr};
   if (added.last != nullptr) {
     if (auto trouble = start(added)) note_trouble(*sampling.library, kNotSampled, trouble);
     else sampling.contexts[sampling.context_count++] = added;
@@ -225,18 +235,43 @@ void sample_stalls_of(void* context, std::uint32_t device) {
 void write_stalls() {
   if (sampling.library == nullptr || getpid() != sampling.pid) return;
   Lock lock(sampling.mutex);
-  for (std::size_t i = 0; i < sampling.context_count; ++i) read_samples(sampling.contexts[i]);
+  for (std::size_t i = 0; i < sampling.context_count && !sampling.over.load(std::memory_order_acquire); ++i)
+    read_samples(sampling.contexts[i]);
 }
 
-void finish_stall_samples() {
-  if (sampling.library == nullptr || getpid() != sampling.pid) return;
-  write_stalls();
-  Lock lock(sampling.mutex);
+namespace {
+
+void finish_all() {
   for (std::size_t i = 0; i < sampling.context_count; ++i) {
-    auto disable = of<cupti::PcCall>(sampling.contexts[i].handle);
-    if (api().cuptiPCSamplingDisable(&disable) == cupti::kSuccess) write_batch(sampling.contexts[i].last->samples, sampling.contexts[i].device);
+    const StallContext& context = sampling.contexts[i];
+    read_samples(context);
+    auto disable = of<cupti::PcCall>(context.handle);
+    if (api().cuptiPCSamplingDisable(&disable) == cupti::kSuccess) write_batch(context.last->samples, context.device);
   }
   sampling.context_count = 0;
+}
+
+}  // namespace
+
+void finish_stall_samples() {
+  if (sampling.library == nullptr || getpid() != sampling.pid || sampling.over.exchange(true)) return;
+  AskedLock lock(sampling.mutex, kPatienceSeconds);
+  if (lock) finish_all();
+}
+
+void rescue_stall_samples() {
+  if (sampling.library == nullptr || getpid() != sampling.pid || sampling.over.load(std::memory_order_acquire)) return;
+  AskedLock lock(sampling.mutex, kPatienceSeconds);
+  if (lock) finish_all();
+}
+
+void forget_stalls_of(void* context) {
+  if (sampling.library == nullptr || getpid() != sampling.pid || sampling.over.load(std::memory_order_acquire)) return;
+  AskedLock lock(sampling.mutex, kPatienceSeconds);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; lock && i < sampling.context_count; ++i)
+    if (sampling.contexts[i].handle != context) sampling.contexts[kept++] = sampling.contexts[i];
+  if (lock) sampling.context_count = kept;
 }
 
 }  // namespace nl::collector

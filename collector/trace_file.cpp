@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector/tell_user.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {
@@ -63,9 +64,7 @@ void TraceFile::complain(const char* what, const char* where, int error) {
   int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; nothing is recorded\n",
                              what, *where != '\0' ? " " : "", where, error != 0 ? ": " : "",
                              error != 0 ? strerrordesc_np(error) : "");
-  if (length <= 0) return;
-  std::size_t bytes = static_cast<std::size_t>(length) < sizeof message ? static_cast<std::size_t>(length) : sizeof message;
-  if (write(STDERR_FILENO, message, bytes) < 0) return;  // nobody is left to be told
+  if (length > 0) tell_user(message);
 }
 
 bool TraceFile::set_folder(const char* folder) {

@@ -7,6 +7,7 @@
 
 #include "analysis/counters.h"
 #include "analysis/ncu_match.h"
+#include "collector/peer_kernels.h"
 #include "parsers/collector_counters.h"
 
 namespace fs = std::filesystem;
@@ -19,10 +20,14 @@ constexpr const char* kMendPermission =
     "run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
     "/etc/modprobe.d/nvidia-profiling.conf, then reboot; --set capture.counters=off runs without";
 constexpr const char* kOnlyInGraphs = "runs only inside CUDA graphs, which CUPTI does not replay; ncu does";
+constexpr const char* kWithPeers = "talks to other GPUs: to hold it for counting would keep its peers waiting";
 constexpr const char* kEnded = "the run was ended before its counters were measured";
 
-bool only_in_graphs(const KernelEntry& kernel) {
-  return kernel.time.count > 0 && kernel.graph_calls == kernel.time.count;
+// Why CUPTI cannot count it, whatever the pass does; empty where it can.
+std::string never_counted(const KernelEntry& kernel) {
+  if (kernel.time.count > 0 && kernel.graph_calls == kernel.time.count) return kOnlyInGraphs;
+  if (collector::talks_to_peers((kernel.mangled_name.empty() ? kernel.name : kernel.mangled_name).c_str())) return kWithPeers;
+  return {};
 }
 
 std::vector<KernelEntry*> selected_kernels(Run& run) {
@@ -35,7 +40,10 @@ std::vector<KernelEntry*> selected_kernels(Run& run) {
 
 void note_unmeasured(Run& run, const std::string& why) {
   for (auto* kernel : selected_kernels(run))
-    if (kernel->ncu.empty()) kernel->ncu_note = only_in_graphs(*kernel) ? kOnlyInGraphs : why;
+    if (kernel->ncu.empty()) {
+      const std::string never = never_counted(*kernel);
+      kernel->ncu_note = never.empty() ? why : never;
+    }
 }
 
 class CounterLaunches {
@@ -92,7 +100,7 @@ class CounterLaunches {
   std::size_t write_names() {
     std::set<std::string> names;
     for (const auto* kernel : selected_kernels(run_))
-      if (!only_in_graphs(*kernel)) names.insert(kernel->mangled_name.empty() ? kernel->name : kernel->mangled_name);
+      if (never_counted(*kernel).empty()) names.insert(kernel->mangled_name.empty() ? kernel->name : kernel->mangled_name);
     std::string lines;
     for (const auto& name : names) lines += name + "\n";
     if (!names.empty()) bundle_.write(kCounterKernels, lines);
@@ -161,7 +169,7 @@ class CounterLaunches {
     }
     std::size_t missing = 0;
     const auto all = selected_kernels(run_);
-    for (const auto* kernel : all) missing += kernel->ncu.empty() && !only_in_graphs(*kernel);
+    for (const auto* kernel : all) missing += kernel->ncu.empty() && never_counted(*kernel).empty();
     note_unmeasured(run_, failed_ ? "the workload failed in the counter pass before it was measured"
                                   : "no launch of it inside the chosen ranges of the counter pass");
     if (missing > 0 && !failed_)

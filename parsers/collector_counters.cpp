@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "parsers/collector_trace_records.h"
@@ -63,12 +64,29 @@ class FileCounters {
     window.domain = clean(*domain);
     window.name = clean(*name);
     window.device = static_cast<std::int32_t>(record.device);
-    window.first = record.first;
+    window.first = number_of(record);
     window.windows = record.windows;
     window.start_ns = record.start_ns - origin_ns_;
     window.end_ns = record.end_ns - origin_ns_;
     add_metrics(file_.gpu.metrics.sets[count.set], count.values, window.metrics);
     report_.windows.push_back(std::move(window));
+  }
+
+  // Its number among the ranges of this domain and name: the collector counts those that it heard of, which begins with
+  // CUDA. A window is opened just before its range is recorded.
+  std::uint64_t number_of(const trace_format::StageCounters& record) {
+    if (begins_.empty()) list_begins();
+    const std::vector<Ns>& times = begins_[{record.domain, record.name}];
+    const auto own = std::lower_bound(times.begin(), times.end(), record.start_ns);
+    return own != times.end() ? static_cast<std::uint64_t>(own - times.begin()) : record.first;
+  }
+
+  void list_begins() {
+    for (const auto& piece : file_.pieces)
+      for (const auto& event : piece.events)
+        if (event.kind == trace_format::Kind::kPush || event.kind == trace_format::Kind::kStart)
+          begins_[{event.domain, event.name}].push_back(event.time_ns);
+    for (auto& [range, times] : begins_) std::sort(times.begin(), times.end());
   }
 
   std::uint32_t passes(const KernelCount& count) const { return std::max(1u, file_.gpu.metrics.sets[count.set].passes); }
@@ -167,6 +185,7 @@ class FileCounters {
     }
   }
 
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Ns>> begins_;  // of ranges, by domain and name
   File& file_;
   Ns origin_ns_;
   CounterReport& report_;

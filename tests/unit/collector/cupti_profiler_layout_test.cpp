@@ -107,6 +107,8 @@ AT(CallbackData, arguments, CUpti_CallbackData, functionParams);
 AT(CallbackData, symbol, CUpti_CallbackData, symbolName);
 AT(CallbackData, context, CUpti_CallbackData, context);
 AT(CallbackData, context_id, CUpti_CallbackData, contextUid);
+AT(CallbackData, function, CUpti_CallbackData, functionName);
+AT(CallbackData, correlation, CUpti_CallbackData, correlationId);
 AT(ResourceData, context, CUpti_ResourceData, context);
 static_assert(offsetof(own::LaunchArguments, grid) == offsetof(cuLaunchKernel_params, gridDimX));
 static_assert(offsetof(own::LaunchArguments, block) == offsetof(cuLaunchKernel_params, blockDimX));
@@ -133,7 +135,7 @@ TEST_CASE("numbers of CUPTI's counters are NVIDIA's") {
   CHECK(int{own::kPcDataBuffer} == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER);
   CHECK(int{own::kDomainResource} == CUPTI_CB_DOMAIN_RESOURCE);
   CHECK(own::kContextCreated == CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  CHECK(own::kContextDestroyed == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  CHECK(own::kContextDestroyStarting == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   CHECK(int{own::kEnter} == CUPTI_API_ENTER);
   CHECK(int{own::kExit} == CUPTI_API_EXIT);
   CHECK(own::kNoPrivilege == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);

@@ -36,7 +36,7 @@ std::size_t bytes_of(Kind kind) { return kind == kConcurrentKernel ? kKernelByte
 const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
     {{2, 17}, "cudaGetDevice_v3020"},  {{2, 41}, "cudaMemcpyAsync_v3020"}, {{2, 51}, "cudaMemsetAsync_v3020"},
     {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"}, {{2, 211}, "cudaLaunchKernel_v7000"},
-    {{1, 307}, "cuLaunchKernel"},
+    {{1, 307}, "cuLaunchKernel"}, {{1, 308}, "cuStreamBeginCapture_v2"}, {{1, 309}, "cuStreamEndCapture"},
 };
 
 struct Fake {
@@ -118,12 +118,13 @@ void call_back(Domain domain, std::uint32_t function, const void* data) {
   if (fake().callback != nullptr && fake().callbacks.contains({domain, function})) fake().callback(nullptr, domain, function, data);
 }
 
-int context;
+int contexts[2];  // of two GPUs
 
 // As the driver does it: CUPTI tells of the call's begin and of its end.
 void launch_in_driver(const char* name, int blocks) {
   LaunchArguments arguments{nullptr, {static_cast<std::uint32_t>(blocks), 1, 1}, {128, 1, 1}, 0, nullptr};
-  CallbackData data{kEnter, "cuLaunchKernel", &arguments, nullptr, name, &context, 1, nullptr, 0};
+  static std::atomic<std::uint32_t> calls{0};
+  CallbackData data{kEnter, "cuLaunchKernel", &arguments, nullptr, name, &contexts[0], 1, nullptr, ++calls};
   call_back(kDomainDriver, 307, &data);
   fake_profiler_launch();
   data.site = kExit;
@@ -174,7 +175,7 @@ FAKE Result cuptiGetCallbackName(Domain domain, std::uint32_t function, const ch
   return 0;
 }
 FAKE Result cuptiGetTimestamp(std::uint64_t* time) { return *time = now(), 0; }
-FAKE Result cuptiGetDeviceId(void*, std::uint32_t* device) { return *device = 0, 0; }
+FAKE Result cuptiGetDeviceId(void* context, std::uint32_t* device) { return *device = context == &contexts[1], 0; }
 FAKE Result cuptiSetThreadIdType(ThreadIdType) { return 0; }
 FAKE Result cuptiGetResultString(Result, const char** text) { return *text = "CUPTI_ERROR_OF_THE_FAKE", 0; }
 FAKE Result cuptiEnableCallback(std::uint32_t on, Subscriber, Domain domain, std::uint32_t function) {
@@ -277,13 +278,38 @@ FAKE void fake_devices() {
   write(ContextRecord{kContext, 1, 0, 2, 7});
 }
 
-FAKE void fake_context() {
-  ResourceData data{&context};
+FAKE void fake_context(int device) {
+  ResourceData data{&contexts[device]};
   call_back(kDomainResource, kContextCreated, &data);
 }
 
+FAKE void fake_context_gone(int device) {
+  ResourceData data{&contexts[device]};
+  call_back(kDomainResource, kContextDestroyStarting, &data);
+}
+
+FAKE void fake_capture(int begins) {
+  CallbackData data{kEnter, begins != 0 ? "cuStreamBeginCapture_v2" : "cuStreamEndCapture", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 1};
+  std::uint32_t function = begins != 0 ? 308 : 309;
+  call_back(kDomainDriver, function, &data);
+  data.site = kExit;
+  call_back(kDomainDriver, function, &data);
+}
+
+// A faulty program's: the driver refuses it.
+FAKE void fake_launch_nothing(const char* name) {
+  LaunchExArguments arguments{nullptr};
+  CallbackData data{kEnter, "cuLaunchKernelEx", &arguments, nullptr, name, &contexts[0], 1, nullptr, 1};
+  call_back(kDomainDriver, 307, &data);
+  data.site = kExit;
+  call_back(kDomainDriver, 307, &data);
+}
+
 FAKE void fake_device_reset() {
-  call_back(kDomainRuntime, 164, nullptr);
+  CallbackData data{kEnter, "cudaDeviceReset", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 0};
+  call_back(kDomainRuntime, 164, &data);
+  data.site = kExit;
+  call_back(kDomainRuntime, 164, &data);
 }
 
 FAKE int fake_saw_dirty_buffer() { return fake().dirty; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -21,6 +22,16 @@ namespace {
 using namespace nl::collector::cupti;
 
 std::atomic<std::uint64_t> launches{0};
+
+// FAKE_CUPTI_LOG: which of these were called, one a line.
+void log_call(const char* name) {
+  const char* path = std::getenv("FAKE_CUPTI_LOG");
+  if (path == nullptr) return;
+  std::FILE* file = std::fopen(path, "ae");
+  if (file == nullptr) return;
+  std::fprintf(file, "%s\n", name);
+  std::fclose(file);
+}
 
 Result denied() {
   const char* result = std::getenv("FAKE_CUPTI_DENY");
@@ -95,7 +106,13 @@ void fake_profiler_launch() {
   if (automatic != nullptr && automatic->started) add_range(*automatic, std::to_string(automatic->next++), 1);
 }
 
-FAKE Result cuptiProfilerInitialize(ProfilerInitialize*) { return 0; }
+FAKE Result cuptiProfilerInitialize(ProfilerInitialize*) {
+  if (const char* ms = std::getenv("FAKE_CUPTI_SLOW_MS")) {
+    timespec pause{0, std::atol(ms) * 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  return log_call("initialize"), 0;
+}
 FAKE Result cuptiDeviceGetChipName(ChipName* params) { return params->name = "GH100", 0; }
 FAKE Result cuptiProfilerGetCounterAvailability(ContextAvailability* params) {
   if (params->image == nullptr) params->bytes = 64;
@@ -133,8 +150,9 @@ FAKE Result cuptiProfilerHostEvaluateToGpuValues(HostEvaluate* params) {
   return 0;
 }
 
-FAKE Result cuptiRangeProfilerEnable(RangeEnable* params) { return params->profiler = new Range, 0; }
+FAKE Result cuptiRangeProfilerEnable(RangeEnable* params) { return log_call("enable"), params->profiler = new Range, 0; }
 FAKE Result cuptiRangeProfilerDisable(RangeCall* params) {
+  log_call("disable");
   if (automatic == params->profiler) automatic = nullptr;
   return delete static_cast<Range*>(params->profiler), 0;
 }
@@ -154,7 +172,7 @@ FAKE Result cuptiRangeProfilerSetConfig(RangeSetConfig* params) {
   if (params->range == kAutoRange) automatic = &range;
   return 0;
 }
-FAKE Result cuptiRangeProfilerStart(RangeCall* params) { return static_cast<Range*>(params->profiler)->started = true, 0; }
+FAKE Result cuptiRangeProfilerStart(RangeCall* params) { return log_call("start"), static_cast<Range*>(params->profiler)->started = true, 0; }
 FAKE Result cuptiRangeProfilerStop(RangeStop* params) {
   static_cast<Range*>(params->profiler)->started = false;
   return params->all_passes = 1, 0;

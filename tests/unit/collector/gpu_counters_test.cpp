@@ -3,6 +3,7 @@
 // (tests/manual/cupti_runs).
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "parsers/collector_counters.h"
 #include "parsers/collector_trace.h"
@@ -198,6 +199,97 @@ TEST_CASE("stalls and activity cannot be sampled at once: the stalls are") {
   Trace trace = read_folder(folder.path());
   CHECK(trace.stalls.size() == 1);
   CHECK(has_note(trace.stats.notes, "activity is not sampled: stalls are"));
+}
+
+TEST_CASE("a program without a stage is not touched") {
+  ScratchFolder folder;
+  Environment environment = stage_counters();
+  environment.push_back({"FAKE_CUPTI_LOG", (folder.path() / "log").string()});
+  REQUIRE(run_gpu({"no-stage"}, folder.path(), environment).exit_status == 0);
+  CHECK(read_text(folder.path() / "log").empty());
+}
+
+TEST_CASE("windows are counted again after the device was reset") {
+  ScratchFolder folder;
+  Outcome outcome = run_gpu({"reset-and-go-on", "4"}, folder.path(), stage_counters());
+  REQUIRE(outcome.exit_status == 0);
+  CHECK(outcome.err.empty());
+  CounterReport report = read_counters(folder.path());
+  REQUIRE(report.windows.size() == 4);
+  for (const WindowCounters& window : report.windows) CHECK(window.metrics.at("dram__bytes_read.sum") == 64 * (window.name == "prefill" ? 2 : 12));
+}
+
+TEST_CASE("a GPU that appears inside a window is counted from the next one on") {
+  ScratchFolder folder;
+  Outcome outcome = run_gpu({"second-gpu", "4"}, folder.path(), stage_counters());
+  REQUIRE(outcome.exit_status == 0);
+  CHECK(outcome.err.empty());
+  CounterReport report = read_counters(folder.path());
+  std::map<std::int32_t, int> windows;
+  for (const WindowCounters& window : report.windows) ++windows[window.device];
+  CHECK(windows == std::map<std::int32_t, int>{{0, 3}, {1, 2}});
+}
+
+TEST_CASE("stages are not counted while a graph is captured") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"capture", "4"}, folder.path(), stage_counters()).exit_status == 0);
+  CounterReport report = read_counters(folder.path());
+  CHECK(report.windows.size() == 2);
+  for (const WindowCounters& window : report.windows) CHECK(window.first == 1);  // the second of its name
+  CHECK(has_note(report.notes, "while a graph was captured"));
+}
+
+TEST_CASE("domains of other libraries do not hide the stages, nor does the end of no range") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"domains", "4"}, folder.path(), stage_counters()).exit_status == 0);
+  CHECK(read_counters(folder.path()).windows.size() == 2);
+}
+
+TEST_CASE("a child that is forked while another thread opens the counters does not wait for it") {
+  ScratchFolder folder;
+  Environment environment = stage_counters();
+  environment.push_back({"FAKE_CUPTI_SLOW_MS", "600"});
+  CHECK(run_gpu({"fork-while-opening", "4"}, folder.path(), environment).exit_status == 0);
+}
+
+TEST_CASE("nothing is asked of CUPTI after the last counters were taken") {
+  ScratchFolder folder;
+  Environment environment = stage_counters();
+  environment.push_back({"FAKE_CUPTI_LOG", (folder.path() / "log").string()});
+  REQUIRE(run_gpu({"stages-until-the-end"}, folder.path(), environment).exit_status == 0);
+  std::string log = read_text(folder.path() / "log");
+  CHECK(log.size() > 20);
+  CHECK(log.ends_with("disable\n"));
+}
+
+TEST_CASE("kernels that talk to other GPUs are never measured") {
+  ScratchFolder folder;
+  std::ofstream(folder.path() / "kernels") << "_Z27ncclDevKernel_AllReduce_Sum\n_Z20cross_device_reduce_1\n";
+  REQUIRE(run_gpu({"generate", "2"}, folder.path(), kernel_counters(folder.path() / "kernels")).exit_status == 0);
+  CHECK(has_note(read_counters(folder.path()).notes, "no kernels are named in"));
+}
+
+TEST_CASE("a launch that the driver refuses is the program's fault, not ours") {
+  ScratchFolder folder;
+  std::ofstream(folder.path() / "kernels") << kGemm << "\n";
+  CHECK(run_gpu({"no-config"}, folder.path(), kernel_counters(folder.path() / "kernels")).exit_status == 0);
+}
+
+TEST_CASE("settings that make no sense are said or ignored, and cost nothing else") {
+  ScratchFolder folder;
+  std::ofstream(folder.path() / "kernels") << kGemm << "\n";
+  Environment environment = kernel_counters(folder.path() / "kernels");
+  environment.push_back({"NL_STAGE_COUNTER_RANGES", "\n\n"});
+  REQUIRE(run_gpu({"generate", "4"}, folder.path(), environment).exit_status == 0);
+  CHECK(has_note(read_counters(folder.path()).notes, "names no range"));
+  ScratchFolder other;
+  REQUIRE(run_gpu({"generate-slowly", "1"}, other.path(),
+                  {{"NL_STAGE_COUNTERS", "stage"}, {"NL_STAGE_PC_SAMPLING", "often"}, {"NL_STAGE_PM_SAMPLING_US", "500"},
+                   {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}})
+              .exit_status == 0);
+  Trace trace = read_folder(other.path());
+  CHECK(has_note(trace.stats.notes, "neither stages nor kernels"));
+  CHECK(trace.metric_series.size() == 1);
 }
 
 TEST_CASE("a child of fork without exec leaves the parent's counters alone") {

@@ -85,20 +85,88 @@ void generate(int iterations, int count) {
 
 int run(const std::string& mode, int count) {
   if (mode == "generate" || mode == "generate-and-exit-now") {
-    fake("fake_context");
+    fake<int>("fake_context", 0);
     launches(5);  // outside of every stage
     generate(3, count);
     if (mode == "generate-and-exit-now") _exit(4);
   }
   if (mode == "generate-slowly") {
-    fake("fake_context");
+    fake<int>("fake_context", 0);
     for (int i = 0; i < 30; ++i) {
       generate(1, count);
       pause_ms(10);
     }
   }
+  if (mode == "no-stage") {
+    fake<int>("fake_context", 0);
+    launches(20);
+  }
+  if (mode == "reset-and-go-on") {
+    for (int i = 0; i < 2; ++i) {
+      fake<int>("fake_context", 0);
+      generate(1, count);
+      fake("fake_device_reset");
+      fake<int>("fake_context_gone", 0);
+    }
+  }
+  if (mode == "second-gpu") {
+    fake<int>("fake_context", 0);
+    nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+    launch(kGemm, 16);
+    fake<int>("fake_context", 1);
+  }
+  if (mode == "second-gpu") generate(1, count);
+  if (mode == "capture") {
+    fake<int>("fake_context", 0);
+    fake<int>("fake_capture", 1);
+    generate(1, count);
+    fake<int>("fake_capture", 0);
+    generate(1, count);
+  }
+  if (mode == "no-config") {
+    fake<int>("fake_context", 0);
+    nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
+    fake<const char*>("fake_launch_nothing", kGemm);
+  }
+  if (mode == "domains") {
+    for (int i = 0; i < 20; ++i) {
+      nvtxEventAttributes_t event{};
+      event.version = NVTX_VERSION;
+      event.size = sizeof event;
+      event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+      event.message.ascii = "work";
+      nvtxDomainHandle_t domain = nvtxDomainCreateA(("library " + std::to_string(i)).c_str());
+      nvtxDomainRangePushEx(domain, &event);
+      nvtxDomainRangePop(domain);
+    }
+    nvtxRangeEnd(0);
+    fake<int>("fake_context", 0);
+    generate(1, count);
+  }
+  if (mode == "fork-while-opening") {
+    fake<int>("fake_context", 0);
+    std::thread opens([&] { generate(1, count); });
+    pause_ms(100);
+    pid_t child = fork();
+    if (child == 0) {
+      generate(1, 1);
+      _exit(0);
+    }
+    opens.join();
+    for (int i = 0; i < 50; ++i, pause_ms(100))
+      if (int child_status = 0; waitpid(child, &child_status, WNOHANG) == child) return child_status;
+    kill(child, SIGKILL);
+    return 90;
+  }
+  if (mode == "stages-until-the-end") {
+    fake<int>("fake_context", 0);
+    std::thread([&] {
+      for (;;) generate(1, 1);
+    }).detach();
+    pause_ms(50);
+  }
   if (mode == "many-windows") {
-    fake("fake_context");
+    fake<int>("fake_context", 0);
     for (int i = 0; i < count; ++i) {
       nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
       launch(kGemm, 16);

@@ -241,6 +241,15 @@ TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
   CHECK(failed.kernel("_Zk").ncu_note.find("the workload failed in the traced pass") != std::string::npos);
 }
 
+TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is said") {
+  Scene scene;
+  for (auto& kernel : *scene.run.kernels)
+    if (kernel.name == "_Zk") kernel.mangled_name = "_Z31ncclDevKernel_AllReduce_Sum_f16";
+  scene.play();
+  CHECK(scene.collector.names == Words{"_Zj"});
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("talks to other GPUs"));
+}
+
 TEST_CASE("counters: all in graphs, the kernels pass is not started") {
   Scene scene;
   for (auto& kernel : *scene.run.kernels) kernel.graph_calls = kernel.time.count;

@@ -41,6 +41,14 @@ CounterFile begun() {
 
 }  // namespace
 
+TEST_CASE("windows are numbered among all ranges of their name, those before CUDA too") {
+  CounterFile file = begun();  // prefill at 1500 and 2800; CUDA began between them
+  file.window(1, 1, 2, 0, {100, 5000}, 2790, 2950);
+  const CounterReport report = read(file);
+  REQUIRE(report.windows.size() == 1);
+  CHECK(report.windows[0].first == 1);
+}
+
 TEST_CASE("counters of stages: what each window measured, and when") {
   CounterFile file = begun();
   file.window(1, 1, 2, 0, {100, 5000}).window(1, 0, 3, 4, {kNaN, 7000}, 4000, 9000, 3, 1);

@@ -9,7 +9,7 @@
 namespace nl::collector {
 
 bool run_in_background(void* (*work)(void*)) {
-  constexpr std::size_t kStackBytes = 1024 * 1024;  // the program may have made its threads' stacks small
+  constexpr std::size_t kStackBytes = 8 * 1024 * 1024;  // the program may have made its threads' stacks small, and CUPTI runs on it
   sigset_t all, before;
   sigfillset(&all);
   for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);  // blocked ones would end it without a word

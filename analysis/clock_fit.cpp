@@ -1,7 +1,5 @@
 #include "analysis/clock_fit.h"
 
-#include <fmt/core.h>
-
 namespace nl {
 
 void fill_clock(const Trace& trace, Run& run) {
@@ -19,10 +17,6 @@ void fill_clock(const Trace& trace, Run& run) {
   }
   if (!run.clock.error_ns || !run.clock.shortest_stage_ns) return;
   run.clock.share_of_shortest_stage = static_cast<double>(*run.clock.error_ns) / *run.clock.shortest_stage_ns;
-  run.import_stats.notes.push_back(fmt::format(
-      "CPU and GPU times fit to {:.1f} us {}: {:.2g} % of the shortest stage, {} ({:.3g} ms)", static_cast<double>(*run.clock.error_ns) / 1e3,
-      trace.clock->consistent() ? "at most" : "or worse", 100 * *run.clock.share_of_shortest_stage, run.clock.shortest_stage,
-      *run.clock.shortest_stage_ns / 1e6));
 }
 
 }  // namespace nl

@@ -5,8 +5,7 @@
 
 namespace nl {
 
-// Fills Run::clock from what the capture knows of its clocks, against the shortest of the run's stages, and says it in
-// the notes where both are known.
+// Fills Run::clock from what the capture knows of its clocks, against the shortest of the run's stages.
 void fill_clock(const Trace& trace, Run& run);
 
 }  // namespace nl

@@ -33,12 +33,4 @@ std::optional<double> tensor_pct_of(const Metrics& metrics) {
                                 "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
 }
 
-std::optional<double> memory_bandwidth(const Run& run, std::int32_t device) {
-  if (run.peaks && run.peaks->bytes_per_s) return run.peaks->bytes_per_s;
-  for (const Device& gpu : run.hardware.gpus)
-    if ((gpu.id == device || run.hardware.gpus.size() == 1) && gpu.bandwidth_bytes_per_s > 0)
-      return static_cast<double>(gpu.bandwidth_bytes_per_s);
-  return std::nullopt;
-}
-
 }  // namespace nl

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "model/run.h"
 
 // What the names of the GPU's metrics tell: unit__counter.rollup.submetric, "dram__bytes_read.sum.per_second".
 namespace nl {
@@ -27,8 +24,5 @@ bool of_active_cycles(std::string_view metric);
 std::optional<double> dram_bytes_of(const Metrics& metrics);
 std::optional<double> dram_pct_of(const Metrics& metrics);
 std::optional<double> tensor_pct_of(const Metrics& metrics);
-
-// Bytes a second at the peak: from the table of known GPUs where it was read, else as the device says.
-std::optional<double> memory_bandwidth(const Run& run, std::int32_t device);
 
 }  // namespace nl

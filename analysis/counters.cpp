@@ -76,18 +76,20 @@ std::optional<double> sum_of(const Windows& windows, const std::string& metric) 
 }
 
 // Over the windows that have all it takes.
-std::optional<double> dram_pct(const Windows& windows, const Run& run) {
-  double bytes = 0, possible = 0;
+std::vector<DramUse> dram_use(const Windows& windows) {
+  std::map<std::int32_t, DramUse> by_device;
   for (const WindowCounters* window : windows) {
     const auto moved = dram_bytes_of(window->metrics);
     const auto duration = value_of(*window, kDuration);
-    const auto bandwidth = memory_bandwidth(run, window->device);
-    if (!moved || !duration || !bandwidth) continue;
-    bytes += *moved;
-    possible += *duration / 1e9 * *bandwidth;
+    if (!moved || !duration) continue;
+    DramUse& use = by_device[window->device];
+    use.device = window->device;
+    use.bytes += *moved;
+    use.duration_ns += *duration;
   }
-  if (possible <= 0) return std::nullopt;
-  return 100 * bytes / possible;
+  std::vector<DramUse> uses;
+  for (const auto& [device, use] : by_device) uses.push_back(use);
+  return uses;
 }
 
 std::optional<double> sm_active_pct(const StageCounters& counters) {
@@ -98,7 +100,7 @@ std::optional<double> sm_active_pct(const StageCounters& counters) {
   return 100 * *active / *elapsed;
 }
 
-StageCounters combine(const Windows& windows, const Run& run) {
+StageCounters combine(const Windows& windows) {
   StageCounters counters;
   counters.measured_by = "CUPTI";
   counters.windows = static_cast<std::uint64_t>(distinct_windows(windows));
@@ -111,7 +113,7 @@ StageCounters combine(const Windows& windows, const Run& run) {
   counters.dram_read_bytes = first_metric(counters.metrics, {"dram__bytes_read.sum"});
   counters.dram_write_bytes = first_metric(counters.metrics, {"dram__bytes_write.sum"});
   counters.l2_bytes = first_metric(counters.metrics, {"lts__t_bytes.sum"});
-  counters.dram_pct = dram_pct(windows, run);
+  counters.dram_use = dram_use(windows);
   counters.sm_active_pct = sm_active_pct(counters);
   counters.tensor_pct = tensor_pct_of(counters.metrics);
   counters.occupancy_pct = first_metric(counters.metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active"});
@@ -119,11 +121,11 @@ StageCounters combine(const Windows& windows, const Run& run) {
 }
 
 // Without warm-up, where more than that was measured.
-StageCounters counters_of(const StageEntry& stage, const Windows& all, const Run& run) {
+StageCounters counters_of(const StageEntry& stage, const Windows& all) {
   Windows measured;
   for (const WindowCounters* window : all)
     if (window->first >= stage.warmup_windows || window->windows > stage.warmup_windows - window->first) measured.push_back(window);
-  StageCounters counters = combine(measured.empty() ? all : measured, run);
+  StageCounters counters = combine(measured.empty() ? all : measured);
   const auto early = [&](const WindowCounters* window) { return window->first < stage.warmup_windows; };
   if (measured.empty())
     counters.note = "only windows that the trace takes for warm-up were measured";
@@ -145,7 +147,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
   for (StageEntry& stage : run.stages) {
     const auto found = by_stage.find(stage.name);
     if (found != by_stage.end()) {
-      stage.counters = counters_of(stage, found->second, run);
+      stage.counters = counters_of(stage, found->second);
       by_stage.erase(found);
     } else {
       stage.counters.emplace();

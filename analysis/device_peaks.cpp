@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace nl {
@@ -108,6 +109,16 @@ DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntr
             {fmt::format("{} is a slice of a card: its peaks are not the card's, and not known; an entry with its name in a file given with "
                          "--set device.file=FILE says them", device.name)}};
   return derive(device);
+}
+
+const Device* working_device(const Run& run) {
+  if (!run.kernels || run.kernels->empty()) return nullptr;
+  std::set<std::int32_t> used;
+  for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
+  for (const std::int32_t id : used)
+    for (const Device& device : run.hardware.gpus)
+      if (device.id == id) return &device;
+  return nullptr;
 }
 
 }  // namespace nl

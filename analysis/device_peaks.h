@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/efficiency.h"
+#include "model/run.h"
 #include "model/trace.h"
 
 namespace nl {
@@ -16,5 +17,8 @@ bool device_name_matches(std::string_view name, std::string_view pattern);
 // From the table, else derived from the device's own clock, SMs and memory and marked so. Where neither is
 // possible the peaks hold no numbers, and the notes say why. Of several entries that match the first counts.
 DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntry>& table);
+
+// The GPU whose peaks count for the run: the first that ran kernels. nullptr: none did, or it is not described.
+const Device* working_device(const Run& run);
 
 }  // namespace nl

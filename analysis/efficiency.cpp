@@ -112,17 +112,6 @@ class StageFigures {
   TokenLengths lengths_;
 };
 
-// The GPU whose peaks count: the first that ran kernels.
-const Device* working_device(const Run& run) {
-  if (!run.kernels || run.kernels->empty()) return nullptr;
-  std::set<std::int32_t> used;
-  for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
-  for (const std::int32_t id : used)
-    for (const Device& device : run.hardware.gpus)
-      if (device.id == id) return &device;
-  return nullptr;
-}
-
 std::size_t working_devices(const Run& run) {
   std::set<std::int32_t> used;
   if (run.kernels)

@@ -67,14 +67,6 @@ void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
     if (worth_keeping(name, metrics)) sample.metrics.emplace(name, value);
 }
 
-// From what was measured in place; see memory_throughput.
-void derive_dram(const Run& run, std::int32_t device, NcuSample& sample) {
-  const auto bandwidth = memory_bandwidth(run, device);
-  if (!sample.dram_bytes || !bandwidth || sample.ncu_duration_ns.value_or(0) <= 0) return;
-  sample.dram_pct = 100 * *sample.dram_bytes / (static_cast<double>(*sample.ncu_duration_ns) / 1e9 * *bandwidth);
-  sample.bound_by = bound_by(sample.sm_pct, memory_throughput(sample));
-}
-
 std::optional<std::string> innermost_stage(const NcuLaunch& launch) {
   std::optional<std::string> stage;
   for (const NcuRange& range : launch.ranges)
@@ -115,7 +107,7 @@ class LaunchedShapes {
   };
   Found find(const NcuLaunch& launch) const {
     const auto names = names_.find(launch.kernel_name);
-    if (names.entries.empty()) return {{}, {}, "nsys timed no kernel of this name"};
+    if (names.entries.empty()) return {{}, {}, "the trace has no kernel of this name"};
     // Two tools number one device alike, unless one of them saw only that one.
     const std::int32_t device = devices_.size() == 1 ? *devices_.begin() : launch.device;
     Found found;
@@ -124,7 +116,7 @@ class LaunchedShapes {
       const ShapeKey key{pairs_[i].first, pairs_[i].second, launch.grid, launch.block, device};
       if (keys_.count(key) > 0) found.shapes.push_back(key);
     }
-    if (found.shapes.empty()) found.why_not = "nsys timed this kernel, but never with this grid, block and device";
+    if (found.shapes.empty()) found.why_not = "the trace has this kernel, but never with this grid, block and device";
     const auto other = [&](const ShapeKey& key) { return key.name != found.shapes[0].name; };
     if (std::any_of(found.shapes.begin(), found.shapes.end(), other))
       found.why_not = "several kernels of the capture may be meant; export with --print-kernel-base mangled";
@@ -268,7 +260,6 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std
   for (const Pending& each : pending) {
     NcuSample sample = make_sample(each, durations);
     sample.measured_by = measured_by;
-    if (measured_by == "CUPTI") derive_dram(run, each.entry->device, sample);
     attach(*each.entry, std::move(sample));
   }
   result.matched = pending.size();

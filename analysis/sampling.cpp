@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "analysis/counter_names.h"
@@ -49,8 +51,14 @@ class Overlap {
   std::size_t first_ = 0;
 };
 
+constexpr std::string_view kTotalRate = ".sum.per_second";
+constexpr const char* kDramRead = "dram__bytes_read.sum.per_second";
+constexpr const char* kDramWritten = "dram__bytes_write.sum.per_second";
+
 struct Mean {
   double sum = 0, weight_ns = 0;
+  void add(const Mean& other) { sum += other.sum, weight_ns += other.weight_ns; }
+  std::optional<double> value() const { return weight_ns > 0 ? std::optional(sum / weight_ns) : std::nullopt; }
 };
 
 // What a metric is called once it is a mean over time, and what its values are to be divided by.
@@ -81,22 +89,54 @@ class StageSamples {
       const float* values = series.values.data() + row * columns;
       for (std::size_t i = 0; i < columns; ++i) add(means[i], values[i], names[i].rate, part_ns, length_ns);
     }
-    for (std::size_t i = 0; i < columns; ++i) {
-      means_[names[i].name].sum += means[i].sum;
-      means_[names[i].name].weight_ns += means[i].weight_ns;
-    }
+    for (std::size_t i = 0; i < columns; ++i) means_[names[i].name][series.device].add(means[i]);
   }
 
   std::optional<StageSampling> result() const {
     if (samples_ == 0) return std::nullopt;
     StageSampling sampling;
     sampling.samples = samples_;
-    for (const auto& [metric, mean] : means_)
-      if (mean.weight_ns > 0) sampling.metrics[metric] = mean.sum / mean.weight_ns;
+    for (const auto& [metric, by_device] : means_)
+      if (const auto value = metric.ends_with(kTotalRate) ? total_of(by_device) : mean_of(by_device)) sampling.metrics[metric] = *value;
+    sampling.dram_use = dram_use();
     return sampling;
   }
 
  private:
+  using ByDevice = std::map<std::int32_t, Mean>;
+
+  static std::optional<double> mean_of(const ByDevice& by_device) {
+    Mean all;
+    for (const auto& [device, mean] : by_device) all.add(mean);
+    return all.value();
+  }
+
+  static std::optional<double> total_of(const ByDevice& by_device) {
+    std::optional<double> total;
+    for (const auto& [device, mean] : by_device)
+      if (const auto value = mean.value()) total = total.value_or(0) + *value;
+    return total;
+  }
+
+  std::optional<double> rate_on(std::int32_t device, const char* metric) const {
+    const auto found = means_.find(metric);
+    if (found == means_.end()) return std::nullopt;
+    const auto mean = found->second.find(device);
+    return mean == found->second.end() ? std::nullopt : mean->second.value();
+  }
+
+  // Of a second, on each GPU that has both directions.
+  std::vector<DramUse> dram_use() const {
+    std::vector<DramUse> uses;
+    const auto read = means_.find(kDramRead);
+    if (read == means_.end()) return uses;
+    for (const auto& [device, mean] : read->second) {
+      const auto read_rate = mean.value(), write_rate = rate_on(device, kDramWritten);
+      if (read_rate && write_rate) uses.push_back({device, *read_rate + *write_rate, 1e9});
+    }
+    return uses;
+  }
+
   static void add(Mean& mean, float value, bool rate, Ns part_ns, Ns length_ns) {
     if (std::isnan(value)) return;
     const auto weight = static_cast<double>(part_ns);
@@ -105,7 +145,7 @@ class StageSamples {
   }
 
   Overlap overlap_;
-  std::map<std::string, Mean> means_;
+  std::map<std::string, ByDevice> means_;
   std::uint64_t samples_ = 0;
 };
 
@@ -118,23 +158,15 @@ bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   return !known || busy(device);
 }
 
-std::optional<double> bandwidth_of(const Run& run, const StageEntry& stage, const Trace& trace) {
-  for (const MetricSeries& series : trace.metric_series)
-    if (used_by(stage, series.device, trace)) return memory_bandwidth(run, series.device);
-  return std::nullopt;
-}
-
-void name_figures(StageSampling& sampling, std::optional<double> bandwidth) {
+void name_figures(StageSampling& sampling) {
   const Metrics& metrics = sampling.metrics;
   sampling.sm_active_pct = first_metric(metrics, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"});
   sampling.tensor_pct = tensor_pct_of(metrics);
   sampling.occupancy_pct = first_metric(metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active",
                                                   "sm__warps_active.avg.pct_of_peak_sustained_elapsed"});
-  sampling.dram_read_bytes_per_s = first_metric(metrics, {"dram__bytes_read.sum.per_second"});
-  sampling.dram_write_bytes_per_s = first_metric(metrics, {"dram__bytes_write.sum.per_second"});
+  sampling.dram_read_bytes_per_s = first_metric(metrics, {kDramRead});
+  sampling.dram_write_bytes_per_s = first_metric(metrics, {kDramWritten});
   sampling.dram_pct = dram_pct_of(metrics);
-  if (!sampling.dram_pct && bandwidth && sampling.dram_read_bytes_per_s && sampling.dram_write_bytes_per_s)
-    sampling.dram_pct = 100 * (*sampling.dram_read_bytes_per_s + *sampling.dram_write_bytes_per_s) / *bandwidth;
 }
 
 struct CurveKind {
@@ -148,8 +180,8 @@ constexpr CurveKind kCurves[] = {
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "tensor pipe active, of the SMs' active cycles"},
     {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput"},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput"},
-    {"dram__bytes_read.sum.per_second", "DRAM read"},
-    {"dram__bytes_write.sum.per_second", "DRAM written"},
+    {kDramRead, "DRAM read"},
+    {kDramWritten, "DRAM written"},
     {"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "warps on the SMs"},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", "warps on the SMs, while active"},
     {"gpc__cycles_elapsed.avg.per_second", "clock"},
@@ -196,7 +228,7 @@ std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::siz
     }
   }
   std::vector<std::optional<double>> values;
-  for (const Mean& step : steps) values.push_back(step.weight_ns > 0 ? std::optional(step.sum / step.weight_ns) : std::nullopt);
+  for (const Mean& step : steps) values.push_back(step.value());
   return values;
 }
 
@@ -225,7 +257,7 @@ void fill_sampling(const Trace& trace, const StageTable& table, const std::vecto
     for (const MetricSeries& series : trace.metric_series)
       if (used_by(stage, series.device, trace)) samples.add(series);
     stage.sampling = samples.result();
-    if (stage.sampling) name_figures(*stage.sampling, bandwidth_of(run, stage, trace));
+    if (stage.sampling) name_figures(*stage.sampling);
   }
   for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, run);
 }

@@ -24,8 +24,8 @@ namespace {
 // PyTorch's operator ranges carry a running number, so that every call has a name of its own.
 constexpr std::size_t kMaxRangeNames = 2000;
 
-constexpr const char* kNotChosen = "not among the kernels chosen for ncu";
-constexpr const char* kNotProfiled = "chosen for ncu, and not profiled by it";
+constexpr const char* kNotChosen = "not among the kernels chosen for counters";
+constexpr const char* kNotProfiled = "chosen for counters, and none were measured";
 
 std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vector<std::string>& names) {
   std::vector<std::uint32_t> ids;
@@ -123,12 +123,21 @@ void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& ord
   }
 }
 
+std::string missing_kernels(const ImportStats& stats) {
+  if (stats.source_format != "collector") return "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
+  const auto said = [&](const char* words) {
+    const auto found = std::find_if(stats.notes.begin(), stats.notes.end(), [&](const auto& note) { return note.find(words) != std::string::npos; });
+    return found != stats.notes.end() ? *found : "";
+  };
+  if (stats.rows_read.count("counter sets") > 0 || !said("counters are not measured").empty())
+    return "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
+  const std::string reason = said("not recorded");
+  return !reason.empty() ? reason : "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
+}
+
 void note_missing_kernels(const Trace& trace, Run& run) {
   run.kernels.reset();
-  if (!run.kernels_note.empty()) return;
-  run.kernels_note = trace.stats.source_format == "collector"
-                         ? "the collector records NVTX ranges only; kernels need a capture by nsys"
-                         : "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
+  if (run.kernels_note.empty()) run.kernels_note = missing_kernels(trace.stats);
 }
 
 void note_fallback(const SummaryOptions& options, bool have_ranges, Run& run) {

@@ -46,18 +46,20 @@ int run(const Flags& flags) {
 void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb =
-      app.add_subcommand("run", "Profile a workload: nsys, then ncu on the kernels that matter; leaves one bundle");
+      app.add_subcommand("run", "Profile a workload: trace it, then measure the kernels that matter; leaves one bundle");
   add_run_flags(*verb, *flags);
   verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass, and start none");
   verb->add_flag("-q,--quiet", flags->quiet, "keep the workload's output in logs/ only");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
   verb->add_flag("--keep-env", flags->keep_env, "leave the workload's environment in the exported SQLite");
   verb->footer(
-      "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input;\n"
+      "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input; where\n"
+      "one of them is missing, or with --config cupti, nl-stage's own collector traces and counts instead (CUPTI);\n"
       "a deep run repeats it, unprofiled and traced, to tell what profiling costs (perturbation.*);\n"
       "its output is forwarded to stderr. docs/exit-status.md lists the exit statuses.\n"
       "Examples:\n"
       "  nl-stage run --config deep -- python generate.py --model gpt2\n"
+      "  nl-stage run --config cupti -- python generate.py --model gpt2\n"
       "  nl-stage run --config light --name smoke --set run.top_n_kernels=20 -- ./workload\n"
       "  nl-stage run --config deep --out bundle --json --quiet -- ./workload > result.json\n"
       "  nl-stage run --config deep --dry-run -- ./workload");

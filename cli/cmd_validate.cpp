@@ -51,7 +51,8 @@ void add_validate(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb = app.add_subcommand("validate", "Check run.json files against the schema that this nl-stage writes");
   verb->add_option("files", *files, "run.json files, or the folders of bundles")->type_name("FILE")->required();
   verb->footer(
-      "Each wrong file is named with the place of its first fault; all files are checked.\n"
+      "Each wrong file is named with the place of its first fault; all files are checked. Of a file in an older format only\n"
+      "that is said.\n"
       "Examples:\n"
       "  nl-stage validate run.json\n"
       "  nl-stage validate artifacts/runs/*/run.json");

@@ -10,8 +10,8 @@
 namespace nl {
 namespace {
 
-constexpr const char* kCount = "nl-stage run --config cupti --set capture.counters=cupti";
-constexpr const char* kSample = "nl-stage run --config cupti --set capture.sampling_us=500";
+constexpr const char* kCount = "nl-stage run --config cupti -- ./your_workload";
+constexpr const char* kSample = "nl-stage run --config sampling -- ./your_workload";
 constexpr double kWantedShare = 0.01;  // of the shortest stage: within it, what is said of its windows holds
 
 bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
@@ -77,6 +77,19 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+// As ClockBounds::consistent(): else no one error explains both, and the larger is the least that there is.
+bool bounds_agree(const ClockFit& clock) {
+  if (!clock.launch_slack_ns || !clock.wait_slack_ns) return true;
+  return static_cast<double>(*clock.launch_slack_ns) + static_cast<double>(*clock.wait_slack_ns) >= 0;  // a run.json may say anything
+}
+
+std::string one_sided(Ns launch_slack_ns) {
+  const std::string time = time_text(std::abs(static_cast<double>(launch_slack_ns)));
+  const std::string said = launch_slack_ns < 0 ? fmt::format("early against the CPU's by at least {}; by how much more", time)
+                                               : fmt::format("late against the CPU's by at most {}; by how much they may be early", time);
+  return fmt::format("The GPU's times are {} is not known: no call in the capture waits for the GPU.", said);
+}
+
 }  // namespace
 
 std::vector<CounterRow> counter_rows(const Run& run) {
@@ -120,22 +133,20 @@ std::optional<Remark> activity_remark(const Run& run) {
 
 std::string clock_text(const Run& run) {
   const ClockFit& clock = run.clock;
+  const bool at_most = bounds_agree(clock);
   std::string text;
   if (clock.error_ns) {
-    text = fmt::format("The times of CPU and GPU are apart by at most {}", optional_time_text(clock.error_ns));
+    text = fmt::format("The times of CPU and GPU are apart by at {} {}", at_most ? "most" : "least", optional_time_text(clock.error_ns));
     if (clock.share_of_shortest_stage)
       text += fmt::format(", {} of the shortest stage{}{}", share_text(clock.share_of_shortest_stage),
                           clock.shortest_stage.empty() ? "" : ", " + clock.shortest_stage,
                           clock.shortest_stage_ns ? fmt::format(" ({})", time_text(*clock.shortest_stage_ns)) : "");
-    text += ".";
+    text += at_most ? "." : ", and no one offset of the clocks explains all of it.";
     if (clock.share_of_shortest_stage.value_or(0) > kWantedShare)
-      text += fmt::format(" That is more than {}: a gap between a call and its kernel may be off by as much.",
-                          share_text(kWantedShare));
+      text += fmt::format(" That is more than {}: a gap between a call and its kernel may be off by as much{}.",
+                          share_text(kWantedShare), at_most ? "" : " or more");
   } else if (clock.launch_slack_ns) {
-    text = fmt::format(
-        "The GPU's times are late against the CPU's by at most {}; by how much they may be early is not known: no call "
-        "in the capture waits for the GPU.",
-        time_text(std::abs(static_cast<double>(*clock.launch_slack_ns))));
+    text = one_sided(*clock.launch_slack_ns);
   } else if (run.kernels && !run.kernels->empty()) {
     text = "How far the times of CPU and GPU are apart is not known.";
   }

@@ -116,10 +116,11 @@ std::string kernels(const Run& run) {
   }
   text += table.text();
   const std::string by = measured_by(*run.kernels);
-  const bool ours = by.find("CUPTI") != std::string::npos;
-  if (ours) text += fmt::format("\nSM %, DRAM % and what it is bound by were measured by {}.\n", by);
-  return text + fmt::format("\n{} kernels in all: kernels.md has every one, the names [n] in full, and what joins {}.\n", run.kernels->size(),
-                            ours ? "the measured launches to those of the trace" : "ncu's launches to nsys'");
+  if (by.find("CUPTI") != std::string::npos)
+    text += fmt::format("\nSM %, DRAM % and what it is bound by were measured by {}.\n", by);
+  return text + fmt::format("\n{} kernels in all: kernels.md has every one{}.\n", run.kernels->size(),
+                            by.empty() ? ", and the names [n] in full"
+                                       : ", the names [n] in full, and what joins the measured launches to those of the trace");
 }
 
 }  // namespace nl::report_md

@@ -24,7 +24,6 @@ struct WindowCounters {
 struct CounterReport {                   // what a counter pass left behind
   std::vector<WindowCounters> windows;
   NcuReport kernels;                     // one launch each, under its mangled name
-  std::map<std::string, std::uint32_t> replays;  // metric → how often a kernel ran for it; 1: once, as it would have
   std::vector<std::string> notes;        // what went wrong, in words for the report
   std::map<std::string, std::uint64_t> rows_damaged;  // reason → records
 };

@@ -11,6 +11,14 @@
 // What the GPU's counters say of the stages and kernels of a run.
 namespace nl {
 
+// What one GPU moved to and from DRAM, and in which time. dram_pct is made of it once the peaks are known (analysis/dram_use);
+// run.json has no place for it.
+struct DramUse {
+  std::int32_t device = 0;
+  double bytes = 0;
+  double duration_ns = 0;
+};
+
 // In Run: the counters of a stage, for one window on average. Warm-up windows are left out where the trace says which.
 struct StageCounters {
   std::string measured_by;               // "CUPTI"
@@ -23,14 +31,16 @@ struct StageCounters {
   std::optional<double> occupancy_pct;   // warps ÷ the most, while active
   std::map<std::string, double> metrics; // all of them
   std::string note;                      // why there are none, or what to bear in mind
+  std::vector<DramUse> dram_use;
 };
 
 // In Run: what samples showed during the windows of a stage, on average over them.
 struct StageSampling {
   std::uint64_t samples = 0;
   std::optional<double> sm_active_pct, tensor_pct, dram_pct, occupancy_pct;
-  std::optional<double> dram_read_bytes_per_s, dram_write_bytes_per_s;
+  std::optional<double> dram_read_bytes_per_s, dram_write_bytes_per_s;  // of all GPUs that the stage used, together
   std::map<std::string, double> metrics;
+  std::vector<DramUse> dram_use;
 };
 
 struct StallShare {

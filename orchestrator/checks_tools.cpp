@@ -115,10 +115,12 @@ Check check_ncu(const Toolset& tools, const Config& config) {
     return check;
   }
   check.level = CheckLevel::kWarning;
-  check.finding = choose_counters(config, tools).tool == CounterTool::kCupti
+  check.finding = tools.gpus.empty() ? "not found; without a GPU there is nothing to measure"
+                  : choose_counters(config, tools).tool == CounterTool::kCupti
                       ? "not found: nl-stage's own collector counts instead (CUPTI)"
-                  : config.ncu.enabled ? "not found: kernels are timed, but not measured"
-                                       : "not found; this configuration does not ask for it";
+                  : config.ncu.enabled && config.capture.counters != "off"
+                      ? "not found: kernels are timed, but not measured"
+                      : "not found; this configuration does not ask for it";
   check.mend = kGetNcu;
   return check;
 }
@@ -155,7 +157,7 @@ Check check_cupti(const Toolset& tools) {
 }
 
 Check check_collector(const Toolset& tools) {
-  Check check{"collector", CheckLevel::kOk, "NVTX collector", "", ""};
+  Check check{"collector", CheckLevel::kOk, "collector", "", ""};
   if (tools.collector) {
     check.finding = tools.collector->string();
     return check;

@@ -1,23 +1,53 @@
 #include "orchestrator/collector_sqlite.h"
 
+#include <fmt/core.h>
+
 #include "exporters/nsys_sqlite.h"
+#include "model/error.h"
 #include "parsers/collector_trace.h"
 #include "parsers/nsys_sqlite.h"
 
 namespace nl {
+namespace {
+
+// Empty, or why there is no export.
+std::string write_export(const Trace& trace, const std::filesystem::path& sqlite) {
+  try {
+    std::filesystem::create_directories(sqlite.parent_path());
+    write_nsys_sqlite(trace, sqlite);
+    return {};
+  } catch (const Error& error) {
+    if (error.kind != ErrorKind::kOutput) throw;
+    return error.message;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return error.code().message();
+  }
+}
+
+// The files themselves are whole: a full disk costs the export only.
+Trace without_export(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite, const std::string& why) {
+  std::error_code ignored;
+  std::filesystem::remove(sqlite, ignored);
+  Trace trace = read_collector_traces(files);
+  trace.stats.notes.push_back(fmt::format("there is no {}, the capture as an export of nsys: {}", sqlite.filename().string(), why));
+  return trace;
+}
+
+}  // namespace
 
 Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite) {
   Trace beside;  // what an export of nsys has no place for
+  std::string trouble;
   {
     Trace all = read_collector_traces(files, CallRows::kAll);
     if (!all.has_kernel_data) return all;
-    std::filesystem::create_directories(sqlite.parent_path());
-    write_nsys_sqlite(all, sqlite);
+    trouble = write_export(all, sqlite);
     beside.stats = std::move(all.stats);
     beside.metric_series = std::move(all.metric_series);
     beside.stalls = std::move(all.stalls);
     beside.clock = all.clock;
   }  // millions of calls, before they are read again
+  if (!trouble.empty()) return without_export(files, sqlite, trouble);
   Trace trace = read_nsys_sqlite(sqlite);
   trace.session_end_ns.reset();
   trace.stats = std::move(beside.stats);

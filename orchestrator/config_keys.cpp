@@ -119,7 +119,7 @@ void add_counter_keys(std::vector<ConfigKey>& keys) {
       {
           {.path = "capture.counters",
            .member = NL_MEMBER(capture, counters),
-           .help = "GPU counters by the collector (CUPTI): auto where ncu is wanted and not found, cupti instead of ncu",
+           .help = "GPU counters: auto by ncu, or by the collector (CUPTI) where ncu is wanted and not found; cupti by the collector instead of ncu; off none, by neither",
            .allowed = {"auto", "cupti", "off"}},
           {.path = "capture.counter_metrics",
            .member = NL_MEMBER(capture, counter_metrics),
@@ -139,7 +139,7 @@ void add_counter_keys(std::vector<ConfigKey>& keys) {
            .help = "also count each stage as a whole, in a pass of its own"},
           {.path = "capture.sampling_us",
            .member = NL_MEMBER(capture, sampling_us),
-           .help = "collector: sample the GPU's activity beside the trace, every so many microseconds; 0: not",
+           .help = "collector: sample the GPU's activity beside the trace, every so many microseconds (50 or more); 0: not",
            .least = 0,
            .most = 1e6},
           {.path = "capture.sampling_metrics",

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "analysis/dram_use.h"
 #include "analysis/efficiency.h"
 #include "analysis/layers.h"
 #include "analysis/operators.h"
@@ -50,6 +51,7 @@ void analyse_trace(const Trace& trace, const Config& config, Run& run) {
 
 void explain(const Knowledge& knowledge, Run& run) {
   fill_efficiency(knowledge.devices, run);
+  fill_dram_use(run);
   fill_roofline(run);
   judge(knowledge.rules, run);
 }

@@ -22,7 +22,8 @@ Knowledge load_knowledge(const Config& config);
 // All that is read off a trace: stages, kernels, operators, layers.
 void analyse_trace(const Trace& trace, const Config& config, Run& run);
 
-// All that follows from the run's own figures, with no trace at hand: peaks, MFU, roofline, findings.
+// All that follows from the run's own figures, with no trace at hand: peaks, MFU, DRAM %, roofline,
+// findings.
 void explain(const Knowledge& knowledge, Run& run);
 
 }  // namespace nl

@@ -43,6 +43,21 @@ std::vector<fs::path> all_inputs(const ImportRequest& request) {
   return files;
 }
 
+// What stands in two of the files would count twice. Only files of one size are read for it; of empty ones there may be
+// several, from processes that were killed.
+void refuse_twins(const std::vector<fs::path>& files, const char* flag) {
+  std::map<std::uintmax_t, std::vector<fs::path>> by_size;
+  for (const auto& file : files) by_size[fs::file_size(file)].push_back(file);
+  for (const auto& [size, alike] : by_size) {
+    if (size == 0 || alike.size() < 2) continue;
+    std::map<std::string, fs::path> by_digest;
+    for (const auto& file : alike)
+      if (const auto [first, is_new] = by_digest.emplace(sha256_file(file), file); !is_new)
+        throw Error(ErrorKind::kUsage, fmt::format("{} is given the same file twice, and its figures would count twice", flag),
+                    fmt::format("{} and {}", first->second.string(), file.string()), "name each file once");
+  }
+}
+
 void check_inputs(const ImportRequest& request) {
   if (request.nsys.empty() && request.collector.empty() && request.kineto.empty() && request.ort.empty() &&
       request.trtexec.empty())
@@ -56,6 +71,8 @@ void check_inputs(const ImportRequest& request) {
       throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
                   "give the path of the export");
   }
+  refuse_twins(request.collector, "--collector");
+  refuse_twins(request.counters, "--counters");
 }
 
 // Beside the analysis, which keeps one processor busy; the reading before it keeps all of them.

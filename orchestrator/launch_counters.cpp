@@ -69,6 +69,7 @@ class CounterLaunches {
       measured_ = true;
       return;
     }
+    if (failed_) return;  // and that was said
     trouble_ = counter_trouble(report->notes);
     if (trouble_.empty() && !verdict_.stopped())
       verdict_.add(ErrorKind::kCapture, "no window of the stages was counted",
@@ -92,8 +93,11 @@ class CounterLaunches {
         "no chosen kernel was launched inside the stages' ranges of the counter pass: second try, wherever it is launched");
     request.anywhere = true;
     request.attempt = 2;
+    anywhere_ = true;
     report = attempt(plan_kernel_counters(config_, tools_, bundle_.path(), request));
-    if (report) join(*report);
+    if (!report) return;
+    join(*report);
+    if (report->kernels.launches.empty() && !failed_) trouble_ = counter_trouble(report->notes);
   }
 
   // The names that can be measured, for the collector; how many.
@@ -114,7 +118,7 @@ class CounterLaunches {
     fs::create_directories(folder, ignored);
     const auto result = passes_.run(pass);
     if (!result) return std::nullopt;
-    judge(*result, pass.name);
+    judge(*result, pass);
     try {
       CounterReport report = read(folder);
       apply_stage_counters(report, run_);  // and its notes
@@ -139,13 +143,13 @@ class CounterLaunches {
   }
 
   // It ran well under the trace: that it fails here is the counters' doing, and what they gave until then is kept.
-  void judge(const ProcessResult& result, const std::string& pass) {
+  void judge(const ProcessResult& result, const Pass& pass) {
     failed_ = result.exit_status != 0 && !result.timed_out && !result.interrupted;
     if (!failed_) return;
     passes_.last().detail = fmt::format("the workload ended with status {}", result.exit_status);
     verdict_.add(ErrorKind::kCapture,
-                 fmt::format("the workload ended with status {} in the {} pass", result.exit_status, pass),
-                 fmt::format("logs/{}.stderr.log", pass),
+                 fmt::format("the workload ended with status {} in the {} pass", result.exit_status, pass.name),
+                 (fs::path("logs") / pass.process.stderr_log.filename()).string(),
                  "the trace is whole; --set capture.counters=off runs without counters");
   }
 
@@ -164,14 +168,17 @@ class CounterLaunches {
       const bool denied = is_permission_trouble(trouble_);
       note_unmeasured(run_, trouble_);
       return verdict_.add(denied ? ErrorKind::kTool : ErrorKind::kCapture,
-                          "the GPU's counters could not be measured (CUPTI)", trouble_,
+                          measured_ ? "the kernels' counters could not be measured (CUPTI), the stages' were"
+                                    : "the GPU's counters could not be measured (CUPTI)",
+                          trouble_,
                           denied ? kMendPermission : "--set capture.counters=off runs without; ncu would measure them too");
     }
     std::size_t missing = 0;
     const auto all = selected_kernels(run_);
     for (const auto* kernel : all) missing += kernel->ncu.empty() && never_counted(*kernel).empty();
-    note_unmeasured(run_, failed_ ? "the workload failed in the counter pass before it was measured"
-                                  : "no launch of it inside the chosen ranges of the counter pass");
+    note_unmeasured(run_, failed_     ? "the workload failed in the counter pass before it was measured"
+                          : anywhere_ ? "no launch of it in the counter passes"
+                                      : "no launch of it inside the chosen ranges of the counter pass");
     if (missing > 0 && !failed_)
       verdict_.add(ErrorKind::kCapture, fmt::format("{} of the {} chosen kernels were not counted", missing, all.size()),
                    "counters/kernels.txt",
@@ -187,6 +194,7 @@ class CounterLaunches {
   Run& run_;
   std::string trouble_;    // why nothing was counted, by the collector's words
   bool failed_ = false;    // the workload, in the latest pass
+  bool anywhere_ = false;  // the second try, outside of the ranges too
   bool measured_ = false;  // anything
 };
 
@@ -246,5 +254,7 @@ void judge_sampling(const Config& config, const Trace& trace, Verdict& verdict) 
   look(config.capture.pc_sampling > 0, !trace.stalls.empty(), "stalls are not sampled: ",
        "where warps stall could not be sampled (CUPTI)", "--set capture.pc_sampling=0 runs without");
 }
+
+void leave_out_counters(const std::string& why, Run& run) { note_unmeasured(run, why); }
 
 }  // namespace nl

@@ -18,4 +18,7 @@ void judge_sampling(const Config& config, const Trace& trace, Verdict& verdict);
 std::string counter_trouble(const std::vector<std::string>& notes);
 bool is_permission_trouble(const std::string& trouble);
 
+// The same where none are wanted: every chosen kernel says why it has none.
+void leave_out_counters(const std::string& why, Run& run);
+
 }  // namespace nl

@@ -195,7 +195,8 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
                 [](const std::string& note) { return note.find("the ncu pass is left out") != std::string::npos; });
   NcuLaunches(config, *tools.ncu, trace, bundle, passes, verdict, run).run();
   run.software.ncu_version = tools.ncu->version.text();
-  run.provenance.captured_by = with_ncu(run.provenance.captured_by);
+  const bool measured = std::any_of(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return !kernel.ncu.empty(); });
+  if (measured) run.provenance.captured_by = with_ncu(run.provenance.captured_by);
 }
 
 }  // namespace nl

@@ -40,12 +40,12 @@ std::string stages_left_out(const Config& config) {
 CounterChoice choose_counters(const Config& config, const Toolset& tools) {
   const std::string& asked = config.capture.counters;
   const bool any = !config.capture.counter_metrics.empty() || !config.capture.replay_metrics.empty();
+  if (asked == "off") return {CounterTool::kNone, "no counters are asked for (capture.counters is off)"};
   if (asked == "cupti" && tools.collector && any)
     return {CounterTool::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
   const std::string instead = asked == "cupti" && !tools.collector ? "the collector, which would count, was not found; " : "";
   if (!config.ncu.enabled) return {CounterTool::kNone, instead + "no counters are asked for (ncu.enabled is false)"};
   if (tools.ncu) return {CounterTool::kNcu, instead + "ncu was found"};
-  if (asked == "off") return {CounterTool::kNone, "ncu was not found, and capture.counters is off"};
   if (!tools.collector) return {CounterTool::kNone, "neither ncu nor the collector was found: nothing can count"};
   if (!any) return {CounterTool::kNone, "ncu was not found, and capture names no metric that the collector could count"};
   return {CounterTool::kCupti, "ncu was not found: the collector counts instead (CUPTI)"};

@@ -96,8 +96,11 @@ void measure(const Config& config, const Toolset& tools, const Trace& trace, con
              Verdict& verdict, Run& run) {
   if (run.provenance.captured_by == kByCupti) judge_sampling(config, trace, verdict);
   if (run.provenance.captured_by == kByCupti && !run.kernels) return;  // explain_absent_cupti() has the reason
-  if (choose_counters(config, tools).tool == CounterTool::kCupti)
+  const CounterChoice choice = choose_counters(config, tools);
+  if (choice.tool == CounterTool::kCupti)
     launch_counters(config, tools, trace, bundle, passes, verdict, run);
+  else if (config.capture.counters == "off")
+    leave_out_counters(choice.why, run);
   else
     launch_ncu(config, tools, trace, bundle, passes, verdict, run);
 }
@@ -112,18 +115,14 @@ void explain_absent_cupti(Verdict& verdict, Run& run) {
     verdict.add(ErrorKind::kCapture, "CUPTI recorded no kernel", *found, "`nl-stage doctor` shows which CUPTI was found");
 }
 
-// Kernels that nobody tried to capture are no failure, but where there is a GPU they were wanted.
-void explain_absent_kernels(const Config& config, const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
+// Without a GPU there are none to capture, which is no failure.
+void explain_absent_kernels(const Plan& plan, const Toolset& tools, Verdict& verdict, Run& run) {
   if (run.kernels) return;
   if (plan.traced_by == kByCupti) {
     explain_absent_cupti(verdict, run);
   } else if (plan.traced_by == kByRanges) {
-    run.kernels_note =
-        "Nsight Systems did not run, and the NVTX collector records ranges only; with nsys "
-        "in PATH the same command captures kernels (nl-stage doctor says how to get it)";
-    if (config.nsys.enabled && !tools.gpus.empty())
-      verdict.add(ErrorKind::kCapture, "there is a GPU, but Nsight Systems (nsys) did not run: no kernel was captured",
-                  "nsys", "`nl-stage doctor` says where it was looked for and how to get it");
+    const std::string trouble = tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")";
+    run.kernels_note = "no GPU was found" + trouble + "; where there is one, the same command captures kernels";
   } else if (run.kernels_note.empty() || verdict.failure()) {
     run.kernels_note = verdict.problems().empty() ? "the workload ran no CUDA kernel" : verdict.problems()[0].what;
   }
@@ -154,7 +153,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   analyse(trace, config, plan, tools, run);
   measure(config, tools, trace, bundle, passes, verdict, run);
   weigh_passes(config, plan, capture, trace, power.get(), bundle, run);
-  explain_absent_kernels(config, plan, tools, verdict, run);
+  explain_absent_kernels(plan, tools, verdict, run);
   explain(knowledge, run);
   if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
   write_bundle(bundle, config, trace, verdict, run);

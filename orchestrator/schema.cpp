@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <charconv>
+#include <optional>
+
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -10,6 +14,7 @@
 #include <valijson/validator.hpp>
 
 #include "model/error.h"
+#include "model/run.h"
 
 namespace nl {
 namespace {
@@ -58,10 +63,36 @@ Error first_fault(valijson::ValidationResults& results, const std::string& where
                "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures");
 }
 
+using Version = std::array<unsigned, 3>;
+
+std::optional<Version> version_of(std::string_view text) {
+  Version version{};
+  const char *at = text.data(), *const end = at + text.size();
+  for (std::size_t i = 0; i < version.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
+    const auto [rest, wrong] = std::from_chars(at, end, version[i]);
+    if (wrong != std::errc()) return std::nullopt;
+    at = rest;
+  }
+  return at == end ? std::optional(version) : std::nullopt;
+}
+
+// Before the schema, which would complain of whatever was added since.
+void refuse_older(const json& document, const std::string& where) {
+  const auto found = document.is_object() ? document.find("schema_version") : document.end();
+  if (found == document.end() || !found->is_string()) return;
+  const auto& text = found->get_ref<const std::string&>();
+  const auto version = version_of(text);
+  if (!version || *version >= version_of(kRunSchemaVersion)) return;
+  throw Error(ErrorKind::kInput, fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, kRunSchemaVersion), where,
+              "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures");
+}
+
 }  // namespace
 
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
+  refuse_older(document, where);
   valijson::ValidationResults results;
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   try {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "parsers/collector_trace_records.h"
@@ -29,9 +30,41 @@ void add_metrics(const MetricSet& set, const std::vector<double>& values, std::m
     if (std::isfinite(values[i])) metrics.emplace(clean(set.series.metrics[i]), values[i]);
 }
 
+// When the ranges of all processes of a pass began, by domain and name: windows are numbered among them, as the trace
+// numbers its own.
+class RangeBegins {
+ public:
+  explicit RangeBegins(const std::vector<File>& files) {
+    for (const File& file : files)
+      for (const auto& piece : file.pieces)
+        for (const auto& event : piece.events)
+          if (event.kind == trace_format::Kind::kPush || event.kind == trace_format::Kind::kStart)
+            times_[{text(file, event.domain), text(file, event.name)}].push_back(event.time_ns);
+    for (auto& [range, times] : times_) std::sort(times.begin(), times.end());
+  }
+
+  // The number of the range that begins at this time or next; nothing where none does.
+  std::optional<std::uint64_t> number(const File& file, std::uint32_t domain, std::uint32_t name, Ns time_ns) const {
+    const auto found = times_.find({text(file, domain), text(file, name)});
+    if (found == times_.end()) return std::nullopt;
+    const auto own = std::lower_bound(found->second.begin(), found->second.end(), time_ns);
+    if (own == found->second.end()) return std::nullopt;
+    return static_cast<std::uint64_t>(own - found->second.begin());
+  }
+
+ private:
+  static std::string text(const File& file, std::uint32_t number) {
+    auto found = file.strings.find(number);
+    return found != file.strings.end() ? found->second : std::string();
+  }
+
+  std::map<std::pair<std::string, std::string>, std::vector<Ns>> times_;
+};
+
 class FileCounters {
  public:
-  FileCounters(File& file, Ns origin_ns, CounterReport& report) : file_(file), origin_ns_(origin_ns), report_(report) {}
+  FileCounters(File& file, const RangeBegins& begins, Ns origin_ns, CounterReport& report)
+      : file_(file), begins_(begins), origin_ns_(origin_ns), report_(report) {}
 
   void add() {
     for (const StageCount& count : file_.gpu.metrics.stages) add_window(count);
@@ -64,29 +97,13 @@ class FileCounters {
     window.domain = clean(*domain);
     window.name = clean(*name);
     window.device = static_cast<std::int32_t>(record.device);
-    window.first = number_of(record);
+    // A window is opened just before its range is recorded. The collector's own number begins with CUDA.
+    window.first = begins_.number(file_, record.domain, record.name, record.start_ns).value_or(record.first);
     window.windows = record.windows;
     window.start_ns = record.start_ns - origin_ns_;
     window.end_ns = record.end_ns - origin_ns_;
     add_metrics(file_.gpu.metrics.sets[count.set], count.values, window.metrics);
     report_.windows.push_back(std::move(window));
-  }
-
-  // Its number among the ranges of this domain and name: the collector counts those that it heard of, which begins with
-  // CUDA. A window is opened just before its range is recorded.
-  std::uint64_t number_of(const trace_format::StageCounters& record) {
-    if (begins_.empty()) list_begins();
-    const std::vector<Ns>& times = begins_[{record.domain, record.name}];
-    const auto own = std::lower_bound(times.begin(), times.end(), record.start_ns);
-    return own != times.end() ? static_cast<std::uint64_t>(own - times.begin()) : record.first;
-  }
-
-  void list_begins() {
-    for (const auto& piece : file_.pieces)
-      for (const auto& event : piece.events)
-        if (event.kind == trace_format::Kind::kPush || event.kind == trace_format::Kind::kStart)
-          begins_[{event.domain, event.name}].push_back(event.time_ns);
-    for (auto& [range, times] : begins_) std::sort(times.begin(), times.end());
   }
 
   std::uint32_t passes(const KernelCount& count) const { return std::max(1u, file_.gpu.metrics.sets[count.set].passes); }
@@ -154,9 +171,7 @@ class FileCounters {
         std::string metric = clean(set.series.metrics[i]);
         bool warm_dram = in_place && passes(*count) > 1 && metric.find("dram_") != std::string::npos;
         if (warm_dram || !std::isfinite(count->values[i])) continue;
-        if (!launch.metrics.emplace(metric, count->values[i]).second) continue;
-        std::uint32_t& runs = report_.replays[metric];
-        runs = std::max(runs, passes(*count));
+        launch.metrics.emplace(metric, count->values[i]);
       }
     }
     report_.kernels.launches.push_back(std::move(launch));
@@ -185,8 +200,8 @@ class FileCounters {
     }
   }
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Ns>> begins_;  // of ranges, by domain and name
   File& file_;
+  const RangeBegins& begins_;
   Ns origin_ns_;
   CounterReport& report_;
 };
@@ -206,7 +221,8 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
     return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
   });
   report.rows_damaged = std::move(stats.rows_damaged);
-  for (File& file : files) FileCounters(file, files.front().header.monotonic_ns, report).add();
+  const RangeBegins begins(files);
+  for (File& file : files) FileCounters(file, begins, files.front().header.monotonic_ns, report).add();
   return report;
 }
 

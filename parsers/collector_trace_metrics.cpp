@@ -51,6 +51,13 @@ std::uint32_t known_set(const GpuMetrics& metrics, std::uint32_t number, MetricU
   return kNone;
 }
 
+// No metric is below zero: such a value is damage, and not measured.
+template <typename Value>
+Value measured(Value value, Damage& damage) {
+  if (value < 0) ++damage["counter or sample below zero"];
+  return std::isfinite(value) && value >= 0 ? value : std::numeric_limits<Value>::quiet_NaN();
+}
+
 // One window of a stage or one launch: the record, then a double for each metric of its set.
 template <typename Count, typename Record>
 void read_count(const char* at, const format::Head& head, MetricUse use, std::vector<Count>& counts, GpuMetrics& metrics,
@@ -65,7 +72,7 @@ void read_count(const char* at, const format::Head& head, MetricUse use, std::ve
     ++damage["counters that do not fit their record"];
     return;
   }
-  for (std::size_t i = 0; i < values; ++i) count.values.push_back(load<double>(at + sizeof(Record) + i * sizeof(double)));
+  for (std::size_t i = 0; i < values; ++i) count.values.push_back(measured(load<double>(at + sizeof(Record) + i * sizeof(double)), damage));
   counts.push_back(std::move(count));
 }
 
@@ -94,7 +101,7 @@ void read_samples(const char* at, const format::Head& head, GpuMetrics& metrics,
     series.duration_ns.push_back(sample.duration_ns);
     for (std::size_t c = 0; c < columns; ++c) {
       auto value = load<float>(row + format::kSampleBytes + c * sizeof(float));
-      series.values.push_back(std::isfinite(value) ? value : std::numeric_limits<float>::quiet_NaN());
+      series.values.push_back(measured(value, damage));
     }
   }
 }

@@ -49,6 +49,7 @@ std::string clean(const std::string& text) { return mended_utf8(text).value_or(t
 void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace) {
   for (MetricSet& set : metrics.sets) {
     MetricSeries& series = set.series;
+    if (set.use != trace_format::MetricUse::kSamples) ++trace.stats.rows_read["counter sets"];  // the file is of a counter pass
     if (set.use != trace_format::MetricUse::kSamples || (series.start_ns.empty() && series.overflows == 0)) continue;
     for (std::string& metric : series.metrics) metric = clean(metric);
     for (Ns& start_ns : series.start_ns) start_ns -= origin_ns;

@@ -9,11 +9,11 @@ const char* words(Capture capture) {
   switch (capture) {
     case Capture::kAlways: return "";
     case Capture::kStages: return "NVTX ranges prefill and decode_all of the domain LLM around the phases (docs/capture.md)";
-    case Capture::kCuda: return "a trace of CUDA by Nsight Systems";
-    case Capture::kNcu: return "counters of Nsight Compute";
+    case Capture::kCuda: return "a trace of CUDA by nsys or the collector";
+    case Capture::kNcu: return "counters of the kernels by ncu or the collector";
     case Capture::kOperators: return "PyTorch's operators as ranges";
     case Capture::kModel: return "the model's shape and the numbers of tokens, and a GPU whose peaks are known";
-    case Capture::kBare: return "passes without a profiler beside the profiled ones";
+    case Capture::kBare: return "passes without a profiler beside those traced by nsys";
     case Capture::kNvml: return "samples of power and clocks by NVML";
     case Capture::kIterations: return "at least three iterations, two of them after warm-up";
     case Capture::kCounters: return "the stages' counters, which the collector measures through CUPTI";
@@ -27,9 +27,13 @@ bool needs_deep(const std::set<Capture>& captures) {
 }
 
 std::vector<std::string> configuration(const std::set<Capture>& captures) {
-  const bool counters = captures.count(Capture::kCounters) > 0, deep = needs_deep(captures), sampling = captures.count(Capture::kSampling) > 0;
+  const bool counters = captures.count(Capture::kCounters) > 0, deep = needs_deep(captures);
+  const bool bare = captures.count(Capture::kBare) > 0;
+  // Samples are taken beside the collector's trace, bare passes beside that of nsys: one run has not both.
+  const bool sampling = captures.count(Capture::kSampling) > 0 && !bare;
   if (sampling && !counters && !deep) return {"--config", "sampling"};
   std::vector<std::string> words = {"--config", counters ? "cupti" : deep ? "deep" : "light"};
+  if (counters && bare) words.insert(words.end(), {"--set", "capture.prefer=nsys"});
   if (sampling && !counters) words.insert(words.end(), {"--set", "capture.prefer=cupti"});
   if (sampling) words.insert(words.end(), {"--set", "capture.sampling_us=500"});
   return words;

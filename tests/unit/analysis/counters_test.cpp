@@ -1,5 +1,7 @@
 #include "analysis/counters.h"
 
+#include "analysis/dram_use.h"
+#include "analysis/efficiency.h"
 #include "analysis/ncu_match.h"
 #include "analysis/rules/fields.h"
 #include "tests/catch.h"
@@ -101,7 +103,7 @@ TEST_CASE("a metric that some windows lack is that of the others") {
   CHECK(run.stages[0].counters->duration_ns == 200);
 }
 
-TEST_CASE("DRAM % is the bytes of the time, of the table's peak or the device's") {
+TEST_CASE("DRAM % is the bytes of the time, of the device's peak") {
   Run run = run_with({"prefill"});
   run.hardware.gpus.resize(2);
   run.hardware.gpus[1].id = 1;
@@ -111,15 +113,62 @@ TEST_CASE("DRAM % is the bytes of the time, of the table's peak or the device's"
   WindowCounters second = first;
   second.device = 1;
   apply_stage_counters(report_of({first}), run);
+  CHECK_FALSE(run.stages[0].counters->dram_pct);  // not before the peaks
+  fill_dram_use(run);
   CHECK(*run.stages[0].counters->dram_pct == 50);
   apply_stage_counters(report_of({first, second}), run);  // 4 MB of 6 MB, by two GPUs in one window
+  fill_dram_use(run);
   CHECK(*run.stages[0].counters->dram_pct == Approx(100 * 4.0 / 6));  // rounding of a division
   CHECK(run.stages[0].counters->windows == 1);
   CHECK(run.stages[0].counters->dram_read_bytes == 2'000'000);
   CHECK(run.stages[0].counters->duration_ns == 1000);
-  run.peaks.emplace().bytes_per_s = 8e12;
-  apply_stage_counters(report_of({first}), run);
-  CHECK(*run.stages[0].counters->dram_pct == 25);
+  run.hardware.gpus[1].bandwidth_bytes_per_s = 0;  // of the other alone
+  fill_dram_use(run);
+  CHECK(*run.stages[0].counters->dram_pct == 50);
+  run.hardware.gpus.clear();
+  fill_dram_use(run);
+  CHECK_FALSE(run.stages[0].counters->dram_pct);
+}
+
+TEST_CASE("DRAM % is of the table's peak for the GPU that it is of and for its twins, and MBU's peak is the same") {
+  Run run = run_with({"prefill"});
+  run.hardware.gpus.resize(3);
+  for (std::int32_t id : {0, 1, 2}) {
+    Device& gpu = run.hardware.gpus[static_cast<std::size_t>(id)];
+    gpu.id = id;
+    gpu.name = id == 2 ? "NVIDIA Other" : "NVIDIA Card";
+    gpu.bandwidth_bytes_per_s = 4'000'000'000'000;
+  }
+  run.kernels.emplace().emplace_back().device = 0;
+  const DeviceTableEntry entry{"NVIDIA Card", {"Card"}, {}, 8e12, {}, "card.yaml"};
+  const auto pct_on = [&](std::int32_t device, const std::vector<DeviceTableEntry>& table) {
+    WindowCounters counted = window("LLM", "prefill", 0, {{kTime, 1000}, {kRead, 1'000'000}, {kWritten, 1'000'000}});
+    counted.device = device;
+    apply_stage_counters(report_of({counted}), run);
+    fill_efficiency(table, run);
+    fill_dram_use(run);
+    fill_dram_use(run);  // again does no harm
+    return run.stages[0].counters->dram_pct;
+  };
+  CHECK(pct_on(0, {entry}) == 25.0);
+  CHECK(run.peaks->bytes_per_s == 8e12);
+  CHECK(pct_on(1, {entry}) == 25.0);  // its twin
+  CHECK(pct_on(2, {entry}) == 50.0);  // another model: as it says itself
+  CHECK(pct_on(3, {entry}) == std::nullopt);  // not described
+  CHECK(pct_on(0, {}) == 50.0);
+  run.hardware.gpus[0].name = "NVIDIA Card MIG 1g.18gb";  // the memory of the card is not the slice's
+  CHECK(pct_on(0, {entry}) == std::nullopt);
+}
+
+TEST_CASE("DRAM % of a run that was read from run.json stays") {
+  Run run = run_with({"prefill"});
+  run.stages[0].counters.emplace().dram_pct = 12;
+  run.stages[0].sampling.emplace().dram_pct = 13;
+  run.hardware.gpus.resize(1);
+  run.hardware.gpus[0].bandwidth_bytes_per_s = 4'000'000'000'000;
+  fill_dram_use(run);
+  CHECK(run.stages[0].counters->dram_pct == 12.0);
+  CHECK(run.stages[0].sampling->dram_pct == 13.0);
 }
 
 TEST_CASE("warm-up windows are left out by their number, where others remain") {
@@ -177,11 +226,16 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
                     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}};
   const auto by = GENERATE("ncu", "CUPTI");
   CHECK(match_ncu(report, builder.trace, run, by).matched == 1);
+  fill_dram_use(run);
   const NcuSample& sample = run.kernels->at(0).ncu.at(0);
   CHECK(sample.measured_by == by);
   if (sample.measured_by == "CUPTI") {
     CHECK(*sample.dram_pct == Approx(90));  // rounding: 3.6 MB of 4 MB
     CHECK(sample.bound_by == "memory");     // not what the replays saw, 30 %
+    run.peaks.emplace().bytes_per_s = 8e12;
+    fill_dram_use(run);
+    CHECK(*sample.dram_pct == Approx(45));  // rounding, as above
+    CHECK(sample.bound_by == "latency");
   } else {
     CHECK_FALSE(sample.dram_pct);
     CHECK(sample.bound_by == "latency");

@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "analysis/dram_use.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -120,7 +121,9 @@ TEST_CASE("what was not measured is absent; DRAM % comes from the bytes where no
   sample(made, 50, 50, {kNaN, 3000, 500, kNaN});
   builder.trace.devices.resize(1);
   builder.trace.devices[0].bandwidth_bytes_per_s = 100'000'000'000;  // 100 bytes a nanosecond
-  const Run run = builder.run_all();
+  Run run = builder.run_all();
+  CHECK_FALSE(stage(run, "prefill").sampling->dram_pct);  // not before the peaks
+  fill_dram_use(run);
   const StageSampling& sampling = *stage(run, "prefill").sampling;
   CHECK(sampling.samples == 2);
   CHECK(*sampling.sm_active_pct == 80);
@@ -141,6 +144,30 @@ TEST_CASE("GPUs that a stage leaves idle do not thin its mean, and all count whe
   CHECK(*stage(builder.run_all(), "prefill").sampling->sm_active_pct == 80);
   builder.trace.kernels.clear();
   CHECK(*stage(builder.run_all(), "prefill").sampling->sm_active_pct == 40);
+}
+
+TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean") {
+  TraceBuilder builder;
+  builder.stage("prefill", 0, 100);
+  const char* const clock = "gpc__cycles_elapsed.avg";
+  MetricSeries& one = series(builder.trace, {kSm, kRead, kWritten, clock}, 0);
+  sample(one, 0, 50, {80, 1000, 500, 90});
+  sample(one, 50, 50, {80, 3000, 500, 90});
+  sample(series(builder.trace, {kSm, kRead, kWritten, clock}, 1), 0, 100, {40, 2000, 1000, 180});
+  sample(series(builder.trace, {kSm, kRead}, 2), 0, 100, {60, 1000});
+  builder.trace.devices.resize(3);
+  for (std::int32_t id : {0, 1, 2}) {
+    builder.trace.devices[static_cast<std::size_t>(id)].id = id;
+    builder.trace.devices[static_cast<std::size_t>(id)].bandwidth_bytes_per_s = id == 0 ? 100'000'000'000 : 300'000'000'000;
+  }
+  Run run = builder.run_all();
+  fill_dram_use(run);
+  const StageSampling& sampling = *stage(run, "prefill").sampling;
+  CHECK(*sampling.sm_active_pct == 60);
+  CHECK(*sampling.dram_read_bytes_per_s == 70e9);   // 4000, 2000 and 1000 bytes in 100 ns
+  CHECK(*sampling.dram_write_bytes_per_s == 20e9);  // of two of them
+  CHECK(sampling.metrics.at("gpc__cycles_elapsed.avg.per_second") == 1.8e9);  // a clock is no sum
+  CHECK(*sampling.dram_pct == 20);  // 50 + 30 of 100 + 300 bytes a ns: the third says too little
 }
 
 TEST_CASE("the curve of a capture: at most 600 values, each the mean of its samples, none where there are no samples") {
@@ -210,17 +237,18 @@ TEST_CASE("stalls: shares of all samples, most frequent first, and a reason's tw
   CHECK(run.kernels->at(1).stalls[0].share == 1);
 }
 
-TEST_CASE("stalls: a twin that is larger than its reason is no part of it, nor is any other of the capture") {
+TEST_CASE("stalls: a reason's twin never adds to it, whatever its size or that of others in the capture") {
   TraceBuilder builder;
   builder.launch(0, 10, 50);
   const std::string prefix = "smsp__pcsamp_warps_issue_stalled_";
-  builder.trace.stalls.push_back({"k", 0, {{prefix + "wait", 30}, {prefix + "wait_not_issued", 20}, {prefix + "barrier", 50}}});
+  // As an H200 gave them for one kernel, and a damaged one.
+  builder.trace.stalls.push_back({"k", 0, {{prefix + "long_scoreboard", 2817}, {prefix + "long_scoreboard_not_issued", 2663}, {prefix + "barrier", 50}}});
   builder.trace.stalls.push_back({"other", 0, {{prefix + "wait", 30}, {prefix + "wait_not_issued", 31}}});
   const Run run = builder.run_all();
   const auto& stalls = run.kernels->at(0).stalls;
   REQUIRE(stalls.size() == 2);
-  CHECK(stalls[0].samples == 50);
+  CHECK(stalls[0].reason == "long_scoreboard");
+  CHECK(stalls[0].samples == 2817);
   CHECK(stalls[1].samples == 50);
-  CHECK(stalls[0].reason == "barrier");  // by name where they are even
-  CHECK(stalls[0].share + stalls[1].share == 1);
+  CHECK(stalls[0].share == 2817 / 2867.0);
 }

@@ -229,6 +229,20 @@ TEST_CASE("top-N: time inside the chosen stages decides, names count once over d
   CHECK(fallback.problems[0].what.find("no ranges of the stages decode") != std::string::npos);
 }
 
+TEST_CASE("files of the collector without kernels: what it says, or that they are of a counter pass") {
+  Builder b;
+  b.trace.has_kernel_data = b.trace.has_mem_data = false;
+  b.trace.stats.source_format = "collector";
+  b.trace.stats.notes = {"a clock", "kernels, copies and CUDA calls are not recorded: no libcupti"};
+  CHECK(b.run().kernels_note == "kernels, copies and CUDA calls are not recorded: no libcupti");
+  const std::string counters = "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
+  b.trace.stats.rows_read["counter sets"] = 1;
+  CHECK(b.run().kernels_note == counters);
+  b.trace.stats.rows_read.clear();
+  b.trace.stats.notes = {"counters are not measured: this user may not read them"};
+  CHECK(b.run().kernels_note == counters);
+}
+
 TEST_CASE("not captured is not zero") {
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;
@@ -236,7 +250,7 @@ TEST_CASE("not captured is not zero") {
   b.range("LLM", "prefill", 0, 100);
   const auto run = b.run();
   CHECK_FALSE(run.kernels);
-  CHECK(run.kernels_note.find("collector") != std::string::npos);
+  CHECK(run.kernels_note == "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it");
   CHECK(stage(run, "prefill").wall.total_ns == 100);
   CHECK_FALSE(stage(run, "prefill").gpu_busy_ns);
   CHECK_FALSE(stage(run, "prefill").kernel_calls);

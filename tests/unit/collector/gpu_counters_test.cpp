@@ -132,8 +132,6 @@ TEST_CASE("chosen kernels are measured once a shape, in place and replayed, insi
   }
   std::sort(blocks.begin(), blocks.end());
   CHECK(blocks == std::vector<std::uint32_t>{2, 4, 16});
-  CHECK(report.replays.at("sm__throughput.avg.pct_of_peak_sustained_elapsed") == 11);
-  CHECK(report.replays.at("dram__bytes_read.sum") == 1);
 }
 
 TEST_CASE("a program that ends without warning keeps the kernels that were measured") {

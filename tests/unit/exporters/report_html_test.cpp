@@ -58,7 +58,7 @@ TEST_CASE("report.html has every section, and those without data say why") {
   }
   CHECK(has(rich, "what they save overlaps and is not to be added up"));
   const std::string sparse = nl::report_html(nl::test::sparse_run());
-  CHECK(has(sparse, "Not captured: the collector records NVTX ranges only"));
+  CHECK(has(sparse, "Not captured: the collector recorded NVTX ranges only"));
   CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
   CHECK_FALSE(has(sparse, ">0 ns<"));
@@ -173,7 +173,7 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
   run.activity.clear();
   CHECK_FALSE(has(nl::report_html(run), "id=\"activity\""));
   run.kernels.emplace();
-  CHECK(has(nl::report_html(run), "Not sampled. To capture it: <code>nl-stage run --config cupti --set capture.sampling_us=500</code>"));
+  CHECK(has(nl::report_html(run), "Not sampled. To capture it: <code>nl-stage run --config sampling -- ./your_workload</code>"));
 }
 
 TEST_CASE("report.html has the counters of the stages, the stalls and the clock's error") {

@@ -208,8 +208,8 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   run.stages[0].sampling.reset();
   run.activity.clear();
   std::string text = nl::report_markdown(run);
-  CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti --set capture.counters=cupti`\n"));
-  CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config cupti --set capture.sampling_us=500`\n"));
+  CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
+  CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
   CHECK_FALSE(has(text, "| measured by |"));
   run.import_stats.notes = {"counters are not measured: no permission; run as root."};
   text = nl::report_markdown(run);
@@ -239,7 +239,15 @@ TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
             "The times of CPU and GPU are apart by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
   run.clock = {};
   run.clock.launch_slack_ns = 800;
-  CHECK(has(nl::report_markdown(run), "late against the CPU's by at most 800 ns; by how much they may be early is not known"));
+  CHECK(has(nl::report_markdown(run), "The GPU's times are late against the CPU's by at most 800 ns; by how much they may be early is not known: no call"));
+  run.clock.launch_slack_ns = -1500;
+  CHECK(has(nl::report_markdown(run), "The GPU's times are early against the CPU's by at least 1.50 µs; by how much more is not known: no call"));
+  run.clock = {2000, -1000, 2000, 3, "", {}, {}};  // 1 to 2 µs early
+  CHECK(has(nl::report_markdown(run), "The times of CPU and GPU are apart by at most 2.00 µs. 3 kernels start before"));
+  run.clock = {9000, -9000, 2000, 3, "prefill", 100'000, 0.09};
+  CHECK(has(nl::report_markdown(run),
+            "The times of CPU and GPU are apart by at least 9.00 µs, 9.0 % of the shortest stage, prefill (100.00 µs), and no one offset of the "
+            "clocks explains all of it. That is more than 1.0 %: a gap between a call and its kernel may be off by as much or more. 3 kernels"));
   run.clock = {};
   CHECK(has(nl::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
   CHECK_FALSE(has(nl::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));

@@ -406,7 +406,7 @@ void add_findings(Run& run) {
   run.findings = {launch, chain, head};
   run.abstentions = {abstention("pageable_copies", "stage", "activity.pageable_ns", "needs memory copies",
                                 "nl-stage run --config deep --set nsys.trace=cuda,nvtx"),
-                     abstention("low_occupancy", "kernel", "ncu.occupancy_pct", "needs counters of Nsight Compute",
+                     abstention("low_occupancy", "kernel", "ncu.occupancy_pct", "needs counters of the kernels by ncu or the collector",
                                 "nl-stage run --config deep --set ncu.sections=Occupancy")};
 }
 
@@ -522,7 +522,7 @@ Run sparse_run() {
     stage.wall = summary(static_cast<std::uint64_t>(count), mean_ns, 0.03);
     run.stages.push_back(stage);
   }
-  run.kernels_note = "the collector records NVTX ranges only; install Nsight Systems to capture kernels";
+  run.kernels_note = "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
   run.operators_note = "no operator ranges in the capture";
   run.perturbation.note = "light mode makes one pass";
   run.energy.note = "no NVML on this machine";

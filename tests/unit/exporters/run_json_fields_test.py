@@ -11,7 +11,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HEADERS = ["run", "stage", "stage_counters", "time_summary", "timeline", "operator", "efficiency", "finding", "perturbation", "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
-NOT_IN_RUN = {"PowerSample", "DeviceTableEntry"}  # what is summed up or chosen from before
+NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse"}  # what is summed up or chosen from before
+SUMMED_UP = {"StageCounters::dram_use", "StageSampling::dram_use"}  # in dram_pct
 
 
 def structs(text):
@@ -53,7 +54,7 @@ def main():
                 continue
             for member in members:
                 seen += 1
-                if member not in known.get(name, set()):
+                if member not in known.get(name, set()) and f"{name}::{member}" not in SUMMED_UP:
                     missing.append(f"{name}::{member} of model/{header}.h is not in run.json")
     if seen < 350:  # the headers had 382 when this was written: fewer would mean that they are not understood here
         missing.append(f"only {seen} members were found")

@@ -52,3 +52,22 @@ TEST_CASE("what an export of nsys has no place for comes along: samples, stalls 
   CHECK(*sampled->sampling->sm_active_pct > 0);
   CHECK(*sampled->sampling->sm_active_pct < 100);
 }
+
+TEST_CASE("where the export cannot be written the capture is read without it, and a note says why") {
+  const Unpacked file(NL_FIXTURES "/h200-collector/llm-torch.nltrace.gz");
+  const Trace whole = read_collector_traces({file.file});
+  // A file where its folder should be, and a folder where it should be.
+  const std::filesystem::path folder = file.file.string() + ".folder";
+  std::filesystem::create_directories(folder / "run.sqlite" / "in the way");
+  for (const auto& sqlite : {file.file / "run.sqlite", folder / "run.sqlite"}) {
+    INFO(sqlite);
+    const Trace trace = import_collector_files({file.file}, sqlite);
+    CHECK(trace.kernels.size() == whole.kernels.size());
+    CHECK(trace.api_calls.size() == whole.api_calls.size());
+    CHECK(trace.clock->error_ns() == whole.clock->error_ns());
+    REQUIRE(trace.stats.notes.size() == whole.stats.notes.size() + 1);
+    CHECK(trace.stats.notes.back().rfind("there is no run.sqlite, the capture as an export of nsys: ", 0) == 0);
+    CHECK(trace.stats.notes.back().size() > 70);  // and why
+  }
+  std::filesystem::remove_all(folder);
+}

@@ -94,9 +94,12 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
   CHECK(check().mend.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   CHECK_FALSE(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
   machine.config.capture.counters = "off";
-  CHECK(check().finding == "not used: ncu was not found, and capture.counters is off");
+  CHECK(check().finding == "not used: no counters are asked for (capture.counters is off)");
+  machine.config.capture.counters = "auto";
   machine.tools.gpus.clear();
   CHECK(check().level == Level::kOk);
+  CHECK(check().finding == "no GPU, no counters");
+  CHECK(nl::check_ncu(machine.tools, machine.config).finding == "not found; without a GPU there is nothing to measure");
 }
 
 TEST_CASE("perf_event_paranoid matters only where sampling is asked for") {

@@ -69,7 +69,8 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
        "nsys was found; ncu was not found: the collector counts instead (CUPTI)"},
       {{}, "nsys", "cupti", true, "nsys+CUPTI counters", after(nsys, counters),
        "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
-      {{.ncu = false}, "nsys", "off", true, "nsys", nsys, "nsys was found; ncu was not found, and capture.counters is off"},
+      {{.ncu = false}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
+      {{}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
       {{.ncu = false, .collector = false}, "nsys", "auto", true, "nsys", nsys,
        "nsys was found; neither ncu nor the collector was found: nothing can count"},
       {{}, "nsys", "auto", false, "nsys", nsys, "nsys was found; no counters are asked for (ncu.enabled is false)"},
@@ -77,17 +78,19 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
       {{}, "nsys", "cupti", false, "nsys+CUPTI counters", after(nsys, counters),
        "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
       {{.collector = false}, "cupti", "cupti", true, "nsys+ncu", after(nsys, ncu),
-       "nsys was found; the collector, which would count, was not found; ncu was found"},
+       "capture.prefer is cupti, but the collector was not found; nsys was found; the collector, which would count, was not "
+       "found; ncu was found"},
       {{.nsys = false}, "nsys", "auto", true, "collector (CUPTI)+ncu", after(collector, ncu),
-       "nsys was not found; a GPU and the collector were; ncu was found"},
+       "nsys was not found; a GPU and the collector were found; ncu was found"},
       {{.nsys = false, .ncu = false}, "nsys", "auto", true, "collector (CUPTI+counters)", after(collector, counters),
-       "nsys was not found; a GPU and the collector were; ncu was not found: the collector counts instead (CUPTI)"},
+       "nsys was not found; a GPU and the collector were found; ncu was not found: the collector counts instead (CUPTI)"},
       {{}, "cupti", "cupti", true, "collector (CUPTI+counters)", after(collector, counters),
        "capture.prefer is cupti; capture.counters is cupti: the collector counts, not ncu"},
       {{}, "cupti", "off", false, "collector (CUPTI)", collector,
-       "capture.prefer is cupti; no counters are asked for (ncu.enabled is false)"},
+       "capture.prefer is cupti; no counters are asked for (capture.counters is off)"},
       {{.gpu = false}, "cupti", "cupti", true, "nsys", nsys,
-       "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
+       "capture.prefer is cupti, but no GPU was found; nsys was found; without a GPU nothing is counted"},
+      {{.gpu = false}, "nsys", "auto", true, "nsys", nsys, "nsys was found; without a GPU nothing is counted"},
       {{.nsys = false, .gpu = false}, "nsys", "auto", true, "collector (NVTX only)", collector,
        "nsys was not found; no GPU was found"},
   };
@@ -198,4 +201,25 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   plan = nl::make_plan(config, Machine{}.tools(), "/b");
   REQUIRE(plan.adaptations.size() == 1);
   CHECK(plan.adaptations[0].find("they are not sampled (--set capture.prefer=cupti)") != std::string::npos);
+}
+
+TEST_CASE("where the collector cannot trace, the plan says so, and that nothing is sampled") {
+  auto config = config_for({"./w"});
+  config.ncu.enabled = false;
+  config.capture.prefer = "cupti";
+  config.capture.sampling_us = 500;
+  CHECK(nl::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations ==
+        Words{"capture.prefer is cupti, but no GPU was found: nsys traces",
+              "no GPU was found: the GPU's activity and stalls are not sampled"});
+  CHECK(nl::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations ==
+        Words{"capture.prefer is cupti, but the collector was not found: nsys traces",
+              "the collector was not found: the GPU's activity and stalls are not sampled"});
+  CHECK(nl::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations ==
+        Words{"nsys was not found, and no GPU was found: the collector records the stages; there are no kernels to capture",
+              "no GPU was found: the GPU's activity and stalls are not sampled"});
+  config.nsys.enabled = false;
+  config.capture.prefer = "nsys";
+  CHECK(nl::make_plan(config, Machine{}.tools(), "/b").why ==
+        "nsys is switched off (nsys.enabled); a GPU and the collector were found; no counters are asked for (ncu.enabled is "
+        "false)");
 }

@@ -1,6 +1,9 @@
 #include "parsers/collector_counters.h"
 
+#include <algorithm>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <random>
 
 #include "parsers/collector_trace.h"
@@ -49,6 +52,37 @@ TEST_CASE("windows are numbered among all ranges of their name, those before CUD
   CHECK(report.windows[0].first == 1);
 }
 
+TEST_CASE("windows of several processes are numbered together, by time") {
+  std::vector<std::unique_ptr<ScratchFile>> scratch;
+  std::vector<std::filesystem::path> paths;
+  for (std::uint32_t process = 0; process < 4; ++process) {
+    CounterFile file(100 + process);
+    file.thread(7).string(1, "LLM").string(2, "prefill");
+    for (int i = 0; i < 3; ++i) file.push(2, 2000 + 1000 * i + 10 * process, 1).pop(2500 + 1000 * i, 1);
+    file.thread(0).set(1, MetricUse::kStage, {kTime});
+    for (int i = 0; i < 3; ++i)
+      file.window(1, 1, 2, static_cast<std::uint32_t>(i), {100}, 1999 + 1000 * i + 10 * process, 2600 + 1000 * i);
+    scratch.push_back(std::make_unique<ScratchFile>(file.bytes));
+    paths.push_back(scratch.back()->path);
+  }
+  const CounterReport report = read_collector_counters(paths);
+  std::vector<std::uint64_t> numbers;
+  for (const WindowCounters& window : report.windows) numbers.push_back(window.first);
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<std::uint64_t> all(12);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(numbers == all);  // each process has one of the four that are warm-up
+}
+
+TEST_CASE("a counter below zero is damage, not a number") {
+  CounterFile file = begun();
+  file.window(1, 1, 2, 0, {100, -5000});
+  const CounterReport report = read(file);
+  REQUIRE(report.windows.size() == 1);
+  CHECK(report.windows[0].metrics == std::map<std::string, double>{{kTime, 100}});
+  CHECK(report.rows_damaged.at("counter or sample below zero") == 1);
+}
+
 TEST_CASE("counters of stages: what each window measured, and when") {
   CounterFile file = begun();
   file.window(1, 1, 2, 0, {100, 5000}).window(1, 0, 3, 4, {kNaN, 7000}, 4000, 9000, 3, 1);
@@ -84,7 +118,6 @@ TEST_CASE("counters of a kernel: in place and by replay are one launch, in which
   CHECK(launch.block == Dim3{32, 1, 1});
   // The replays find the caches warm: their share of DRAM would be a lie beside the bytes.
   CHECK(launch.metrics == std::map<std::string, double>{{kTime, 30}, {kRead, 5000}, {kThroughput, 61}});
-  CHECK(report.replays == std::map<std::string, std::uint32_t>{{kTime, 1}, {kRead, 1}, {kThroughput, 11}});
 }
 
 TEST_CASE("counters of a kernel: the replayed set may come first, be alone, or fill a gap") {

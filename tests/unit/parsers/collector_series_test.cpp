@@ -49,6 +49,13 @@ TEST_CASE("samples become a series, in floats and since the capture began") {
   CHECK(trace.stats.notes[0].starts_with("samples of GPU 0 were lost 1 time,"));
 }
 
+TEST_CASE("a file of a counter pass is told by its sets") {
+  CounterFile file = sampled();
+  CHECK(read(file).stats.rows_read.count("counter sets") == 0);
+  file.set(1, MetricUse::kStage, {"sm"}).set(2, MetricUse::kKernel, {"sm"});
+  CHECK(read(file).stats.rows_read.at("counter sets") == 2);
+}
+
 TEST_CASE("samples of several processes: one GPU and list of metrics is one series, by time") {
   CounterFile a = sampled(100, 1000), b = sampled(200, 500), c = sampled(300, 2000, 1);
   a.samples(4, {{2000, 500, {1, 10}}, {3000, 500, {3, 30}}}, true);

@@ -56,7 +56,7 @@ TEST_CASE("a rule whose inputs were not captured abstains, and names the command
   CHECK(run.abstentions[0].rule == "r");
   CHECK(run.abstentions[0].scope == "kernel");
   CHECK(run.abstentions[0].missing == std::vector<std::string>{"occupancy", "sm_use"});
-  CHECK(run.abstentions[0].why == "needs counters of Nsight Compute");
+  CHECK(run.abstentions[0].why == "needs counters of the kernels by ncu or the collector");
   CHECK(run.abstentions[0].command == "nl-stage run --config deep -- python 'my model.py'");
 }
 
@@ -68,6 +68,9 @@ TEST_CASE("what each kind of missing input is captured with") {
   };
   CHECK(command(RuleScope::kStage, "mfu < 30%") == "nl-stage run --config light --model MODEL.yaml -- python 'my model.py'");
   CHECK(command(RuleScope::kStage, "slowdown > 10%") == "nl-stage run --config deep -- python 'my model.py'");
+  // Only nsys is compared with bare passes.
+  CHECK(command(RuleScope::kStage, "slowdown > 10% and counted_dram_use > 1%") ==
+        "nl-stage run --config cupti --set capture.prefer=nsys -- python 'my model.py'");
   CHECK(command(RuleScope::kRun, "throttled_share > 1%") == "nl-stage run --config deep -- python 'my model.py'");
   CHECK(command(RuleScope::kKernel, "calls > 1") == "nl-stage run --config light -- python 'my model.py'");
   CHECK(command(RuleScope::kOperator, "calls > 1") ==

@@ -56,13 +56,11 @@ constinit Sampling sampling;
 const cupti::ProfilerApi& api() { return sampling.library->profiler; }
 
 bool offered(const cupti::ProfilerApi& api) {
-  return api.cuptiPmSamplingEnable != nullptr && api.cuptiPmSamplingSetConfig != nullptr && api.cuptiPmSamplingStart != nullptr &&
+  return MetricSet::offered(api) && api.cuptiPmSamplingEnable != nullptr && api.cuptiPmSamplingSetConfig != nullptr && api.cuptiPmSamplingStart != nullptr &&
          api.cuptiPmSamplingStop != nullptr && api.cuptiPmSamplingDisable != nullptr &&
          api.cuptiPmSamplingGetCounterAvailability != nullptr && api.cuptiPmSamplingGetCounterDataSize != nullptr &&
          api.cuptiPmSamplingCounterDataImageInitialize != nullptr && api.cuptiPmSamplingDecodeData != nullptr &&
-         api.cuptiPmSamplingGetCounterDataInfo != nullptr && api.cuptiPmSamplingCounterDataGetSampleInfo != nullptr &&
-         api.cuptiProfilerInitialize != nullptr && api.cuptiDeviceGetChipName != nullptr &&
-         api.cuptiProfilerHostInitialize != nullptr && api.cuptiProfilerHostEvaluateToGpuValues != nullptr;
+         api.cuptiPmSamplingGetCounterDataInfo != nullptr && api.cuptiPmSamplingCounterDataGetSampleInfo != nullptr;
 }
 
 template <typename Params>
@@ -133,17 +131,6 @@ CounterTrouble open_sampler(GpuSampler& gpu) {
   return {api().cuptiPmSamplingStart(&start), "cuptiPmSamplingStart"};
 }
 
-void describe(GpuSampler& gpu) {
-  alignas(8) static char buffer[12 * 1024];  // under the lock
-  trace_format::MetricSet record{};
-  record.use = MetricUse::kSamples;
-  record.device = gpu.device;
-  record.interval_ns = static_cast<std::uint64_t>(sampling.interval_us) * 1000;
-  GpuLog log;
-  gpu.set = log.next_metric_set();
-  log.append(buffer, gpu.metrics.describe(record, gpu.set, buffer, sizeof buffer));
-}
-
 void close_sampler(GpuSampler& gpu) {
   gpu.running = false;
   if (gpu.sampler == nullptr) return;
@@ -158,7 +145,7 @@ void add_device(std::uint32_t device) {
   GpuSampler& gpu = sampling.devices[count];
   gpu.device = device;
   auto trouble = open_sampler(gpu);
-  if (!trouble) describe(gpu);
+  if (!trouble) gpu.set = gpu.metrics.write(MetricUse::kSamples, device, static_cast<std::uint64_t>(sampling.interval_us) * 1000);
   gpu.running = !trouble;
   if (trouble) close_sampler(gpu);
   sampling.device_count.store(count + 1, std::memory_order_release);

@@ -4,6 +4,8 @@
 
 namespace nl::collector {
 
+inline constexpr const char* kCountersNotMeasured = "counters are not measured";
+
 // Which of CUPTI's calls for counters failed, and with what.
 struct CounterTrouble {
   cupti::Result result = cupti::kSuccess;

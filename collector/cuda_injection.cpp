@@ -10,6 +10,7 @@
 
 #include "collector/activity_sampler.h"
 #include "collector/background.h"
+#include "collector/counter_trouble.h"
 #include "collector/cupti_library.h"
 #include "collector/environment.h"
 #include "collector/gpu_contexts.h"
@@ -46,12 +47,10 @@ void* flush_regularly(void*) {
   timespec pause{injection.flush_ms / 1000, injection.flush_ms % 1000 * 1'000'000};
   while (!injection.exiting.load(std::memory_order_relaxed)) {
     nanosleep(&pause, nullptr);
-    pthread_mutex_lock(&injection.flush_mutex);
-    if (!injection.exiting.load(std::memory_order_relaxed)) {
-      flush_gpu_trace();
-      write_stalls();
-    }
-    pthread_mutex_unlock(&injection.flush_mutex);
+    Lock lock(injection.flush_mutex);
+    if (injection.exiting.load(std::memory_order_relaxed)) break;
+    flush_gpu_trace();
+    write_stalls();
   }
   return nullptr;
 }
@@ -120,7 +119,7 @@ Mode chosen_mode() {
 }
 
 const char* what_is_lost() {
-  return injection.mode == Mode::kTrace ? "kernels, copies and CUDA calls are not recorded" : "counters are not measured";
+  return injection.mode == Mode::kTrace ? "kernels, copies and CUDA calls are not recorded" : kCountersNotMeasured;
 }
 
 bool load() {
@@ -187,7 +186,7 @@ bool start_tracing() {
 
 bool start_counting() {
   if (!RangeProfiler::offered(injection.library.profiler)) {
-    note("counters are not measured: that needs the CUPTI of CUDA 12.6 or later (this is %s)", injection.library.path);
+    note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured, injection.library.path);
     return false;
   }
   GpuLog().packer().start(append_gpu_record, nullptr, nullptr);  // names only

@@ -25,13 +25,7 @@ constinit Log log;
 void write_note(const char* format, va_list arguments) {
   char text[2048];
   std::vsnprintf(text, sizeof text, format, arguments);
-  alignas(8) char buffer[sizeof(String) + 2048] = {};
-  std::size_t length = strnlen(text, 2040);
-  String record{{Kind::kNote, static_cast<std::uint16_t>((sizeof(String) + length + 7) / 8 * 8), 0},
-                static_cast<std::uint32_t>(length), 0};
-  std::memcpy(buffer, &record, sizeof record);
-  std::memcpy(buffer + sizeof record, text, length);
-  GpuLog().append(buffer, record.head.bytes);
+  GpuLog().append_text(Kind::kNote, 0, text);
   char line[2200];
   int bytes = std::snprintf(line, sizeof line, "nl-stage collector: %s\n", text);
   if (bytes > 0) tell_user(line);
@@ -43,6 +37,17 @@ GpuLog::GpuLog() { pthread_mutex_lock(&log.mutex); }
 GpuLog::~GpuLog() { pthread_mutex_unlock(&log.mutex); }
 GpuPacker& GpuLog::packer() { return log.packer; }
 void GpuLog::append(const void* record, std::size_t bytes) { append_gpu_record(record, bytes); }
+
+void GpuLog::append_text(Kind kind, std::uint32_t id, const char* text) {
+  constexpr std::size_t kMostBytes = 2040;
+  alignas(8) char buffer[sizeof(String) + kMostBytes + 8] = {};
+  std::size_t length = strnlen(text, kMostBytes);
+  String record{{kind, static_cast<std::uint16_t>((sizeof(String) + length + 7) / 8 * 8), id}, static_cast<std::uint32_t>(length), 0};
+  std::memcpy(buffer, &record, sizeof record);
+  std::memcpy(buffer + sizeof record, text, length);
+  append(buffer, record.head.bytes);
+}
+
 std::uint32_t GpuLog::next_metric_set() { return ++log.metric_sets; }
 
 std::uint32_t GpuLog::kernel_name(const char* mangled) { return log.packer.number_of_name(mangled); }

@@ -10,7 +10,6 @@
 
 #include "collector/chosen_kernels.h"
 #include "collector/environment.h"
-#include "collector/gpu_contexts.h"
 #include "collector/gpu_log.h"
 #include "collector/lock.h"
 #include "collector/range_profiler.h"
@@ -24,7 +23,6 @@ namespace {
 using namespace trace_format;
 using Pass = ChosenKernels::Pass;
 
-constexpr const char* kNotMeasured = "counters are not measured";
 constexpr std::size_t kMaxDevices = 16;
 constexpr std::size_t kRanges = 32;  // one is ours; more mean that other threads launched meanwhile
 
@@ -79,19 +77,9 @@ LaunchShape shape_of(const cupti::CallbackData& call) {
 
 bool give_up(GpuCounters& gpu, const CounterTrouble& trouble) {
   bool nothing_yet = gpu.sets[0] == 0 && gpu.sets[1] == 0;
-  if (!gpu.failed) note_trouble(*counting.library, nothing_yet ? kNotMeasured : "counters are no longer measured", trouble);
+  if (!gpu.failed) note_trouble(*counting.library, nothing_yet ? kCountersNotMeasured : "counters are no longer measured", trouble);
   gpu.failed = true;
   return false;
-}
-
-void describe(GpuCounters& gpu, Pass pass) {
-  alignas(8) static char buffer[12 * 1024];  // under the lock
-  trace_format::MetricSet record{};
-  record.use = MetricUse::kKernel;
-  record.device = gpu.profiler.device();
-  GpuLog log;
-  gpu.sets[pass] = log.next_metric_set();
-  log.append(buffer, gpu.metrics[pass].describe(record, gpu.sets[pass], buffer, sizeof buffer));
 }
 
 bool prepare(GpuCounters& gpu, Pass pass) {
@@ -101,7 +89,7 @@ bool prepare(GpuCounters& gpu, Pass pass) {
   if (*gpu.metrics[pass].left_out() != '\0')
     note_once(counting.told_left_out[pass], "counters of kernels leave out what this GPU does not have%s: %s",
               pass == ChosenKernels::kInPlace ? " or does not measure in one pass" : "", gpu.metrics[pass].left_out());
-  describe(gpu, pass);
+  gpu.sets[pass] = gpu.metrics[pass].write(MetricUse::kKernel, gpu.profiler.device());
   return true;
 }
 
@@ -128,20 +116,15 @@ GpuCounters* device_of(void* context, std::uint32_t device) {
 }
 
 void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::CallbackData& call) {
-  alignas(8) char buffer[sizeof(KernelCounters) + MetricSet::kMaxMetrics * sizeof(double)];
   const MetricSet& metrics = gpu.metrics[measured.pass];
   double values[MetricSet::kMaxMetrics];
   if (metrics.evaluate(gpu.images[measured.pass], 0, values) != cupti::kSuccess) return ChosenKernels::failed(*measured.shape);
-  std::size_t bytes = sizeof(KernelCounters) + metrics.size() * sizeof(double);
   GpuLog log;
-  KernelCounters record{{Kind::kKernelCounters, static_cast<std::uint16_t>(bytes), gpu.sets[measured.pass]},
-                        measured.time_ns, log.kernel_name(call.symbol), static_cast<std::uint32_t>(gettid()),
+  KernelCounters record{{}, measured.time_ns, log.kernel_name(call.symbol), static_cast<std::uint32_t>(gettid()),
                         gpu.profiler.device(), call.context_id, {}, {}};
   std::memcpy(record.grid, measured.shape->grid, sizeof record.grid);
   std::memcpy(record.block, measured.shape->block, sizeof record.block);
-  std::memcpy(buffer, &record, sizeof record);
-  std::memcpy(buffer + sizeof record, values, metrics.size() * sizeof(double));
-  log.append(buffer, bytes);
+  append_with_values(log, Kind::kKernelCounters, gpu.sets[measured.pass], record, values, metrics.size());
   ChosenKernels::measured(*measured.shape, measured.pass);
 }
 
@@ -193,11 +176,11 @@ bool count_kernels(const CuptiLibrary& library) {
   auto launches = static_cast<unsigned>(number_from("NL_STAGE_COUNTER_LAUNCHES", 1, 1, 100));
   const char* path = text_from("NL_STAGE_COUNTER_KERNELS");
   if (!counting.chosen.read(path, counting.lists[0] != nullptr ? launches : 0, counting.lists[1] != nullptr ? launches : 0)) {
-    note("%s: no kernels are named in %s", kNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
+    note("%s: no kernels are named in %s", kCountersNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
     return false;
   }
   if (watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr) || text_from("NL_STAGE_COUNTER_RANGES") == nullptr) return true;
-  note("%s: NL_STAGE_COUNTER_RANGES names no range", kNotMeasured);
+  note("%s: NL_STAGE_COUNTER_RANGES names no range", kCountersNotMeasured);
   return false;
 }
 

@@ -17,6 +17,13 @@ bool Image::create(std::size_t bytes) {
   return true;
 }
 
+bool MetricSet::offered(const cupti::ProfilerApi& api) {
+  return api.cuptiProfilerInitialize != nullptr && api.cuptiDeviceGetChipName != nullptr && api.cuptiProfilerHostInitialize != nullptr &&
+         api.cuptiProfilerHostDeinitialize != nullptr && api.cuptiProfilerHostConfigAddMetrics != nullptr &&
+         api.cuptiProfilerHostGetConfigImageSize != nullptr && api.cuptiProfilerHostGetConfigImage != nullptr &&
+         api.cuptiProfilerHostGetNumOfPasses != nullptr && api.cuptiProfilerHostEvaluateToGpuValues != nullptr;
+}
+
 bool MetricSet::choose(const char* list) {
   if (list == nullptr) return false;
   std::size_t used = 0;
@@ -122,25 +129,26 @@ cupti::Result MetricSet::evaluate(const Image& image, std::size_t range, double*
   return api_->cuptiProfilerHostEvaluateToGpuValues(&evaluate);
 }
 
-std::size_t MetricSet::describe(trace_format::MetricSet record, std::uint32_t number, char* buffer, std::size_t room) const {
+std::uint32_t MetricSet::write(trace_format::MetricUse use, std::uint32_t device, std::uint64_t interval_ns) const {
+  alignas(8) static char buffer[sizeof(trace_format::MetricSet) + sizeof text_ + 8];  // under the log's lock
+  GpuLog log;
+  const std::uint32_t number = log.next_metric_set();
   std::size_t length = 0;
-  for (std::size_t i = 0; i < count_; ++i) length += std::strlen(names_[i]) + 1;
-  std::size_t bytes = (sizeof record + length + 7) & ~std::size_t{7};
-  if (bytes > room) return 0;
-  record.head = {trace_format::Kind::kMetricSet, static_cast<std::uint16_t>(bytes), number};
-  record.count = static_cast<std::uint32_t>(count_);
-  record.length = static_cast<std::uint32_t>(length);
-  record.passes = static_cast<std::uint32_t>(passes_);
-  std::memset(buffer + bytes - 8, 0, 8);
-  std::memcpy(buffer, &record, sizeof record);
-  char* at = buffer + sizeof record;
+  char* const text = buffer + sizeof(trace_format::MetricSet);
   for (std::size_t i = 0; i < count_; ++i) {
     std::size_t bytes_of_name = std::strlen(names_[i]);
-    std::memcpy(at, names_[i], bytes_of_name);
-    at[bytes_of_name] = '\n';
-    at += bytes_of_name + 1;
+    std::memcpy(text + length, names_[i], bytes_of_name);
+    text[length + bytes_of_name] = '\n';
+    length += bytes_of_name + 1;
   }
-  return bytes;
+  std::size_t bytes = (sizeof(trace_format::MetricSet) + length + 7) & ~std::size_t{7};
+  std::memset(text + length, 0, bytes - sizeof(trace_format::MetricSet) - length);
+  trace_format::MetricSet record{{trace_format::Kind::kMetricSet, static_cast<std::uint16_t>(bytes), number}, use, device, interval_ns,
+                                 static_cast<std::uint32_t>(count_), static_cast<std::uint32_t>(length),
+                                 static_cast<std::uint32_t>(passes_), 0};
+  std::memcpy(buffer, &record, sizeof record);
+  log.append(buffer, bytes);
+  return number;
 }
 
 }  // namespace nl::collector

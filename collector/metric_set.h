@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "collector/cupti_profiler_api.h"
+#include "collector/gpu_log.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {
@@ -26,6 +28,8 @@ class MetricSet {
  public:
   static constexpr std::size_t kMaxMetrics = 96;
 
+  static bool offered(const cupti::ProfilerApi& api);  // CUDA 12.6 and later
+
   // "a,b\nc": the names are kept; false where there are none.
   bool choose(const char* list);
   // Leaves out what the chip does not have and, where one pass is asked for, what does not fit into it.
@@ -39,8 +43,8 @@ class MetricSet {
   std::size_t passes() const { return passes_; }
   const char* left_out() const { return left_out_; }  // "a, b"; empty: none
 
-  // A MetricSet record of the trace into `buffer`; its bytes.
-  std::size_t describe(trace_format::MetricSet record, std::uint32_t number, char* buffer, std::size_t room) const;
+  // Into the trace; the number under which values refer to it.
+  std::uint32_t write(trace_format::MetricUse use, std::uint32_t device, std::uint64_t interval_ns = 0) const;
 
  private:
   struct Plan {
@@ -66,5 +70,16 @@ class MetricSet {
   Image config_;
   std::size_t passes_ = 0;
 };
+
+// A record with the values of a set behind it.
+template <typename Record>
+void append_with_values(GpuLog& log, trace_format::Kind kind, std::uint32_t set, Record record, const double* values, std::size_t count) {
+  alignas(8) char buffer[sizeof(Record) + MetricSet::kMaxMetrics * sizeof(double)];
+  std::size_t bytes = sizeof record + count * sizeof *values;
+  record.head = {kind, static_cast<std::uint16_t>(bytes), set};
+  std::memcpy(buffer, &record, sizeof record);
+  std::memcpy(buffer + sizeof record, values, count * sizeof *values);
+  log.append(buffer, bytes);
+}
 
 }  // namespace nl::collector

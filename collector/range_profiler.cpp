@@ -13,11 +13,7 @@ Params of(void* profiler) {
 }  // namespace
 
 bool RangeProfiler::offered(const cupti::ProfilerApi& api) {
-  return api.cuptiProfilerInitialize != nullptr && api.cuptiProfilerGetCounterAvailability != nullptr &&
-         api.cuptiDeviceGetChipName != nullptr && api.cuptiProfilerHostInitialize != nullptr &&
-         api.cuptiProfilerHostDeinitialize != nullptr && api.cuptiProfilerHostConfigAddMetrics != nullptr &&
-         api.cuptiProfilerHostGetConfigImageSize != nullptr && api.cuptiProfilerHostGetConfigImage != nullptr &&
-         api.cuptiProfilerHostGetNumOfPasses != nullptr && api.cuptiProfilerHostEvaluateToGpuValues != nullptr &&
+  return MetricSet::offered(api) && api.cuptiProfilerGetCounterAvailability != nullptr &&
          api.cuptiRangeProfilerEnable != nullptr && api.cuptiRangeProfilerDisable != nullptr && api.cuptiRangeProfilerGetCounterDataSize != nullptr &&
          api.cuptiRangeProfilerCounterDataImageInitialize != nullptr && api.cuptiRangeProfilerSetConfig != nullptr &&
          api.cuptiRangeProfilerStart != nullptr && api.cuptiRangeProfilerStop != nullptr &&

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -27,7 +26,6 @@ constexpr std::size_t kSlots = 256;  // windows between two harvests: CUPTI has 
 constexpr std::size_t kMaxStages = 64;
 constexpr std::size_t kMaxDevices = 16;
 constexpr std::int64_t kHarvestNs = 1'000'000'000;
-constexpr const char* kNotMeasured = "counters are not measured";
 
 struct Stage {
   const Text* domain;
@@ -75,18 +73,8 @@ bool active() {  // not in a child of fork: CUDA is the parent's
   return counting.library != nullptr && getpid() == counting.pid && !counting.over.load(std::memory_order_acquire);
 }
 
-void describe(GpuCounters& gpu) {
-  alignas(8) static char buffer[12 * 1024];  // under the lock
-  trace_format::MetricSet record{};
-  record.use = MetricUse::kStage;
-  record.device = gpu.profiler.device();
-  GpuLog log;
-  gpu.set = log.next_metric_set();
-  log.append(buffer, gpu.metrics.describe(record, gpu.set, buffer, sizeof buffer));
-}
-
 void give_up(GpuCounters& gpu, const CounterTrouble& trouble) {
-  if (!gpu.failed) note_trouble(*counting.library, gpu.set == 0 ? kNotMeasured : "counters are no longer measured", trouble);
+  if (!gpu.failed) note_trouble(*counting.library, gpu.set == 0 ? kCountersNotMeasured : "counters are no longer measured", trouble);
   gpu.failed = true;
 }
 
@@ -105,7 +93,7 @@ CounterTrouble open_device(GpuCounters& gpu, const GpuContext& context) {
   if (auto trouble = gpu.profiler.open(*counting.library, context.handle, context.device)) return trouble;
   if (auto trouble = open_metrics(gpu)) return trouble;
   if (auto trouble = gpu.profiler.configure(gpu.metrics, gpu.image, cupti::kUserRange, kSlots)) return trouble;
-  if (gpu.set == 0) describe(gpu);
+  if (gpu.set == 0) gpu.set = gpu.metrics.write(MetricUse::kStage, context.device);
   std::atexit(finish_stage_counters);  // before the libraries that CUPTI has loaded for it
   return {};
 }
@@ -147,17 +135,13 @@ Stage* stage_of(EventText text) {
 }
 
 void write_counters(GpuCounters& gpu, const Slot& slot, std::size_t range) {
-  alignas(8) char buffer[sizeof(StageCounters) + MetricSet::kMaxMetrics * sizeof(double)];
   double values[MetricSet::kMaxMetrics];
   if (gpu.metrics.evaluate(gpu.image, range, values) != cupti::kSuccess)
     for (double& value : values) value = std::nan("");
-  std::size_t bytes = sizeof(StageCounters) + gpu.metrics.size() * sizeof(double);
-  StageCounters record{{Kind::kStageCounters, static_cast<std::uint16_t>(bytes), gpu.set}, slot.start_ns, slot.end_ns,
-                       slot.stage->domain != nullptr ? slot.stage->domain->id : 0, slot.stage->name->id,
-                       slot.tid, slot.number, 1, gpu.profiler.device()};
-  std::memcpy(buffer, &record, sizeof record);
-  std::memcpy(buffer + sizeof record, values, gpu.metrics.size() * sizeof(double));
-  GpuLog().append(buffer, bytes);
+  StageCounters record{{}, slot.start_ns, slot.end_ns, slot.stage->domain != nullptr ? slot.stage->domain->id : 0,
+                       slot.stage->name->id, slot.tid, slot.number, 1, gpu.profiler.device()};
+  GpuLog log;
+  append_with_values(log, Kind::kStageCounters, gpu.set, record, values, gpu.metrics.size());
 }
 
 void harvest_device(GpuCounters& gpu) {
@@ -270,7 +254,7 @@ void count_stages(const CuptiLibrary& library) {
   counting.metric_list = kept_text_from("NL_STAGE_COUNTER_METRICS");
   counting.library = &library;
   if (counting.metric_list == nullptr || !watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), &kListener))
-    note("%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kNotMeasured);
+    note("%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kCountersNotMeasured);
 }
 
 void finish_stage_counters() {

@@ -79,23 +79,13 @@ Params of(void* context) {
   return made;
 }
 
-void define_reason(std::uint32_t number, const char* name) {
-  alignas(8) char buffer[sizeof(String) + cupti::kStallNameBytes + 8] = {};
-  std::size_t length = strnlen(name, cupti::kStallNameBytes);
-  String record{{Kind::kStallReason, static_cast<std::uint16_t>((sizeof(String) + length + 7) / 8 * 8), number},
-                static_cast<std::uint32_t>(length), 0};
-  std::memcpy(buffer, &record, sizeof record);
-  std::memcpy(buffer + sizeof record, name, length);
-  GpuLog().append(buffer, record.head.bytes);
-}
-
 CounterTrouble list_reasons(void* context) {
   std::size_t count = 0;
   auto how_many = of<cupti::PcReasonCount>(context);
   how_many.count = &count;
   if (auto result = api().cuptiPCSamplingGetNumStallReasons(&how_many)) return {result, "cuptiPCSamplingGetNumStallReasons"};
   if (count > kMaxReasons) return {cupti::kNotSupported, "more stall reasons than expected"};
-  static char names[kMaxReasons][cupti::kStallNameBytes];
+  static char names[kMaxReasons][cupti::kStallNameBytes + 1];  // ended, whatever CUPTI does
   char* pointers[kMaxReasons];
   for (std::size_t i = 0; i < kMaxReasons; ++i) pointers[i] = names[i];
   auto list = of<cupti::PcReasons>(context);
@@ -104,7 +94,8 @@ CounterTrouble list_reasons(void* context) {
   list.names = pointers;
   if (auto result = api().cuptiPCSamplingGetStallReasons(&list)) return {result, "cuptiPCSamplingGetStallReasons"};
   sampling.reason_count = count;
-  for (std::size_t i = 0; i < count; ++i) define_reason(sampling.reasons[i], names[i]);
+  GpuLog log;
+  for (std::size_t i = 0; i < count; ++i) log.append_text(Kind::kStallReason, sampling.reasons[i], names[i]);
   return {};
 }
 

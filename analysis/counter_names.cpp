@@ -8,12 +8,6 @@ std::optional<double> first_metric(const Metrics& metrics, std::initializer_list
   return std::nullopt;
 }
 
-bool adds_up(std::string_view metric) {
-  for (const std::string_view rollup : {".sum", ".avg", ".max", ".min"})
-    if (metric.ends_with(rollup)) return true;
-  return false;
-}
-
 bool of_active_cycles(std::string_view metric) { return metric.ends_with("_sustained_active") || metric.ends_with(".per_cycle_active"); }
 
 std::optional<double> dram_bytes_of(const Metrics& metrics) {

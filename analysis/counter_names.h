@@ -14,10 +14,6 @@ using Metrics = std::map<std::string, double>;
 // The first that was measured.
 std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names);
 
-// A counter over a stretch of time (sum, avg, max or min over the units): two stretches add up. Percentages, rates
-// and ratios do not.
-bool adds_up(std::string_view metric);
-
 // A percentage of the cycles in which the unit was active, not of all that elapsed.
 bool of_active_cycles(std::string_view metric);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/counter_names.h"
+#include "model/sampled_metric.h"
 #include "nvtx/names.h"
 
 namespace nl {

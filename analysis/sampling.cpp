@@ -1,13 +1,13 @@
 #include "analysis/sampling.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "analysis/counter_names.h"
+#include "model/sampled_metric.h"
 
 namespace nl {
 namespace {
@@ -57,19 +57,13 @@ constexpr const char* kDramWritten = "dram__bytes_write.sum.per_second";
 
 struct Mean {
   double sum = 0, weight_ns = 0;
+  void add(double value, Ns length_ns) {
+    sum += value * static_cast<double>(length_ns);
+    weight_ns += static_cast<double>(length_ns);
+  }
   void add(const Mean& other) { sum += other.sum, weight_ns += other.weight_ns; }
   std::optional<double> value() const { return weight_ns > 0 ? std::optional(sum / weight_ns) : std::nullopt; }
 };
-
-// What a metric is called once it is a mean over time, and what its values are to be divided by.
-struct Column {
-  std::string name;
-  bool rate = false;
-};
-
-Column column_of(const std::string& metric) {
-  return adds_up(metric) ? Column{metric + ".per_second", true} : Column{metric, false};
-}
 
 class StageSamples {
  public:
@@ -78,18 +72,18 @@ class StageSamples {
   void add(const MetricSeries& series) {
     overlap_.rewind();
     const std::size_t columns = series.metrics.size();
-    std::vector<Column> names;
+    std::vector<SampledMetric> shown;
     std::vector<Mean> means(columns);
-    for (const std::string& metric : series.metrics) names.push_back(column_of(metric));
+    for (const std::string& metric : series.metrics) shown.emplace_back(metric);
     for (std::size_t row = 0; row < series.start_ns.size(); ++row) {
       const Ns length_ns = series.duration_ns[row];
       const Ns part_ns = overlap_.of(series.start_ns[row], series.start_ns[row] + length_ns);
       if (part_ns <= 0) continue;
       ++samples_;
-      const float* values = series.values.data() + row * columns;
-      for (std::size_t i = 0; i < columns; ++i) add(means[i], values[i], names[i].rate, part_ns, length_ns);
+      for (std::size_t i = 0; i < columns; ++i)
+        if (const auto value = shown[i].value(series, row, i)) means[i].add(*value, part_ns);
     }
-    for (std::size_t i = 0; i < columns; ++i) means_[names[i].name][series.device].add(means[i]);
+    for (std::size_t i = 0; i < columns; ++i) means_[shown[i].name][series.device].add(means[i]);
   }
 
   std::optional<StageSampling> result() const {
@@ -137,13 +131,6 @@ class StageSamples {
     return uses;
   }
 
-  static void add(Mean& mean, float value, bool rate, Ns part_ns, Ns length_ns) {
-    if (std::isnan(value)) return;
-    const auto weight = static_cast<double>(part_ns);
-    mean.sum += weight * (rate ? static_cast<double>(value) * 1e9 / static_cast<double>(length_ns) : static_cast<double>(value));
-    mean.weight_ns += weight;
-  }
-
   Overlap overlap_;
   std::map<std::string, ByDevice> means_;
   std::uint64_t samples_ = 0;
@@ -170,7 +157,7 @@ void name_figures(StageSampling& sampling) {
 }
 
 struct CurveKind {
-  const char* metric;  // as a mean over time: see column_of
+  const char* metric;  // as a mean over time: see SampledMetric
   const char* title;
 };
 
@@ -211,19 +198,17 @@ std::optional<Extent> extent_of(const Trace& trace) {
 }
 
 // Each value is the mean of the samples in its step, by how much of them lies there.
-std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::size_t column, bool rate, const Extent& extent) {
+std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::size_t column, const SampledMetric& shown,
+                                            const Extent& extent) {
   const Ns step_ns = extent.step_ns();
   std::vector<Mean> steps(static_cast<std::size_t>((extent.end_ns - extent.start_ns + step_ns - 1) / step_ns));
   for (std::size_t row = 0; row < series.start_ns.size(); ++row) {
-    const float value = series.values[row * series.metrics.size() + column];
-    if (std::isnan(value) || series.duration_ns[row] == 0) continue;
-    const Ns length_ns = series.duration_ns[row], from_ns = series.start_ns[row] - extent.start_ns, to_ns = from_ns + length_ns;
-    const double height = rate ? static_cast<double>(value) * 1e9 / static_cast<double>(length_ns) : static_cast<double>(value);
+    const auto height = shown.value(series, row, column);
+    if (!height) continue;
+    const Ns from_ns = series.start_ns[row] - extent.start_ns, to_ns = from_ns + Ns{series.duration_ns[row]};
     for (Ns at_ns = from_ns; at_ns < to_ns;) {
       const Ns next_ns = std::min(to_ns, (at_ns / step_ns + 1) * step_ns);
-      Mean& step = steps[static_cast<std::size_t>(at_ns / step_ns)];
-      step.sum += height * static_cast<double>(next_ns - at_ns);
-      step.weight_ns += static_cast<double>(next_ns - at_ns);
+      steps[static_cast<std::size_t>(at_ns / step_ns)].add(*height, next_ns - at_ns);
       at_ns = next_ns;
     }
   }
@@ -235,9 +220,9 @@ std::vector<std::optional<double>> curve_of(const MetricSeries& series, std::siz
 void add_curves(const MetricSeries& series, const Extent& extent, Run& run) {
   for (const CurveKind& kind : kCurves)
     for (std::size_t i = 0; i < series.metrics.size(); ++i) {
-      const Column column = column_of(series.metrics[i]);
-      if (column.name != kind.metric) continue;
-      run.activity.push_back({series.device, column.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, column.rate, extent)});
+      const SampledMetric shown(series.metrics[i]);
+      if (shown.name != kind.metric) continue;
+      run.activity.push_back({series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
     }
 }
 

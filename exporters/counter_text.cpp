@@ -71,10 +71,6 @@ Remark remark_on(const std::vector<std::string>& stages, bool measured, const st
   return {fmt::format("{}: counters not measured: {}.", join(stages), reason(note)), {}};
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // As ClockBounds::consistent(): else no one error explains both, and the larger is the least that there is.
@@ -184,7 +180,7 @@ std::uint64_t stall_samples(const KernelEntry& kernel) {
 const char* metric_unit(std::string_view metric) {
   if (contains(metric, ".pct")) return "%";
   const bool bytes = contains(metric, "bytes");
-  if (ends_with(metric, ".per_second")) return bytes ? "bytes/s" : contains(metric, "cycles") ? "Hz" : "1/s";
+  if (metric.ends_with(".per_second")) return bytes ? "bytes/s" : contains(metric, "cycles") ? "Hz" : "1/s";
   if (contains(metric, ".per_") || contains(metric, ".ratio")) return "";
   return bytes ? "bytes" : contains(metric, "time_duration") ? "ns" : "";
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "exporters/sampled_metric.h"
 #include "exporters/sqlite_table.h"
+#include "model/sampled_metric.h"
 
 namespace nl {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "exporters/counter_text.h"
-#include "exporters/sampled_metric.h"
+#include "model/sampled_metric.h"
 
 namespace nl::perfetto {
 namespace {

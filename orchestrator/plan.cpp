@@ -12,13 +12,13 @@ namespace {
 // Counters come in passes of their own, after the trace has said which kernels matter.
 void add_counting(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
   const CounterChoice choice = choose_counters(config, tools);
-  const bool in_vain = tools.gpus.empty() && choice.tool != CounterTool::kNone;
+  const bool in_vain = tools.gpus.empty() && (choice.tool == CounterTool::kNcu || choice.tool == CounterTool::kCupti);
   plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : choice.why);
   if (choice.tool == CounterTool::kCupti) {
     if (config.capture.counters == "auto" && !in_vain) plan.adaptations.push_back(choice.why);
     return add_counter_passes(plan, config, tools, bundle);
   }
-  if (config.capture.counters != "off") add_ncu_passes(plan, config, tools, bundle);
+  if (choice.tool != CounterTool::kOff) add_ncu_passes(plan, config, tools, bundle);
 }
 
 // What the collector lacks to record kernels; empty where it can.

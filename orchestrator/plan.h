@@ -66,7 +66,7 @@ std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const 
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
 
 // Who measures the kernels that matter, and why.
-enum class CounterTool { kNone, kNcu, kCupti };
+enum class CounterTool { kNone, kOff, kNcu, kCupti };  // kOff: by the configuration; kNone: nobody, or ncu is not wanted
 struct CounterChoice {
   CounterTool tool = CounterTool::kNone;
   std::string why;

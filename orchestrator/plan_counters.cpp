@@ -40,7 +40,7 @@ std::string stages_left_out(const Config& config) {
 CounterChoice choose_counters(const Config& config, const Toolset& tools) {
   const std::string& asked = config.capture.counters;
   const bool any = !config.capture.counter_metrics.empty() || !config.capture.replay_metrics.empty();
-  if (asked == "off") return {CounterTool::kNone, "no counters are asked for (capture.counters is off)"};
+  if (asked == "off") return {CounterTool::kOff, "no counters are asked for (capture.counters is off)"};
   if (asked == "cupti" && tools.collector && any)
     return {CounterTool::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
   const std::string instead = asked == "cupti" && !tools.collector ? "the collector, which would count, was not found; " : "";

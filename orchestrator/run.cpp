@@ -99,7 +99,7 @@ void measure(const Config& config, const Toolset& tools, const Trace& trace, con
   const CounterChoice choice = choose_counters(config, tools);
   if (choice.tool == CounterTool::kCupti)
     launch_counters(config, tools, trace, bundle, passes, verdict, run);
-  else if (config.capture.counters == "off")
+  else if (choice.tool == CounterTool::kOff)
     leave_out_counters(choice.why, run);
   else
     launch_ncu(config, tools, trace, bundle, passes, verdict, run);

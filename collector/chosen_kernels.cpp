@@ -10,8 +10,8 @@
 namespace nl::collector {
 
 bool ChosenKernels::read(const char* path, unsigned in_place, unsigned replayed) {
-  in_place_ = in_place;
-  replayed_ = replayed;
+  launches_[kInPlace] = in_place;
+  launches_[kReplayed] = replayed;
   std::FILE* file = path != nullptr ? std::fopen(path, "re") : nullptr;
   if (file == nullptr) return false;
   char* line = nullptr;
@@ -47,7 +47,7 @@ ChosenKernels::Shape* ChosenKernels::find(const char* mangled, const std::uint32
       if (count_ + 1 == kMaxShapes) return nullptr;
       ++count_;
       shape = {name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, device,
-               {static_cast<std::uint8_t>(in_place_), static_cast<std::uint8_t>(replayed_)}, 0};
+               {static_cast<std::uint8_t>(launches_[kInPlace]), static_cast<std::uint8_t>(launches_[kReplayed])}, 0};
       return &shape;
     }
     if (shape.name == name && std::memcmp(shape.grid, grid, sizeof grid) == 0 && std::memcmp(shape.block, block, sizeof block) == 0 &&
@@ -56,20 +56,24 @@ ChosenKernels::Shape* ChosenKernels::find(const char* mangled, const std::uint32
   }
 }
 
-bool ChosenKernels::other_has_work() const {
-  Pass other = pass_ == kInPlace ? kReplayed : kInPlace;
+bool ChosenKernels::has_work(const Shape& shape, Pass pass) const {
+  auto begun = [&](Pass some) { return launches_[some] == 0 || shape.left[some] < launches_[some]; };
+  return shape.left[pass] > 0 && (!begun(pass) || begun(other(pass)));
+}
+
+bool ChosenKernels::any_work(Pass pass) const {
   for (const Shape& shape : shapes_)
-    if (shape.name != nullptr && shape.left[other] > 0) return true;
+    if (shape.name != nullptr && has_work(shape, pass)) return true;
   return false;
 }
 
 bool ChosenKernels::wanted(const Shape& shape, Pass& pass) {
-  if (shape.left[pass_] == 0) {
+  if (!has_work(shape, pass_)) {
     if (++idle_ <= count_) return false;  // each known shape may have come by once since
     idle_ = 0;
-    if (!other_has_work()) return false;
-    pass_ = pass_ == kInPlace ? kReplayed : kInPlace;
-    if (shape.left[pass_] == 0) return false;
+    if (!any_work(other(pass_))) return false;
+    pass_ = other(pass_);
+    if (!has_work(shape, pass_)) return false;
   }
   idle_ = 0;
   pass = pass_;

@@ -29,7 +29,8 @@ class ChosenKernels {
   Shape* find(const char* mangled, const std::uint32_t (&grid)[3], const std::uint32_t (&block)[3], std::uint32_t device);
 
   // Which pass to measure this launch in; false: none. Changing the pass costs a tenth of a second, so that it waits
-  // until the one in hand finds nothing more to do.
+  // until the one in hand finds nothing more to do. A shape's second launch in one pass comes after its
+  // first in the other: a short program has no more.
   bool wanted(const Shape& shape, Pass& pass);
   Pass pass() const { return pass_; }
   static void measured(Shape& shape, Pass pass) { --shape.left[pass]; }
@@ -37,12 +38,14 @@ class ChosenKernels {
 
  private:
   static constexpr std::size_t kMaxShapes = 4096;  // a power of two
-  bool other_has_work() const;
+  static Pass other(Pass pass) { return pass == kInPlace ? kReplayed : kInPlace; }
+  bool has_work(const Shape& shape, Pass pass) const;
+  bool any_work(Pass pass) const;
 
   StringTable names_;
   Shape shapes_[kMaxShapes] = {};
   std::size_t count_ = 0;
-  unsigned in_place_ = 1, replayed_ = 0;
+  unsigned launches_[2] = {1, 0};  // of each shape, by Pass
   Pass pass_ = kInPlace;
   std::size_t idle_ = 0;  // chosen launches in a row with nothing to measure in this pass
 };

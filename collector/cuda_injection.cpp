@@ -64,6 +64,8 @@ void finish_at_exit() {
   finish_activity_samples();
   finish_stall_samples();
   finish_gpu_trace();
+  injection.off.store(true, std::memory_order_relaxed);
+  injection.library.api.cuptiUnsubscribe(injection.subscriber);
 }
 
 // What belongs to the contexts goes with them.

@@ -63,6 +63,16 @@ bool CallChooser::enable_one_by_one(const cupti::Api& api, CallChoice choice) {
   return true;
 }
 
+void CallChooser::disable(const cupti::Api& api) const {
+  for (auto domain : {cupti::kDomainDriver, cupti::kDomainRuntime}) {
+    auto enable = domain == cupti::kDomainDriver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
+    for (std::uint32_t function = 1; enable != nullptr && function < kMaxFunctions; ++function)
+      if (wanted_[domain][function]) enable(function, 0);
+  }
+  api.cuptiActivityDisable(cupti::kRuntime);
+  api.cuptiActivityDisable(cupti::kDriver);
+}
+
 void CallChooser::enable(const cupti::Api& api, CallChoice choice) {
   list(api, cupti::kDomainDriver, choice);
   list(api, cupti::kDomainRuntime, choice);

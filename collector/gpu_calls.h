@@ -14,6 +14,7 @@ class CallChooser {
 
   // Tells CUPTI; where it cannot choose by function (before CUDA 12), all are recorded and wanted() sorts them.
   void enable(const cupti::Api& api, trace_format::CallChoice choice);
+  void disable(const cupti::Api& api) const;
   bool wanted(std::uint32_t domain, std::uint32_t function) const {
     return !sorts_ || (domain < 3 && function < kMaxFunctions && wanted_[domain][function]);
   }

@@ -21,6 +21,7 @@ using namespace trace_format;
 struct GpuTrace {
   const CuptiLibrary* library = nullptr;  // nullptr: nothing is traced
   std::atomic<bool> off{false};
+  std::atomic<bool> ending{false};        // a thread may still write to what CUPTI was made to hand over
   std::atomic<std::int64_t> clock_ahead_ns{0};
   bool devices_known = false;             // under the log's lock
   bool own_clock = false;                 // CUPTI stamps with our clock
@@ -86,14 +87,15 @@ void pack(std::uint8_t* buffer, std::size_t bytes) {
 
 void buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *max_records = 0;
-  *buffer = gpu.off.load(std::memory_order_relaxed) ? nullptr : gpu.buffers.take(*bytes, now_ns());
+  bool none = gpu.off.load(std::memory_order_relaxed) || gpu.ending.load(std::memory_order_relaxed);
+  *buffer = none ? nullptr : gpu.buffers.take(*bytes, now_ns());
   if (*buffer == nullptr) *bytes = 0;
 }
 
 void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t bytes, std::size_t valid_bytes) {
   if (buffer == nullptr || gpu.off.load(std::memory_order_relaxed)) return;
   pack(buffer, valid_bytes);
-  gpu.buffers.give_back(buffer, bytes);
+  if (!gpu.ending.load(std::memory_order_relaxed)) gpu.buffers.give_back(buffer, bytes);
 }
 
 void check_clock() {
@@ -147,11 +149,13 @@ void record_session(CallChoice calls) {
   GpuLog().append(&session, sizeof session);
 }
 
+constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset};
+
 void enable_activities() {
   CallChoice choice = chosen_calls();
   record_session(choice);
   check_clock();
-  for (auto kind : {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset}) {
+  for (auto kind : kWork) {
     cupti::Result result = api().cuptiActivityEnable(kind);
     if (result == cupti::kSuccess) continue;
     note("CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
@@ -162,6 +166,12 @@ void enable_activities() {
       api().cuptiActivityEnableAllSyncRecords != nullptr)
     api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished are no synchronisation
   gpu.calls.enable(api(), choice);
+}
+
+void disable_activities() {
+  for (auto kind : kWork) api().cuptiActivityDisable(kind);
+  api().cuptiActivityDisable(cupti::kSynchronization);
+  gpu.calls.disable(api());
 }
 
 }  // namespace
@@ -184,9 +194,12 @@ void flush_gpu_trace() {
   add_missing_devices();
 }
 
+// A thread may go on launching while the program ends: it must not be led into CUPTI, which ends with it.
 void finish_gpu_trace() {
   if (gpu.library == nullptr) return;
+  disable_activities();
   api().cuptiActivityFlushAll(0);
+  gpu.ending.store(true, std::memory_order_relaxed);
   api().cuptiActivityFlushAll(cupti::kFlushForced);
   add_missing_devices();
 }

@@ -8,6 +8,6 @@ int main(int argc, char** argv) {
   Weights weights = random_weights(options.shape, options.seed);
   std::vector<int> prompt = random_prompt(options.shape, options.prompt, options.seed);
   CpuModel model(options.shape, weights, options.capacity(), options.threads);
-  for (int i = 0; i < options.iterations; ++i) print_iteration(options, i, generate(model, prompt, options.steps));
+  for (int i = 0; another_iteration(options, i); ++i) print_iteration(options, i, generate(model, prompt, options.steps));
   return 0;
 }

@@ -70,6 +70,6 @@ int main(int argc, char** argv) {
   Weights weights = random_weights(options.shape, options.seed);
   DeviceWeights on_device(weights);
   Batch batch(options, on_device);
-  for (int i = 0; i < options.iterations; ++i) print_iteration(options, i, generate(batch, batch.prompts[0], options.steps));
+  for (int i = 0; another_iteration(options, i); ++i) print_iteration(options, i, generate(batch, batch.prompts[0], options.steps));
   return options.check && !same_as_cpu(options, weights, batch) ? 3 : 0;
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "workloads/turns.h"
+
 namespace nl::llm {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr const char* kHelp =
     "  --prompt N      tokens of the prompt (128)\n"
     "  --steps N       decode steps (128)\n"
     "  --iterations N  how often all of it (8)\n"
+    "  --turns         instead: once for each line on standard input\n"
     "  --seed N        of the weights and the prompt (0)\n"
     "  --threads N     CPU threads (1)\n";
 constexpr const char* kCudaHelp =
@@ -53,6 +56,7 @@ Options parse_options(int argc, char** argv, Program program) {
     else if (option == "--prompt") options.prompt = next(1, 100000);
     else if (option == "--steps") options.steps = next(0, 100000);
     else if (option == "--iterations") options.iterations = next(1, 1000000);
+    else if (option == "--turns") options.turns = true;
     else if (option == "--threads") options.threads = next(1, 1024);
     else if (option == "--seed") options.seed = static_cast<std::uint64_t>(next(0, 0x7FFFFFFF));
     else if (cuda && option == "--graph") options.graph = true;
@@ -63,6 +67,10 @@ Options parse_options(int argc, char** argv, Program program) {
   if (hidden % 32 != 0) fail(argv[0], "--hidden wants a multiple of 32");
   options.shape = shape_of(layers, hidden);
   return options;
+}
+
+bool another_iteration(const Options& options, int done) {
+  return options.turns ? next_turn() : done < options.iterations;
 }
 
 void print_iteration(const Options& options, int iteration, const Generation& generation) {

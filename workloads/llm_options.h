@@ -12,6 +12,7 @@ struct Options {
   int prompt = 128;
   int steps = 128;
   int iterations = 8;
+  bool turns = false;   // an iteration for each line on standard input, however many
   int threads = 1;
   std::uint64_t seed = 0;
   bool graph = false;   // CUDA only: decode steps as a CUDA graph
@@ -25,6 +26,9 @@ enum class Program { kCpu, kCuda };
 
 // Prints the help, or what is wrong, and exits where the command line asks for that.
 Options parse_options(int argc, char** argv, Program program);
+
+// Whether there is one more to do after `done`. With turns, waits until somebody says so.
+bool another_iteration(const Options& options, int done);
 
 void print_iteration(const Options& options, int iteration, const Generation& generation);
 

@@ -7,6 +7,7 @@ Needs torch and transformers (4 or 5), downloads nothing, and runs on the CPU wh
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -233,6 +234,7 @@ def parse():
     parser.add_argument("--prompt", type=int, default=256)
     parser.add_argument("--steps", type=int, default=16)
     parser.add_argument("--iterations", type=int, default=2)
+    parser.add_argument("--turns", action="store_true", help="instead: an iteration for each line on standard input")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dtype", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--device", choices=["cuda", "cpu"])
@@ -259,6 +261,11 @@ def make_runner(arguments, model, synchronize):
     return Eager(model)
 
 
+def iterations(arguments):
+    # Not `in sys.stdin`, which reads ahead.
+    return itertools.takewhile(lambda _: sys.stdin.readline(), itertools.count()) if arguments.turns else range(arguments.iterations)
+
+
 def main():
     arguments = parse()
     if arguments.save_config:
@@ -276,7 +283,7 @@ def main():
           f"transformers {transformers.__version__}, ranges by {stage.backend()}")
     with torch.inference_mode():
         runner.prepare(ids)
-        for i in range(arguments.iterations):
+        for i in iterations(arguments):
             tokens, prefill_s, decode_s = generate(runner, ids, prompt_tokens, arguments.steps, synchronize)
             print(f"iteration {i}: prefill {prompt_tokens} tokens {prefill_s * 1e3:.1f} ms, decode {arguments.steps} tokens "
                   f"{decode_s * 1e3:.1f} ms, last token {tokens[-1]}", flush=True)

@@ -118,6 +118,31 @@ void call_back(Domain domain, std::uint32_t function, const void* data) {
   if (fake().callback != nullptr && fake().callbacks.contains({domain, function})) fake().callback(nullptr, domain, function, data);
 }
 
+#ifndef FAKE_CUPTI_OLD
+Result choose(std::pair<int, std::uint32_t> function, bool on) {
+  std::lock_guard lock(fake().mutex);
+  (on ? fake().functions : fake().not_functions).insert(function);
+  (on ? fake().not_functions : fake().functions).erase(function);
+  return 0;
+}
+#endif
+
+// The real one crashes a thread that is led into it after it was torn down.
+bool torn_down = false;
+struct TearDown {
+  ~TearDown() {
+    {
+      std::lock_guard lock(fake().mutex);
+      torn_down = true;
+    }
+    usleep(50'000);  // time for such a thread
+  }
+} tear_down;
+
+void enter() {
+  if (torn_down && (!fake().kinds.empty() || !fake().functions.empty() || fake().callback != nullptr)) std::abort();
+}
+
 int contexts[2];  // of two GPUs
 
 // As the driver does it: CUPTI tells of the call's begin and of its end.
@@ -140,14 +165,23 @@ FAKE Result cuptiSubscribe(Subscriber* subscriber, Callback callback, void*) {
   *subscriber = &fake();
   return 0;
 }
-FAKE Result cuptiUnsubscribe(Subscriber) { return 0; }
+FAKE Result cuptiUnsubscribe(Subscriber) {
+  std::lock_guard lock(fake().mutex);
+  return fake().callback = nullptr, 0;
+}
 FAKE Result cuptiActivityRegisterCallbacks(BufferRequested requested, BufferCompleted completed) {
   fake().requested = requested;
   fake().completed = completed;
   return 0;
 }
-FAKE Result cuptiActivityEnable(Kind kind) { return fake().kinds.insert(kind), 0; }
-FAKE Result cuptiActivityDisable(Kind kind) { return fake().kinds.erase(kind), 0; }
+FAKE Result cuptiActivityEnable(Kind kind) {
+  std::lock_guard lock(fake().mutex);
+  return fake().kinds.insert(kind), 0;
+}
+FAKE Result cuptiActivityDisable(Kind kind) {
+  std::lock_guard lock(fake().mutex);
+  return fake().kinds.erase(kind), 0;
+}
 FAKE Result cuptiActivityFlushAll(std::uint32_t flag) {
   std::lock_guard lock(fake().mutex);
   if (flag == kFlushForced || !fake().unfinished) deliver();
@@ -191,20 +225,15 @@ FAKE Result cuptiSubscribe_v2(Subscriber* subscriber, Callback callback, void* u
   return kMultipleSubscribers;
 }
 FAKE Result cuptiActivityRegisterTimestampCallback(Timestamp timestamp) { return fake().timestamp = timestamp, 0; }
-FAKE Result cuptiActivityEnableRuntimeApi(std::uint32_t function, std::uint8_t on) {
-  (on != 0 ? fake().functions : fake().not_functions).insert({2, function});
-  return 0;
-}
-FAKE Result cuptiActivityEnableDriverApi(std::uint32_t function, std::uint8_t on) {
-  (on != 0 ? fake().functions : fake().not_functions).insert({1, function});
-  return 0;
-}
+FAKE Result cuptiActivityEnableRuntimeApi(std::uint32_t function, std::uint8_t on) { return choose({2, function}, on != 0); }
+FAKE Result cuptiActivityEnableDriverApi(std::uint32_t function, std::uint8_t on) { return choose({1, function}, on != 0); }
 #endif
 
 // A launch of `blocks` blocks on a stream; node 0: not in a graph. Records which call it came from.
 FAKE void fake_launch(const char* name, int blocks, std::uint32_t stream, std::uint64_t node, int finished) {
   Fake& f = fake();
   std::lock_guard lock(f.mutex);
+  enter();
   std::uint32_t correlation = ++f.correlation;
   call(kDomainRuntime, 17, now(), now(), ++f.correlation);  // cudaGetDevice, as programs do
   std::uint64_t start = now();

@@ -134,6 +134,23 @@ TEST_CASE("chosen kernels are measured once a shape, in place and replayed, insi
   CHECK(blocks == std::vector<std::uint32_t>{2, 4, 16});
 }
 
+TEST_CASE("one launch of each shape is measured in place and replayed before a second is in either") {
+  ScratchFolder folder;
+  std::ofstream(folder.path() / "kernels") << kGemm << "\n";
+  auto environment = kernel_counters(folder.path() / "kernels");
+  environment.emplace_back("NL_STAGE_COUNTER_LAUNCHES", "3");
+  REQUIRE(run_gpu({"generate", "40"}, folder.path(), environment).exit_status == 0);
+  std::map<std::uint32_t, std::pair<int, int>> measured;  // by grid: launches, and how many of them have replayed metrics
+  for (const NcuLaunch& launch : read_counters(folder.path()).kernels.launches) {
+    ++measured[launch.grid.x].first;
+    measured[launch.grid.x].second += static_cast<int>(launch.metrics.count("sm__throughput.avg.pct_of_peak_sustained_elapsed"));
+  }
+  REQUIRE(measured.size() == 3);
+  CHECK(measured[16].second >= 1);  // there are only three of it in all
+  CHECK(measured[2] == std::pair{3, 3});
+  CHECK(measured[4] == std::pair{3, 3});
+}
+
 TEST_CASE("a program that ends without warning keeps the kernels that were measured") {
   ScratchFolder folder;
   std::ofstream(folder.path() / "kernels") << kGemm << "\n";

@@ -1,9 +1,20 @@
 // The bundled CPU workload under the collector: stages and operators, as many as the flags say.
+#include <algorithm>
+
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
 
 using namespace nl;
 using namespace nl::test;
+
+TEST_CASE("a workload that takes turns iterates once for each line it is given") {
+  ScratchFolder folder;
+  Outcome outcome = run_injected({"/bin/sh", "-c", "printf 'go\\n\\nhalf a line' | \"$0\" --layers 1 --hidden 32 --prompt 2 --steps 1 --turns",
+                                  NL_BUILD_ROOT "/workloads/nl-llm-cpu"}, folder.path());
+  REQUIRE(outcome.exit_status == 0);
+  CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
+  CHECK(ranges_named(read_folder(folder.path()), "LLM", "prefill").size() == 2);
+}
 
 TEST_CASE("the CPU workload's stages and operators are recorded") {
   ScratchFolder folder;

@@ -23,6 +23,7 @@
 #include "collector/stage_counters.h"
 #include "collector/stall_sampler.h"
 #include "collector/stream_capture.h"
+#include "collector/stream_waits.h"
 
 namespace nl::collector {
 namespace {
@@ -77,8 +78,14 @@ void around_device_reset(const cupti::CallbackData& call) {
 }
 
 void around_driver_call(const cupti::CallbackData& call) {
-  if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
+  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  else if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
   else around_launch(call);
+}
+
+void around_runtime_call(const cupti::CallbackData& call) {
+  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  else around_device_reset(call);
 }
 
 void on_resource(std::uint32_t what, void* context) {
@@ -100,7 +107,7 @@ void on_callback(void*, int domain, std::uint32_t function, const void* data) {
   switch (domain) {
     case cupti::kDomainResource: on_resource(function, static_cast<const cupti::ResourceData*>(data)->context); break;
     case cupti::kDomainDriver: around_driver_call(*static_cast<const cupti::CallbackData*>(data)); break;
-    case cupti::kDomainRuntime: around_device_reset(*static_cast<const cupti::CallbackData*>(data)); break;
+    case cupti::kDomainRuntime: around_runtime_call(*static_cast<const cupti::CallbackData*>(data)); break;
     default: break;
   }
   errno = before;  // the program's
@@ -174,9 +181,16 @@ void listen_to_device_reset() {
   listen_to(cupti::kDomainRuntime, [](const char* function) { return std::strncmp(function, "cudaDeviceReset", 15) == 0; });
 }
 
+void listen_to_stream_waits() {
+  if (injection.library.api.cuptiGetStreamIdEx == nullptr) return;
+  listen_to(cupti::kDomainRuntime, is_stream_wait);
+  listen_to(cupti::kDomainDriver, is_stream_wait);
+}
+
 bool start_tracing() {
   if (!trace_gpu(injection.library)) return false;
   listen_to_device_reset();
+  if (waits_are_calls()) listen_to_stream_waits();
   listen_to_contexts();
   sample_stalls(injection.library);
   sample_activity(injection.library);

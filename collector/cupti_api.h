@@ -160,6 +160,7 @@ struct Api {
   Result (*cuptiActivityEnableDriverApi)(std::uint32_t, std::uint8_t);
   Result (*cuptiActivityEnableAllSyncRecords)(std::uint8_t);
   Result (*cuptiGetResultString)(Result, const char**);
+  Result (*cuptiGetStreamIdEx)(void* context, void* stream, std::uint8_t per_thread, std::uint32_t* id);
 };
 
 }  // namespace nl::collector::cupti

@@ -50,6 +50,7 @@ bool find_functions(void* handle, cupti::Api& api) {
   NL_FIND(cuptiActivityEnableDriverApi);
   NL_FIND(cuptiActivityEnableAllSyncRecords);
   NL_FIND(cuptiGetResultString);
+  NL_FIND(cuptiGetStreamIdEx);
   return all;
 }
 

@@ -318,6 +318,9 @@ struct LaunchArguments {  // cuLaunchKernel, cuLaunchCooperativeKernel
   std::uint32_t grid[3], block[3], shared;
   void* stream;
 };
+struct StreamWaitArguments {  // cudaStreamSynchronize, cuStreamSynchronize
+  void* stream;
+};
 struct LaunchConfig {     // CUlaunchConfig
   std::uint32_t grid[3], block[3], shared;
   void* stream;

@@ -145,7 +145,7 @@ bool prepare() {
 void record_session(CallChoice calls) {
   std::uint32_t version = 0;
   api().cuptiGetVersion(&version);
-  GpuSession session{{Kind::kGpuSession, sizeof(GpuSession), version}, now_ns(), static_cast<std::uint32_t>(calls), calls == CallChoice::kWork};
+  GpuSession session{{Kind::kGpuSession, sizeof(GpuSession), version}, now_ns(), static_cast<std::uint32_t>(calls), waits_are_calls()};
   GpuLog().append(&session, sizeof session);
 }
 
@@ -160,8 +160,8 @@ void enable_activities() {
     if (result == cupti::kSuccess) continue;
     note("CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
   }
-  // Which stream or event a wait was for costs every launch 0.2 to 0.6 µs (of 4 to 6 on an H200); that there was one, and
-  // for how long, is known from the call that waited.
+  // They cost every launch 0.2 to 0.6 µs (of 4 to 6 on an H200). That there was a wait, and for how long, is known from
+  // the call that waited; which stream for, from stream_waits.
   if (choice == CallChoice::kAll && api().cuptiActivityEnable(cupti::kSynchronization) == cupti::kSuccess &&
       api().cuptiActivityEnableAllSyncRecords != nullptr)
     api().cuptiActivityEnableAllSyncRecords(0);  // queries that found nothing finished are no synchronisation
@@ -185,6 +185,8 @@ bool trace_gpu(const CuptiLibrary& library) {
   enable_activities();
   return true;
 }
+
+bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }
 
 // Flag 0 brings only what has all its times; nothing is taken away from under the GPU.
 void flush_gpu_trace() {

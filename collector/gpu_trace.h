@@ -8,6 +8,7 @@ namespace nl::collector {
 
 // Reads what is asked for from the environment. False, and said, where nothing can be recorded.
 bool trace_gpu(const CuptiLibrary& library);
+bool waits_are_calls();       // and no records of their own
 
 // What is complete goes to the file: from a thread of ours, now and then.
 void flush_gpu_trace();

@@ -345,6 +345,12 @@ void record_thread_name(std::uint32_t tid, const Text* name) {
   if (entry) append(entry.thread(), &record, sizeof record);
 }
 
+void record_wait_stream(std::uint32_t context, std::uint32_t stream) {
+  WaitStream record{{Kind::kWaitStream, sizeof(WaitStream), stream}, now_ns(), context, 0};
+  Entry entry;
+  if (entry) append(entry.thread(), &record, sizeof record);
+}
+
 bool append_gpu_record(const void* record, std::size_t bytes) {
   if (bytes < sizeof(Head) || bytes > kChunkBytes - sizeof(ThreadStart)) return false;
   if (!recorder.active.load(std::memory_order_relaxed)) return false;

@@ -31,6 +31,9 @@ std::uint64_t record_start(EventText text, Payload payload);
 void record_end(std::uint64_t range);
 void record_thread_name(std::uint32_t tid, const Text* name);
 
+// For the GPU half: what this thread is about to wait for.
+void record_wait_stream(std::uint32_t context, std::uint32_t stream);
+
 // For the GPU half: told of a range just before it begins and just after it ended, on its thread.
 struct RangeListener {
   void (*begins)(EventText text, std::uint64_t range);    // range 0: pushed

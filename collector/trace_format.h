@@ -60,6 +60,7 @@ enum class Kind : std::uint16_t {
   kSamples = 20,
   kStallReason = 21,
   kStalls = 22,
+  kWaitStream = 23,
 };
 
 struct Head {
@@ -112,6 +113,13 @@ struct End {
 struct ThreadName {        // head.id: the name
   Head head;
   std::uint32_t tid;
+  std::uint32_t unused;
+};
+
+struct WaitStream {        // head.id: the stream. What the thread's calls that wait for a stream wait for from this moment on
+  Head head;
+  std::int64_t time_ns;    // inside the first such call
+  std::uint32_t context;
   std::uint32_t unused;
 };
 

@@ -30,6 +30,12 @@ struct GpuThread {
   std::string name;
 };
 
+struct StreamWaited {  // what calls of a thread that wait for a stream wait for from this moment on
+  std::uint32_t tid = 0;
+  Ns time_ns = 0;
+  std::uint32_t context = 0, stream = 0;
+};
+
 // The numbers that the collector gave out → indices; they are dense but for what was lost.
 class Numbering {
  public:
@@ -63,6 +69,7 @@ struct GpuData {
   std::vector<MemOp> mem_ops;           // label: CUPTI's number of the kind of copy; api: the correlation
   std::vector<ApiCall> calls;           // name: index into functions
   std::vector<SyncWait> syncs;
+  std::vector<StreamWaited> streams_waited;
   std::uint64_t dropped = 0, unfinished = 0;
   std::vector<std::string> notes;
   GpuMetrics metrics;

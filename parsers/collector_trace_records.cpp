@@ -41,6 +41,7 @@ std::size_t smallest(Kind kind) {
     case Kind::kSamples: return sizeof(format::Samples);
     case Kind::kStallReason: return sizeof(format::String);
     case Kind::kStalls: return sizeof(format::Stalls);
+    case Kind::kWaitStream: return sizeof(format::WaitStream);
   }
   return 0;
 }
@@ -82,6 +83,11 @@ void read_record(const char* at, const format::Head& head, File& file, Damage& d
   if (read_gpu_record(at, head, file.gpu, damage)) return;
   if (head.kind == Kind::kThreadName) {
     file.nvtx_thread_names.insert_or_assign(load<format::ThreadName>(at).tid, head.id);
+    return;
+  }
+  if (head.kind == Kind::kWaitStream) {
+    auto record = load<format::WaitStream>(at);
+    file.gpu.streams_waited.push_back({file.pieces.back().tid, record.time_ns, record.context, head.id});
     return;
   }
   Event event;

@@ -116,6 +116,7 @@ AT(LaunchArguments, stream, cuLaunchKernel_params, hStream);
 static_assert(offsetof(own::LaunchConfig, grid) == offsetof(CUlaunchConfig, gridDimX));
 static_assert(offsetof(own::LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));
 AT(LaunchConfig, stream, CUlaunchConfig, hStream);
+AT(StreamWaitArguments, stream, cuStreamSynchronize_params, hStream);
 AT(LaunchExArguments, config, cuLaunchKernelEx_params, config);
 
 TEST_CASE("numbers of CUPTI's counters are NVIDIA's") {

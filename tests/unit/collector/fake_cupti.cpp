@@ -35,6 +35,7 @@ std::size_t bytes_of(Kind kind) { return kind == kConcurrentKernel ? kKernelByte
 
 const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
     {{2, 17}, "cudaGetDevice_v3020"},  {{2, 41}, "cudaMemcpyAsync_v3020"}, {{2, 51}, "cudaMemsetAsync_v3020"},
+    {{2, 131}, "cudaStreamSynchronize_v3020"},
     {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"}, {{2, 211}, "cudaLaunchKernel_v7000"},
     {{1, 307}, "cuLaunchKernel"}, {{1, 308}, "cuStreamBeginCapture_v2"}, {{1, 309}, "cuStreamEndCapture"},
 };
@@ -218,6 +219,9 @@ FAKE Result cuptiEnableCallback(std::uint32_t on, Subscriber, Domain domain, std
   return 0;
 }
 #ifndef FAKE_CUPTI_OLD
+FAKE Result cuptiGetStreamIdEx(void*, void* stream, std::uint8_t, std::uint32_t* id) {
+  return *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream)), 0;
+}
 FAKE Result cuptiSubscribe_v2(Subscriber* subscriber, Callback callback, void* user, SubscriberParams* params) {
   const char* holder = std::getenv("FAKE_CUPTI_HOLDER");
   if (holder == nullptr) return cuptiSubscribe(subscriber, callback, user);
@@ -288,6 +292,18 @@ FAKE void fake_synchronize() {
   std::uint32_t correlation = ++fake().correlation;
   call(kDomainRuntime, 165, start, start + 7000, correlation, 0);
   if (fake().kinds.contains(kSynchronization)) write(SyncRecord{kSynchronization, 4, start, start + 6900, correlation, 1, 0xFFFFFFFF, 0});
+}
+
+FAKE void fake_wait(std::uint32_t stream) {
+  std::lock_guard lock(fake().mutex);
+  std::uint64_t start = now();
+  std::uint32_t correlation = ++fake().correlation;
+  StreamWaitArguments arguments{reinterpret_cast<void*>(std::uintptr_t{stream})};
+  CallbackData data{kEnter, "cudaStreamSynchronize", &arguments, nullptr, nullptr, &contexts[0], 1, nullptr, correlation};
+  call_back(kDomainRuntime, 131, &data);
+  call(kDomainRuntime, 131, start, now() + 5000, correlation);
+  data.site = kExit;
+  call_back(kDomainRuntime, 131, &data);
 }
 
 FAKE void fake_devices() {

@@ -280,6 +280,33 @@ TEST_CASE("where all calls are recorded, waits are CUPTI's own records") {
   CHECK(trace.syncs[0].end_ns - trace.syncs[0].start_ns == 6900);
 }
 
+TEST_CASE("calls that wait for a stream say which") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"waits"}, folder.path()).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());
+  std::vector<std::uint32_t> streams;
+  for (const SyncWait& wait : trace.syncs) {
+    CHECK(wait.kind == SyncKind::kStream);
+    CHECK((wait.where.context == 1 && wait.where.device == 0));
+    streams.push_back(wait.where.stream);
+  }
+  CHECK(streams == std::vector<std::uint32_t>{9, 7, 7, 9, 7, 11});
+  // The kernel of stream 11 ends 3.5 us after its launch began, which took 0.9; the wait after that takes 5 and more.
+  REQUIRE(trace.clock);
+  REQUIRE(trace.clock->wait_slack_ns);
+  CHECK(*trace.clock->wait_slack_ns >= 900 + 5000 - 3500);
+  CHECK(*trace.clock->wait_slack_ns < 1'000'000);
+}
+
+TEST_CASE("where CUPTI cannot say which stream a call waits for, it stays open") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"waits"}, folder.path(), {{"NL_STAGE_CUPTI", kFakeOldCupti}, {"FAKE_CUPTI", kFakeOldCupti}}).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  REQUIRE(trace.syncs.size() == 6);
+  for (const SyncWait& wait : trace.syncs) CHECK(wait.where.stream == 0xFFFFFFFF);
+}
+
 TEST_CASE("calls of several threads are theirs") {
   ScratchFolder folder;
   REQUIRE(run_gpu({"threads", "500"}, folder.path()).exit_status == 0);

@@ -208,6 +208,15 @@ int run(const std::string& mode, int count) {
     one.join();
     two.join();
   }
+  if (mode == "waits") {
+    fake("fake_devices");
+    launch(kGemm, 8, 7);
+    launch(kNorm, 8, 9);
+    for (std::uint32_t stream : {9, 7, 7, 9}) fake("fake_wait", stream);
+    std::thread([] { fake("fake_wait", std::uint32_t{7}); }).join();
+    launch(kGemm, 8, 11);
+    fake("fake_wait", std::uint32_t{11});
+  }
   if (mode == "reset") {
     launches(count);
     fake("fake_device_reset");

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "collector/at_exit.h"
 #include "collector/background.h"
 #include "collector/counter_trouble.h"
 #include "collector/environment.h"
@@ -235,8 +236,7 @@ void sample_activity_of(std::uint32_t device) {
   for (std::size_t i = 0; i < sampling.device_count.load(std::memory_order_relaxed); ++i)
     if (sampling.devices[i].device == device) return;
   add_device(device);
-  // Again, now that CUPTI has loaded what it samples with: we must have finished before those libraries do.
-  std::atexit(finish_activity_samples);
+  std::atexit(finish_at_exit);
 }
 
 void finish_activity_samples() {

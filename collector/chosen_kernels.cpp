@@ -68,16 +68,21 @@ bool ChosenKernels::any_work(Pass pass) const {
 }
 
 bool ChosenKernels::wanted(const Shape& shape, Pass& pass) {
+  ++idle_;
   if (!has_work(shape, pass_)) {
-    if (++idle_ <= count_) return false;  // each known shape may have come by once since
+    if (idle_ <= count_) return false;  // each known shape may have come by once since
     idle_ = 0;
     if (!any_work(other(pass_))) return false;
     pass_ = other(pass_);
     if (!has_work(shape, pass_)) return false;
   }
-  idle_ = 0;
   pass = pass_;
   return true;
+}
+
+void ChosenKernels::measured(Shape& shape, Pass pass) {
+  --shape.left[pass];
+  idle_ = 0;
 }
 
 void ChosenKernels::failed(Shape& shape) {

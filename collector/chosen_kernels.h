@@ -33,7 +33,7 @@ class ChosenKernels {
   // first in the other: a short program has no more.
   bool wanted(const Shape& shape, Pass& pass);
   Pass pass() const { return pass_; }
-  static void measured(Shape& shape, Pass pass) { --shape.left[pass]; }
+  void measured(Shape& shape, Pass pass);
   static void failed(Shape& shape);  // after three times it is left alone
 
  private:
@@ -47,7 +47,7 @@ class ChosenKernels {
   std::size_t count_ = 0;
   unsigned launches_[2] = {1, 0};  // of each shape, by Pass
   Pass pass_ = kInPlace;
-  std::size_t idle_ = 0;  // chosen launches in a row with nothing to measure in this pass
+  std::size_t idle_ = 0;  // chosen launches in a row of which none was measured
 };
 
 }  // namespace nl::collector

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "collector/activity_sampler.h"
+#include "collector/at_exit.h"
 #include "collector/background.h"
 #include "collector/counter_trouble.h"
 #include "collector/cupti_library.h"
@@ -54,19 +55,6 @@ void* flush_regularly(void*) {
     write_stalls();
   }
   return nullptr;
-}
-
-void finish_at_exit() {
-  if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
-  AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
-  if (!lock) return;
-  finish_stage_counters();
-  finish_kernel_counters();
-  finish_activity_samples();
-  finish_stall_samples();
-  finish_gpu_trace();
-  injection.off.store(true, std::memory_order_relaxed);
-  injection.library.api.cuptiUnsubscribe(injection.subscriber);
 }
 
 // What belongs to the contexts goes with them.
@@ -233,6 +221,20 @@ void start_once() {
 }
 
 }  // namespace
+
+void finish_at_exit() {
+  if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
+  AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
+  if (!lock) return;
+  finish_stage_counters();
+  finish_kernel_counters();
+  finish_activity_samples();
+  finish_stall_samples();
+  finish_gpu_trace();
+  injection.off.store(true, std::memory_order_relaxed);
+  injection.library.api.cuptiUnsubscribe(injection.subscriber);
+}
+
 }  // namespace nl::collector
 
 // The program goes on whatever we found: what is missing is in the trace.

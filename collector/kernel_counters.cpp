@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "collector/at_exit.h"
 #include "collector/chosen_kernels.h"
 #include "collector/environment.h"
 #include "collector/gpu_log.h"
@@ -110,7 +111,7 @@ GpuCounters* device_of(void* context, std::uint32_t device) {
   if (gpu->profiler.context() == nullptr) {
     gpu->configured = -1;
     if (auto trouble = gpu->profiler.open(*counting.library, context, device)) return give_up(*gpu, trouble), nullptr;
-    std::atexit(finish_kernel_counters);  // before the libraries that CUPTI has loaded for it
+    std::atexit(finish_at_exit);
   }
   return gpu->profiler.context() == context ? gpu : nullptr;
 }
@@ -125,7 +126,7 @@ void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::Ca
   std::memcpy(record.grid, measured.shape->grid, sizeof record.grid);
   std::memcpy(record.block, measured.shape->block, sizeof record.block);
   append_with_values(log, Kind::kKernelCounters, gpu.sets[measured.pass], record, values, metrics.size());
-  ChosenKernels::measured(*measured.shape, measured.pass);
+  counting.chosen.measured(*measured.shape, measured.pass);
 }
 
 // True: counters run, and the lock is held until the launch has returned. Never waits for the lock: another thread may

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/at_exit.h"
 #include "collector/environment.h"
 #include "collector/gpu_contexts.h"
 #include "collector/gpu_log.h"
@@ -94,7 +95,7 @@ CounterTrouble open_device(GpuCounters& gpu, const GpuContext& context) {
   if (auto trouble = open_metrics(gpu)) return trouble;
   if (auto trouble = gpu.profiler.configure(gpu.metrics, gpu.image, cupti::kUserRange, kSlots)) return trouble;
   if (gpu.set == 0) gpu.set = gpu.metrics.write(MetricUse::kStage, context.device);
-  std::atexit(finish_stage_counters);  // before the libraries that CUPTI has loaded for it
+  std::atexit(finish_at_exit);
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "collector/at_exit.h"
 #include "collector/counter_trouble.h"
 #include "collector/environment.h"
 #include "collector/gpu_log.h"
@@ -220,7 +221,7 @@ void sample_stalls_of(void* context, std::uint32_t device) {
     if (auto trouble = start(added)) note_trouble(*sampling.library, kNotSampled, trouble);
     else sampling.contexts[sampling.context_count++] = added;
   }
-  std::atexit(finish_stall_samples);  // before the libraries that CUPTI has loaded for it
+  std::atexit(finish_at_exit);
 }
 
 void write_stalls() {

@@ -13,6 +13,8 @@ struct Stream {
 };
 constinit thread_local Stream last{};  // that this thread waited for
 
+constexpr std::uint32_t kNoStream = 0xFFFFFFFF;
+
 }  // namespace
 
 bool is_stream_wait(const char* function) {
@@ -24,7 +26,7 @@ void around_stream_wait(const CuptiLibrary& library, const cupti::CallbackData& 
   void* handle = static_cast<const cupti::StreamWaitArguments*>(call.arguments)->stream;
   std::uint8_t per_thread = std::strstr(call.function, "_ptsz") != nullptr;
   std::uint32_t number = 0;
-  if (library.api.cuptiGetStreamIdEx(call.context, handle, per_thread, &number) != cupti::kSuccess) return;
+  if (library.api.cuptiGetStreamIdEx(call.context, handle, per_thread, &number) != cupti::kSuccess) number = kNoStream;
   if (last.known && last.context == call.context_id && last.number == number) return;
   last = {call.context_id, number, true};
   record_wait_stream(call.context_id, number);

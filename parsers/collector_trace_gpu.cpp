@@ -174,7 +174,7 @@ class Block {
     std::uint32_t thread = gpu_.thread_numbers[thread_];
     std::uint32_t function = gpu_.function_numbers[bytes_.number()];
     When time = when(call_);
-    if ((flags & format::kTagResult) != 0) bytes_.number();
+    bool failed = (flags & format::kTagResult) != 0 && bytes_.number() != 0;
     if (!usable(time, "CUDA call with an impossible time")) return;
     if (thread == kNone || function == kNone) {
       ++damage_["CUDA call whose name or thread was lost"];
@@ -186,6 +186,7 @@ class Block {
     call.thread = thread;
     call.name = StringId{function};
     call.correlation = time.correlation;
+    if (failed) gpu_.failed_calls.push_back(gpu_.calls.size());
     gpu_.calls.push_back(call);
   }
 

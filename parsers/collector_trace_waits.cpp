@@ -41,6 +41,7 @@ class StreamsWaited {
     auto next = std::upper_bound(waited_.begin(), waited_.end(), StreamWaited{tid, end_ns, 0, 0}, earlier);
     if (next == waited_.begin() || std::prev(next)->tid != tid) return otherwise;
     const StreamWaited& last = *std::prev(next);
+    if (last.stream == kNoStream) return {kNone, 0, 0, kNoStream};
     return {kNone, device_of(last.context), last.context, last.stream};
   }
 
@@ -68,9 +69,10 @@ void add_waits_of_calls(GpuData& gpu) {
   }
   const Queue only = only_queue(gpu);
   const StreamsWaited streams(gpu);
-  for (const ApiCall& call : gpu.calls) {
+  for (std::size_t i = 0; i < gpu.calls.size(); ++i) {
+    const ApiCall& call = gpu.calls[i];
     SyncKind kind = call.name.value < kinds.size() ? kinds[call.name.value] : SyncKind::kUnknown;
-    if (kind == SyncKind::kUnknown) continue;
+    if (kind == SyncKind::kUnknown || std::binary_search(gpu.failed_calls.begin(), gpu.failed_calls.end(), i)) continue;
     SyncWait wait{call.start_ns, call.end_ns(), only, call.correlation, 0, kind};
     if (kind == SyncKind::kContext) wait.where.stream = kNoStream;
     if (kind == SyncKind::kStream && call.thread < gpu.threads.size()) wait.where = streams.of(gpu.threads[call.thread].tid, call.end_ns(), only);

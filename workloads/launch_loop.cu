@@ -2,12 +2,13 @@
 // one line of JSON: what a launch cost, how long a kernel of known length took by CUDA's own events, and when the
 // host saw kernels begin and let them end, to hold a tracer's times against.
 //
-//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--turns]
+//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--leave] [--turns]
 //
 // --busy     in the end, 300 ms of nothing, 300 ms of a kernel on all of the GPU, and nothing again
 // --fork     halfway, a child without exec that ends through exit(), as a careless program's does
 // --outlive  main ends at once (pthread_exit), a thread does the work and ends the program
 // --abandon  main returns while a thread still launches
+// --leave    nothing but a kernel of three seconds, for which main does not wait
 // --turns    nothing but the launches, once more for each line on standard input
 #include <pthread.h>
 #include <sys/wait.h>
@@ -34,7 +35,7 @@ constexpr int kHolds = 20;
 
 struct Options {
   long launches = 200'000, between = 1000;
-  bool busy = false, fork = false, outlive = false, abandon = false, turns = false;
+  bool busy = false, fork = false, outlive = false, abandon = false, leave = false, turns = false;
 };
 
 __device__ unsigned long long global_ns() {
@@ -218,11 +219,17 @@ int main(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--fork") == 0) options.fork = true;
     else if (std::strcmp(argv[i], "--outlive") == 0) options.outlive = true;
     else if (std::strcmp(argv[i], "--abandon") == 0) options.abandon = true;
+    else if (std::strcmp(argv[i], "--leave") == 0) options.leave = true;
     else if (std::strcmp(argv[i], "--turns") == 0) options.turns = true;
     else (position++ == 0 ? options.launches : options.between) = std::atol(argv[i]);
   }
   if (options.launches < 2 || options.between < 1 || position > 2) return 2;
   if (options.turns) return take_turns(options);
+  if (options.leave) {
+    spin<<<1, 1>>>(3'000'000'000);
+    check(cudaGetLastError(), "launch");
+    return 0;
+  }
   if (options.abandon) {
     std::thread([options] { run(options); }).detach();
     usleep(1'500'000);

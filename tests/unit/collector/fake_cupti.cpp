@@ -220,6 +220,7 @@ FAKE Result cuptiEnableCallback(std::uint32_t on, Subscriber, Domain domain, std
 }
 #ifndef FAKE_CUPTI_OLD
 FAKE Result cuptiGetStreamIdEx(void*, void* stream, std::uint8_t, std::uint32_t* id) {
+  if (stream == nullptr) return 1;
   return *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream)), 0;
 }
 FAKE Result cuptiSubscribe_v2(Subscriber* subscriber, Callback callback, void* user, SubscriberParams* params) {
@@ -294,14 +295,14 @@ FAKE void fake_synchronize() {
   if (fake().kinds.contains(kSynchronization)) write(SyncRecord{kSynchronization, 4, start, start + 6900, correlation, 1, 0xFFFFFFFF, 0});
 }
 
-FAKE void fake_wait(std::uint32_t stream) {
+FAKE void fake_wait(std::uint32_t stream, std::uint32_t result) {
   std::lock_guard lock(fake().mutex);
   std::uint64_t start = now();
   std::uint32_t correlation = ++fake().correlation;
   StreamWaitArguments arguments{reinterpret_cast<void*>(std::uintptr_t{stream})};
   CallbackData data{kEnter, "cudaStreamSynchronize", &arguments, nullptr, nullptr, &contexts[0], 1, nullptr, correlation};
   call_back(kDomainRuntime, 131, &data);
-  call(kDomainRuntime, 131, start, now() + 5000, correlation);
+  call(kDomainRuntime, 131, start, now() + 5000, correlation, result);
   data.site = kExit;
   call_back(kDomainRuntime, 131, &data);
 }

@@ -212,10 +212,12 @@ int run(const std::string& mode, int count) {
     fake("fake_devices");
     launch(kGemm, 8, 7);
     launch(kNorm, 8, 9);
-    for (std::uint32_t stream : {9, 7, 7, 9}) fake("fake_wait", stream);
-    std::thread([] { fake("fake_wait", std::uint32_t{7}); }).join();
+    auto wait = [](std::uint32_t stream, std::uint32_t result = 0) { fake("fake_wait", stream, result); };
+    for (std::uint32_t stream : {9, 7, 7, 0, 9}) wait(stream);
+    std::thread([&] { wait(7); }).join();
     launch(kGemm, 8, 11);
-    fake("fake_wait", std::uint32_t{11});
+    wait(11, 900);  // an error: it did not wait
+    wait(11);
   }
   if (mode == "reset") {
     launches(count);

@@ -112,52 +112,6 @@ void add_stages(Run& run) {
   run.latency = {summary(3, 4934120, 0.021), summary(3, 4261478, 0.043), 1, 205.4, {}};
 }
 
-void add_counters(Run& run) {
-  const auto counted = [](double duration_ns, double read_bytes, double write_bytes, double sm, double tensor) {
-    StageCounters out;
-    out.measured_by = "CUPTI";
-    out.windows = 3;
-    out.duration_ns = duration_ns;
-    out.dram_read_bytes = read_bytes;
-    out.dram_write_bytes = write_bytes;
-    out.l2_bytes = 1.4 * (read_bytes + write_bytes);
-    out.dram_pct = 100 * (read_bytes + write_bytes) / (duration_ns * 4800);
-    out.sm_active_pct = sm;
-    out.tensor_pct = tensor;
-    out.occupancy_pct = 24.5;
-    out.metrics = {{"dram__bytes_read.sum", read_bytes}, {"dram__bytes_write.sum", write_bytes}, {"gpu__time_duration.sum", duration_ns}};
-    return out;
-  };
-  const auto sampled = [](std::uint64_t samples, double sm, double tensor, double dram) {
-    StageSampling out;
-    out.samples = samples;
-    out.sm_active_pct = sm;
-    out.tensor_pct = tensor;
-    out.dram_pct = dram;
-    out.dram_read_bytes_per_s = dram * 46e9;
-    out.dram_write_bytes_per_s = dram * 2e9;
-    return out;
-  };
-  run.stages[0].counters = counted(4774000, 2.38e8, 2.1e7, 9.8, 14.2);
-  run.stages[0].sampling = sampled(29, 9.6, 1.3, 1.1);
-  run.stages[1].counters = counted(33921000, 1.71e9, 6.2e7, 8.9, 4.1);
-  run.stages[1].sampling = sampled(204, 8.7, 0.4, 1.1);
-  run.stages[2].counters.emplace();
-  run.stages[2].counters->measured_by = "CUPTI";
-  run.stages[2].counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
-  run.stages[2].sampling = sampled(203, 8.8, 0.4, 1.1);
-  // 300 values over the iterations; the samples of one step were lost.
-  for (const auto& [metric, title, scale] : {std::tuple{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 1.0},
-                                             std::tuple{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active", 0.125},
-                                             std::tuple{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", 0.25}}) {
-    ActivityCurve curve{0, metric, title, 995000000, 8400000, {}};
-    for (int i = 0; i < 300; ++i)
-      curve.values.push_back(i == 200 ? std::nullopt : std::optional((i < 285 ? i % 9 : 8 + i % 12) * scale));
-    run.activity.push_back(std::move(curve));
-  }
-  run.clock = {1180, 1180, 940, 0, "decode_step", run.stages[2].wall.median_ns, 1180 / run.stages[2].wall.median_ns};
-}
-
 struct KernelSeed {
   const char* name;
   double mean_ns;

@@ -9,6 +9,8 @@
 // Makers of the parts of a sample run whose structs may still grow: what is not named here keeps its default.
 namespace nl::test {
 
+void add_counters(Run& run);  // to its stages; rich_run_counters.cpp
+
 inline OperatorShape shape(std::string text, std::uint64_t calls, Ns total_ns) {
   OperatorShape out;
   out.text = std::move(text);

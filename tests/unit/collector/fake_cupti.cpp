@@ -358,4 +358,7 @@ FAKE void fake_device_reset() {
   call_back(kDomainRuntime, 164, &data);
 }
 
-FAKE int fake_saw_dirty_buffer() { return fake().dirty; }
+FAKE int fake_saw_dirty_buffer() {
+  std::lock_guard lock(fake().mutex);
+  return fake().dirty;
+}

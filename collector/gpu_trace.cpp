@@ -199,8 +199,8 @@ void flush_gpu_trace() {
 // A thread may go on launching while the program ends: it must not be led into CUPTI, which ends with it.
 void finish_gpu_trace() {
   if (gpu.library == nullptr) return;
-  disable_activities();
   api().cuptiActivityFlushAll(0);
+  disable_activities();
   gpu.ending.store(true, std::memory_order_relaxed);
   api().cuptiActivityFlushAll(cupti::kFlushForced);
   add_missing_devices();

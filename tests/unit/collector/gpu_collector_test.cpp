@@ -297,7 +297,7 @@ TEST_CASE("calls that wait for a stream say which") {
   REQUIRE(trace.clock);
   REQUIRE(trace.clock->wait_slack_ns);
   CHECK(*trace.clock->wait_slack_ns >= 900 + 5000 - 3500);
-  CHECK(*trace.clock->wait_slack_ns < 1'000'000);
+  CHECK(*trace.clock->wait_slack_ns < 1'000'000'000);  // a busy machine may stop it in between
 }
 
 TEST_CASE("where CUPTI cannot say which stream a call waits for, it stays open") {

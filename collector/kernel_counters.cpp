@@ -188,6 +188,8 @@ bool count_kernels(const CuptiLibrary& library) {
 void finish_kernel_counters() {
   if (counting.library == nullptr || counting.over.exchange(true)) return;
   AskedLock lock(counting.mutex, kPatienceSeconds);  // a launch that is being measured comes to its end
+  for (std::size_t i = 0; lock && i < counting.device_count; ++i)
+    if (GpuCounters& gpu = counting.devices[i]; !gpu.failed && gpu.profiler.is_open()) gpu.profiler.close();
 }
 
 void forget_kernel_counters_of(void* context) {

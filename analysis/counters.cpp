@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/counter_names.h"
+#include "model/notes.h"
 #include "model/sampled_metric.h"
 #include "nvtx/names.h"
 
@@ -138,8 +139,7 @@ StageCounters counters_of(const StageEntry& stage, const Windows& all) {
 }  // namespace
 
 void apply_stage_counters(const CounterReport& report, Run& run) {
-  for (const std::string& note : report.notes)
-    if (auto& notes = run.import_stats.notes; std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  for (const std::string& note : report.notes) add_note(run.import_stats.notes, note);
   for (const auto& [reason, rows] : report.rows_damaged) run.import_stats.rows_damaged["counters: " + reason] += rows;
   std::map<std::string, Windows> by_stage;
   for (const WindowCounters& window : report.windows)

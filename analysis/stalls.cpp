@@ -37,9 +37,7 @@ void fill_stalls(const Trace& trace, Run& run) {
   std::map<std::pair<std::string_view, std::int32_t>, const StallSample*> sampled;
   for (const StallSample& each : trace.stalls) sampled.emplace(std::pair(std::string_view(each.kernel), each.device), &each);
   for (KernelEntry& kernel : *run.kernels) {
-    // C functions have no mangled name of their own.
-    const std::string& name = kernel.mangled_name.empty() ? kernel.name : kernel.mangled_name;
-    const auto found = sampled.find(std::pair(std::string_view(name), kernel.device));
+    const auto found = sampled.find(std::pair(std::string_view(kernel.symbol()), kernel.device));
     if (found == sampled.end()) continue;
     kernel.stalls = shares_of(found->second->reasons);
     any = true;

@@ -12,6 +12,7 @@
 #include "collector/at_exit.h"
 #include "collector/background.h"
 #include "collector/counter_trouble.h"
+#include "collector/cuda_functions.h"
 #include "collector/cupti_library.h"
 #include "collector/environment.h"
 #include "collector/gpu_contexts.h"
@@ -157,12 +158,9 @@ void listen_to_contexts() {
 }
 
 void listen_to(cupti::Domain domain, bool (*wanted)(const char* function)) {
-  constexpr std::uint32_t kMaxFunctions = 2048;
-  for (std::uint32_t function = 1; function < kMaxFunctions; ++function) {
-    const char* name = nullptr;
-    bool found = injection.library.api.cuptiGetCallbackName(domain, function, &name) == cupti::kSuccess && name != nullptr;
-    if (found && wanted(name)) listen(domain, function);
-  }
+  visit_functions(injection.library.api, domain, [&](std::uint32_t function, const char* name) {
+    if (wanted(name)) listen(domain, function);
+  });
 }
 
 void listen_to_device_reset() {

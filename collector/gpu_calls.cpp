@@ -36,17 +36,10 @@ bool CallChooser::is_noise(const char* function) {
 }
 
 void CallChooser::list(const cupti::Api& api, cupti::Domain domain, CallChoice choice) {
-  // Numbers have gaps where functions were taken out.
-  for (std::uint32_t function = 1, missing = 0; function < kMaxFunctions && missing < 128; ++function) {
-    const char* name = nullptr;
-    if (api.cuptiGetCallbackName(domain, function, &name) != cupti::kSuccess || name == nullptr) {
-      ++missing;
-      continue;
-    }
-    missing = 0;
+  visit_functions(api, domain, [&](std::uint32_t function, const char* name) {
     exists_[domain][function] = true;
     wanted_[domain][function] = choice == CallChoice::kAll ? !is_noise(name) : choice == CallChoice::kWork && starts_or_waits(name);
-  }
+  });
 }
 
 bool CallChooser::enable_one_by_one(const cupti::Api& api, CallChoice choice) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collector/cuda_functions.h"
 #include "collector/cupti_api.h"
 #include "collector/trace_format.h"
 
@@ -20,7 +21,6 @@ class CallChooser {
   }
 
  private:
-  static constexpr std::uint32_t kMaxFunctions = 2048;
   bool enable_one_by_one(const cupti::Api& api, trace_format::CallChoice choice);
   void list(const cupti::Api& api, cupti::Domain domain, trace_format::CallChoice choice);
 

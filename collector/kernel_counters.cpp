@@ -10,6 +10,7 @@
 
 #include "collector/at_exit.h"
 #include "collector/chosen_kernels.h"
+#include "collector/cuda_functions.h"
 #include "collector/environment.h"
 #include "collector/gpu_log.h"
 #include "collector/lock.h"
@@ -134,8 +135,7 @@ void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::Ca
 bool begin(const cupti::CallbackData& call) {
   LaunchShape launch = shape_of(call);
   std::uint32_t device = 0;
-  bool per_thread = std::strstr(call.function, "_ptsz") != nullptr;
-  if (launch.grid == nullptr || is_captured(launch.stream, per_thread)) return false;
+  if (launch.grid == nullptr || is_captured(launch.stream, has_thread_streams(call.function))) return false;
   if (counting.library->profiler.cuptiGetDeviceId(call.context, &device) != cupti::kSuccess) return false;
   if (pthread_mutex_trylock(&counting.mutex) != 0) return false;
   Pass pass{};

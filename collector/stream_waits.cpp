@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "collector/cuda_functions.h"
 #include "collector/recorder.h"
+#include "collector/trace_format.h"
 
 namespace nl::collector {
 namespace {
@@ -13,8 +15,6 @@ struct Stream {
 };
 constinit thread_local Stream last{};  // that this thread waited for
 
-constexpr std::uint32_t kNoStream = 0xFFFFFFFF;
-
 }  // namespace
 
 bool is_stream_wait(const char* function) {
@@ -24,9 +24,9 @@ bool is_stream_wait(const char* function) {
 void around_stream_wait(const CuptiLibrary& library, const cupti::CallbackData& call) {
   if (call.site != cupti::kEnter || call.arguments == nullptr) return;
   void* handle = static_cast<const cupti::StreamWaitArguments*>(call.arguments)->stream;
-  std::uint8_t per_thread = std::strstr(call.function, "_ptsz") != nullptr;
   std::uint32_t number = 0;
-  if (library.api.cuptiGetStreamIdEx(call.context, handle, per_thread, &number) != cupti::kSuccess) number = kNoStream;
+  if (library.api.cuptiGetStreamIdEx(call.context, handle, has_thread_streams(call.function), &number) != cupti::kSuccess)
+    number = trace_format::kNoStream;
   if (last.known && last.context == call.context_id && last.number == number) return;
   last = {call.context_id, number, true};
   record_wait_stream(call.context_id, number);

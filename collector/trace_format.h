@@ -116,6 +116,8 @@ struct ThreadName {        // head.id: the name
   std::uint32_t unused;
 };
 
+inline constexpr std::uint32_t kNoStream = 0xFFFFFFFF;  // a wait for none, or for one that is not known
+
 struct WaitStream {        // head.id: the stream. What the thread's calls that wait for a stream wait for from this moment on
   Head head;
   std::int64_t time_ns;    // inside the first such call

@@ -66,6 +66,9 @@ struct KernelEntry {
   std::vector<NcuSample> ncu;
   std::string ncu_note;                  // why there is no sample; empty where there is one
   std::vector<StallShare> stalls;        // of sampled warps, most frequent first; empty: not sampled
+
+  // As CUPTI names it: C functions have no mangled name of their own.
+  const std::string& symbol() const { return mangled_name.empty() ? name : mangled_name; }
 };
 
 struct ApiEntry {

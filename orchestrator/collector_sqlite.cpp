@@ -24,6 +24,14 @@ std::string write_export(const Trace& trace, const std::filesystem::path& sqlite
   }
 }
 
+// What an export of nsys has no place for.
+void move_beside(Trace& from, Trace& to) {
+  to.stats = std::move(from.stats);
+  to.metric_series = std::move(from.metric_series);
+  to.stalls = std::move(from.stalls);
+  to.clock = from.clock;
+}
+
 // The files themselves are whole: a full disk costs the export only.
 Trace without_export(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite, const std::string& why) {
   std::error_code ignored;
@@ -36,24 +44,18 @@ Trace without_export(const std::vector<std::filesystem::path>& files, const std:
 }  // namespace
 
 Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite) {
-  Trace beside;  // what an export of nsys has no place for
+  Trace beside;
   std::string trouble;
   {
     Trace all = read_collector_traces(files, CallRows::kAll);
     if (!all.has_kernel_data) return all;
     trouble = write_export(all, sqlite);
-    beside.stats = std::move(all.stats);
-    beside.metric_series = std::move(all.metric_series);
-    beside.stalls = std::move(all.stalls);
-    beside.clock = all.clock;
+    move_beside(all, beside);
   }  // millions of calls, before they are read again
   if (!trouble.empty()) return without_export(files, sqlite, trouble);
   Trace trace = read_nsys_sqlite(sqlite);
   trace.session_end_ns.reset();
-  trace.stats = std::move(beside.stats);
-  trace.metric_series = std::move(beside.metric_series);
-  trace.stalls = std::move(beside.stalls);
-  trace.clock = beside.clock;
+  move_beside(beside, trace);
   return trace;
 }
 

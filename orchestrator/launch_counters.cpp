@@ -8,6 +8,7 @@
 #include "analysis/counters.h"
 #include "analysis/ncu_match.h"
 #include "collector/peer_kernels.h"
+#include "orchestrator/selected_kernels.h"
 #include "parsers/collector_counters.h"
 
 namespace fs = std::filesystem;
@@ -26,24 +27,15 @@ constexpr const char* kEnded = "the run was ended before its counters were measu
 // Why CUPTI cannot count it, whatever the pass does; empty where it can.
 std::string never_counted(const KernelEntry& kernel) {
   if (kernel.time.count > 0 && kernel.graph_calls == kernel.time.count) return kOnlyInGraphs;
-  if (collector::talks_to_peers((kernel.mangled_name.empty() ? kernel.name : kernel.mangled_name).c_str())) return kWithPeers;
+  if (collector::talks_to_peers(kernel.symbol().c_str())) return kWithPeers;
   return {};
 }
 
-std::vector<KernelEntry*> selected_kernels(Run& run) {
-  std::vector<KernelEntry*> selected;
-  if (run.kernels)
-    for (auto& kernel : *run.kernels)
-      if (kernel.selected) selected.push_back(&kernel);
-  return selected;
-}
-
 void note_unmeasured(Run& run, const std::string& why) {
-  for (auto* kernel : selected_kernels(run))
-    if (kernel->ncu.empty()) {
-      const std::string never = never_counted(*kernel);
-      kernel->ncu_note = never.empty() ? why : never;
-    }
+  for (auto* kernel : unmeasured_kernels(run)) {
+    const std::string never = never_counted(*kernel);
+    kernel->ncu_note = never.empty() ? why : never;
+  }
 }
 
 class CounterLaunches {
@@ -104,7 +96,7 @@ class CounterLaunches {
   std::size_t write_names() {
     std::set<std::string> names;
     for (const auto* kernel : selected_kernels(run_))
-      if (never_counted(*kernel).empty()) names.insert(kernel->mangled_name.empty() ? kernel->name : kernel->mangled_name);
+      if (never_counted(*kernel).empty()) names.insert(kernel->symbol());
     std::string lines;
     for (const auto& name : names) lines += name + "\n";
     if (!names.empty()) bundle_.write(kCounterKernels, lines);
@@ -173,14 +165,13 @@ class CounterLaunches {
                           trouble_,
                           denied ? kMendPermission : "--set capture.counters=off runs without; ncu would measure them too");
     }
-    std::size_t missing = 0;
-    const auto all = selected_kernels(run_);
-    for (const auto* kernel : all) missing += kernel->ncu.empty() && never_counted(*kernel).empty();
+    const auto unmeasured = unmeasured_kernels(run_);
+    const auto missing = std::count_if(unmeasured.begin(), unmeasured.end(), [](const auto* kernel) { return never_counted(*kernel).empty(); });
     note_unmeasured(run_, failed_     ? "the workload failed in the counter pass before it was measured"
                           : anywhere_ ? "no launch of it in the counter passes"
                                       : "no launch of it inside the chosen ranges of the counter pass");
     if (missing > 0 && !failed_)
-      verdict_.add(ErrorKind::kCapture, fmt::format("{} of the {} chosen kernels were not counted", missing, all.size()),
+      verdict_.add(ErrorKind::kCapture, fmt::format("{} of the {} chosen kernels were not counted", missing, selected_kernels(run_).size()),
                    "counters/kernels.txt",
                    "another run may launch other kernels than the first: fix seeds and shapes");
   }

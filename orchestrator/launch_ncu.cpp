@@ -8,6 +8,7 @@
 
 #include "analysis/ncu_match.h"
 #include "orchestrator/ncu_diagnosis.h"
+#include "orchestrator/selected_kernels.h"
 #include "parsers/ncu_csv.h"
 
 namespace fs = std::filesystem;
@@ -15,16 +16,8 @@ namespace fs = std::filesystem;
 namespace nl {
 namespace {
 
-std::vector<KernelEntry*> wanted_kernels(Run& run, bool only_missing) {
-  std::vector<KernelEntry*> wanted;
-  if (run.kernels)
-    for (auto& kernel : *run.kernels)
-      if (kernel.selected && !(only_missing && !kernel.ncu.empty())) wanted.push_back(&kernel);
-  return wanted;
-}
-
 void note_all(Run& run, const std::string& why) {
-  for (auto* kernel : wanted_kernels(run, true)) kernel->ncu_note = why;
+  for (auto* kernel : unmeasured_kernels(run)) kernel->ncu_note = why;
 }
 
 std::string names_of(const std::vector<KernelEntry*>& kernels) {
@@ -46,7 +39,7 @@ class NcuLaunches {
     auto first = attempt();
     if (!first) return finish({});
     merge_into_run();
-    const bool missing = !wanted_kernels(run_, true).empty();
+    const bool missing = !unmeasured_kernels(run_).empty();
     const bool again = first->retry_wider || first->retry_same || (first->trouble == NcuTrouble::kNone && missing);
     if (!again || !missing || verdict_.stopped()) return finish(*first);
     set_aside_first();
@@ -61,7 +54,7 @@ class NcuLaunches {
  private:
   void choose(bool only_missing) {
     request_.kernels.clear();
-    for (const auto* kernel : wanted_kernels(run_, only_missing))
+    for (const auto* kernel : only_missing ? unmeasured_kernels(run_) : selected_kernels(run_))
       request_.kernels.push_back({kernel->name, kernel->mangled_name, kernel->short_name});
   }
 
@@ -116,7 +109,7 @@ class NcuLaunches {
       all.launches.insert(all.launches.end(), reports_[i].launches.begin(), reports_[i].launches.end());
       for (const auto& [reason, rows] : reports_[i].rows_damaged) all.rows_damaged[reason] += rows;
     }
-    for (auto* kernel : wanted_kernels(run_, false)) {
+    for (auto* kernel : selected_kernels(run_)) {
       kernel->ncu.clear();
       kernel->ncu_note.clear();
     }
@@ -133,8 +126,8 @@ class NcuLaunches {
   }
 
   void finish(const NcuDiagnosis& last) {
-    const auto missing = wanted_kernels(run_, true);
-    const auto all = wanted_kernels(run_, false);
+    const auto missing = unmeasured_kernels(run_);
+    const auto all = selected_kernels(run_);
     if (last.application_failed && missing.empty())
       verdict_.add(ErrorKind::kCapture, "the workload ended with an error under ncu, after its kernels were measured",
                    "ncu", "see logs/ncu.stderr.log");
@@ -177,7 +170,7 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
                   "the trace", "check that the workload uses the GPU");
     return;
   }
-  if (wanted_kernels(run, false).empty())
+  if (selected_kernels(run).empty())
     return verdict.add(
         ErrorKind::kCapture, "no kernel ran inside the chosen stages, so ncu was not started",
         fmt::format("stages: {}", fmt::join(config.run.stages, ", ")),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "model/notes.h"
 #include "parsers/collector_trace_records.h"
 #include "parsers/collector_trace_replay.h"
 #include "parsers/nsys_strings.h"
@@ -68,8 +69,7 @@ class FileCounters {
 
   void add() {
     for (const StageCount& count : file_.gpu.metrics.stages) add_window(count);
-    for (const std::string& note : file_.gpu.notes)
-      if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end()) report_.notes.push_back(note);
+    for (const std::string& note : file_.gpu.notes) add_note(report_.notes, note);
     add_kernels();
   }
 

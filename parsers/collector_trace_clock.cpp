@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "collector/trace_format.h"
+
 namespace nl::collector_trace {
 namespace {
 
-constexpr std::uint32_t kNoStream = 0xFFFFFFFF;
+using trace_format::kNoStream;
 constexpr std::uint8_t kPageable = 1;  // as CUPTI numbers kinds of memory
 
 struct Wait {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parsers/collector_trace_text.h"
 #include "parsers/load_bytes.h"
 
 namespace nl::collector_trace {
@@ -259,15 +260,6 @@ class Block {
   Damage& damage_;
 };
 
-std::string text_of(const char* at, const format::Head& head, Damage& damage) {
-  auto record = load<format::String>(at);
-  if (record.length > head.bytes - sizeof record) {
-    ++damage["string longer than its record"];
-    return {};
-  }
-  return {at + sizeof record, record.length};
-}
-
 void read_device(const char* at, const format::Head& head, GpuData& gpu, Damage& damage) {
   auto record = load<format::Device>(at);
   if (record.name_length > head.bytes - sizeof record) {
@@ -307,8 +299,8 @@ void read_session(const char* at, const format::Head& head, GpuData& gpu) {
 bool read_gpu_record(const char* at, const format::Head& head, GpuData& gpu, Damage& damage) {
   switch (head.kind) {
     case Kind::kGpuSession: read_session(at, head, gpu); return true;
-    case Kind::kGpuName: gpu.names.insert_or_assign(head.id, text_of(at, head, damage)); return true;
-    case Kind::kNote: gpu.notes.push_back(text_of(at, head, damage)); return true;
+    case Kind::kGpuName: gpu.names.insert_or_assign(head.id, read_text(at, head, damage).value_or("")); return true;
+    case Kind::kNote: gpu.notes.push_back(read_text(at, head, damage).value_or("")); return true;
     case Kind::kDevice: read_device(at, head, gpu, damage); return true;
     case Kind::kContext: gpu.context_devices[head.id] = load<format::Context>(at).device; return true;
     case Kind::kLoss: read_loss(at, head, gpu); return true;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/notes.h"
 #include "parsers/collector_trace_waits.h"
 #include "parsers/copy_kinds.h"
 #include "parsers/kernel_demangle.h"
@@ -111,8 +112,7 @@ void GpuMerge::add_facts(const Part& part) {
   ImportStats& stats = trace_.stats;
   count(stats, "GPU record that CUPTI dropped, because its buffers were full", part.gpu.dropped);
   count(stats, "GPU record without its times: the work was under way when the process ended", part.gpu.unfinished);
-  for (const std::string& note : part.gpu.notes)
-    if (std::find(stats.notes.begin(), stats.notes.end(), note) == stats.notes.end()) stats.notes.push_back(note);
+  for (const std::string& note : part.gpu.notes) add_note(stats.notes, note);
   if (!part.gpu.session && trace_.kernels.empty() && trace_.mem_ops.empty()) return;
   trace_.has_kernel_data = trace_.has_mem_data = true;
   trace_.has_api_data = trace_.has_api_data || part.gpu.calls_chosen != trace_format::CallChoice::kNone;

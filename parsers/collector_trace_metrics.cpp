@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "parsers/collector_trace_text.h"
 #include "parsers/load_bytes.h"
 
 namespace nl::collector_trace {
@@ -107,12 +108,7 @@ void read_samples(const char* at, const format::Head& head, GpuMetrics& metrics,
 }
 
 void read_stall_reason(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {
-  auto record = load<format::String>(at);
-  if (record.length > head.bytes - sizeof record) {
-    ++damage["string longer than its record"];
-    return;
-  }
-  metrics.stall_reasons.insert_or_assign(head.id, std::string(at + sizeof record, record.length));
+  if (auto text = read_text(at, head, damage)) metrics.stall_reasons.insert_or_assign(head.id, std::move(*text));
 }
 
 void read_stalls(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {

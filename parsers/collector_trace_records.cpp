@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/error.h"
+#include "parsers/collector_trace_text.h"
 #include "parsers/load_bytes.h"
 
 namespace nl::collector_trace {
@@ -69,12 +70,7 @@ void read_thread_start(const char* at, File& file) {
 }
 
 void read_string(const char* at, const format::Head& head, File& file, Damage& damage) {
-  auto record = load<format::String>(at);
-  if (record.length > head.bytes - sizeof record) {
-    ++damage["string longer than its record"];
-    return;
-  }
-  file.strings.insert_or_assign(head.id, std::string(at + sizeof record, record.length));
+  if (auto text = read_text(at, head, damage)) file.strings.insert_or_assign(head.id, std::move(*text));
 }
 
 void read_record(const char* at, const format::Head& head, File& file, Damage& damage) {

@@ -7,7 +7,7 @@
 namespace nl::collector_trace {
 namespace {
 
-constexpr std::uint32_t kNoStream = 0xFFFFFFFF;
+using trace_format::kNoStream;
 
 // "cudaStreamSynchronize_v3020", "cuCtxSynchronize_v2", with _ptsz in between or not.
 SyncKind kind_of(const std::string& function) {

@@ -55,15 +55,6 @@ Extent extent_of(const ActivityCurve& curve) {
   return out;
 }
 
-// The next of 1, 2, 5, 10 … that holds it.
-double round_up(double value) {
-  if (!(value > 0)) return 1;
-  const double power = std::pow(10.0, std::floor(std::log10(value)));
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (value <= factor * power) return factor * power;
-  return 10 * power;
-}
-
 std::string figure(const ActivityCurve& curve, double value) { return metric_text(curve.metric, value); }
 
 const char* colour_of(const std::string& metric) {
@@ -198,8 +189,7 @@ std::string activity(const Run& run) {
     const auto remark = activity_remark(run);
     if (!remark) return {};
     return section("activity", "The GPU over time",
-                   fmt::format("<p class=\"missing\">{}{}</p>\n", text(remark->text),
-                               remark->command.empty() ? "" : " To capture it: <code>" + text(remark->command) + "</code>"));
+                   fmt::format("<p class=\"missing\">{}</p>\n", remark_markup(*remark)));
   }
   std::string shown = fmt::format("Sampled beside the trace: {} from {:.6f} s of the capture.",
                                   time_text(picture.span_ns()), picture.start_ns() / 1e9);

@@ -7,6 +7,10 @@
 
 namespace nl::html {
 
+std::string remark_markup(const Remark& remark) {
+  return text(remark.text) + (remark.command.empty() ? "" : " To capture it: <code>" + text(remark.command) + "</code>");
+}
+
 std::string counters(const Run& run) {
   Table table("The GPU's counters", {{"Stage"},
                                      {"Measured by"},
@@ -24,8 +28,7 @@ std::string counters(const Run& run) {
                percent_cell(row.sm_active_pct), percent_cell(row.tensor_pct), percent_cell(row.occupancy_pct)});
   std::string notes;
   for (const auto& remark : counter_remarks(run))
-    notes += fmt::format("<li>{}{}</li>", text(remark.text),
-                         remark.command.empty() ? "" : " To capture it: <code>" + text(remark.command) + "</code>");
+    notes += fmt::format("<li>{}</li>", remark_markup(remark));
   if (table.empty() && notes.empty()) return {};
   return "<h3>The GPU's counters</h3>\n" +
          (table.empty() ? std::string() : paragraph(kCounterLegend) + table.markup()) +

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "exporters/counter_text.h"
 #include "model/run.h"
 
 // The sections of report.html. Each returns markup, everything from the run escaped.
@@ -12,6 +13,7 @@ std::string section(const char* id, const char* title, const std::string& body);
 std::string paragraph(const std::string& plain);  // escaped here; empty where there is nothing to say
 std::string missing(const std::string& plain);    // why something is not there
 std::string bullets(const std::vector<std::string>& plain);
+std::string remark_markup(const Remark& remark);  // with the command that would mend it
 
 // Which of the stage colours a stage has: "s-0" …
 std::string stage_colour(const Run& run, const std::string& stage);

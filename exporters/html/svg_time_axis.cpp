@@ -5,21 +5,18 @@
 #include <cmath>
 
 namespace nl::html {
-namespace {
 
-// 1, 2 or 5 times a power of ten, five to ten of them in the span.
-double tick_ns(double span_ns) {
-  const double rough = span_ns / 8, power = std::pow(10.0, std::floor(std::log10(rough)));
+double round_up(double value) {
+  if (!(value > 0)) return 1;
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
   for (const double factor : {1.0, 2.0, 5.0})
-    if (rough <= factor * power) return factor * power;
+    if (value <= factor * power) return factor * power;
   return 10 * power;
 }
 
-}  // namespace
-
 std::string time_axis(double span_ns, int height) {
   std::string out;
-  const double step = tick_ns(span_ns);
+  const double step = round_up(span_ns / 8);  // at most eight of them in the span
   for (int i = 0; i < 20 && i * step <= span_ns; ++i) {
     const double at = 100 * i * step / span_ns;
     out += fmt::format(

@@ -9,19 +9,6 @@
 namespace nl::test {
 namespace {
 
-TimeSummary summary(std::uint64_t count, double mean_ns, double spread) {
-  TimeSummary out;
-  out.count = count;
-  out.total_ns = static_cast<Ns>(mean_ns * static_cast<double>(count));
-  out.mean_ns = mean_ns;
-  out.median_ns = mean_ns * (1 - spread / 4);
-  out.p99_ns = static_cast<Ns>(mean_ns * (1 + 2 * spread));
-  out.min_ns = static_cast<Ns>(mean_ns * (1 - spread));
-  out.max_ns = static_cast<Ns>(mean_ns * (1 + 2 * spread));
-  out.stddev_ns = count > 1 ? mean_ns * spread : 0;
-  return out;
-}
-
 // The shares in the order of the bins; what is left over is the residual, so that it closes to the nanosecond.
 Budget budget(Ns wall_ns, const double (&share)[6]) {
   Budget out;
@@ -455,35 +442,6 @@ Run rich_run() {
        {"ncu", {"ncu", "--set", "roofline"}, 0, 48100000000, "ok", "", {"ncu/profile.ncu-rep"}}},
       {"--gpu-metrics-devices left out: this nsys has no such option"},
       {{"run.sqlite", std::string(64, 'a')}}};
-  return run;
-}
-
-Run sparse_run() {
-  Run run;
-  run.run_id = "20261115-021808-quickstart-light";
-  run.created_at = "2026-11-15T02:18:08Z";
-  run.name = "quickstart";
-  run.mode = "light";
-  run.hardware.cpu_model = "AMD EPYC 9654";
-  run.hardware.cpu_count = 2;
-  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "", "", ""};
-  run.workload = {{"build/workloads/nl-llm-cpu"}, "work", 0};
-  for (const auto& [name, count, mean_ns] :
-       {std::tuple{"prefill", 3, 41.2e6}, std::tuple{"decode", 3, 88.4e6}, std::tuple{"decode_step", 24, 11.0e6}}) {
-    StageEntry stage;
-    stage.name = name;
-    stage.ranges = {std::string("LLM:") + name};
-    stage.wall = summary(static_cast<std::uint64_t>(count), mean_ns, 0.03);
-    run.stages.push_back(stage);
-  }
-  run.kernels_note = "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
-  run.operators_note = "no operator ranges in the capture";
-  run.perturbation.note = "light mode makes one pass";
-  run.energy.note = "no NVML on this machine";
-  run.latency.notes = {"tokens are not known: set workload.tokens, or mark decode steps"};
-  run.import_stats = {"collector", "1", "0.1.0", {{"ranges", 30}}, {}, {}, {}};
-  run.provenance.captured_by = "collector (NVTX only)";
-  run.provenance.passes = {{"collector", {"nl-llm-cpu"}, 0, 412000000, "ok", "", {}}};
   return run;
 }
 

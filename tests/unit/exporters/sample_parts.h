@@ -11,6 +11,19 @@ namespace nl::test {
 
 void add_counters(Run& run);  // to its stages; rich_run_counters.cpp
 
+inline TimeSummary summary(std::uint64_t count, double mean_ns, double spread) {
+  TimeSummary out;
+  out.count = count;
+  out.total_ns = static_cast<Ns>(mean_ns * static_cast<double>(count));
+  out.mean_ns = mean_ns;
+  out.median_ns = mean_ns * (1 - spread / 4);
+  out.p99_ns = static_cast<Ns>(mean_ns * (1 + 2 * spread));
+  out.min_ns = static_cast<Ns>(mean_ns * (1 - spread));
+  out.max_ns = static_cast<Ns>(mean_ns * (1 + 2 * spread));
+  out.stddev_ns = count > 1 ? mean_ns * spread : 0;
+  return out;
+}
+
 inline OperatorShape shape(std::string text, std::uint64_t calls, Ns total_ns) {
   OperatorShape out;
   out.text = std::move(text);

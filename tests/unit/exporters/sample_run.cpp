@@ -1,5 +1,7 @@
 #include "tests/unit/exporters/sample_run.h"
 
+#include <tuple>
+
 #include "tests/unit/exporters/sample_parts.h"
 
 namespace nl::test {
@@ -292,6 +294,35 @@ Run full_run() {
       {{"nsys", {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, "ok", "", {"nsys/run.nsys-rep"}}},
       {"--gpu-metrics-devices left out"},
       {{"run.sqlite", std::string(64, 'a')}}};
+  return run;
+}
+
+Run sparse_run() {
+  Run run;
+  run.run_id = "20261115-021808-quickstart-light";
+  run.created_at = "2026-11-15T02:18:08Z";
+  run.name = "quickstart";
+  run.mode = "light";
+  run.hardware.cpu_model = "AMD EPYC 9654";
+  run.hardware.cpu_count = 2;
+  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "", "", ""};
+  run.workload = {{"build/workloads/nl-llm-cpu"}, "work", 0};
+  for (const auto& [name, count, mean_ns] :
+       {std::tuple{"prefill", 3, 41.2e6}, std::tuple{"decode", 3, 88.4e6}, std::tuple{"decode_step", 24, 11.0e6}}) {
+    StageEntry stage;
+    stage.name = name;
+    stage.ranges = {std::string("LLM:") + name};
+    stage.wall = summary(static_cast<std::uint64_t>(count), mean_ns, 0.03);
+    run.stages.push_back(stage);
+  }
+  run.kernels_note = "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
+  run.operators_note = "no operator ranges in the capture";
+  run.perturbation.note = "light mode makes one pass";
+  run.energy.note = "no NVML on this machine";
+  run.latency.notes = {"tokens are not known: set workload.tokens, or mark decode steps"};
+  run.import_stats = {"collector", "1", "0.1.0", {{"ranges", 30}}, {}, {}, {}};
+  run.provenance.captured_by = "collector (NVTX only)";
+  run.provenance.passes = {{"collector", {"nl-llm-cpu"}, 0, 412000000, "ok", "", {}}};
   return run;
 }
 

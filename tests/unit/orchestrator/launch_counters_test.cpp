@@ -7,13 +7,14 @@
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/orchestrator/fake_tree.h"
+#include "tests/unit/orchestrator/pass_words.h"
 #include "tests/unit/parsers/counter_file.h"
 
 namespace fs = std::filesystem;
 using namespace nl;
 using nl::test::CounterFile;
+using nl::test::Words;
 using trace_format::MetricUse;
-using Words = std::vector<std::string>;
 
 namespace {
 
@@ -120,11 +121,7 @@ struct Scene {
     FAIL("no stage " << name);
     return run.stages.front();
   }
-  Words outcomes() const {
-    Words words;
-    for (const auto& record : run.provenance.passes) words.push_back(record.name + " " + record.outcome);
-    return words;
-  }
+  Words outcomes() const { return test::outcomes_of(run); }
 };
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include "parsers/nsys_sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/fake_tree.h"
+#include "tests/unit/orchestrator/pass_words.h"
 
 namespace fs = std::filesystem;
 using namespace nl;
 using nl::test::FakeTree;
-using Words = std::vector<std::string>;
+using nl::test::Words;
 
 namespace {
 
@@ -115,11 +116,7 @@ struct Stage {
     return capture;
   }
 
-  Words outcomes() const {
-    Words words;
-    for (const auto& record : run.provenance.passes) words.push_back(record.name + " " + record.outcome);
-    return words;
-  }
+  Words outcomes() const { return test::outcomes_of(run); }
 };
 
 }  // namespace

@@ -4,17 +4,12 @@
 
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/orchestrator/pass_words.h"
 
-using Words = std::vector<std::string>;
+using nl::test::config_for;
+using nl::test::Words;
 
 namespace {
-
-nl::Config config_for(Words command) {
-  nl::Config config;
-  config.workload.command = std::move(command);
-  config.perturbation.repeats = 0;
-  return config;
-}
 
 nl::Toolset gpu_machine() {
   nl::Toolset tools;

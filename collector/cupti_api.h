@@ -25,6 +25,7 @@ enum Kind : std::uint32_t {
   kConcurrentKernel = 10,
   kMemcpyPeer = 22,
   kSynchronization = 38,
+  kGraphTrace = 51,
 };
 
 enum Domain : int { kDomainDriver = 1, kDomainRuntime = 2 };
@@ -102,6 +103,13 @@ struct SyncRecord {  // CUpti_ActivitySynchronization, 2
   std::uint32_t type;
   std::uint64_t start, end;
   std::uint32_t correlation, context, stream, event;
+};
+
+struct GraphRecord {  // CUpti_ActivityGraphTrace, 2
+  Kind kind;
+  std::uint32_t correlation;
+  std::uint64_t start, end;
+  std::uint32_t device, graph, context, stream;
 };
 
 struct DeviceRecord {  // CUpti_ActivityDevice4, 5

@@ -53,6 +53,7 @@ void GpuPacker::add(const cupti::Activity* record, std::int64_t clock_ahead_ns) 
       return add_copy(*reinterpret_cast<const cupti::CopyRecord*>(record), peer.correlation, peer.graph_node, peer.graph);
     }
     case cupti::kMemset: return add_set(*reinterpret_cast<const cupti::SetRecord*>(record));
+    case cupti::kGraphTrace: return add_graph(*reinterpret_cast<const cupti::GraphRecord*>(record));
     case cupti::kDriver: return add_call(*reinterpret_cast<const cupti::CallRecord*>(record), kDomainDriver);
     case cupti::kRuntime: return add_call(*reinterpret_cast<const cupti::CallRecord*>(record), kDomainRuntime);
     case cupti::kSynchronization: return add_sync(*reinterpret_cast<const cupti::SyncRecord*>(record));
@@ -260,6 +261,16 @@ void GpuPacker::add_set(const cupti::SetRecord& set) {
   put_work(set.start, set.end, set.correlation);
   put(set.bytes);
   put_node(set.graph_node, set.graph);
+}
+
+void GpuPacker::add_graph(const cupti::GraphRecord& graph) {
+  if (!begin(graph.start, graph.end)) return;
+  std::uint32_t queue = queue_of(graph.device, graph.context, graph.stream);
+  bool same = queue == queue_;
+  put_tag(Tag::kGraph, same ? kTagSamePlace : 0u);
+  if (!same) put(queue_ = queue);
+  put(graph.graph);
+  put_work(graph.start, graph.end, graph.correlation);
 }
 
 void GpuPacker::add_call(const cupti::CallRecord& call, std::uint32_t domain) {

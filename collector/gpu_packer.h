@@ -48,6 +48,7 @@ class GpuPacker {
   void add_kernel(const cupti::KernelRecord& kernel);
   void add_copy(const cupti::CopyRecord& copy, std::uint32_t correlation, std::uint64_t node, std::uint32_t graph);
   void add_set(const cupti::SetRecord& set);
+  void add_graph(const cupti::GraphRecord& graph);
   void add_call(const cupti::CallRecord& call, std::uint32_t domain);
   void add_sync(const cupti::SyncRecord& sync);
   void add_device(const cupti::DeviceRecord& device);

@@ -161,6 +161,7 @@ enum class Tag : std::uint8_t {
   kQueue = 7,     // number device context stream
   kThread = 8,    // number tid length text
   kFunction = 9,  // number domain name
+  kGraph = 10,    // [queue] graph ~start duration ~correlation; a CUDA graph as a whole, without its nodes
 };
 inline constexpr std::uint8_t kTagMask = 0x0F;
 inline constexpr std::uint8_t kTagSamePlace = 0x10;  // the queue or thread is that of the last such record

@@ -93,6 +93,7 @@ class Block {
       case Tag::kKernel: return kernel(flags);
       case Tag::kCopy:
       case Tag::kSet: return mem_op(tag, flags);
+      case Tag::kGraph: return graph(flags);
       case Tag::kCall: return call(flags);
       case Tag::kSync: return sync();
       case Tag::kShape: return shape();
@@ -168,6 +169,22 @@ class Block {
     op.kind = tag == Tag::kSet ? MemOpKind::kMemset : MemOpKind::kOther;
     op.label = static_cast<std::uint32_t>(kind);
     gpu_.mem_ops.push_back(op);
+  }
+
+  void graph(std::uint8_t flags) {
+    GraphRun run;
+    run.queue = place(flags, queue_);
+    bytes_.number();  // which graph
+    When time = when(work_);
+    if (!usable(time, "CUDA graph with an impossible time")) return;
+    if (run.queue == kNone) {
+      ++damage_["CUDA graph whose stream was lost"];
+      return;
+    }
+    run.start_ns = time.start_ns;
+    run.end_ns = time.start_ns + static_cast<Ns>(time.duration_ns);
+    run.api = time.correlation;
+    gpu_.graph_runs.push_back(run);
   }
 
   void call(std::uint8_t flags) {

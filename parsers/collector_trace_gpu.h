@@ -67,6 +67,7 @@ struct GpuData {
   std::vector<Device> devices;
   std::vector<Kernel> kernels;          // api: the correlation
   std::vector<MemOp> mem_ops;           // label: CUPTI's number of the kind of copy; api: the correlation
+  std::vector<GraphRun> graph_runs;     // api: the correlation
   std::vector<ApiCall> calls;           // name: index into functions
   std::vector<std::size_t> failed_calls;  // indices of those that returned something other than 0, ascending
   std::vector<SyncWait> syncs;

@@ -66,16 +66,22 @@ std::vector<std::uint32_t> GpuMerge::queues_of(const Part& part) {
   return indices;
 }
 
+// On the trace's queues, in place of the file's.
+void GpuMerge::place(Part& part) {
+  std::vector<std::uint32_t> queues = queues_of(part);
+  for (Kernel& kernel : part.gpu.kernels) kernel.queue = queues[kernel.queue];
+  for (MemOp& op : part.gpu.mem_ops) op.queue = queues[op.queue];
+  for (GraphRun& run : part.gpu.graph_runs) run.queue = queues[run.queue];
+}
+
 void GpuMerge::add_kernels(Part& part) {
-  std::vector<std::uint32_t> queues = queues_of(part), shapes;
+  std::vector<std::uint32_t> shapes;
   for (const GpuShape& shape : part.gpu.shapes) shapes.push_back(shape_of(shape, part.gpu));
   for (Kernel& kernel : part.gpu.kernels) {
     kernel.start_ns -= part.origin_ns;
-    kernel.queue = queues[kernel.queue];
     kernel.shape = shapes[kernel.shape];
     trace_.duration_ns = std::max(trace_.duration_ns, kernel.end_ns());
   }
-  for (MemOp& op : part.gpu.mem_ops) op.queue = queues[op.queue];
   append(trace_.kernels, std::move(part.gpu.kernels));
 }
 
@@ -95,6 +101,15 @@ void GpuMerge::add_mem_ops(Part& part) {
     wait.where.process = part.process;
   }
   append(trace_.syncs, std::move(part.gpu.syncs));
+}
+
+void GpuMerge::add_graph_runs(Part& part) {
+  for (GraphRun& run : part.gpu.graph_runs) {
+    run.start_ns -= part.origin_ns;
+    run.end_ns -= part.origin_ns;
+    trace_.duration_ns = std::max(trace_.duration_ns, run.end_ns);
+  }
+  append(trace_.graph_runs, std::move(part.gpu.graph_runs));
 }
 
 void GpuMerge::add_devices(Part& part) {
@@ -121,8 +136,10 @@ void GpuMerge::add_facts(const Part& part) {
 void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std::vector<std::uint32_t> threads) {
   add_waits_of_calls(gpu);
   Part part{std::move(gpu), process, origin_ns, std::move(threads)};
+  place(part);
   add_kernels(part);
   add_mem_ops(part);
+  add_graph_runs(part);
   add_devices(part);
   add_facts(part);
   parts_.push_back(std::move(part));
@@ -176,6 +193,7 @@ void GpuMerge::add_calls() {
   if (!trace_.has_kernel_data) return;
   sort_by_start(trace_.kernels);
   sort_by_start(trace_.mem_ops);
+  sort_by_start(trace_.graph_runs);
   sort_by_start(trace_.syncs);
   Launches launches(trace_, false);
   CallSieve sieve(launches, all_calls_);
@@ -189,6 +207,7 @@ void GpuMerge::add_calls() {
     if (durations.count() > 0) trace_.api_stats.push_back({name, std::move(durations)});
   trace_.stats.rows_read["kernels"] = trace_.kernels.size();
   trace_.stats.rows_read["copies and sets"] = trace_.mem_ops.size();
+  if (!trace_.graph_runs.empty()) trace_.stats.rows_read["CUDA graphs as wholes"] = trace_.graph_runs.size();
   parts_.clear();
 }
 

@@ -23,8 +23,10 @@ class GpuMerge {
     Ns origin_ns;
     std::vector<std::uint32_t> threads;
   };
+  void place(Part& part);
   void add_kernels(Part& part);
   void add_mem_ops(Part& part);
+  void add_graph_runs(Part& part);
   void add_devices(Part& part);
   void add_facts(const Part& part);
   void keep_calls(Part& part, class CallSieve& sieve);

@@ -1,5 +1,6 @@
 """The same workloads under nsys and under the collector: do both see the same?"""
 import collections
+import statistics
 
 from cupti.tracers import json_line, kernels_named, notes_of, nsys_sqlite, our_bundle, rows, under_nsys, under_ours
 
@@ -19,11 +20,13 @@ INSIDE = """SELECT coalesce(s.value, n.text), count(*) FROM NVTX_EVENTS n LEFT J
   GROUP BY 1 ORDER BY 1"""
 
 
+SHAPE = ["--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "32", "--iterations", "3"]
+
+
 def workloads(setting):
-    shape = ["--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "32", "--iterations", "3"]
-    yield "nl-llm-cuda", [setting.llm, *shape]
-    yield "nl-llm-cuda graph", [setting.llm, *shape, "--graph"]
-    yield "nl-llm-cuda 4 streams", [setting.llm, *shape, "--streams", "4"]
+    yield "nl-llm-cuda", [setting.llm, *SHAPE]
+    yield "nl-llm-cuda graph", [setting.llm, *SHAPE, "--graph"]
+    yield "nl-llm-cuda 4 streams", [setting.llm, *SHAPE, "--streams", "4"]
     yield "launch loop", [setting.loop, str(setting.launches)]
     if setting.torch:
         yield "hf_llm.py", [*setting.script("hf_llm.py"), "--arch", "llama", "--layers", "4", "--hidden", "1024", "--prompt", "256", "--steps", "32"]
@@ -83,6 +86,24 @@ def same_workload(setting, name, argv):
         setting.verdict(name, "spin kernel against CUDA events", 0 <= spun - traced < 20, f"events {spun:.1f} us, trace {traced:.1f} us")
 
 
+def whole_graphs(setting):
+    """CUDA graphs without their nodes, under both: as many of them, in the same time, and what is outside of graphs as it was."""
+    name = "nl-llm-cuda, graphs as wholes"
+    print(f"\n== same: {name}")
+    theirs, ours = setting.fresh("same/whole/nsys"), setting.fresh("same/whole/ours")
+    under_nsys([setting.llm, *SHAPE, "--graph"], theirs, graphs="graph")
+    under_ours(setting, [setting.llm, *SHAPE, "--graph"], ours, NL_STAGE_CUDA_GRAPHS="graph")
+    found = nsys_sqlite(theirs), our_bundle(setting, ours)[0]
+    a, b = (rows(sqlite, "SELECT end - start FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE ORDER BY correlationId") for sqlite in found)
+    times = [statistics.median(row[0] for row in some) for some in (a, b) if some]
+    setting.verdict(name, "graphs", len(a) == len(b) > 0, f"{len(a)} {len(b)}")
+    # How long the GPU takes for tens of small kernels in a row depends on its clocks, which nobody holds here.
+    setting.verdict(name, "median time within 5%", len(times) == 2 and abs(times[1] / times[0] - 1) < 0.05, f"{times} ns")
+    a, b = (rows(sqlite, KERNELS) for sqlite in found)
+    setting.verdict(name, "kernels outside of graphs", [r[:10] for r in a] == [r[:10] for r in b], f"{len(a)} {len(b)}")
+
+
 def same(setting):
     for name, argv in workloads(setting):
         setting.attempt(name, same_workload, name, argv)
+    setting.attempt("graphs as wholes", whole_graphs)

@@ -73,8 +73,8 @@ def collector_env(setting, trace, **more):
     return clean_env(CUDA_INJECTION64_PATH=setting.collector, NVTX_INJECTION64_PATH=setting.collector, NL_STAGE_TRACE_DIR=str(trace), **more)
 
 
-def under_nsys(argv, out):
-    return subprocess.run(["nsys", "profile", "-t", "cuda,nvtx", "--sample=none", "--cpuctxsw=none", "--cuda-graph-trace=node", "-f", "true",
+def under_nsys(argv, out, graphs="node"):
+    return subprocess.run(["nsys", "profile", "-t", "cuda,nvtx", "--sample=none", "--cpuctxsw=none", f"--cuda-graph-trace={graphs}", "-f", "true",
                            "-e", "NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "-o", str(out / "run"), *argv], env=clean_env(), capture_output=True, text=True)
 
 

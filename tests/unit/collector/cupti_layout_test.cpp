@@ -90,6 +90,17 @@ SAME(CallRecord, tid, CUpti_ActivityAPI, threadId);
 SAME(CallRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(CallRecord, return_value, CUpti_ActivityAPI, returnValue);
 
+#define SAME_GRAPH(Theirs)                        \
+  SAME(GraphRecord, correlation, Theirs, correlationId); \
+  SAME(GraphRecord, start, Theirs, start);        \
+  SAME(GraphRecord, end, Theirs, end);            \
+  SAME(GraphRecord, device, Theirs, deviceId);    \
+  SAME(GraphRecord, graph, Theirs, graphId);      \
+  SAME(GraphRecord, context, Theirs, contextId);  \
+  SAME(GraphRecord, stream, Theirs, streamId)
+
+SAME_GRAPH(CUpti_ActivityGraphTrace);
+
 SAME(ContextRecord, context, CUpti_ActivityContext, contextId);
 SAME(ContextRecord, device, CUpti_ActivityContext, deviceId);
 SAME(ContextRecord, null_stream, CUpti_ActivityContext, nullStreamId);
@@ -100,6 +111,7 @@ SAME_KERNEL(CUpti_ActivityKernel10);
 SAME_COPY(CopyRecord, CUpti_ActivityMemcpy6);
 SAME_SYNC(CUpti_ActivitySynchronization2);
 SAME_DEVICE(CUpti_ActivityDevice5);
+SAME_GRAPH(CUpti_ActivityGraphTrace2);
 static_assert(sizeof(own::SubscriberParams) == sizeof(CUpti_SubscriberParams));
 static_assert(offsetof(own::SubscriberParams, old_name_bytes) == offsetof(CUpti_SubscriberParams, oldSubscriberSize));
 #endif
@@ -114,6 +126,7 @@ TEST_CASE("CUPTI's numbers are those of its headers") {
   CHECK(own::kRuntime == static_cast<unsigned>(CUPTI_ACTIVITY_KIND_RUNTIME));
   CHECK(own::kDevice == static_cast<unsigned>(CUPTI_ACTIVITY_KIND_DEVICE));
   CHECK(own::kContext == static_cast<unsigned>(CUPTI_ACTIVITY_KIND_CONTEXT));
+  CHECK(own::kGraphTrace == static_cast<unsigned>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));
   CHECK(own::kSynchronization == static_cast<unsigned>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
   CHECK(own::kZeroedBuffers == static_cast<int>(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER));
   CHECK(own::kThreadIdSystem == static_cast<int>(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));

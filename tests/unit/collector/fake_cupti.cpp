@@ -244,6 +244,7 @@ FAKE void fake_launch(const char* name, int blocks, std::uint32_t stream, std::u
   std::uint64_t start = now();
   launch_in_driver(name, blocks);
   call(kDomainRuntime, 211, start, start + 900, correlation);
+  if (node != 0 && f.kinds.contains(kGraphTrace)) return write(GraphRecord{kGraphTrace, correlation, start + 2000, start + 3500, 0, 3, 1, stream});
   if (!f.kinds.contains(kConcurrentKernel)) return;
   KernelRecord kernel{};
   kernel.kind = kConcurrentKernel;

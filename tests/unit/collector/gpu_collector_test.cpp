@@ -128,6 +128,29 @@ TEST_CASE("many launches over many buffers are all there, in few bytes") {
   CHECK(file_bytes(folder.path()) < kCount * 24 + 2 * 64 * 1024);
 }
 
+TEST_CASE("CUDA graphs as wholes, where asked for: when they ran, which call launched them, no kernels of theirs") {
+  ScratchFolder folder;
+  REQUIRE(run_gpu({"everything"}, folder.path(), {{"NL_STAGE_CUDA_GRAPHS", "graph"}}).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());
+  CHECK(trace.kernels.size() == 3);  // those outside graphs
+  auto steps = ranges_named(trace, "LLM", "decode_step");
+  REQUIRE((trace.graph_runs.size() == 3 && steps.size() == 3));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const GraphRun& run = trace.graph_runs[i];
+    REQUIRE(run.api != kNone);
+    const ApiCall& call = trace.api_calls[run.api];
+    CHECK(run.start_ns == call.start_ns + 2000);
+    CHECK(run.end_ns - run.start_ns == 1500);
+    CHECK(trace.queues[run.queue].stream == 7);
+    CHECK((steps[i].start_ns <= call.start_ns && call.start_ns <= steps[i].end_ns));
+  }
+  write_nsys_sqlite(trace, folder.path() / "run.sqlite");
+  Trace again = read_nsys_sqlite(folder.path() / "run.sqlite");
+  REQUIRE(again.graph_runs.size() == 3);
+  CHECK(again.graph_runs[2].end_ns == trace.graph_runs[2].end_ns);
+}
+
 TEST_CASE("functions that neither start work nor wait are recorded only where asked for") {
   auto names = [](const char* choice, const char* fake) {
     ScratchFolder folder;

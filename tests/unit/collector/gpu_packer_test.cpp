@@ -122,6 +122,29 @@ TEST_CASE("whatever order and size CUPTI's numbers have, they come back") {
   CHECK(right);
 }
 
+TEST_CASE("graphs as wholes lie among kernels, and share their queues and times") {
+  PackedFile file;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    std::uint64_t start = PackedFile::kStart + i * 10'000;
+    file.add(kernel(start + 1000, start + 1500, 2 * i + 1));
+    file.add(cupti::GraphRecord{cupti::kGraphTrace, 2 * i + 2, start + 2000, start + 9000, 0, 5, 0, i == 2 ? 8u : 0u});
+  }
+  file.add(cupti::GraphRecord{cupti::kGraphTrace, 9, 0, 0, 0, 5, 0, 0});  // under way when it was delivered
+  file.finish();
+  Trace trace = file.read();
+  CHECK(trace.stats.rows_damaged.empty());
+  REQUIRE((trace.kernels.size() == 3 && trace.graph_runs.size() == 3));
+  CHECK(trace.stats.rows_read.at("CUDA graphs as wholes") == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    Ns start_ns = static_cast<Ns>(i) * 10'000;
+    CHECK(trace.kernels[i].start_ns == start_ns + 1000);
+    CHECK(trace.graph_runs[i].start_ns == start_ns + 2000);
+    CHECK(trace.graph_runs[i].end_ns == start_ns + 9000);
+    CHECK(trace.queues[trace.graph_runs[i].queue].stream == (i == 2 ? 8u : 0u));
+  }
+  CHECK(trace.duration_ns == 29'000);
+}
+
 TEST_CASE("a clock that is ahead is set back") {
   PackedFile file;
   file.add(kernel(PackedFile::kStart + 5'000'000, PackedFile::kStart + 5'000'700, 1), 4'000'000);

@@ -120,6 +120,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   auto config = config_for({"./w", "a"});
   config.tools.cupti = "/c/libcupti.so.13";
   config.capture.cuda_calls = "all";
+  config.capture.cuda_graphs = "graph";
   config.ncu.enabled = false;
   const auto plan = nl::make_plan(config, tools, "/b");
   REQUIRE(names(plan) == Words{"collector"});
@@ -130,6 +131,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
                                            {"NL_STAGE_TRACE_DIR", "/b/collector"},
                                            {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
                                            {"NL_STAGE_CUDA_CALLS", "all"},
+                                           {"NL_STAGE_CUDA_GRAPHS", "graph"},
                                            {"NL_STAGE_GPU_BUFFER_KB", "1024"},
                                            {"NL_STAGE_GPU_BUFFERS", "64"},
                                            {"NL_STAGE_FLUSH_MS", "1000"}});

@@ -2,13 +2,12 @@
 // one line of JSON: what a launch cost, how long a kernel of known length took by CUDA's own events, and when the
 // host saw kernels begin and let them end, to hold a tracer's times against.
 //
-//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--linger] [--leave] [--turns]
+//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--leave] [--turns]
 //
 // --busy     in the end, 300 ms of nothing, 300 ms of a kernel on all of the GPU, and nothing again
 // --fork     halfway, a child without exec that ends through exit(), as a careless program's does
 // --outlive  main ends at once (pthread_exit), a thread does the work and ends the program
 // --abandon  main returns while a thread still launches
-// --linger   the program takes 0.3 s more to end after CUDA's runtime is torn down, as it does under a tracer
 // --leave    nothing but a kernel of three seconds, for which main does not wait
 // --turns    nothing but the launches, once more for each line on standard input
 #include <pthread.h>
@@ -30,13 +29,6 @@
 #include "workloads/turns.h"
 
 namespace {
-
-bool lingers = false;
-void linger() {
-  if (lingers) usleep(300'000);
-}
-// Before CUDA's runtime registers its own handler, so that this one runs after it.
-__attribute__((constructor(101))) void expect_to_linger() { std::atexit(linger); }
 
 constexpr long kWarmUp = 1000;
 constexpr int kHolds = 20;
@@ -227,7 +219,6 @@ int main(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--fork") == 0) options.fork = true;
     else if (std::strcmp(argv[i], "--outlive") == 0) options.outlive = true;
     else if (std::strcmp(argv[i], "--abandon") == 0) options.abandon = true;
-    else if (std::strcmp(argv[i], "--linger") == 0) lingers = true;
     else if (std::strcmp(argv[i], "--leave") == 0) options.leave = true;
     else if (std::strcmp(argv[i], "--turns") == 0) options.turns = true;
     else (position++ == 0 ? options.launches : options.between) = std::atol(argv[i]);

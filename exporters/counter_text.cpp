@@ -83,7 +83,7 @@ std::string one_sided(Ns launch_slack_ns) {
   const std::string time = time_text(std::abs(static_cast<double>(launch_slack_ns)));
   const std::string said = launch_slack_ns < 0 ? fmt::format("early against the CPU's by at least {}; by how much more", time)
                                                : fmt::format("late against the CPU's by at most {}; by how much they may be early", time);
-  return fmt::format("The GPU's times are {} is not known: no call in the capture waits for the GPU.", said);
+  return fmt::format("The GPU's times are {} is not known: no call in the capture is known to wait for work that was traced.", said);
 }
 
 }  // namespace

@@ -172,7 +172,9 @@ std::string budgets(const Run& run) {
   if (!any)
     return section(
         "budget", "Where the time went",
-        missing("Not captured: without GPU data the time of a stage cannot be divided.") + phases(run) + coverage(run));
+        missing(run.stages.empty() ? "There is no stage whose time could be divided."
+                                   : "Not captured: without GPU data the time of a stage cannot be divided.") +
+            phases(run) + coverage(run));
   std::string chart = "<div class=\"chart\">\n";
   for (const auto& stage : run.stages)
     if (stage.budget)

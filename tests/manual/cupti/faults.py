@@ -58,6 +58,17 @@ def abandoned(setting):
                     f"statuses {statuses}, under nsys {theirs}; last kernel at most {max(lost):.2f} s before the end")
 
 
+def flushed_while_capturing(setting):
+    """What takes records in the middle of a graph's capture must not end the capture."""
+    counts = []
+    for flush_ms in ("1000", "10"):
+        out = setting.fresh(f"faults/capture-{flush_ms}")
+        argv = [setting.llm, "--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "16", "--iterations", "5", "--graph"]
+        ran = under_ours(setting, argv, out, NL_STAGE_FLUSH_MS=flush_ms)
+        counts.append((ran.returncode, kernel_count(our_bundle(setting, out)[0])))
+    setting.verdict("capture", "flushes while a graph is captured", counts[0] == counts[1] and counts[0][0] == 0, f"status and kernels {counts}")
+
+
 def left_running(setting):
     """A program that ends while a kernel runs ends no later under us."""
     took = {}
@@ -182,6 +193,7 @@ def faults(setting):
     setting.attempt("fork without exec", odd_end, "fork without exec", "--fork")
     setting.attempt("a thread that outlives main", odd_end, "a thread that outlives main", "--outlive")
     setting.attempt("main returns while a thread launches", abandoned)
+    setting.attempt("flushes while a graph is captured", flushed_while_capturing)
     setting.attempt("main returns while a kernel runs", left_running)
     setting.attempt("no CUDA", no_cuda)
     setting.attempt("unwritable folder", unwritable)

@@ -63,6 +63,11 @@ TEST_CASE("report.html has every section, and those without data say why") {
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
   CHECK_FALSE(has(sparse, ">0 ns<"));
   CHECK_FALSE(has(sparse, ">0.0 %<"));
+  nl::Run unmarked = nl::test::rich_run();
+  unmarked.stages.clear();
+  const std::string without_stages = nl::report_html(unmarked);
+  CHECK(has(without_stages, "There is no stage whose time could be divided."));
+  CHECK_FALSE(has(without_stages, "without GPU data"));
   CHECK(has(nl::report_html(nl::Run()), "</html>"));
 }
 

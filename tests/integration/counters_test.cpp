@@ -200,6 +200,7 @@ TEST_CASE("counters: the plan lists the passes with their environment") {
   CHECK_FALSE(plan.says("s3cret"));
   Outcome sampling = scene.nl_stage({"plan", "--config", "sampling", "--", "true"});
   CHECK(sampling.says("NL_STAGE_PM_SAMPLING_US=500"));
+  CHECK(sampling.says("NL_STAGE_CUDA_GRAPHS=graph"));
   CHECK_FALSE(sampling.says("NL_STAGE_COUNTERS"));
 }
 

@@ -59,14 +59,12 @@ def abandoned(setting):
 
 
 def flushed_while_capturing(setting):
-    """What takes records in the middle of a graph's capture must not end the capture."""
-    counts = []
-    for flush_ms in ("1000", "10"):
-        out = setting.fresh(f"faults/capture-{flush_ms}")
-        argv = [setting.llm, "--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "16", "--iterations", "5", "--graph"]
-        ran = under_ours(setting, argv, out, NL_STAGE_FLUSH_MS=flush_ms)
-        counts.append((ran.returncode, kernel_count(our_bundle(setting, out)[0])))
-    setting.verdict("capture", "flushes while a graph is captured", counts[0] == counts[1] and counts[0][0] == 0, f"status and kernels {counts}")
+    """PyTorch captures so that a call of any thread that may wait for the GPU ends the capture: what takes records is none."""
+    out = setting.fresh("faults/capture")
+    argv = [*setting.script("hf_llm.py"), "--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "16", "--graph"]
+    ran = under_ours(setting, argv, out, NL_STAGE_FLUSH_MS="10")
+    (nodes,), = rows(our_bundle(setting, out)[0], "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE graphNodeId IS NOT NULL")
+    setting.verdict("capture", "flushes while a graph is captured", ran.returncode == 0 and nodes > 0, f"status {ran.returncode}, {nodes} nodes {ran.stderr[-200:]}")
 
 
 def left_running(setting):
@@ -193,7 +191,6 @@ def faults(setting):
     setting.attempt("fork without exec", odd_end, "fork without exec", "--fork")
     setting.attempt("a thread that outlives main", odd_end, "a thread that outlives main", "--outlive")
     setting.attempt("main returns while a thread launches", abandoned)
-    setting.attempt("flushes while a graph is captured", flushed_while_capturing)
     setting.attempt("main returns while a kernel runs", left_running)
     setting.attempt("no CUDA", no_cuda)
     setting.attempt("unwritable folder", unwritable)
@@ -203,3 +200,4 @@ def faults(setting):
     if setting.torch:
         setting.attempt("_exit", by_exit)
         setting.attempt("a second CUPTI client", second_client)
+        setting.attempt("flushes while a graph is captured", flushed_while_capturing)

@@ -226,13 +226,19 @@ std::uint32_t GpuPacker::function_of(std::uint32_t domain, std::uint32_t functio
   return known.number;
 }
 
+// The tag of a piece of work, and its queue where that is another than the last one's.
+template <typename Record>
+void GpuPacker::put_place(Tag tag, const Record& work, std::uint64_t node) {
+  std::uint32_t queue = queue_of(work.device, work.context, work.stream);
+  bool same = queue == queue_;
+  put_tag(tag, (same ? kTagSamePlace : 0u) | (node != 0 ? kTagGraphNode : 0u));
+  if (!same) put(queue_ = queue);
+}
+
 void GpuPacker::add_kernel(const cupti::KernelRecord& kernel) {
   if (!begin(kernel.start, kernel.end)) return;
   std::uint32_t shape = shape_of(kernel);
-  std::uint32_t queue = queue_of(kernel.device, kernel.context, kernel.stream);
-  bool same = queue == queue_;
-  put_tag(Tag::kKernel, (same ? kTagSamePlace : 0u) | (kernel.graph_node != 0 ? kTagGraphNode : 0u));
-  if (!same) put(queue_ = queue);
+  put_place(Tag::kKernel, kernel, kernel.graph_node);
   put(shape);
   put_work(kernel.start, kernel.end, kernel.correlation);
   put_node(kernel.graph_node, kernel.graph);
@@ -240,10 +246,7 @@ void GpuPacker::add_kernel(const cupti::KernelRecord& kernel) {
 
 void GpuPacker::add_copy(const cupti::CopyRecord& copy, std::uint32_t correlation, std::uint64_t node, std::uint32_t graph) {
   if (!begin(copy.start, copy.end)) return;
-  std::uint32_t queue = queue_of(copy.device, copy.context, copy.stream);
-  bool same = queue == queue_;
-  put_tag(Tag::kCopy, (same ? kTagSamePlace : 0u) | (node != 0 ? kTagGraphNode : 0u));
-  if (!same) put(queue_ = queue);
+  put_place(Tag::kCopy, copy, node);
   for (std::uint8_t kind : {copy.copy_kind, copy.src_kind, copy.dst_kind}) put(kind);
   put_work(copy.start, copy.end, correlation);
   put(copy.bytes);
@@ -252,10 +255,7 @@ void GpuPacker::add_copy(const cupti::CopyRecord& copy, std::uint32_t correlatio
 
 void GpuPacker::add_set(const cupti::SetRecord& set) {
   if (!begin(set.start, set.end)) return;
-  std::uint32_t queue = queue_of(set.device, set.context, set.stream);
-  bool same = queue == queue_;
-  put_tag(Tag::kSet, (same ? kTagSamePlace : 0u) | (set.graph_node != 0 ? kTagGraphNode : 0u));
-  if (!same) put(queue_ = queue);
+  put_place(Tag::kSet, set, set.graph_node);
   put(set.memory_kind);
   put(set.value);
   put_work(set.start, set.end, set.correlation);
@@ -265,10 +265,7 @@ void GpuPacker::add_set(const cupti::SetRecord& set) {
 
 void GpuPacker::add_graph(const cupti::GraphRecord& graph) {
   if (!begin(graph.start, graph.end)) return;
-  std::uint32_t queue = queue_of(graph.device, graph.context, graph.stream);
-  bool same = queue == queue_;
-  put_tag(Tag::kGraph, same ? kTagSamePlace : 0u);
-  if (!same) put(queue_ = queue);
+  put_place(Tag::kGraph, graph, 0);
   put(graph.graph);
   put_work(graph.start, graph.end, graph.correlation);
 }

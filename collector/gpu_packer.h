@@ -64,6 +64,8 @@ class GpuPacker {
   void put_tag(trace_format::Tag tag, unsigned flags);
   void put(std::uint64_t number);
   void put_signed(std::int64_t number);
+  template <typename Record>
+  void put_place(trace_format::Tag tag, const Record& work, std::uint64_t node);
   void put_work(std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
   void put_node(std::uint64_t node, std::uint32_t graph);
   void put_call_times(std::uint64_t start, std::uint64_t end, std::uint32_t correlation);

@@ -202,7 +202,9 @@ std::string coverage(const Run& run) {
   table.add({"stage time in which the GPU did nothing", captured_share(run.phases.ranges_without_gpu_share)});
   std::string text = "\n## What the capture explains\n\n" + table.text();
   if (run.coverage.graph_only_share.value_or(0) > 0)
-    text += "\nCapture with graph nodes (nsys.cuda_graph_trace: node, of the collector capture.cuda_graphs: node) to see the kernels inside the graphs.\n";
+    text +=
+        "\nCapture with graph nodes (nsys.cuda_graph_trace: node, of the collector capture.cuda_graphs: node) to see the kernels inside the "
+        "graphs.\n";
   return text;
 }
 

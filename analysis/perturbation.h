@@ -20,7 +20,7 @@ struct PassStage {
 };
 
 struct PassTimes {
-  std::string profiler;  // "nsys", "ncu"; empty: a bare pass
+  std::string profiler;  // "nsys", "collector", "ncu"; empty: a bare pass
   std::vector<PassStage> stages;
   Ns duration_ns = 0;  // of the whole process
 };

@@ -12,7 +12,7 @@ namespace nl {
 
 // Unprofiled (the NVTX stopwatch) against profiled passes of the same workload, one stage.
 struct StageSlowdown {
-  std::string profiler;                  // "nsys", "ncu"
+  std::string profiler;                  // "nsys", "collector", "ncu"
   std::string stage;
   std::vector<double> bare_ns;           // the median window of each bare pass
   std::vector<double> profiled_ns;       // of each profiled pass

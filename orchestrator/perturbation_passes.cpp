@@ -28,11 +28,11 @@ std::string ending_of(const ProcessResult& result, double timeout_s) {
 
 // Large, and full of the workload's environment: gone when the times are read, or could not be.
 struct Passing {
-  fs::path report, sqlite;
+  std::vector<fs::path> paths;  // of one folder
   ~Passing() {
     std::error_code ignored;
-    for (const auto& file : {report, sqlite}) fs::remove(file, ignored);
-    fs::remove(report.parent_path(), ignored);  // where it was the last
+    for (const auto& path : paths) fs::remove_all(path, ignored);
+    fs::remove(paths[0].parent_path(), ignored);  // where it was the last
   }
 };
 
@@ -66,7 +66,7 @@ void RepeatedPasses::run_before() {
 // A bare pass, then a traced one, as long as both will fit.
 Repeats RepeatedPasses::run_after(const Capture& capture) {
   compare_exits(capture);
-  nsys_s_ = duration_of(passes_.records(), "nsys") + duration_of(passes_.records(), "nsys-export");
+  for (const char* name : {"nsys", "nsys-export", "collector"}) traced_s_ += duration_of(passes_.records(), name);
   for (std::size_t i = capture_at_; i < plan_.passes.size(); ++i) {
     const Pass& pass = plan_.passes[i];
     if (pass.name == "bare") {
@@ -76,7 +76,9 @@ Repeats RepeatedPasses::run_after(const Capture& capture) {
       }
       run_bare(pass, repeats_.after);
     } else if (pass.name == "nsys-repeat") {
-      run_repeat(pass, plan_.passes.at(i + 1));
+      run_repeat(pass, &plan_.passes.at(i + 1));
+    } else if (pass.name == "collector-repeat") {
+      run_repeat(pass, nullptr);
     }
   }
   return std::move(repeats_);
@@ -86,10 +88,10 @@ std::string RepeatedPasses::no_further(const Capture& capture) const {
   if (verdict_.stopped()) return "the run was ended early";
   if (!capture.any() || verdict_.failure()) return "the captured pass did not go well";
   if (repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
-  if (!fits(bare_s_ + nsys_s_))
+  if (!fits(bare_s_ + traced_s_))
     return fmt::format("an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
                        "{:.0f} s are left",
-                       bare_s_ + nsys_s_, config_.perturbation.budget_s, config_.perturbation.budget_s - spent_s_);
+                       bare_s_ + traced_s_, config_.perturbation.budget_s, config_.perturbation.budget_s - spent_s_);
   return {};
 }
 
@@ -108,8 +110,9 @@ std::optional<ProcessResult> RepeatedPasses::run_within_budget(Pass pass) {
   const double left_s = std::max(config_.perturbation.budget_s - spent_s_, 1.0);
   pass.process.timeout_s = pass.process.timeout_s > 0 ? std::min(pass.process.timeout_s, left_s) : left_s;
   std::error_code ignored;  // if it cannot be made, the pass says so
+  const bool into_folder = pass.name == "bare" || pass.name == "collector-repeat";
   for (const auto& output : pass.outputs)
-    fs::create_directories(bundle_.path() / (pass.name == "bare" ? output : output.parent_path()), ignored);
+    fs::create_directories(bundle_.path() / (into_folder ? output : output.parent_path()), ignored);
   const auto result = passes_.run(pass);
   if (!result) return result;
   spent_s_ += seconds(result->duration_ns);
@@ -141,26 +144,36 @@ void RepeatedPasses::read_bare(const Pass& pass, Ns duration_ns, std::vector<Pas
   }
 }
 
-void RepeatedPasses::run_repeat(const Pass& pass, const Pass& read) {
-  if (verdict_.stopped() || !fits(nsys_s_)) {
+// `read`: the export that it needs to be read, if it does.
+void RepeatedPasses::run_repeat(const Pass& pass, const Pass* read) {
+  if (verdict_.stopped() || !fits(traced_s_)) {
     const std::string why =
         verdict_.stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s";
-    for (const Pass* each : {&pass, &read}) passes_.skip(*each, why);
+    passes_.skip(pass, why);
+    if (read != nullptr) passes_.skip(*read, why);
     repeats_.notes.push_back(fmt::format("{} was left out: {}", pass.process.label, why));
     return;
   }
-  const Passing files{bundle_.path() / pass.outputs.at(0), bundle_.path() / read.outputs.at(0)};
+  Passing files{{bundle_.path() / pass.outputs.at(0)}};
+  if (read != nullptr) files.paths.push_back(bundle_.path() / read->outputs.at(0));
   const auto traced = run_within_budget(pass);
   if (!ended_well(traced)) return;
   passes_.last().detail = "for its timings: not kept";
   passes_.last().outputs.clear();
-  Pass quiet = read;
-  quiet.process.label = "export of the " + pass.process.label;
-  if (!ended_well(run_within_budget(quiet))) return;
-  passes_.last().outputs.clear();
+  read_repeat(pass, read, traced->duration_ns);
+}
+
+void RepeatedPasses::read_repeat(const Pass& pass, const Pass* read, Ns duration_ns) {
+  if (read != nullptr) {
+    Pass quiet = *read;
+    quiet.process.label = "export of the " + pass.process.label;
+    if (!ended_well(run_within_budget(quiet))) return;
+    passes_.last().outputs.clear();
+  }
   try {
-    repeats_.after.push_back(
-        pass_times("nsys", read_nsys_sqlite(files.sqlite), warmup_rule(config_), traced->duration_ns));
+    const Trace trace = read != nullptr ? read_nsys_sqlite(bundle_.path() / read->outputs.at(0))
+                                        : read_collector_traces(collector_files(bundle_.path() / pass.outputs.at(0)));
+    repeats_.after.push_back(pass_times(tracer_of(plan_), trace, warmup_rule(config_), duration_ns));
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
@@ -170,8 +183,8 @@ void RepeatedPasses::run_repeat(const Pass& pass, const Pass& read) {
 void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!bare_exit_ || !capture.workload_exit || *bare_exit_ == *capture.workload_exit || verdict_.stopped()) return;
   verdict_.add(ErrorKind::kCapture,
-               fmt::format("the workload ended with status {} unprofiled, and with {} under nsys", *bare_exit_,
-                           *capture.workload_exit),
+               fmt::format("the workload ended with status {} unprofiled, and with {} under {}", *bare_exit_,
+                           *capture.workload_exit, plan_.traced_by == kByNsys ? "nsys" : "the collector"),
                "logs/bare-1.stderr.log", "run it alone a few times: if it always ends well, the profiler disturbs it");
 }
 

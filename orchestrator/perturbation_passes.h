@@ -8,8 +8,8 @@
 
 namespace nl {
 
-// Runs the plan's passes that tell what profiling costs, in turn with the capture: bare, the capture, bare,
-// nsys-repeat … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
+// Runs the plan's passes that tell what tracing costs, in turn with the capture: bare, the capture, bare,
+// the capture once more … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
 // Whatever goes wrong in one of them is noted and fails nothing.
 class RepeatedPasses {
  public:
@@ -20,7 +20,8 @@ class RepeatedPasses {
 
  private:
   void run_bare(const Pass& pass, std::vector<PassTimes>& times);
-  void run_repeat(const Pass& pass, const Pass& read);
+  void run_repeat(const Pass& pass, const Pass* read);
+  void read_repeat(const Pass& pass, const Pass* read, Ns duration_ns);
   std::optional<ProcessResult> run_within_budget(Pass pass);
   void read_bare(const Pass& pass, Ns duration_ns, std::vector<PassTimes>& times);
   bool fits(double seconds) const;
@@ -35,7 +36,7 @@ class RepeatedPasses {
   Verdict& verdict_;
   Repeats repeats_;
   std::size_t capture_at_ = 0;  // in the plan
-  double spent_s_ = 0, bare_s_ = 0, nsys_s_ = 0;  // nsys: with its export
+  double spent_s_ = 0, bare_s_ = 0, traced_s_ = 0;  // traced: with its export
   std::optional<int> bare_exit_;  // of the first bare pass that came to its end
 };
 

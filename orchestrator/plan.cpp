@@ -57,7 +57,7 @@ void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const
   if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0)
     plan.adaptations.push_back(
         "capture.pc_sampling is set, and the GPU samples stalls or activity, not both: activity is not sampled");
-  plan.passes.push_back(cupti_pass(config, tools, bundle));
+  add_cupti_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
 }
 
@@ -79,6 +79,8 @@ std::string with_ncu(const std::string& traced_by) { return traced_by + "+ncu"; 
 std::string with_cupti_counters(const std::string& traced_by) {
   return traced_by == kByCupti ? "collector (CUPTI+counters)" : traced_by + "+CUPTI counters";
 }
+
+std::string tracer_of(const Plan& plan) { return plan.traced_by == kByNsys ? "nsys" : "collector"; }
 
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (config.workload.command.empty())

@@ -40,6 +40,9 @@ struct Plan {
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
 };
 
+// The name of the pass that captures, and of the profiler that it is: "nsys", "collector".
+std::string tracer_of(const Plan& plan);
+
 // Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
 Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 

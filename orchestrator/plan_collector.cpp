@@ -21,6 +21,31 @@ void set_sampling(Pass& pass, const CaptureOptions& capture) {
   }
 }
 
+Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
+  Pass pass = collector_pass(config, tools, bundle);
+  load_gpu_half(pass, config, tools);
+  auto& env = pass.process.env;
+  env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
+  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.cuda_graphs;
+  env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
+  env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
+  env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
+  pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
+  set_sampling(pass, config.capture);
+  return pass;
+}
+
+// The same once more, for its timings alone. Its files are not kept.
+Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
+  const fs::path folder = fs::path("perturbation") / fmt::format("collector-{}", number);
+  Pass pass = cupti_pass(config, tools, bundle);
+  make_repeat(pass, "collector-repeat", config, bundle, number);
+  pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
+  pass.process.wait_for_tree = pass.process.signal_group = true;  // as in the collector pass
+  pass.outputs = {folder};
+  return pass;
+}
+
 }  // namespace
 
 Pass ranges_pass(const std::string& name, const Config& config, const Toolset& tools, const fs::path& bundle,
@@ -46,18 +71,9 @@ Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& 
   return pass;
 }
 
-Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
-  Pass pass = collector_pass(config, tools, bundle);
-  load_gpu_half(pass, config, tools);
-  auto& env = pass.process.env;
-  env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
-  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.cuda_graphs;
-  env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
-  env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
-  env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);
-  pass.purpose = "run the workload with the collector loaded: kernels, copies, CUDA calls (CUPTI) and ranges";
-  set_sampling(pass, config.capture);
-  return pass;
+void add_cupti_passes(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
+  add_in_turns(plan, config, tools, bundle, {cupti_pass(config, tools, bundle)},
+               [&](int number) { return std::vector<Pass>{cupti_repeat_pass(config, tools, bundle, number)}; });
 }
 
 }  // namespace nl

@@ -20,40 +20,17 @@ Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundl
   return pass;
 }
 
-// The workload with nothing but a stopwatch: what the traced passes are compared with.
-Pass bare_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
-  const double timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
-  Pass pass = ranges_pass("bare", config, tools, bundle, fs::path("bare") / std::to_string(number), timeout_s);
-  for (const auto& variable : tools.injection_env) pass.process.unset_env.push_back(variable);
-  pass.process.stdout_log = bundle / "logs" / fmt::format("bare-{}.stdout.log", number);
-  pass.process.stderr_log = bundle / "logs" / fmt::format("bare-{}.stderr.log", number);
-  pass.process.wait_for_tree = pass.process.signal_group = true;  // as in the collector pass
-  pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
-  pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number,
-                             config.perturbation.repeats);
-  pass.optional = pass.sample_power = true;
-  return pass;
-}
-
 // The traced pass once more, for its timings alone, and its export. Neither is kept.
 std::vector<Pass> nsys_repeat_passes(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
   const fs::path stem = fs::path("perturbation") / fmt::format("nsys-{}", number);
   std::vector<std::string> said_before;
   Pass pass = nsys_pass(config, tools, bundle, said_before);
-  pass.name = "nsys-repeat";
+  make_repeat(pass, "nsys-repeat", config, bundle, number);
   pass.process.argv = nsys_profile_argv(config, *tools.nsys, bundle / stem, said_before);
   append(pass.process.argv, config.workload.command);
-  pass.process.stdout_log = bundle / "logs" / fmt::format("nsys-repeat-{}.stdout.log", number);
-  pass.process.stderr_log = bundle / "logs" / fmt::format("nsys-repeat-{}.stderr.log", number);
-  pass.process.timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
   pass.process.profiler = true;
   pass.process.not_found = ErrorKind::kTool;
-  pass.process.label = fmt::format("traced pass {} of {}", number, config.perturbation.repeats);
   pass.outputs = {stem.string() + ".nsys-rep"};
-  pass.purpose = fmt::format("trace the workload again, for its timings alone ({} of {})", number,
-                             config.perturbation.repeats);
-  pass.optional = true;
-  pass.sample_power = false;
   Pass read = plan_nsys_export(config, *tools.nsys, bundle);
   read.name = "nsys-repeat-export";
   read.process.argv = nsys_export_argv(*tools.nsys, bundle / pass.outputs[0], bundle / (stem.string() + ".sqlite"));
@@ -67,20 +44,10 @@ std::vector<Pass> nsys_repeat_passes(const Config& config, const Toolset& tools,
 
 }  // namespace
 
-// Bare, nsys, bare, nsys … so that a machine that grows slower or faster does so for both.
 void add_nsys_passes(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  int repeats = config.perturbation.repeats;
-  if (repeats > 0 && !tools.collector) {
-    plan.adaptations.push_back("the collector was not found: how much profiling slows the workload is not measured");
-    repeats = 0;
-  }
-  if (repeats > 0) plan.passes.push_back(bare_pass(config, tools, bundle, 1));
-  plan.passes.push_back(nsys_pass(config, tools, bundle, plan.adaptations));
-  plan.passes.push_back(plan_nsys_export(config, *tools.nsys, bundle));
-  for (int number = 2; number <= repeats; ++number) {
-    plan.passes.push_back(bare_pass(config, tools, bundle, number));
-    for (auto& pass : nsys_repeat_passes(config, tools, bundle, number)) plan.passes.push_back(std::move(pass));
-  }
+  add_in_turns(plan, config, tools, bundle,
+               {nsys_pass(config, tools, bundle, plan.adaptations), plan_nsys_export(config, *tools.nsys, bundle)},
+               [&](int number) { return nsys_repeat_passes(config, tools, bundle, number); });
 }
 
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const fs::path& bundle_folder) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "orchestrator/plan.h"
 
 // What the plan_*.cpp share: the parts that make_plan() puts together.
@@ -25,11 +27,16 @@ Pass ranges_pass(const std::string& name, const Config& config, const Toolset& t
 // The same library once more, where the CUDA driver loads it.
 void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools);
 
-// The capture by nsys, and around it what tells its cost.
+// The passes of a capture, and around them what tells its cost: the workload unprofiled, and traced once more by what
+// `again` returns. make_repeat() makes such a pass of the one that captures.
+void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
+                  std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);
+void make_repeat(Pass& pass, const std::string& name, const Config& config, const std::filesystem::path& bundle, int number);
+
 void add_nsys_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_ncu_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 Pass collector_pass(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
-Pass cupti_pass(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+void add_cupti_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 
 }  // namespace nl

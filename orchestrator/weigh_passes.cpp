@@ -19,8 +19,6 @@ Ns duration_of(const Run& run, const std::string& pass) {
 
 std::string why_not_compared(const Config& config, const Plan& plan, const Repeats& repeats) {
   if (plan.traced_by == kByRanges) return "the capture itself ran unprofiled: there is nothing to weigh";
-  if (plan.traced_by == kByCupti)
-    return "no unprofiled pass is run beside the collector's; bench/overhead measures what it costs";
   if (config.perturbation.repeats == 0)
     return "no unprofiled pass was run (perturbation.repeats is 0); --set perturbation.repeats=3 runs some";
   if (std::none_of(plan.passes.begin(), plan.passes.end(), [](const Pass& pass) { return pass.name == "bare"; }))
@@ -37,8 +35,7 @@ Perturbation weigh(const Config& config, const Plan& plan, const Capture& captur
     none.notes = repeats.notes;
     return none;
   }
-  if (!capture.nsys_sqlite.empty())
-    passes.push_back(pass_times("nsys", trace, warmup_rule(config), duration_of(run, "nsys")));
+  if (capture.any()) passes.push_back(pass_times(tracer_of(plan), trace, warmup_rule(config), duration_of(run, tracer_of(plan))));
   passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
   if (const Ns ncu_ns = duration_of(run, "ncu"); ncu_ns > 0) passes.push_back({"ncu", {}, ncu_ns});
   Perturbation result = compare_passes(passes);
@@ -77,7 +74,7 @@ Energy weigh_energy(const Config& config, const Plan& plan, const Capture& captu
   std::string name = "bare";
   // Unprofiled where there is such a pass: tracing costs energy too.
   if (passes.empty()) {
-    name = plan.traced_by == kByNsys ? "nsys" : "collector";
+    name = tracer_of(plan);
     passes.push_back({capture.power, stage_windows(trace, warmup_rule(config), {})});
   }
   const auto used = used_devices(trace, run, uuids);
@@ -150,7 +147,7 @@ void weigh_passes(const Config& config, const Plan& plan, const Capture& capture
   for (std::size_t i = 0; i < capture.repeats.bare_power.size(); ++i)
     sampled.emplace_back(fmt::format("bare-{}", i + 1), &capture.repeats.bare_power[i].samples);
   if (!capture.power.empty())
-    sampled.emplace_back(plan.traced_by == kByNsys ? "nsys" : "collector", &capture.power);
+    sampled.emplace_back(tracer_of(plan), &capture.power);
   if (!sampled.empty()) bundle.write("energy/samples.csv", samples_csv(sampled));
 }
 

@@ -13,7 +13,7 @@ const char* words(Capture capture) {
     case Capture::kNcu: return "counters of the kernels by ncu or the collector";
     case Capture::kOperators: return "PyTorch's operators as ranges";
     case Capture::kModel: return "the model's shape and the numbers of tokens, and a GPU whose peaks are known";
-    case Capture::kBare: return "passes without a profiler beside those traced by nsys";
+    case Capture::kBare: return "passes without a profiler beside the traced ones";
     case Capture::kNvml: return "samples of power and clocks by NVML";
     case Capture::kIterations: return "at least three iterations, two of them after warm-up";
     case Capture::kCounters: return "the stages' counters, which the collector measures through CUPTI";
@@ -28,12 +28,9 @@ bool needs_deep(const std::set<Capture>& captures) {
 
 std::vector<std::string> configuration(const std::set<Capture>& captures) {
   const bool counters = captures.count(Capture::kCounters) > 0, deep = needs_deep(captures);
-  const bool bare = captures.count(Capture::kBare) > 0;
-  // Samples are taken beside the collector's trace, bare passes beside that of nsys: one run has not both.
-  const bool sampling = captures.count(Capture::kSampling) > 0 && !bare;
+  const bool sampling = captures.count(Capture::kSampling) > 0;
   if (sampling && !counters && !deep) return {"--config", "sampling"};
   std::vector<std::string> words = {"--config", counters ? "cupti" : deep ? "deep" : "light"};
-  if (counters && bare) words.insert(words.end(), {"--set", "capture.prefer=nsys"});
   if (sampling && !counters) words.insert(words.end(), {"--set", "capture.prefer=cupti"});
   if (sampling) words.insert(words.end(), {"--set", "capture.sampling_us=500"});
   return words;

@@ -81,10 +81,12 @@ void total_iterations(const Run& run, RunTotals& totals) {
   totals.iteration_spread = static_cast<double>(rest.back() - rest.front()) / median;
 }
 
+// ncu replays kernels: its passes say nothing about the times in the report.
+bool is_tracer(const std::string& profiler) { return profiler == "nsys" || profiler == "collector"; }
+
 void total_system(const Run& run, RunTotals& totals) {
-  // ncu replays kernels: its passes say nothing about the times in the report.
   for (const StageSlowdown& stage : run.perturbation.stages)
-    if (stage.profiler == "nsys" && stage.slowdown && stage.verdict != "undecidable")
+    if (is_tracer(stage.profiler) && stage.slowdown && stage.verdict != "undecidable")
       totals.worst_slowdown = std::max(totals.worst_slowdown.value_or(*stage.slowdown), *stage.slowdown);
   for (std::size_t i = 0; i < run.energy.devices.size(); ++i) {
     const ClockSummary& device = run.energy.devices[i];
@@ -119,7 +121,7 @@ Subject stage_subject(const Run& run, const RunTotals& totals, std::size_t i) {
   Subject subject{&run, &totals, RuleScope::kStage, i, 0, {}, {}, {}, {}, {}};
   const auto same = [&](const auto& each) { return each.stage == run.stages[i].name; };
   subject.efficiency = index_of(run.efficiency, same);
-  subject.slowdown = index_of(run.perturbation.stages, [&](const auto& each) { return same(each) && each.profiler == "nsys" && each.slowdown; });
+  subject.slowdown = index_of(run.perturbation.stages, [&](const auto& each) { return same(each) && is_tracer(each.profiler) && each.slowdown; });
   subject.energy = index_of(run.energy.stages, same);
   return subject;
 }

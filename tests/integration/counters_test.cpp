@@ -161,6 +161,32 @@ TEST_CASE("counters: trace, stages and kernels by the collector alone") {
   }
 }
 
+TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
+  Injected scene;
+  if (!scene.built()) NL_SKIP("built without the collector's GPU half");
+  scene.perturbation = true;
+  const Outcome outcome = scene.nl_stage({"run", "--config", "cupti", "--set", "tools.cupti=" + scene.env["FAKE_CUPTI"], "--set", "energy.enabled=off",
+                                          "--set", "capture.counters=off", "--set", "perturbation.repeats=2", "--set", "analysis.warmup=none", "--out",
+                                          scene.bundle().string(), "--", scene.unit + "collector/gpu_program", "generate", "4"});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  CHECK(run["perturbation"]["order"] == "bare collector bare collector");
+  std::vector<std::string> passes;
+  for (const auto& pass : run["provenance"]["passes"]) passes.push_back(pass["name"]);
+  CHECK(passes == std::vector<std::string>{"bare", "collector", "bare", "collector-repeat"});
+  REQUIRE_FALSE(run["perturbation"]["stages"].empty());
+  for (const auto& row : run["perturbation"]["stages"]) {
+    CHECK(row["profiler"] == "collector");
+    CHECK(row["bare_ns"].size() == 2);
+    CHECK(row["profiled_ns"].size() == 2);
+  }
+  CHECK_FALSE(fs::exists(scene.bundle() / "perturbation"));
+  CHECK(run["kernels"].size() == 2);  // of the one capture
+  CHECK(scene.text(scene.bundle() / "report.md").find("under the collector") != std::string::npos);
+}
+
 TEST_CASE("counters: the collector may not read them, and the run goes on") {
   Injected scene;
   if (!scene.built()) NL_SKIP("built without the collector's GPU half");

@@ -8,6 +8,7 @@
 #include "collector/trace_format.h"
 #include "orchestrator/launch.h"
 #include "orchestrator/weigh_passes.h"
+#include "parsers/collector_trace.h"
 #include "parsers/nsys_sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/fake_tree.h"
@@ -50,8 +51,8 @@ void write_collector_file(const fs::path& file, Ns prefill_ms) {
 struct Actor : Launcher {
   std::vector<std::string> order;
   std::vector<ProcessSpec> started;
-  double bare_s = 5, nsys_s = 8, export_s = 2;
-  int bare_status = 0, nsys_status = 0;
+  double bare_s = 5, nsys_s = 8, export_s = 2, collector_s = 6;
+  int bare_status = 0, nsys_status = 0, collector_status = 0;
   int interrupt_at = -1, time_out_at = -1;  // counted over all processes
 
   ProcessResult launch(const ProcessSpec& process) override {
@@ -59,9 +60,10 @@ struct Actor : Launcher {
     started.push_back(process);
     ProcessResult result;
     if (const auto folder = process.env.find("NL_STAGE_TRACE_DIR"); folder != process.env.end()) {
-      order.push_back("bare");
-      result.exit_status = bare_status;
-      result.duration_ns = static_cast<Ns>(bare_s * 1e9);
+      const bool traced = process.env.contains("CUDA_INJECTION64_PATH");
+      order.push_back(traced ? "collector" : "bare");
+      result.exit_status = traced ? collector_status : bare_status;
+      result.duration_ns = static_cast<Ns>((traced ? collector_s : bare_s) * 1e9);
       REQUIRE(fs::is_directory(folder->second));
       write_collector_file(fs::path(folder->second) / "w.7.nltrace", 2 + number);
     } else if (process.argv.at(1) == "export") {
@@ -107,11 +109,17 @@ struct Stage {
     fs::create_directories(bundle.path() / "nsys");
   }
 
+  void without_nsys() {
+    tools.nsys.reset();
+    tools.gpus.push_back({});
+    fs::create_directories(bundle.path() / "collector");
+  }
+
   Capture play() {
     const Plan plan = make_plan(config, tools, bundle.path());
     PassRunner passes(actor, bundle, verdict, run.provenance.passes, true);
     Capture capture = launch(plan, config, tools, bundle, passes, verdict);
-    const Trace trace = capture.nsys_sqlite.empty() ? Trace{} : read_nsys_sqlite(capture.nsys_sqlite);
+    const Trace trace = capture.nsys_sqlite.empty() ? read_collector_traces(capture.collector_files) : read_nsys_sqlite(capture.nsys_sqlite);
     weigh_passes(config, plan, capture, trace, nullptr, bundle, run);
     return capture;
   }
@@ -142,6 +150,48 @@ TEST_CASE("bare and traced passes take turns around the capture") {
   CHECK(stage.actor.started[0].forward_output == false);
   CHECK(stage.actor.started[0].stdout_log == stage.bundle.path() / "logs/bare-1.stdout.log");
   CHECK(stage.actor.started[4].stdout_log == stage.bundle.path() / "logs/nsys-repeat-2.stdout.log");
+}
+
+TEST_CASE("the collector's trace has its price as well") {
+  Stage stage;
+  stage.without_nsys();
+  const Capture capture = stage.play();
+  CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector", "bare", "collector"});
+  CHECK_FALSE(stage.verdict.failure());
+  CHECK(stage.run.perturbation.order == "bare collector bare collector bare collector");
+  REQUIRE(stage.run.perturbation.stages.size() == 1);
+  const auto& row = stage.run.perturbation.stages[0];
+  CHECK(row.profiler == "collector");
+  CHECK(row.stage == "prefill");
+  CHECK(row.bare_ns == std::vector<double>{2e6, 4e6, 6e6});
+  CHECK(row.profiled_ns == std::vector<double>{3e6, 5e6, 7e6});
+  CHECK(capture.collector_files.size() == 1);
+  CHECK(fs::exists(stage.bundle.path() / "collector/w.7.nltrace"));
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+  CHECK(stage.actor.started[3].stdout_log == stage.bundle.path() / "logs/collector-repeat-2.stdout.log");
+  CHECK(stage.actor.started[3].env.at("NL_STAGE_TRACE_DIR") == (stage.bundle.path() / "perturbation/collector-2").string());
+}
+
+TEST_CASE("the collector's repetitions keep to the budget, and a workload that fails under it alone is a problem") {
+  Stage stage;
+  stage.without_nsys();
+  SECTION("budget") {
+    stage.config.perturbation.budget_s = 20;  // 5, then pairs of 5 and 6: one fits
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector"});
+    CHECK(stage.run.perturbation.notes.at(0) ==
+          "1 of 3 repetitions were left out: an unprofiled and a traced pass take 11 s, and of perturbation.budget_s (20 s) 4 s are left");
+  }
+  SECTION("status") {
+    stage.actor.collector_status = 3;
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector"});
+    const auto& problems = stage.verdict.problems();
+    CHECK(std::any_of(problems.begin(), problems.end(), [](const auto& problem) {
+      return problem.what == "the workload ended with status 0 unprofiled, and with 3 under the collector";
+    }));
+  }
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
 }
 
 TEST_CASE("no pass is begun that would not fit the budget, and what is left out is said") {

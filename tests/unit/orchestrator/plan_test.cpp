@@ -83,6 +83,22 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   CHECK(text.find("# 4. bare: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
 }
 
+TEST_CASE("unprofiled passes take turns with the collector's, before it counts") {
+  auto config = config_for({"python", "x.py"});
+  config.perturbation.repeats = 2;
+  config.capture.prefer = config.capture.counters = "cupti";
+  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"bare", "collector", "bare", "collector-repeat", "counters-stages", "counters-kernels"});
+  // The same but for where it lands, and how long it may take.
+  auto expected = plan.passes[1].process.env;
+  expected["NL_STAGE_TRACE_DIR"] = "/b/perturbation/collector-2";
+  CHECK(plan.passes[3].process.env == expected);
+  CHECK(plan.passes[3].process.argv == Words{"python", "x.py"});
+  CHECK(plan.passes[3].process.timeout_s == 180);
+  CHECK((plan.passes[3].optional && !plan.passes[3].sample_power && !plan.passes[1].optional));
+  CHECK_FALSE(plan.passes[2].process.env.contains("CUDA_INJECTION64_PATH"));
+}
+
 TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   auto config = config_for({"x"});
   config.perturbation.repeats = 3;

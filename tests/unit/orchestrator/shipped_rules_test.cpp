@@ -206,6 +206,17 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
   CHECK(rules.list.size() >= 24);
 }
 
+TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {
+  const Rules rules = load_rules(kRules, {});
+  for (const auto& [profiler, speaks] : {std::pair("nsys", true), std::pair("collector", true), std::pair("ncu", false)}) {
+    CAPTURE(profiler);
+    Run run = healthy_run();
+    for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, "over 10 %", "", ""};
+    judge(rules, run);
+    CHECK((find(run, {"profiler_perturbation", "prefill", nullptr, nullptr}) != nullptr) == speaks);
+  }
+}
+
 TEST_CASE("every shipped rule that can ask for a change says so in one sentence of everyday words") {
   const char* const kJargon[] = {"kernel", "launch", "cuda", "torch", "tensor", "graph",  "nvtx", "memset", "pageable",
                                  "latency", "bandwidth", "mfu", "mbu", "flop", "fuse", "host", "prefill", "decode", "profil",

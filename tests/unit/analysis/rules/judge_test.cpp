@@ -68,9 +68,7 @@ TEST_CASE("what each kind of missing input is captured with") {
   };
   CHECK(command(RuleScope::kStage, "mfu < 30%") == "nl-stage run --config light --model MODEL.yaml -- python 'my model.py'");
   CHECK(command(RuleScope::kStage, "slowdown > 10%") == "nl-stage run --config deep -- python 'my model.py'");
-  // Only nsys is compared with bare passes.
-  CHECK(command(RuleScope::kStage, "slowdown > 10% and counted_dram_use > 1%") ==
-        "nl-stage run --config cupti --set capture.prefer=nsys -- python 'my model.py'");
+  CHECK(command(RuleScope::kStage, "slowdown > 10% and counted_dram_use > 1%") == "nl-stage run --config cupti -- python 'my model.py'");
   CHECK(command(RuleScope::kRun, "throttled_share > 1%") == "nl-stage run --config deep -- python 'my model.py'");
   CHECK(command(RuleScope::kKernel, "calls > 1") == "nl-stage run --config light -- python 'my model.py'");
   CHECK(command(RuleScope::kOperator, "calls > 1") ==

@@ -18,6 +18,8 @@
 namespace nl {
 namespace {
 
+constexpr const char* kRegisters = "launch__registers_per_thread";
+
 const char* how_text(KernelNames::How how) {
   switch (how) {
     case KernelNames::How::kMangledName: return "mangled_name";
@@ -39,7 +41,7 @@ std::string describe(const NcuLaunch& launch, const char* why) {
 bool worth_keeping(const std::string& metric, const std::map<std::string, double>& all) {
   for (const char* prefix : {"device__", "c2clink__", "nvlink__", "numa__", "profiler__", "derived_temp", "derived__pct_", "launch__"})
     if (metric.compare(0, std::string_view(prefix).size(), prefix) == 0)
-      return metric == "launch__registers_per_thread" || metric == "launch__waves_per_multiprocessor";
+      return metric == kRegisters || metric == "launch__waves_per_multiprocessor";
   if (metric.find(".peak_sustained") != std::string::npos) return false;
   for (const char* rollup : {".min", ".max", ".sum"}) {
     const auto at = metric.find(rollup);
@@ -96,25 +98,30 @@ class LaunchedShapes {
     }
     for (const auto& [shape, device] : launched) {
       const KernelShape& s = trace.shapes[shape];
-      keys_.insert({s.name, s.mangled_name, s.grid, s.block, device});
+      const auto [known, added] = registers_.try_emplace({s.name, s.mangled_name, s.grid, s.block, device}, s.registers_per_thread);
+      if (!added && known->second != s.registers_per_thread) known->second = 0;
     }
   }
 
   struct Found {
     KernelNames::How how = KernelNames::How::kNone;
-    std::vector<ShapeKey> shapes;  // all of one name
+    std::vector<ShapeKey> shapes = {};  // all of one name
+    std::uint32_t registers = 0;        // a thread, by the trace; 0: not known, or not the same for all
     const char* why_not = nullptr;
   };
   Found find(const NcuLaunch& launch) const {
     const auto names = names_.find(launch.kernel_name);
-    if (names.entries.empty()) return {{}, {}, "the trace has no kernel of this name"};
+    if (names.entries.empty()) return {.why_not = "the trace has no kernel of this name"};
     // Two tools number one device alike, unless one of them saw only that one.
     const std::int32_t device = devices_.size() == 1 ? *devices_.begin() : launch.device;
     Found found;
     found.how = names.how;
     for (const std::size_t i : names.entries) {
       const ShapeKey key{pairs_[i].first, pairs_[i].second, launch.grid, launch.block, device};
-      if (keys_.count(key) > 0) found.shapes.push_back(key);
+      const auto launched = registers_.find(key);
+      if (launched == registers_.end()) continue;
+      found.registers = found.shapes.empty() || found.registers == launched->second ? launched->second : 0;
+      found.shapes.push_back(key);
     }
     if (found.shapes.empty()) found.why_not = "the trace has this kernel, but never with this grid, block and device";
     const auto other = [&](const ShapeKey& key) { return key.name != found.shapes[0].name; };
@@ -137,7 +144,7 @@ class LaunchedShapes {
 
   std::vector<std::pair<StringId, StringId>> pairs_;
   KernelNames names_;
-  std::set<ShapeKey> keys_;
+  std::map<ShapeKey, std::uint32_t> registers_;  // of each shape that was launched
   std::set<std::int32_t> devices_;
   std::pair<std::uint32_t, std::int32_t> last_{kNone, 0};
 };
@@ -229,6 +236,8 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
   sample.nsys_max_ns = time.max_ns;
   sample.nsys_calls = time.count;
   fill_metrics(launch, sample);
+  // Not counted but known: CUPTI's counters come without it, as do ncu's small sets.
+  if (pending.found.registers > 0) sample.metrics.try_emplace(kRegisters, pending.found.registers);
   sample.durations_agree = durations_agree(sample);
   return sample;
 }

@@ -74,6 +74,31 @@ nl::Run summarised(const nl::Trace& trace) {
 
 }  // namespace
 
+TEST_CASE("registers are the trace's where the counters come without them; ncu's own say the same") {
+  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  auto by_ncu = nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
+  auto run = summarised(trace), without = summarised(trace);
+  nl::match_ncu(by_ncu, trace, run);
+  for (nl::NcuLaunch& launch : by_ncu.launches) CHECK(launch.metrics.erase("launch__registers_per_thread") == 1);
+  nl::match_ncu(by_ncu, trace, without);
+  std::size_t compared = 0;
+  for (const auto& kernel : *without.kernels)
+    for (const auto& sample : kernel.ncu) {
+      CHECK(sample.metrics.at("launch__registers_per_thread") == sample_of(run, sample.ncu_id).metrics.at("launch__registers_per_thread"));
+      ++compared;
+    }
+  CHECK(compared > 0);
+
+  auto two = small_trace();  // two modules with a kernel of the same name and shape
+  two.shapes[0].registers_per_thread = 16;
+  two.shapes.push_back(two.shapes[0]);
+  two.shapes.back().registers_per_thread = 24;
+  two.kernels[1].shape = 3;
+  auto unclear = summarised(two);
+  nl::match_ncu(report_of("_Zx", 4), two, unclear);
+  CHECK_FALSE(sample_of(unclear, 0).metrics.contains("launch__registers_per_thread"));
+}
+
 TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, with proof") {
   const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
   auto run = summarised(trace);

@@ -133,7 +133,7 @@ class Graphed:
         with torch.cuda.stream(side):  # loads every kernel before the capture
             self._step()
         torch.cuda.current_stream().wait_stream(side)
-        with torch.cuda.graph(self.graph):
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # a profiler's threads may call CUDA meanwhile
             self._step()
 
     def decode(self, token):

@@ -140,8 +140,14 @@ void note_missing_kernels(const Trace& trace, Run& run) {
   if (run.kernels_note.empty()) run.kernels_note = missing_kernels(trace.stats);
 }
 
-void note_fallback(const SummaryOptions& options, bool have_ranges, Run& run) {
+void note_fallback(const SummaryOptions& options, bool have_ranges, bool whole_graphs, Run& run) {
   const std::string stages = fmt::format("{}", fmt::join(options.stages, ", "));
+  if (have_ranges && whole_graphs) {
+    run.problems.push_back(
+        {fmt::format("inside the stages {} there are only CUDA graphs traced as wholes: kernels are ranked by their total GPU time", stages), "",
+         "capture with their nodes: --set nsys.cuda_graph_trace=node, of the collector capture.cuda_graphs=node"});
+    return;
+  }
   run.problems.push_back(
       {have_ranges ? fmt::format("no kernel was launched inside the stages {}: kernels are ranked by their total GPU time", stages)
                    : fmt::format("the capture has no ranges of the stages {}: kernels are ranked by their total GPU time", stages),
@@ -167,7 +173,7 @@ void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& s
     run.kernels->back().time = durations.summary(i);
   }
   const bool any_chosen = std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const auto& k) { return k.chosen_ns > 0; });
-  if (!any_chosen && !order.empty()) note_fallback(options, have_chosen_ranges, run);
+  if (!any_chosen && !order.empty()) note_fallback(options, have_chosen_ranges, !trace.graph_runs.empty(), run);
   select_kernels(sweep, order, options.top_n_kernels, !any_chosen, run);
 }
 

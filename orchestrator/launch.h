@@ -74,8 +74,8 @@ struct Capture {
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };
 
-// The nsys pass and its export with the passes that tell its cost, or the collector pass, whichever the plan
-// has. Trouble goes to the verdict.
+// The nsys pass and its export, or the collector pass, whichever the plan has, with the passes that tell its cost.
+// Trouble goes to the verdict.
 Capture launch(const Plan& plan, const Config& config, const Toolset& tools, const Bundle& bundle, PassRunner& passes,
                Verdict& verdict);
 

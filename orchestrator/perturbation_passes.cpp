@@ -63,10 +63,21 @@ void RepeatedPasses::run_before() {
   }
 }
 
+// The collector's GPU half may not have come to work: another client holds CUPTI, there is no libcupti.
+bool RepeatedPasses::has_trace(const Capture& capture) const {
+  if (plan_.traced_by != kByCupti || repeats_.before.empty()) return capture.any();
+  try {
+    return read_collector_traces(capture.collector_files).has_kernel_data;
+  } catch (const Error&) {
+    return false;  // whoever reads it for the report says why
+  }
+}
+
 // A bare pass, then a traced one, as long as both will fit.
 Repeats RepeatedPasses::run_after(const Capture& capture) {
   compare_exits(capture);
   for (const char* name : {"nsys", "nsys-export", "collector"}) traced_s_ += duration_of(passes_.records(), name);
+  traced_ = has_trace(capture);
   for (std::size_t i = capture_at_; i < plan_.passes.size(); ++i) {
     const Pass& pass = plan_.passes[i];
     if (pass.name == "bare") {
@@ -87,6 +98,7 @@ Repeats RepeatedPasses::run_after(const Capture& capture) {
 std::string RepeatedPasses::no_further(const Capture& capture) const {
   if (verdict_.stopped()) return "the run was ended early";
   if (!capture.any() || verdict_.failure()) return "the captured pass did not go well";
+  if (!traced_) return "the captured pass recorded no GPU work: there is no trace to tell the cost of";
   if (repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
   if (!fits(bare_s_ + traced_s_))
     return fmt::format("an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
@@ -157,9 +169,9 @@ void RepeatedPasses::run_repeat(const Pass& pass, const Pass* read) {
   Passing files{{bundle_.path() / pass.outputs.at(0)}};
   if (read != nullptr) files.paths.push_back(bundle_.path() / read->outputs.at(0));
   const auto traced = run_within_budget(pass);
+  if (traced) passes_.last().outputs.clear();
   if (!ended_well(traced)) return;
   passes_.last().detail = "for its timings: not kept";
-  passes_.last().outputs.clear();
   read_repeat(pass, read, traced->duration_ns);
 }
 
@@ -167,12 +179,17 @@ void RepeatedPasses::read_repeat(const Pass& pass, const Pass* read, Ns duration
   if (read != nullptr) {
     Pass quiet = *read;
     quiet.process.label = "export of the " + pass.process.label;
-    if (!ended_well(run_within_budget(quiet))) return;
-    passes_.last().outputs.clear();
+    const auto exported = run_within_budget(quiet);
+    if (exported) passes_.last().outputs.clear();
+    if (!ended_well(exported)) return;
   }
   try {
     const Trace trace = read != nullptr ? read_nsys_sqlite(bundle_.path() / read->outputs.at(0))
                                         : read_collector_traces(collector_files(bundle_.path() / pass.outputs.at(0)));
+    if (read == nullptr && !trace.has_kernel_data) {
+      repeats_.notes.push_back(pass.process.label + ": the collector recorded no GPU work, so it does not count");
+      return;
+    }
     repeats_.after.push_back(pass_times(tracer_of(plan_), trace, warmup_rule(config_), duration_ns));
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));

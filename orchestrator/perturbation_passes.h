@@ -25,6 +25,7 @@ class RepeatedPasses {
   std::optional<ProcessResult> run_within_budget(Pass pass);
   void read_bare(const Pass& pass, Ns duration_ns, std::vector<PassTimes>& times);
   bool fits(double seconds) const;
+  bool has_trace(const Capture& capture) const;
   std::string no_further(const Capture& capture) const;
   void compare_exits(const Capture& capture);
   void leave_out(std::size_t from, const std::string& why);
@@ -37,6 +38,7 @@ class RepeatedPasses {
   Repeats repeats_;
   std::size_t capture_at_ = 0;  // in the plan
   double spent_s_ = 0, bare_s_ = 0, traced_s_ = 0;  // traced: with its export
+  bool traced_ = false;  // the capture has GPU work, so that its price can be told
   std::optional<int> bare_exit_;  // of the first bare pass that came to its end
 };
 

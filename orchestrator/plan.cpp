@@ -57,6 +57,8 @@ void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const
   if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0)
     plan.adaptations.push_back(
         "capture.pc_sampling is set, and the GPU samples stalls or activity, not both: activity is not sampled");
+  if (config.capture.cuda_graphs == "graph" && config.capture.pc_sampling > 0)
+    plan.adaptations.push_back("capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes");
   add_cupti_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
 }

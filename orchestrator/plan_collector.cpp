@@ -26,7 +26,8 @@ Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bund
   load_gpu_half(pass, config, tools);
   auto& env = pass.process.env;
   env["NL_STAGE_CUDA_CALLS"] = config.capture.cuda_calls;
-  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.cuda_graphs;
+  // Stalls belong to kernels, those inside graphs as well.
+  env["NL_STAGE_CUDA_GRAPHS"] = config.capture.pc_sampling > 0 ? "node" : config.capture.cuda_graphs;
   env["NL_STAGE_GPU_BUFFER_KB"] = std::to_string(config.capture.buffer_kb);
   env["NL_STAGE_GPU_BUFFERS"] = std::to_string(config.capture.buffers);
   env["NL_STAGE_FLUSH_MS"] = std::to_string(config.capture.flush_ms);

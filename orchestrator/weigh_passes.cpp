@@ -35,6 +35,12 @@ Perturbation weigh(const Config& config, const Plan& plan, const Capture& captur
     none.notes = repeats.notes;
     return none;
   }
+  if (plan.traced_by == kByCupti && !trace.has_kernel_data) {
+    Perturbation none;
+    none.note = "the collector recorded no GPU work: there is no trace to tell the cost of";
+    none.notes = repeats.notes;
+    return none;
+  }
   if (capture.any()) passes.push_back(pass_times(tracer_of(plan), trace, warmup_rule(config), duration_of(run, tracer_of(plan))));
   passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
   if (const Ns ncu_ns = duration_of(run, "ncu"); ncu_ns > 0) passes.push_back({"ncu", {}, ncu_ns});
@@ -43,13 +49,19 @@ Perturbation weigh(const Config& config, const Plan& plan, const Capture& captur
   return result;
 }
 
-// The meters' numbers of the GPUs that ran kernels; all where that is not known.
+bool ran_graph(const Trace& trace, std::int32_t device) {
+  return std::any_of(trace.graph_runs.begin(), trace.graph_runs.end(),
+                     [&](const GraphRun& run) { return run.queue < trace.queues.size() && trace.queues[run.queue].device == device; });
+}
+
+// The meters' numbers of the GPUs that ran kernels, or graphs of them; all where that is not known.
 std::set<std::int32_t> used_devices(const Trace& trace, const Run& run, const std::vector<std::string>& uuids) {
   std::set<std::int32_t> used;
   if (!run.kernels) return used;
   for (const Device& device : trace.devices) {
     const bool busy = std::any_of(run.kernels->begin(), run.kernels->end(),
-                                  [&](const KernelEntry& kernel) { return kernel.device == device.id; });
+                                  [&](const KernelEntry& kernel) { return kernel.device == device.id; }) ||
+                      ran_graph(trace, device.id);
     // NVML: "GPU-03332c53-ff42-…", nsys: the same without its beginning.
     for (std::size_t i = 0; busy && !device.uuid.empty() && i < uuids.size(); ++i)
       if (uuids[i].ends_with(device.uuid)) used.insert(static_cast<std::int32_t>(i));

@@ -85,6 +85,12 @@ void note_clocks(Trace& trace) {
     launch.add(kernel.start_ns - call.start_ns);
     add_waits(kernel.end_ns(), call, trace.queues[kernel.queue]);
   }
+  for (const GraphRun& run : trace.graph_runs) {
+    if (run.api == kNone) continue;
+    const ApiCall& call = trace.api_calls[run.api];
+    launch.add(run.start_ns - call.start_ns);
+    add_waits(run.end_ns, call, trace.queues[run.queue]);
+  }
   for (const MemOp& op : trace.mem_ops) {
     if (op.api == kNone) continue;
     const ApiCall& call = trace.api_calls[op.api];

@@ -128,7 +128,7 @@ void GpuMerge::add_facts(const Part& part) {
   count(stats, "GPU record that CUPTI dropped, because its buffers were full", part.gpu.dropped);
   count(stats, "GPU record without its times: the work was under way when the process ended", part.gpu.unfinished);
   for (const std::string& note : part.gpu.notes) add_note(stats.notes, note);
-  if (!part.gpu.session && trace_.kernels.empty() && trace_.mem_ops.empty()) return;
+  if (!part.gpu.session && trace_.kernels.empty() && trace_.mem_ops.empty() && trace_.graph_runs.empty()) return;
   trace_.has_kernel_data = trace_.has_mem_data = true;
   trace_.has_api_data = trace_.has_api_data || part.gpu.calls_chosen != trace_format::CallChoice::kNone;
 }

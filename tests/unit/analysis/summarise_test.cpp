@@ -229,6 +229,21 @@ TEST_CASE("top-N: time inside the chosen stages decides, names count once over d
   CHECK(fallback.problems[0].what.find("no ranges of the stages decode") != std::string::npos);
 }
 
+TEST_CASE("top-N: where the stages hold nothing but graphs traced as wholes, that is the reason given") {
+  Builder b;
+  b.range("LLM", "prefill", 0, 100);
+  b.kernel("outside", 1000, 9000, b.call(210));
+  const auto why = [&] {
+    const auto run = b.run({{"prefill"}, 1});
+    REQUIRE(run.problems.size() == 1);
+    return run.problems[0].what + " / " + run.problems[0].hint;
+  };
+  CHECK(why().find("no kernel was launched inside the stages prefill") == 0);
+  b.trace.graph_runs.push_back({300, 400, 0, b.call(10)});
+  CHECK(why().find("inside the stages prefill there are only CUDA graphs traced as wholes") == 0);
+  CHECK(why().find("capture.cuda_graphs=node") != std::string::npos);
+}
+
 TEST_CASE("files of the collector without kernels: what it says, or that they are of a counter pass") {
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;

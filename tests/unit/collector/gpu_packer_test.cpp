@@ -145,6 +145,22 @@ TEST_CASE("graphs as wholes lie among kernels, and share their queues and times"
   CHECK(trace.duration_ns == 29'000);
 }
 
+TEST_CASE("nothing but graphs as wholes: they are linked, and bound the clocks") {
+  PackedFile file;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    std::uint64_t start = PackedFile::kStart + i * 10'000;
+    file.add(call(start, start + 900, i + 1));
+    file.add(cupti::GraphRecord{cupti::kGraphTrace, i + 1, start + 2000 + i, start + 9000, 0, 5, 0, 0});
+  }
+  file.finish();
+  Trace trace = file.read();
+  CHECK(trace.has_kernel_data);  // although no record says that CUPTI began
+  REQUIRE((trace.kernels.empty() && trace.graph_runs.size() == 2));
+  for (std::size_t i = 0; i < 2; ++i) CHECK(trace.graph_runs[i].api == i);
+  REQUIRE(trace.clock);
+  CHECK(trace.clock->launch_slack_ns == 2000);
+}
+
 TEST_CASE("a clock that is ahead is set back") {
   PackedFile file;
   file.add(kernel(PackedFile::kStart + 5'000'000, PackedFile::kStart + 5'000'700, 1), 4'000'000);

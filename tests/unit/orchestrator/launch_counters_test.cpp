@@ -154,6 +154,21 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
   CHECK(line.find("NL_STAGE_COUNTERS=stages") != std::string::npos);
 }
 
+TEST_CASE("counters: where all kernels are in graphs traced as wholes, the stages are counted all the same") {
+  Scene scene;
+  for (const Kernel& kernel : scene.trace.kernels)
+    scene.trace.graph_runs.push_back({kernel.start_ns, kernel.end_ns(), static_cast<std::uint32_t>(kernel.queue), kernel.api});
+  scene.trace.kernels.clear();
+  scene.run = {};
+  analyse_trace(scene.trace, scene.config, scene.run);
+  scene.run.provenance.captured_by = kByCupti;
+  scene.play();
+  CHECK(scene.outcomes() == Words{"counters-stages ok"});
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.stage("prefill").counters);
+  CHECK(scene.run.provenance.adaptations.at(0).starts_with("all of the GPU's work is inside CUDA graphs that were traced as wholes"));
+}
+
 TEST_CASE("counters: a kernel that is launched outside of the ranges is looked for everywhere, once") {
   Scene scene;
   scene.collector.only_anywhere = true;

@@ -23,8 +23,8 @@ namespace {
 
 const fs::path kCapture = fs::path(NL_FIXTURES) / "h200-probe/probe_node.sqlite";
 
-// A collector's file with one LLM:prefill of so many milliseconds.
-void write_collector_file(const fs::path& file, Ns prefill_ms) {
+// A collector's file with one LLM:prefill of so many milliseconds, and a GPU half that came to work where it was `traced`.
+void write_collector_file(const fs::path& file, Ns prefill_ms, bool traced) {
   namespace format = trace_format;
   std::string bytes;
   const auto add = [&](auto record, format::Kind kind, std::uint32_t id, const std::string& tail = {}) {
@@ -44,6 +44,7 @@ void write_collector_file(const fs::path& file, Ns prefill_ms) {
   add(format::String{{}, 7, 0}, format::Kind::kString, 2, "prefill");
   add(format::Event{{}, 1000, 1, 0}, format::Kind::kPush, 2);
   add(format::Pop{{}, 1000 + prefill_ms * 1'000'000}, format::Kind::kPop, 1);
+  if (traced) add(format::GpuSession{{}, 900, 1, 1}, format::Kind::kGpuSession, 130001);
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
@@ -54,6 +55,7 @@ struct Actor : Launcher {
   double bare_s = 5, nsys_s = 8, export_s = 2, collector_s = 6;
   int bare_status = 0, nsys_status = 0, collector_status = 0;
   int interrupt_at = -1, time_out_at = -1;  // counted over all processes
+  int works_until = 100;                    // from then on the collector's GPU half records nothing
 
   ProcessResult launch(const ProcessSpec& process) override {
     const int number = static_cast<int>(order.size());
@@ -65,7 +67,7 @@ struct Actor : Launcher {
       result.exit_status = traced ? collector_status : bare_status;
       result.duration_ns = static_cast<Ns>((traced ? collector_s : bare_s) * 1e9);
       REQUIRE(fs::is_directory(folder->second));
-      write_collector_file(fs::path(folder->second) / "w.7.nltrace", 2 + number);
+      write_collector_file(fs::path(folder->second) / "w.7.nltrace", 2 + number, traced && number < works_until);
     } else if (process.argv.at(1) == "export") {
       order.push_back("export");
       result.duration_ns = static_cast<Ns>(export_s * 1e9);
@@ -191,6 +193,37 @@ TEST_CASE("the collector's repetitions keep to the budget, and a workload that f
       return problem.what == "the workload ended with status 0 unprofiled, and with 3 under the collector";
     }));
   }
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+}
+
+TEST_CASE("a collector that recorded no GPU work has no price") {
+  Stage stage;
+  stage.without_nsys();
+  SECTION("not at all: nothing is repeated") {
+    stage.actor.works_until = 0;
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector"});
+    CHECK(stage.run.perturbation.stages.empty());
+    CHECK(stage.run.perturbation.note == "the collector recorded no GPU work: there is no trace to tell the cost of");
+    CHECK(stage.run.perturbation.notes.at(0) ==
+          "2 of 3 repetitions were left out: the captured pass recorded no GPU work: there is no trace to tell the cost of");
+  }
+  SECTION("in one of the repetitions: that one does not count") {
+    stage.actor.works_until = 4;
+    stage.play();
+    CHECK(stage.run.perturbation.order == "bare collector bare collector bare");
+    CHECK(stage.run.perturbation.notes.at(0) == "traced pass 3 of 3: the collector recorded no GPU work, so it does not count");
+  }
+}
+
+TEST_CASE("what an interrupted repetition left is gone, from the bundle and from its list") {
+  Stage stage;
+  stage.without_nsys();
+  stage.actor.interrupt_at = 3;
+  stage.play();
+  CHECK(stage.actor.order.size() == 4);
+  CHECK(stage.outcomes().at(3) == "collector-repeat interrupted");
+  CHECK(stage.run.provenance.passes.at(3).outputs.empty());
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
 }
 

@@ -99,6 +99,17 @@ TEST_CASE("unprofiled passes take turns with the collector's, before it counts")
   CHECK_FALSE(plan.passes[2].process.env.contains("CUDA_INJECTION64_PATH"));
 }
 
+TEST_CASE("stalls are sampled by kernel, so graphs are then traced by their nodes") {
+  auto config = config_for({"x"});
+  config.capture.prefer = "cupti";
+  config.capture.cuda_graphs = "graph";
+  CHECK(nl::make_plan(config, gpu_machine(), "/b").passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "graph");
+  config.capture.pc_sampling = 18;
+  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(plan.passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "node");
+  CHECK(has(plan.adaptations, "capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes"));
+}
+
 TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   auto config = config_for({"x"});
   config.perturbation.repeats = 3;

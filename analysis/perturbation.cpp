@@ -30,12 +30,10 @@ std::vector<double> logs(const std::vector<double>& values) {
 // Rounded first, so that nothing reads "-0.0 %".
 std::string percent(double ratio) { return fmt::format("{:.1f} %", std::round(1000 * ratio) / 10 + 0.0); }
 
-std::string named(const std::string& profiler) { return profiler == "collector" ? "the collector" : profiler; }
-
 std::string change_words(const StageSlowdown& row) {
   const double change = *row.slowdown;
   return fmt::format("{} ran {} {} under {}", row.stage, percent(std::abs(change)), change < 0 ? "faster" : "slower",
-                     named(row.profiler));
+                     profiler_words(row.profiler));
 }
 
 void judge(StageSlowdown& row) {
@@ -48,7 +46,7 @@ void judge(StageSlowdown& row) {
   row.verdict = over ? "over 10 %" : under ? "under 10 %" : "undecidable";
   const std::string span = fmt::format("95 %: {} to {}", percent(*row.low), percent(*row.high));
   if (*row.low <= 0 && *row.high >= 0)
-    row.summary = fmt::format("{} under {}: no difference that could be told ({})", row.stage, named(row.profiler), span);
+    row.summary = fmt::format("{} under {}: no difference that could be told ({})", row.stage, profiler_words(row.profiler), span);
   else
     row.summary = fmt::format("{} ({})", change_words(row), span);
   if (!over && !under) row.summary += "; whether it is more than 10 % cannot be told";
@@ -68,7 +66,7 @@ void compare(StageSlowdown& row, bool single_will_do) {
     row.note = "it took no time in at least one of the passes";
   if (!row.note.empty()) {
     row.verdict = "undecidable";
-    row.summary = fmt::format("{} under {}: not compared, {}", row.stage, named(row.profiler), row.note);
+    row.summary = fmt::format("{} under {}: not compared, {}", row.stage, profiler_words(row.profiler), row.note);
     return;
   }
   const std::vector<double> bare = logs(row.bare_ns), profiled = logs(row.profiled_ns);
@@ -108,7 +106,7 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::str
   if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work) {
     row.note = fmt::format("the passes did not do the same work: {} to {} windows", windows.least, windows.most);
     row.verdict = "undecidable";
-    row.summary = fmt::format("{} under {}: not compared, {}", stage, named(profiler), row.note);
+    row.summary = fmt::format("{} under {}: not compared, {}", stage, profiler_words(profiler), row.note);
   }
   compare(row, false);
   return row;
@@ -134,6 +132,8 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 }
 
 }  // namespace
+
+std::string profiler_words(const std::string& profiler) { return profiler == "collector" ? "the collector" : profiler; }
 
 PassTimes pass_times(const std::string& profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
   const StageTable table(trace);

@@ -25,6 +25,9 @@ struct PassTimes {
   Ns duration_ns = 0;  // of the whole process
 };
 
+// As a sentence names it.
+std::string profiler_words(const std::string& profiler);
+
 // The stages of one pass as the main analysis sees them, from its ranges alone.
 PassTimes pass_times(const std::string& profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns);
 

@@ -17,6 +17,7 @@
 #include "analysis/stages.h"
 #include "analysis/time_summary.h"
 #include "analysis/timeline.h"
+#include "model/notes.h"
 
 namespace nl {
 namespace {
@@ -145,7 +146,7 @@ void note_fallback(const SummaryOptions& options, bool have_ranges, bool whole_g
   if (have_ranges && whole_graphs) {
     run.problems.push_back(
         {fmt::format("inside the stages {} there are only CUDA graphs traced as wholes: kernels are ranked by their total GPU time", stages), "",
-         "capture with their nodes: --set nsys.cuda_graph_trace=node, of the collector capture.cuda_graphs=node"});
+         fmt::format("capture with their nodes: {}", kTraceNodes)});
     return;
   }
   run.problems.push_back(

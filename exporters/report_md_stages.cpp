@@ -6,6 +6,7 @@
 #include "exporters/figure_text.h"
 #include "exporters/markdown.h"
 #include "exporters/report_md_sections.h"
+#include "model/notes.h"
 
 namespace nl::report_md {
 namespace {
@@ -202,9 +203,7 @@ std::string coverage(const Run& run) {
   table.add({"stage time in which the GPU did nothing", captured_share(run.phases.ranges_without_gpu_share)});
   std::string text = "\n## What the capture explains\n\n" + table.text();
   if (run.coverage.graph_only_share.value_or(0) > 0)
-    text +=
-        "\nCapture with graph nodes (nsys.cuda_graph_trace: node, of the collector capture.cuda_graphs: node) to see the kernels inside the "
-        "graphs.\n";
+    text += fmt::format("\nCapture with graph nodes ({}) to see the kernels inside the graphs.\n", kTraceNodes);
   return text;
 }
 

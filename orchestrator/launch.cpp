@@ -47,10 +47,7 @@ bool is_output(const Bundle& bundle, const Pass& pass, const fs::path& file) {
 Capture launch_collector(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
                          Verdict& verdict) {
   Capture capture;
-  Pass waiting = pass;
-  waiting.process.wait_for_tree = true;  // as nsys does with --wait=all
-  waiting.process.signal_group = true;   // a shell script passes no signal on
-  const auto result = passes.run(std::move(waiting));
+  const auto result = passes.run(pass);
   if (!result) return capture;
   capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(bundle.path() / "collector");

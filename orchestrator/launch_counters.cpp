@@ -8,6 +8,7 @@
 #include "analysis/counters.h"
 #include "analysis/ncu_match.h"
 #include "collector/peer_kernels.h"
+#include "model/notes.h"
 #include "orchestrator/selected_kernels.h"
 #include "parsers/collector_counters.h"
 
@@ -206,12 +207,10 @@ bool is_permission_trouble(const std::string& trouble) {
 
 void launch_counters(const Config& config, const Toolset& tools, const Trace& trace, const Bundle& bundle,
                      PassRunner& passes, Verdict& verdict, Run& run) {
-  const bool only_graphs = run.kernels && run.kernels->empty() && !trace.graph_runs.empty();
-  if (only_graphs)
+  if (only_whole_graphs(trace, run)) {
     run.provenance.adaptations.push_back(
-        "all of the GPU's work is inside CUDA graphs that were traced as wholes: no kernel is counted (--set capture.cuda_graphs=node, "
-        "nsys.cuda_graph_trace=node)");
-  if (!only_graphs && (!run.kernels || run.kernels->empty())) {
+        fmt::format("all of the GPU's work is inside CUDA graphs that were traced as wholes: no kernel is counted ({})", kTraceNodes));
+  } else if (!run.kernels || run.kernels->empty()) {
     if (!tools.gpus.empty() && !verdict.failure())
       verdict.add(ErrorKind::kCapture, "the workload ran no kernel on the GPU, so there was nothing to count", "the trace",
                   "check that the workload uses the GPU");

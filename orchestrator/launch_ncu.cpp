@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/ncu_match.h"
+#include "model/notes.h"
 #include "orchestrator/ncu_diagnosis.h"
 #include "orchestrator/selected_kernels.h"
 #include "parsers/ncu_csv.h"
@@ -164,9 +165,9 @@ class NcuLaunches {
 void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, const Bundle& bundle,
                 PassRunner& passes, Verdict& verdict, Run& run) {
   if (!config.ncu.enabled) return note_all(run, "ncu is switched off in this configuration (ncu.enabled)");
-  if (run.kernels && run.kernels->empty() && !trace.graph_runs.empty() && !verdict.failure())
+  if (only_whole_graphs(trace, run) && !verdict.failure())
     return verdict.add(ErrorKind::kCapture, "all of the GPU's work is inside CUDA graphs that were traced as wholes, so ncu had no kernel to measure",
-                       "the trace", "--set nsys.cuda_graph_trace=node, of the collector capture.cuda_graphs=node");
+                       "the trace", kTraceNodes);
   if (!run.kernels || run.kernels->empty()) {
     if (!tools.gpus.empty() && !verdict.failure())
       verdict.add(ErrorKind::kCapture, "the workload ran no kernel on the GPU, so there was nothing for ncu to measure",

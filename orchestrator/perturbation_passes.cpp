@@ -67,7 +67,7 @@ void RepeatedPasses::run_before() {
 bool RepeatedPasses::has_trace(const Capture& capture) const {
   if (plan_.traced_by != kByCupti || repeats_.before.empty()) return capture.any();
   try {
-    return read_collector_traces(capture.collector_files).has_kernel_data;
+    return gpu_half_recorded(capture.collector_files);
   } catch (const Error&) {
     return false;  // whoever reads it for the report says why
   }
@@ -201,7 +201,7 @@ void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!bare_exit_ || !capture.workload_exit || *bare_exit_ == *capture.workload_exit || verdict_.stopped()) return;
   verdict_.add(ErrorKind::kCapture,
                fmt::format("the workload ended with status {} unprofiled, and with {} under {}", *bare_exit_,
-                           *capture.workload_exit, plan_.traced_by == kByNsys ? "nsys" : "the collector"),
+                           *capture.workload_exit, profiler_words(tracer_of(plan_))),
                "logs/bare-1.stderr.log", "run it alone a few times: if it always ends well, the profiler disturbs it");
 }
 

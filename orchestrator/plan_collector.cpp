@@ -42,7 +42,6 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
   Pass pass = cupti_pass(config, tools, bundle);
   make_repeat(pass, "collector-repeat", config, bundle, number);
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
-  pass.process.wait_for_tree = pass.process.signal_group = true;  // as in the collector pass
   pass.outputs = {folder};
   return pass;
 }
@@ -55,6 +54,8 @@ Pass ranges_pass(const std::string& name, const Config& config, const Toolset& t
   pass.process.argv = config.workload.command;
   pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
+  pass.process.wait_for_tree = true;  // as nsys does with --wait=all
+  pass.process.signal_group = true;   // a shell script passes no signal on
   pass.outputs = {folder};
   return pass;
 }

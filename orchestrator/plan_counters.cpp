@@ -23,8 +23,6 @@ Pass counter_pass(const std::string& what, const Config& config, const Toolset& 
   auto& env = pass.process.env;
   env["NL_STAGE_COUNTERS"] = what;
   env["NL_STAGE_COUNTER_METRICS"] = fmt::format("{}", fmt::join(config.capture.counter_metrics, ","));
-  // As in the collector pass.
-  pass.process.wait_for_tree = pass.process.signal_group = true;
   return pass;
 }
 

@@ -17,7 +17,6 @@ Pass bare_pass(const Config& config, const Toolset& tools, const fs::path& bundl
   Pass pass = ranges_pass("bare", config, tools, bundle, fs::path("bare") / std::to_string(number), timeout_s);
   for (const auto& variable : tools.injection_env) pass.process.unset_env.push_back(variable);
   log_apart(pass, bundle, number);
-  pass.process.wait_for_tree = pass.process.signal_group = true;  // as in the collector pass
   pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
   pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number,
                              config.perturbation.repeats);

@@ -3,8 +3,14 @@
 #include <vector>
 
 #include "model/run.h"
+#include "model/trace.h"
 
 namespace nl {
+
+// All of the GPU's work is inside CUDA graphs that were traced as wholes: there is no kernel to choose.
+inline bool only_whole_graphs(const Trace& trace, const Run& run) {
+  return run.kernels && run.kernels->empty() && !trace.graph_runs.empty();
+}
 
 // The kernels that counters are wanted of.
 inline std::vector<KernelEntry*> selected_kernels(Run& run) {

@@ -70,4 +70,13 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
   return trace;
 }
 
+bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
+  return std::any_of(paths.begin(), paths.end(), [](const auto& path) {
+    File file;
+    ImportStats stats;
+    collector_trace::read_file(path, file, stats, [](const File& some) { return some.gpu.recorded(); });
+    return file.gpu.recorded();
+  });
+}
+
 }  // namespace nl

@@ -16,4 +16,7 @@ enum class CallRows {
 // middle of a record (the process was killed) gives all records before it.
 Trace read_collector_traces(const std::vector<std::filesystem::path>& files, CallRows rows = CallRows::kWork);
 
+// Whether the GPU half recorded in any of them, if only nothing; they are not read any further than that takes.
+bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);
+
 }  // namespace nl

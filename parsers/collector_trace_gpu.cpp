@@ -126,6 +126,20 @@ class Block {
     return time.usable();
   }
 
+  // When work ran; false, and counted, where that or its queue is not known.
+  template <typename Row>
+  bool locate(Row& row, const When& time, const char* impossible, const char* lost) {
+    if (!usable(time, impossible)) return false;
+    if (row.queue == kNone) {
+      ++damage_[lost];
+      return false;
+    }
+    row.start_ns = time.start_ns;
+    row.end_ns = time.start_ns + static_cast<Ns>(time.duration_ns);
+    row.api = time.correlation;
+    return true;
+  }
+
   // 11 00 d0 0f 8c 17 02: a kernel on the queue of the last, shape 0 …
   void kernel(std::uint8_t flags) {
     std::uint32_t queue = place(flags, queue_);
@@ -157,14 +171,7 @@ class Block {
     When time = when(work_);
     op.bytes = bytes_.number();
     node(flags);
-    if (!usable(time, "copy or set with an impossible time")) return;
-    if (op.queue == kNone) {
-      ++damage_["copy or set whose stream was lost"];
-      return;
-    }
-    op.start_ns = time.start_ns;
-    op.end_ns = time.start_ns + static_cast<Ns>(time.duration_ns);
-    op.api = time.correlation;
+    if (!locate(op, time, "copy or set with an impossible time", "copy or set whose stream was lost")) return;
     op.in_graph = (flags & format::kTagGraphNode) != 0;
     op.kind = tag == Tag::kSet ? MemOpKind::kMemset : MemOpKind::kOther;
     op.label = static_cast<std::uint32_t>(kind);
@@ -176,14 +183,7 @@ class Block {
     run.queue = place(flags, queue_);
     bytes_.number();  // which graph
     When time = when(work_);
-    if (!usable(time, "CUDA graph with an impossible time")) return;
-    if (run.queue == kNone) {
-      ++damage_["CUDA graph whose stream was lost"];
-      return;
-    }
-    run.start_ns = time.start_ns;
-    run.end_ns = time.start_ns + static_cast<Ns>(time.duration_ns);
-    run.api = time.correlation;
+    if (!locate(run, time, "CUDA graph with an impossible time", "CUDA graph whose stream was lost")) return;
     gpu_.graph_runs.push_back(run);
   }
 

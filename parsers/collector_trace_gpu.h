@@ -75,6 +75,8 @@ struct GpuData {
   std::uint64_t dropped = 0, unfinished = 0;
   std::vector<std::string> notes;
   GpuMetrics metrics;
+
+  bool recorded() const { return session || !kernels.empty() || !mem_ops.empty() || !graph_runs.empty(); }
 };
 
 // True where the record is one of the GPU half. `at` has head.bytes bytes.

@@ -163,7 +163,7 @@ bool read_header(const std::filesystem::path& path, const std::vector<char>& byt
 
 std::string fixed_text(const char* text, std::size_t capacity) { return std::string(text, strnlen(text, capacity)); }
 
-bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats) {
+bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats, bool (*enough)(const File& file)) {
   std::ifstream in(path, std::ios::binary);
   if (!in) refuse(path, "cannot read the collector trace", "check that the file exists and may be read");
   std::vector<char> chunk(format::kChunkBytes);
@@ -179,7 +179,10 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);
   chunk.resize(format::kChunkBytes);
-  for (; got > 0; got = fill(), skip = 0) read_chunk(chunk.data() + skip, chunk.data() + got, file, stats.rows_damaged);
+  for (; got > 0; got = fill(), skip = 0) {
+    read_chunk(chunk.data() + skip, chunk.data() + got, file, stats.rows_damaged);
+    if (enough != nullptr && enough(file)) break;
+  }
   return true;
 }
 

@@ -210,6 +210,14 @@ TEST_CASE("collector trace: what is none is refused with a reason") {
   CHECK_THROWS_AS(read(odd), Error);
 }
 
+TEST_CASE("collector trace: ranges alone are no work of the GPU half") {
+  Folder folder;
+  small_file().write(folder / "ranges");
+  CHECK_FALSE(nl::gpu_half_recorded({folder / "ranges"}));
+  CHECK_FALSE(nl::gpu_half_recorded({}));
+  CHECK_THROWS_AS(nl::gpu_half_recorded({folder / "absent"}), Error);
+}
+
 TEST_CASE("collector trace: no file is an empty capture") {
   Trace trace = read_collector_traces({});
   CHECK(trace.ranges.empty());
@@ -231,6 +239,7 @@ TEST_CASE("traces of a real GPU") {
     REQUIRE(kernel.api < trace.api_calls.size());
     REQUIRE(kernel.start_ns > trace.api_calls[kernel.api].start_ns);
   }
+  CHECK(nl::gpu_half_recorded({torch.file}));
   const Unpacked graph(NL_FIXTURES "/h200-collector/llm-cuda-graph.nltrace.gz");
   const nl::Trace nodes = nl::read_collector_traces({graph.file});
   CHECK(std::any_of(nodes.kernels.begin(), nodes.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));

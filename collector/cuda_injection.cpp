@@ -20,6 +20,7 @@
 #include "collector/gpu_trace.h"
 #include "collector/kernel_counters.h"
 #include "collector/lock.h"
+#include "collector/peer_copies.h"
 #include "collector/range_profiler.h"
 #include "collector/recorder.h"
 #include "collector/stage_counters.h"
@@ -69,6 +70,7 @@ void around_device_reset(const cupti::CallbackData& call) {
 void around_driver_call(const cupti::CallbackData& call) {
   if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
   else if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
+  else if (brings_peer_memory(call.function)) trace_peer_copies();
   else around_launch(call);
 }
 
@@ -86,6 +88,7 @@ void on_resource(std::uint32_t what, void* context) {
   }
   std::uint32_t device = 0;
   if (what != cupti::kContextCreated || !context_created(injection.library, context, device)) return;
+  if (have_several_devices()) trace_peer_copies();
   sample_stalls_of(context, device);
   sample_activity_of(device);
 }
@@ -152,9 +155,9 @@ bool listen(cupti::Domain domain, std::uint32_t function) {
   return enable != nullptr && enable(1, injection.subscriber, domain, function) == cupti::kSuccess;
 }
 
-void listen_to_contexts() {
-  listen(cupti::kDomainResource, cupti::kContextCreated);
+bool listen_to_contexts() {
   listen(cupti::kDomainResource, cupti::kContextDestroyStarting);
+  return listen(cupti::kDomainResource, cupti::kContextCreated) && injection.library.profiler.cuptiGetDeviceId != nullptr;
 }
 
 void listen_to(cupti::Domain domain, bool (*wanted)(const char* function)) {
@@ -177,7 +180,8 @@ bool start_tracing() {
   if (!trace_gpu(injection.library)) return false;
   listen_to_device_reset();
   if (waits_are_calls()) listen_to_stream_waits();
-  listen_to_contexts();
+  listen_to(cupti::kDomainDriver, brings_peer_memory);
+  if (!listen_to_contexts()) trace_peer_copies();  // nobody would tell of a second GPU
   sample_stalls(injection.library);
   sample_activity(injection.library);
   injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);

@@ -41,4 +41,9 @@ std::size_t device_contexts(GpuContext (&contexts)[kMaxContexts]) {
   return count;
 }
 
+bool have_several_devices() {
+  GpuContext contexts[kMaxContexts];
+  return device_contexts(contexts) > 1;
+}
+
 }  // namespace nl::collector

@@ -25,6 +25,7 @@ struct GpuTrace {
   std::atomic<std::int64_t> clock_ahead_ns{0};
   bool devices_known = false;             // under the log's lock
   bool own_clock = false;                 // CUPTI stamps with our clock
+  std::atomic<bool> peer_copies{false};
   GpuBuffers buffers;
   CallChooser calls;
 };
@@ -154,7 +155,7 @@ void record_session(CallChoice calls) {
   GpuLog().append(&session, sizeof session);
 }
 
-constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset};
+constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
 
 void enable(cupti::Kind kind) {
   cupti::Result result = api().cuptiActivityEnable(kind);
@@ -178,7 +179,7 @@ void enable_activities() {
 
 void disable_activities() {
   for (auto kind : kWork) api().cuptiActivityDisable(kind);
-  for (auto kind : {cupti::kGraphTrace, cupti::kSynchronization}) api().cuptiActivityDisable(kind);
+  for (auto kind : {cupti::kMemcpyPeer, cupti::kGraphTrace, cupti::kSynchronization}) api().cuptiActivityDisable(kind);
   gpu.calls.disable(api());
 }
 
@@ -192,6 +193,11 @@ bool trace_gpu(const CuptiLibrary& library) {
   }
   enable_activities();
   return true;
+}
+
+void trace_peer_copies() {
+  if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed) || gpu.peer_copies.exchange(true)) return;
+  enable(cupti::kMemcpyPeer);
 }
 
 bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }

@@ -10,6 +10,9 @@ namespace nl::collector {
 bool trace_gpu(const CuptiLibrary& library);
 bool waits_are_calls();       // and no records of their own
 
+// Copies between GPUs, too. Not before there can be any: it doubles what the launch of a CUDA graph costs the host.
+void trace_peer_copies();
+
 // What is complete goes to the file: from a thread of ours, now and then.
 void flush_gpu_trace();
 

@@ -37,7 +37,7 @@ const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
     {{2, 17}, "cudaGetDevice_v3020"},  {{2, 41}, "cudaMemcpyAsync_v3020"}, {{2, 51}, "cudaMemsetAsync_v3020"},
     {{2, 131}, "cudaStreamSynchronize_v3020"},
     {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"}, {{2, 211}, "cudaLaunchKernel_v7000"},
-    {{1, 307}, "cuLaunchKernel"}, {{1, 308}, "cuStreamBeginCapture_v2"}, {{1, 309}, "cuStreamEndCapture"},
+    {{1, 307}, "cuLaunchKernel"}, {{1, 308}, "cuStreamBeginCapture_v2"}, {{1, 309}, "cuStreamEndCapture"}, {{1, 310}, "cuIpcOpenMemHandle_v2"},
 };
 
 struct Fake {
@@ -273,6 +273,7 @@ FAKE void fake_copy(std::uint64_t bytes, int copy_kind) {
   std::uint32_t correlation = ++f.correlation;
   call(kDomainRuntime, 41, start, start + 500, correlation);
   if (copy_kind == 10) {
+    if (!f.kinds.contains(kMemcpyPeer)) return;
     PeerCopyRecord peer{kMemcpyPeer, 10, 3, 3, 0, bytes, start + 800, start + 1800, 0, 1, 7, 0, 1, 1, 2, correlation, nullptr, 0, 0};
     return write(peer);
   }
@@ -341,6 +342,13 @@ FAKE void fake_capture(int begins) {
   call_back(kDomainDriver, function, &data);
   data.site = kExit;
   call_back(kDomainDriver, function, &data);
+}
+
+FAKE void fake_open_peer_memory() {
+  CallbackData data{kEnter, "cuIpcOpenMemHandle_v2", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 1};
+  call_back(kDomainDriver, 310, &data);
+  data.site = kExit;
+  call_back(kDomainDriver, 310, &data);
 }
 
 // A faulty program's: the driver refuses it.

@@ -93,6 +93,17 @@ TEST_CASE("a kernel has the call that launched it, on the thread and inside the 
   CHECK(has_note(trace, "no kernel starts before the call that launched it (nearest: 2.0 us)"));
 }
 
+TEST_CASE("copies between GPUs are recorded from when there can be any: a second GPU, or memory of another one's") {
+  for (const char* opened : {"0", "1"}) {
+    ScratchFolder folder;
+    REQUIRE(run_gpu({"peer-copies", opened}, folder.path()).exit_status == 0);
+    Trace trace = read_folder(folder.path());
+    REQUIRE(trace.mem_ops.size() == 2);
+    CHECK(trace.mem_ops[0].kind == MemOpKind::kPeerToPeer);
+    CHECK((trace.mem_ops[0].bytes == 1024 && trace.mem_ops[1].bytes == 2048));
+  }
+}
+
 TEST_CASE("where CUPTI describes no GPU, the driver is asked") {
   ScratchFolder folder;
   REQUIRE(run_gpu({"launches", "10"}, folder.path(), {{"FAKE_CUDA", NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so"}}).exit_status == 0);

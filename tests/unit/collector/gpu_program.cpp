@@ -44,13 +44,17 @@ bool inject() {
   return entry != nullptr && entry() == 1 && entry() == 1;  // once more does nothing
 }
 
+void copy(std::uint64_t bytes, int kind) { fake("fake_copy", bytes, kind); }
+constexpr int kHostToDevice = 1, kPeerToPeer = 10;
+
 void everything() {
   fake("fake_devices");
+  for (int device : {0, 1}) fake("fake_context", device);
   {
     nl::nvtx::Scope prefill{nl::nvtx::kPrefill};
     launch(kGemm, 16);
     launch(kNorm, 4, 9);
-    fake<std::uint64_t, int>("fake_copy", 4096, 1);
+    copy(4096, kHostToDevice);
   }
   {
     nl::nvtx::Scope decode{nl::nvtx::kDecodeAll};
@@ -58,7 +62,7 @@ void everything() {
       nl::nvtx::Scope step{nl::nvtx::kDecodeStep, i};
       launch(kGemm, 2, 7, 1000 + static_cast<unsigned>(i));
     }
-    fake<std::uint64_t, int>("fake_copy", 512, 10);
+    copy(512, kPeerToPeer);
     fake<std::uint64_t>("fake_set", 64);
   }
   fake("fake_synchronize");
@@ -173,6 +177,14 @@ int run(const std::string& mode, int count) {
     }
   }
   if (mode == "everything") everything();
+  if (mode == "peer-copies") {  // the first cannot be: there is one GPU
+    fake("fake_context", 0);
+    copy(512, kPeerToPeer);
+    count == 1 ? fake("fake_open_peer_memory") : fake("fake_context", 1);
+    copy(1024, kPeerToPeer);
+    fake("fake_context_gone", 1);
+    copy(2048, kPeerToPeer);
+  }
   if (mode == "launches") launches(count);
   if (mode == "exit-now" || mode == "kill" || mode == "terminate") {
     launches(count);

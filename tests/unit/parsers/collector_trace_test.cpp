@@ -244,3 +244,19 @@ TEST_CASE("traces of a real GPU") {
   const nl::Trace nodes = nl::read_collector_traces({graph.file});
   CHECK(std::any_of(nodes.kernels.begin(), nodes.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));
 }
+
+// nl-llm-cuda --graph with NL_STAGE_CUDA_GRAPHS=graph: 3 iterations of 16 steps, each one launch of the same graph.
+TEST_CASE("CUDA graphs as wholes of a real GPU") {
+  const Unpacked wholes(NL_FIXTURES "/h200-collector/llm-cuda-whole-graph.nltrace.gz");
+  const nl::Trace trace = nl::read_collector_traces({wholes.file});
+  CHECK(trace.stats.rows_damaged.empty());
+  REQUIRE(trace.graph_runs.size() == 3 * 16 - 1);  // the first step runs as it is, before the graph is captured
+  for (const nl::GraphRun& run : trace.graph_runs) {
+    REQUIRE(run.api < trace.api_calls.size());
+    const nl::ApiCall& launch = trace.api_calls[run.api];
+    CHECK(trace.strings[launch.name] == "cudaGraphLaunch_v10000");  // as nsys prints it
+    CHECK(run.start_ns > launch.start_ns);
+  }
+  CHECK(std::none_of(trace.kernels.begin(), trace.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));
+  CHECK(nl::gpu_half_recorded({wholes.file}));
+}

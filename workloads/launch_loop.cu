@@ -2,7 +2,7 @@
 // one line of JSON: what a launch cost, how long a kernel of known length took by CUDA's own events, and when the
 // host saw kernels begin and let them end, to hold a tracer's times against.
 //
-//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--leave] [--turns]
+//   nl-launch-loop [LAUNCHES] [LAUNCHES_BETWEEN_WAITS] [--busy] [--fork] [--outlive] [--abandon] [--leave] [--turns [--graph NODES]]
 //
 // --busy     in the end, 300 ms of nothing, 300 ms of a kernel on all of the GPU, and nothing again
 // --fork     halfway, a child without exec that ends through exit(), as a careless program's does
@@ -10,6 +10,7 @@
 // --abandon  main returns while a thread still launches
 // --leave    nothing but a kernel of three seconds, for which main does not wait
 // --turns    nothing but the launches, once more for each line on standard input
+// --graph    of CUDA graphs of so many such kernels: what a launch costs the host, without the waits
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ constexpr long kWarmUp = 1000;
 constexpr int kHolds = 20;
 
 struct Options {
-  long launches = 200'000, between = 1000;
+  long launches = 200'000, between = 1000, nodes = 0;
   bool busy = false, fork = false, outlive = false, abandon = false, leave = false, turns = false;
 };
 
@@ -82,17 +83,40 @@ double median(std::vector<double> values) {
   return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// What a launch of each block cost, in microseconds, the wait at its end included.
-std::vector<double> launch_blocks(long launches, long between, int* counter) {
+// What a launch of each block cost, in microseconds.
+template <typename Launch>
+std::vector<double> time_blocks(long launches, long between, bool with_wait, Launch launch) {
   std::vector<double> costs;
   for (long done = 0; done < launches; done += between) {
     const long some = std::min(between, launches - done);
     const long long start = monotonic_ns();
-    for (long i = 0; i < some; ++i) tick<<<1, 32>>>(counter);
+    for (long i = 0; i < some; ++i) launch();
+    const long long launched = monotonic_ns();
     check(cudaDeviceSynchronize(), "launches");
-    costs.push_back(static_cast<double>(monotonic_ns() - start) / 1000.0 / static_cast<double>(some));
+    const long long end = with_wait ? monotonic_ns() : launched;
+    costs.push_back(static_cast<double>(end - start) / 1000.0 / static_cast<double>(some));
   }
   return costs;
+}
+
+std::vector<double> launch_blocks(long launches, long between, int* counter) {
+  return time_blocks(launches, between, true, [&] { tick<<<1, 32>>>(counter); });
+}
+
+cudaGraphExec_t graph_of_ticks(long nodes, int* counter) {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  check(cudaStreamCreate(&stream), "stream");
+  tick<<<1, 32, 0, stream>>>(counter);  // loads it
+  check(cudaStreamSynchronize(stream), "tick");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  for (long i = 0; i < nodes; ++i) tick<<<1, 32, 0, stream>>>(counter);
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiateWithFlags(&ready, graph, 0), "graph");
+  check(cudaGraphDestroy(graph), "graph");
+  check(cudaStreamDestroy(stream), "stream");
+  return ready;
 }
 
 double spin_by_events_us() {
@@ -175,8 +199,12 @@ int take_turns(const Options& options) {
   int* counter = nullptr;
   check(cudaMalloc(&counter, sizeof *counter), "memory");
   check(cudaMemset(counter, 0, sizeof *counter), "memory");
+  const cudaGraphExec_t graph = options.nodes > 0 ? graph_of_ticks(options.nodes, counter) : nullptr;
+  auto launch_graph = [&] { check(cudaGraphLaunch(graph, nullptr), "graph"); };
   while (nl::next_turn()) {
-    std::printf("{\"us_per_launch_median\": %.4f}\n", median(launch_blocks(options.launches, options.between, counter)));
+    const std::vector<double> costs = graph != nullptr ? time_blocks(options.launches, options.between, false, launch_graph)
+                                                       : launch_blocks(options.launches, options.between, counter);
+    std::printf("{\"us_per_launch_median\": %.4f}\n", median(costs));
     std::fflush(stdout);
   }
   return 0;
@@ -221,9 +249,10 @@ int main(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--abandon") == 0) options.abandon = true;
     else if (std::strcmp(argv[i], "--leave") == 0) options.leave = true;
     else if (std::strcmp(argv[i], "--turns") == 0) options.turns = true;
+    else if (std::strcmp(argv[i], "--graph") == 0 && i + 1 < argc) options.nodes = std::atol(argv[++i]);
     else (position++ == 0 ? options.launches : options.between) = std::atol(argv[i]);
   }
-  if (options.launches < 2 || options.between < 1 || position > 2) return 2;
+  if (options.launches < 2 || options.between < 1 || position > 2 || options.nodes < 0 || (options.nodes > 0 && !options.turns)) return 2;
   if (options.turns) return take_turns(options);
   if (options.leave) {
     spin<<<1, 1>>>(3'000'000'000);

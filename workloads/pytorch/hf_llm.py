@@ -66,9 +66,13 @@ def deepseek_config(arguments, common, heads):
 
 def make_model(arguments, device):
     torch.manual_seed(arguments.seed)
-    # from_config builds random weights and never looks at the network.
-    model = transformers.AutoModelForCausalLM.from_config(make_config(arguments))
-    return model.to(getattr(torch, arguments.dtype)).to(device).eval()
+    torch.set_default_dtype(getattr(torch, arguments.dtype))
+    try:
+        with torch.device(device):  # where it will be: a wide model takes minutes on a processor
+            # from_config builds random weights and never looks at the network.
+            return transformers.AutoModelForCausalLM.from_config(make_config(arguments)).eval()
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 class Eager:

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "orchestrator/redact.h"
@@ -82,6 +84,22 @@ void explain_missing_report(const ProcessResult& result, const Tool& nsys, const
               "the capture range may never have been reached: check nsys.capture_range and nsys.nvtx_capture");
 }
 
+// Under nsys 2025.3 on an H200, programs that launched CUDA graphs some thousand times ended so while the graphs' nodes were
+// traced; alone they end well. vLLM's users met the same.
+bool graph_nodes_may_have_failed_it(const ProcessResult& result, const Config& config, const PassRecord& record) {
+  const std::string& graphs = record.name == "nsys" ? config.nsys.cuda_graph_trace : config.capture.cuda_graphs;
+  if (graphs.rfind("node", 0) != 0) return false;
+  constexpr const char* kWords[] = {"unspecified launch failure", "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
+}
+
+std::string next_step(const ProcessResult& result, const Config& config, const PassRecord& record) {
+  const std::string step = "run it alone first; everything captured until then was kept";
+  if (!graph_nodes_may_have_failed_it(result, config, record)) return step;
+  return fmt::format("{}. Where it ends well alone, tracing the nodes of its CUDA graphs may be what broke it: --set {}=graph traces them as wholes", step,
+                     record.name == "nsys" ? "nsys.cuda_graph_trace" : "capture.cuda_graphs");
+}
+
 }  // namespace
 
 std::vector<fs::path> generated_files(const std::string& nsys_output) {
@@ -126,18 +144,17 @@ std::string timeout_key(const std::string& pass_name) {
 void judge_workload(const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
   const std::string program = config.workload.command.empty() ? "the workload" : config.workload.command[0];
+  std::string what;
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
     const int number = result.exit_status - 128;
     const char* name = sigabbrev_np(number);
     record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
-    return verdict.add(ErrorKind::kWorkload,
-                       fmt::format("{} crashed: signal {} (SIG{})", program, number, name != nullptr ? name : "?"),
-                       last_lines(result.stderr_text, 2),
-                       "run it alone first; everything captured until then was kept");
+    what = fmt::format("{} crashed: signal {} (SIG{})", program, number, name != nullptr ? name : "?");
+  } else {
+    record.detail = fmt::format("the workload ended with status {}", result.exit_status);
+    what = fmt::format("{} ended with status {}", program, result.exit_status);
   }
-  record.detail = fmt::format("the workload ended with status {}", result.exit_status);
-  verdict.add(ErrorKind::kWorkload, fmt::format("{} ended with status {}", program, result.exit_status),
-              last_lines(result.stderr_text, 2), "run it alone first; everything captured until then was kept");
+  verdict.add(ErrorKind::kWorkload, what, last_lines(result.stderr_text, 2), next_step(result, config, record));
 }
 
 fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,

@@ -33,6 +33,20 @@ TEST_CASE("fault: the workload ends with an error, and what was captured is kept
   CHECK_FALSE(run["kernels"].empty());
 }
 
+TEST_CASE("fault: a CUDA error that tracing the nodes of CUDA graphs is known for comes with its mend") {
+  Scene scene;
+  scene.use_standins();
+  auto hinted = [&](const std::string& last_words, const std::vector<std::string>& more) {
+    fs::remove_all(scene.bundle());
+    const Outcome outcome = scene.nl_stage(light(scene, {"/bin/sh", "-c", "echo '" + last_words + "' >&2; exit 1"}, more));
+    CHECK(outcome.says("ended with status 1"));
+    return outcome.says("--set nsys.cuda_graph_trace=graph traces them as wholes");
+  };
+  CHECK(hinted("CUDA error: unspecified launch failure", {}));
+  CHECK_FALSE(hinted("CUDA error: unspecified launch failure", {"--set", "nsys.cuda_graph_trace=graph"}));
+  CHECK_FALSE(hinted("CUDA error: out of memory", {}));
+}
+
 TEST_CASE("fault: the workload fails under nsys, so ncu is not started") {
   Scene scene;
   scene.use_standins();

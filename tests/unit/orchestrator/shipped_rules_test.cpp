@@ -217,6 +217,19 @@ TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no f
   }
 }
 
+TEST_CASE("where ranges end before their GPU work does, slower launches are no great matter") {
+  for (const bool runs_on : {false, true}) {
+    Run run = healthy_run();
+    run.perturbation.stages[0].slowdown = 5.0, run.perturbation.stages[0].low = 2.6;
+    StageEntry& prefill = run.stages[0];
+    prefill.gpu_busy_ns = static_cast<Ns>(static_cast<double>(prefill.wall.total_ns) * (runs_on ? 1.1 : 0.9));
+    judge(load_rules(kRules, {}), run);
+    const Finding* finding = find(run, {"profiler_perturbation", "prefill", nullptr, nullptr});
+    REQUIRE(finding != nullptr);
+    CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kHigh));
+  }
+}
+
 TEST_CASE("every shipped rule that can ask for a change says so in one sentence of everyday words") {
   const char* const kJargon[] = {"kernel", "launch", "cuda", "torch", "tensor", "graph",  "nvtx", "memset", "pageable",
                                  "latency", "bandwidth", "mfu", "mbu", "flop", "fuse", "host", "prefill", "decode", "profil",

@@ -160,9 +160,7 @@ Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
   return rates;
 }
 
-// Ranges that do not wait for the GPU end before their work does; the work cannot have taken less than this. Some
-// per cent more than the wall are the tail of the last kernel.
-constexpr double kRunsOn = 1.05;
+// Where a stage runs on, its work cannot have taken less than this.
 double gpu_work_ns(const StageEntry& stage) {
   return stage.gpu_busy_ns && stage.wall.count > 0 ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : 0;
 }
@@ -176,7 +174,7 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
     return *work / (ns * 1e-9 * *peak);
   };
   const double work_ns = gpu_work_ns(stage);
-  const bool runs_on = work_ns > kRunsOn * stage.wall.mean_ns && stage.wall.mean_ns > 0;
+  const bool runs_on = stage.runs_on();
   const double wall_ns = runs_on ? work_ns : stage.wall.mean_ns;
   if (runs_on)
     add_note(out, fmt::format("its ranges end before their GPU work does ({:.4g} ms of {:.4g} ms): rates are over the GPU's time, not the wall",

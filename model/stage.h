@@ -97,6 +97,13 @@ struct StageEntry {
   Ns longest_window_end_ns = 0;
   std::optional<StageCounters> counters;  // empty: not measured
   std::optional<StageSampling> sampling;
+
+  // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
+  // last kernel.
+  bool runs_on() const {
+    const double wall_ns = wall.mean_ns * static_cast<double>(wall.count);
+    return gpu_busy_ns && wall_ns > 0 && static_cast<double>(*gpu_busy_ns) > 1.05 * wall_ns;
+  }
 };
 
 // The time from the first stage to the last, each instant in one phase: a stage; "mixed" where different

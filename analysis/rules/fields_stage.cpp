@@ -113,6 +113,8 @@ void add_windows(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
   add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows",
       [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
+  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf, "its ranges end before that work does: they do not wait for it",
+                    [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});
   add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
   add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
   add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);

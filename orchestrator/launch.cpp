@@ -51,7 +51,7 @@ Capture launch_collector(const Pass& pass, const Config& config, const Bundle& b
   if (!result) return capture;
   capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(bundle.path() / "collector");
-  judge_workload(*result, config, passes.last(), verdict);
+  judge_workload(pass, *result, config, passes.last(), verdict);
   if (capture.collector_files.empty() && !verdict.failure())
     verdict.add(ErrorKind::kCapture, "the collector recorded nothing", "collector/",
                 "the workload opened no NVTX range, or NVTX is compiled out of it");

@@ -86,18 +86,24 @@ void explain_missing_report(const ProcessResult& result, const Tool& nsys, const
 
 // Under nsys 2025.3 on an H200, programs that launched CUDA graphs some thousand times ended so while the graphs' nodes were
 // traced; alone they end well. vLLM's users met the same.
-bool graph_nodes_may_have_failed_it(const ProcessResult& result, const Config& config, const PassRecord& record) {
-  const std::string& graphs = record.name == "nsys" ? config.nsys.cuda_graph_trace : config.capture.cuda_graphs;
-  if (graphs.rfind("node", 0) != 0) return false;
+bool died_of_a_launch(const ProcessResult& result) {
   constexpr const char* kWords[] = {"unspecified launch failure", "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED"};
   return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
 }
 
-std::string next_step(const ProcessResult& result, const Config& config, const PassRecord& record) {
-  const std::string step = "run it alone first; everything captured until then was kept";
-  if (!graph_nodes_may_have_failed_it(result, config, record)) return step;
-  return fmt::format("{}. Where it ends well alone, tracing the nodes of its CUDA graphs may be what broke it: --set {}=graph traces them as wholes", step,
-                     record.name == "nsys" ? "nsys.cuda_graph_trace" : "capture.cuda_graphs");
+// What the pass traces the nodes of CUDA graphs by; empty where it does not.
+std::string graph_nodes_key(const Pass& pass) {
+  const auto& argv = pass.process.argv;
+  if (std::any_of(argv.begin(), argv.end(), [](const std::string& word) { return word.starts_with("--cuda-graph-trace=node"); }))
+    return "nsys.cuda_graph_trace";
+  const auto graphs = pass.process.env.find("NL_STAGE_CUDA_GRAPHS");
+  return graphs != pass.process.env.end() && graphs->second == "node" ? "capture.cuda_graphs" : "";
+}
+
+std::string next_step(const Pass& pass, const ProcessResult& result) {
+  const std::string step = "run it alone first; everything captured until then was kept", key = graph_nodes_key(pass);
+  if (key.empty() || !died_of_a_launch(result)) return step;
+  return fmt::format("{}. Where it ends well alone, tracing the nodes of its CUDA graphs may be what broke it: --set {}=graph traces them as wholes", step, key);
 }
 
 }  // namespace
@@ -141,7 +147,7 @@ std::string timeout_key(const std::string& pass_name) {
   return (pass_name == "collector" ? "nsys" : pass_name) + ".timeout_s";
 }
 
-void judge_workload(const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
+void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
   const std::string program = config.workload.command.empty() ? "the workload" : config.workload.command[0];
   std::string what;
@@ -154,7 +160,7 @@ void judge_workload(const ProcessResult& result, const Config& config, PassRecor
     record.detail = fmt::format("the workload ended with status {}", result.exit_status);
     what = fmt::format("{} ended with status {}", program, result.exit_status);
   }
-  verdict.add(ErrorKind::kWorkload, what, last_lines(result.stderr_text, 2), next_step(result, config, record));
+  verdict.add(ErrorKind::kWorkload, what, last_lines(result.stderr_text, 2), next_step(pass, result));
 }
 
 fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
@@ -208,7 +214,7 @@ Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, co
                 "its agent could still be asked for the report", "look for the out-of-memory killer in `dmesg`");
   } else if (there) {
     capture.workload_exit = result->exit_status;
-    judge_workload(*result, config, passes.last(), verdict);
+    judge_workload(pass, *result, config, passes.last(), verdict);
   } else if (!result->interrupted && !result->timed_out) {
     explain_missing_report(*result, nsys, bundle, verdict);
   }

@@ -13,7 +13,7 @@ std::filesystem::path export_nsys(const Pass& pass, const Config& config, const 
                                   Verdict& verdict);
 
 // Notes the workload's own failure.
-void judge_workload(const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict);
+void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict);
 
 std::string timeout_key(const std::string& pass_name);  // "nsys-export" → "nsys.export_timeout_s"
 

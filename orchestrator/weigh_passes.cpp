@@ -29,15 +29,10 @@ std::string why_not_compared(const Config& config, const Plan& plan, const Repea
 Perturbation weigh(const Config& config, const Plan& plan, const Capture& capture, const Trace& trace, const Run& run) {
   const Repeats& repeats = capture.repeats;
   std::vector<PassTimes> passes = repeats.before;
-  if (passes.empty()) {
+  const bool traced = plan.traced_by != kByCupti || trace.has_kernel_data;
+  if (passes.empty() || !traced) {
     Perturbation none;
-    none.note = why_not_compared(config, plan, repeats);
-    none.notes = repeats.notes;
-    return none;
-  }
-  if (plan.traced_by == kByCupti && !trace.has_kernel_data) {
-    Perturbation none;
-    none.note = "the collector recorded no GPU work: there is no trace to tell the cost of";
+    none.note = passes.empty() ? why_not_compared(config, plan, repeats) : "the collector recorded no GPU work: there is no trace to tell the cost of";
     none.notes = repeats.notes;
     return none;
   }

@@ -146,6 +146,14 @@ void enter() {
 
 int contexts[2];  // of two GPUs
 
+// Of a call that does nothing more here: its begin and its end.
+void call_back_around(Domain domain, std::uint32_t function, const char* name, const void* arguments = nullptr, const char* symbol = nullptr) {
+  CallbackData data{kEnter, name, arguments, nullptr, symbol, &contexts[0], 1, nullptr, 1};
+  call_back(domain, function, &data);
+  data.site = kExit;
+  call_back(domain, function, &data);
+}
+
 // As the driver does it: CUPTI tells of the call's begin and of its end.
 void launch_in_driver(const char* name, int blocks) {
   LaunchArguments arguments{nullptr, {static_cast<std::uint32_t>(blocks), 1, 1}, {128, 1, 1}, 0, nullptr};
@@ -337,35 +345,19 @@ FAKE void fake_context_gone(int device) {
 }
 
 FAKE void fake_capture(int begins) {
-  CallbackData data{kEnter, begins != 0 ? "cuStreamBeginCapture_v2" : "cuStreamEndCapture", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 1};
-  std::uint32_t function = begins != 0 ? 308 : 309;
-  call_back(kDomainDriver, function, &data);
-  data.site = kExit;
-  call_back(kDomainDriver, function, &data);
+  if (begins != 0) call_back_around(kDomainDriver, 308, "cuStreamBeginCapture_v2");
+  else call_back_around(kDomainDriver, 309, "cuStreamEndCapture");
 }
 
-FAKE void fake_open_peer_memory() {
-  CallbackData data{kEnter, "cuIpcOpenMemHandle_v2", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 1};
-  call_back(kDomainDriver, 310, &data);
-  data.site = kExit;
-  call_back(kDomainDriver, 310, &data);
-}
+FAKE void fake_open_peer_memory() { call_back_around(kDomainDriver, 310, "cuIpcOpenMemHandle_v2"); }
 
 // A faulty program's: the driver refuses it.
 FAKE void fake_launch_nothing(const char* name) {
   LaunchExArguments arguments{nullptr};
-  CallbackData data{kEnter, "cuLaunchKernelEx", &arguments, nullptr, name, &contexts[0], 1, nullptr, 1};
-  call_back(kDomainDriver, 307, &data);
-  data.site = kExit;
-  call_back(kDomainDriver, 307, &data);
+  call_back_around(kDomainDriver, 307, "cuLaunchKernelEx", &arguments, name);
 }
 
-FAKE void fake_device_reset() {
-  CallbackData data{kEnter, "cudaDeviceReset", nullptr, nullptr, nullptr, &contexts[0], 1, nullptr, 0};
-  call_back(kDomainRuntime, 164, &data);
-  data.site = kExit;
-  call_back(kDomainRuntime, 164, &data);
-}
+FAKE void fake_device_reset() { call_back_around(kDomainRuntime, 164, "cudaDeviceReset"); }
 
 FAKE int fake_saw_dirty_buffer() {
   std::lock_guard lock(fake().mutex);

@@ -18,7 +18,7 @@ bool GpuBuffers::create(std::size_t slot_bytes, std::size_t slots) {
   size_.store(slot_bytes_, std::memory_order_relaxed);
   for (std::size_t i = 0; i < slots; ++i) free_[i / 64].fetch_or(std::uint64_t{1} << i % 64, std::memory_order_relaxed);
   // The lowest slots are used first and again: with their pages in place the program's threads meet no fault.
-  constexpr std::size_t kUsual = 4;
+  constexpr std::size_t kUsual = 2;
   constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, of Linux 5.14; older ones fault as usual
   madvise(memory_, slot_bytes_ * std::min(slots, kUsual), kPopulateWrite);
   return true;

@@ -135,7 +135,7 @@ bool prepare() {
   std::uint8_t zeroed = 1;
   std::size_t bytes = sizeof zeroed;
   api().cuptiActivitySetAttribute(cupti::kZeroedBuffers, &bytes, &zeroed);
-  std::size_t slot = static_cast<std::size_t>(number_from("NL_STAGE_GPU_BUFFER_KB", 1024, 64, 64 * 1024)) * 1024;
+  std::size_t slot = static_cast<std::size_t>(number_from("NL_STAGE_GPU_BUFFER_KB", 4096, 64, 64 * 1024)) * 1024;
   long slots = number_from("NL_STAGE_GPU_BUFFERS", 64, 1, GpuBuffers::kMaxSlots);
   {
     GpuLog log;

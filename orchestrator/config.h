@@ -48,7 +48,7 @@ struct CaptureOptions {  // which tool traces, and how the collector's GPU half 
   std::string prefer = "nsys";      // "cupti": the collector, although nsys is there
   std::string cuda_calls = "work";  // "all", "none"
   std::string cuda_graphs = "node";  // "graph": as wholes, without the kernels in them
-  int buffer_kb = 1024;             // of each buffer that CUPTI fills
+  int buffer_kb = 4096;             // of each buffer that CUPTI fills
   int buffers = 64;                 // at most so many of them
   int flush_ms = 1000;              // what a killed process loses
   // The GPU's counters without ncu. "auto": where ncu is wanted and not there; "cupti": instead of ncu; "off"

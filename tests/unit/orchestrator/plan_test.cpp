@@ -159,7 +159,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
                                            {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
                                            {"NL_STAGE_CUDA_CALLS", "all"},
                                            {"NL_STAGE_CUDA_GRAPHS", "graph"},
-                                           {"NL_STAGE_GPU_BUFFER_KB", "1024"},
+                                           {"NL_STAGE_GPU_BUFFER_KB", "4096"},
                                            {"NL_STAGE_GPU_BUFFERS", "64"},
                                            {"NL_STAGE_FLUSH_MS", "1000"}});
   CHECK(plan.adaptations == Words{"nsys was not found: the collector records kernels and ranges itself (CUPTI)"});

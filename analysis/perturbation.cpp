@@ -57,12 +57,11 @@ bool all_positive(const std::vector<double>& values) {
 }
 
 // Times are compared by their ratios, so by their logarithms: the geometric mean over the passes, and an
-// interval that is symmetric in ratios.
+// interval that is symmetric in ratios. A row that has a note already cannot be.
 void compare(StageSlowdown& row, bool single_will_do) {
-  if (!row.note.empty()) return;
   if (row.bare_ns.empty() || row.profiled_ns.empty())
     row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "bare" : row.profiler);
-  else if (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns))
+  else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
     row.note = "it took no time in at least one of the passes";
   if (!row.note.empty()) {
     row.verdict = "undecidable";
@@ -103,11 +102,8 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::str
     }
   }
   const bool same_work = static_cast<double>(windows.most) <= kSameWork * static_cast<double>(windows.least);
-  if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work) {
+  if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work)
     row.note = fmt::format("the passes did not do the same work: {} to {} windows", windows.least, windows.most);
-    row.verdict = "undecidable";
-    row.summary = fmt::format("{} under {}: not compared, {}", stage, profiler_words(profiler), row.note);
-  }
   compare(row, false);
   return row;
 }

@@ -9,14 +9,14 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/clock_fit.h"
-#include "analysis/gpu_pass.h"
-#include "analysis/phases.h"
-#include "analysis/sampling.h"
-#include "analysis/stage_figures.h"
-#include "analysis/stages.h"
-#include "analysis/time_summary.h"
-#include "analysis/timeline.h"
+#include "analysis/budget/clock_fit.h"
+#include "analysis/attribution/gpu_pass.h"
+#include "analysis/stages/phases.h"
+#include "analysis/counters/sampling.h"
+#include "analysis/stages/figures.h"
+#include "analysis/stages/stages.h"
+#include "analysis/stats/time_summary.h"
+#include "analysis/stages/timeline.h"
 #include "model/notes.h"
 
 namespace nl {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/iterations.h"
-#include "analysis/latency.h"
+#include "analysis/stages/iterations.h"
+#include "analysis/stages/latency.h"
 #include "model/run.h"
 #include "model/trace.h"
 

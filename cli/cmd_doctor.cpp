@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cli/verbs.h"
-#include "orchestrator/doctor.h"
+#include "orchestrator/machine/doctor.h"
 
 namespace nl {
 namespace {

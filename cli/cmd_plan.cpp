@@ -7,9 +7,9 @@
 
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "orchestrator/config_keys.h"
-#include "orchestrator/plan.h"
-#include "orchestrator/tools.h"
+#include "orchestrator/config/keys.h"
+#include "orchestrator/capture/plan.h"
+#include "orchestrator/machine/tools.h"
 
 namespace nl {
 namespace {

@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "analysis/stats_reports.h"
+#include "analysis/stats/reports.h"
 #include "cli/verbs.h"
 #include "exporters/stat_text.h"
 #include "model/error.h"
-#include "parsers/nsys_sqlite.h"
+#include "parsers/nsys/sqlite.h"
 
 namespace nl {
 namespace {

@@ -14,7 +14,7 @@
 #include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/schema.h"
+#include "orchestrator/bundle/schema.h"
 
 namespace nl {
 namespace {

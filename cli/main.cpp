@@ -9,7 +9,7 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/version.h"
+#include "orchestrator/bundle/version.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
-#include "exporters/figure_text.h"
+#include "exporters/report/figure_text.h"
 #include "model/run_status.h"
 
 namespace nl {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/config.h"
+#include "orchestrator/config/config.h"
 
 namespace CLI {
 class App;

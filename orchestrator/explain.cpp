@@ -3,16 +3,16 @@
 #include <charconv>
 #include <optional>
 
-#include "analysis/dram_use.h"
-#include "analysis/efficiency.h"
-#include "analysis/layers.h"
-#include "analysis/operators.h"
-#include "analysis/roofline.h"
+#include "analysis/efficiency/dram_use.h"
+#include "analysis/efficiency/efficiency.h"
+#include "analysis/operators/layers.h"
+#include "analysis/operators/operators.h"
+#include "analysis/efficiency/roofline.h"
 #include "analysis/rules/judge.h"
 #include "analysis/summarise.h"
-#include "orchestrator/device_table.h"
-#include "orchestrator/rules_file.h"
-#include "orchestrator/warmup_rule.h"
+#include "orchestrator/config/device_table.h"
+#include "orchestrator/config/rules_file.h"
+#include "orchestrator/config/warmup_rule.h"
 
 namespace nl {
 namespace {

@@ -6,7 +6,7 @@
 #include "model/rule.h"
 #include "model/run.h"
 #include "model/trace.h"
-#include "orchestrator/config.h"
+#include "orchestrator/config/config.h"
 
 namespace nl {
 

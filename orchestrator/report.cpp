@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/rules/judge.h"
-#include "exporters/run_json.h"
+#include "exporters/run_json/run_json.h"
 #include "model/error.h"
-#include "orchestrator/bundle.h"
-#include "orchestrator/render.h"
-#include "orchestrator/rules_file.h"
-#include "orchestrator/schema.h"
-#include "orchestrator/sha256.h"
-#include "orchestrator/whole_file.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/render.h"
+#include "orchestrator/config/rules_file.h"
+#include "orchestrator/bundle/schema.h"
+#include "orchestrator/bundle/sha256.h"
+#include "orchestrator/bundle/whole_file.h"
 
 namespace fs = std::filesystem;
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <chrono>
 
-#include "orchestrator/bundle_files.h"
-#include "orchestrator/collector_sqlite.h"
-#include "orchestrator/doctor.h"
+#include "orchestrator/bundle/files.h"
+#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/machine/doctor.h"
 #include "orchestrator/explain.h"
-#include "orchestrator/interrupts.h"
-#include "orchestrator/launch_counters.h"
-#include "orchestrator/launch_ncu.h"
-#include "orchestrator/provenance.h"
-#include "orchestrator/weigh_passes.h"
-#include "parsers/nsys_sqlite.h"
+#include "orchestrator/process/interrupts.h"
+#include "orchestrator/capture/launch_counters.h"
+#include "orchestrator/capture/launch_ncu.h"
+#include "orchestrator/bundle/provenance.h"
+#include "orchestrator/capture/weigh_passes.h"
+#include "parsers/nsys/sqlite.h"
 
 namespace nl {
 namespace {

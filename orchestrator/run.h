@@ -5,8 +5,8 @@
 
 #include "model/error.h"
 #include "model/run.h"
-#include "orchestrator/config.h"
-#include "orchestrator/launch.h"
+#include "orchestrator/config/config.h"
+#include "orchestrator/capture/launch.h"
 
 namespace nl {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "analysis/kernel_class.h"
+#include "analysis/attribution/kernel_class.h"
 #include "analysis/rules/fields.h"
 
 namespace nl::rules {

@@ -1,4 +1,4 @@
-#include "exporters/report_html.h"
+#include "exporters/report/report_html.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -6,7 +6,7 @@
 
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
-#include "tests/unit/parsers/counter_file.h"
+#include "tests/unit/parsers/collector/counter_file.h"
 
 using namespace nl::test;
 using nl::trace_format::Kind;

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "orchestrator/sha256.h"
+#include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 
 extern char** environ;

@@ -1,7 +1,7 @@
 // Bundles from captures made elsewhere, and what becomes of damaged ones.
 #include <fstream>
 
-#include "orchestrator/sha256.h"
+#include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/cupti_profiler_api.h"
+#include "collector/counters/cupti_profiler_api.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 

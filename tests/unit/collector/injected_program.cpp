@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "parsers/collector_trace.h"
+#include "parsers/collector/trace.h"
 
 namespace nl::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/stats_reports.h"
+#include "analysis/stats/reports.h"
 #include "exporters/stat_text.h"
-#include "parsers/nsys_sqlite.h"
+#include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 
 using namespace nl;

@@ -6,16 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analysis/ncu_match.h"
-#include "analysis/operators.h"
-#include "exporters/run_json.h"
+#include "analysis/counters/ncu_match.h"
+#include "analysis/operators/operators.h"
+#include "exporters/run_json/run_json.h"
 #include "orchestrator/explain.h"
-#include "orchestrator/render.h"
-#include "orchestrator/schema.h"
-#include "parsers/kineto_json.h"
-#include "parsers/ncu_csv.h"
-#include "parsers/nsys_sqlite.h"
-#include "parsers/ort_profile.h"
+#include "orchestrator/bundle/render.h"
+#include "orchestrator/bundle/schema.h"
+#include "parsers/kineto/json.h"
+#include "parsers/ncu/csv.h"
+#include "parsers/nsys/sqlite.h"
+#include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/unpacked.h"
 

@@ -7,12 +7,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "exporters/run_json.h"
+#include "exporters/run_json/run_json.h"
 #include "model/error.h"
-#include "orchestrator/bundle.h"
-#include "orchestrator/render.h"
-#include "orchestrator/schema.h"
-#include "orchestrator/sha256.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/render.h"
+#include "orchestrator/bundle/schema.h"
+#include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "parsers/nsys_sqlite.h"
+#include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 
 using namespace nl;

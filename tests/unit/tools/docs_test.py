@@ -10,7 +10,7 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/RE
 
 def undocumented_keys():
     # Sample: {.path = "run.mode", …    and    whole("model.layers", …
-    source = (ROOT / 'orchestrator/config_keys.cpp').read_text()
+    source = (ROOT / 'orchestrator/config/keys.cpp').read_text()
     keys = re.findall(r'(?:\.path = |whole\()"([\w.]+)"', source)
     assert len(keys) > 50, keys
     page = (ROOT / 'docs/configuration.md').read_text()

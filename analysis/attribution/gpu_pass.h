@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/budget/budget.h"
+#include "analysis/attribution/gpu_sweep.h"
+#include "analysis/stages/iterations.h"
+#include "analysis/stages/phases.h"
+#include "analysis/stages/windows.h"
+#include "model/stage.h"
+
+namespace nl {
+
+// Everything that the one pass over the GPU's work finds out.
+struct GpuPass {
+  GpuSweep sweep;
+  std::vector<BudgetSum> stages;        // by stage: its measured windows
+  std::vector<BudgetSum> phases;        // by target of the PhasePartition
+  std::vector<StageActivity> activity;  // by stage
+  Ns busy_ns = 0;                       // of each process, added up
+  Ns busy_in_ranges_ns = 0;             // of it, inside any stage range, warm-up and open ones too
+};
+
+GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen,
+                           const IterationPlan& plan, const std::vector<Window>& windows, const PhasePartition& phases);
+
+}  // namespace nl

@@ -1,0 +1,179 @@
+#include "analysis/budget/perturbation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/attribution/intervals.h"
+#include "analysis/stats/time_summary.h"
+#include "analysis/stages/windows.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kWholeRun = "whole run";
+constexpr double kSameWork = 1.1;  // how far the numbers of windows may lie apart
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+std::vector<double> logs(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (const double value : values) out.push_back(std::log(value));
+  return out;
+}
+
+// Rounded first, so that nothing reads "-0.0 %".
+std::string percent(double ratio) { return fmt::format("{:.1f} %", std::round(1000 * ratio) / 10 + 0.0); }
+
+std::string change_words(const StageSlowdown& row) {
+  const double change = *row.slowdown;
+  return fmt::format("{} ran {} {} under {}", row.stage, percent(std::abs(change)), change < 0 ? "faster" : "slower",
+                     profiler_words(row.profiler));
+}
+
+void judge(StageSlowdown& row) {
+  if (!row.low || !row.high) {
+    row.verdict = "undecidable";
+    row.summary = change_words(row) + ", but so few passes cannot tell cost from chance";
+    return;
+  }
+  const bool over = *row.low > kSlowdownLimit, under = *row.high < kSlowdownLimit;
+  row.verdict = over ? "over 10 %" : under ? "under 10 %" : "undecidable";
+  const std::string span = fmt::format("95 %: {} to {}", percent(*row.low), percent(*row.high));
+  if (*row.low <= 0 && *row.high >= 0)
+    row.summary = fmt::format("{} under {}: no difference that could be told ({})", row.stage, profiler_words(row.profiler), span);
+  else
+    row.summary = fmt::format("{} ({})", change_words(row), span);
+  if (!over && !under) row.summary += "; whether it is more than 10 % cannot be told";
+}
+
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+// Times are compared by their ratios, so by their logarithms: the geometric mean over the passes, and an
+// interval that is symmetric in ratios. A row that has a note already cannot be.
+void compare(StageSlowdown& row, bool single_will_do) {
+  if (row.bare_ns.empty() || row.profiled_ns.empty())
+    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "bare" : row.profiler);
+  else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
+    row.note = "it took no time in at least one of the passes";
+  if (!row.note.empty()) {
+    row.verdict = "undecidable";
+    row.summary = fmt::format("{} under {}: not compared, {}", row.stage, profiler_words(row.profiler), row.note);
+    return;
+  }
+  const std::vector<double> bare = logs(row.bare_ns), profiled = logs(row.profiled_ns);
+  row.slowdown = std::exp(mean(profiled) - mean(bare)) - 1;
+  auto interval = difference_95(bare, profiled);
+  if (!interval && single_will_do && profiled.size() == 1) interval = difference_95(bare, profiled[0]);
+  if (interval) {
+    row.low = std::exp(interval->low) - 1;
+    row.high = std::exp(interval->high) - 1;
+  }
+  judge(row);
+}
+
+struct Windows {  // least and most of any pass
+  std::uint64_t least = UINT64_MAX, most = 0;
+  void add(std::uint64_t windows) {
+    least = std::min(least, windows);
+    most = std::max(most, windows);
+  }
+};
+
+StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::string& profiler,
+                            const std::string& stage) {
+  StageSlowdown row;
+  row.profiler = profiler;
+  row.stage = stage;
+  Windows windows;
+  for (const PassTimes& pass : passes) {
+    if (!pass.profiler.empty() && pass.profiler != profiler) continue;
+    for (const PassStage& time : pass.stages) {
+      if (time.stage != stage) continue;
+      (pass.profiler.empty() ? row.bare_ns : row.profiled_ns).push_back(time.median_ns);
+      windows.add(time.windows);
+    }
+  }
+  const bool same_work = static_cast<double>(windows.most) <= kSameWork * static_cast<double>(windows.least);
+  if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work)
+    row.note = fmt::format("the passes did not do the same work: {} to {} windows", windows.least, windows.most);
+  compare(row, false);
+  return row;
+}
+
+StageSlowdown compare_whole(const std::vector<PassTimes>& passes, const std::string& profiler, bool stages_known) {
+  StageSlowdown row;
+  row.profiler = profiler;
+  row.stage = kWholeRun;
+  for (const PassTimes& pass : passes)
+    if (pass.profiler.empty() || pass.profiler == profiler)
+      (pass.profiler.empty() ? row.bare_ns : row.profiled_ns).push_back(static_cast<double>(pass.duration_ns));
+  compare(row, true);
+  // Why it is this number and no other.
+  if (row.note.empty())
+    row.note = fmt::format("{}: whole passes are compared, start and end included",
+                           stages_known ? profiler + " leaves no room for the stopwatch" : "no stage is marked");
+  return row;
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+}  // namespace
+
+std::string profiler_words(const std::string& profiler) { return profiler == "collector" ? "the collector" : profiler; }
+
+PassTimes pass_times(const std::string& profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
+  const StageTable table(trace);
+  std::vector<Window> windows = find_windows(trace, table);
+  plan_iterations(trace, table, warmup, windows);
+  std::vector<std::vector<Ns>> walls(table.stages().size());
+  std::vector<std::uint64_t> counts(table.stages().size(), 0);
+  for (const Window& window : windows) {
+    if (window.stage == kNone) continue;
+    ++counts[window.stage];
+    if (!window.warmup) walls[window.stage].push_back(window.wall_ns());
+  }
+  PassTimes pass{profiler, {}, duration_ns};
+  for (std::size_t i = 0; i < walls.size(); ++i)
+    if (!walls[i].empty())
+      pass.stages.push_back({table.stages()[i], summarise_times(walls[i]).median_ns, counts[i]});
+  return pass;
+}
+
+Perturbation compare_passes(const std::vector<PassTimes>& passes) {
+  Perturbation result;
+  std::vector<std::string> profilers, stages;
+  bool bare = false;
+  for (const PassTimes& pass : passes) {
+    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "bare" : pass.profiler);
+    bare = bare || pass.profiler.empty();
+    if (!pass.profiler.empty()) add_once(profilers, pass.profiler);
+    for (const PassStage& time : pass.stages) add_once(stages, time.stage);
+  }
+  if (!bare || profilers.empty()) {
+    result.note = bare ? "no profiled pass to compare with" : "no unprofiled pass to compare with";
+    return result;
+  }
+  for (const std::string& profiler : profilers) {
+    const bool timed = std::any_of(passes.begin(), passes.end(), [&](const PassTimes& pass) {
+      return pass.profiler == profiler && !pass.stages.empty();
+    });
+    if (!timed) result.stages.push_back(compare_whole(passes, profiler, !stages.empty()));
+    for (const std::string& stage : stages)
+      if (timed) result.stages.push_back(compare_stage(passes, profiler, stage));
+  }
+  for (const StageSlowdown& row : result.stages)
+    if (row.verdict == "over 10 %" && row.stage != kWholeRun) result.notes.push_back(row.summary);
+  return result;
+}
+
+}  // namespace nl

@@ -1,0 +1,43 @@
+#include "analysis/counters/ncu_bound.h"
+
+#include <algorithm>
+
+namespace nl {
+namespace {
+
+constexpr double kBusyPct = 60;
+constexpr double kClearPoints = 5;
+
+}  // namespace
+
+std::optional<double> memory_throughput(const std::map<std::string, double>& metrics) {
+  const auto found = metrics.find("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  if (found != metrics.end()) return found->second;
+  // Without the DRAM's the L2's says too little: a kernel that streams from DRAM keeps the L2 half idle.
+  std::optional<double> busiest;
+  for (const char* name : {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"})
+    if (const auto dram = metrics.find(name); dram != metrics.end()) busiest = std::max(busiest.value_or(0), dram->second);
+  const auto l2 = metrics.find("lts__throughput.avg.pct_of_peak_sustained_elapsed");
+  if (busiest && l2 != metrics.end()) busiest = std::max(*busiest, l2->second);
+  return busiest;
+}
+
+std::optional<double> memory_throughput(const NcuSample& sample) {
+  const auto replayed = memory_throughput(sample.metrics);
+  if (sample.measured_by != "CUPTI" || !sample.dram_pct) return replayed;
+  return std::max(replayed.value_or(0), *sample.dram_pct);
+}
+
+NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
+  if (!sm_pct || !memory_pct) return {};
+  const double busier = std::max(*sm_pct, *memory_pct), other = std::min(*sm_pct, *memory_pct);
+  if (busier < kBusyPct) return {"latency", kBusyPct - busier};
+  if (busier < other + kClearPoints) return {};
+  return {busier == *memory_pct ? "memory" : "compute", std::min(busier - kBusyPct, busier - other - kClearPoints)};
+}
+
+std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
+  return classify_bound(sm_pct, memory_pct).by;
+}
+
+}  // namespace nl

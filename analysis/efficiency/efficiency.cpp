@@ -1,0 +1,222 @@
+#include "analysis/efficiency/efficiency.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <string_view>
+
+#include "analysis/efficiency/device_peaks.h"
+#include "analysis/efficiency/llm_shape.h"
+#include "analysis/efficiency/stage_work.h"
+#include "analysis/stages/token_lengths.h"
+
+namespace nl {
+namespace {
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void add_note(StageEfficiency& stage, std::string_view note) {
+  if (!stage.note.empty()) stage.note += "; ";
+  stage.note += note;
+}
+
+class StageFigures {
+ public:
+  StageFigures(const Run& run, const LlmShape& shape) : shape_(shape), lengths_(token_lengths(run, shape)) {}
+
+  StageEfficiency work_of(const StageEntry& stage) {
+    StageEfficiency out;
+    out.stage = stage.name;
+    out.dtype = shape_.compute_dtype;
+    if (shape_.stage_flops.count(stage.name) + shape_.stage_bytes.count(stage.name) > 0)
+      configured(stage.name, out);
+    else if (is_one_of(stage.name, {"prefill", "decode", "decode_step"}))
+      decoder(stage.name, out);
+    else if (is_one_of(stage.name, {"vision", "vision_encoder", "vision_tower", "projector"}))
+      seeing(stage.name, out);
+    else
+      add_note(out, fmt::format("nothing says what this stage computes; --set model.stage_flops.{0}=… and model.stage_bytes.{0}=… would", stage.name));
+    return out;
+  }
+
+ private:
+  void configured(const std::string& name, StageEfficiency& out) const {
+    const auto flops = shape_.stage_flops.find(name), bytes = shape_.stage_bytes.find(name);
+    WorkTerm term;
+    term.name = "as configured";
+    if (flops != shape_.stage_flops.end()) {
+      out.flops = term.flops = flops->second;
+      term.formula = fmt::format("model.stage_flops.{} = {:g}", name, term.flops);
+    }
+    if (bytes != shape_.stage_bytes.end()) {
+      out.bytes = term.bytes = bytes->second;
+      term.formula += fmt::format("{}model.stage_bytes.{} = {:g}", term.formula.empty() ? "" : "; ", name, term.bytes);
+    }
+    out.terms.push_back(std::move(term));
+    out.assumptions.push_back("the work is what the configuration says, not computed from a shape");
+  }
+
+  void decoder(const std::string& name, StageEfficiency& out) const {
+    if (!shape_.missing.empty()) return add_note(out, missing_shape());
+    std::string needed;
+    const auto need = [&](bool known, const char* key) {
+      if (!known) needed += fmt::format(" --set model.{}=…", key);
+    };
+    need(lengths_.batch.has_value(), "batch_size");
+    need(lengths_.prompt.has_value(), "prompt_tokens");
+    need(name == "prefill" || lengths_.steps.has_value(), "decode_tokens");
+    if (!needed.empty()) return add_note(out, fmt::format("how many tokens it had is not known;{} would give it", needed));
+    if (name == "prefill")
+      take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
+    else if (name == "decode")
+      take(decode_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    else
+      take(decode_step_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    out.assumptions.insert(out.assumptions.end(), shape_.assumptions.begin(), shape_.assumptions.end());
+    out.assumptions.insert(out.assumptions.end(), lengths_.assumptions.begin(), lengths_.assumptions.end());
+  }
+
+  std::string missing_shape() const {
+    std::string keys;
+    for (const auto& key : shape_.missing) keys += (keys.empty() ? "" : ", ") + key;
+    return fmt::format("the model's shape is not known: {} {} not given; --model NAME of conf/model/llm, or --model with a Hugging Face config.json, "
+                       "would give it", keys, shape_.missing.size() == 1 ? "is" : "are");
+  }
+
+  void seeing(const std::string& name, StageEfficiency& out) const {
+    if (!lengths_.batch) return add_note(out, "how many images it had is not known; --set model.batch_size=… would give it");
+    StageWork work = name == "projector" ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
+    if (work.terms.empty())
+      return add_note(out, name == "projector" ? "its shape is not known; model.projector_input_size, image_tokens and hidden_size would give it"
+                                               : "its shape is not known; model.vision_layers, vision_hidden_size and vision_patches would give it");
+    take(std::move(work), out);
+  }
+
+  void take(StageWork work, StageEfficiency& out) const {
+    out.terms = std::move(work.terms);
+    out.assumptions = std::move(work.assumptions);
+    double flops = 0, bytes = 0;
+    for (const WorkTerm& term : out.terms) flops += term.flops, bytes += term.bytes;
+    out.flops = flops;
+    if (dtype_bytes(shape_.weight_dtype) && dtype_bytes(shape_.kv_dtype))
+      out.bytes = bytes;
+    else
+      add_note(out, "the bytes are not known, because the type of the weights is not; --set model.dtype=bf16 (or what it is) would give them");
+  }
+
+  const LlmShape& shape_;
+  TokenLengths lengths_;
+};
+
+std::size_t working_devices(const Run& run) {
+  std::set<std::int32_t> used;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
+  return used.size();
+}
+
+std::string why_no_device(const Run& run) {
+  if (!run.kernels) return "no share of a peak: GPU work was not captured";
+  if (run.kernels->empty()) return "no share of a peak: the GPU ran no kernel in the capture";
+  return "no share of a peak: the capture does not describe the GPU that ran the kernels";
+}
+
+void check_possible(const StageEfficiency& stage, std::vector<std::string>& notes) {
+  // A card's clock may lie a little above the one its bandwidth is quoted at; FLOP/s peaks are not reached at all.
+  const auto impossible = [&](const char* what, std::optional<double> share, double most) {
+    if (share && *share > most)
+      notes.push_back(fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (a wrong shape, batch, length or dtype), or the "
+                                  "stage's ranges do not enclose the GPU's work", what, *share * 100));
+  };
+  impossible("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
+  impossible("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
+}
+
+struct Rates {
+  std::optional<double> flops_per_s, bytes_per_s;
+};
+
+Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
+  if (!run.peaks) {
+    add_note(out, why_no_device(run));
+    return {};
+  }
+  Rates rates;
+  rates.bytes_per_s = run.peaks->bytes_per_s;
+  if (const auto found = run.peaks->flops_per_s.find(out.dtype); found != run.peaks->flops_per_s.end()) rates.flops_per_s = found->second;
+  if (rates.flops_per_s || !out.flops) return rates;
+  if (run.peaks->flops_per_s.empty())
+    add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
+  else if (out.dtype.empty() && shape.weight_dtype == "int4")
+    add_note(out, "no MFU: the type that int4 weights are multiplied in is not known; --set model.compute_dtype=bf16 (or what it is) would give it");
+  else if (out.dtype.empty())
+    add_note(out, "no MFU: the type it computes in is not known; --set model.dtype=bf16 (or what it is) would give it");
+  else
+    add_note(out, fmt::format("no MFU: the peak of {} for {} is not known", run.peaks->name, out.dtype));
+  return rates;
+}
+
+// Where a stage runs on, its work cannot have taken less than this.
+double gpu_work_ns(const StageEntry& stage) {
+  return stage.gpu_busy_ns && stage.wall.count > 0 ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : 0;
+}
+
+void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, StageEfficiency& out) {
+  if (!out.flops && !out.bytes) return;
+  if (out.flops && out.bytes && *out.bytes > 0) out.intensity = *out.flops / *out.bytes;
+  const Rates rates = rates_for(run, shape, out);
+  const auto share = [](std::optional<double> work, std::optional<double> peak, double ns) -> std::optional<double> {
+    if (!work || !peak || *peak <= 0 || ns <= 0) return std::nullopt;
+    return *work / (ns * 1e-9 * *peak);
+  };
+  const double work_ns = gpu_work_ns(stage);
+  const bool runs_on = stage.runs_on();
+  const double wall_ns = runs_on ? work_ns : stage.wall.mean_ns;
+  if (runs_on)
+    add_note(out, fmt::format("its ranges end before their GPU work does ({:.4g} ms of {:.4g} ms): rates are over the GPU's time, not the wall",
+                              stage.wall.mean_ns * 1e-6, work_ns * 1e-6));
+  if (wall_ns > 0 && out.flops) out.flops_per_s = *out.flops / (wall_ns * 1e-9);
+  if (wall_ns <= 0) add_note(out, "no rates: its windows have no length");
+  out.mfu = share(out.flops, rates.flops_per_s, wall_ns);
+  out.mbu = share(out.bytes, rates.bytes_per_s, wall_ns);
+  if (stage.budget && stage.budget->gpu_compute_ns > 0 && stage.wall.count > 0) {
+    const double busy_ns =
+        runs_on ? work_ns : static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
+    out.mfu_busy = share(out.flops, rates.flops_per_s, busy_ns);
+    out.mbu_busy = share(out.bytes, rates.bytes_per_s, busy_ns);
+  }
+  if (rates.flops_per_s && out.flops && rates.bytes_per_s && out.bytes) {
+    const double compute_ns = *out.flops / *rates.flops_per_s * 1e9;
+    const double memory_ns = *out.bytes / *rates.bytes_per_s * 1e9;
+    out.ideal_ns = std::max(compute_ns, memory_ns);
+    out.limit = compute_ns >= memory_ns ? "compute" : "memory";
+  }
+  std::vector<std::string> notes;
+  check_possible(out, notes);
+  for (const auto& note : notes) add_note(out, note);
+}
+
+}  // namespace
+
+void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
+  run.peaks.reset();
+  run.efficiency.clear();
+  if (const Device* device = working_device(run)) run.peaks = device_peaks(*device, table);
+  const LlmShape shape = read_llm_shape(run.model.attributes);
+  const std::size_t gpus = working_devices(run);
+  StageFigures figures(run, shape);
+  for (const StageEntry& stage : run.stages) {
+    StageEfficiency out = figures.work_of(stage);
+    compare(run, shape, stage, out);
+    if (out.flops && gpus > 1 && static_cast<double>(gpus) != shape.tensor_parallel)
+      out.assumptions.push_back(fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}: the work is set against the peak of one GPU", gpus,
+                                            shape.tensor_parallel));
+    run.efficiency.push_back(std::move(out));
+  }
+}
+
+}  // namespace nl

@@ -1,0 +1,246 @@
+// The GPU half: the driver loads this library where CUDA_INJECTION64_PATH names it and calls InitializeInjection while
+// CUDA starts. A process is either traced (and sampled, where that is asked for) or its counters are measured.
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <pthread.h>
+
+#include "collector/sampling/activity_sampler.h"
+#include "collector/at_exit.h"
+#include "collector/background.h"
+#include "collector/counters/counter_trouble.h"
+#include "collector/gpu/cuda_functions.h"
+#include "collector/gpu/cupti_library.h"
+#include "collector/environment.h"
+#include "collector/gpu/contexts.h"
+#include "collector/gpu/log.h"
+#include "collector/gpu/trace.h"
+#include "collector/counters/kernel_counters.h"
+#include "collector/lock.h"
+#include "collector/gpu/peer_copies.h"
+#include "collector/counters/range_profiler.h"
+#include "collector/nvtx/recorder.h"
+#include "collector/counters/stage_counters.h"
+#include "collector/sampling/stall_sampler.h"
+#include "collector/gpu/stream_capture.h"
+#include "collector/gpu/stream_waits.h"
+
+namespace nl::collector {
+namespace {
+
+enum class Mode { kTrace, kStageCounters, kKernelCounters };
+
+struct Injection {
+  pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_mutex_t flush_mutex = PTHREAD_MUTEX_INITIALIZER;  // one flush at a time; taken before the log's lock
+  std::atomic<bool> off{false};  // after fork: CUDA is the parent's
+  std::atomic<bool> exiting{false};
+  long flush_ms = 1000;
+  Mode mode = Mode::kTrace;
+  CuptiLibrary library;
+  cupti::Subscriber subscriber = nullptr;
+};
+
+constinit Injection injection;
+
+void* flush_regularly(void*) {
+  pthread_setname_np(pthread_self(), "nl-stage flush");
+  timespec pause{injection.flush_ms / 1000, injection.flush_ms % 1000 * 1'000'000};
+  while (!injection.exiting.load(std::memory_order_relaxed)) {
+    nanosleep(&pause, nullptr);
+    Lock lock(injection.flush_mutex);
+    if (injection.exiting.load(std::memory_order_relaxed)) break;
+    flush_gpu_trace();
+    write_stalls();
+  }
+  return nullptr;
+}
+
+// What belongs to the contexts goes with them.
+void around_device_reset(const cupti::CallbackData& call) {
+  if (call.site != cupti::kEnter) return;
+  rescue_stage_counters();
+  rescue_stall_samples();
+  rescue_gpu_trace();
+}
+
+void around_driver_call(const cupti::CallbackData& call) {
+  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  else if (is_capture_function(call.function)) around_capture(call.function, call.site == cupti::kExit);
+  else if (brings_peer_memory(call.function)) trace_peer_copies();
+  else around_launch(call);
+}
+
+void around_runtime_call(const cupti::CallbackData& call) {
+  if (is_stream_wait(call.function)) around_stream_wait(injection.library, call);
+  else around_device_reset(call);
+}
+
+void on_resource(std::uint32_t what, void* context) {
+  if (what == cupti::kContextDestroyStarting) {
+    context_destroyed(context);
+    forget_stage_counters_of(context);
+    forget_kernel_counters_of(context);
+    forget_stalls_of(context);
+  }
+  std::uint32_t device = 0;
+  if (what != cupti::kContextCreated || !context_created(injection.library, context, device)) return;
+  if (have_several_devices()) trace_peer_copies();
+  sample_stalls_of(context, device);
+  sample_activity_of(device);
+}
+
+void on_callback(void*, int domain, std::uint32_t function, const void* data) {
+  if (injection.off.load(std::memory_order_relaxed)) return;
+  int before = errno;
+  switch (domain) {
+    case cupti::kDomainResource: on_resource(function, static_cast<const cupti::ResourceData*>(data)->context); break;
+    case cupti::kDomainDriver: around_driver_call(*static_cast<const cupti::CallbackData*>(data)); break;
+    case cupti::kDomainRuntime: around_runtime_call(*static_cast<const cupti::CallbackData*>(data)); break;
+    default: break;
+  }
+  errno = before;  // the program's
+}
+
+void after_fork_in_child() {
+  injection.off.store(true, std::memory_order_relaxed);
+  listen_to_ranges(nullptr);
+  forget_gpu_trace();
+}
+
+Mode chosen_mode() {
+  const char* counters = text_from("NL_STAGE_COUNTERS");
+  if (counters != nullptr && std::strcmp(counters, "stages") == 0) return Mode::kStageCounters;
+  if (counters != nullptr && std::strcmp(counters, "kernels") == 0) return Mode::kKernelCounters;
+  if (counters != nullptr) note("NL_STAGE_COUNTERS is neither stages nor kernels: the program is traced");
+  return Mode::kTrace;
+}
+
+const char* what_is_lost() {
+  return injection.mode == Mode::kTrace ? "kernels, copies and CUDA calls are not recorded" : kCountersNotMeasured;
+}
+
+bool load() {
+  char trouble[1024];
+  if (load_cupti(injection.library, trouble, sizeof trouble)) return true;
+  note("%s: %s", what_is_lost(), trouble);
+  return false;
+}
+
+bool subscribe() {
+  char holder[128] = "";
+  cupti::SubscriberParams params{sizeof params, "nl-stage", holder, sizeof holder - 1};
+  const cupti::Api& api = injection.library.api;
+  cupti::Result result = api.cuptiSubscribe_v2 != nullptr
+                             ? api.cuptiSubscribe_v2(&injection.subscriber, on_callback, nullptr, &params)
+                             : api.cuptiSubscribe(&injection.subscriber, on_callback, nullptr);
+  if (result == cupti::kSuccess) return true;
+  if (result == cupti::kMultipleSubscribers || result == cupti::kMaxLimitReached) {
+    char loaded[512];
+    name_cupti_clients(loaded, sizeof loaded);
+    note("another CUPTI client holds this process (%s%s%s): %s. Run without that profiler, or let nl-stage use nsys",
+         *holder != '\0' ? holder : "it gives no name", *loaded != '\0' ? "; loaded: " : "", loaded, what_is_lost());
+  } else {
+    note("CUPTI (%s) does not start: %s (%d); %s", injection.library.path, words_for(injection.library, result), result,
+         what_is_lost());
+  }
+  return false;
+}
+
+bool listen(cupti::Domain domain, std::uint32_t function) {
+  auto enable = injection.library.api.cuptiEnableCallback;
+  return enable != nullptr && enable(1, injection.subscriber, domain, function) == cupti::kSuccess;
+}
+
+bool listen_to_contexts() {
+  listen(cupti::kDomainResource, cupti::kContextDestroyStarting);
+  return listen(cupti::kDomainResource, cupti::kContextCreated) && injection.library.profiler.cuptiGetDeviceId != nullptr;
+}
+
+void listen_to(cupti::Domain domain, bool (*wanted)(const char* function)) {
+  visit_functions(injection.library.api, domain, [&](std::uint32_t function, const char* name) {
+    if (wanted(name)) listen(domain, function);
+  });
+}
+
+void listen_to_device_reset() {
+  listen_to(cupti::kDomainRuntime, [](const char* function) { return std::strncmp(function, "cudaDeviceReset", 15) == 0; });
+}
+
+void listen_to_stream_waits() {
+  if (injection.library.api.cuptiGetStreamIdEx == nullptr) return;
+  listen_to(cupti::kDomainRuntime, is_stream_wait);
+  listen_to(cupti::kDomainDriver, is_stream_wait);
+}
+
+bool start_tracing() {
+  if (!trace_gpu(injection.library)) return false;
+  listen_to_device_reset();
+  if (waits_are_calls()) listen_to_stream_waits();
+  listen_to(cupti::kDomainDriver, brings_peer_memory);
+  if (!listen_to_contexts()) trace_peer_copies();  // nobody would tell of a second GPU
+  sample_stalls(injection.library);
+  sample_activity(injection.library);
+  injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);
+  if (!run_in_background(flush_regularly))
+    note("no thread for flushing: a process that is killed loses more than a second");
+  return true;
+}
+
+bool start_counting() {
+  if (!RangeProfiler::offered(injection.library.profiler)) {
+    note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured, injection.library.path);
+    return false;
+  }
+  GpuLog().packer().start(append_gpu_record, nullptr, nullptr);  // names only
+  listen_to_contexts();
+  listen_to_device_reset();
+  find_stream_capture();
+  if (injection.mode == Mode::kStageCounters) {
+    listen_to(cupti::kDomainDriver, is_capture_function);
+    count_stages(injection.library);
+    return true;
+  }
+  if (!count_kernels(injection.library)) return false;
+  listen_to(cupti::kDomainDriver, is_kernel_launch);
+  return true;
+}
+
+void start_once() {
+  if (!start_recording()) return;
+  injection.mode = chosen_mode();
+  if (!load() || !subscribe()) return;
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  if (injection.mode == Mode::kTrace ? start_tracing() : start_counting()) {
+    std::atexit(finish_at_exit);
+    return;
+  }
+  injection.off.store(true, std::memory_order_relaxed);
+  injection.library.api.cuptiUnsubscribe(injection.subscriber);  // another profiler may have it
+}
+
+}  // namespace
+
+void finish_at_exit() {
+  if (injection.off.load(std::memory_order_relaxed) || injection.exiting.exchange(true)) return;
+  AskedLock lock(injection.flush_mutex, kPatienceSeconds);  // a flush that hangs in CUPTI must not keep the program from ending
+  if (!lock) return;
+  finish_stage_counters();
+  finish_kernel_counters();
+  finish_activity_samples();
+  finish_stall_samples();
+  finish_gpu_trace();
+  injection.off.store(true, std::memory_order_relaxed);
+  injection.library.api.cuptiUnsubscribe(injection.subscriber);
+}
+
+}  // namespace nl::collector
+
+// The program goes on whatever we found: what is missing is in the trace.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  pthread_once(&nl::collector::injection.once, nl::collector::start_once);
+  return 1;
+}

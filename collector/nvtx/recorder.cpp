@@ -1,0 +1,363 @@
+#include "collector/nvtx/recorder.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <iterator>
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "collector/lock.h"
+#include "collector/tell_user.h"
+#include "collector/trace_file.h"
+#include "collector/trace_format.h"
+
+namespace nl::collector {
+namespace {
+
+using namespace trace_format;
+
+constexpr int kNoTracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
+
+struct ThreadState {
+  Chunk chunk;
+  std::uint32_t generation;      // of the process that the chunk belongs to; 0: none yet
+  bool busy;                     // a signal handler that interrupts us here is not recorded
+  std::uint32_t domain_count;
+  struct {
+    const Text* domain;
+    int depth;
+  } depths[16];
+  const Text* cache[64];         // texts seen last, by hash
+};
+
+struct Recorder {
+  pthread_mutex_t strings_mutex = PTHREAD_MUTEX_INITIALIZER;  // taken before file_mutex
+  pthread_mutex_t file_mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_key_t thread_exit{};
+  StringTable strings;
+  TraceFile file;
+  Chunk gpu_chunk;
+  std::uint32_t strings_generation = 1;         // whose file the strings were written to
+  std::atomic<std::uint32_t> generation{1};     // one more after every fork
+  std::atomic<std::uint64_t> next_range{1};
+  std::atomic<bool> active{false};
+  std::atomic<const RangeListener*> listener{nullptr};
+};
+
+constinit Recorder recorder;
+constinit thread_local ThreadState thread_state{};
+
+// The head is stored last and at once: until then the reader sees the end of the chunk.
+void put(Chunk& chunk, const void* record, std::size_t bytes) {
+  std::byte* at = chunk.data + chunk.used;
+  const auto* from = static_cast<const std::byte*>(record);
+  std::memcpy(at + sizeof(Head), from + sizeof(Head), bytes - sizeof(Head));
+  std::uint64_t head;
+  std::memcpy(&head, from, sizeof head);
+  std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)).store(head, std::memory_order_release);
+  chunk.used += static_cast<std::uint32_t>(bytes);
+}
+
+bool next_chunk(ThreadState& thread) {
+  if (thread.chunk.data != nullptr) munmap(thread.chunk.data, kChunkBytes);
+  thread.chunk = {};
+  ThreadStart start{};
+  {
+    Lock lock(recorder.file_mutex);
+    if (!recorder.active.load(std::memory_order_relaxed)) return false;
+    if (!recorder.file.acquire(thread.chunk)) {
+      recorder.active.store(false, std::memory_order_relaxed);
+      return false;
+    }
+    start.sequence = recorder.file.next_sequence();
+  }
+  thread.generation = recorder.generation.load(std::memory_order_relaxed);
+  start.head = {Kind::kThreadStart, sizeof start, 0};
+  start.tid = static_cast<std::uint32_t>(gettid());
+  prctl(PR_GET_NAME, start.name);
+  put(thread.chunk, &start, sizeof start);
+  pthread_setspecific(recorder.thread_exit, &thread);
+  return true;
+}
+
+bool next_gpu_chunk() {
+  if (recorder.gpu_chunk.data != nullptr) munmap(recorder.gpu_chunk.data, kChunkBytes);
+  recorder.gpu_chunk = {};
+  ThreadStart start{{Kind::kThreadStart, sizeof start, 0}, 0, 0, 0, "gpu"};
+  Lock lock(recorder.file_mutex);
+  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  if (!recorder.file.acquire_fresh(recorder.gpu_chunk)) {
+    recorder.active.store(false, std::memory_order_relaxed);
+    return false;
+  }
+  start.sequence = recorder.file.next_sequence();
+  put(recorder.gpu_chunk, &start, sizeof start);
+  return true;
+}
+
+bool append(ThreadState& thread, const void* record, std::size_t bytes) {
+  bool fits = thread.chunk.data != nullptr && thread.chunk.used + bytes <= kChunkBytes;
+  if (!fits && !next_chunk(thread)) return false;
+  put(thread.chunk, record, bytes);
+  return true;
+}
+
+bool append_string(ThreadState& thread, const Text& text) {
+  alignas(8) std::byte buffer[sizeof(String) + kMaxStringBytes + 8] = {};
+  String record{};
+  std::size_t bytes = (sizeof record + text.length + 7) & ~std::size_t{7};
+  record.head = {Kind::kString, static_cast<std::uint16_t>(bytes), text.id};
+  record.length = text.length;
+  std::memcpy(buffer, &record, sizeof record);
+  std::memcpy(buffer + sizeof record, text.data, text.length);
+  return append(thread, buffer, bytes);
+}
+
+// The first event of a process after fork: the chunk in hand is the parent's, and the strings known so far
+// are not in the child's file.
+bool enter_generation(ThreadState& thread, std::uint32_t generation) {
+  if (thread.chunk.data != nullptr) munmap(thread.chunk.data, kChunkBytes);
+  thread.chunk = {};
+  thread.generation = generation;
+  Lock lock(recorder.strings_mutex);
+  if (recorder.strings_generation == generation) return true;
+  recorder.strings_generation = generation;
+  for (std::uint32_t i = 0; i < recorder.strings.size(); ++i)
+    if (!append_string(thread, recorder.strings[i])) return false;
+  return true;
+}
+
+// What every call does first: nothing is recorded where recording has failed, or inside itself.
+class Entry {
+ public:
+  Entry() : thread_(thread_state), errno_(errno) {
+    if (thread_.busy || !recorder.active.load(std::memory_order_relaxed)) return;
+    thread_.busy = true;
+    std::uint32_t generation = recorder.generation.load(std::memory_order_relaxed);
+    ready_ = true;
+    if (thread_.generation != generation) ready_ = enter_generation(thread_, generation);
+    if (!ready_) thread_.busy = false;
+  }
+  ~Entry() {
+    if (ready_) thread_.busy = false;
+    errno = errno_;  // the program's
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  explicit operator bool() const { return ready_; }
+  ThreadState& thread() { return thread_; }
+
+ private:
+  ThreadState& thread_;
+  int errno_;
+  bool ready_ = false;
+};
+
+const Text* intern_slowly(ThreadState& thread, std::uint64_t hash, const char* text, std::size_t length) {
+  Lock lock(recorder.strings_mutex);
+  if (const Text* known = recorder.strings.find(hash, text, length)) return known;
+  const Text* added = recorder.strings.add(hash, text, length);
+  // Written before anybody else can use its number, so that no record refers to a lost string.
+  if (added != nullptr && !append_string(thread, *added)) return nullptr;
+  return added;
+}
+
+int* depth_of(ThreadState& thread, const Text* domain) {
+  for (std::uint32_t i = 0; i < thread.domain_count; ++i)
+    if (thread.depths[i].domain == domain) return &thread.depths[i].depth;
+  if (thread.domain_count == std::size(thread.depths)) return nullptr;
+  thread.depths[thread.domain_count] = {domain, 0};
+  return &thread.depths[thread.domain_count++].depth;
+}
+
+std::uint32_t id_of(const Text* text) { return text != nullptr ? text->id : 0; }
+
+void leave_thread(void* state) {
+  auto& thread = *static_cast<ThreadState*>(state);
+  if (thread.chunk.data == nullptr || thread.generation != recorder.generation.load(std::memory_order_relaxed)) return;
+  Lock lock(recorder.file_mutex);
+  recorder.file.release(thread.chunk);
+  thread.chunk = {};
+}
+
+void before_fork() {
+  pthread_mutex_lock(&recorder.strings_mutex);
+  pthread_mutex_lock(&recorder.file_mutex);
+}
+
+void after_fork_in_parent() {
+  pthread_mutex_unlock(&recorder.file_mutex);
+  pthread_mutex_unlock(&recorder.strings_mutex);
+}
+
+// The child opens its file at its first event: most children exec at once and have none.
+void after_fork_in_child() {
+  recorder.generation.fetch_add(1, std::memory_order_relaxed);
+  recorder.file.forget();
+  after_fork_in_parent();
+}
+
+void start_once() {
+  remember_stderr();
+  if (pthread_key_create(&recorder.thread_exit, leave_thread) != 0) return;
+  if (!recorder.file.set_folder(std::getenv("NL_STAGE_TRACE_DIR")) || !recorder.file.open()) return;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  recorder.active.store(true, std::memory_order_relaxed);
+}
+
+// A whole record of events that may carry a payload.
+template <typename Record>
+struct WithPayload {
+  Record record;
+  std::int64_t payload;
+};
+
+template <typename Record>
+void append_event(ThreadState& thread, Kind kind, EventText text, Payload payload, WithPayload<Record> whole) {
+  std::size_t bytes = payload ? sizeof whole : sizeof whole.record;
+  whole.record.head = {kind, static_cast<std::uint16_t>(bytes), id_of(text.name)};
+  whole.record.domain = id_of(text.domain);
+  whole.record.has_payload = payload.has_value();
+  whole.payload = payload.value_or(0);
+  // Last before the record: what we do ourselves stays outside of the range.
+  whole.record.time_ns = now_ns();
+  append(thread, &whole, bytes);
+}
+
+int append_pop(const Text* domain, std::int64_t time_ns) {
+  Entry entry;
+  if (!entry) return kNoTracking;
+  Pop pop{{Kind::kPop, sizeof(Pop), id_of(domain)}, time_ns};
+  append(entry.thread(), &pop, sizeof pop);
+  int* depth = depth_of(entry.thread(), domain);
+  return depth != nullptr && *depth > 0 ? --*depth : kNoTracking;
+}
+
+void append_end(std::uint64_t range, std::int64_t time_ns) {
+  Entry entry;
+  if (!entry) return;
+  End end{{Kind::kEnd, sizeof(End), 0}, time_ns, range};
+  append(entry.thread(), &end, sizeof end);
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+bool start_recording() {
+  pthread_once(&recorder.once, start_once);
+  return recorder.active.load(std::memory_order_relaxed);
+}
+
+const Text* intern(const char* text) {
+  Entry entry;
+  if (!entry || text == nullptr) return nullptr;
+  std::size_t length = strnlen(text, kMaxStringBytes + 1);
+  if (length > kMaxStringBytes)  // cut between characters, not inside one
+    for (length = kMaxStringBytes; length > 0 && (text[length] & 0xC0) == 0x80;) --length;
+  std::uint64_t hash = hash_text(text, length);
+  const Text*& cached = entry.thread().cache[hash % std::size(entry.thread().cache)];
+  if (cached != nullptr && same_text(*cached, hash, text, length)) return cached;
+  const Text* found = intern_slowly(entry.thread(), hash, text, length);
+  if (found != nullptr) cached = found;
+  return found;
+}
+
+const Text* intern(const wchar_t* text) {
+  if (text == nullptr) return nullptr;
+  char utf8[kMaxStringBytes + 1];
+  std::size_t length = 0;
+  for (; *text != L'\0' && length + 4 <= kMaxStringBytes; ++text) {
+    auto c = static_cast<std::uint32_t>(*text);
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) c = 0xFFFD;
+    if (c < 0x80) {
+      utf8[length++] = static_cast<char>(c);
+      continue;
+    }
+    int tail = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    utf8[length++] = static_cast<char>((0xFF00 >> (tail + 1) & 0xFF) | (c >> (6 * tail)));
+    while (tail-- > 0) utf8[length++] = static_cast<char>(0x80 | (c >> (6 * tail) & 0x3F));
+  }
+  utf8[length] = '\0';
+  return intern(utf8);
+}
+
+void listen_to_ranges(const RangeListener* listener) { recorder.listener.store(listener, std::memory_order_release); }
+
+int record_push(EventText text, Payload payload) {
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->begins(text, 0);
+  Entry entry;
+  if (!entry) return kNoTracking;
+  int* depth = depth_of(entry.thread(), text.domain);
+  append_event<Event>(entry.thread(), Kind::kPush, text, payload, {});
+  return depth != nullptr ? (*depth)++ : kNoTracking;
+}
+
+int record_pop(const Text* domain) {
+  int depth = append_pop(domain, now_ns());
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->ended(domain, 0);
+  return depth;
+}
+
+void record_mark(EventText text, Payload payload) {
+  Entry entry;
+  if (entry) append_event<Event>(entry.thread(), Kind::kMark, text, payload, {});
+}
+
+std::uint64_t record_start(EventText text, Payload payload) {
+  std::uint64_t range = recorder.next_range.fetch_add(1, std::memory_order_relaxed);
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->begins(text, range);
+  Entry entry;
+  if (!entry) {
+    if (listener != nullptr) listener->ended(nullptr, range);
+    return 0;
+  }
+  WithPayload<Start> whole{};
+  whole.record.range = range;
+  append_event<Start>(entry.thread(), Kind::kStart, text, payload, whole);
+  return whole.record.range;
+}
+
+void record_end(std::uint64_t range) {
+  append_end(range, now_ns());
+  if (range == 0) return;  // no range: a start that failed
+  const RangeListener* listener = recorder.listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->ended(nullptr, range);
+}
+
+void record_thread_name(std::uint32_t tid, const Text* name) {
+  Entry entry;
+  ThreadName record{{Kind::kThreadName, sizeof(ThreadName), id_of(name)}, tid, 0};
+  if (entry) append(entry.thread(), &record, sizeof record);
+}
+
+void record_wait_stream(std::uint32_t context, std::uint32_t stream) {
+  WaitStream record{{Kind::kWaitStream, sizeof(WaitStream), stream}, now_ns(), context, 0};
+  Entry entry;
+  if (entry) append(entry.thread(), &record, sizeof record);
+}
+
+bool append_gpu_record(const void* record, std::size_t bytes) {
+  if (bytes < sizeof(Head) || bytes > kChunkBytes - sizeof(ThreadStart)) return false;
+  if (!recorder.active.load(std::memory_order_relaxed)) return false;
+  bool fits = recorder.gpu_chunk.data != nullptr && recorder.gpu_chunk.used + bytes <= kChunkBytes;
+  if (!fits && !next_gpu_chunk()) return false;
+  put(recorder.gpu_chunk, record, bytes);
+  return true;
+}
+
+}  // namespace nl::collector

@@ -1,0 +1,133 @@
+#include "exporters/perfetto/perfetto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exporters/perfetto/lanes.h"
+#include "exporters/perfetto/parts.h"
+
+namespace nl {
+namespace perfetto {
+namespace {
+
+std::vector<bool> launching_calls(const Trace& trace, const Window& window) {
+  std::vector<bool> launches(trace.api_calls.size());
+  const auto note = [&](std::uint32_t api) {
+    if (api < launches.size()) launches[api] = true;
+  };
+  for (const auto& kernel : trace.kernels) note(kernel.api);
+  for (const auto& op : trace.mem_ops) note(op.api);
+  for (const auto& run : trace.graph_runs) note(run.api);
+  if (window.cut)
+    for (std::size_t i = 0; i < launches.size(); ++i)
+      if (!window.holds(trace.api_calls[i].start_ns, trace.api_calls[i].end_ns())) launches[i] = false;
+  return launches;
+}
+
+void write_cut(Packets& packets, const Window& window, const std::string& note) {
+  const Track track = packets.track("nl-stage: cut", 0);
+  for (const Ns at : {window.start_ns, window.end_ns}) packets.instant({track, at, Category::kNote, packets.name(note), 0, 0, {}});
+}
+
+std::uint64_t events_of(const Trace& trace) {
+  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() + trace.api_calls.size() + trace.ranges.size() + trace.marks.size();
+}
+
+double seconds(Ns ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+void write_notes(Writing& to, const Run& run) {
+  Lanes iterations(to.packets, [&](std::size_t lane) { return to.packets.track(lane == 0 ? "iterations" : "more iterations", 0); });
+  std::size_t number = 0;
+  for (const auto& iteration : run.iterations.list) {
+    const std::string name = fmt::format("iteration {}{}", ++number, iteration.warmup ? " (warm-up)" : "");
+    if (to.window.holds(iteration.start_ns, iteration.start_ns + iteration.wall_ns))
+      iterations.add({0, iteration.start_ns, Category::kNote, to.packets.name(name), 0, 0, {}}, iteration.start_ns + iteration.wall_ns);
+  }
+  iterations.finish();
+  struct Place {
+    Ns start_ns, end_ns;
+    const Finding* finding;
+    const Evidence* evidence;
+  };
+  std::vector<Place> places;
+  for (const auto& finding : run.findings)
+    for (const auto& evidence : finding.evidence)
+      if (evidence.window_start_ns && evidence.window_end_ns && to.window.holds(*evidence.window_start_ns, *evidence.window_end_ns))
+        places.push_back({*evidence.window_start_ns, *evidence.window_end_ns, &finding, &evidence});
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns); });
+  Lanes findings(to.packets, [&](std::size_t) { return to.packets.track("findings", 0); });
+  for (const Place& place : places) {
+    std::string args;
+    add_text_arg(args, Arg::kText, to.packets.text(place.evidence->text));
+    findings.add({0, place.start_ns, Category::kNote, to.packets.name(place.finding->rule), 0, 0, args}, place.end_ns);
+  }
+  findings.finish();
+}
+
+}  // namespace perfetto
+
+PerfettoSummary write_perfetto(const Trace& trace, const PerfettoSink& sink, const PerfettoOptions& options) {
+  using namespace perfetto;
+  Packets packets(sink, trace.strings);
+  if (trace.utc_start_ns && *trace.utc_start_ns > 0) packets.clock(*trace.utc_start_ns);
+  const Window window = choose_window(trace, options);
+  Writing to{trace, packets, window, launching_calls(trace, window), options.max_events};
+  write_threads(to);
+  write_queues(to);
+  PerfettoSummary summary;
+  summary.events = packets.events();
+  summary.crowded = to.crowded;
+  summary.left_out = events_of(trace) - summary.events - to.crowded;
+  if (window.cut) {
+    summary.note = fmt::format("{} of {} events: from {:.3f} s to {:.3f} s of the capture", summary.events, events_of(trace),
+                               seconds(window.start_ns), seconds(window.end_ns));
+    write_cut(packets, window, summary.note);
+  }
+  if (to.crowded > 0)
+    summary.note += fmt::format("{}{} events are not shown: too many overlap on their track", summary.note.empty() ? "" : "; ", to.crowded);
+  if (to.samples_joined > 1)
+    summary.note += fmt::format("{}sampled metrics: each value is the mean of {} samples", summary.note.empty() ? "" : "; ", to.samples_joined);
+  if (options.run != nullptr) write_notes(to, *options.run);
+  if (options.power != nullptr) write_power(to, *options.power);
+  packets.finish();
+  return summary;
+}
+
+PerfettoSummary write_perfetto(const Timeline& timeline, const PerfettoSink& sink) {
+  using namespace perfetto;
+  const StringPool none;
+  Packets packets(sink, none);
+  std::map<std::string, Track> groups;
+  for (const TimelineLane& lane : timeline.lanes) {
+    const bool gpu = lane.kind == "gpu";
+    Track& group = groups[gpu ? "GPU" : "CPU"];
+    if (group == 0) group = packets.process(kMadeUpPid + static_cast<std::uint32_t>(groups.size()), gpu ? "GPU" : "CPU");
+    Lanes lanes(packets, [&](std::size_t) { return packets.track(fmt::format("{} · {}", lane.title, lane.kind), group); });
+    for (const TimelineSlice& slice : lane.slices) {
+      if (slice.name >= timeline.names.size()) continue;
+      std::string args;
+      if (slice.merged > 1) add_arg(args, Arg::kMerged, slice.merged);
+      const Category category = gpu ? Category::kKernel : lane.kind == "api" ? Category::kApi : Category::kRange;
+      lanes.add({0, slice.start_ns, category, packets.name(timeline.names[slice.name]), 0, 0, args}, slice.start_ns + slice.duration_ns);
+    }
+    lanes.finish();
+  }
+  packets.finish();
+  PerfettoSummary summary{packets.events(), timeline.slices_left_out, 0, "only " + timeline.what + ", from run.json"};
+  return summary;
+}
+
+void focus_on_measured(const Run& run, PerfettoOptions& options) {
+  bool any = false;
+  for (const auto& iteration : run.iterations.list) {
+    if (iteration.warmup) continue;
+    options.focus_start_ns = any ? std::min(options.focus_start_ns, iteration.start_ns) : iteration.start_ns;
+    options.focus_end_ns = any ? std::max(options.focus_end_ns, iteration.start_ns + iteration.wall_ns) : iteration.start_ns + iteration.wall_ns;
+    any = true;
+  }
+}
+
+}  // namespace nl

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "exporters/run_json/reader.h"
+#include "exporters/run_json/writer.h"
+#include "model/run.h"
+
+// run.json by area. Each part is instantiated for JsonWriter and JsonReader in the source of its name.
+namespace nl {
+
+template <class Io>
+void origin_fields(Io& io, Ref<Io, Run> run);        // problems … workload
+template <class Io>
+void stage_fields(Io& io, Ref<Io, Run> run);         // stages, phases, iterations, latency
+template <class Io>
+void kernel_fields(Io& io, Ref<Io, Run> run);        // kernels, api, ranges
+template <class Io>
+void operator_fields(Io& io, Ref<Io, Run> run);      // operators, layers
+template <class Io>
+void efficiency_fields(Io& io, Ref<Io, Run> run);    // peaks, efficiency, roofline
+template <class Io>
+void finding_fields(Io& io, Ref<Io, Run> run);       // findings, abstentions
+template <class Io>
+void perturbation_fields(Io& io, Ref<Io, Run> run);  // perturbation, energy
+template <class Io>
+void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
+template <class Io>
+void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
+
+// Flat among the fields of what was timed. Without one there is a total and a count, and nothing else to say.
+template <class Io>
+void time_fields(Io& io, const char* count_key, Ref<Io, TimeSummary> time) {
+  io("total_ns", time.total_ns);
+  io(count_key, time.count);
+  const bool any = time.count > 0;
+  io.where(any, "mean_ns", time.mean_ns);
+  io.where(any, "median_ns", time.median_ns);
+  io.where(any, "p99_ns", time.p99_ns);
+  io.where(any, "min_ns", time.min_ns);
+  io.where(any, "max_ns", time.max_ns);
+  io.where(any, "stddev_ns", time.stddev_ns);
+}
+
+}  // namespace nl

@@ -1,0 +1,83 @@
+#include "exporters/run_json/run_json.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "exporters/run_json/parts.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kStatuses[] = {"complete", "partial", "interrupted", "failed"};
+constexpr const char* kPlace = "run.json: /schema_version";
+
+struct Version {
+  unsigned major = 0, minor = 0;
+  friend auto operator<=>(const Version&, const Version&) = default;
+};
+
+Version parsed_version(std::string_view text) {
+  Version version;
+  const char* end = text.data() + text.size();
+  auto [dot, wrong] = std::from_chars(text.data(), end, version.major);
+  if (wrong == std::errc() && dot != end && *dot == '.') {
+    auto [rest, also_wrong] = std::from_chars(dot + 1, end, version.minor);
+    if (also_wrong == std::errc() && rest != end && *rest == '.') return version;
+  }
+  throw Error(ErrorKind::kInput, fmt::format("not a run.json: its schema version reads '{}'", text), kPlace);
+}
+
+// Before anything else is read: a newer file may look like a damaged one.
+Version version_of(const nlohmann::json& document) {
+  const auto found = document.is_object() ? document.find("schema_version") : document.end();
+  if (found == document.end() || !found->is_string())
+    throw Error(ErrorKind::kInput, "not a run.json: it has no schema_version", kPlace, "name the run.json that `nl-stage run` or `import` wrote");
+  const Version version = parsed_version(found->get_ref<const std::string&>());
+  if (version.major > parsed_version(kRunSchemaVersion).major)
+    throw Error(ErrorKind::kInput,
+                fmt::format("a run.json of schema version {}; this nl-stage reads up to {}", found->get_ref<const std::string&>(), kRunSchemaVersion),
+                kPlace, "use the nl-stage that wrote it, or a newer one; or import its captures anew");
+  return version;
+}
+
+}  // namespace
+
+template <class Io>
+void fields(Io& io, Ref<Io, Run> run) {
+  io("schema_version", run.schema_version);
+  io("run_id", run.run_id);
+  io("created_at", run.created_at);
+  io.word("status", run.status, kStatuses);
+  origin_fields<Io>(io, run);
+  stage_fields<Io>(io, run);
+  kernel_fields<Io>(io, run);
+  operator_fields<Io>(io, run);
+  efficiency_fields<Io>(io, run);
+  finding_fields<Io>(io, run);
+  perturbation_fields<Io>(io, run);
+  timeline_fields<Io>(io, run);
+  provenance_fields<Io>(io, run);
+}
+
+std::string run_to_json(const Run& run) {
+  JsonWriter writer;
+  writer.put(run);
+  return std::move(writer).take() + "\n";
+}
+
+Run run_from_json(std::string_view text) {
+  nlohmann::json document;
+  try {
+    document = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& broken) {
+    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), "run.json", "is the file whole, and is it a run.json?");
+  }
+  Run run;
+  const bool older = version_of(document) < parsed_version(kRunSchemaVersion);
+  JsonReader(document, older).get(run);
+  return run;
+}
+
+}  // namespace nl

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/run.h"
+#include "model/trace.h"
+#include "orchestrator/config/config.h"
+#include "orchestrator/machine/tools.h"
+
+namespace nl {
+
+// Facts of this machine, the tools that were found and the devices that the trace names.
+void describe_machine(const Toolset& tools, const Trace& trace, Run& run);
+
+// Facts of the machine that an imported nsys export was made on, as far as it tells.
+void describe_capture_machine(const std::filesystem::path& sqlite_file, const Trace& trace, Run& run);
+
+// {gpu, cuda, torch, transformers, driver, …}; null where unknown. No environment value is among them.
+std::string env_json(const Run& run, const Config& config);
+
+// {count, inputs: [{path}]}
+std::string inputs_yaml(const std::vector<std::string>& inputs);
+
+// The version of a Python package beside the interpreter of this command, from its dist-info folder;
+// empty where it cannot be told without running anything.
+std::string python_package_version(const std::vector<std::string>& command, const std::string& package);
+
+}  // namespace nl

@@ -1,0 +1,31 @@
+#include "orchestrator/bundle/render.h"
+
+#include "exporters/report/kernels_md.h"
+#include "exporters/report/operators_md.h"
+#include "exporters/report/report_html.h"
+#include "exporters/report/report_md.h"
+#include "exporters/report/stakeholder_md.h"
+#include "orchestrator/bundle/whole_file.h"
+
+namespace nl {
+
+void write_reports(const Run& run, const FileWriter& write) {
+  write("report.md", report_markdown(run));
+  write("report.html", report_html(run));
+  write("stakeholder_summary.md", stakeholder_markdown(run));
+  write("operators.md", operators_markdown(run));
+  write("kernels.md", kernels_markdown(run));
+}
+
+PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run, const std::vector<PowerSample>* power) {
+  PerfettoOptions options;
+  options.run = &run;
+  options.power = power;
+  focus_on_measured(run, options);
+  WholeFile out(file);
+  PerfettoSummary summary = write_perfetto(trace, [&](std::string_view piece) { out.append(piece); }, options);
+  if (summary.events > 0) out.commit();
+  return summary;
+}
+
+}  // namespace nl

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exporters/perfetto/perfetto.h"
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl {
+
+inline constexpr const char* kTraceFile = "trace.pftrace";
+inline constexpr const char* kTimelineFile = "timeline.pftrace";  // of run.json alone, where there is no trace
+
+// Puts one file of a bundle where it belongs.
+using FileWriter = std::function<void(const std::filesystem::path& relative, std::string_view text)>;
+
+// Every file that is made for people, from the run alone: report.md, report.html, stakeholder_summary.md, operators.md,
+// kernels.md. `run` and `report` write the same.
+void write_reports(const Run& run, const FileWriter& write);
+
+// trace.pftrace, whole or not at all, without holding it in memory. The note of what was left out is empty where
+// nothing was. A capture without a single event leaves no file.
+PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run,
+                                 const std::vector<PowerSample>* power = nullptr);
+
+}  // namespace nl

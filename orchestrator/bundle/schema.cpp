@@ -1,0 +1,106 @@
+#include "orchestrator/bundle/schema.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "model/error.h"
+#include "model/run.h"
+
+namespace nl {
+namespace {
+
+using nlohmann::json;
+
+const valijson::Schema& run_schema() {
+  static const valijson::Schema* const schema = [] {
+    auto* parsed = new valijson::Schema;  // lives as long as the program
+    const json document = json::parse(kRunSchema);
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(valijson::adapters::NlohmannJsonAdapter(document), *parsed);
+    return parsed;
+  }();
+  return *schema;
+}
+
+json parse(std::string_view text, const std::string& where) {
+  try {
+    return json::parse(text);
+  } catch (const json::exception& broken) {
+    throw Error(ErrorKind::kInput, fmt::format("not JSON: {}", broken.what()), where, "is the file whole, and is it a run.json?");
+  }
+}
+
+// valijson's path {"<root>", "[kernels]", "[0]"} as the JSON pointer /kernels/0.
+std::string pointer_of(const std::vector<std::string>& context) {
+  std::string pointer;
+  for (std::size_t i = 1; i < context.size(); ++i) {
+    std::string_view step = context[i];
+    if (step.size() >= 2 && step.front() == '[' && step.back() == ']') step = step.substr(1, step.size() - 2);
+    pointer += '/';
+    for (const char c : step) pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  }
+  return pointer.empty() ? "/" : pointer;
+}
+
+// valijson reports the innermost fault first, then every schema around it that failed with it.
+Error first_fault(valijson::ValidationResults& results, const std::string& where) {
+  valijson::ValidationResults::Error fault;
+  std::string reason = "it does not match the schema", pointer = "/";
+  if (results.popError(fault)) {
+    reason = fault.description;
+    pointer = pointer_of(fault.context);
+  }
+  return Error(ErrorKind::kInput, fmt::format("not a valid run.json: at {}: {}", pointer, reason), where,
+               "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures");
+}
+
+using Version = std::array<unsigned, 3>;
+
+std::optional<Version> version_of(std::string_view text) {
+  Version version{};
+  const char *at = text.data(), *const end = at + text.size();
+  for (std::size_t i = 0; i < version.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != '.')) return std::nullopt;
+    const auto [rest, wrong] = std::from_chars(at, end, version[i]);
+    if (wrong != std::errc()) return std::nullopt;
+    at = rest;
+  }
+  return at == end ? std::optional(version) : std::nullopt;
+}
+
+// Before the schema, which would complain of whatever was added since.
+void refuse_older(const json& document, const std::string& where) {
+  const auto found = document.is_object() ? document.find("schema_version") : document.end();
+  if (found == document.end() || !found->is_string()) return;
+  const auto& text = found->get_ref<const std::string&>();
+  const auto version = version_of(text);
+  if (!version || *version >= version_of(kRunSchemaVersion)) return;
+  throw Error(ErrorKind::kInput, fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, kRunSchemaVersion), where,
+              "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures");
+}
+
+}  // namespace
+
+void validate_run_json(std::string_view text, const std::string& where) {
+  const json document = parse(text, where);
+  refuse_older(document, where);
+  valijson::ValidationResults results;
+  valijson::Validator validator(valijson::Validator::kStrongTypes);
+  try {
+    if (validator.validate(run_schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
+  } catch (const std::exception& broken) {
+    throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
+  }
+  throw first_fault(results, where);
+}
+
+}  // namespace nl

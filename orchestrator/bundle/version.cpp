@@ -1,0 +1,7 @@
+#include "orchestrator/bundle/version.h"
+
+namespace nl {
+
+const char* version() { return NL_STAGE_VERSION; }
+
+}  // namespace nl

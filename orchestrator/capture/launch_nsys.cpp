@@ -1,0 +1,226 @@
+#include "orchestrator/capture/launch_nsys.h"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+
+#include "orchestrator/bundle/redact.h"
+
+namespace fs = std::filesystem;
+
+namespace nl {
+namespace {
+
+bool has_content(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && fs::file_size(file, ignored) > 0;
+}
+
+std::string last_lines(const std::string& text, int count) {
+  std::size_t at = text.find_last_not_of("\n\r ") + 1;
+  const std::size_t end = at;
+  while (at > 0 && count > 0)
+    if (text[--at] == '\n') --count;
+  std::string out = text.substr(at, end - at);
+  out.erase(0, out.find_first_not_of('\n'));
+  return out;
+}
+
+// nsys was killed from outside, but its agent still holds the capture: it can be asked to write it.
+void rescue_session(const Tool& nsys, int pid) {
+  ProcessSpec ask;
+  ask.env.insert(nsys.env.begin(), nsys.env.end());
+  ask.timeout_s = 10;
+  ask.grace_s = 2;
+  ask.not_found = ErrorKind::kTool;
+  ask.argv = {nsys.path.string(), "sessions", "list"};
+  const std::string session = session_of(run_process(ask).stdout_text, pid);
+  if (session.empty()) return;
+  // An agent that lost its nsys may never answer: what it can give comes within seconds.
+  ask.timeout_s = 30;
+  for (const char* verb : {"stop", "shutdown"}) {
+    ask.argv = {nsys.path.string(), verb, "--session=" + session};
+    if (run_process(ask).timed_out) return;
+  }
+}
+
+// The report where it should be, or brought there from where nsys put it instead.
+bool find_report(const fs::path& expected, const std::string& output, std::vector<std::string>& notes) {
+  if (has_content(expected)) return true;
+  for (const auto& file : generated_files(output)) {
+    if (!has_content(file) || file.extension() != expected.extension()) continue;
+    notes.push_back(fmt::format("nsys wrote its report to {}; it was moved into the bundle", file.string()));
+    move_file(file, expected);
+    return true;
+  }
+  return false;
+}
+
+void explain_missing_report(const ProcessResult& result, const Tool& nsys, const Bundle& bundle, Verdict& verdict) {
+  const std::string output = result.stdout_text + result.stderr_text;
+  for (const auto& file : generated_files(output)) {
+    if (file.extension() != ".qdstrm" || !has_content(file)) continue;
+    const fs::path kept = bundle.path() / "nsys" / "run.qdstrm";
+    if (file != kept) move_file(file, kept);
+    std::string why = nsys.importer_trouble;
+    for (const auto& library : nsys.missing_libraries) why += (why.empty() ? "missing " : ", ") + library;
+    verdict.add(ErrorKind::kTool, "nsys captured, but its importer could not turn the capture into a report",
+                why.empty() ? last_lines(result.stderr_text, 2) : why,
+                "run `nl-stage doctor` for the missing library; the raw capture is kept as nsys/run.qdstrm");
+    return;
+  }
+  if (result.term_signal != 0)
+    return verdict.add(ErrorKind::kTool, fmt::format("nsys was killed by signal {}", result.term_signal), "nsys",
+                       "look for the out-of-memory killer in `dmesg`; its processes have been ended");
+  if (result.exit_status != 0)
+    return verdict.add(ErrorKind::kTool,
+                       fmt::format("nsys ended with status {} and wrote no report", result.exit_status),
+                       last_lines(output, 3), "see logs/nsys.stderr.log and logs/nsys.stdout.log");
+  verdict.add(ErrorKind::kCapture, "nsys ended well but wrote no report", last_lines(output, 3),
+              "the capture range may never have been reached: check nsys.capture_range and nsys.nvtx_capture");
+}
+
+// Under nsys 2025.3 on an H200, programs that launched CUDA graphs some thousand times ended so while the graphs' nodes were
+// traced; alone they end well. vLLM's users met the same.
+bool died_of_a_launch(const ProcessResult& result) {
+  constexpr const char* kWords[] = {"unspecified launch failure", "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
+}
+
+// What the pass traces the nodes of CUDA graphs by; empty where it does not.
+std::string graph_nodes_key(const Pass& pass) {
+  const auto& argv = pass.process.argv;
+  if (std::any_of(argv.begin(), argv.end(), [](const std::string& word) { return word.starts_with("--cuda-graph-trace=node"); }))
+    return "nsys.cuda_graph_trace";
+  const auto graphs = pass.process.env.find("NL_STAGE_CUDA_GRAPHS");
+  return graphs != pass.process.env.end() && graphs->second == "node" ? "capture.cuda_graphs" : "";
+}
+
+std::string next_step(const Pass& pass, const ProcessResult& result) {
+  const std::string step = "run it alone first; everything captured until then was kept", key = graph_nodes_key(pass);
+  if (key.empty() || !died_of_a_launch(result)) return step;
+  return fmt::format("{}. Where it ends well alone, tracing the nodes of its CUDA graphs may be what broke it: --set {}=graph traces them as wholes", step, key);
+}
+
+}  // namespace
+
+std::vector<fs::path> generated_files(const std::string& nsys_output) {
+  std::vector<fs::path> files;
+  std::istringstream lines(nsys_output);
+  bool listing = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("Generated:", 0) == 0) {
+      listing = true;
+      continue;
+    }
+    const auto start = line.find_first_not_of(" \t\r");
+    if (!listing || start == std::string::npos) continue;
+    if (start == 0)
+      listing = false;
+    else
+      files.emplace_back(line.substr(start, line.find_last_not_of(" \t\r") + 1 - start));
+  }
+  return files;
+}
+
+std::string session_of(const std::string& sessions_list, int pid) {
+  const std::string ending = fmt::format("-{}", pid);
+  std::istringstream lines(sessions_list);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    for (std::string word; words >> word;) name = word;
+    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
+      return name;
+  }
+  return {};
+}
+
+std::string timeout_key(const std::string& pass_name) {
+  if (pass_name.rfind("counters-", 0) == 0) return "ncu.timeout_s";
+  const auto dash = pass_name.find('-');
+  if (dash != std::string::npos) return pass_name.substr(0, dash) + ".export_timeout_s";
+  return (pass_name == "collector" ? "nsys" : pass_name) + ".timeout_s";
+}
+
+void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
+  if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
+  const std::string program = config.workload.command.empty() ? "the workload" : config.workload.command[0];
+  std::string what;
+  if (result.exit_status > 128 && result.exit_status < 128 + 65) {
+    const int number = result.exit_status - 128;
+    const char* name = sigabbrev_np(number);
+    record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
+    what = fmt::format("{} crashed: signal {} (SIG{})", program, number, name != nullptr ? name : "?");
+  } else {
+    record.detail = fmt::format("the workload ended with status {}", result.exit_status);
+    what = fmt::format("{} ended with status {}", program, result.exit_status);
+  }
+  verdict.add(ErrorKind::kWorkload, what, last_lines(result.stderr_text, 2), next_step(pass, result));
+}
+
+fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
+                     Verdict& verdict) {
+  const fs::path sqlite = bundle.path() / pass.outputs.at(0);
+  std::error_code ignored;
+  const auto result = passes.run(pass, true);
+  if (!result) return {};
+  const bool good = result->exit_status == 0 && !result->interrupted && !result->timed_out && has_content(sqlite);
+  if (!good) {
+    fs::remove(sqlite, ignored);  // half an export must not be mistaken for one
+    passes.last().outputs.clear();
+    if (result->interrupted || result->timed_out) return {};
+    const auto space = fs::space(bundle.path(), ignored);
+    const bool full = space.available < (1 << 20) || result->term_signal == SIGXFSZ ||
+                      (result->stderr_text + result->stdout_text).find("No space left") != std::string::npos;
+    verdict.add(
+        full ? ErrorKind::kOutput : ErrorKind::kTool,
+        full ? "the disk was full while nsys exported its report" : "nsys could not export its report to SQLite",
+        full ? fmt::format("{} ({})", sqlite.string(), free_space_of(sqlite)) : last_lines(result->stderr_text, 2),
+        fmt::format("the report is kept: nl-stage import --nsys {}", (bundle.path() / "nsys/run.nsys-rep").string()));
+    return {};
+  }
+  if (config.artifacts.keep_env) return sqlite;
+  try {
+    redact_environment(sqlite);
+    return sqlite;
+  } catch (const Error& error) {
+    fs::remove(sqlite, ignored);  // what could not be blanked is not left lying about
+    passes.last().outputs.clear();
+    verdict.add(error);
+    return {};
+  }
+}
+
+Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, const Bundle& bundle, PassRunner& passes,
+                    Verdict& verdict) {
+  Capture capture;
+  Pass supervised = pass;
+  supervised.process.not_found = ErrorKind::kTool;
+  supervised.process.profiler = true;
+  supervised.process.on_orphaned = [&](int pid) { rescue_session(nsys, pid); };
+  const auto result = passes.run(supervised);
+  if (!result) return capture;
+  std::vector<std::string> notes;
+  const bool there = find_report(bundle.path() / pass.outputs.at(0), result->stdout_text + result->stderr_text, notes);
+  if (!notes.empty()) passes.last().detail = notes[0];
+  if (there) passes.last().outputs = {pass.outputs.at(0).generic_string()};
+  if (there && result->term_signal != 0 && !result->interrupted && !result->timed_out) {
+    verdict.add(ErrorKind::kTool, fmt::format("nsys was killed by signal {}", result->term_signal),
+                "its agent could still be asked for the report", "look for the out-of-memory killer in `dmesg`");
+  } else if (there) {
+    capture.workload_exit = result->exit_status;
+    judge_workload(pass, *result, config, passes.last(), verdict);
+  } else if (!result->interrupted && !result->timed_out) {
+    explain_missing_report(*result, nsys, bundle, verdict);
+  }
+  if (there)
+    capture.nsys_sqlite = export_nsys(plan_nsys_export(config, nsys, bundle.path()), config, bundle, passes, verdict);
+  return capture;
+}
+
+}  // namespace nl

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/config/config.h"
+#include "orchestrator/process/process.h"
+#include "orchestrator/machine/tools.h"
+
+namespace nl {
+
+// Plan::traced_by, best first; docs/capture.md has the order of the whole captures.
+inline constexpr const char* kByNsys = "nsys";
+inline constexpr const char* kByCupti = "collector (CUPTI)";  // kernels come from the collector's GPU half
+inline constexpr const char* kByRanges = "collector (NVTX only)";
+
+// Plan::captured_by where kernels are measured too: "nsys+ncu", "collector (CUPTI+counters)".
+std::string with_ncu(const std::string& traced_by);
+std::string with_cupti_counters(const std::string& traced_by);
+
+struct Pass {
+  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "counters-stages", "bare" …
+  ProcessSpec process;
+  std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
+  std::string purpose;                         // one line for the dry run
+  std::vector<std::string> private_env;        // of process.env, those whose values are not shown
+  bool optional = false;                       // its failure is noted, and no problem of the run
+  bool sample_power = false;                   // the GPUs' meters are read while it runs
+};
+
+// What will be run, as data. Passes after the trace depend on its result (which kernels), so the ncu pass is
+// planned with placeholders first and completed by plan_ncu(), and the counters' by launch_counters().
+struct Plan {
+  std::vector<Pass> passes;
+  std::string traced_by;                 // kByNsys, kByCupti, kByRanges
+  std::string captured_by;               // that, and what measures kernels
+  std::string why;                       // it is captured so and not otherwise
+  std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
+};
+
+// The name of the pass that captures, and of the profiler that it is: "nsys", "collector".
+std::string tracer_of(const Plan& plan);
+
+// Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
+Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+
+struct KernelChoice {  // one kernel that ncu shall profile
+  std::string name;    // as nsys writes it
+  std::string mangled_name;
+  std::string short_name;
+};
+
+// The ncu pass for the kernels that were chosen. Attempt 1: inside the NVTX ranges. Attempt 2, after
+// attempt 1 matched nothing: the same names without the NVTX filter, or, where there was none, by short
+// names instead.
+struct NcuRequest {
+  std::vector<KernelChoice> kernels;      // empty: every kernel
+  std::vector<std::string> nvtx_include;  // ncu's own syntax, escaped; empty: nvtx_filters(config)
+  std::string kernel_name_base = "mangled";
+  int attempt = 1;
+};
+Pass plan_ncu(const Config& config, const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request,
+              std::vector<std::string>& adaptations);
+std::vector<Pass> plan_ncu_exports(const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request);
+std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle,
+                                   const NcuRequest& request);
+Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
+
+// Who measures the kernels that matter, and why.
+enum class CounterTool { kNone, kOff, kNcu, kCupti };  // kOff: by the configuration; kNone: nobody, or ncu is not wanted
+struct CounterChoice {
+  CounterTool tool = CounterTool::kNone;
+  std::string why;
+};
+CounterChoice choose_counters(const Config& config, const Toolset& tools);
+
+// The names of the kernels to count, mangled, one a line; in the bundle.
+inline constexpr const char* kCounterKernels = "counters/kernels.txt";
+
+// The collector's passes for counters: each a run of the workload of its own, because counting perturbs the trace.
+// Attempt 2 comes after attempt 1 found no launch inside the stages' ranges.
+struct CounterRequest {
+  std::optional<std::size_t> kernels = {};  // how many; nothing: not known yet
+  bool anywhere = false;                    // not only inside the stages' ranges
+  int attempt = 1;
+};
+std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
+Pass plan_kernel_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
+                          const CounterRequest& request);
+
+// The --nvtx-include expressions of a configuration: its own, or those of its stages.
+std::vector<std::string> nvtx_filters(const Config& config);
+
+// For `plan` and `run --dry-run`: each pass, its purpose and its command, ready to be pasted into a shell.
+std::string describe_plan(const Plan& plan);
+std::string plan_json(const Plan& plan);
+
+// One word of a shell command, all words of one, or a pass with its folder and environment.
+std::string shell_quoted(const std::string& word);
+std::string shell_quoted(const std::vector<std::string>& words);
+std::string shell_command(const Pass& pass);
+
+}  // namespace nl

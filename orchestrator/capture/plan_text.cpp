@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "orchestrator/capture/plan.h"
+
+namespace nl {
+namespace {
+
+// What is tried, best first. Adapters would run a model in-process and time its operators.
+constexpr std::string_view kOrder =
+    "nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector (CUPTI), collector "
+    "(NVTX only), adapters (none is built in)";
+
+bool is_private(const Pass& pass, const std::string& variable) {
+  return std::find(pass.private_env.begin(), pass.private_env.end(), variable) != pass.private_env.end();
+}
+
+// "the configured variables A, B"; their values are not ours to repeat.
+std::string private_note(const Pass& pass) {
+  std::string names;
+  for (const auto& variable : pass.private_env) names += (names.empty() ? "" : ", ") + variable;
+  return names;
+}
+
+void describe_pass(std::string& text, const Pass& pass, std::size_t number) {
+  text += fmt::format("# {}. {}: {}\n", number, pass.name, pass.purpose);
+  if (!pass.private_env.empty())
+    text += fmt::format("# with the configured variables {} (values not shown)\n", private_note(pass));
+  if (pass.process.timeout_s > 0) text += fmt::format("# ended after {} s\n", pass.process.timeout_s);
+  text += shell_command(pass) + "\n";
+  for (const auto& output : pass.outputs) text += fmt::format("#   makes {}\n", output.string());
+  text += "\n";
+}
+
+nlohmann::ordered_json pass_json(const Pass& pass) {
+  nlohmann::ordered_json json;
+  json["name"] = pass.name;
+  json["purpose"] = pass.purpose;
+  json["argv"] = pass.process.argv;
+  json["env"] = nlohmann::ordered_json::object();
+  for (const auto& [variable, value] : pass.process.env)
+    json["env"][variable] = is_private(pass, variable) ? kMaskedValue : value;
+  json["unset_env"] = pass.process.unset_env;
+  json["working_directory"] = pass.process.working_directory.string();
+  json["stdout"] = pass.process.stdout_log.string();
+  json["stderr"] = pass.process.stderr_log.string();
+  json["timeout_s"] = pass.process.timeout_s;
+  json["outputs"] = nlohmann::ordered_json::array();
+  for (const auto& output : pass.outputs) json["outputs"].push_back(output.string());
+  return json;
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::string& word) {
+  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string shell_quoted(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return line;
+}
+
+std::string shell_command(const Pass& pass) {
+  const ProcessSpec& process = pass.process;
+  std::string text;
+  if (!process.working_directory.empty()) text += "cd " + shell_quoted(process.working_directory.string()) + " && ";
+  std::string variables;
+  for (const auto& variable : process.unset_env) variables += " -u " + variable;
+  for (const auto& [variable, value] : process.env)
+    if (!is_private(pass, variable)) variables += " " + shell_quoted(variable + "=" + value);
+  if (!variables.empty()) text += "env" + variables + " ";
+  text += shell_quoted(process.argv);
+  // An export's standard output is its product.
+  if (process.stdout_log.extension() == ".csv") text += " > " + shell_quoted(process.stdout_log.string());
+  return text;
+}
+
+std::string describe_plan(const Plan& plan) {
+  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", plan.captured_by, plan.why, kOrder);
+  for (std::size_t i = 0; i < plan.passes.size(); ++i) describe_pass(text, plan.passes[i], i + 1);
+  for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", adaptation);
+  return text;
+}
+
+std::string plan_json(const Plan& plan) {
+  nlohmann::ordered_json json;
+  json["captured_by"] = plan.captured_by;
+  json["why"] = plan.why;
+  json["passes"] = nlohmann::ordered_json::array();
+  for (const auto& pass : plan.passes) json["passes"].push_back(pass_json(pass));
+  json["adaptations"] = plan.adaptations;
+  // Arguments need not be UTF-8.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace nl

@@ -1,0 +1,129 @@
+#include "orchestrator/config/device_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "model/error.h"
+#include "orchestrator/config/nearest.h"
+#include "orchestrator/config/data_dir.h"
+#include "orchestrator/config/yaml_tree.h"
+
+namespace nl {
+namespace fs = std::filesystem;
+namespace {
+
+using Kind = YamlTree::Kind;
+
+const std::vector<std::string> kKeys = {"name", "match", "dense_tflops", "bandwidth_tb_per_s", "notes"};
+const std::vector<std::string> kTypes = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
+
+class DeviceFile {
+ public:
+  explicit DeviceFile(const fs::path& file) : file_(file) {}
+
+  DeviceTableEntry read() {
+    const YamlTree tree = read_yaml_file(file_);
+    entry_.file = file_.string();
+    for (const auto& [key, value] : tree.entries) take(key, value);
+    if (entry_.name.empty()) refuse("the device has no name", tree.place, "write name: NVIDIA H200");
+    if (entry_.match.empty()) entry_.match = {entry_.name};
+    if (entry_.flops_per_s.empty() && !entry_.bytes_per_s)
+      refuse("the device has no peak", tree.place, "write dense_tflops: {bf16: 989.4} and bandwidth_tb_per_s: 4.8");
+    return std::move(entry_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what, YamlTree::Place place, const std::string& hint) const {
+    throw Error(ErrorKind::kConfig, what, yaml_where(file_, place), hint);
+  }
+
+  [[noreturn]] void unknown(const char* what, const YamlTree::Key& key, const std::vector<std::string>& known) const {
+    const std::string near = nearest_name(key.name, known);
+    refuse(fmt::format("unknown {} '{}'", what, key.name), key.place,
+           near.empty() ? fmt::format("one of: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near));
+  }
+
+  void take(const YamlTree::Key& key, const YamlTree& value) {
+    if (key.name == "name")
+      entry_.name = text(key.name, value);
+    else if (key.name == "match")
+      entry_.match = texts(key.name, value);
+    else if (key.name == "notes")
+      entry_.notes = texts(key.name, value);
+    else if (key.name == "bandwidth_tb_per_s")
+      entry_.bytes_per_s = number(key.name, value) * 1e12;
+    else if (key.name == "dense_tflops")
+      take_peaks(value);
+    else
+      unknown("key", key, kKeys);
+  }
+
+  void take_peaks(const YamlTree& value) {
+    if (value.kind != Kind::kMap) refuse("dense_tflops wants a map", value.place, "such as dense_tflops: {bf16: 989.4, f32: 67}");
+    for (const auto& [dtype, peak] : value.entries) {
+      if (std::find(kTypes.begin(), kTypes.end(), dtype.name) == kTypes.end()) unknown("type", dtype, kTypes);
+      entry_.flops_per_s[dtype.name] = number("dense_tflops." + dtype.name, peak) * 1e12;
+    }
+  }
+
+  std::string text(const std::string& name, const YamlTree& value) const {
+    if (value.kind != Kind::kScalar || value.text.empty()) refuse(fmt::format("{} wants a text", name), value.place, "write it after the colon");
+    return value.text;
+  }
+
+  std::vector<std::string> texts(const std::string& name, const YamlTree& value) const {
+    if (value.kind != Kind::kList) refuse(fmt::format("{} wants a list of texts", name), value.place, fmt::format("such as {}: [\"H200\"]", name));
+    std::vector<std::string> out;
+    for (const auto& item : value.items) out.push_back(text(name, item));
+    return out;
+  }
+
+  double number(const std::string& name, const YamlTree& value) const {
+    double parsed = 0;
+    const char* end = value.text.data() + value.text.size();
+    const auto [stopped, failed] = std::from_chars(value.text.data(), end, parsed);
+    if (value.kind != Kind::kScalar || value.quoted || failed != std::errc{} || stopped != end || !std::isfinite(parsed) || parsed <= 0 || parsed > 1e9)
+      refuse(fmt::format("{} wants a positive number", name), value.place, "in units of 10¹² a second: 989.4");
+    return parsed;
+  }
+
+  fs::path file_;
+  DeviceTableEntry entry_;
+};
+
+void add_folder(const fs::path& folder, std::vector<DeviceTableEntry>& table) {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
+    if (entry->path().extension() == ".yaml") files.push_back(entry->path());
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) table.push_back(read_device_file(file));
+}
+
+}  // namespace
+
+DeviceTableEntry read_device_file(const fs::path& file) { return DeviceFile(file).read(); }
+
+std::vector<DeviceTableEntry> load_device_table(const fs::path& own) {
+  std::vector<DeviceTableEntry> table;
+  std::error_code failed;
+  if (fs::is_directory(own, failed))
+    add_folder(own, table);
+  else if (!own.empty())
+    table.push_back(read_device_file(own));
+  // The first folder that has any: a build's and an installation's would only repeat each other.
+  for (const auto& folder : conf_folders()) {
+    if (!fs::is_directory(folder / "device", failed)) continue;
+    const std::size_t first = table.size();
+    add_folder(folder / "device", table);
+    // As in the sources of a report: the name within conf/, not this machine's path.
+    for (std::size_t i = first; i < table.size(); ++i) table[i].file = "conf/device/" + fs::path(table[i].file).filename().string();
+    break;
+  }
+  return table;
+}
+
+}  // namespace nl

@@ -1,0 +1,59 @@
+#include "orchestrator/config/nearest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+namespace nl {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+std::string_view last_part(std::string_view path) {
+  auto cut = path.find_last_of("./");
+  return cut == std::string_view::npos ? path : path.substr(cut + 1);
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::vector<std::size_t>> cost(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
+  for (std::size_t i = 0; i <= from.size(); ++i) cost[i][0] = i;
+  for (std::size_t j = 0; j <= to.size(); ++j) cost[0][j] = j;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const bool same = from[i - 1] == to[j - 1];
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[from.size()][to.size()];
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string wanted = lower(word);
+  const std::string wanted_last(last_part(wanted));
+  std::string best;
+  std::size_t best_cost = std::numeric_limits<std::size_t>::max();
+  for (const auto& candidate : candidates) {
+    const std::string name = lower(candidate);
+    std::size_t cost = edit_distance(wanted, name);
+    // The right name in the wrong section, and a name cut short (top_n for top_n_kernels), are near too.
+    cost = std::min(cost, edit_distance(wanted_last, last_part(name)) + 1);
+    if (wanted.size() >= 3 && name.starts_with(wanted)) cost = std::min<std::size_t>(cost, 2);
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = candidate;
+    }
+  }
+  const std::size_t bound = std::max<std::size_t>(2, wanted_last.size() / 2);
+  return best_cost <= bound ? best : std::string();
+}
+
+}  // namespace nl

@@ -1,0 +1,248 @@
+#include "orchestrator/config/rules_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+
+#include "analysis/rules/compile.h"
+#include "model/error.h"
+#include "orchestrator/config/nearest.h"
+#include "orchestrator/config/data_dir.h"
+#include "orchestrator/config/yaml_tree.h"
+
+namespace nl {
+namespace fs = std::filesystem;
+namespace {
+
+using Kind = YamlTree::Kind;
+
+constexpr const char* kSeverityWords[] = {"info", "low", "medium", "high"};
+constexpr double kHeaviest = 1000;  // weight of a piece of evidence
+constexpr std::uint64_t kMostFindings = 1000;
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest_name(word, candidates);
+  if (!near.empty()) return fmt::format("did you mean '{}'?", near);
+  std::string all;
+  for (const auto& each : candidates) all += (all.empty() ? "one of: " : ", ") + each;
+  return candidates.size() <= 12 ? all : "docs/rules.md lists them all";
+}
+
+// Reads one file of rules. Its parts are named in the messages as they are written.
+class RulesFile {
+ public:
+  explicit RulesFile(const fs::path& file) : file_(file), tree_(read_yaml_file(file)) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines_.push_back(line);
+  }
+
+  void read_into(std::vector<RuleSpec>& rules) const {
+    check_keys(tree_, "a file of rules", {"rules", "disable"});
+    if (const YamlTree* names = find(tree_, "disable")) disable(*names, rules);
+    const YamlTree* list = find(tree_, "rules");
+    if (!list && !find(tree_, "disable")) refuse("there are no rules in this file", tree_.place, "write rules: and a list below it");
+    if (!list || list->kind == Kind::kNull) return;
+    if (list->kind != Kind::kList) refuse("'rules' wants a list", list->place, "begin each rule with '- name:'");
+    std::set<std::string> names;
+    for (const YamlTree& item : list->items) {
+      RuleSpec spec = rule(item);
+      if (!names.insert(spec.name).second) refuse(fmt::format("the rule '{}' is given twice", spec.name), item.place, "give one of them another name");
+      check(spec);
+      const auto same = std::find_if(rules.begin(), rules.end(), [&](const auto& each) { return each.name == spec.name; });
+      if (same == rules.end())
+        rules.push_back(std::move(spec));
+      else
+        *same = std::move(spec);
+    }
+  }
+
+ private:
+  using Keys = std::vector<std::string>;
+
+  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string hint) const {
+    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(hint));
+  }
+
+  static const YamlTree* find(const YamlTree& map, const std::string& key) {
+    for (const auto& [name, value] : map.entries)
+      if (name.name == key) return &value;
+    return nullptr;
+  }
+
+  void check_keys(const YamlTree& map, const std::string& what, const Keys& keys) const {
+    if (map.kind != Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}:", keys.front()));
+    for (const auto& [name, value] : map.entries)
+      if (std::find(keys.begin(), keys.end(), name.name) == keys.end())
+        refuse(fmt::format("unknown key '{}' of {}", name.name, what), name.place, did_you_mean(name.name, keys));
+  }
+
+  const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key, const std::string& hint) const {
+    const YamlTree* value = find(map, key);
+    if (!value) refuse(fmt::format("{} has no '{}'", what, key), map.place, hint);
+    return *value;
+  }
+
+  RuleText text(const YamlTree& value, const std::string& what) const {
+    if (value.kind != Kind::kScalar || value.text.find_first_not_of(" \t\r\n") == std::string::npos)
+      refuse(fmt::format("{} wants a text", what), value.place, "put quotes around it where it holds a ':' or a '#'");
+    return {value.text, value.place.line, value.place.column};
+  }
+
+  std::optional<RuleText> optional_text(const YamlTree& map, const std::string& key) const {
+    const YamlTree* value = find(map, key);
+    if (!value) return std::nullopt;
+    return text(*value, "'" + key + "'");
+  }
+
+  template <class Number>
+  Number number(const YamlTree& value, const std::string& key, Number least, Number most) const {
+    Number result{};
+    const char* end = value.text.data() + value.text.size();
+    const auto [stopped, failed] = std::from_chars(value.text.data(), end, result);
+    if (value.kind != Kind::kScalar || failed != std::errc{} || stopped != end || !(result >= least && result <= most))
+      refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
+    return result;
+  }
+
+  template <std::size_t N>
+  int word(const YamlTree& value, const std::string& key, const char* const (&words)[N]) const {
+    const RuleText given = text(value, "'" + key + "'");
+    for (std::size_t i = 0; i < N; ++i)
+      if (given.text == words[i]) return static_cast<int>(i);
+    refuse(fmt::format("'{}' cannot be '{}'", key, given.text), value.place, did_you_mean(given.text, Keys(words, words + N)));
+  }
+
+  Severity severity_word(const YamlTree& value) const { return static_cast<Severity>(word(value, "severity", kSeverityWords)); }
+
+  void disable(const YamlTree& names, std::vector<RuleSpec>& rules) const {
+    if (names.kind != Kind::kList) refuse("'disable' wants a list of rule names", names.place, "such as disable: [small_kernel_storm]");
+    for (const YamlTree& item : names.items) {
+      const std::string name = text(item, "'disable'").text;
+      if (std::erase_if(rules, [&](const auto& each) { return each.name == name; }) > 0) continue;
+      Keys known;
+      for (const auto& each : rules) known.push_back(each.name);
+      refuse(fmt::format("there is no rule '{}' to disable", name), item.place, did_you_mean(name, known));
+    }
+  }
+
+  std::string name(const YamlTree& item) const {
+    const YamlTree& value = need(item, "this rule", "name", "every rule has a name of its own");
+    const std::string name = text(value, "'name'").text;
+    if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
+      refuse(fmt::format("'{}' cannot be a rule's name", name), value.place, "small letters, digits and '_'");
+    return name;
+  }
+
+  RuleSpec rule(const YamlTree& item) const {
+    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit"});
+    RuleSpec spec;
+    spec.name = name(item);
+    spec.file = file_.string();
+    spec.line = item.place.line;
+    const std::string what = fmt::format("the rule '{}'", spec.name);
+    spec.scope = static_cast<RuleScope>(word(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope", kRuleScopeWords));
+    spec.where = optional_text(item, "where");
+    spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
+    spec.severity = severities(need(item, what, "severity", "one of: info, low, medium, high"));
+    spec.message = text(need(item, what, "message", "one sentence; {field} puts a value into it"), "'message'");
+    spec.plain = optional_text(item, "plain");
+    if (const YamlTree* list = find(item, "evidence")) spec.evidence = evidence(*list);
+    spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
+    spec.gain = optional_text(item, "gain");
+    spec.gain_note = optional_text(item, "gain_note");
+    if (const YamlTree* value = find(item, "limit")) spec.limit = number<std::uint64_t>(*value, "limit", 1, kMostFindings);
+    return spec;
+  }
+
+  std::vector<RuleSeverity> severities(const YamlTree& value) const {
+    if (value.kind != Kind::kList) return {{std::nullopt, severity_word(value)}};
+    std::vector<RuleSeverity> all;
+    for (const YamlTree& item : value.items) {
+      check_keys(item, "'severity'", {"when", "severity"});
+      all.push_back({optional_text(item, "when"), severity_word(need(item, "this entry", "severity", "one of: info, low, medium, high"))});
+      const bool last = &item == &value.items.back();
+      if (last == all.back().when.has_value())
+        refuse(last ? "the last severity must have no 'when'" : "a severity without 'when' must be the last", item.place,
+               "the first whose 'when' holds is taken, the last one otherwise");
+    }
+    if (all.empty()) refuse("'severity' is empty", value.place, "one of: info, low, medium, high");
+    return all;
+  }
+
+  std::vector<RuleEvidence> evidence(const YamlTree& list) const {
+    if (list.kind != Kind::kList) refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER}");
+    std::vector<RuleEvidence> all;
+    for (const YamlTree& item : list.items) {
+      check_keys(item, "'evidence'", {"when", "text", "weight"});
+      RuleEvidence each{text(need(item, "this evidence", "when", "an expression"), "'when'"),
+                        text(need(item, "this evidence", "text", "a sentence for the reports"), "'text'"), 1};
+      // Nothing weighs nothing: it would be shown and never count.
+      if (const YamlTree* weight = find(item, "weight")) each.weight = number<double>(*weight, "weight", 0.001, kHeaviest);
+      all.push_back(std::move(each));
+    }
+    return all;
+  }
+
+  std::vector<RuleText> suggestions(const YamlTree& list, const std::string& what) const {
+    if (list.kind != Kind::kList) refuse("'suggestions' wants a list", list.place, "at least two things to try");
+    std::vector<RuleText> all;
+    for (const YamlTree& item : list.items) all.push_back(text(item, "'suggestions'"));
+    if (all.size() < 2) refuse(fmt::format("{} has {} suggestion{}", what, all.size(), all.size() == 1 ? "" : "s"), list.place, "give at least two things to try");
+    return all;
+  }
+
+  // The very character, where the text stands on one line as it is; else the place where it begins.
+  YamlTree::Place place_of(const RuleText& text, std::size_t at) const {
+    const YamlTree::Place begin{text.line, text.column};
+    if (text.line < 1 || static_cast<std::size_t>(text.line) > lines_.size()) return begin;
+    const std::string& line = lines_[static_cast<std::size_t>(text.line) - 1];
+    for (const std::size_t column : {text.column - 1, text.column})  // plain, or behind a quote
+      if (column < line.size() && line.compare(column, text.text.size(), text.text) == 0)
+        return {text.line, static_cast<int>(column + at) + 1};
+    return begin;
+  }
+
+  void check(const RuleSpec& spec) const {
+    const auto compiled = rules::compile_rule(spec);
+    if (compiled.rule) return;
+    const auto& [part, text, fault] = compiled.fault;
+    const std::string near = text.text.substr(std::min(fault.at, text.text.size()), 30);
+    refuse(fmt::format("rule '{}', {}: {}", spec.name, part, fault.what), place_of(text, fault.at),
+           !fault.word.empty() ? did_you_mean(fault.word, fault.candidates)
+           : near.empty()      ? "at its end; docs/rules.md describes expressions"
+                               : fmt::format("near '{}'; docs/rules.md describes expressions", near));
+  }
+
+  fs::path file_;
+  YamlTree tree_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+fs::path shipped_rules() {
+  for (const auto& folder : conf_folders()) {
+    std::error_code failed;
+    if (fs::is_directory(folder / "rules", failed)) return folder / "rules";
+  }
+  return {};
+}
+
+Rules load_rules(const fs::path& shipped, const std::vector<std::string>& user_files) {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  if (!shipped.empty())
+    for (const auto& entry : fs::directory_iterator(shipped, failed))
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  if (failed) throw Error(ErrorKind::kConfig, fmt::format("the shipped rules cannot be read: {}", failed.message()), shipped.string(), "NL_STAGE_DATA names the folder that holds conf/");
+  std::sort(files.begin(), files.end());
+  files.insert(files.end(), user_files.begin(), user_files.end());
+  Rules rules;
+  for (const auto& file : files) RulesFile(file).read_into(rules.list);
+  return rules;
+}
+
+}  // namespace nl

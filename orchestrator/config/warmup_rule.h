@@ -1,0 +1,11 @@
+#pragma once
+
+#include "analysis/stages/iterations.h"
+#include "orchestrator/config/config.h"
+
+namespace nl {
+
+// analysis.warmup and analysis.warmup_factor as the analysis takes them.
+WarmupRule warmup_rule(const Config& config);
+
+}  // namespace nl

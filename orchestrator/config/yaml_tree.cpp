@@ -1,0 +1,108 @@
+#include "orchestrator/config/yaml_tree.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "model/error.h"
+
+namespace nl {
+namespace {
+
+using Where = std::function<std::string(YamlTree::Place)>;
+
+constexpr int kDeepest = 32;  // an alias can make a tree that contains itself
+
+YamlTree::Place place_of(const YAML::Mark& mark) {
+  return mark.is_null() ? YamlTree::Place{} : YamlTree::Place{mark.line + 1, mark.column + 1};
+}
+
+YamlTree convert(const YAML::Node& node, const Where& where, int depth);
+
+void convert_map(const YAML::Node& node, YamlTree& tree, const Where& where, int depth) {
+  for (const auto& entry : node) {
+    YamlTree::Key key{entry.first.IsScalar() ? entry.first.Scalar() : "", place_of(entry.first.Mark())};
+    if (!entry.first.IsScalar())
+      throw Error(ErrorKind::kConfig, "a key must be a plain word", where(key.place), "write name: value");
+    auto twin = std::find_if(tree.entries.begin(), tree.entries.end(),
+                             [&](const auto& other) { return other.first.name == key.name; });
+    if (twin != tree.entries.end())
+      throw Error(ErrorKind::kConfig, fmt::format("the key '{}' is given twice", key.name), where(key.place),
+                  fmt::format("keep one of them; the first is on line {}", twin->first.place.line));
+    tree.entries.emplace_back(std::move(key), convert(entry.second, where, depth + 1));
+  }
+}
+
+YamlTree convert(const YAML::Node& node, const Where& where, int depth) {
+  YamlTree tree;
+  tree.place = place_of(node.Mark());
+  if (depth > kDeepest)
+    throw Error(ErrorKind::kConfig, "the values are nested too deeply", where(tree.place),
+                "an alias may contain itself");
+  if (node.IsScalar()) {
+    tree.kind = YamlTree::Kind::kScalar;
+    tree.text = node.Scalar();
+    tree.quoted = node.Tag() == "!";
+  } else if (node.IsSequence()) {
+    tree.kind = YamlTree::Kind::kList;
+    for (const auto& item : node) tree.items.push_back(convert(item, where, depth + 1));
+  } else if (node.IsMap()) {
+    tree.kind = YamlTree::Kind::kMap;
+    convert_map(node, tree, where, depth);
+  }
+  return tree;
+}
+
+YamlTree parse(const std::string& text, const Where& where) {
+  try {
+    const auto documents = YAML::LoadAll(text);
+    if (documents.empty()) return {};
+    if (documents.size() > 1)
+      throw Error(ErrorKind::kConfig, "there is more than one YAML document", where(place_of(documents[1].Mark())),
+                  "remove the line '---' between them");
+    return convert(documents.front(), where, 0);
+  } catch (const YAML::Exception& error) {
+    throw Error(ErrorKind::kConfig, fmt::format("this is no valid YAML: {}", error.msg), where(place_of(error.mark)),
+                "check indentation, brackets and quotes near there");
+  }
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(file, failed))
+    throw Error(ErrorKind::kConfig, "the configuration file is a folder", file.string(), "name a .yaml file in it");
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (!in || (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())))
+    throw Error(ErrorKind::kConfig, "the configuration file cannot be read", file.string(),
+                std::filesystem::exists(file, failed) ? "check its permissions" : "check its name");
+  return text.str();
+}
+
+}  // namespace
+
+std::string yaml_where(const std::filesystem::path& file, YamlTree::Place place) {
+  return fmt::format("{}:{}:{}", file.string(), place.line, place.column);
+}
+
+YamlTree read_yaml_file(const std::filesystem::path& file) {
+  const Where where = [&](YamlTree::Place place) { return yaml_where(file, place); };
+  YamlTree tree = parse(read_text(file), where);
+  if (tree.kind == YamlTree::Kind::kNull)
+    throw Error(ErrorKind::kConfig, "the configuration file is empty", where({}),
+                "it needs at least one section, such as run:");
+  if (tree.kind != YamlTree::Kind::kMap)
+    throw Error(ErrorKind::kConfig, "the configuration file holds no keys", where(tree.place),
+                "write sections such as run: {mode: deep}");
+  return tree;
+}
+
+YamlTree read_yaml_value(std::string_view text, const std::string& where) {
+  return parse(std::string(text), [&](YamlTree::Place) { return where; });
+}
+
+}  // namespace nl

@@ -1,0 +1,214 @@
+#include "orchestrator/machine/checks_tools.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <stdlib.h>
+
+#include <map>
+
+#include "model/error.h"
+#include "orchestrator/capture/plan.h"
+
+namespace nl {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kGetNsys =
+    "sudo apt-get install nsight-systems   # or tools/fetch-nsys, which touches nothing outside its folder";
+constexpr const char* kGetNcu = "sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository";
+
+std::string found_text(const Tool& tool) {
+  std::string text = fmt::format("{} at {} ({})", tool.version.text(), tool.found_at.string(), tool.found_by);
+  if (tool.path != tool.found_at) text += fmt::format(", started as {}", tool.path.string());
+  return text;
+}
+
+std::string mend_libraries(const std::vector<std::string>& libraries) {
+  std::vector<std::string> packages, unknown;
+  for (const auto& library : libraries)
+    if (auto package = package_of(library); !package.empty())
+      packages.push_back(package);
+    else
+      unknown.push_back(library);
+  if (!packages.empty()) return fmt::format("sudo apt-get install {}", fmt::join(packages, " "));
+  return fmt::format("sudo apt-get install apt-file && sudo apt-file update && apt-file search {}", unknown.front());
+}
+
+std::string mend_importer(const Tool& nsys) {
+  if (!nsys.missing_libraries.empty()) return mend_libraries(nsys.missing_libraries);
+  if (nsys.importer.empty()) return kGetNsys;
+  std::error_code failed;
+  const fs::path home = fs::weakly_canonical(nsys.found_at, failed).parent_path().parent_path();
+  const bool arm = nsys.found_at.string().find("armv8") != std::string::npos;
+  return fmt::format("sudo ln -s {} {}", nsys.importer.parent_path().string(),
+                     (home / (arm ? "host-linux-armv8" : "host-linux-x64")).string());
+}
+
+}  // namespace
+
+std::string package_of(const std::string& library) {
+  static const std::map<std::string, std::string> packages = {
+      {"libdw.so.1", "libdw1"},
+      {"libelf.so.1", "libelf1"},
+      {"libssh.so", "libssh-4"},
+      {"libssh.so.4", "libssh-4"},
+      {"libdbus-1.so.3", "libdbus-1-3"},
+      {"libglib-2.0.so.0", "libglib2.0-0"},
+      {"libkrb5.so.3", "libkrb5-3"},
+      {"libgssapi_krb5.so.2", "libgssapi-krb5-2"},
+      {"libz.so.1", "zlib1g"},
+      {"libcrypto.so.3", "libssl3"},
+      {"libssl.so.3", "libssl3"},
+      {"libstdc++.so.6", "libstdc++6"},
+      {"libxcb.so.1", "libxcb1"},
+      {"libX11.so.6", "libx11-6"},
+      {"libGL.so.1", "libgl1"},
+      {"libEGL.so.1", "libegl1"},
+      {"libnss3.so", "libnss3"},
+      {"libnspr4.so", "libnspr4"},
+      {"libxkbcommon.so.0", "libxkbcommon0"},
+      {"libfontconfig.so.1", "libfontconfig1"},
+      {"libfreetype.so.6", "libfreetype6"},
+      {"liblzma.so.5", "liblzma5"},
+      {"libbz2.so.1.0", "libbz2-1.0"},
+      {"libnuma.so.1", "libnuma1"},
+  };
+  const auto found = packages.find(library);
+  return found == packages.end() ? "" : found->second;
+}
+
+Check check_nsys(const Toolset& tools) {
+  Check check{"nsys", CheckLevel::kOk, "Nsight Systems", "", ""};
+  if (tools.nsys) {
+    check.finding = found_text(*tools.nsys);
+    return check;
+  }
+  check.level = tools.collector ? CheckLevel::kWarning : CheckLevel::kBlocked;
+  check.finding = !tools.collector     ? "not found, and neither was the collector: nothing can be captured"
+                  : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
+                                       : "not found: nl-stage's own collector records kernels and ranges (CUPTI)";
+  check.mend = kGetNsys;
+  return check;
+}
+
+Check check_importer(const Toolset& tools) {
+  Check check{"nsys.importer", CheckLevel::kOk, "nsys importer", "", ""};
+  const Tool& nsys = *tools.nsys;
+  if (!nsys.importer_trouble.empty()) {
+    check.level = CheckLevel::kBlocked;
+    check.finding = fmt::format("{}: {}; captures would end without a report",
+                                nsys.importer.empty() ? "not found" : nsys.importer.string(), nsys.importer_trouble);
+    if (nsys.missing_libraries.size() > 1)
+      check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
+    check.mend = mend_importer(nsys);
+    return check;
+  }
+  check.finding =
+      nsys.importer.empty() ? "known to the wrapper that was found alone" : "starts: " + nsys.importer.string();
+  return check;
+}
+
+Check check_ncu(const Toolset& tools, const Config& config) {
+  Check check{"ncu", CheckLevel::kOk, "Nsight Compute", "", ""};
+  if (tools.ncu) {
+    check.finding = found_text(*tools.ncu);
+    return check;
+  }
+  check.level = CheckLevel::kWarning;
+  const CounterTool counts = choose_counters(config, tools).tool;
+  check.finding = tools.gpus.empty()               ? "not found; without a GPU there is nothing to measure"
+                  : counts == CounterTool::kCupti  ? "not found: nl-stage's own collector counts instead (CUPTI)"
+                  : config.ncu.enabled && counts != CounterTool::kOff
+                      ? "not found: kernels are timed, but not measured"
+                      : "not found; this configuration does not ask for it";
+  check.mend = kGetNcu;
+  return check;
+}
+
+Check check_gpu(const Toolset& tools, const Host& host) {
+  Check check{"gpu", CheckLevel::kOk, "GPU and driver", "", ""};
+  if (!tools.gpus.empty()) {
+    check.finding = fmt::format("{}; driver {}", fmt::join(tools.gpus, ", "),
+                                tools.driver_version.empty() ? "unknown" : tools.driver_version);
+    return check;
+  }
+  check.level = CheckLevel::kWarning;
+  const bool driver = host.exists("/proc/driver/nvidia/version");
+  const bool device = !host.match("/dev/nvidia[0-9]*").empty() || host.exists("/dev/dxg");
+  if (driver && !device) {
+    check.finding = "the driver is loaded, but there is no /dev/nvidia*: this container was started without a GPU";
+    check.mend = "docker run --gpus all …   # with the NVIDIA container toolkit";
+  } else if (driver) {
+    check.finding = fmt::format("the driver is loaded, but NVML says: {}", tools.gpu_trouble);
+    check.mend = "nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml";
+  } else {
+    check.finding = "none: ranges can be captured, kernels cannot";
+    check.mend = "run on a machine with an NVIDIA GPU and its driver";
+  }
+  return check;
+}
+
+Check check_cupti(const Toolset& tools) {
+  Check check{"cupti", CheckLevel::kOk, "CUPTI", "", ""};
+  check.finding =
+      tools.cupti ? tools.cupti->string()
+                  : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too";
+  return check;
+}
+
+Check check_collector(const Toolset& tools) {
+  Check check{"collector", CheckLevel::kOk, "collector", "", ""};
+  if (tools.collector) {
+    check.finding = tools.collector->string();
+    return check;
+  }
+  check.level = CheckLevel::kWarning;
+  check.finding = "libnl_collector.so was not built: there is no fallback where nsys is missing";
+  check.mend = "tools/setup && meson setup --reconfigure build && ninja -C build";
+  return check;
+}
+
+std::vector<Check> check_rejected(const Toolset& tools) {
+  std::vector<Check> checks;
+  for (const auto& text : tools.rejected)
+    checks.push_back({"tools.rejected", CheckLevel::kWarning, "passed over", text,
+                      "remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH"});
+  return checks;
+}
+
+Check check_trial_capture(const Toolset& tools, const Host& host) {
+  Check check{"nsys.trial", CheckLevel::kOk, "trial capture", "", ""};
+  std::string folder = (host.temporary_folder() / "nl-stage-trial-XXXXXX").string();
+  if (!mkdtemp(folder.data())) {
+    check.level = CheckLevel::kBlocked;
+    check.finding = fmt::format("no folder can be made in {}", host.temporary_folder().string());
+    check.mend = "export TMPDIR=DIR   # a folder that you may write to";
+    return check;
+  }
+  ProcessSpec spec;
+  spec.argv = {tools.nsys->path.string(),       "profile", "--trace=nvtx", "--sample=none", "--cpuctxsw=none",
+               "--output=" + folder + "/trial", "true"};
+  spec.env.insert(tools.nsys->env.begin(), tools.nsys->env.end());
+  spec.unset_env = tools.injection_env;
+  spec.timeout_s = 60;
+  std::string said;
+  try {
+    const ProcessResult result = host.start(spec);
+    said = result.timed_out             ? "it did not end within 60 s"
+           : result.stderr_text.empty() ? result.stdout_text
+                                        : result.stderr_text;
+  } catch (const Error& error) {
+    said = error.message;
+  }
+  std::error_code ignored;
+  const bool made = fs::exists(folder + "/trial.nsys-rep", ignored);
+  fs::remove_all(folder, ignored);
+  check.finding = "nsys traced `true` and made a report";
+  if (made) return check;
+  check.level = CheckLevel::kBlocked;
+  check.finding = fmt::format("nsys traced `true` and made no report: {}", said.substr(0, said.find('\n')));
+  check.mend = tools.nsys->importer_trouble.empty() ? kGetNsys : mend_importer(*tools.nsys);
+  return check;
+}
+
+}  // namespace nl

@@ -1,0 +1,79 @@
+#include "orchestrator/machine/nvml.h"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+namespace nl {
+
+std::unique_ptr<Nvml> Nvml::load(const std::filesystem::path& library, std::string& trouble) {
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    trouble = dlerror();
+    return nullptr;
+  }
+  std::unique_ptr<Nvml> nvml(new Nvml(handle));
+  if (!nvml->find_functions()) {
+    trouble = library.string() + " lacks functions of NVML";
+    return nullptr;
+  }
+  if (const int failed = nvml->init_(); failed != 0) {
+    trouble = nvml->error_text_(failed);
+    return nullptr;
+  }
+  nvml->started_ = true;
+  return nvml;
+}
+
+Nvml::~Nvml() {
+  if (started_) shutdown_();
+  dlclose(library_);
+}
+
+bool Nvml::find_functions() {
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library_, name));
+    return function != nullptr;
+  };
+  find(device_uuid_, "nvmlDeviceGetUUID");
+  find(total_energy, "nvmlDeviceGetTotalEnergyConsumption");
+  find(power_usage, "nvmlDeviceGetPowerUsage");
+  find(field_values, "nvmlDeviceGetFieldValues");
+  find(clock_info, "nvmlDeviceGetClockInfo");
+  find(temperature, "nvmlDeviceGetTemperature");
+  find(utilization, "nvmlDeviceGetUtilizationRates");
+  // Renamed with driver 535; the bits are the same.
+  find(clocks_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
+      find(clocks_event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  return find(init_, "nvmlInit_v2") & find(shutdown_, "nvmlShutdown") & find(device_count_, "nvmlDeviceGetCount_v2") &
+         find(device_by_index_, "nvmlDeviceGetHandleByIndex_v2") & find(device_name_, "nvmlDeviceGetName") &
+         find(driver_version_, "nvmlSystemGetDriverVersion") & find(error_text_, "nvmlErrorString");
+}
+
+std::vector<NvmlDevice> Nvml::devices(std::string& trouble) const {
+  unsigned count = 0;
+  if (const int failed = device_count_(&count); failed != 0) trouble = error_text_(failed);
+  std::vector<NvmlDevice> found;
+  for (unsigned index = 0; index < count; ++index) {
+    NvmlDevice device = nullptr;
+    if (device_by_index_(index, &device) == 0) found.push_back(device);
+  }
+  return found;
+}
+
+std::string Nvml::name(NvmlDevice device) const {
+  char text[256] = {};
+  return device_name_(device, text, sizeof text) == 0 ? text : "";
+}
+
+std::string Nvml::uuid(NvmlDevice device) const {
+  char text[256] = {};
+  return device_uuid_ != nullptr && device_uuid_(device, text, sizeof text) == 0 ? text : "";
+}
+
+std::string Nvml::driver() const {
+  char text[256] = {};
+  return driver_version_(text, sizeof text) == 0 ? text : "";
+}
+
+}  // namespace nl

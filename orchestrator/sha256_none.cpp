@@ -1,7 +1,0 @@
-#include "orchestrator/sha256.h"
-
-namespace nl {
-
-Sha256::Compress Sha256::compress_native() { return nullptr; }
-
-}  // namespace nl

@@ -1,7 +1,0 @@
-#include "orchestrator/version.h"
-
-namespace nl {
-
-const char* version() { return NL_STAGE_VERSION; }
-
-}  // namespace nl

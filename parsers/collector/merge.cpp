@@ -1,0 +1,214 @@
+#include "parsers/collector/merge.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "model/notes.h"
+#include "parsers/collector/waits.h"
+#include "parsers/copy_kinds.h"
+#include "parsers/kernel_demangle.h"
+#include "parsers/nsys/correlation.h"
+#include "parsers/nsys/strings.h"
+
+namespace nl::collector_trace {
+namespace {
+
+template <typename T>
+void append(std::vector<T>& all, std::vector<T>&& more) {
+  if (all.empty()) all = std::move(more);
+  else all.insert(all.end(), more.begin(), more.end());
+  more = {};
+}
+
+template <typename Row>
+void sort_by_start(std::vector<Row>& rows) {
+  auto earlier = [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; };
+  if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::stable_sort(rows.begin(), rows.end(), earlier);
+}
+
+void count(ImportStats& stats, const char* reason, std::uint64_t rows) {
+  if (rows != 0) stats.rows_damaged[reason] += rows;
+}
+
+}  // namespace
+
+StringId GpuMerge::name_of(const GpuData& gpu, std::uint32_t number) {
+  auto found = gpu.names.find(number);
+  if (found != gpu.names.end())
+    if (auto mended = mended_utf8(found->second)) return trace_.strings.intern(*mended);
+  return found != gpu.names.end() ? trace_.strings.intern(found->second) : StringId();
+}
+
+std::uint32_t GpuMerge::shape_of(const GpuShape& raw, const GpuData& gpu) {
+  StringId mangled = name_of(gpu, raw.name);
+  auto [names, is_new] = demangled_.try_emplace(mangled);
+  if (is_new) {
+    std::string text = demangled_kernel(trace_.strings[mangled]);
+    names->second = {trace_.strings.intern(text), trace_.strings.intern(short_kernel_name(text))};
+  }
+  KernelShape shape{names->second.first, names->second.second, mangled, raw.grid, raw.block, raw.registers, raw.static_shared,
+                    raw.dynamic_shared};
+  auto [found, added] = shapes_.try_emplace(shape, static_cast<std::uint32_t>(trace_.shapes.size()));
+  if (added) trace_.shapes.push_back(shape);
+  return found->second;
+}
+
+std::vector<std::uint32_t> GpuMerge::queues_of(const Part& part) {
+  std::vector<std::uint32_t> indices;
+  for (const GpuQueue& raw : part.gpu.queues) {
+    Queue queue{part.process, raw.device, raw.context, raw.stream};
+    auto [found, added] = queues_.try_emplace(queue, static_cast<std::uint32_t>(trace_.queues.size()));
+    if (added) trace_.queues.push_back(queue);
+    indices.push_back(found->second);
+  }
+  return indices;
+}
+
+// On the trace's queues, in place of the file's.
+void GpuMerge::place(Part& part) {
+  std::vector<std::uint32_t> queues = queues_of(part);
+  for (Kernel& kernel : part.gpu.kernels) kernel.queue = queues[kernel.queue];
+  for (MemOp& op : part.gpu.mem_ops) op.queue = queues[op.queue];
+  for (GraphRun& run : part.gpu.graph_runs) run.queue = queues[run.queue];
+}
+
+void GpuMerge::add_kernels(Part& part) {
+  std::vector<std::uint32_t> shapes;
+  for (const GpuShape& shape : part.gpu.shapes) shapes.push_back(shape_of(shape, part.gpu));
+  for (Kernel& kernel : part.gpu.kernels) {
+    kernel.start_ns -= part.origin_ns;
+    kernel.shape = shapes[kernel.shape];
+    trace_.duration_ns = std::max(trace_.duration_ns, kernel.end_ns());
+  }
+  append(trace_.kernels, std::move(part.gpu.kernels));
+}
+
+void GpuMerge::add_mem_ops(Part& part) {
+  for (MemOp& op : part.gpu.mem_ops) {
+    op.start_ns -= part.origin_ns;
+    op.end_ns -= part.origin_ns;
+    bool copy = op.kind != MemOpKind::kMemset;
+    if (copy) op.kind = copy_kind(op.label);
+    op.label = trace_.strings.intern(copy ? copy_label(op.label) : "[CUDA memset]").value;
+    trace_.duration_ns = std::max(trace_.duration_ns, op.end_ns);
+  }
+  append(trace_.mem_ops, std::move(part.gpu.mem_ops));
+  for (SyncWait& wait : part.gpu.syncs) {
+    wait.start_ns -= part.origin_ns;
+    wait.end_ns -= part.origin_ns;
+    wait.where.process = part.process;
+  }
+  append(trace_.syncs, std::move(part.gpu.syncs));
+}
+
+void GpuMerge::add_graph_runs(Part& part) {
+  for (GraphRun& run : part.gpu.graph_runs) {
+    run.start_ns -= part.origin_ns;
+    run.end_ns -= part.origin_ns;
+    trace_.duration_ns = std::max(trace_.duration_ns, run.end_ns);
+  }
+  append(trace_.graph_runs, std::move(part.gpu.graph_runs));
+}
+
+void GpuMerge::add_devices(Part& part) {
+  for (Device& device : part.gpu.devices) {
+    auto known = std::find_if(trace_.devices.begin(), trace_.devices.end(), [&](const Device& d) { return d.id == device.id; });
+    if (known == trace_.devices.end()) trace_.devices.push_back(std::move(device));
+    else if (known->uuid != device.uuid)
+      trace_.stats.notes.push_back(fmt::format("the processes number their GPUs differently: GPU {} is {} here and {} there", device.id,
+                                               known->uuid, device.uuid));
+  }
+  std::sort(trace_.devices.begin(), trace_.devices.end(), [](const Device& a, const Device& b) { return a.id < b.id; });
+}
+
+void GpuMerge::add_facts(const Part& part) {
+  ImportStats& stats = trace_.stats;
+  count(stats, "GPU record that CUPTI dropped, because its buffers were full", part.gpu.dropped);
+  count(stats, "GPU record without its times: the work was under way when the process ended", part.gpu.unfinished);
+  for (const std::string& note : part.gpu.notes) add_note(stats.notes, note);
+  if (!part.gpu.session && trace_.kernels.empty() && trace_.mem_ops.empty() && trace_.graph_runs.empty()) return;
+  trace_.has_kernel_data = trace_.has_mem_data = true;
+  trace_.has_api_data = trace_.has_api_data || part.gpu.calls_chosen != trace_format::CallChoice::kNone;
+}
+
+void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std::vector<std::uint32_t> threads) {
+  add_waits_of_calls(gpu);
+  Part part{std::move(gpu), process, origin_ns, std::move(threads)};
+  place(part);
+  add_kernels(part);
+  add_mem_ops(part);
+  add_graph_runs(part);
+  add_devices(part);
+  add_facts(part);
+  parts_.push_back(std::move(part));
+}
+
+// Which calls to keep, and the durations of all of them by name.
+class CallSieve {
+ public:
+  CallSieve(const Launches& launches, bool all) : launches_(launches), all_(all) {}
+  bool keeps(const ApiCall& call, std::uint32_t process, bool waits) const {
+    const CorrelationMap* map = launches_.of_process(process);
+    return all_ || waits || (map != nullptr && map->contains(call.correlation));
+  }
+  std::map<StringId, Durations> durations;
+
+ private:
+  const Launches& launches_;
+  bool all_;
+};
+
+void GpuMerge::keep_calls(Part& part, CallSieve& sieve) {
+  struct Function {
+    StringId name;
+    bool waits;
+    Durations* durations;
+  };
+  std::vector<Function> functions;
+  for (std::uint32_t number : part.gpu.functions) {
+    const std::string& full = trace_.strings[name_of(part.gpu, number)];
+    std::string name(without_api_version(full));
+    StringId id = trace_.strings.intern(name);
+    functions.push_back({id, is_synchronising(name), &sieve.durations[id]});
+  }
+  std::vector<ApiCall>& calls = part.gpu.calls;
+  std::size_t kept = 0;
+  for (ApiCall call : calls) {
+    const Function& function = functions[call.name.value];
+    call.start_ns -= part.origin_ns;
+    call.thread = part.threads[call.thread];
+    call.name = function.name;
+    function.durations->add(static_cast<Ns>(call.duration_ns));
+    trace_.duration_ns = std::max(trace_.duration_ns, call.end_ns());
+    if (sieve.keeps(call, part.process, function.waits)) calls[kept++] = call;
+  }
+  trace_.stats.rows_read["CUDA calls"] += calls.size();
+  calls.resize(kept);
+  append(trace_.api_calls, std::move(calls));
+}
+
+void GpuMerge::add_calls() {
+  if (!trace_.has_kernel_data) return;
+  sort_by_start(trace_.kernels);
+  sort_by_start(trace_.mem_ops);
+  sort_by_start(trace_.graph_runs);
+  sort_by_start(trace_.syncs);
+  Launches launches(trace_, false);
+  CallSieve sieve(launches, all_calls_);
+  for (Part& part : parts_) keep_calls(part, sieve);
+  auto order = [](const ApiCall& call) { return std::tuple(std::uint64_t{call.thread}, call.start_ns, call.correlation); };
+  auto earlier = [&](const ApiCall& a, const ApiCall& b) { return order(a) < order(b); };
+  if (!std::is_sorted(trace_.api_calls.begin(), trace_.api_calls.end(), earlier))
+    std::stable_sort(trace_.api_calls.begin(), trace_.api_calls.end(), earlier);
+  launches.link(trace_);
+  for (auto& [name, durations] : sieve.durations)
+    if (durations.count() > 0) trace_.api_stats.push_back({name, std::move(durations)});
+  trace_.stats.rows_read["kernels"] = trace_.kernels.size();
+  trace_.stats.rows_read["copies and sets"] = trace_.mem_ops.size();
+  if (!trace_.graph_runs.empty()) trace_.stats.rows_read["CUDA graphs as wholes"] = trace_.graph_runs.size();
+  parts_.clear();
+}
+
+}  // namespace nl::collector_trace

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "collector/trace_format.h"
+#include "parsers/collector/metrics.h"
+#include "parsers/json/load_bytes.h"
+
+namespace nl::collector_trace {
+
+// The text of a String record; nothing, and counted, where that is not all there.
+inline std::optional<std::string> read_text(const char* at, const trace_format::Head& head, Damage& damage) {
+  auto record = load<trace_format::String>(at);
+  if (record.length <= head.bytes - sizeof record) return std::string(at + sizeof record, record.length);
+  ++damage["string longer than its record"];
+  return std::nullopt;
+}
+
+}  // namespace nl::collector_trace

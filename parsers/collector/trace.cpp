@@ -1,0 +1,82 @@
+#include "parsers/collector/trace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parsers/collector/clock.h"
+#include "parsers/collector/merge.h"
+#include "parsers/collector/records.h"
+#include "parsers/collector/replay.h"
+#include "parsers/collector/series.h"
+
+// What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
+// with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
+// collector_trace_merge.cpp and collector_trace_series.cpp. A bad header is an error, a bad record is counted.
+namespace nl {
+namespace {
+
+namespace format = trace_format;
+using collector_trace::File;
+using collector_trace::fixed_text;
+
+void finish(Trace& trace) {
+  for (Range& range : trace.ranges)
+    if (range.open) range.end_ns = trace.duration_ns;
+  // By time, the outer of two that start at once first: what a timeline shows.
+  std::stable_sort(trace.ranges.begin(), trace.ranges.end(), [](const Range& a, const Range& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  });
+  std::stable_sort(trace.marks.begin(), trace.marks.end(), [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
+  trace.stats.rows_read.insert({{"processes", trace.processes.size()}, {"threads", trace.threads.size()},
+                                {"ranges", trace.ranges.size()}, {"marks", trace.marks.size()}});
+  trace.has_range_data = true;
+}
+
+}  // namespace
+
+Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, CallRows rows) {
+  Trace trace;
+  trace.stats.source_format = "collector";
+  trace.stats.schema_version = std::to_string(format::kVersion);
+  std::vector<File> files;
+  for (const auto& path : paths) {
+    File file;
+    if (collector_trace::read_file(path, file, trace.stats)) files.push_back(std::move(file));
+  }
+  // CLOCK_MONOTONIC is one clock for all processes; the capture begins with the earliest of them.
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
+  });
+  collector_trace::GpuMerge gpu(trace, rows == CallRows::kAll);
+  for (File& file : files) {
+    Ns origin_ns = files.front().header.monotonic_ns;
+    collector_trace::Replay replay(file, trace, origin_ns);
+    replay.run();
+    std::vector<std::uint32_t> threads;
+    for (const auto& thread : file.gpu.threads) threads.push_back(replay.thread(thread.tid, thread.name));
+    collector_trace::add_series(file.gpu.metrics, origin_ns, trace);
+    collector_trace::add_stalls(file.gpu, trace);
+    gpu.add_work(std::move(file.gpu), replay.process(), origin_ns, std::move(threads));
+  }
+  gpu.add_calls();
+  collector_trace::finish_series(trace);
+  collector_trace::note_clocks(trace);
+  if (!files.empty()) {
+    const format::FileHeader& first = files.front().header;
+    trace.utc_start_ns = first.realtime_ns;
+    trace.stats.tool_version = fixed_text(first.collector_version, sizeof first.collector_version);
+  }
+  finish(trace);
+  return trace;
+}
+
+bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
+  return std::any_of(paths.begin(), paths.end(), [](const auto& path) {
+    File file;
+    ImportStats stats;
+    collector_trace::read_file(path, file, stats, [](const File& some) { return some.gpu.recorded(); });
+    return file.gpu.recorded();
+  });
+}
+
+}  // namespace nl

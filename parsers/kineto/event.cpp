@@ -1,0 +1,117 @@
+#include "parsers/kineto/event.h"
+
+#include "parsers/json/values.h"
+
+namespace nl {
+namespace {
+
+namespace json = simdjson::ondemand;
+
+// "grid": [256, 1, 1]
+std::optional<Dim3> dimensions(json::value& value) {
+  json::array list;
+  if (value.get_array().get(list)) return std::nullopt;
+  std::uint32_t axes[3] = {1, 1, 1};
+  std::size_t count = 0;
+  for (auto element : list) {
+    std::uint64_t size = 0;
+    if (count == 3 || element.get_uint64().get(size) || size > 0xFFFFFFFF) return std::nullopt;
+    axes[count++] = static_cast<std::uint32_t>(size);
+  }
+  return Dim3{axes[0], axes[1], axes[2]};
+}
+
+std::string_view raw_array(json::value& value) {
+  json::array list;
+  std::string_view text;
+  if (value.get_array().get(list) || list.raw_json().get(text)) return {};
+  return text;
+}
+
+void read_argument(std::string_view key, json::value& value, KinetoEvent& out) {
+  if (key == "correlation") out.correlation = json_whole(value);
+  else if (key == "device") out.device = json_whole(value);
+  else if (key == "context") out.context = json_whole(value);
+  else if (key == "stream") out.stream = json_whole(value);
+  else if (key == "grid") out.grid = dimensions(value);
+  else if (key == "block") out.block = dimensions(value);
+  else if (key == "bytes") out.bytes = json_whole(value);
+  else if (key == "registers per thread") out.registers = json_whole(value);
+  else if (key == "shared memory") out.shared_bytes = json_whole(value);
+  else if (key == "Input Dims" || key == "Input dims") out.input_dims = raw_array(value);
+  else if (key == "name") out.args_name = json_text(value);
+}
+
+bool read_member(std::string_view key, json::value& value, KinetoEvent& out) {
+  if (key == "ph") out.phase = json_text(value);
+  if (read_event_member(key, value, out) || key != "args") return true;
+  return for_each_member(value, [&](std::string_view name, json::value& argument) {
+    read_argument(name, argument, out);
+    return true;
+  });
+}
+
+// "id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9, "numSms": 132
+Device read_device(json::object& properties) {
+  Device device;
+  for_each_member(properties, [&](std::string_view key, json::value& value) {
+    if (key == "name") {
+      device.name = json_text(value);
+      return true;
+    }
+    const auto number = json_whole(value);
+    if (!number || *number < 0) return true;
+    if (key == "id") device.id = static_cast<std::int32_t>(*number);
+    else if (key == "totalGlobalMem") device.memory_bytes = static_cast<std::uint64_t>(*number);
+    else if (key == "computeMajor") device.compute_major = static_cast<std::uint32_t>(*number);
+    else if (key == "computeMinor") device.compute_minor = static_cast<std::uint32_t>(*number);
+    else if (key == "numSms") device.sm_count = static_cast<std::uint32_t>(*number);
+    return true;
+  });
+  return device;
+}
+
+void read_devices(json::value& value, std::vector<Device>& out) {
+  json::array devices;
+  if (value.get_array().get(devices)) return;
+  for (auto element : devices) {
+    json::object properties;
+    if (element.get_object().get(properties)) return;
+    out.push_back(read_device(properties));
+  }
+}
+
+}  // namespace
+
+struct KinetoEventReader::Impl {
+  json::parser parser;
+};
+
+KinetoEventReader::KinetoEventReader() : impl_(std::make_unique<Impl>()) {}
+KinetoEventReader::~KinetoEventReader() = default;
+
+// {"ph": "X", "cat": "kernel", "name": "…", "pid": 0, "tid": 7, "ts": 3844436105439.765, "dur": 2.624,
+//  "args": {"device": 0, "context": 1, "stream": 7, "correlation": 20, "grid": [256, 1, 1], "block": [128, 1, 1]}}
+bool KinetoEventReader::read(const JsonArrayFile& file, KinetoEvent& out) {
+  out = {};
+  return for_each_member(impl_->parser, file, [&](std::string_view key, json::value& value) { return read_member(key, value, out); });
+}
+
+KinetoDocument read_kineto_document(const std::string& document) {
+  KinetoDocument out;
+  json::parser parser;
+  const simdjson::padded_string padded(document);
+  json::document parsed;
+  json::object members;
+  if (parser.iterate(padded).get(parsed) || parsed.get_object().get(members)) return out;
+  for_each_member(members, [&](std::string_view key, json::value& value) {
+    if (key == "baseTimeNanoseconds") out.base_time_ns = json_whole(value);
+    if (key == "deviceProperties") read_devices(value, out.devices);
+    if (key == "schemaVersion")
+      if (const auto version = json_whole(value)) out.schema_version = std::to_string(*version);
+    return true;
+  });
+  return out;
+}
+
+}  // namespace nl

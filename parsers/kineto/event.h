@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/trace.h"
+#include "parsers/json/array_file.h"
+
+namespace nl {
+
+// One event of a Chrome trace as torch.profiler (Kineto) writes it, before it is given a meaning.
+struct KinetoEvent {
+  std::string_view phase, category, name;       // valid until the next event is read
+  std::optional<std::int64_t> pid, tid;         // empty: text, such as "Spans"
+  std::optional<Ns> start_ns, duration_ns;
+  std::optional<std::int64_t> device, context, stream, correlation, bytes, registers, shared_bytes;
+  std::optional<Dim3> grid, block;
+  std::string_view input_dims;                  // as it stands there: [[32000, 1024], [1, 256], []]
+  std::string_view args_name;                   // of process_name and thread_name
+};
+
+class KinetoEventReader {
+ public:
+  KinetoEventReader();
+  ~KinetoEventReader();
+  // False where the text is no such event.
+  bool read(const JsonArrayFile& file, KinetoEvent& out);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What stands beside the events: devices, the time that their times count from.
+struct KinetoDocument {
+  std::vector<Device> devices;
+  std::optional<std::int64_t> base_time_ns;
+  std::string schema_version;
+};
+KinetoDocument read_kineto_document(const std::string& document);
+
+}  // namespace nl

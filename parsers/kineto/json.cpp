@@ -1,0 +1,256 @@
+#include "parsers/kineto/json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/error.h"
+#include "parsers/kineto/event.h"
+#include "parsers/kineto/links.h"
+#include "parsers/trace_places.h"
+#include "parsers/trace_times.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kEvents = "traceEvents";
+
+enum class Category { kOther, kOperator, kAnnotation, kCall, kKernel, kCopy, kSet };
+
+// The spelling changed in 2022: "Kernel" became "kernel", "Runtime" "cuda_runtime".
+Category category_of(std::string_view name) {
+  if (name == "cpu_op" || name == "Operator") return Category::kOperator;
+  if (name == "user_annotation") return Category::kAnnotation;
+  if (name == "cuda_runtime" || name == "cuda_driver" || name == "Runtime") return Category::kCall;
+  if (name == "kernel" || name == "Kernel") return Category::kKernel;
+  if (name == "gpu_memcpy" || name == "Memcpy") return Category::kCopy;
+  if (name == "gpu_memset" || name == "Memset") return Category::kSet;
+  return Category::kOther;
+}
+
+// "Memcpy HtoD (Pageable -> Device)"
+void describe_copy(std::string_view name, MemOp& op) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("HtoD")) op.kind = MemOpKind::kHostToDevice;
+  else if (has("DtoH")) op.kind = MemOpKind::kDeviceToHost;
+  else if (has("DtoD")) op.kind = MemOpKind::kDeviceToDevice;
+  else if (has("PtoP")) op.kind = MemOpKind::kPeerToPeer;
+  else if (has("HtoH")) op.kind = MemOpKind::kHostToHost;
+  const auto memory = [](std::string_view text) -> std::uint8_t {
+    if (text.find("Pageable") != std::string_view::npos) return 1;
+    if (text.find("Pinned") != std::string_view::npos) return 2;
+    return text.find("Device") != std::string_view::npos ? 3 : 0;
+  };
+  const std::size_t arrow = name.find("->");
+  if (arrow == std::string_view::npos) return;
+  op.src_kind = memory(name.substr(0, arrow));
+  op.dst_kind = memory(name.substr(arrow));
+}
+
+class KinetoReader {
+ public:
+  explicit KinetoReader(const std::filesystem::path& file) : where_(file.string()), file_(file, kEvents) {
+    trace_.stats.source_format = "kineto";
+    operators_ = trace_.strings.intern("torch.ops");
+  }
+  Trace read();
+
+ private:
+  void read_event(const KinetoEvent& event);
+  void read_metadata(const KinetoEvent& event);
+  void add_range(const KinetoEvent& event, StringId domain);
+  void add_call(const KinetoEvent& event);
+  void add_kernel(const KinetoEvent& event);
+  void add_mem_op(const KinetoEvent& event, bool set);
+  std::uint32_t queue(const KinetoEvent& event);
+  void damaged(const char* why) { ++trace_.stats.rows_damaged[why]; }
+  void refuse_unusable() const;
+  void finish();
+  void shift_times();
+  void describe(const KinetoDocument& document);
+
+  std::string where_;
+  JsonArrayFile file_;
+  Trace trace_;
+  TracePlaces places_{trace_};
+  KinetoLinks links_{trace_};
+  StringId operators_;
+  std::string name_;
+  std::map<std::string, std::uint64_t, std::less<>> left_out_;
+  Ns first_ns_ = std::numeric_limits<Ns>::max(), last_ns_ = std::numeric_limits<Ns>::min();
+};
+
+std::uint32_t KinetoReader::queue(const KinetoEvent& event) {
+  return places_.queue(event.device.value_or(event.pid.value_or(0)), event.context.value_or(0),
+                       event.stream.value_or(event.tid.value_or(0)));
+}
+
+void KinetoReader::add_range(const KinetoEvent& event, StringId domain) {
+  if (!event.pid || !event.tid) return damaged("range without a thread");
+  Range range;
+  range.start_ns = *event.start_ns;
+  range.end_ns = range.start_ns + *event.duration_ns;
+  range.domain = domain;
+  range.thread = places_.thread(*event.pid, *event.tid);
+  name_.assign(event.name);
+  if (!event.input_dims.empty()) {
+    name_ += ", sizes = ";
+    for (const char c : event.input_dims)
+      if (c != '\n' && c != '\r' && c != '\t') name_ += c;
+    while (name_.back() == ' ') name_.pop_back();
+  }
+  range.name = trace_.strings.intern(name_);
+  trace_.ranges.push_back(range);
+}
+
+void KinetoReader::add_call(const KinetoEvent& event) {
+  if (!event.pid || !event.tid) return damaged("API call without a thread");
+  const std::uint32_t place = places_.thread(*event.pid, *event.tid);
+  if (place >= 1u << 20) return damaged("API call of more threads than can be kept");
+  links_.add_call(*event.start_ns, *event.duration_ns, place, trace_.strings.intern(event.name), event.correlation);
+}
+
+void KinetoReader::add_kernel(const KinetoEvent& event) {
+  const std::uint32_t place = queue(event);
+  if (place >= 1u << 19) return damaged("kernel of more streams than can be kept");
+  KernelShape shape;
+  shape.name = trace_.strings.intern(event.name);
+  shape.short_name = shape.name;
+  shape.grid = event.grid.value_or(Dim3{});
+  shape.block = event.block.value_or(Dim3{});
+  shape.registers_per_thread = static_cast<std::uint32_t>(event.registers.value_or(0));
+  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(event.shared_bytes.value_or(0));
+  Kernel kernel;
+  kernel.start_ns = *event.start_ns;
+  kernel.duration_ns = static_cast<std::uint64_t>(*event.duration_ns) & kMaxPackedDurationNs;
+  kernel.queue = place & 0x7FFFF;
+  kernel.shape = places_.shape(shape);
+  kernel.api = links_.correlation(event.correlation);
+  trace_.kernels.push_back(kernel);
+}
+
+void KinetoReader::add_mem_op(const KinetoEvent& event, bool set) {
+  MemOp op;
+  op.start_ns = *event.start_ns;
+  op.end_ns = op.start_ns + *event.duration_ns;
+  op.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, event.bytes.value_or(0)));
+  op.queue = queue(event);
+  op.api = links_.correlation(event.correlation);
+  op.label = trace_.strings.intern(event.name).value;
+  if (set) op.kind = MemOpKind::kMemset;
+  else describe_copy(event.name, op);
+  trace_.mem_ops.push_back(op);
+}
+
+void KinetoReader::read_metadata(const KinetoEvent& event) {
+  if (!event.pid || event.args_name.empty()) return;
+  if (event.name == "process_name") places_.name(*event.pid, std::nullopt, event.args_name);
+  if (event.name == "thread_name" && event.tid) places_.name(*event.pid, event.tid, event.args_name);
+}
+
+void KinetoReader::read_event(const KinetoEvent& event) {
+  if (event.phase == "M") return read_metadata(event);
+  const Category category = event.phase == "X" ? category_of(event.category) : Category::kOther;
+  if (category == Category::kOther) {
+    const std::string_view name = event.category.empty() ? std::string_view("no category") : event.category;
+    auto known = left_out_.find(name);
+    if (known == left_out_.end()) known = left_out_.emplace(std::string(name), 0).first;
+    ++known->second;
+    return;
+  }
+  if (const char* why = damage_of(event.start_ns, event.duration_ns)) return damaged(why);
+  first_ns_ = std::min(first_ns_, *event.start_ns);
+  last_ns_ = std::max(last_ns_, *event.start_ns + *event.duration_ns);
+  ++trace_.stats.rows_read[std::string(event.category)];
+  switch (category) {
+    case Category::kOperator: return add_range(event, operators_);
+    case Category::kAnnotation: return add_range(event, StringId());
+    case Category::kCall: return add_call(event);
+    case Category::kKernel: return add_kernel(event);
+    case Category::kCopy: return add_mem_op(event, false);
+    case Category::kSet: return add_mem_op(event, true);
+    case Category::kOther: return;
+  }
+}
+
+void KinetoReader::shift_times() {
+  if (first_ns_ > last_ns_) return;
+  for (Range& range : trace_.ranges) {
+    range.start_ns -= first_ns_;
+    range.end_ns -= first_ns_;
+  }
+  for (Kernel& kernel : trace_.kernels) kernel.start_ns -= first_ns_;
+  for (ApiCall& call : trace_.api_calls) call.start_ns -= first_ns_;
+  for (MemOp& op : trace_.mem_ops) {
+    op.start_ns -= first_ns_;
+    op.end_ns -= first_ns_;
+  }
+  trace_.duration_ns = last_ns_ - first_ns_;
+}
+
+void KinetoReader::describe(const KinetoDocument& document) {
+  trace_.devices = document.devices;
+  trace_.stats.schema_version = document.schema_version;
+  constexpr Ns kYear2000 = 946684800'000000000;
+  if (first_ns_ <= last_ns_) {
+    if (document.base_time_ns) trace_.utc_start_ns = *document.base_time_ns + first_ns_;
+    else if (first_ns_ > kYear2000) trace_.utc_start_ns = first_ns_;  // before 2024 times were UTC themselves
+  }
+  for (const auto& [category, count] : left_out_)
+    trace_.stats.notes.push_back(fmt::format("{} events of the category {} hold nothing that is analysed", count, category));
+}
+
+void KinetoReader::finish() {
+  describe(read_kineto_document(file_.document_without_array()));
+  links_.join();
+  shift_times();
+  places_.finish();
+  trace_.has_range_data = true;
+  trace_.has_api_data = !trace_.api_stats.empty();
+  // A trace of the CPU alone has no CUDA calls either.
+  trace_.has_kernel_data = trace_.has_api_data || !trace_.kernels.empty() || !trace_.mem_ops.empty();
+  trace_.has_mem_data = trace_.has_kernel_data;
+  if (!trace_.ranges.empty()) {
+    const auto latest = std::max_element(trace_.ranges.begin(), trace_.ranges.end(),
+                                         [](const Range& a, const Range& b) { return a.end_ns < b.end_ns; });
+    trace_.last_range_event_ns = latest->end_ns;
+  }
+}
+
+void KinetoReader::refuse_unusable() const {
+  const auto& read = trace_.stats.rows_read;
+  const std::uint64_t events = read.at(kEvents);
+  if (file_.cut_off())
+    throw Error(ErrorKind::kInput, fmt::format("the trace is cut off after {} events", events),
+                fmt::format("{}, byte {} of {}", where_, file_.offset(), file_.size_read()),
+                "torch.profiler was stopped while it wrote: export the trace again and let it finish");
+  if (read.size() == 1 && !left_out_.empty())
+    throw Error(ErrorKind::kInput, fmt::format("none of the {} events is an operator, a kernel or a CUDA call of torch.profiler", events),
+                where_, left_out_.count("Node") > 0 ? "a profile of ONNX Runtime goes to --ort"
+                                                    : "trace with activities CPU and CUDA, in a PyTorch that was built with Kineto");
+}
+
+Trace KinetoReader::read() {
+  KinetoEventReader reader;
+  KinetoEvent event;
+  auto& read = trace_.stats.rows_read[kEvents];
+  while (file_.next()) {
+    ++read;
+    if (reader.read(file_, event))
+      read_event(event);
+    else
+      damaged("event that is not JSON");
+  }
+  refuse_unusable();
+  if (file_.passed_over() > 0) trace_.stats.rows_damaged["event that is no object"] = file_.passed_over();
+  finish();
+  return std::move(trace_);
+}
+
+}  // namespace
+
+Trace read_kineto_json(const std::filesystem::path& file) { return KinetoReader(file).read(); }
+
+}  // namespace nl

@@ -1,0 +1,245 @@
+#include "parsers/nsys/database.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <thread>
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+#include "model/error.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kExportHint = "export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep";
+
+Error damaged(const std::string& file, std::string_view detail) {
+  return Error(ErrorKind::kInput, fmt::format("the nsys export is damaged ({})", detail), file, kExportHint);
+}
+
+std::string uri_of(const std::string& file) {
+  std::string uri = "file:";
+  for (unsigned char c : std::filesystem::absolute(file).string()) {
+    bool plain = std::isalnum(c) || c == '/' || c == '-' || c == '_' || c == '.' || c == '~';
+    uri += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  }
+  return uri + "?mode=ro&immutable=1";
+}
+
+// The 100 bytes that every SQLite file begins with: magic, at 16 the page size, at 28 the size in pages
+// (which counts only if the two change counters at 24 and 92 agree).
+using Header = std::array<unsigned char, 100>;
+
+std::uint64_t big_endian(const Header& header, std::size_t at, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
+  return value;
+}
+
+void check_header(const std::string& file, std::uint64_t size_bytes) {
+  Header header{};
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw Error(ErrorKind::kInput, "the nsys export cannot be opened for reading", file, "check its permissions");
+  in.read(reinterpret_cast<char*>(header.data()), header.size());
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
+  if (in.gcount() < static_cast<std::streamsize>(kMagic.size()) || magic != kMagic)
+    throw Error(
+        ErrorKind::kInput, "this is not an SQLite file", file,
+        "nl-stage reads the SQLite export of a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+  std::uint64_t page_bytes = big_endian(header, 16, 2);
+  if (page_bytes == 1) page_bytes = 65536;
+  std::uint64_t whole = page_bytes * big_endian(header, 28, 4);
+  bool size_counts = big_endian(header, 24, 4) == big_endian(header, 92, 4);
+  if (static_cast<std::size_t>(in.gcount()) < header.size() || (size_counts && whole > size_bytes))
+    throw Error(ErrorKind::kInput,
+                fmt::format("the nsys export is cut short: {} of {} bytes are there", size_bytes, whole), file,
+                "copy it again, or export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+}
+
+}  // namespace
+
+struct NsysDatabase::Connection {
+  explicit Connection(const std::string& uri)
+      : database(uri, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX | SQLite::OPEN_PRIVATECACHE) {}
+  SQLite::Database database;
+};
+
+std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts) {
+  if (!span.dense || span.count < parts) parts = 1;
+  std::vector<RowSpan> out;
+  auto each = static_cast<std::int64_t>(span.count / parts);
+  for (std::size_t i = 0; i < parts; ++i) {
+    RowSpan part = span;
+    if (i > 0) part.first = out.back().last + 1;
+    if (i + 1 < parts) part.last = part.first + each - 1;
+    if (span.dense) part.count = static_cast<std::uint64_t>(part.last - part.first + 1);
+    out.push_back(part);
+  }
+  return out;
+}
+
+NsysRows::NsysRows(sqlite3* connection, const std::string& sql, std::string file) : file_(std::move(file)) {
+  if (sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
+    throw damaged(file_, sqlite3_errmsg(connection));
+}
+
+NsysRows::~NsysRows() { sqlite3_finalize(statement_); }
+
+bool NsysRows::next() {
+  int status = sqlite3_step(statement_);
+  if (status == SQLITE_ROW) return true;
+  if (status == SQLITE_DONE) return false;
+  throw damaged(file_, sqlite3_errmsg(sqlite3_db_handle(statement_)));
+}
+
+bool NsysRows::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+std::int64_t NsysRows::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::string_view NsysRows::text(int column) const {
+  auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (!bytes) return {};
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+void NsysRows::bind(int parameter, std::int64_t value) {
+  sqlite3_reset(statement_);
+  sqlite3_bind_int64(statement_, parameter, value);
+}
+
+NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
+  std::error_code failed;
+  auto status = std::filesystem::status(file, failed);
+  if (!std::filesystem::exists(status))
+    throw Error(ErrorKind::kInput, "there is no such file", file_, "check the path of the nsys export");
+  if (std::filesystem::is_directory(status))
+    throw Error(ErrorKind::kInput, "this is a folder, not an nsys export", file_, "name the .sqlite file");
+  size_bytes_ = std::filesystem::file_size(file, failed);
+  if (failed) throw Error(ErrorKind::kInput, "the nsys export cannot be read: " + failed.message(), file_);
+  if (size_bytes_ == 0) throw Error(ErrorKind::kInput, "the nsys export is empty (0 bytes)", file_, kExportHint);
+  check_header(file_, size_bytes_);
+  open();
+  probe();
+}
+
+NsysDatabase::~NsysDatabase() = default;
+NsysDatabase::NsysDatabase(NsysDatabase&&) noexcept = default;
+
+void NsysDatabase::open() {
+  try {
+    connection_ = std::make_unique<Connection>(uri_of(file_));
+    // Every page is met once, in order: a large cache would only be memory.
+    connection_->database.exec("pragma cache_size=-512");
+  } catch (const SQLite::Exception& e) {
+    throw damaged(file_, e.what());
+  }
+}
+
+void NsysDatabase::probe() {
+  auto tables = std::make_shared<std::map<std::string, Table, std::less<>>>();
+  NsysRows names = query("SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (names.next()) tables->emplace(names.text(0), Table());
+  for (auto& [name, table] : *tables) {
+    std::string quoted;
+    for (char c : name) quoted.append(c == '\'' ? 2 : 1, c);
+    NsysRows info = query(fmt::format("SELECT name, type, pk FROM pragma_table_info('{}')", quoted));
+    while (info.next()) {
+      table.columns.emplace(info.text(0));
+      if (info.integer(2) == 1 && info.text(1) == "INTEGER") table.row_key = info.text(0);
+    }
+  }
+  tables_ = std::move(tables);
+}
+
+NsysDatabase NsysDatabase::another_connection() const {
+  NsysDatabase other;
+  other.file_ = file_;
+  other.size_bytes_ = size_bytes_;
+  other.tables_ = tables_;
+  other.open();
+  return other;
+}
+
+bool NsysDatabase::has_table(std::string_view table) const { return tables_->contains(table); }
+
+bool NsysDatabase::has_column(std::string_view table, std::string_view column) const {
+  auto found = tables_->find(table);
+  return found != tables_->end() && found->second.columns.contains(column);
+}
+
+bool NsysDatabase::is_row_key(std::string_view table, std::string_view column) const {
+  auto found = tables_->find(table);
+  return found != tables_->end() && found->second.row_key == column;
+}
+
+RowSpan NsysDatabase::rows_of(std::string_view table) const {
+  RowSpan span;
+  // Two statements: SQLite answers min or max alone from the edge of the tree, both together by a scan.
+  NsysRows first = query(fmt::format("SELECT min(rowid) FROM \"{}\"", table));
+  NsysRows last = query(fmt::format("SELECT max(rowid) FROM \"{}\"", table));
+  if (!first.next() || first.is_null(0) || !last.next()) return span;
+  span.first = first.integer(0);
+  span.last = last.integer(0);
+  span.count = static_cast<std::uint64_t>(span.last) - static_cast<std::uint64_t>(span.first) + 1;
+  // A row takes more than eight bytes; where there cannot be so many, rowids have gaps.
+  if (span.first < 0 || span.count == 0 || span.count > size_bytes_ / 8) {
+    NsysRows rows = query(fmt::format("SELECT count(*) FROM \"{}\"", table));
+    if (rows.next()) span.count = static_cast<std::uint64_t>(rows.integer(0));
+    span.dense = false;
+  }
+  return span;
+}
+
+std::string NsysDatabase::select_sql(std::string_view table, Columns columns) const {
+  std::string list;
+  for (std::string_view column : columns) {
+    if (!list.empty()) list += ", ";
+    list += has_column(table, column) ? fmt::format("\"{}\"", column) : "NULL";
+  }
+  return fmt::format("SELECT {} FROM \"{}\"", list, table);
+}
+
+NsysRows NsysDatabase::select(std::string_view table, Columns columns) const {
+  return query(select_sql(table, columns));
+}
+
+NsysRows NsysDatabase::select(std::string_view table, Columns columns, const RowSpan& span) const {
+  if (!span.dense) return select(table, columns);
+  return query(fmt::format("{} WHERE rowid BETWEEN {} AND {}", select_sql(table, columns), span.first, span.last));
+}
+
+NsysRows NsysDatabase::query(const std::string& sql) const {
+  return NsysRows(connection_->database.getHandle(), sql, file_);
+}
+
+void scan_in_parts(const NsysDatabase& database, std::size_t parts,
+                   const std::function<void(const NsysDatabase&, std::size_t)>& scan) {
+  if (parts == 1) return scan(database, 0);
+  std::vector<std::exception_ptr> failures(parts);
+  std::vector<std::jthread> threads;
+  for (std::size_t part = 0; part < parts; ++part)
+    threads.emplace_back([&, part] {
+      try {
+        NsysDatabase own = database.another_connection();
+        scan(own, part);
+      } catch (...) {
+        failures[part] = std::current_exception();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+std::size_t parts_for(std::uint64_t rows) {
+  if (rows < 20000) return 1;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
+}
+
+}  // namespace nl

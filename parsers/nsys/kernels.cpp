@@ -1,0 +1,168 @@
+#include <algorithm>
+
+#include "model/error.h"
+#include "parsers/nsys/gpu_tables.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
+constexpr std::size_t kMaxQueues = 1 << 19;  // what Kernel::queue can tell apart
+
+// In the order of the table's columns, which is the order in which SQLite unpacks a row.
+enum Column {
+  kStart,
+  kEnd,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kGlobalPid,
+  kName,
+  kShortName,
+  kMangledName,
+  kRegisters,
+  kGridX,
+  kGridY,
+  kGridZ,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kStaticShared,
+  kDynamicShared,
+  kGraphNode,
+};
+
+NsysRows select_kernels(const NsysDatabase& database, const RowSpan& span) {
+  return database.select(kTable,
+                         {"start",
+                          "end",
+                          "deviceId",
+                          "contextId",
+                          "streamId",
+                          "correlationId",
+                          "globalPid",
+                          "demangledName",
+                          "shortName",
+                          "mangledName",
+                          "registersPerThread",
+                          "gridX",
+                          "gridY",
+                          "gridZ",
+                          "blockX",
+                          "blockY",
+                          "blockZ",
+                          "staticSharedMemory",
+                          "dynamicSharedMemory",
+                          "graphNodeId"},
+                         span);
+}
+
+struct KernelPart {
+  Distinct<RawShape> shapes;
+  Distinct<RawQueue> queues;
+  std::uint64_t rows = 0, kept = 0, no_time = 0, bad_time = 0;
+};
+
+std::uint32_t u32(const NsysRows& row, int column) { return static_cast<std::uint32_t>(row.integer(column)); }
+
+RawShape shape_of(const NsysRows& row) {
+  auto string_id = [&](int column) { return row.is_null(column) ? -1 : row.integer(column); };
+  return {string_id(kName),
+          string_id(kShortName),
+          string_id(kMangledName),
+          {u32(row, kGridX), u32(row, kGridY), u32(row, kGridZ)},
+          {u32(row, kBlockX), u32(row, kBlockY), u32(row, kBlockZ)},
+          u32(row, kRegisters),
+          u32(row, kStaticShared),
+          u32(row, kDynamicShared)};
+}
+
+// start end deviceId contextId greenContextId streamId correlationId globalPid demangledName shortName
+// 604000018 604001042 0 1 0 13 127 281485412139008 739 740 …
+void read_part(NsysRows& row, KernelPart& part, Kernel* out) {
+  while (row.next()) {
+    ++part.rows;
+    if (row.is_null(kStart) || row.is_null(kEnd)) {
+      ++part.no_time;
+      continue;
+    }
+    Ns start = row.integer(kStart);
+    Ns end = row.integer(kEnd);
+    if (!packable(start, end)) {
+      ++part.bad_time;
+      continue;
+    }
+    Kernel& kernel = out[part.kept++];
+    kernel.start_ns = start;
+    kernel.duration_ns = static_cast<std::uint64_t>(end - start);
+    kernel.shape = part.shapes.index_of(shape_of(row));
+    kernel.queue =
+        part.queues.index_of({row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid),
+                              static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
+    kernel.in_graph = !row.is_null(kGraphNode);
+    kernel.api = row.is_null(kCorrelation) ? kNone : u32(row, kCorrelation);
+  }
+}
+
+KernelShape resolved(const RawShape& raw, NsysStrings& strings) {
+  auto name = [&](std::int64_t id) { return id < 0 ? StringId() : strings.by_id(id); };
+  return {name(raw.name), name(raw.short_name), name(raw.mangled_name), raw.grid,
+          raw.block,      raw.registers,        raw.static_shared,      raw.dynamic_shared};
+}
+
+// Gives the kernels of a part the numbers of the whole trace's shapes and queues.
+void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shapes, NsysPlaces& places) {
+  std::vector<std::uint32_t> shape, queue;
+  for (const RawShape& raw : part.shapes.values()) shape.push_back(shapes.index_of(raw));
+  for (const RawQueue& raw : part.queues.values()) queue.push_back(places.queue(raw));
+  if (queue.size() > kMaxQueues || (!queue.empty() && *std::max_element(queue.begin(), queue.end()) >= kMaxQueues))
+    throw Error(ErrorKind::kInput, "the capture has more than 524,288 CUDA streams", kTable,
+                "capture a shorter stretch of the run");
+  for (std::size_t i = 0; i < part.kept; ++i) {
+    kernels[i].shape = shape[kernels[i].shape];
+    kernels[i].queue = queue[kernels[i].queue];
+  }
+}
+
+void count_part(const KernelPart& part, ImportStats& stats) {
+  stats.rows_read[kTable] += part.rows;
+  if (part.no_time) stats.rows_damaged["kernel without start or end"] += part.no_time;
+  if (part.bad_time) stats.rows_damaged["kernel that ends before it starts or lasts over 4.8 hours"] += part.bad_time;
+}
+
+void count_nameless(const Trace& trace, ImportStats& stats) {
+  auto nameless = std::count_if(trace.kernels.begin(), trace.kernels.end(),
+                                [&](const Kernel& kernel) { return trace.shapes[kernel.shape].name == StringId(); });
+  if (nameless > 0) stats.rows_damaged["kernel without a name (kept)"] += static_cast<std::uint64_t>(nameless);
+}
+
+}  // namespace
+
+void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+  RowSpan span = database.rows_of(kTable);
+  std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
+  std::vector<KernelPart> parts(spans.size());
+  std::vector<std::size_t> offsets{0};
+  for (const RowSpan& each : spans) offsets.push_back(offsets.back() + each.count);
+  trace.kernels.resize(span.count);
+  // Each part writes its own stretch of the one array: no second copy of millions of rows.
+  scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) {
+    NsysRows rows = select_kernels(own, spans[i]);
+    read_part(rows, parts[i], trace.kernels.data() + offsets[i]);
+  });
+  Distinct<RawShape> shapes;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Kernel* begin = trace.kernels.data() + offsets[i];
+    renumber(parts[i], begin, shapes, places);
+    if (kept != offsets[i]) std::move(begin, begin + parts[i].kept, trace.kernels.data() + kept);
+    kept += parts[i].kept;
+    count_part(parts[i], trace.stats);
+  }
+  trace.kernels.resize(kept);
+  for (const RawShape& raw : shapes.values()) trace.shapes.push_back(resolved(raw, strings));
+  count_nameless(trace, trace.stats);
+}
+
+}  // namespace nl

@@ -1,0 +1,151 @@
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+#include "parsers/copy_kinds.h"
+#include "parsers/nsys/gpu_tables.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY";
+constexpr const char* kSets = "CUPTI_ACTIVITY_KIND_MEMSET";
+constexpr const char* kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+constexpr const char* kOperations = "ENUM_CUDA_MEMCPY_OPER";
+
+// The first eight columns of every select here.
+enum Column {
+  kStart,
+  kEnd,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kGlobalPid,
+  kGraphNode,
+  kBytes,
+  kKind,
+  kSrc,
+  kDst,
+  kMemory = kSrc  // of a set, which has its value before
+};
+
+using Labels = std::unordered_map<std::int64_t, StringId>;
+
+// nsys counts 0 pageable, 1 pinned, 2 device … 7 unknown; CUPTI, and we, 0 unknown, 1 pageable …
+std::uint8_t memory_kind(const NsysRows& row, int column) {
+  std::int64_t kind = row.integer(column);
+  return !row.is_null(column) && kind >= 0 && kind < 7 ? static_cast<std::uint8_t>(kind + 1) : 0;
+}
+
+// 1|CUDA_MEMCPY_KIND_HTOD|Host-to-Device
+Labels copy_labels(const NsysDatabase& database, NsysStrings& strings) {
+  Labels labels;
+  if (database.has_column(kOperations, "label")) {
+    NsysRows rows = database.select(kOperations, {"id", "label"});
+    while (rows.next()) labels[rows.integer(0)] = strings.intern(fmt::format("[CUDA memcpy {}]", rows.text(1)));
+    return labels;
+  }
+  // Exports without the enumeration: CUPTI's own numbers.
+  for (std::int64_t kind = 0; kind < 14; ++kind) labels[kind] = strings.intern(copy_label(kind));
+  return labels;
+}
+
+bool usable_times(const NsysRows& row, const std::string& what, ImportStats& stats) {
+  if (row.is_null(kStart) || row.is_null(kEnd)) {
+    ++stats.rows_damaged[what + " without start or end"];
+    return false;
+  }
+  if (row.integer(kEnd) < row.integer(kStart)) {
+    ++stats.rows_damaged[what + " that ends before it starts"];
+    return false;
+  }
+  return true;
+}
+
+std::uint32_t queue_of(const NsysRows& row, NsysPlaces& places) {
+  return places.queue(
+      {row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid), static_cast<std::int32_t>(row.integer(kDevice)),
+       static_cast<std::uint32_t>(row.integer(kContext)), static_cast<std::uint32_t>(row.integer(kStream))});
+}
+
+std::uint32_t correlation_of(const NsysRows& row) {
+  return row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
+}
+
+MemOp common_part(const NsysRows& row, NsysPlaces& places) {
+  MemOp op;
+  op.start_ns = row.integer(kStart);
+  op.end_ns = row.integer(kEnd);
+  op.bytes = static_cast<std::uint64_t>(row.integer(kBytes));
+  op.queue = queue_of(row, places);
+  op.api = correlation_of(row);
+  op.in_graph = !row.is_null(kGraphNode);
+  return op;
+}
+
+void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+  Labels labels = copy_labels(database, strings);
+  NsysRows row = database.select(kCopies, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
+                                           "globalPid", "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind"});
+  auto& read = trace.stats.rows_read[kCopies];
+  while (row.next()) {
+    ++read;
+    if (!usable_times(row, "copy", trace.stats)) continue;
+    MemOp op = common_part(row, places);
+    op.kind = copy_kind(row.integer(kKind));
+    if (auto label = labels.find(row.integer(kKind)); label != labels.end())
+      op.label = label->second.value;
+    else
+      ++trace.stats.rows_damaged["copy of an unknown kind (kept)"];
+    op.src_kind = memory_kind(row, kSrc);
+    op.dst_kind = memory_kind(row, kDst);
+    trace.mem_ops.push_back(op);
+  }
+}
+
+void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+  NsysRows row = database.select(kSets, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
+                                         "globalPid", "graphNodeId", "bytes", "value", "memKind"});
+  std::uint32_t label = strings.intern("[CUDA memset]").value;
+  auto& read = trace.stats.rows_read[kSets];
+  while (row.next()) {
+    ++read;
+    if (!usable_times(row, "set", trace.stats)) continue;
+    MemOp op = common_part(row, places);
+    op.kind = MemOpKind::kMemset;
+    op.label = label;
+    op.dst_kind = memory_kind(row, kMemory);
+    trace.mem_ops.push_back(op);
+  }
+}
+
+}  // namespace
+
+void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+  trace.has_mem_data = database.has_table(kCopies) || database.has_table(kSets);
+  std::uint64_t rows = 0;
+  for (const char* table : {kCopies, kSets}) {
+    if (database.has_table(table))
+      rows += database.rows_of(table).count;
+    else
+      trace.stats.tables_absent.push_back(table);
+  }
+  trace.mem_ops.reserve(rows);
+  if (database.has_table(kCopies)) read_copies(database, strings, places, trace);
+  if (database.has_table(kSets)) read_sets(database, strings, places, trace);
+}
+
+void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace) {
+  if (!database.has_table(kGraphs)) return;
+  NsysRows row =
+      database.select(kGraphs, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"});
+  auto& read = trace.stats.rows_read[kGraphs];
+  while (row.next()) {
+    ++read;
+    if (!usable_times(row, "graph run", trace.stats)) continue;
+    trace.graph_runs.push_back({row.integer(kStart), row.integer(kEnd), queue_of(row, places), correlation_of(row)});
+  }
+}
+
+}  // namespace nl

@@ -1,0 +1,106 @@
+#include "parsers/nsys/sqlite.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "model/error.h"
+#include "parsers/nsys/api_table.h"
+#include "parsers/nsys/correlation.h"
+#include "parsers/nsys/database.h"
+#include "parsers/nsys/gpu_tables.h"
+#include "parsers/nsys/ranges.h"
+#include "parsers/nsys/records.h"
+#include "parsers/nsys/strings.h"
+#include "parsers/nsys/target.h"
+
+namespace nl {
+namespace {
+
+constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+constexpr const char* kApi = "CUPTI_ACTIVITY_KIND_RUNTIME";
+constexpr const char* kRanges = "NVTX_EVENTS";
+
+void check_it_is_an_export(const NsysDatabase& database) {
+  for (const char* table : {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", kKernels, kApi, kRanges})
+    if (database.has_table(table)) return;
+  throw Error(ErrorKind::kInput, "this SQLite file has none of the tables of an nsys export", database.file(),
+              "make one from a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+}
+
+// Whether the capture could have had the data; a table that is not there is written down.
+bool present(const NsysDatabase& database, const char* table, ImportStats& stats) {
+  if (database.has_table(table)) return true;
+  stats.tables_absent.emplace_back(table);
+  return false;
+}
+
+// Where the export does not say whose the GPU work is and only one process called the API, it is its.
+void assign_lone_process(Trace& trace) {
+  if (trace.processes.size() != 1) return;
+  for (Queue& queue : trace.queues)
+    if (queue.process == kNone) queue.process = 0;
+}
+
+void close_capture(Trace& trace) {
+  Ns last = trace.duration_ns;
+  for (const Kernel& kernel : trace.kernels) last = std::max(last, kernel.end_ns());
+  for (const MemOp& op : trace.mem_ops) last = std::max(last, op.end_ns);
+  for (const GraphRun& run : trace.graph_runs) last = std::max(last, run.end_ns);
+  for (const ApiCall& call : trace.api_calls) last = std::max(last, call.end_ns());
+  trace.duration_ns = last;
+}
+
+void note_strings(const NsysStrings& strings, ImportStats& stats) {
+  if (strings.mended()) stats.rows_damaged["text that is not UTF-8 (kept, U+FFFD in its place)"] += strings.mended();
+  if (strings.missing())
+    stats.notes.push_back(
+        fmt::format("{} string ids are not in StringIds; what they name has no name here", strings.missing()));
+}
+
+void read_gpu_work(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
+                   Trace& trace) {
+  trace.has_kernel_data = present(database, kKernels, trace.stats);
+  if (tables.kernels && trace.has_kernel_data) read_kernels(database, strings, places, trace);
+  if (tables.mem_ops) read_mem_ops(database, strings, places, trace);
+  if (tables.kernels) read_graph_runs(database, places, trace);
+}
+
+void read_api(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
+              Trace& trace) {
+  trace.has_api_data = present(database, kApi, trace.stats);
+  bool whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
+  if (!whose)
+    trace.stats.notes.emplace_back(
+        "the export does not say which process ran a kernel; launches were matched by correlation id alone");
+  Launches launches(trace, !whose);
+  if (tables.api && trace.has_api_data) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
+  std::uint64_t repeated = launches.link(trace);
+  if (repeated)
+    trace.stats.notes.push_back(fmt::format(
+        "{} API calls have the correlation id of an earlier one; GPU work was given to the first", repeated));
+}
+
+}  // namespace
+
+Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tables) {
+  NsysDatabase database(file);
+  check_it_is_an_export(database);
+  Trace trace;
+  trace.stats.source_format = "nsys-sqlite";
+  NsysStrings strings(database, trace.strings);
+  NsysPlaces places(trace);
+  read_capture_facts(database, trace);
+  read_gpu_work(database, tables, strings, places, trace);
+  read_api(database, tables, strings, places, trace);
+  trace.has_range_data = present(database, kRanges, trace.stats);
+  close_capture(trace);
+  if (tables.ranges && trace.has_range_data) read_ranges(database, strings, places, trace);
+  assign_lone_process(trace);
+  read_place_names(database, strings, places, trace);
+  note_strings(strings, trace.stats);
+  trace.duration_ns = std::max(trace.duration_ns, trace.last_range_event_ns.value_or(0));
+  return trace;
+}
+
+}  // namespace nl

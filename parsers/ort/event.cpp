@@ -1,0 +1,78 @@
+#include "parsers/ort/event.h"
+
+#include "parsers/json/values.h"
+
+namespace nl {
+namespace {
+
+namespace json = simdjson::ondemand;
+
+void append_dimensions(json::array& dimensions, std::string& out) {
+  out += '[';
+  for (auto element : dimensions) {
+    std::int64_t size = 0;
+    if (element.get_int64().get(size)) return;
+    if (out.back() != '[') out += ", ";
+    out += std::to_string(size);
+  }
+  out += ']';
+}
+
+// [{"float":[1,16,64]},{"int64":[1,16]}] → [[1, 16, 64], [1, 16]]
+std::string shapes_of(json::value& value) {
+  json::array tensors;
+  if (value.get_array().get(tensors)) return {};
+  std::string out;
+  for (auto tensor : tensors) {
+    json::object types;
+    if (tensor.get_object().get(types)) return {};
+    for (auto type : types) {
+      json::value list;
+      json::array dimensions;
+      if (type.value().get(list) || list.get_array().get(dimensions)) return {};
+      out += out.empty() ? "" : ", ";
+      append_dimensions(dimensions, out);
+      if (out.back() != ']') return {};
+    }
+  }
+  return out.empty() ? out : '[' + out + ']';
+}
+
+void read_argument(std::string_view key, json::value& value, OrtEvent& out) {
+  if (key == "op_name") out.op_name = json_text(value);
+  else if (key == "provider") out.provider = json_text(value);
+  else if (key == "input_type_shape") out.input_shapes = shapes_of(value);
+  else if (key == "stream") out.stream = json_whole(value);
+  else if (key == "grid_x") out.grid[0] = json_whole(value);
+  else if (key == "grid_y") out.grid[1] = json_whole(value);
+  else if (key == "grid_z") out.grid[2] = json_whole(value);
+  else if (key == "block_x") out.block[0] = json_whole(value);
+  else if (key == "block_y") out.block[1] = json_whole(value);
+  else if (key == "block_z") out.block[2] = json_whole(value);
+}
+
+bool read_member(std::string_view key, json::value& value, OrtEvent& out) {
+  if (read_event_member(key, value, out) || key != "args") return true;
+  return for_each_member(value, [&](std::string_view name, json::value& argument) {
+    read_argument(name, argument, out);
+    return true;
+  });
+}
+
+}  // namespace
+
+struct OrtEventReader::Impl {
+  json::parser parser;
+};
+
+OrtEventReader::OrtEventReader() : impl_(std::make_unique<Impl>()) {}
+OrtEventReader::~OrtEventReader() = default;
+
+// {"cat" : "Node","pid" :15973,"tid" :15973,"dur" :74,"ts" :8218,"ph" : "X","name" :"embed_kernel_time",
+//  "args" : {"provider" : "CPUExecutionProvider","input_type_shape" : [{"float":[320,64]},{"int64":[1,16]}],"op_name" : "Gather"}}
+bool OrtEventReader::read(const JsonArrayFile& file, OrtEvent& out) {
+  out = {};
+  return for_each_member(impl_->parser, file, [&](std::string_view key, json::value& value) { return read_member(key, value, out); });
+}
+
+}  // namespace nl

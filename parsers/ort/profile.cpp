@@ -1,0 +1,207 @@
+#include "parsers/ort/profile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "model/error.h"
+#include "parsers/ort/event.h"
+#include "parsers/trace_places.h"
+#include "parsers/trace_times.h"
+
+namespace nl {
+namespace {
+
+constexpr std::string_view kNodeEnd = "_kernel_time";
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+Dim3 dimensions(const std::optional<std::int64_t> (&axes)[3]) {
+  const auto axis = [](const std::optional<std::int64_t>& size) {
+    return size && *size > 0 && *size <= 0xFFFFFFFF ? static_cast<std::uint32_t>(*size) : 1u;
+  };
+  return {axis(axes[0]), axis(axes[1]), axis(axes[2])};
+}
+
+MemOpKind copy_kind(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("HostToDevice")) return MemOpKind::kHostToDevice;
+  if (has("DeviceToHost")) return MemOpKind::kDeviceToHost;
+  if (has("DeviceToDevice")) return MemOpKind::kDeviceToDevice;
+  return MemOpKind::kOther;
+}
+
+class OrtReader {
+ public:
+  explicit OrtReader(const std::filesystem::path& file) : where_(file.string()), file_(file, "") {
+    trace_.stats.source_format = "onnxruntime";
+    nodes_ = trace_.strings.intern("onnxruntime");
+    session_ = trace_.strings.intern("onnxruntime.session");
+    launch_ = trace_.strings.intern("(node of onnxruntime)");
+  }
+  Trace read();
+
+ private:
+  void read_event(const OrtEvent& event);
+  void add_node(const OrtEvent& event);
+  void add_range(const OrtEvent& event, StringId domain, std::string_view name);
+  void add_work(const OrtEvent& event);
+  std::uint32_t launching_call();
+  void add_copy(const OrtEvent& event, std::uint32_t place);
+  void sort_calls();
+  void finish();
+  void damaged(const char* why) { ++trace_.stats.rows_damaged[why]; }
+
+  std::string where_;
+  JsonArrayFile file_;
+  Trace trace_;
+  TracePlaces places_{trace_};
+  StringId nodes_, session_, launch_;
+  std::map<std::string, std::uint64_t> providers_;
+  std::uint32_t last_node_ = kNone;       // its range
+  std::uint32_t last_node_call_ = kNone;  // made once work follows it
+  std::uint64_t left_out_ = 0;
+};
+
+void OrtReader::add_range(const OrtEvent& event, StringId domain, std::string_view name) {
+  Range range;
+  range.start_ns = *event.start_ns;
+  range.end_ns = range.start_ns + *event.duration_ns;
+  range.domain = domain;
+  range.name = trace_.strings.intern(name);
+  range.thread = places_.thread(*event.pid, *event.tid);
+  trace_.ranges.push_back(range);
+}
+
+void OrtReader::add_node(const OrtEvent& event) {
+  if (event.name.size() < kNodeEnd.size() || event.name.substr(event.name.size() - kNodeEnd.size()) != kNodeEnd) {
+    ++left_out_;  // X_fence_before, X_fence_after
+    return;
+  }
+  std::string name(event.op_name.empty() ? event.name.substr(0, event.name.size() - kNodeEnd.size()) : event.op_name);
+  if (!event.input_shapes.empty()) name += ", sizes = " + event.input_shapes;
+  add_range(event, nodes_, name);
+  last_node_ = static_cast<std::uint32_t>(trace_.ranges.size() - 1);
+  last_node_call_ = kNone;
+  if (!event.provider.empty()) ++providers_[std::string(event.provider)];
+}
+
+// The profile has no calls: the node itself stands for the one that launched its kernels.
+std::uint32_t OrtReader::launching_call() {
+  if (last_node_ == kNone) return kNone;
+  const Range& node = trace_.ranges[last_node_];
+  if (node.thread >= 1u << 20) return kNone;
+  if (last_node_call_ == kNone) {
+    ApiCall call;
+    call.start_ns = node.start_ns;
+    call.duration_ns = static_cast<std::uint64_t>(node.end_ns - node.start_ns) & kMaxPackedDurationNs;
+    call.thread = node.thread & 0xFFFFF;
+    call.name = launch_;
+    last_node_call_ = static_cast<std::uint32_t>(trace_.api_calls.size());
+    trace_.api_calls.push_back(call);
+  }
+  return last_node_call_;
+}
+
+void OrtReader::add_copy(const OrtEvent& event, std::uint32_t place) {
+  MemOp op;
+  op.start_ns = *event.start_ns;
+  op.end_ns = op.start_ns + *event.duration_ns;
+  op.queue = place;
+  op.api = launching_call();
+  op.label = trace_.strings.intern(event.name).value;
+  op.kind = starts_with(event.name, "Memset") ? MemOpKind::kMemset : copy_kind(event.name);
+  trace_.mem_ops.push_back(op);
+}
+
+// {"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :4,"ts" :6771333,"ph" : "X","name" :"BinaryElementWiseKernel",
+//  "args" : {"op_name" : "Add","stream" : "13","block_x" : "256","grid_x" : "1", …}}
+void OrtReader::add_work(const OrtEvent& event) {
+  const std::uint32_t place = places_.queue(0, 0, event.stream.value_or(0));
+  if (place >= 1u << 19) return damaged("kernel of more streams than can be kept");
+  if (starts_with(event.name, "Memcpy") || starts_with(event.name, "Memset")) return add_copy(event, place);
+  KernelShape shape;
+  shape.name = shape.short_name = trace_.strings.intern(event.name);
+  shape.grid = dimensions(event.grid);
+  shape.block = dimensions(event.block);
+  Kernel kernel;
+  kernel.start_ns = *event.start_ns;
+  kernel.duration_ns = static_cast<std::uint64_t>(*event.duration_ns) & kMaxPackedDurationNs;
+  kernel.queue = place & 0x7FFFF;
+  kernel.shape = places_.shape(shape);
+  kernel.api = launching_call();
+  trace_.kernels.push_back(kernel);
+}
+
+void OrtReader::read_event(const OrtEvent& event) {
+  const bool node = event.category == "Node", kernel = event.category == "Kernel";
+  if (!node && !kernel && event.category != "Session") {
+    ++left_out_;
+    return;
+  }
+  if (const char* why = damage_of(event.start_ns, event.duration_ns)) return damaged(why);
+  if (!kernel && (!event.pid || !event.tid)) return damaged("event without a thread");
+  trace_.duration_ns = std::max(trace_.duration_ns, *event.start_ns + *event.duration_ns);
+  ++trace_.stats.rows_read[std::string(event.category)];
+  if (node) return add_node(event);
+  if (kernel) return add_work(event);
+  add_range(event, session_, event.name);
+}
+
+void OrtReader::sort_calls() {
+  auto& calls = trace_.api_calls;
+  std::vector<std::uint32_t> order(calls.size()), place(calls.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return calls[a].thread != calls[b].thread ? calls[a].thread < calls[b].thread : calls[a].start_ns < calls[b].start_ns;
+  });
+  std::vector<ApiCall> sorted;
+  sorted.reserve(calls.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(calls[order[i]]);
+  }
+  calls = std::move(sorted);
+  for (Kernel& kernel : trace_.kernels) kernel.api = kernel.api == kNone ? kNone : place[kernel.api];
+  for (MemOp& op : trace_.mem_ops) op.api = op.api == kNone ? kNone : place[op.api];
+}
+
+void OrtReader::finish() {
+  sort_calls();
+  trace_.has_range_data = true;
+  trace_.has_kernel_data = trace_.has_mem_data = !trace_.kernels.empty() || !trace_.mem_ops.empty();
+  places_.finish();
+  auto& notes = trace_.stats.notes;
+  for (const auto& [provider, nodes] : providers_) notes.push_back(fmt::format("{} nodes ran in {}", nodes, provider));
+  if (left_out_ > 0) notes.push_back(fmt::format("{} events (fences and others) hold nothing that is analysed", left_out_));
+  if (file_.cut_off())
+    notes.push_back(fmt::format("the profile has no end (byte {}): its process ended early, and what it had written is kept",
+                                file_.size_read()));
+  if (file_.passed_over() > 0) trace_.stats.rows_damaged["event that is no object"] = file_.passed_over();
+}
+
+Trace OrtReader::read() {
+  OrtEventReader reader;
+  OrtEvent event;
+  std::uint64_t read = 0;
+  for (; file_.next(); ++read) {
+    if (reader.read(file_, event))
+      read_event(event);
+    else
+      damaged("event that is not JSON");
+  }
+  const auto& rows = trace_.stats.rows_read;
+  if (read > 0 && rows.empty())
+    throw Error(ErrorKind::kInput, "the file is no profile of ONNX Runtime", fmt::format("{}, {} events read", where_, read),
+                "give the file that a session with enable_profiling wrote; a torch.profiler trace goes to --kineto");
+  finish();
+  return std::move(trace_);
+}
+
+}  // namespace
+
+Trace read_ort_profile(const std::filesystem::path& file) { return OrtReader(file).read(); }
+
+}  // namespace nl

@@ -1,0 +1,72 @@
+#include "analysis/attribution/kernel_class.h"
+
+#include <map>
+
+#include "parsers/nsys/sqlite.h"
+#include "tests/catch.h"
+
+using nl::classify_kernel;
+using nl::KernelClass;
+
+TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do") {
+  const std::pair<const char*, KernelClass> known[] = {
+      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctorOnSelf_add<float>, std::array<char *, (unsigned long)2>>(int, T2, T3)", KernelClass::kElementwise},
+      {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::<unnamed>::silu_kernel(at::TensorIteratorBase &)::[lambda() (instance 1)]>(int, T2, T3)", KernelClass::kElementwise},
+      {"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]>(int)", KernelClass::kCopy},
+      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, (unsigned long)1>>(int, T2, T3)", KernelClass::kCopy},
+      {"void at::native::index_elementwise_kernel<(int)128, (int)4, void at::native::gpu_index_kernel<void at::native::index_put_kernel_impl<at::native::OpaqueType<(int)2>>(at::TensorIterator &)>>(long)", KernelClass::kCacheCopy},
+      {"void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>, unsigned int, (int)4, (int)64, (int)64>(T1 *)", KernelClass::kCacheCopy},
+      {"void (anonymous namespace)::CatArrayBatchedCopy_vectorized<float>(char*)", KernelClass::kCacheCopy},
+      {"void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>>>(T3)", KernelClass::kReduce},
+      {"void <unnamed>::softmax_warp_forward<float, float, float, (int)5>(T2 *)", KernelClass::kReduce},
+      {"void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float>(int)", KernelClass::kNorm},
+      {"void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float, (int)4, void at::native::templates::cuda::normal_kernel>(long)", KernelClass::kElementwise},
+      {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT", KernelClass::kGemm},
+      {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_execute_kernel__5x_cublas", KernelClass::kGemm},
+      {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(T1::Params)", KernelClass::kGemm},
+      {"void gemv2T_kernel_val<int, int, float, float, float, float, (int)128>(T1)", KernelClass::kGemm},
+      {"void cublasLt::splitKreduce_kernel<(int)32, (int)16, int, float>(T1)", KernelClass::kGemm},
+      {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0", KernelClass::kAttention},
+      {"void pytorch_flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<(int)64>>(Flash_fwd_params)", KernelClass::kAttention},
+      {"fmha_cutlassF_f16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)", KernelClass::kAttention},
+      {"void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90>>(T1::Params)", KernelClass::kAttention},
+      {"void vllm::paged_attention_v1_kernel<float>(float *)", KernelClass::kAttention},
+      {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(T1 *)", KernelClass::kCacheCopy},
+      {"void vllm::act_and_mul_kernel<c10::BFloat16>(T1 *)", KernelClass::kElementwise},
+      {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(long)", KernelClass::kElementwise},
+      {"void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(T1 *)", KernelClass::kNorm},
+      {"triton_poi_fused_add_mul_silu_3", KernelClass::kElementwise},
+      {"triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0", KernelClass::kNorm},
+      {"triton_per_fused__softmax_1", KernelClass::kReduce},
+      {"triton_tem_fused_mm_5", KernelClass::kGemm},
+      {"mul_mat_vec_q<(ggml_type)8, 1>(void const*)", KernelClass::kGemm},
+      // workloads/llm_kernels.cuh
+      {"nl::llm::embed_rows(float *, const float *, const int *, int)", KernelClass::kCopy},
+      {"nl::llm::rms_norm_rows(float *, const float *, const float *, int, float)", KernelClass::kNorm},
+      {"nl::llm::gemv(float *, const float *, const float *, int, int)", KernelClass::kGemm},
+      {"nl::llm::gemm(float *, const float *, const float *, int, int, int)", KernelClass::kGemm},
+      {"nl::llm::rope(float *, float *, const int *, int, float)", KernelClass::kElementwise},
+      {"nl::llm::store_values(float *, const float *, const int *, int)", KernelClass::kCacheCopy},
+      {"nl::llm::attention(float *, const float *, const float *, const float *, const int *, int, int)", KernelClass::kAttention},
+      {"nl::llm::silu_multiply(float *, const float *, int)", KernelClass::kElementwise},
+      {"nl::llm::argmax(int *, const float *, int)", KernelClass::kReduce},
+      {"my_own_kernel(float *)", KernelClass::kOther},
+      {"", KernelClass::kOther},
+      {"<", KernelClass::kOther},
+      {"void foo<", KernelClass::kOther},
+  };
+  for (const auto& [name, expected] : known) {
+    INFO(name);
+    CHECK(static_cast<int>(classify_kernel(name)) == static_cast<int>(expected));
+  }
+}
+
+TEST_CASE("nearly all kernels of a real capture have a class") {
+  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  std::map<KernelClass, int> kernels;
+  for (const auto& kernel : trace.kernels) ++kernels[classify_kernel(trace.strings[trace.shapes[kernel.shape].name])];
+  CHECK(kernels[KernelClass::kOther] == 0);
+  for (const auto kind : {KernelClass::kGemm, KernelClass::kAttention, KernelClass::kElementwise, KernelClass::kCopy,
+                          KernelClass::kCacheCopy, KernelClass::kReduce})
+    CHECK(kernels[kind] > 0);
+}

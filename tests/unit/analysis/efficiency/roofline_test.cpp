@@ -1,0 +1,142 @@
+#include "analysis/efficiency/roofline.h"
+
+#include "analysis/counters/ncu_match.h"
+#include "analysis/summarise.h"
+#include "parsers/ncu/csv.h"
+#include "parsers/nsys/sqlite.h"
+#include "tests/catch.h"
+
+namespace {
+
+const std::string kFfma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+const std::string kHfma = "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum";
+const std::string kBf16 = "sm__ops_path_tensor_src_bf16_dst_fp32.sum";
+
+nl::NcuSample sample(std::map<std::string, double> metrics) {
+  nl::NcuSample one;
+  one.ncu_id = 3;
+  one.ncu_duration_ns = 1000;
+  one.dram_bytes = 1e6;
+  one.tensor_pct = 0;
+  one.metrics = std::move(metrics);
+  return one;
+}
+
+nl::Run run_with(std::vector<nl::NcuSample> samples) {
+  nl::Run run;
+  nl::KernelEntry kernel;
+  kernel.name = "gemm";
+  kernel.ncu = std::move(samples);
+  run.kernels.emplace(1, kernel);
+  run.peaks.emplace();
+  run.peaks->flops_per_s = {{"bf16", 1e15}, {"f32", 50e12}};
+  run.peaks->bytes_per_s = 5e12;
+  nl::fill_roofline(run);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a point has its rate, its intensity and its roof") {
+  auto measured = sample({{kBf16, 5e8}, {kFfma, 1e6}, {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}});
+  measured.sm_pct = 80;
+  measured.stage = "prefill";
+  const auto run = run_with({measured});
+  REQUIRE(run.roofline.points.size() == 1);
+  const auto& point = run.roofline.points[0];
+  CHECK(point.kernel == "gemm");
+  CHECK(point.stage == "prefill");
+  CHECK(point.flops == 5.02e8);
+  CHECK(point.flops_per_s == Approx(5.02e14));
+  CHECK(point.intensity == Approx(502));
+  CHECK(point.precision == "tensor bf16");
+  CHECK(*point.roof_flops_per_s == 1e15);       // the slope is at 2.51e15 there
+  CHECK(*point.roof_share == Approx(0.502));
+  CHECK(point.bound_by == "compute");
+  CHECK(point.margin == 20);
+  CHECK(run.roofline.notes.empty());
+}
+
+TEST_CASE("left of the ridge the memory is the roof") {
+  const auto run = run_with({sample({{kFfma, 1e6}}), sample({{kHfma, 1e6}}), sample({{kHfma, 1e8}})});
+  REQUIRE(run.roofline.points.size() == 3);
+  CHECK(*run.roofline.points[0].roof_flops_per_s == 5e12 * 2);
+  CHECK(*run.roofline.points[1].roof_flops_per_s == 5e12 * 4);
+  // The peak of half precision off the tensor cores is in no table.
+  CHECK(run.roofline.points[2].precision == "f16");
+  CHECK_FALSE(run.roofline.points[2].roof_flops_per_s);
+}
+
+TEST_CASE("a launch without what a point needs is left out, with the metrics to add") {
+  auto tensor = sample({{kFfma, 1e6}});
+  tensor.tensor_pct = 12;
+  auto untold = sample({{kFfma, 1e6}});
+  untold.tensor_pct.reset();
+  auto no_time = sample({{kFfma, 1e6}});
+  no_time.ncu_duration_ns.reset();
+  auto no_bytes = sample({{kFfma, 1e6}});
+  no_bytes.dram_bytes.reset();
+  auto cached = sample({{kFfma, 1e6}});
+  cached.dram_bytes = 0;
+  const auto run = run_with({tensor, tensor, untold, no_time, no_bytes, cached, sample({}), sample({{kFfma, 0}})});
+  CHECK(run.roofline.points.empty());
+  REQUIRE(run.roofline.notes.size() == 7);
+  std::string all;
+  for (const auto& note : run.roofline.notes) all += note + "\n";
+  INFO(all);
+  CHECK(all.find("2 launches left out, the first of gemm: its tensor operations were not counted (sm__ops_path_tensor_src_*.sum") != std::string::npos);
+  CHECK(all.find("its FLOPs were not counted") != std::string::npos);
+  CHECK(all.find("it does no floating-point work") != std::string::npos);
+  CHECK(all.find("gpu__time_duration.sum") != std::string::npos);
+  CHECK(all.find("dram__bytes_read.sum") != std::string::npos);
+  CHECK(all.find("it moved no byte") != std::string::npos);
+  auto derived = sample({{kFfma, 1e6}, {"dram__bytes.sum.per_second", 1e12}});
+  derived.dram_bytes.reset();
+  CHECK(run_with({derived}).roofline.points.at(0).dram_bytes == Approx(1e6));  // a product of rounded factors
+}
+
+TEST_CASE("a run without kernels or peaks has no roof, and none of another GPU's") {
+  nl::Run run;
+  nl::fill_roofline(run);
+  CHECK(run.roofline.points.empty());
+  auto two = run_with({sample({{kFfma, 1e6}})});
+  two.hardware.gpus.resize(2);
+  two.hardware.gpus[1].name = "another";
+  two.kernels->push_back(two.kernels->front());
+  two.kernels->at(1).device = 1;
+  nl::fill_roofline(two);
+  REQUIRE(two.roofline.points.size() == 2);
+  CHECK(two.roofline.points[0].roof_share);
+  CHECK_FALSE(two.roofline.points[1].roof_share);
+  two.peaks.reset();
+  nl::fill_roofline(two);
+  CHECK_FALSE(two.roofline.points[0].roof_share);
+}
+
+TEST_CASE("a real ncu report: what was counted gets a point, what was not is explained") {
+  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  nl::Run run;
+  nl::summarise(trace, {}, run);
+  nl::match_ncu(nl::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_decode_raw.csv"), trace, run);
+  nl::match_ncu(nl::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_prefill_raw.csv"), trace, run);
+  run.peaks.emplace();
+  run.peaks->flops_per_s = {{"f32", 67e12}};
+  run.peaks->bytes_per_s = 4.8e12;
+  nl::fill_roofline(run);
+  std::string notes;
+  for (const auto& note : run.roofline.notes) notes += note + "\n";
+  INFO(notes);
+  // The decode's launches were taken with the roofline set, the prefill's GEMMs with the basic one.
+  CHECK(notes.find("its tensor operations were not counted") != std::string::npos);
+  bool found = false;
+  for (const auto& point : run.roofline.points) {
+    CHECK(point.flops > 0);
+    CHECK(point.intensity > 0);
+    if (point.kernel.find("sgemm") == std::string::npos) continue;
+    found = true;
+    CHECK(point.flops == Approx(2 * 32768 + 4096).epsilon(1e-5));  // six digits of the counts per cycle
+    CHECK(point.bound_by == "latency");
+    CHECK(*point.roof_share < 0.01);
+  }
+  CHECK(found);
+}

@@ -1,0 +1,135 @@
+#include "analysis/stages/latency.h"
+
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace {
+
+using nl::Ns;
+
+bool noted(const nl::Run& run, const std::string& words) {
+  for (const auto& note : run.latency.notes)
+    if (note.find(words) != std::string::npos) return true;
+  return false;
+}
+
+// Two iterations: 100 ns of prefill, and 4 steps in 400 ns of decode.
+TraceBuilder generation(bool with_steps = true) {
+  TraceBuilder b;
+  for (const Ns at : {0, 1000}) {
+    b.stage("prefill", at, at + 100);
+    b.stage("decode_all", at + 100, at + 500);
+    for (Ns step = 0; with_steps && step < 4; ++step) b.stage("decode_step", at + 100 + step * 100, at + 190 + step * 100);
+  }
+  return b;
+}
+
+nl::Run run_with(const TraceBuilder& b, nl::TokenCounts tokens) {
+  nl::SummaryOptions options;
+  options.tokens = tokens;
+  return b.run(options);
+}
+
+}  // namespace
+
+TEST_CASE("latency and tokens where all is known") {
+  const auto run = run_with(generation(), {2, 16, 4});
+  REQUIRE(run.latency.ttft);
+  CHECK(run.latency.ttft->count == 2);
+  CHECK(run.latency.ttft->mean_ns == 100);
+  CHECK(run.latency.tpot->mean_ns == 100);
+  CHECK(*run.latency.output_tokens_per_s == Approx(16 * 1e9 / 1000));  // 2 × 4 tokens twice, in twice 500 ns
+  CHECK(*stage(run, "prefill").tokens_per_window == 32);
+  CHECK(*stage(run, "prefill").tokens_per_s == Approx(32 * 1e9 / 100));
+  CHECK(*stage(run, "decode_step").tokens_per_window == 2);
+  CHECK(*stage(run, "decode").tokens_per_window == 8);
+  CHECK(run.latency.notes.size() == 1);
+  CHECK(noted(run, "the one that prefill yields is not counted"));
+}
+
+TEST_CASE("without a batch the figures are those of one sequence, and say so") {
+  const auto run = run_with(generation(), {});
+  CHECK(*stage(run, "decode").tokens_per_window == 4);
+  CHECK_FALSE(stage(run, "prefill").tokens_per_window);
+  CHECK(noted(run, "batch is not known"));
+  CHECK_FALSE(run.latency.batch);
+  CHECK(noted(run, "prompt's length is not known"));
+}
+
+TEST_CASE("a model file that contradicts the trace") {
+  const auto run = run_with(generation(), {1, 16, 64});
+  CHECK(noted(run, "configuration says 64 decode tokens, the capture has 4 decode steps"));
+  CHECK(run.latency.tpot->mean_ns == 100);
+  CHECK(*stage(run, "decode").tokens_per_window == 4);
+}
+
+TEST_CASE("decode without steps: the configuration knows, or nobody") {
+  const auto known = run_with(generation(false), {1, 16, 8});
+  CHECK(known.latency.tpot->mean_ns == 50);
+  const auto unknown = run_with(generation(false), {1, 16, {}});
+  CHECK_FALSE(unknown.latency.tpot);
+  CHECK_FALSE(unknown.latency.output_tokens_per_s);
+  CHECK(noted(unknown, "decode has no steps"));
+}
+
+TEST_CASE("the workload's marks go before the configuration") {
+  auto b = generation();
+  b.mark("LLM", "tokens prompt=32 batch=4", 0);
+  b.mark("", "LLM@tokens prompt=8", 900);  // for the second iteration
+  b.mark("LLM", "first token", 100);
+  const auto run = run_with(b, {2, 16, {}});
+  CHECK(*stage(run, "prefill").tokens_per_window == (4 * 32 + 4 * 8) / 2.0);
+  CHECK(*run.latency.batch == 4);
+  CHECK(*stage(run, "decode_step").tokens_per_window == 4);
+  CHECK(noted(run, "marks say batch 4, the model's configuration 2"));
+  CHECK(noted(run, "marks say prompt tokens 32, the model's configuration 16"));
+}
+
+TEST_CASE("a mark speaks for its own process only") {
+  TraceBuilder b = generation();
+  const auto other = b.thread(b.process());
+  b.mark("LLM", "tokens batch=4", 0, other);
+  CHECK(*stage(run_with(b, {2, 16, {}}), "decode_step").tokens_per_window == 2);
+}
+
+TEST_CASE("time to the first token counts from the start of the iteration to the last prefill before decoding") {
+  TraceBuilder b;
+  b.stage("vision", 0, 50);
+  b.stage("prefill", 60, 100);
+  b.stage("prefill", 110, 160);  // in chunks
+  b.stage("decode_all", 170, 300);
+  const auto run = b.run();
+  CHECK(run.latency.ttft->max_ns == 160);
+}
+
+TEST_CASE("no prefill, no decode") {
+  TraceBuilder b;
+  b.stage("vision", 0, 50);
+  const auto run = b.run();
+  CHECK_FALSE(run.latency.ttft);
+  CHECK_FALSE(run.latency.tpot);
+  CHECK(noted(run, "no prefill was measured"));
+  CHECK(noted(run, "no decode was measured"));
+}
+
+TEST_CASE("warm-up iterations say nothing about latency") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 4000);
+  b.stage("prefill", 5000, 5100);
+  b.stage("prefill", 6000, 6100);
+  const auto run = b.run();
+  CHECK(run.latency.ttft->count == 2);
+  CHECK(run.latency.ttft->max_ns == 100);
+}
+
+TEST_CASE("requests of two threads at once add up") {
+  TraceBuilder b;
+  for (const std::uint32_t thread : {0u, 1u}) {
+    b.stage("prefill", 0, 100, thread);
+    b.stage("decode_all", 100, 500, thread);
+    b.stage("decode_step", 100, 500, thread);
+  }
+  CHECK(*run_with(b, {1, 16, {}}).latency.output_tokens_per_s == Approx(2 * 1e9 / 500));
+}

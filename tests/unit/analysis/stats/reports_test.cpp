@@ -1,0 +1,70 @@
+#include "analysis/stats/reports.h"
+
+#include "model/error.h"
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("there are the six reports of nsys") {
+  CHECK(stats_report_names() == std::vector<std::string_view>{"cuda_gpu_kern_sum", "cuda_api_sum",
+                                                              "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum",
+                                                              "nvtx_kern_sum"});
+}
+
+TEST_CASE("a report that does not exist is a wrong argument") {
+  try {
+    make_stats_report(Trace(), "gpukernsum");
+    FAIL("it was made");
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kUsage);
+    CHECK(error.hint.find("cuda_gpu_kern_sum") != std::string::npos);
+  }
+}
+
+TEST_CASE("what was not captured is said, not counted as nothing") {
+  Trace trace;
+  for (std::string_view report : stats_report_names()) {
+    StatTable table = make_stats_report(trace, report);
+    INFO(report);
+    CHECK(table.report == report);
+    CHECK(table.title != "");
+    CHECK(table.rows.empty());
+    CHECK(table.missing.find("the capture has no") == 0);
+  }
+  trace.has_range_data = true;
+  trace.has_api_data = true;
+  CHECK(make_stats_report(trace, "nvtx_kern_sum").missing.find("kernel") != std::string::npos);
+  CHECK(make_stats_report(trace, "nvtx_gpu_proj_sum").missing.find("GPU work") != std::string::npos);
+}
+
+TEST_CASE("a table without rows says so") {
+  Trace trace;
+  trace.has_kernel_data = trace.has_range_data = trace.has_api_data = trace.has_mem_data = true;
+  for (std::string_view report : stats_report_names())
+    CHECK(make_stats_report(trace, report).missing.find("nothing to record") != std::string::npos);
+}
+
+TEST_CASE("shares of nothing have no value") {
+  Trace trace;
+  trace.has_kernel_data = true;
+  trace.shapes.push_back({});
+  trace.kernels.resize(2);
+  for (Kernel& kernel : trace.kernels) kernel.shape = 0;
+  StatTable table = make_stats_report(trace, "cuda_gpu_kern_sum");
+  REQUIRE(table.rows.size() == 1);
+  CHECK(std::holds_alternative<std::monostate>(table.rows[0][0]));
+  CHECK(std::get<std::int64_t>(table.rows[0][2]) == 2);
+}
+
+TEST_CASE("a kernel whose launch was not captured has a line without a thread") {
+  Trace trace;
+  trace.has_kernel_data = trace.has_range_data = trace.has_api_data = true;
+  trace.shapes.push_back({});
+  trace.kernels.resize(1);
+  trace.kernels[0].shape = 0;
+  trace.kernels[0].duration_ns = 7;
+  StatTable table = make_stats_report(trace, "nvtx_kern_sum");
+  REQUIRE(table.rows.size() == 1);
+  for (std::size_t column : {0, 1, 2, 3}) CHECK(std::holds_alternative<std::monostate>(table.rows[0][column]));
+  CHECK(std::get<std::int64_t>(table.rows[0][6]) == 7);
+}

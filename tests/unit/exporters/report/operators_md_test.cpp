@@ -1,0 +1,146 @@
+#include "exporters/report/operators_md.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/unit/exporters/report/markdown_cells.h"
+
+using namespace nl;
+
+namespace {
+
+std::vector<std::vector<std::string>> table_lines(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::vector<std::string>> lines;
+  for (std::string line; std::getline(stream, line);)
+    if (!line.empty() && line[0] == '|') lines.push_back(cells(line));
+  return lines;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+using Row = std::vector<std::string>;
+
+OperatorEntry linear() {
+  OperatorEntry entry;
+  entry.name = "aten::linear";
+  entry.calls = 4;
+  entry.total_ns = 2000000;
+  entry.self_ns = 500000;
+  entry.cuda_total_ns = 1500000;
+  entry.cuda_self_ns = 250000;
+  entry.shapes = {{"[[1, 2], [2, 3]]", 3, 100, 90}, {"[[9]]", 1, 10, 9}};
+  entry.kernels = {{"gemm", 4, 1250000}};
+  entry.stages = {{"decode", 750}, {"none", 250}};
+  return entry;
+}
+
+Run sample() {
+  Run run;
+  OperatorTable table;
+  table.source = "pytorch ranges";
+  table.entries = {linear()};
+  table.cuda_ns = 1000000;
+  table.gpu_share = 0.5;
+  run.operators = {table};
+  run.layers_note = "the capture holds no ranges of the domain LLM.layers";
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("operators.md has the documented columns first and plain numbers") {
+  const std::string text = operators_markdown(sample());
+  const auto lines = table_lines(text);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == Row{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "shapes",
+                        "top kernels", "stages"});
+  CHECK(lines[2] == Row{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0",
+                        "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
+  CHECK(contains(text, "do not add them up"));
+  CHECK(contains(text, "## pytorch ranges\n"));
+  CHECK(contains(text, "GPU time inside these operators: 1.000000 ms, 50.0 % of the capture's kernels and copies."));
+  CHECK(contains(text, "## Layers\n\nNot captured: the capture holds no ranges of the domain LLM.layers.\n"));
+}
+
+TEST_CASE("what was not captured is called that, never zero") {
+  Run run = sample();
+  OperatorEntry& entry = run.operators[0].entries[0];
+  entry.cuda_total_ns.reset();
+  entry.cuda_self_ns.reset();
+  entry.shapes.clear();
+  entry.kernels.clear();
+  entry.stages.clear();
+  run.operators[0].cuda_ns.reset();
+  run.operators[0].gpu_share.reset();
+  CHECK(table_lines(operators_markdown(run))[2] == Row{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
+                                                       "not captured", "100.0", "—", "—", "—"});
+  CHECK(contains(operators_markdown(run), "GPU time: not captured here."));
+}
+
+TEST_CASE("layers of TensorRT have no host time") {
+  Run run = sample();
+  OperatorTable& table = run.operators[0];
+  table.source = "trtexec";
+  table.file = "profile.json";
+  table.note = "GPU time of TensorRT's layers over 4 runs";
+  table.gpu_share.reset();
+  table.entries[0].host_time_known = false;
+  table.entries[0].type = "gemm";
+  const std::string text = operators_markdown(run);
+  CHECK(contains(text, "## trtexec (profile.json)\n\nGPU time of TensorRT's layers over 4 runs.\n"));
+  CHECK(contains(text, "mean_ms is of GPU time here"));
+  const auto row = table_lines(text)[2];
+  CHECK(row[0] == "aten::linear (gemm)");
+  CHECK(row[1] == "not captured");
+  CHECK(row[4] == "0.375000");
+  CHECK(row[5] == "not captured");
+}
+
+TEST_CASE("without operators the command that captures them stands there") {
+  Run run;
+  run.operators_note = "the capture holds no ranges of operators: capture PyTorch's with --set nsys.pytorch=autograd-shapes-nvtx";
+  CHECK(operators_markdown(run) ==
+        "# Operators\n\nNot captured: the capture holds no ranges of operators: capture PyTorch's with --set "
+        "nsys.pytorch=autograd-shapes-nvtx.\n\n## Layers\n\nNot captured.\n");
+}
+
+TEST_CASE("names are escaped, long ones are listed in full, and what was left out is said") {
+  Run run = sample();
+  OperatorTable& table = run.operators[0];
+  table.entries[0].name = "a|b\n<script>";
+  table.entries[0].shapes[0].text = "[[" + std::string(78, '1') + "×]]";  // cut in the middle of a character
+  table.entries[0].kernels[0].name = "void gemm<" + std::string(100, 'x') + ">(int)";
+  table.entries_left_out = 12;
+  table.ranges_left_out = 3;
+  const std::string text = operators_markdown(run);
+  const auto row = table_lines(text)[2];
+  CHECK(row[0] == "a\\|b \\<script>");
+  CHECK(row[8].substr(0, 83) == "[[" + std::string(78, '1') + "…");
+  CHECK(row[9] == "void gemm<...>(...) [1] ×4 (1.250000 ms)");
+  CHECK(contains(text, "\n1. void gemm\\<xxx"));
+  CHECK(contains(text, "\n12 more operators took less time"));
+  CHECK(contains(text, "\n3 ranges were never closed"));
+}
+
+TEST_CASE("the layers' table: which layer runs which kernels") {
+  Run run = sample();
+  LayerEntry layer;
+  layer.name = "model.layers.0.mlp";
+  layer.type = "LlamaMLP";
+  layer.calls = 2;
+  layer.total_ns = 3000000;
+  layer.self_ns = 1000000;
+  layer.cuda_total_ns = 500000;
+  layer.cuda_self_ns = 0;
+  layer.kernels = {{"gemm", 6, 400000}, {"silu", 2, 100000}};
+  run.layers = {layer};
+  run.layers_note.clear();
+  const auto lines = table_lines(operators_markdown(run));
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[3][0] == "layer");
+  CHECK(lines[5] == Row{"model.layers.0.mlp", "LlamaMLP", "3.000000", "0.500000", "2", "1.500000", "1.000000", "0.000000",
+                        "gemm ×6 (0.400000 ms); silu ×2 (0.100000 ms)"});
+}

@@ -1,0 +1,254 @@
+#include "exporters/report/report_md.h"
+
+#include <string>
+#include <vector>
+
+#include "exporters/report/figure_text.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> headings(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = text.find("\n## "); at != std::string::npos; at = text.find("\n## ", at + 1))
+    out.push_back(text.substr(at + 4, text.find('\n', at + 1) - at - 4));
+  return out;
+}
+
+nl::StageEntry open_stage() {
+  nl::StageEntry stage;
+  stage.name = "decode";
+  stage.ranges = {"LLM:decode_all"};
+  stage.gpu_busy_ns = 500;
+  stage.gpu_sum_ns = 500;
+  stage.kernel_calls = 3;
+  stage.open_ranges = 2;
+  return stage;
+}
+
+}  // namespace
+
+TEST_CASE("report.md begins with what limits it and says everything once") {
+  const std::string text = nl::report_markdown(nl::test::rich_run());
+  CHECK(headings(text) ==
+        std::vector<std::string>{"What limits it", "Stages", "Where the time went", "Phases", "Findings",
+                                 "How close to the hardware's limits", "Roofline", "Operators with the most time",
+                                 "Layers", "Kernels with the most time", "What the capture explains",
+                                 "What the profilers cost", "Energy and clocks", "What could not be judged",
+                                 "How it was captured", "Environment", "What was read"});
+}
+
+TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import") {
+  const std::string text = nl::report_markdown(nl::test::full_run());
+  CHECK(text.substr(0, 29) == "# 20250101-120000-llama-deep\n");
+  CHECK(has(text, "**partial: usable"));
+  CHECK(has(text, "- ncu profiled 1 of 2 kernels (ncu pass)"));
+  CHECK(has(text, "| prefill | 3 | 333 ns | 153 ns | 300 ns | 500 ns | 1.00 µs | 1 | LLM:prefill |"));
+  CHECK(has(text, "| prefill | 900 ns | 90.0 % | 950 ns | 7 | 256 | 768000 |"));
+  CHECK(has(text,
+            "4 iterations, of which 1 warm-up, left out of every figure here. Rule: the first iteration is warm-up."));
+  CHECK(has(text, "| time to first token | 333 ns | 153 ns | 300 ns | 500 ns | 3 |"));
+  CHECK(has(text, "| void at::native::reduce<(int)4>(T1) | 1.00 µs | 100.0 % | 3 |"));
+  CHECK(has(text, "| of it inside a stage | 60.0 % |"));
+  CHECK(has(text, "| GPU time in graphs traced without their kernels | not captured |"));
+  CHECK(has(text, "Workload: `python3 run.py '--prompt=it'\\''s'`, exit status 3"));
+  CHECK(has(text, "| nsys | ok | — | 5 ns |  |"));
+  CHECK(has(text, "- --gpu-metrics-devices left out"));
+  CHECK(has(text, "| GPU | 0: NVIDIA H200, 132 SMs |"));
+  CHECK(has(text, "| end before start | 1 |"));
+  CHECK(has(text, "| ncu: a row was cut off | 1 |"));
+  CHECK(has(text, "Not in the export: GPU_METRICS."));
+}
+
+TEST_CASE("report.md prints every bin of the budget, the residual too, and that they sum to the wall time") {
+  const std::string text = nl::report_markdown(nl::test::full_run());
+  CHECK(has(text, "| GPU compute | 0.000600 | 60.00 |"));
+  CHECK(has(text, "| exposed copies | 0.000050 | 5.00 |"));
+  CHECK(has(text, "| queue wait | 0.000040 | 4.00 |"));
+  CHECK(has(text, "| blocked in sync | 0.000100 | 10.00 |"));
+  CHECK(has(text, "| launch-starved | 0.000150 | 15.00 |"));
+  CHECK(has(text, "| other host work | 0.000050 | 5.00 |"));
+  CHECK(has(text, "| residual | 0.000010 | 1.00 |"));
+  CHECK(has(text, "| **sum** | 0.001000 | 100.00 |"));
+  CHECK(has(text, "| **wall** | 0.001000 | 100.00 |"));
+  CHECK(has(text, "prefill: 15 ns of the GPU's time in its windows is work that was launched outside them."));
+  auto two = nl::test::full_run();
+  two.stages[0].devices = {{0, 650}, {1, 20}};
+  CHECK(has(nl::report_markdown(two), "prefill: busy in its windows: GPU 0 650 ns, GPU 1 20 ns."));
+}
+
+TEST_CASE(
+    "report.md gives findings with evidence for and against, suggestions and gain, and what could not be judged") {
+  const std::string text = nl::report_markdown(nl::test::full_run());
+  CHECK(has(text, "### 1. prefill waits for launches"));
+  CHECK(has(text, "Severity high, confidence 75 %; stage prefill; rule `launch_bound_decode`."));
+  CHECK(has(text,
+            "- the GPU waits for the next launch 15 % of the time (run.json `/stages/0/budget`; "
+            "0.000004000–0.000004500 s of the capture)"));
+  CHECK(has(text, "- against it: the API calls take 7 % of the time (run.json `/stages/0/activity`)"));
+  CHECK(has(text, "- not captured: occupancy under 25 %\n"));
+  CHECK(has(text, "1. capture the step in a CUDA graph\n2. compile the model\n"));
+  CHECK(
+      has(text, "Gain: saves at most 150 ns, 12.5 % of the measured time; assumes that all of the waiting goes away."));
+  CHECK(has(text, "| clock_throttling | needs the GPU's clocks | `nl-stage run --config deep` |"));
+}
+
+TEST_CASE("report.md shows each term of the work, its assumptions, the roofline, the profilers' cost and the energy") {
+  const std::string text = nl::report_markdown(nl::test::full_run());
+  CHECK(has(text,
+            "Dense peaks of NVIDIA H200: bf16 989 TFLOP/s, f32 67.0 TFLOP/s; memory 4.80 TB/s. Source: "
+            "conf/device/h200.yaml."));
+  CHECK(has(text, "| prefill | 4.2 % | 25.0 % | 6.2 % | 37.5 % | 42.0 TFLOP/s | 1000 | 100 ns | compute |"));
+  CHECK(has(text, "| qkv | `2·T·D·(q+2·kv)·d` | 2.00 GFLOP | 1.00 MB |"));
+  CHECK(has(text, "| **sum** |  | 3.00 GFLOP | 3.00 MB |"));
+  CHECK(has(text, "Assumed: weights read once."));
+  CHECK(has(text, "| reduce | prefill | 977 | 3.20 TFLOP/s | 67.0 TFLOP/s | 4.8 % | f32 | latency | 12 points |"));
+  CHECK(has(text, "| nsys | prefill | 2 / 2 | 16.7 % | 5.0 … 29.0 % | undecidable |"));
+  CHECK(has(text, "| prefill | 1.50 J | 0.00600 J | 300 W | 8 |  |"));
+  CHECK(has(text, "| 0 | 12 | 310 W | 402 W | 1200 MHz | 1980 MHz | 1980 MHz | 51.0 °C | 25.0 % | power cap |"));
+  auto derived = nl::test::full_run();
+  derived.peaks->derived = true;
+  CHECK(has(nl::report_markdown(derived), "(**derived**, not from a table)"));
+}
+
+TEST_CASE("an empty run says what is not there, and shows no zero for what was not captured") {
+  nl::Run run;
+  run.kernels_note = "nothing ran on a GPU";
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "# Run\n"));
+  CHECK(has(text, "No ranges of the domain LLM"));
+  CHECK(has(text, "Not captured: nothing ran on a GPU."));
+  CHECK(has(text, "| GPU busy, whole capture | not captured |"));
+  CHECK(has(text, "No damaged rows."));
+  CHECK_FALSE(has(text, "## Environment"));
+  const std::string sparse = nl::report_markdown(nl::test::sparse_run());
+  // Below stand the passes, whose exit status may well be 0.
+  for (const std::string& one :
+       {text.substr(0, text.find("## How it was captured")), sparse.substr(0, sparse.find("## How it was captured"))})
+    for (const char* zero : {" 0 |", " 0 ns", " 0.0 %", "| 0.000", " 0 W", " 0 J"}) {
+      INFO(zero);
+      CHECK_FALSE(has(one, zero));
+    }
+  CHECK(has(sparse, "| prefill | not captured | — | not captured | not captured | — | — |"));
+  CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));
+  CHECK(has(sparse, "Not measured: no NVML on this machine."));
+}
+
+TEST_CASE("a stage that never closed has no wall time and says so") {
+  nl::Run run;
+  run.stages = {open_stage()};
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "| decode | 0 | — | — | — | — | — | — | LLM:decode_all (2 never closed) |"));
+  CHECK(has(text, "| decode | 500 ns | — | 500 ns | 3 | — | — |"));
+}
+
+TEST_CASE("a stage of length zero divides by nothing") {
+  nl::Run run = nl::test::full_run();
+  run.stages[0].wall = {};
+  run.stages[0].wall.count = 1;
+  run.stages[0].budget = nl::Budget();
+  run.phases.span_ns = 0;
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "| GPU compute | 0.000000 | — |"));
+  for (const char* none : {"| nan", "| inf", "| -nan", "| -inf"}) CHECK_FALSE(has(text, none));
+}
+
+TEST_CASE("a command with backticks stays one code span") {
+  nl::Run run;
+  run.workload.command = {"sh", "-c", "echo `date`"};
+  CHECK(has(nl::report_markdown(run), "Workload: `` sh -c 'echo `date`' ``"));
+}
+
+TEST_CASE("long names carry the numbers that kernels.md lists them under") {
+  auto run = nl::test::full_run();
+  run.kernels->push_back(run.kernels->at(0));
+  run.kernels->at(0).name = "void f<" + std::string(100, 'x') + ">(int)";
+  run.kernels->at(1).name = "void f<" + std::string(100, 'y') + ">(int)";
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "| void f<...>(...) [1] |"));
+  CHECK(has(text, "| void f<...>(...) [2] |"));
+}
+
+TEST_CASE("figures are worded for people, and small is not none") {
+  CHECK(nl::share_text(0.0) == "0.0 %");
+  CHECK(nl::share_text(0.0001) == "< 0.1 %");
+  CHECK(nl::share_text(std::nullopt) == "—");
+  CHECK(nl::utilisation_text(0.000046) == "0.0046 %");
+  CHECK(nl::utilisation_text(0.615) == "61.5 %");
+  CHECK(nl::flops_rate_text(989e12) == "989 TFLOP/s");
+  CHECK(nl::flops_rate_text(999.9e12) == "1.00 PFLOP/s");
+  CHECK(nl::bytes_text(4096.0) == "4.10 kB");
+  CHECK(nl::count_text(1234567) == "1,234,567");
+  CHECK(nl::figure_text(205.4) == "205");
+  CHECK(nl::figure_text(0.0123) == "0.0123");
+  CHECK(nl::figure_text(99.96) == "100");
+  CHECK(nl::figure_text(9.996) == "10.0");
+  CHECK(nl::figure_text(-0.25) == "-0.250");
+  CHECK(nl::figure_text(2e9) == "2.00e+09");
+}
+
+TEST_CASE("report.md gives the GPU's counters of each stage, counted and sampled, and who measured the kernels") {
+  nl::Run run = nl::test::full_run();
+  const std::string text = nl::report_markdown(run);
+  CHECK(has(text, "| prefill | CUPTI | 3 | 320 ns | 2.05 kB | 512 B | 62.5 | 81.2 | 40.0 | 33.5 |"));
+  CHECK(has(text, "| prefill | sampled, 64 samples | — | — | 2.50 TB/s | 500 GB/s | 61.0 | 80.5 | 39.0 | 32.5 |"));
+  CHECK(has(text, "| long_scoreboard 50 %, wait 15 %, barrier 7 % |"));
+  CHECK_FALSE(has(text, "measured by CUPTI"));
+  CHECK_FALSE(has(text, "To capture it: "));
+  run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
+  CHECK(has(nl::report_markdown(run), "were measured by CUPTI."));
+}
+
+TEST_CASE("report.md: counters that were not measured are called that, with the reason or the command") {
+  nl::Run run = nl::test::full_run();
+  run.stages[0].counters.reset();
+  run.stages[0].sampling.reset();
+  run.activity.clear();
+  std::string text = nl::report_markdown(run);
+  CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
+  CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
+  CHECK_FALSE(has(text, "| measured by |"));
+  run.import_stats.notes = {"counters are not measured: no permission; run as root."};
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- The GPU's counters of each stage: not measured: no permission; run as root.\n"));
+  CHECK_FALSE(has(text, "capture.counters=cupti"));
+  run.stages.push_back(run.stages[0]);
+  run.stages[1].name = "decode";
+  for (auto& stage : run.stages) stage.counters.emplace().note = "none of its windows was measured";
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- prefill, decode: counters not measured: none of its windows was measured.\n"));
+  run.stages[1].counters = nl::test::full_run().stages[0].counters;
+  run.stages[1].counters->note = "warm-up was counted with it.";
+  text = nl::report_markdown(run);
+  CHECK(has(text, "- prefill: counters not measured: none of its windows was measured.\n- decode: warm-up was counted with it.\n"));
+  run.kernels.reset();
+  run.hardware.gpus.clear();
+  for (auto& stage : run.stages) stage.counters.reset();
+  CHECK_FALSE(has(nl::report_markdown(run), "The GPU's counters"));  // there is no GPU to count on
+}
+
+TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
+  nl::Run run = nl::test::full_run();
+  CHECK(has(nl::report_markdown(run),
+            "The times of CPU and GPU are apart by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
+            "than 1.0 %: a gap between a call and its kernel may be off by as much. 2 kernels start before their launch"));
+  CHECK(has(nl::report_markdown(nl::test::rich_run()),
+            "The times of CPU and GPU are apart by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
+  run.clock = {};
+  run.clock.launch_slack_ns = 800;
+  CHECK(has(nl::report_markdown(run), "The GPU's times are late against the CPU's by at most 800 ns; by how much they may be early is not known: no call"));
+  run.clock.launch_slack_ns = -1500;
+  CHECK(has(nl::report_markdown(run), "The GPU's times are early against the CPU's by at least 1.50 µs; by how much more is not known: no call"));
+  run.clock = {2000, -1000, 2000, 3, "", {}, {}};  // 1 to 2 µs early
+  CHECK(has(nl::report_markdown(run), "The times of CPU and GPU are apart by at most 2.00 µs. 3 kernels start before"));
+  run.clock = {9000, -9000, 2000, 3, "prefill", 100'000, 0.09};
+  CHECK(has(nl::report_markdown(run),
+            "The times of CPU and GPU are apart by at least 9.00 µs, 9.0 % of the shortest stage, prefill (100.00 µs), and no one offset of the "
+            "clocks explains all of it. That is more than 1.0 %: a gap between a call and its kernel may be off by as much or more. 3 kernels"));
+  run.clock = {};
+  CHECK(has(nl::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
+  CHECK_FALSE(has(nl::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));
+}

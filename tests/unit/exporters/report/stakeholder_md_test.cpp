@@ -1,0 +1,278 @@
+#include "exporters/report/stakeholder_md.h"
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exporters/report/executive_summary.h"
+#include "exporters/report/recommendations.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> headings(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = text.find("\n## "); at != std::string::npos; at = text.find("\n## ", at + 1))
+    out.push_back(text.substr(at + 4, text.find('\n', at + 1) - at - 4));
+  return out;
+}
+
+// A full stop, question or exclamation mark before a blank or the end.
+std::size_t sentences(const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool ends = text[i] == '.' || text[i] == '!' || text[i] == '?';
+    if (ends && (i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n')) ++count;
+  }
+  return count;
+}
+
+std::string summary_of(const nl::Run& run) {
+  std::string out;
+  for (const auto& sentence : nl::executive_summary(run)) out += sentence + "\n";
+  return out;
+}
+
+const std::vector<std::string> kSections = {"Environment", "Aggregates",      "Per-Stage Timings (ms)",
+                                            "MFU",         "Stage Takeaways", "Top Operators",
+                                            "Top Kernels", "Recommendations"};
+
+using nl::Severity;
+
+nl::Finding finding(const std::string& rule, const std::string& stage, Severity severity, double confidence,
+                    std::optional<double> gain_share) {
+  nl::Finding out;
+  out.rule = rule;
+  out.scope = "stage";
+  out.subject = stage;
+  out.severity = severity;
+  out.confidence = confidence;
+  out.message = "the message of " + rule;
+  out.plain = rule + " is wrong; do something about it.";
+  out.suggestions = {"torch.compile for " + rule, "nothing"};
+  out.gain_share = gain_share;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captured") {
+  nl::Run failed = nl::test::rich_run();
+  failed.status = nl::RunStatus::kFailed;
+  for (const auto& run : {nl::test::rich_run(), nl::test::full_run(), nl::test::sparse_run(), nl::Run(), failed}) {
+    const std::string text = nl::stakeholder_markdown(run);
+    CHECK(headings(text) == kSections);
+    const std::string summary = text.substr(0, text.find("\n## "));
+    CHECK(sentences(summary) >= 2);
+    CHECK(sentences(summary) <= 5);
+  }
+}
+
+TEST_CASE("the executive summary says how fast, how good, what limits it, what to do and what it costs") {
+  CHECK(
+      nl::executive_summary(nl::test::rich_run()) ==
+      std::vector<std::string>{"On one NVIDIA H200, llama-4l-1024 begins to answer after 4.9 ms and produces 205 "
+                               "tokens (pieces of words) per second.",
+                               "Writing the answer (decode) takes 34 ms and makes up 86 % of the time, which is about "
+                               "96 times the least this GPU needs for it: far from what the hardware can do.",
+                               "For 81 % of that time the GPU waits for the program to hand it the next piece of work.",
+                               "The first thing to work on concerns writing the answer (decode) and is worth up to "
+                               "70 % of the time: The GPU spends 81 % of the answer's time waiting for the program to "
+                               "hand it work; recording the repeated work once and replaying it removes most of that "
+                               "wait.",
+                               "A million tokens of answer take about 0.188 kWh of GPU energy; the measuring slowed "
+                               "the run by up to 18 %, so that in normal use it is faster than shown."});
+}
+
+TEST_CASE("the executive summary stays within five sentences and honest, whatever is missing") {
+  nl::Run run = nl::test::rich_run();
+  const auto check = [&] {
+    const std::string text = summary_of(run);
+    INFO(text);
+    CHECK(sentences(text) <= 5);
+    CHECK(nl::executive_summary(run).size() <= 5);
+    for (const char* word : {"occupancy", "SM ", "kernel", "NVTX", "nan", "inf"}) CHECK_FALSE(has(text, word));
+  };
+  SECTION("a failed run says so first") {
+    run.status = nl::RunStatus::kFailed;
+    CHECK(nl::executive_summary(run)[0] ==
+          "The run failed, so the figures below cover only what was captured before that.");
+    check();
+  }
+  SECTION("no energy, no unprofiled pass") {
+    run.energy = {};
+    run.perturbation = {};
+    CHECK(nl::executive_summary(run).back() ==
+          "Neither the energy nor the slowdown by the measuring itself was measured.");
+    check();
+  }
+  SECTION("no shape of the model") {
+    run.efficiency.clear();
+    CHECK(has(summary_of(run), "how close that comes to the hardware's limits was not measured"));
+    check();
+  }
+  SECTION("faster than the model's description allows") {
+    for (auto& entry : run.efficiency) entry.ideal_ns = 1e12;
+    CHECK(has(summary_of(run), "that description is probably wrong"));
+    check();
+  }
+  SECTION("no GPU data must not read as well utilised") {
+    for (auto& stage : run.stages) stage.budget.reset();
+    for (auto& phase : run.phases.phases) phase.budget.reset();
+    CHECK(has(summary_of(run), "what limits the speed cannot be told"));
+    check();
+  }
+  SECTION("a window in which the GPU did nothing is not called computing") {
+    for (auto& stage : run.stages) {
+      stage.budget = nl::Budget();
+      stage.budget->wall_ns = stage.budget->other_host_ns = 1000;
+    }
+    CHECK(has(summary_of(run), "For 100 % of that time the program works on the CPU and the GPU has nothing to do."));
+    check();
+  }
+  SECTION("busy throughout") {
+    for (auto& stage : run.stages) {
+      stage.budget = nl::Budget();
+      stage.budget->wall_ns = stage.budget->gpu_compute_ns = 1000;
+    }
+    CHECK(has(summary_of(run), "the GPU computes, so the computing itself is the limit"));
+    check();
+  }
+  SECTION("texts of others with sentences, breaks and no end") {
+    run.model.name = "a. b! c? d.\ne";
+    run.findings[0].plain = "Do this. Then that! And more? " + std::string(5000, 'x');
+    run.hardware.gpus[0].name = "One. Two.";
+    check();
+  }
+  SECTION("numbers that are none") {
+    run.efficiency[1].ideal_ns = std::numeric_limits<double>::quiet_NaN();
+    run.findings[0].gain_share = 0;
+    run.stages[1].wall.mean_ns = 0;
+    check();
+  }
+  SECTION("no stages, no latency") {
+    run.stages.clear();
+    run.phases = {};
+    run.latency = {};
+    CHECK(has(summary_of(run), "because no stages are marked in it"));
+    check();
+  }
+}
+
+TEST_CASE("the first thing to work on is, of the most severe findings, the one that saves the most") {
+  nl::Run run = nl::test::rich_run();
+  const auto first = [&] { return nl::executive_summary(run)[3]; };
+  run.findings = {finding("sure", "the run", Severity::kHigh, 0.9, std::nullopt),
+                  finding("small", "prefill", Severity::kHigh, 0.8, 0.1),
+                  finding("large", "decode_step", Severity::kHigh, 0.6, 0.5),
+                  finding("larger but less severe", "decode", Severity::kMedium, 0.9, 0.7)};
+  CHECK(first() ==
+        "The first thing to work on concerns writing the answer (decode) and is worth up to 50 % of the time: large is "
+        "wrong; do something about it.");
+  SECTION("the surer one where two save the same") {
+    run.findings[1].gain_share = 0.5;
+    CHECK(has(first(), "concerns reading the prompt (prefill) and is worth up to 50 % of the time: small is wrong"));
+  }
+  SECTION("the message, and not a suggestion for engineers, where the rule has no plain words") {
+    run.findings[2].plain.clear();
+    CHECK(has(first(), "50 % of the time: the message of large."));
+    CHECK_FALSE(has(summary_of(run), "torch.compile"));
+  }
+  SECTION("no share is promised where none is known") {
+    run.findings.resize(1);
+    run.findings[0].scope = "run";
+    CHECK(first() == "The first thing to work on: sure is wrong; do something about it.");
+  }
+  SECTION("information asks for nothing") {
+    for (auto& each : run.findings) each.severity = Severity::kInfo;
+    CHECK(has(first(), "No check asks for a change"));
+  }
+}
+
+TEST_CASE("recommendations: what is worth the most first, gain by confidence, and one for all findings that share their gain") {
+  nl::Run run;
+  run.findings = {finding("no_figure", "decode", Severity::kHigh, 0.9, std::nullopt),
+                  finding("launches", "decode", Severity::kHigh, 0.8, 0.4),
+                  finding("graphs", "decode", Severity::kHigh, 0.7, 0.4),
+                  finding("bandwidth", "decode", Severity::kHigh, 0.5, 0.7),  // 0.35; launches: 0.32, graphs: 0.28, prompt: 0.25
+                  finding("prompt", "prefill", Severity::kLow, 0.5, 0.5),
+                  finding("no_figure_surer", "prefill", Severity::kHigh, 0.95, std::nullopt)};
+  const auto ordered = [&](std::size_t most) {
+    std::vector<std::string> out;
+    for (const auto& each : nl::recommendations(run, most)) {
+      out.push_back(each.finding->rule);
+      for (const nl::Finding* other : each.also) out.back() += " + " + other->rule;
+    }
+    return out;
+  };
+  const std::vector<std::string> expected = {"bandwidth + launches + graphs", "prompt", "no_figure_surer", "no_figure"};
+  CHECK(ordered(5) == expected);
+  CHECK(ordered(1) == std::vector<std::string>{expected[0]});
+  SECTION("one suggestion is not given twice") {
+    run.findings[4].suggestions = run.findings[3].suggestions;
+    CHECK(ordered(5)[0] == "bandwidth + launches + graphs + prompt");
+    CHECK(has(nl::stakeholder_markdown(run), "`launches` (40.0 %), `graphs` (40.0 %), `prompt` of stage prefill (50.0 %)"));
+  }
+  SECTION("the surer one goes before the one that promises a little more") {
+    run.findings[3].gain_share = 0.6;
+    CHECK(ordered(5)[0] == "launches + bandwidth + graphs");
+  }
+  SECTION("a share that is no number is no figure, and one below 1 % no first step") {
+    run.findings[3].gain_share = std::numeric_limits<double>::quiet_NaN();
+    run.findings[1].gain_share = 0.009;
+    run.findings[2].gain_share = 0.009;
+    CHECK(ordered(5)[0] == "prompt");
+    CHECK(ordered(5)[1] == "no_figure_surer");
+  }
+}
+
+TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
+  const std::string text = nl::stakeholder_markdown(nl::test::rich_run());
+  CHECK(has(text, "| Metric | Mean | Std |"));
+  CHECK(has(text, "| Time to first token (ms) | 4.934 | 0.104 |"));
+  CHECK(has(text, "| Output tokens per second | 205 | — |"));
+  CHECK(has(text, "| Stage | Mean | Std |\n| --- | ---: | ---: |\n| prefill | 4.919 | 0.103 |"));
+  CHECK(has(text, "| Scope | MFU |\n| --- | ---: |\n| prefill | 0.99 % |\n| decode | 0.0046 % |"));
+  CHECK(has(text, "- **decode**: 34 ms on average, 235 tokens per second; the GPU computes for 9 % of it"));
+  CHECK(has(text, "| aten::mm | 3.155 | 9.930 | 464 |"));
+  CHECK(has(text,
+            "1. The GPU spends 81 % of the answer's time waiting for the program to hand it work; recording the "
+            "repeated work once and replaying it removes most of that wait. (stage decode; saves at most 83.099 ms, "
+            "70.0 % of the measured time; severity high, confidence 92 %)\n"
+            "   - For the engineer: Capture the decode step in a CUDA graph and replay it.\n"
+            "   - Rule: `launch_bound_decode`; see also: `elementwise_chains` (2.1 %)\n"));
+  CHECK(has(text, "what they save overlaps and is not to be added up"));
+  CHECK(has(text, "2 checks could not be made for lack of data"));
+}
+
+TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one value has no spread") {
+  const std::string text = nl::stakeholder_markdown(nl::test::sparse_run());
+  CHECK(has(text, "| GPU | not observed |"));
+  CHECK(has(text, "| Time to first token (ms) | not captured | — |"));
+  CHECK(has(text, "Not captured: no operator ranges in the capture."));
+  CHECK(has(text, "Not captured: the collector recorded NVTX ranges only"));
+  for (const char* zero : {" 0 |", " 0.000 |", " 0.0 %", " 0 %"}) {
+    INFO(zero);
+    CHECK_FALSE(has(text, zero));
+  }
+  nl::Run one = nl::test::sparse_run();
+  one.stages[0].wall.count = 1;
+  one.stages[0].wall.stddev_ns = 0;
+  CHECK(has(nl::stakeholder_markdown(one), "| prefill | 41.200 | — |"));
+}
+
+TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {
+  nl::Run run = nl::test::full_run();
+  CHECK(has(nl::stakeholder_markdown(run),
+            "\nBy the GPU's own counters, reading the prompt (prefill) uses its memory at 62 % of its peak rate and its matrix "
+            "units 40 % of the time in which it computes.\n"));
+  run.stages[0].counters->windows = 0;
+  CHECK(has(nl::stakeholder_markdown(run), "By the GPU's own samples, reading the prompt (prefill) uses its memory at 61 %"));
+  run.stages[0].counters.reset();
+  run.stages[0].sampling.reset();
+  CHECK_FALSE(has(nl::stakeholder_markdown(run), "By the GPU's own"));
+}

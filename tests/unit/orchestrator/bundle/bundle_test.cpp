@@ -1,0 +1,146 @@
+#include "orchestrator/bundle/bundle.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "model/error.h"
+#include "orchestrator/bundle/sha256.h"
+#include "tests/catch.h"
+
+namespace fs = std::filesystem;
+using nl::Bundle;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("nl_bundle_" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// 2026-11-15 01:02:03 UTC
+const auto kNow = std::chrono::system_clock::from_time_t(1794704523);
+
+nl::Error refusal(const Bundle::Request& request) {
+  try {
+    Bundle::create(request, kNow);
+  } catch (const nl::Error& error) {
+    return error;
+  }
+  FAIL("the bundle was made");
+  throw;
+}
+
+}  // namespace
+
+TEST_CASE("a bundle's folder says when, what and how, and never takes another's place") {
+  Folder folder;
+  const Bundle first = Bundle::create({folder.path / "runs", {}, "llama 8b/x", "deep"}, kNow);
+  const Bundle second = Bundle::create({folder.path / "runs", {}, "llama 8b/x", "deep"}, kNow);
+  CHECK(first.path().filename() == "20261115-010203-llama-8b-x-deep");
+  CHECK(second.path().filename() == "20261115-010203-llama-8b-x-deep-2");
+  CHECK(first.run_id() == "20261115-010203-llama-8b-x-deep");
+  CHECK(first.created_at() == "2026-11-15T01:02:03Z");
+  CHECK(fs::is_directory(first.path() / "logs"));
+}
+
+TEST_CASE("--out is the bundle itself, and must be absent or empty") {
+  Folder folder;
+  const fs::path out = folder.path / "mine";
+  const Bundle bundle = Bundle::create({folder.path, out, "x", "light"}, kNow);
+  CHECK(bundle.path() == out);
+  CHECK(bundle.run_id() == "20261115-010203-x-light");
+  const auto taken = refusal({folder.path, out, "x", "light"});
+  CHECK(taken.kind == nl::ErrorKind::kOutput);
+  CHECK(taken.message.find("not empty") != std::string::npos);
+  CHECK(taken.hint.find("--out") != std::string::npos);
+  fs::create_directories(folder.path / "empty");
+  CHECK(Bundle::create({folder.path, folder.path / "empty", "x", "light"}, kNow).path() == folder.path / "empty");
+}
+
+TEST_CASE("a file in the way of the output folder is an output error") {
+  Folder folder;
+  std::ofstream(folder.path / "file") << "x";
+  CHECK(refusal({folder.path, folder.path / "file", "x", "deep"}).kind == nl::ErrorKind::kOutput);
+  CHECK(refusal({folder.path / "file", {}, "x", "deep"}).kind == nl::ErrorKind::kOutput);
+  CHECK(refusal({folder.path, folder.path / "file" / "below", "x", "deep"}).kind == nl::ErrorKind::kOutput);
+}
+
+TEST_CASE("a read-only output folder is an output error") {
+  Folder folder;
+  const fs::path closed = folder.path / "closed";
+  fs::create_directories(closed);
+  fs::permissions(closed, fs::perms::owner_read | fs::perms::owner_exec);
+  if (access(closed.c_str(), W_OK) == 0) {
+    // root may write anywhere; /proc refuses even root.
+    CHECK(refusal({"/proc/nl-stage-runs", {}, "x", "deep"}).kind == nl::ErrorKind::kOutput);
+  } else {
+    CHECK(refusal({closed, {}, "x", "deep"}).kind == nl::ErrorKind::kOutput);
+  }
+  fs::permissions(closed, fs::perms::owner_all);
+}
+
+TEST_CASE("files are written whole or not at all") {
+  Folder folder;
+  const fs::path file = folder.path / "data.txt";
+  nl::write_file_whole(file, "old");
+  // The closest to a full disk that needs no rights: files may not grow beyond 4 KiB.
+  rlimit before = {}, tight = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  tight = {4096, before.rlim_max};
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  std::string message, where;
+  try {
+    nl::write_file_whole(file, std::string(100000, 'n'));
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kOutput);
+    where = error.where;
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(where.find("data.txt") != std::string::npos);
+  CHECK(where.find("MiB free") != std::string::npos);
+  CHECK(content(file) == "old");
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("the manifest lists every file with its size and sha256") {
+  Folder folder;
+  const Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, kNow);
+  bundle.write("run.json", "{}\n");
+  bundle.write("nsys/cmd.txt", "nsys profile\n");
+  bundle.write("nsys/big.bin", std::string(3'000'000, 'b'));
+  nl::Run run;
+  run.run_id = bundle.run_id();
+  run.status = nl::RunStatus::kPartial;
+  run.software.nsys_version = "2025.3.1";
+  run.provenance.passes.push_back({"nsys", {"nsys"}, 3, 1'500'000'000, "failed", "", {}});
+  bundle.write_manifest(run);
+  const auto manifest = nlohmann::json::parse(content(bundle.path() / "manifest.json"));
+  CHECK(manifest["status"] == "partial");
+  CHECK(manifest["tools"]["nsys"] == "2025.3.1");
+  CHECK(manifest["tools"]["ncu"].is_null());
+  CHECK(manifest["passes"][0]["exit_status"] == 3);
+  CHECK(manifest["passes"][0]["duration_s"] == 1.5);
+  std::vector<std::string> paths;
+  for (const auto& file : manifest["files"]) {
+    paths.push_back(file["path"]);
+    const std::string bytes = content(bundle.path() / paths.back());
+    CHECK(file["size_bytes"] == bytes.size());
+    CHECK(file["sha256"] == nl::sha256_hex(bytes));
+  }
+  CHECK(paths == std::vector<std::string>{"config.yaml", "nsys/big.bin", "nsys/cmd.txt", "run.json"});
+}

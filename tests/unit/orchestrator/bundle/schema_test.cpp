@@ -1,0 +1,141 @@
+#include "orchestrator/bundle/schema.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "exporters/run_json/run_json.h"
+#include "model/error.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+std::string fault_of(const json& document) {
+  try {
+    nl::validate_run_json(document.dump(), "some/run.json");
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kInput);
+    CHECK(error.where == "some/run.json");
+    return error.message;
+  }
+  return "valid";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Every property of every object of the schema, so that nothing in it goes unseen.
+void check_strict(const json& schema, const std::string& where) {
+  if (!schema.is_object()) return;
+  if (schema.contains("properties")) {
+    INFO(where);
+    CHECK(schema.value("additionalProperties", json(true)) == json(false));
+    for (const auto& [name, property] : schema.at("properties").items()) {
+      INFO(name);
+      const auto& required = schema.at("required");
+      CHECK(std::find(required.begin(), required.end(), name) != required.end());
+      CHECK((property.contains("type") || property.contains("enum")));
+      check_strict(property, where + "/" + name);
+    }
+  }
+  if (schema.contains("items")) check_strict(schema.at("items"), where + "/items");
+}
+
+}  // namespace
+
+TEST_CASE("the embedded schema is the file, and strict throughout") {
+  CHECK(nl::kRunSchema == read_text(NL_SOURCE_ROOT "/schema/run.schema.json"));
+  check_strict(json::parse(nl::kRunSchema), "");
+}
+
+TEST_CASE("what we write is valid: a full run, an empty one, one without kernels") {
+  nl::validate_run_json(nl::run_to_json(nl::test::full_run()));
+  nl::Run run;
+  nl::validate_run_json(nl::run_to_json(run));
+  run.kernels.emplace();
+  nl::validate_run_json(nl::run_to_json(run));
+  auto broken_text = nl::test::full_run();
+  broken_text.kernels->at(0).name = std::string(1, static_cast<char>(0xff));
+  nl::validate_run_json(nl::run_to_json(broken_text));
+}
+
+TEST_CASE("unknown, missing and wrong properties are refused with their place") {
+  const json valid = json::parse(nl::run_to_json(nl::test::full_run()));
+  CHECK(fault_of(valid) == "valid");
+  json document = valid;
+  SECTION("unknown at the top") {
+    document["colour"] = "red";
+    const auto fault = fault_of(document);
+    CHECK(has(fault, "colour"));
+  }
+  SECTION("unknown deep inside") {
+    document["kernels"][0]["ncu"][0]["colour"] = "red";
+    const auto fault = fault_of(document);
+    CHECK(has(fault, "/kernels/0/ncu/0"));
+    CHECK(has(fault, "colour"));
+  }
+  SECTION("missing") {
+    document["kernels"][0].erase("calls");
+    const auto fault = fault_of(document);
+    CHECK(has(fault, "/kernels/0"));
+    CHECK(has(fault, "calls"));
+  }
+  SECTION("of the wrong type") {
+    document["stages"][0]["total_ns"] = "1000";
+    CHECK(has(fault_of(document), "/stages/0/total_ns"));
+  }
+  SECTION("a fraction where a whole number belongs") {
+    document["kernels"][0]["calls"] = 1.5;
+    CHECK(has(fault_of(document), "/kernels/0/calls"));
+  }
+  SECTION("below the minimum") {
+    document["kernels"][0]["total_ns"] = -1;
+    CHECK(has(fault_of(document), "/kernels/0/total_ns"));
+  }
+  SECTION("outside the list") {
+    document["status"] = "splendid";
+    CHECK(has(fault_of(document), "/status"));
+    document = valid;
+    document["kernels"][0]["ncu"][0]["bound_by"] = "magic";
+    CHECK(has(fault_of(document), "/kernels/0/ncu/0/bound_by"));
+  }
+  SECTION("a grid of two") {
+    document["kernels"][0]["ncu"][0]["grid"] = {1, 2};
+    CHECK(has(fault_of(document), "/kernels/0/ncu/0/grid"));
+  }
+  SECTION("another major version") {
+    document["schema_version"] = "3.0.0";
+    CHECK(has(fault_of(document), "/schema_version"));
+  }
+}
+
+TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
+  json document = json::parse(nl::run_to_json(nl::test::full_run()));
+  document.erase("clock");
+  CHECK(has(fault_of(document), "clock"));
+  for (const char* version : {"2.0.0", "2.0.9", "1.0.0"}) {
+    document["schema_version"] = version;
+    CHECK(fault_of(document) == fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", version, nl::kRunSchemaVersion));
+  }
+  for (const json& version : {json("2.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
+    document["schema_version"] = version;
+    CHECK(has(fault_of(document), "not a valid run.json: at /"));
+  }
+}
+
+TEST_CASE("what is no JSON is refused") {
+  REQUIRE_THROWS_AS(nl::validate_run_json("{\"a\": ", "x"), nl::Error);
+  REQUIRE_THROWS_AS(nl::validate_run_json("", "x"), nl::Error);
+  REQUIRE_THROWS_AS(nl::validate_run_json("[]", "x"), nl::Error);
+}

@@ -1,0 +1,323 @@
+#include "orchestrator/capture/launch_counters.h"
+
+#include <chrono>
+#include <fstream>
+
+#include "orchestrator/explain.h"
+#include "tests/catch.h"
+#include "tests/unit/analysis/trace_builder.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
+#include "tests/unit/parsers/collector/counter_file.h"
+
+namespace fs = std::filesystem;
+using namespace nl;
+using nl::test::CounterFile;
+using nl::test::Words;
+using trace_format::MetricUse;
+
+namespace {
+
+const Words kInPlace = {"gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"};
+const char* const kDenied =
+    "counters are not measured: this user may not read them; run as root or with CAP_SYS_ADMIN, or set "
+    "NVreg_RestrictProfilingToAdminUsers=0";
+
+// One prefill with the kernels k and j, two decodes with g as a node of a CUDA graph.
+Trace told_trace() {
+  TraceBuilder builder;
+  builder.stage("prefill", 1000, 5000);
+  builder.stage("decode_all", 6000, 8000);
+  builder.kernel("_Zk", 1200, 900, builder.call(1100));
+  builder.kernel("_Zj", 2200, 400, builder.call(2100));
+  for (const Ns start : {6200, 6800}) builder.kernel("_Zg", start, 300, builder.call(start - 100)).in_graph = 1;
+  for (auto& shape : builder.trace.shapes) {
+    shape.grid = {4, 1, 1};
+    shape.block = {32, 1, 1};
+  }
+  return std::move(builder.trace);
+}
+
+// What the collector would leave behind: a window of each stage, or a launch of each name in kernels.txt.
+struct Collector : Launcher {
+  Words order;                 // "stages", "kernels", "kernels anywhere"
+  Words names;                 // that the last kernels pass was asked for
+  std::string note;            // instead of counters
+  bool only_anywhere = false;  // no launch inside the ranges
+  bool writes = true;
+  int status = 0;
+  int interrupt_at = -1, time_out_at = -1;
+
+  ProcessResult launch(const ProcessSpec& process) override {
+    const int number = static_cast<int>(order.size());
+    const bool stages = process.env.at("NL_STAGE_COUNTERS") == "stages";
+    const bool anywhere = process.env.count("NL_STAGE_COUNTER_RANGES") == 0;
+    order.push_back(process.env.at("NL_STAGE_COUNTERS") + (anywhere ? " anywhere" : ""));
+    const fs::path folder = process.env.at("NL_STAGE_TRACE_DIR");
+    REQUIRE(fs::is_directory(folder));
+    CounterFile file;
+    file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).thread(0);
+    if (!stages) read_names(process.env.at("NL_STAGE_COUNTER_KERNELS"));
+    if (!note.empty()) file.note(note);
+    else if (stages) file.set(1, MetricUse::kStage, kInPlace).window(1, 1, 2, 0, {4000, 3'000'000, 1'000'000});
+    else if (anywhere || !only_anywhere) count(file);
+    if (writes) std::ofstream(folder / "nvtx-100.nltrace", std::ios::binary) << file.bytes;
+    ProcessResult result;
+    result.exit_status = status;
+    result.duration_ns = 1'000'000;
+    result.interrupted = number == interrupt_at;
+    result.interrupt_signal = result.interrupted ? 2 : 0;
+    result.timed_out = number == time_out_at;
+    return result;
+  }
+
+  void read_names(const fs::path& path) {
+    names.clear();
+    std::ifstream lines(path);
+    for (std::string line; std::getline(lines, line);) names.push_back(line);
+  }
+
+  void count(CounterFile& file) const {
+    file.set(2, MetricUse::kKernel, kInPlace).set(3, MetricUse::kKernel, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}, 11);
+    for (std::uint32_t i = 0; i < names.size(); ++i) {
+      file.name(i + 1, names[i]).kernel(2, i + 1, 2000 + i, {905, 2'000'000, 500'000}).kernel(3, i + 1, 3000 + i, {61});
+    }
+  }
+};
+
+struct Scene {
+  test::FakeTree tree;
+  Config config;
+  Toolset tools;
+  Collector collector;
+  Verdict verdict;
+  Run run;
+  Trace trace = told_trace();
+  Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
+
+  Scene() {
+    config.workload.command = {"./w"};
+    tools.nsys.emplace();
+    tools.collector = "/lib/libnl_collector.so";
+    tools.gpus = {"NVIDIA H200"};
+    analyse_trace(trace, config, run);
+    run.provenance.captured_by = kByNsys;
+    REQUIRE(kernel("_Zk").selected);
+    REQUIRE(kernel("_Zg").selected);
+  }
+  void play() {
+    PassRunner passes(collector, bundle, verdict, run.provenance.passes, true);
+    launch_counters(config, tools, trace, bundle, passes, verdict, run);
+  }
+  const KernelEntry& kernel(const std::string& name) const {
+    for (const auto& entry : *run.kernels)
+      if (entry.name == name) return entry;
+    FAIL("no kernel " << name);
+    return run.kernels->front();
+  }
+  const StageEntry& stage(const std::string& name) const {
+    for (const auto& entry : run.stages)
+      if (entry.name == name) return entry;
+    FAIL("no stage " << name);
+    return run.stages.front();
+  }
+  Words outcomes() const { return test::outcomes_of(run); }
+};
+
+}  // namespace
+
+TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as ncu's are") {
+  Scene scene;
+  scene.play();
+  CHECK(scene.outcomes() == Words{"counters-stages ok", "counters-kernels ok"});
+  CHECK(scene.collector.names == Words{"_Zj", "_Zk"});  // what runs only in graphs cannot be counted
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.run.provenance.captured_by == "nsys+CUPTI counters");
+  const auto& counters = scene.stage("prefill").counters;
+  REQUIRE(counters);
+  CHECK(counters->measured_by == "CUPTI");
+  CHECK(counters->dram_read_bytes == 3'000'000);
+  REQUIRE(scene.kernel("_Zk").ncu.size() == 1);
+  const NcuSample& sample = scene.kernel("_Zk").ncu[0];
+  CHECK(sample.measured_by == "CUPTI");
+  CHECK(sample.ncu_duration_ns == 905);
+  CHECK(sample.durations_agree == true);
+  CHECK(sample.dram_bytes == 2'500'000);
+  CHECK(sample.sm_pct == 61);
+  CHECK(sample.stage == "prefill");
+  CHECK(scene.kernel("_Zk").ncu_note.empty());
+  CHECK(scene.kernel("_Zg").ncu.empty());
+  CHECK(scene.kernel("_Zg").ncu_note == "runs only inside CUDA graphs, which CUPTI does not replay; ncu does");
+  std::ifstream commands(scene.bundle.path() / "counters/cmd.txt");
+  std::string line;
+  std::getline(commands, line);
+  CHECK(line.find("NL_STAGE_COUNTERS=stages") != std::string::npos);
+}
+
+TEST_CASE("counters: where all kernels are in graphs traced as wholes, the stages are counted all the same") {
+  Scene scene;
+  for (const Kernel& kernel : scene.trace.kernels)
+    scene.trace.graph_runs.push_back({kernel.start_ns, kernel.end_ns(), static_cast<std::uint32_t>(kernel.queue), kernel.api});
+  scene.trace.kernels.clear();
+  scene.run = {};
+  analyse_trace(scene.trace, scene.config, scene.run);
+  scene.run.provenance.captured_by = kByCupti;
+  scene.play();
+  CHECK(scene.outcomes() == Words{"counters-stages ok"});
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.stage("prefill").counters);
+  CHECK(scene.run.provenance.adaptations.at(0).starts_with("all of the GPU's work is inside CUDA graphs that were traced as wholes"));
+}
+
+TEST_CASE("counters: a kernel that is launched outside of the ranges is looked for everywhere, once") {
+  Scene scene;
+  scene.collector.only_anywhere = true;
+  scene.run.provenance.captured_by = kByCupti;
+  scene.play();
+  CHECK(scene.collector.order == Words{"stages", "kernels", "kernels anywhere"});
+  CHECK(scene.kernel("_Zk").ncu.size() == 1);
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.run.provenance.captured_by == "collector (CUPTI+counters)");
+  CHECK(scene.run.provenance.adaptations.size() == 1);
+  CHECK(fs::exists(scene.bundle.path() / "counters/kernels-2/nvtx-100.nltrace"));
+}
+
+TEST_CASE("counters: without permission the trace stands, the mend is said, and no second pass is tried") {
+  Scene scene;
+  scene.collector.note = kDenied;
+  scene.play();
+  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.run.provenance.captured_by == "nsys");
+  REQUIRE(scene.verdict.problems().size() == 1);
+  CHECK(scene.verdict.failure() == ErrorKind::kTool);  // as where ncu is not permitted
+  CHECK(scene.verdict.status(true) == RunStatus::kPartial);
+  CHECK(scene.verdict.problems()[0].where.starts_with("this user may not read them"));
+  CHECK(scene.verdict.problems()[0].hint.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("this user may not read them"));
+  CHECK(scene.kernel("_Zg").ncu_note.starts_with("runs only inside CUDA graphs"));
+  CHECK_FALSE(scene.stage("prefill").counters);
+  CHECK(scene.run.provenance.passes[0].detail.starts_with("this user may not read them"));
+}
+
+TEST_CASE("counters: other trouble is a capture problem, with the collector's words") {
+  Scene scene;
+  scene.config.capture.stage_counters = false;
+  scene.collector.note = "another CUPTI client holds this process (CUPTI-Kineto): counters are not measured. Run without it";
+  scene.play();
+  CHECK(scene.collector.order == Words{"kernels"});
+  CHECK(scene.verdict.failure() == ErrorKind::kCapture);
+  CHECK(scene.kernel("_Zj").ncu_note == scene.collector.note);
+}
+
+TEST_CASE("counters: a workload that fails under them leaves what was counted, and the trace") {
+  Scene scene;
+  scene.collector.status = 3;
+  scene.play();
+  CHECK(scene.outcomes() == Words{"counters-stages failed", "counters-kernels failed"});
+  CHECK(scene.kernel("_Zk").ncu.size() == 1);
+  CHECK(scene.stage("prefill").counters);
+  REQUIRE(scene.verdict.problems().size() == 2);
+  CHECK(scene.verdict.problems()[0].what == "the workload ended with status 3 in the counters-stages pass");
+  CHECK(scene.verdict.status(true) == RunStatus::kPartial);
+  Scene nothing;
+  nothing.collector.status = 139;
+  nothing.collector.writes = false;
+  nothing.play();
+  CHECK(nothing.kernel("_Zk").ncu_note == "the collector wrote no file");
+  CHECK(nothing.run.kernels->size() == 3);
+}
+
+TEST_CASE("counters: an interrupted or overlong pass ends the counting") {
+  Scene scene;
+  const bool timeout = GENERATE(false, true);
+  (timeout ? scene.collector.time_out_at : scene.collector.interrupt_at) = 0;
+  scene.play();
+  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.outcomes() == Words{timeout ? "counters-stages timeout" : "counters-stages interrupted", "counters-kernels skipped"});
+  CHECK(scene.verdict.stopped());
+  CHECK(scene.kernel("_Zk").ncu_note == "the run was ended before its counters were measured");
+  CHECK(scene.stage("prefill").counters);  // what was there by then
+  if (timeout) CHECK(scene.verdict.problems()[0].hint == "raise it: --set ncu.timeout_s=14400");
+}
+
+TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
+  Scene interrupted;
+  interrupted.verdict.interrupted(15);
+  interrupted.play();
+  CHECK(interrupted.collector.order.empty());
+  CHECK(interrupted.kernel("_Zk").ncu_note == "the run was ended before its counters were measured");
+  Scene failed;
+  failed.verdict.add(ErrorKind::kWorkload, "crashed");
+  failed.play();
+  CHECK(failed.collector.order.empty());
+  CHECK(failed.kernel("_Zk").ncu_note.find("the workload failed in the traced pass") != std::string::npos);
+}
+
+TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is said") {
+  Scene scene;
+  for (auto& kernel : *scene.run.kernels)
+    if (kernel.name == "_Zk") kernel.mangled_name = "_Z31ncclDevKernel_AllReduce_Sum_f16";
+  scene.play();
+  CHECK(scene.collector.names == Words{"_Zj"});
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("talks to other GPUs"));
+}
+
+TEST_CASE("counters: all in graphs, the kernels pass is not started") {
+  Scene scene;
+  for (auto& kernel : *scene.run.kernels) kernel.graph_calls = kernel.time.count;
+  scene.play();
+  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("runs only inside CUDA graphs"));
+}
+
+TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and neither loses the trace") {
+  Scene scene;
+  struct Foreign : Launcher {
+    ProcessResult launch(const ProcessSpec& process) override {
+      std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";
+      return {};
+    }
+  } foreign;
+  PassRunner passes(foreign, scene.bundle, scene.verdict, scene.run.provenance.passes, true);
+  launch_counters(scene.config, scene.tools, scene.trace, scene.bundle, passes, scene.verdict, scene.run);
+  CHECK_FALSE(scene.verdict.problems().empty());
+  CHECK(scene.run.kernels->size() == 3);
+  CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
+}
+
+TEST_CASE("counters: a bundle that cannot be written to is a problem, and what was counted before stays") {
+  Scene scene;
+  fs::create_directories(scene.bundle.path() / "counters/kernels.txt/in the way");
+  scene.play();
+  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.verdict.failure() == ErrorKind::kOutput);
+  CHECK(scene.stage("prefill").counters);
+  CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
+}
+
+TEST_CASE("sampling that was asked for and did not work is a problem with its mend") {
+  Config config;
+  Trace trace;
+  trace.stats.notes = {"nvtx-1.nltrace: activity is not sampled: no permission; set NVreg_RestrictProfilingToAdminUsers=0",
+                       "stalls are not sampled: CUPTI 11.8 has no such function"};
+  Verdict quiet;
+  judge_sampling(config, trace, quiet);
+  CHECK(quiet.problems().empty());
+  config.capture.sampling_us = 500;
+  Verdict activity;
+  judge_sampling(config, trace, activity);
+  REQUIRE(activity.problems().size() == 1);
+  CHECK(activity.failure() == ErrorKind::kTool);
+  CHECK(activity.problems()[0].where == "no permission; set NVreg_RestrictProfilingToAdminUsers=0");
+  config.capture.pc_sampling = 18;  // instead of activity
+  Verdict stalls;
+  judge_sampling(config, trace, stalls);
+  REQUIRE(stalls.problems().size() == 1);
+  CHECK(stalls.problems()[0].hint == "--set capture.pc_sampling=0 runs without");
+  trace.metric_series.emplace_back();
+  trace.stalls.emplace_back();
+  Verdict there;
+  judge_sampling(config, trace, there);
+  CHECK(there.problems().empty());
+}

@@ -1,0 +1,166 @@
+#include "orchestrator/capture/launch.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "orchestrator/capture/ncu_diagnosis.h"
+#include "orchestrator/bundle/provenance.h"
+#include "tests/catch.h"
+
+namespace fs = std::filesystem;
+using namespace nl;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("nl_launch_" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+struct Scripted : Launcher {
+  std::vector<ProcessSpec> launched;
+  ProcessResult next;
+  std::string writes;  // into stdout_log
+  ProcessResult launch(const ProcessSpec& process) override {
+    launched.push_back(process);
+    std::ofstream(process.stdout_log) << writes;
+    return next;
+  }
+};
+
+NcuDiagnosis diagnose_text(const std::string& text, bool report, int status = 0) {
+  const fs::path log = fs::temp_directory_path() / ("nl_ncu_" + std::to_string(getpid()) + ".log");
+  std::ofstream(log) << text;
+  ProcessResult result;
+  result.exit_status = status;
+  auto diagnosis = diagnose_ncu(result, {log}, report);
+  fs::remove(log);
+  return diagnosis;
+}
+
+}  // namespace
+
+TEST_CASE("the Generated: list of nsys is read") {
+  CHECK(generated_files("hello\nGenerated:\n\t/tmp/a b.nsys-rep\n    /tmp/b.sqlite\nbye\n  /no\n") ==
+        std::vector<fs::path>{"/tmp/a b.nsys-rep", "/tmp/b.sqlite"});
+  CHECK(generated_files("Generating '/tmp/x.qdstrm'\n").empty());
+}
+
+TEST_CASE("a session is found by the pid of the nsys that began it") {
+  const std::string list =
+      "              ID         TIME                       STATE LAUNCH NAME\n"
+      "          112613        00:03                  Collection      1 profile-sleep-2606\n"
+      "          112614        00:04                  Collection      1 profile-sleep-606\n";
+  CHECK(session_of(list, 606) == "profile-sleep-606");
+  CHECK(session_of(list, 2606) == "profile-sleep-2606");
+  CHECK(session_of(list, 6).empty());
+}
+
+TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
+  Folder folder;
+  const Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, std::chrono::system_clock::now());
+  Scripted launcher;
+  Verdict verdict;
+  std::vector<PassRecord> records;
+  PassRunner passes(launcher, bundle, verdict, records, true);
+  Pass pass;
+  pass.name = "ncu-export-raw";
+  pass.process.argv = {"ncu", "--import", "a b", "LLM\\@prefill/"};
+  pass.outputs = {"ncu/raw.csv"};
+  pass.process.stdout_log = bundle.path() / "ncu/raw.csv";
+
+  SECTION("a good one: its standard output becomes its result") {
+    launcher.writes = "1,2,3\n";
+    REQUIRE(passes.run(pass));
+    CHECK(launcher.launched.at(0).stdout_log == bundle.path() / "ncu/raw.csv.partial");
+    CHECK(fs::exists(bundle.path() / "ncu/raw.csv"));
+    CHECK_FALSE(fs::exists(bundle.path() / "ncu/raw.csv.partial"));
+    CHECK(records.at(0).outcome == "ok");
+    CHECK(records.at(0).outputs == std::vector<std::string>{"ncu/raw.csv"});
+    std::ifstream cmd(bundle.path() / "ncu/cmd.txt");
+    std::string line;
+    std::getline(cmd, line);
+    CHECK(line == "ncu --import 'a b' 'LLM\\@prefill/'");
+  }
+  SECTION("a failed one leaves no half result") {
+    launcher.writes = "1,2";
+    launcher.next.exit_status = 1;
+    REQUIRE(passes.run(pass));
+    CHECK_FALSE(fs::exists(bundle.path() / "ncu/raw.csv"));
+    CHECK(records.at(0).outcome == "failed");
+  }
+  SECTION("a timeout is a problem with the key that raises it, and stops what follows") {
+    launcher.next.timed_out = true;
+    pass.process.timeout_s = 5;
+    REQUIRE(passes.run(pass));
+    CHECK(verdict.failure() == ErrorKind::kTimeout);
+    CHECK(verdict.problems().at(0).hint == "raise it: --set ncu.export_timeout_s=20");
+    CHECK_FALSE(passes.run(pass));
+    CHECK(records.at(1).outcome == "skipped");
+    CHECK(passes.run(pass, true));
+    CHECK(launcher.launched.size() == 2);
+  }
+  SECTION("a log that was cut short is an output problem") {
+    launcher.next.log_error = "logs/x: No space left on device";
+    REQUIRE(passes.run(pass));
+    CHECK(verdict.failure() == ErrorKind::kOutput);
+    CHECK_FALSE(fs::exists(bundle.path() / "ncu/raw.csv"));
+  }
+}
+
+TEST_CASE("the gravest problem decides the exit status, and the status of the run") {
+  Verdict verdict;
+  CHECK(verdict.status(true) == RunStatus::kComplete);
+  verdict.add(ErrorKind::kCapture, "some kernels are missing");
+  CHECK(verdict.status(true) == RunStatus::kPartial);
+  CHECK(verdict.status(false) == RunStatus::kFailed);
+  verdict.add(ErrorKind::kWorkload, "crashed");
+  CHECK(verdict.failure() == ErrorKind::kWorkload);
+  CHECK(verdict.status(true) == RunStatus::kFailed);
+  verdict.interrupted(2);
+  verdict.interrupted(15);
+  CHECK(verdict.failure() == ErrorKind::kInterrupted);
+  CHECK(verdict.interrupt_signal() == 2);
+  CHECK(verdict.status(true) == RunStatus::kInterrupted);
+  CHECK(verdict.problems().size() == 3);
+}
+
+TEST_CASE("what ncu said is understood although its status is 0") {
+  const auto none = diagnose_text("==PROF== Connected to process 1\n==WARNING== No kernels were profiled.\n", false);
+  CHECK(none.trouble == NcuTrouble::kNothingMatched);
+  CHECK(none.retry_wider);
+  const auto denied = diagnose_text(
+      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n",
+      false);
+  CHECK(denied.trouble == NcuTrouble::kPermission);
+  CHECK_FALSE(denied.retry_wider);
+  CHECK_FALSE(denied.retry_same);
+  CHECK(denied.hint.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(diagnose_text("==ERROR== Profiling failed because a driver resource was unavailable.\n", false).retry_same);
+  CHECK(diagnose_text("", true).trouble == NcuTrouble::kNone);
+  CHECK(diagnose_text("", false, 1).trouble == NcuTrouble::kOther);
+  const auto failed = diagnose_text("==ERROR== The application returned an error code (3).\n", true, 3);
+  CHECK(failed.trouble == NcuTrouble::kNone);
+  CHECK(failed.application_failed);
+  // The workload may print such words itself.
+  CHECK(diagnose_text("No kernels were profiled\n", true).trouble == NcuTrouble::kNone);
+}
+
+TEST_CASE("a package's version is read from its folder, without running Python") {
+  Folder folder;
+  fs::create_directories(folder.path / "bin");
+  fs::create_directories(folder.path / "lib/python3.11/site-packages/torch-2.5.1+cu124.dist-info");
+  std::ofstream(folder.path / "bin/python3") << "#!/bin/sh\n";
+  fs::permissions(folder.path / "bin/python3", fs::perms::owner_all);
+  const std::vector<std::string> command = {(folder.path / "bin/python3").string(), "x.py"};
+  CHECK(python_package_version(command, "torch") == "2.5.1+cu124");
+  CHECK(python_package_version(command, "transformers").empty());
+  CHECK(python_package_version({"./workload"}, "torch").empty());
+}
+
+TEST_CASE("inputs.yaml counts and lists") {
+  CHECK(inputs_yaml({"a.txt", "b: c"}) == "count: 2\ninputs:\n  - path: a.txt\n  - path: \"b: c\"\n");
+  CHECK(inputs_yaml({}).find("count: 0") != std::string::npos);
+}

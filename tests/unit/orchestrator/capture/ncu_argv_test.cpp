@@ -1,0 +1,130 @@
+#include "orchestrator/capture/ncu_argv.h"
+
+#include <algorithm>
+
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+namespace {
+
+nl::Tool ncu() {
+  nl::Tool tool;
+  tool.path = "/opt/ncu";
+  tool.version = {2025, 3, 1};
+  tool.help_options = nl::parse_help_options(nl::test::read_file(fs::path(NL_FIXTURES) / "help/ncu-2025.3.1.txt"));
+  return tool;
+}
+
+void forget(nl::Tool& tool, const std::string& option) { std::erase(tool.help_options, option); }
+
+nl::NcuRequest two_kernels() {
+  nl::NcuRequest request;
+  request.kernels = {{"void scale<float>(T1 *)", "_Z5scaleIfEvPT_", "scale"},
+                     {"gemm.x", "gemm$x.1", "gemm"},
+                     {"again", "_Z5scaleIfEvPT_", "scale"}};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are named by an anchored expression of escaped mangled names") {
+  Words notes;
+  const auto filter = nl::ncu_name_filter(two_kernels(), notes);
+  CHECK(filter.base == "mangled");
+  CHECK(filter.expression == "regex:^(_Z5scaleIfEvPT_|gemm\\$x\\.1)$");
+  CHECK(notes.empty());
+}
+
+TEST_CASE("names fall back to short ones") {
+  Words notes;
+  auto request = two_kernels();
+  request.kernels[1].mangled_name.clear();
+  CHECK(nl::ncu_name_filter(request, notes).expression == "regex:^(scale|gemm)$");
+  CHECK(nl::ncu_name_filter(request, notes).base == "function");
+  CHECK(notes.front() == "the trace has no mangled name for some kernels: ncu compares short names");
+  notes.clear();
+  request = two_kernels();
+  request.kernel_name_base = "demangled";
+  CHECK(nl::ncu_name_filter(request, notes).expression == "regex:^(void scale<float>\\(T1 \\*\\)|gemm\\.x|again)$");
+  request = {};
+  for (int i = 0; i < 60; ++i)
+    request.kernels.push_back({"n", std::to_string(i) + std::string(2000, 'x'), "short" + std::to_string(i)});
+  CHECK(nl::ncu_name_filter(request, notes).base == "function");
+  CHECK(notes.size() == 1);
+  for (auto& kernel : request.kernels) kernel.short_name = kernel.mangled_name;
+  CHECK(nl::ncu_name_filter(request, notes).expression.empty());
+  CHECK(nl::ncu_name_filter({}, notes).expression.empty());
+}
+
+TEST_CASE("the whole ncu command of 2025.3") {
+  nl::Config config;
+  config.ncu.sections = {"SpeedOfLight", "Occupancy"};
+  config.ncu.metrics = {"a.sum", "b.avg"};
+  Words notes;
+  CHECK(nl::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {"mangled", "regex:^(k)$"},
+                             {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
+                                                                                 "--target-processes",
+                                                                                 "all",
+                                                                                 "--nvtx",
+                                                                                 "--nvtx-include",
+                                                                                 "LLM@prefill/",
+                                                                                 "--nvtx-include",
+                                                                                 "LLM\\@prefill/",
+                                                                                 "--kernel-name-base",
+                                                                                 "mangled",
+                                                                                 "--kernel-name",
+                                                                                 "regex:^(k)$",
+                                                                                 "--filter-mode",
+                                                                                 "per-launch-config",
+                                                                                 "--launch-count",
+                                                                                 "1",
+                                                                                 "--replay-mode",
+                                                                                 "kernel",
+                                                                                 "--graph-profiling",
+                                                                                 "node",
+                                                                                 "--clock-control",
+                                                                                 "none",
+                                                                                 "--cache-control",
+                                                                                 "none",
+                                                                                 "--section",
+                                                                                 "SpeedOfLight",
+                                                                                 "--section",
+                                                                                 "Occupancy",
+                                                                                 "--metrics",
+                                                                                 "a.sum,b.avg",
+                                                                                 "--import-sass",
+                                                                                 "no",
+                                                                                 "--force-overwrite",
+                                                                                 "--export",
+                                                                                 "/b/ncu/profile"});
+  CHECK(notes.empty());
+}
+
+TEST_CASE("what an older ncu lacks is left out and said") {
+  nl::Tool old = ncu();
+  old.version = {2021, 1, 0};
+  for (const char* option : {"--filter-mode", "--graph-profiling", "--import-sass", "--print-kernel-base"})
+    forget(old, option);
+  nl::Config config;
+  config.ncu.set = "full";
+  config.ncu.launch_skip = 3;
+  Words notes;
+  const auto argv = nl::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
+  CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40",
+                      "--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full",
+                      "--force-overwrite", "--export", "/b/p"});
+  CHECK(notes ==
+        Words{"ncu 2021.1.0 has no --filter-mode: left out, so the launch count holds for all kernels together",
+              "ncu 2021.1.0 has no --graph-profiling: left out, so kernels inside CUDA graphs may not be measured"});
+  CHECK(nl::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
+        Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"});
+}
+
+TEST_CASE("the export names kernels as nsys does") {
+  CHECK(nl::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
+                                                                       "--page", "details", "--print-units", "base",
+                                                                       "--print-kernel-base", "mangled"});
+}

@@ -1,0 +1,349 @@
+#include "orchestrator/capture/perturbation_passes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+#include "collector/trace_format.h"
+#include "orchestrator/capture/launch.h"
+#include "orchestrator/capture/weigh_passes.h"
+#include "parsers/collector/trace.h"
+#include "parsers/nsys/sqlite.h"
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
+
+namespace fs = std::filesystem;
+using namespace nl;
+using nl::test::FakeTree;
+using nl::test::Words;
+
+namespace {
+
+const fs::path kCapture = fs::path(NL_FIXTURES) / "h200-probe/probe_node.sqlite";
+
+// A collector's file with one LLM:prefill of so many milliseconds, and a GPU half that came to work where it was `traced`.
+void write_collector_file(const fs::path& file, Ns prefill_ms, bool traced) {
+  namespace format = trace_format;
+  std::string bytes;
+  const auto add = [&](auto record, format::Kind kind, std::uint32_t id, const std::string& tail = {}) {
+    record.head = {kind, static_cast<std::uint16_t>((sizeof record + tail.size() + 7) / 8 * 8), id};
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof record);
+    bytes += tail + std::string(record.head.bytes - sizeof record - tail.size(), '\0');
+  };
+  format::FileHeader header{};
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  header.version = format::kVersion;
+  header.header_bytes = sizeof header;
+  header.chunk_bytes = format::kChunkBytes;
+  header.pid = 7;
+  bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
+  add(format::ThreadStart{{}, 0, 7, 0, "w"}, format::Kind::kThreadStart, 0);
+  add(format::String{{}, 3, 0}, format::Kind::kString, 1, "LLM");
+  add(format::String{{}, 7, 0}, format::Kind::kString, 2, "prefill");
+  add(format::Event{{}, 1000, 1, 0}, format::Kind::kPush, 2);
+  add(format::Pop{{}, 1000 + prefill_ms * 1'000'000}, format::Kind::kPop, 1);
+  if (traced) add(format::GpuSession{{}, 900, 1, 1}, format::Kind::kGpuSession, 130001);
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// Plays every process: leaves the files that it would, and takes the time that the test says.
+struct Actor : Launcher {
+  std::vector<std::string> order;
+  std::vector<ProcessSpec> started;
+  double bare_s = 5, nsys_s = 8, export_s = 2, collector_s = 6;
+  int bare_status = 0, nsys_status = 0, collector_status = 0;
+  int interrupt_at = -1, time_out_at = -1;  // counted over all processes
+  int works_until = 100;                    // from then on the collector's GPU half records nothing
+
+  ProcessResult launch(const ProcessSpec& process) override {
+    const int number = static_cast<int>(order.size());
+    started.push_back(process);
+    ProcessResult result;
+    if (const auto folder = process.env.find("NL_STAGE_TRACE_DIR"); folder != process.env.end()) {
+      const bool traced = process.env.contains("CUDA_INJECTION64_PATH");
+      order.push_back(traced ? "collector" : "bare");
+      result.exit_status = traced ? collector_status : bare_status;
+      result.duration_ns = static_cast<Ns>((traced ? collector_s : bare_s) * 1e9);
+      REQUIRE(fs::is_directory(folder->second));
+      write_collector_file(fs::path(folder->second) / "w.7.nltrace", 2 + number, traced && number < works_until);
+    } else if (process.argv.at(1) == "export") {
+      order.push_back("export");
+      result.duration_ns = static_cast<Ns>(export_s * 1e9);
+      fs::copy_file(kCapture, output_of(process));
+      fs::permissions(output_of(process), fs::perms::owner_write, fs::perm_options::add);
+    } else {
+      order.push_back("nsys");
+      result.exit_status = nsys_status;
+      result.duration_ns = static_cast<Ns>(nsys_s * 1e9);
+      std::ofstream(output_of(process).string() + ".nsys-rep") << "a report";
+    }
+    result.interrupted = number == interrupt_at;
+    result.interrupt_signal = result.interrupted ? 2 : 0;
+    result.timed_out = number == time_out_at;
+    return result;
+  }
+
+  static fs::path output_of(const ProcessSpec& process) {
+    for (const auto& word : process.argv)
+      if (word.rfind("--output=", 0) == 0) return word.substr(9);
+    FAIL("no --output");
+    return {};
+  }
+};
+
+struct Stage {
+  FakeTree tree;
+  Config config;
+  Toolset tools;
+  Actor actor;
+  Verdict verdict;
+  Run run;
+  Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
+
+  Stage() {
+    config.workload.command = {"./w"};
+    config.ncu.enabled = false;
+    tools.nsys.emplace();
+    tools.nsys->path = "/opt/nsys";
+    tools.collector = "/lib/libnl_collector.so";
+    fs::create_directories(bundle.path() / "nsys");
+  }
+
+  void without_nsys() {
+    tools.nsys.reset();
+    tools.gpus.push_back({});
+    fs::create_directories(bundle.path() / "collector");
+  }
+
+  Capture play() {
+    const Plan plan = make_plan(config, tools, bundle.path());
+    PassRunner passes(actor, bundle, verdict, run.provenance.passes, true);
+    Capture capture = launch(plan, config, tools, bundle, passes, verdict);
+    const Trace trace = capture.nsys_sqlite.empty() ? read_collector_traces(capture.collector_files) : read_nsys_sqlite(capture.nsys_sqlite);
+    weigh_passes(config, plan, capture, trace, nullptr, bundle, run);
+    return capture;
+  }
+
+  Words outcomes() const { return test::outcomes_of(run); }
+};
+
+}  // namespace
+
+TEST_CASE("bare and traced passes take turns around the capture") {
+  Stage stage;
+  const Capture capture = stage.play();
+  CHECK(stage.actor.order == Words{"bare", "nsys", "export", "bare", "nsys", "export", "bare", "nsys", "export"});
+  CHECK_FALSE(stage.verdict.failure());
+  CHECK(stage.run.perturbation.order == "bare nsys bare nsys bare nsys");
+  CHECK(stage.run.perturbation.note.empty());
+  const auto& rows = stage.run.perturbation.stages;
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.stage == "prefill"; });
+  REQUIRE(row != rows.end());
+  CHECK(row->profiler == "nsys");
+  CHECK(row->bare_ns == std::vector<double>{2e6, 5e6, 8e6});
+  CHECK(row->profiled_ns.size() == 3);
+  CHECK_FALSE(row->verdict.empty());
+  // The capture stays, its repetitions do not.
+  CHECK(fs::exists(stage.bundle.path() / "nsys/run.nsys-rep"));
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+  CHECK(fs::exists(stage.bundle.path() / "bare/3/w.7.nltrace"));
+  CHECK(stage.actor.started[0].forward_output == false);
+  CHECK(stage.actor.started[0].stdout_log == stage.bundle.path() / "logs/bare-1.stdout.log");
+  CHECK(stage.actor.started[4].stdout_log == stage.bundle.path() / "logs/nsys-repeat-2.stdout.log");
+}
+
+TEST_CASE("the collector's trace has its price as well") {
+  Stage stage;
+  stage.without_nsys();
+  const Capture capture = stage.play();
+  CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector", "bare", "collector"});
+  CHECK_FALSE(stage.verdict.failure());
+  CHECK(stage.run.perturbation.order == "bare collector bare collector bare collector");
+  REQUIRE(stage.run.perturbation.stages.size() == 1);
+  const auto& row = stage.run.perturbation.stages[0];
+  CHECK(row.profiler == "collector");
+  CHECK(row.stage == "prefill");
+  CHECK(row.bare_ns == std::vector<double>{2e6, 4e6, 6e6});
+  CHECK(row.profiled_ns == std::vector<double>{3e6, 5e6, 7e6});
+  CHECK(capture.collector_files.size() == 1);
+  CHECK(fs::exists(stage.bundle.path() / "collector/w.7.nltrace"));
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+  CHECK(stage.actor.started[3].stdout_log == stage.bundle.path() / "logs/collector-repeat-2.stdout.log");
+  CHECK(stage.actor.started[3].env.at("NL_STAGE_TRACE_DIR") == (stage.bundle.path() / "perturbation/collector-2").string());
+}
+
+TEST_CASE("the collector's repetitions keep to the budget, and a workload that fails under it alone is a problem") {
+  Stage stage;
+  stage.without_nsys();
+  SECTION("budget") {
+    stage.config.perturbation.budget_s = 20;  // 5, then pairs of 5 and 6: one fits
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector"});
+    CHECK(stage.run.perturbation.notes.at(0) ==
+          "1 of 3 repetitions were left out: an unprofiled and a traced pass take 11 s, and of perturbation.budget_s (20 s) 4 s are left");
+  }
+  SECTION("status") {
+    stage.actor.collector_status = 3;
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector"});
+    const auto& problems = stage.verdict.problems();
+    CHECK(std::any_of(problems.begin(), problems.end(), [](const auto& problem) {
+      return problem.what == "the workload ended with status 0 unprofiled, and with 3 under the collector";
+    }));
+  }
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+}
+
+TEST_CASE("a collector that recorded no GPU work has no price") {
+  Stage stage;
+  stage.without_nsys();
+  SECTION("not at all: nothing is repeated") {
+    stage.actor.works_until = 0;
+    stage.play();
+    CHECK(stage.actor.order == Words{"bare", "collector"});
+    CHECK(stage.run.perturbation.stages.empty());
+    CHECK(stage.run.perturbation.note == "the collector recorded no GPU work: there is no trace to tell the cost of");
+    CHECK(stage.run.perturbation.notes.at(0) ==
+          "2 of 3 repetitions were left out: the captured pass recorded no GPU work: there is no trace to tell the cost of");
+  }
+  SECTION("in one of the repetitions: that one does not count") {
+    stage.actor.works_until = 4;
+    stage.play();
+    CHECK(stage.run.perturbation.order == "bare collector bare collector bare");
+    CHECK(stage.run.perturbation.notes.at(0) == "traced pass 3 of 3: the collector recorded no GPU work, so it does not count");
+  }
+}
+
+TEST_CASE("what an interrupted repetition left is gone, from the bundle and from its list") {
+  Stage stage;
+  stage.without_nsys();
+  stage.actor.interrupt_at = 3;
+  stage.play();
+  CHECK(stage.actor.order.size() == 4);
+  CHECK(stage.outcomes().at(3) == "collector-repeat interrupted");
+  CHECK(stage.run.provenance.passes.at(3).outputs.empty());
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+}
+
+TEST_CASE("no pass is begun that would not fit the budget, and what is left out is said") {
+  Stage stage;
+  // 5 for the first bare pass; each pair takes 5 + 8 + 2: one fits into 30, a second would end at 35.
+  stage.config.perturbation.budget_s = 30;
+  stage.play();
+  CHECK(stage.actor.order == Words{"bare", "nsys", "export", "bare", "nsys", "export"});
+  CHECK(stage.run.perturbation.order == "bare nsys bare nsys");
+  REQUIRE(stage.run.perturbation.notes.size() == 1);
+  CHECK(stage.run.perturbation.notes[0] ==
+        "1 of 3 repetitions were left out: an unprofiled and a traced pass take 15 s, and of perturbation.budget_s "
+        "(30 s) 10 s are left");
+  const auto outcomes = stage.outcomes();
+  CHECK(Words(outcomes.end() - 3, outcomes.end()) ==
+        Words{"bare skipped", "nsys-repeat skipped", "nsys-repeat-export skipped"});
+  CHECK_FALSE(stage.verdict.failure());
+  // None may run past the budget either.
+  CHECK(stage.actor.started[0].timeout_s == 30);
+  CHECK(stage.actor.started[3].timeout_s == 25);
+  CHECK(stage.actor.started[4].timeout_s == 20);
+}
+
+TEST_CASE("a pass that outruns its forecast leaves the traced one out") {
+  Stage stage;
+  struct Slowing : Actor {
+    ProcessResult launch(const ProcessSpec& process) override {
+      if (order.size() == 3) bare_s = 40;
+      return Actor::launch(process);
+    }
+  } slowing;
+  stage.config.perturbation.budget_s = 45;
+  PassRunner passes(slowing, stage.bundle, stage.verdict, stage.run.provenance.passes, true);
+  const Plan plan = make_plan(stage.config, stage.tools, stage.bundle.path());
+  const Capture capture = launch(plan, stage.config, stage.tools, stage.bundle, passes, stage.verdict);
+  CHECK(slowing.order == Words{"bare", "nsys", "export", "bare"});
+  REQUIRE(capture.repeats.notes.size() == 2);
+  CHECK(capture.repeats.notes[0] == "traced pass 2 of 3 was left out: it would not fit into perturbation.budget_s");
+}
+
+TEST_CASE("a budget of nothing, no repeats, no collector: the capture alone, and why") {
+  Stage stage;
+  SECTION("budget") {
+    stage.config.perturbation.budget_s = 0;
+    stage.play();
+    CHECK(stage.run.perturbation.note == "no unprofiled pass was run: perturbation.budget_s is 0");
+  }
+  SECTION("repeats") {
+    stage.config.perturbation.repeats = 0;
+    stage.play();
+    CHECK(stage.run.perturbation.note.find("perturbation.repeats is 0") != std::string::npos);
+  }
+  SECTION("collector") {
+    stage.tools.collector.reset();
+    stage.play();
+    CHECK(stage.run.perturbation.note.find("was not found") != std::string::npos);
+  }
+  CHECK(stage.actor.order == Words{"nsys", "export"});
+  CHECK(stage.run.perturbation.stages.empty());
+  CHECK_FALSE(stage.verdict.failure());
+}
+
+TEST_CASE("a bare pass that fails is noted; that the workload fails unprofiled only is a problem") {
+  Stage stage;
+  stage.actor.bare_status = 3;
+  const Capture capture = stage.play();
+  CHECK(capture.any());
+  CHECK(stage.verdict.failure() == ErrorKind::kCapture);
+  CHECK(stage.verdict.problems().at(0).what ==
+        "the workload ended with status 3 unprofiled, and with 0 under nsys");
+  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
+  CHECK(stage.run.perturbation.stages.empty());
+  CHECK(capture.repeats.notes.at(0) == "unprofiled pass 1 of 3 ended with status 3: it does not count");
+}
+
+TEST_CASE("a workload that fails either way is one problem, and is not repeated") {
+  Stage stage;
+  stage.actor.bare_status = stage.actor.nsys_status = 3;
+  stage.play();
+  CHECK(stage.verdict.failure() == ErrorKind::kWorkload);
+  CHECK(stage.verdict.problems().size() == 1);
+  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
+}
+
+TEST_CASE("a bare pass that takes too long fails nothing") {
+  Stage stage;
+  stage.actor.time_out_at = 0;
+  const Capture capture = stage.play();
+  CHECK(capture.any());
+  CHECK_FALSE(stage.verdict.failure());
+  CHECK(stage.outcomes().at(0) == "bare timeout");
+  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
+  CHECK(stage.run.perturbation.note == "unprofiled pass 1 of 3 was ended after 180 s: it does not count");
+}
+
+TEST_CASE("Ctrl-C in any of the passes ends all that follow") {
+  Stage stage;
+  const int at = GENERATE(0, 3, 4, 5);
+  stage.actor.interrupt_at = at;
+  const Capture capture = stage.play();
+  CHECK(stage.actor.order.size() == static_cast<std::size_t>(at) + 1);
+  CHECK(stage.verdict.interrupt_signal() == 2);
+  CHECK(stage.verdict.problems().size() == 1);
+  CHECK(capture.any() == (at > 0));
+  CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+}
+
+TEST_CASE("readings of the meters become a table that stays small") {
+  std::vector<PowerSample> samples(10);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].utc_ns = static_cast<Ns>(1000 + i / 2);
+    samples[i].device = static_cast<std::int32_t>(i % 2);
+  }
+  samples[0].power_w = 300.5;
+  samples[0].throttle_reasons = 0x44;
+  const std::string all = samples_csv({{"bare-1", &samples}});
+  CHECK(all.find("\nbare-1,1000,0,300.5,,,,,,0x44\nbare-1,1000,1,,,,,,,\nbare-1,1001,0,") != std::string::npos);
+  CHECK(std::count(all.begin(), all.end(), '\n') == 11);
+  const std::string fewer = samples_csv({{"bare-1", &samples}}, 4);  // every third of five readings
+  CHECK(std::count(fewer.begin(), fewer.end(), '\n') == 5);
+  CHECK(fewer.find("bare-1,1003,1,") != std::string::npos);
+}

@@ -1,0 +1,220 @@
+// The order in which a capture is chosen, and the passes that count through CUPTI.
+#include <algorithm>
+
+#include "model/error.h"
+#include "orchestrator/capture/plan.h"
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
+
+using nl::test::config_for;
+using nl::test::Words;
+
+namespace {
+
+nl::Tool tool(const std::string& path) {
+  nl::Tool found;
+  found.path = path;
+  return found;
+}
+
+struct Machine {
+  bool nsys = true, ncu = true, gpu = true, collector = true;
+  nl::Toolset tools() const {
+    nl::Toolset found;
+    if (nsys) found.nsys = tool("/opt/nsys");
+    if (ncu) found.ncu = tool("/opt/ncu");
+    if (gpu) found.gpus = {"NVIDIA H200"};
+    if (collector) found.collector = "/lib/libnl_collector.so";
+    return found;
+  }
+};
+
+Words names(const nl::Plan& plan) {
+  Words all;
+  for (const auto& pass : plan.passes) all.push_back(pass.name);
+  return all;
+}
+
+const nl::Pass& pass_of(const nl::Plan& plan, const std::string& name) {
+  const auto found = std::find_if(plan.passes.begin(), plan.passes.end(), [&](const auto& pass) { return pass.name == name; });
+  REQUIRE(found != plan.passes.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("what captures: the best that the machine and the configuration allow") {
+  struct Case {
+    Machine machine;
+    std::string prefer, counters;
+    bool ncu_enabled;
+    std::string captured_by;
+    Words passes;
+    std::string why;
+  };
+  const Words ncu = {"ncu", "ncu-export-raw", "ncu-export-details"}, counters = {"counters-stages", "counters-kernels"};
+  const auto after = [](Words first, const Words& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+  };
+  const Words nsys = {"nsys", "nsys-export"}, collector = {"collector"};
+  const std::vector<Case> cases = {
+      {{}, "nsys", "auto", true, "nsys+ncu", after(nsys, ncu), "nsys was found; ncu was found"},
+      {{.ncu = false}, "nsys", "auto", true, "nsys+CUPTI counters", after(nsys, counters),
+       "nsys was found; ncu was not found: the collector counts instead (CUPTI)"},
+      {{}, "nsys", "cupti", true, "nsys+CUPTI counters", after(nsys, counters),
+       "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
+      {{.ncu = false}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
+      {{}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
+      {{.ncu = false, .collector = false}, "nsys", "auto", true, "nsys", nsys,
+       "nsys was found; neither ncu nor the collector was found: nothing can count"},
+      {{}, "nsys", "auto", false, "nsys", nsys, "nsys was found; no counters are asked for (ncu.enabled is false)"},
+      // A light configuration that asks for them by name gets them.
+      {{}, "nsys", "cupti", false, "nsys+CUPTI counters", after(nsys, counters),
+       "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
+      {{.collector = false}, "cupti", "cupti", true, "nsys+ncu", after(nsys, ncu),
+       "capture.prefer is cupti, but the collector was not found; nsys was found; the collector, which would count, was not "
+       "found; ncu was found"},
+      {{.nsys = false}, "nsys", "auto", true, "collector (CUPTI)+ncu", after(collector, ncu),
+       "nsys was not found; a GPU and the collector were found; ncu was found"},
+      {{.nsys = false, .ncu = false}, "nsys", "auto", true, "collector (CUPTI+counters)", after(collector, counters),
+       "nsys was not found; a GPU and the collector were found; ncu was not found: the collector counts instead (CUPTI)"},
+      {{}, "cupti", "cupti", true, "collector (CUPTI+counters)", after(collector, counters),
+       "capture.prefer is cupti; capture.counters is cupti: the collector counts, not ncu"},
+      {{}, "cupti", "off", false, "collector (CUPTI)", collector,
+       "capture.prefer is cupti; no counters are asked for (capture.counters is off)"},
+      {{.gpu = false}, "cupti", "cupti", true, "nsys", nsys,
+       "capture.prefer is cupti, but no GPU was found; nsys was found; without a GPU nothing is counted"},
+      {{.gpu = false}, "nsys", "auto", true, "nsys", nsys, "nsys was found; without a GPU nothing is counted"},
+      {{.nsys = false, .gpu = false}, "nsys", "auto", true, "collector (NVTX only)", collector,
+       "nsys was not found; no GPU was found"},
+  };
+  for (const auto& each : cases) {
+    auto config = config_for({"./w"});
+    config.capture.prefer = each.prefer;
+    config.capture.counters = each.counters;
+    config.ncu.enabled = each.ncu_enabled;
+    const auto plan = nl::make_plan(config, each.machine.tools(), "/b");
+    INFO(each.captured_by << ", " << each.why);
+    CHECK(plan.captured_by == each.captured_by);
+    CHECK(names(plan) == each.passes);
+    CHECK(plan.why == each.why);
+    CHECK(nl::describe_plan(plan).find("# because: " + each.why + "\n") != std::string::npos);
+  }
+  CHECK_THROWS_AS(nl::make_plan(config_for({"./w"}), Machine{.nsys = false, .collector = false}.tools(), "/b"), nl::Error);
+}
+
+TEST_CASE("the plan says what comes after the last way, and that no adapter is built in") {
+  const std::string text = nl::describe_plan(nl::make_plan(config_for({"./w"}), Machine{}.tools(), "/b"));
+  CHECK(text.find("# order: nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector "
+                  "(CUPTI), collector (NVTX only), adapters (none is built in)\n") != std::string::npos);
+}
+
+TEST_CASE("the counter passes: what the collector is told, and nothing of the user's own environment") {
+  auto config = config_for({"./w", "a"});
+  config.capture.counter_metrics = {"dram__bytes_read.sum", "gpu__time_duration.sum"};
+  config.capture.replay_metrics = {"sm__throughput.avg.pct_of_peak_sustained_elapsed"};
+  config.capture.counter_launches = 3;
+  config.tools.cupti = "/c/libcupti.so";
+  config.workload.env = {{"HF_TOKEN", "s3cret"}};
+  config.ncu.timeout_s = 77;
+  const auto plan = nl::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+  const std::map<std::string, std::string> shared = {{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                     {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                     {"HF_TOKEN", "s3cret"},
+                                                     {"NL_STAGE_CUPTI", "/c/libcupti.so"},
+                                                     {"NL_STAGE_COUNTER_METRICS", "dram__bytes_read.sum,gpu__time_duration.sum"},
+                                                     {"NL_STAGE_COUNTER_RANGES",
+                                                      "LLM@prefill\nLLM@decode_all\nLLM@decode\nLLM@decode_step"}};
+  auto stages = shared, kernels = shared;
+  stages["NL_STAGE_COUNTERS"] = "stages";
+  stages["NL_STAGE_TRACE_DIR"] = "/b/counters/stages";
+  kernels["NL_STAGE_COUNTERS"] = "kernels";
+  kernels["NL_STAGE_TRACE_DIR"] = "/b/counters/kernels";
+  kernels["NL_STAGE_COUNTER_REPLAY_METRICS"] = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+  kernels["NL_STAGE_COUNTER_KERNELS"] = "/b/counters/kernels.txt";
+  kernels["NL_STAGE_COUNTER_LAUNCHES"] = "3";
+  const auto& first = pass_of(plan, "counters-stages");
+  const auto& second = pass_of(plan, "counters-kernels");
+  CHECK(first.process.env == stages);
+  CHECK(second.process.env == kernels);
+  CHECK(first.process.argv == Words{"./w", "a"});
+  CHECK(second.process.timeout_s == 77);
+  CHECK(first.outputs == std::vector<std::filesystem::path>{"counters/stages"});
+  CHECK_FALSE(second.sample_power);
+  const std::string text = nl::describe_plan(plan), json = nl::plan_json(plan);
+  CHECK(text.find("s3cret") == std::string::npos);
+  CHECK(json.find("s3cret") == std::string::npos);
+  CHECK(text.find("NL_STAGE_COUNTERS=kernels") != std::string::npos);
+  CHECK(text.find("# 4. counters-kernels: count the 10 kernels that take the most GPU time inside the stages: 2 metrics in "
+                  "place, 1 by replay (CUPTI)") != std::string::npos);
+  CHECK(json.find("\"why\"") != std::string::npos);
+}
+
+TEST_CASE("the stages are counted where they are named and wanted") {
+  auto config = config_for({"./w"});
+  const auto left_out = [&] {
+    const auto plan = nl::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+    CHECK(names(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
+    return plan.adaptations.at(1);
+  };
+  config.capture.stage_counters = false;
+  CHECK(left_out() == "the stages are not counted as a whole: capture.stage_counters is false");
+  config.capture.stage_counters = true;
+  config.run.stages.clear();
+  CHECK(left_out() == "the stages are not counted as a whole: run.stages names none");
+  config.run.stages = {"gemm"};
+  config.capture.counter_metrics.clear();
+  config.capture.replay_metrics = {"x"};
+  CHECK(left_out() == "the stages are not counted as a whole: capture.counter_metrics names no metric");
+}
+
+TEST_CASE("activity and stalls are sampled in the collector's own pass, and under nsys not at all") {
+  auto config = config_for({"./w"});
+  config.ncu.enabled = false;
+  config.capture.prefer = "cupti";
+  config.capture.sampling_us = 500;
+  config.capture.sampling_metrics = {"a", "b"};
+  config.capture.pc_sampling = 18;
+  auto plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  const auto env = pass_of(plan, "collector").process.env;
+  CHECK(env.at("NL_STAGE_PC_SAMPLING") == "18");
+  CHECK(env.count("NL_STAGE_PM_SAMPLING_US") == 0);  // the GPU does one of the two
+  REQUIRE(plan.adaptations.size() == 1);
+  CHECK(plan.adaptations[0].find("activity is not sampled") != std::string::npos);
+  config.capture.pc_sampling = 0;
+  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  const auto& activity = pass_of(plan, "collector").process.env;
+  CHECK(activity.at("NL_STAGE_PM_SAMPLING_US") == "500");
+  CHECK(activity.at("NL_STAGE_PM_METRICS") == "a,b");
+  CHECK(activity.count("NL_STAGE_PC_SAMPLING") == 0);
+  config.capture.counters = "cupti";
+  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  CHECK(pass_of(plan, "counters-kernels").process.env.count("NL_STAGE_PM_SAMPLING_US") == 0);
+  config.capture.prefer = "nsys";
+  config.capture.counters = "auto";
+  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  REQUIRE(plan.adaptations.size() == 1);
+  CHECK(plan.adaptations[0].find("they are not sampled (--set capture.prefer=cupti)") != std::string::npos);
+}
+
+TEST_CASE("where the collector cannot trace, the plan says so, and that nothing is sampled") {
+  auto config = config_for({"./w"});
+  config.ncu.enabled = false;
+  config.capture.prefer = "cupti";
+  config.capture.sampling_us = 500;
+  CHECK(nl::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations ==
+        Words{"capture.prefer is cupti, but no GPU was found: nsys traces",
+              "no GPU was found: the GPU's activity and stalls are not sampled"});
+  CHECK(nl::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations ==
+        Words{"capture.prefer is cupti, but the collector was not found: nsys traces",
+              "the collector was not found: the GPU's activity and stalls are not sampled"});
+  CHECK(nl::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations ==
+        Words{"nsys was not found, and no GPU was found: the collector records the stages; there are no kernels to capture",
+              "no GPU was found: the GPU's activity and stalls are not sampled"});
+  config.nsys.enabled = false;
+  config.capture.prefer = "nsys";
+  CHECK(nl::make_plan(config, Machine{}.tools(), "/b").why ==
+        "nsys is switched off (nsys.enabled); a GPU and the collector were found; no counters are asked for (ncu.enabled is "
+        "false)");
+}

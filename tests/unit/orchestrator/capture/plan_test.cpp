@@ -1,0 +1,270 @@
+#include "orchestrator/capture/plan.h"
+
+#include <algorithm>
+
+#include "model/error.h"
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
+
+using nl::test::config_for;
+using nl::test::Words;
+
+namespace {
+
+nl::Toolset gpu_machine() {
+  nl::Toolset tools;
+  tools.nsys.emplace();
+  tools.nsys->path = "/opt/nsys";
+  tools.ncu.emplace();
+  tools.ncu->path = "/opt/ncu";
+  tools.gpus = {"NVIDIA H200"};
+  tools.collector = "/lib/libnl_collector.so";
+  return tools;
+}
+
+Words names(const nl::Plan& plan) {
+  Words all;
+  for (const auto& pass : plan.passes) all.push_back(pass.name);
+  return all;
+}
+
+bool has(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
+  const auto plan = nl::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.captured_by == "nsys+ncu");
+  CHECK(plan.adaptations.empty());
+  const auto& argv = plan.passes[0].process.argv;
+  CHECK(Words(argv.end() - 3, argv.end()) == Words{"--output=/b/nsys/run", "python", "x.py"});
+  CHECK(plan.passes[0].process.timeout_s == 1800);
+  CHECK(plan.passes[0].process.stdout_log == "/b/logs/nsys.stdout.log");
+  CHECK(plan.passes[0].outputs.front() == "nsys/run.nsys-rep");
+  CHECK(has(plan.passes[2].process.argv, "regex:^(<the 10 kernels that the trace ranks first>)$"));
+  CHECK(has(plan.passes[2].process.argv, "LLM@prefill/"));
+  CHECK(has(plan.passes[2].process.argv, "LLM\\@prefill/"));
+  CHECK(has(plan.passes[2].process.argv, "LLM@decode_all"));
+  CHECK(plan.passes[3].process.stdout_log == "/b/ncu/raw.csv");
+  CHECK(plan.passes[3].process.env.at("LC_ALL") == "C");
+}
+
+TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
+  auto config = config_for({"python", "x.py"});
+  config.perturbation.repeats = 3;
+  auto tools = gpu_machine();
+  tools.injection_env = {"CUDA_INJECTION64_PATH"};
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(names(plan) == Words{"bare", "nsys", "nsys-export", "bare", "nsys-repeat", "nsys-repeat-export", "bare",
+                             "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.captured_by == "nsys+ncu");
+  const auto& bare = plan.passes[3];
+  CHECK(bare.process.argv == Words{"python", "x.py"});
+  CHECK(bare.process.env ==
+        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/bare/2"}});
+  CHECK(bare.process.unset_env == Words{"CUDA_INJECTION64_PATH"});
+  CHECK(bare.process.timeout_s == 180);
+  CHECK(bare.optional);
+  CHECK(bare.sample_power);
+  // The same trace but for where it lands.
+  auto expected = plan.passes[1].process.argv;
+  std::replace(expected.begin(), expected.end(), std::string("--output=/b/nsys/run"),
+               std::string("--output=/b/perturbation/nsys-2"));
+  CHECK(plan.passes[4].process.argv == expected);
+  CHECK(plan.passes[4].optional);
+  CHECK(has(plan.passes[5].process.argv, "/b/perturbation/nsys-2.nsys-rep"));
+  CHECK_FALSE(plan.passes[1].optional);
+  CHECK(plan.adaptations.size() == 2);  // the injection of nsys and ncu, not of each repetition
+  const std::string text = nl::describe_plan(plan);
+  CHECK(text.find("# 4. bare: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
+}
+
+TEST_CASE("unprofiled passes take turns with the collector's, before it counts") {
+  auto config = config_for({"python", "x.py"});
+  config.perturbation.repeats = 2;
+  config.capture.prefer = config.capture.counters = "cupti";
+  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"bare", "collector", "bare", "collector-repeat", "counters-stages", "counters-kernels"});
+  // The same but for where it lands, and how long it may take.
+  auto expected = plan.passes[1].process.env;
+  expected["NL_STAGE_TRACE_DIR"] = "/b/perturbation/collector-2";
+  CHECK(plan.passes[3].process.env == expected);
+  CHECK(plan.passes[3].process.argv == Words{"python", "x.py"});
+  CHECK(plan.passes[3].process.timeout_s == 180);
+  CHECK((plan.passes[3].optional && !plan.passes[3].sample_power && !plan.passes[1].optional));
+  CHECK_FALSE(plan.passes[2].process.env.contains("CUDA_INJECTION64_PATH"));
+}
+
+TEST_CASE("stalls are sampled by kernel, so graphs are then traced by their nodes") {
+  auto config = config_for({"x"});
+  config.capture.prefer = "cupti";
+  config.capture.cuda_graphs = "graph";
+  CHECK(nl::make_plan(config, gpu_machine(), "/b").passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "graph");
+  config.capture.pc_sampling = 18;
+  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(plan.passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "node");
+  CHECK(has(plan.adaptations, "capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes"));
+}
+
+TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
+  auto config = config_for({"x"});
+  config.perturbation.repeats = 3;
+  auto tools = gpu_machine();
+  tools.collector.reset();
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(plan.adaptations ==
+        Words{"the collector was not found: how much profiling slows the workload is not measured"});
+}
+
+TEST_CASE("what is missing is left out and said") {
+  auto tools = gpu_machine();
+  tools.gpus.clear();
+  auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export"});
+  CHECK(plan.captured_by == "nsys");
+  CHECK(plan.adaptations == Words{"no GPU was found: the ncu pass is left out, and the trace will hold no kernels"});
+  tools = gpu_machine();
+  tools.ncu.reset();
+  tools.collector.reset();
+  plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(names(plan) == Words{"nsys", "nsys-export"});
+  CHECK(plan.captured_by == "nsys");
+  CHECK(plan.adaptations ==
+        Words{"ncu was not found: the ncu pass is left out (nl-stage doctor says where it was looked for)"});
+  auto quiet = config_for({"x"});
+  quiet.ncu.enabled = false;
+  CHECK(nl::make_plan(quiet, tools, "/b").adaptations.empty());
+}
+
+TEST_CASE("without nsys the collector records kernels where there is a GPU") {
+  auto tools = gpu_machine();
+  tools.nsys.reset();
+  auto config = config_for({"./w", "a"});
+  config.tools.cupti = "/c/libcupti.so.13";
+  config.capture.cuda_calls = "all";
+  config.capture.cuda_graphs = "graph";
+  config.ncu.enabled = false;
+  const auto plan = nl::make_plan(config, tools, "/b");
+  REQUIRE(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/collector"},
+                                           {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
+                                           {"NL_STAGE_CUDA_CALLS", "all"},
+                                           {"NL_STAGE_CUDA_GRAPHS", "graph"},
+                                           {"NL_STAGE_GPU_BUFFER_KB", "4096"},
+                                           {"NL_STAGE_GPU_BUFFERS", "64"},
+                                           {"NL_STAGE_FLUSH_MS", "1000"}});
+  CHECK(plan.adaptations == Words{"nsys was not found: the collector records kernels and ranges itself (CUPTI)"});
+}
+
+TEST_CASE("the collector is chosen although nsys is there, but not without a GPU or a collector") {
+  auto config = config_for({"x"});
+  config.capture.prefer = "cupti";
+  config.ncu.enabled = false;
+  auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  CHECK(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.adaptations.empty());
+  CHECK(plan.passes[0].process.env.count("NL_STAGE_CUPTI") == 0);
+  auto tools = gpu_machine();
+  tools.gpus.clear();
+  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+  tools = gpu_machine();
+  tools.collector.reset();
+  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+}
+
+TEST_CASE("without nsys and without a GPU the collector records ranges") {
+  auto tools = gpu_machine();
+  tools.nsys.reset();
+  tools.gpus.clear();
+  auto config = config_for({"./w", "a"});
+  config.workload.working_directory = "/w";
+  const auto plan = nl::make_plan(config, tools, "/b");
+  REQUIRE(names(plan) == Words{"collector"});
+  CHECK(plan.captured_by == "collector (NVTX only)");
+  CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
+  CHECK(plan.passes[0].process.working_directory == "/w");
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                           {"NL_STAGE_TRACE_DIR", "/b/collector"}});
+  CHECK(plan.adaptations.size() == 2);
+  tools.collector.reset();
+  CHECK_THROWS_AS(nl::make_plan(config, tools, "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::make_plan(config_for({}), gpu_machine(), "/b"), nl::Error);
+}
+
+TEST_CASE("somebody else's injection is unset for the tools") {
+  auto tools = gpu_machine();
+  tools.injection_env = {"CUDA_INJECTION64_PATH"};
+  const auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
+  CHECK(plan.adaptations == Words{"CUDA_INJECTION64_PATH is set: unset for the nsys pass",
+                                  "CUDA_INJECTION64_PATH is set: unset for the ncu pass"});
+}
+
+TEST_CASE("configured variables reach the passes, but no text") {
+  auto tools = gpu_machine();
+  tools.nsys->env = {{"LD_LIBRARY_PATH", "/ours"}};
+  auto config = config_for({"sh", "-c", "it's $HOME"});
+  config.workload.env = {{"HF_TOKEN", "s3cret"}, {"KEPT", nl::kMaskedValue}};
+  const auto plan = nl::make_plan(config, tools, "/b");
+  CHECK(plan.passes[0].process.env ==
+        std::map<std::string, std::string>{{"HF_TOKEN", "s3cret"}, {"LD_LIBRARY_PATH", "/ours"}});
+  const std::string text = nl::describe_plan(plan), json = nl::plan_json(plan);
+  CHECK(text.find("s3cret") == std::string::npos);
+  CHECK(json.find("s3cret") == std::string::npos);
+  CHECK(text.find("# with the configured variables HF_TOKEN (values not shown)") != std::string::npos);
+  CHECK(text.find("env LD_LIBRARY_PATH=/ours /opt/nsys profile") != std::string::npos);
+  CHECK(text.find("sh -c 'it'\\''s $HOME'") != std::string::npos);
+  CHECK(text.find("> /b/ncu/raw.csv") != std::string::npos);
+  CHECK(json.find("\"captured_by\": \"nsys+ncu\"") != std::string::npos);
+}
+
+TEST_CASE("the second try drops the NVTX filter, or else the mangled names") {
+  const auto tools = gpu_machine();
+  auto config = config_for({"x"});
+  nl::NcuRequest request;
+  request.kernels = {{"scale<float>", "_Z5scale", "scale"}};
+  Words notes;
+  auto first = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK(has(first.process.argv, "--nvtx-include"));
+  CHECK(has(first.process.argv, "regex:^(_Z5scale)$"));
+  CHECK(first.process.unset_env.size() == 2);
+  CHECK(notes.empty());
+  request.attempt = 2;
+  auto second = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK_FALSE(has(second.process.argv, "--nvtx-include"));
+  CHECK(has(second.process.argv, "--nvtx"));
+  CHECK(has(second.process.argv, "regex:^(_Z5scale)$"));
+  CHECK(second.process.stdout_log == "/b/logs/ncu-2.stdout.log");
+  CHECK(notes.size() == 1);
+  config.run.stages.clear();
+  auto by_name = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  CHECK(has(by_name.process.argv, "regex:^(scale)$"));
+}
+
+TEST_CASE("the exports follow the configuration") {
+  const auto tools = gpu_machine();
+  auto config = config_for({"x"});
+  config.ncu.details_csv = false;
+  CHECK(nl::plan_ncu_exports(config, *tools.ncu, "/b", {}).size() == 1);
+  CHECK(nl::plan_ncu_exports(*tools.ncu, "/b", {}).size() == 2);
+  config.ncu.nvtx_include = {"mine/"};
+  CHECK(nl::nvtx_filters(config) == Words{"mine/"});
+}
+
+TEST_CASE("words are quoted for the shell") {
+  CHECK(nl::shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
+  CHECK(nl::shell_quoted("") == "''");
+  CHECK(nl::shell_quoted("a b") == "'a b'");
+  CHECK(nl::shell_quoted("*") == "'*'");
+}

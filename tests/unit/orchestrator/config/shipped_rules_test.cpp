@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analysis/rules/judge.h"
+#include "exporters/run_json/run_json.h"
+#include "orchestrator/config/rules_file.h"
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/config/healthy_run.h"
+
+using namespace nl;
+using namespace nl::test;
+
+namespace {
+
+constexpr const char* kRules = NL_SOURCE_ROOT "/conf/rules";
+
+// What makes a rule speak about a healthy run, and what comes just short of it.
+struct Case {
+  const char* rule;
+  const char* subject;
+  void (*fire)(Run&);
+  void (*miss)(Run&);
+};
+
+constexpr const char* kStep = "decode_step";
+constexpr const char* kGemm = "ampere_bf16_gemm_128x128";
+constexpr const char* kMap = "vectorized_elementwise_kernel";
+constexpr const char* kFlash = "flash_fwd_kernel";
+
+void storm(Run& run, std::uint64_t kernels_a_window, std::uint64_t small_in_ten) {
+  StageActivity& did = activity(run, kStep);
+  did.kernels = did.graph_kernels = kernels_a_window * 20;
+  did.small_kernels = did.kernels * small_in_ten / 10;
+}
+
+void ungraphed(Run& run, std::uint64_t launches_a_window) {
+  activity(run, kStep).graph_launches = 0;
+  activity(run, kStep).launches = launches_a_window * 20;
+  spend(run, kStep, &Budget::queue_wait_ns, 0.12);
+}
+
+void synced(Run& run, double sync_share) {
+  activity(run, kStep).sync_calls = 20;
+  spend(run, kStep, &Budget::sync_blocked_ns, sync_share);
+}
+
+void to_host(Run& run, double sync_share) {
+  activity(run, kStep).d2h_copies = 20;
+  activity(run, kStep).d2h_bytes = 20 * 64;
+  spend(run, kStep, &Budget::sync_blocked_ns, sync_share);
+}
+
+void gap(Run& run, Ns gap_ns) {
+  activity(run, kStep).longest_gap_ns = gap_ns;
+  activity(run, kStep).longest_gap_at_ns = 61000000;
+  spend(run, kStep, &Budget::queue_wait_ns, 0.12);
+}
+
+void experts(Run& run, std::uint64_t gemms_a_window) {
+  activity(run, kStep).gemm_kernels = gemms_a_window * 20;
+  activity(run, kStep).gemm_ns = static_cast<Ns>(gemms_a_window) * 20 * 11000;
+}
+
+void clocks(Run& run, double share, const char* reason) {
+  run.energy.devices[0].throttled_share = share;
+  run.energy.devices[0].throttle_reasons = {reason};
+  run.energy.devices[0].sm_clock_median_mhz = 1500;
+}
+
+// One number of the whole run, above and at the threshold.
+#define NL_PAIR(rule, subject, what, fires, misses) \
+  {rule, subject, [](Run& run) { what = fires; }, [](Run& run) { what = misses; }}
+#define NL_BIN(rule, stage_name, bin, fires, misses)                               \
+  {rule, stage_name, [](Run& run) { spend(run, stage_name, &Budget::bin, fires); }, \
+   [](Run& run) { spend(run, stage_name, &Budget::bin, misses); }}
+
+const Case kCases[] = {
+    NL_BIN("launch_bound_decode", "decode_step", launch_starved_ns, 0.26, 0.24),
+    NL_BIN("launch_bound_stage", "prefill", launch_starved_ns, 0.26, 0.24),
+    {"small_kernel_storm", kStep, [](Run& run) { storm(run, 101, 7); }, [](Run& run) { storm(run, 101, 6); }},
+    {"graph_capture_missing", kStep, [](Run& run) { ungraphed(run, 51); }, [](Run& run) { ungraphed(run, 50); }},
+    {"sync_in_step_loop", kStep, [](Run& run) { synced(run, 0.06); }, [](Run& run) { synced(run, 0.04); }},
+    {"d2h_in_step_loop", kStep, [](Run& run) { to_host(run, 0.03); }, [](Run& run) { to_host(run, 0.01); }},
+    {"host_gap", kStep, [](Run& run) { gap(run, 1600000); }, [](Run& run) { gap(run, 1500000); }},
+    NL_BIN("host_work_after_launches", "prefill", other_host_ns, 0.16, 0.14),
+    NL_BIN("dependent_kernel_latency", "prefill", queue_wait_ns, 0.16, 0.14),
+    {"idle_between_stages", "", [](Run& run) { run.phases.phases.push_back({"idle", 21000000, Budget{}}); },
+     [](Run& run) { run.phases.phases.push_back({"idle", 20000000, Budget{}}); }},
+
+    NL_PAIR("h2d_dominates", "prefill", activity(run, "prefill").h2d_ns, 31000000, 30000000),
+    {"pageable_copies", "prefill",
+     [](Run& run) { activity(run, "prefill").pageable_copies = 1, activity(run, "prefill").pageable_ns = 1100000; },
+     [](Run& run) { activity(run, "prefill").pageable_copies = 1, activity(run, "prefill").pageable_ns = 1000000; }},
+    NL_BIN("exposed_copies", "prefill", exposed_copy_ns, 0.11, 0.10),
+    {"kv_cache_copies", kStep, [](Run& run) { activity(run, kStep).cache_copy_ns = activity(run, kStep).copy_kernel_ns = 6000000; },
+     [](Run& run) { activity(run, kStep).cache_copy_ns = activity(run, kStep).copy_kernel_ns = 5000000; }},
+    NL_PAIR("copy_kernels", "prefill", activity(run, "prefill").copy_kernel_ns, 16000000, 15000000),
+    {"many_memsets", "prefill", [](Run& run) { activity(run, "prefill").memsets = 102, activity(run, "prefill").memset_ns = 600000; },
+     [](Run& run) { activity(run, "prefill").memsets = 100, activity(run, "prefill").memset_ns = 600000; }},
+
+    {"low_occupancy", kMap, [](Run& run) { ncu(run, 1).occupancy_pct = 24, ncu(run, 1).sm_pct = 59; },
+     [](Run& run) { ncu(run, 1).occupancy_pct = 24, ncu(run, 1).sm_pct = 60; }},
+    NL_PAIR("gemm_low_tensor_use", kGemm, ncu(run, 0).tensor_pct, 29, 30),
+    NL_PAIR("memory_bound_near_roof", kFlash, ncu(run, 2).dram_pct, 75, 74),
+    {"memory_bound_far_from_roof", kMap, [](Run& run) { ncu(run, 1).sm_pct = 40, ncu(run, 1).dram_pct = 59; },
+     [](Run& run) { ncu(run, 1).sm_pct = 40, ncu(run, 1).dram_pct = 60; }},
+    NL_PAIR("latency_bound_kernel", kFlash, ncu(run, 2).bound_by, "latency", "memory"),
+    NL_PAIR("grid_too_small", kFlash, ncu(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
+    {"gemm_without_tensor_cores", "ampere_sgemm_128x64_tn", [](Run& run) { kernel(run, 0).name = "ampere_sgemm_128x64_tn"; },
+     [](Run& run) { kernel(run, 0).name = "ampere_bf16_s16816gemm_128x64_tn"; }},
+    NL_PAIR("poor_l2_locality", kGemm, ncu(run, 0).metrics["lts__t_sector_hit_rate.pct"], 29, 30),
+    NL_PAIR("kernel_dominates", kGemm, kernel(run, 0).gpu_share, 0.36, 0.35),
+    NL_PAIR("kernel_jitter", kGemm, kernel(run, 0).time.p99_ns, 300001, 300000),
+    {"sync_operators", "aten::item", [](Run& run) { run.operators[0].entries[1].calls = 11, run.operators[0].entries[1].total_ns = 2100000; },
+     [](Run& run) { run.operators[0].entries[1].calls = 10, run.operators[0].entries[1].total_ns = 2100000; }},
+    NL_PAIR("copy_operators", "aten::cat", run.operators[0].entries[2].cuda_self_ns, 11000000, 10000000),
+
+    NL_PAIR("prefill_low_mfu", "prefill", efficiency(run, "prefill").mfu, 0.29, 0.30),
+    {"prefill_memory_limited", "prefill", [](Run& run) { efficiency(run, "prefill").limit = "memory"; },
+     [](Run& run) { efficiency(run, "prefill").limit = "memory", efficiency(run, "prefill").mbu = 0.6; }},
+    NL_PAIR("decode_low_mbu", kStep, efficiency(run, kStep).mbu, 0.39, 0.40),
+    NL_PAIR("batch_too_small", kStep, stage(run, kStep).tokens_per_window, 4, 5),
+    NL_PAIR("step_jitter", kStep, stage(run, kStep).wall.p99_ns, 7500001, 7500000),
+    NL_PAIR("slow_first_iteration", "", run.iterations.list[0].wall_ns, 151000000, 150000000),
+    NL_PAIR("slow_first_step", kStep, stage(run, kStep).first_in_iteration_ns, 7600000, 7500000),
+    {"stage_without_gpu_work", "prefill", [](Run& run) { spend(run, "prefill", &Budget::other_host_ns, 1); },
+     [](Run& run) { spend(run, "prefill", &Budget::other_host_ns, 0.99); }},
+    NL_PAIR("attention_dominates_prefill", "prefill", activity(run, "prefill").attention_ns, 41000000, 40000000),
+    {"moe_small_gemms", kStep, [](Run& run) { experts(run, 301); }, [](Run& run) { experts(run, 300); }},
+    {"elementwise_chains", "prefill",
+     [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 3; },
+     [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 2; }},
+    {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 79}, {1, 100}}; },
+     [](Run& run) { stage(run, "prefill").devices = {{0, 80}, {1, 100}}; }},
+
+    {"profiler_perturbation", "prefill",
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.11; },
+     // Slower, but it may be chance.
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; }},
+    {"profiler_perturbation_undecided", "prefill",
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; },
+     [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.05; }},
+    {"clock_throttling", "", [](Run& run) { clocks(run, 0.06, "thermal slowdown by the driver"); }, [](Run& run) { clocks(run, 0.06, "power cap"); }},
+    {"power_capped", "", [](Run& run) { clocks(run, 0.21, "power cap"); }, [](Run& run) { clocks(run, 0.20, "power cap"); }},
+    {"gpu_outside_stages", "", [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.89; },
+     [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.90; }},
+    NL_PAIR("unlinked_kernels", "", run.coverage.unlinked_share, 0.06, 0.05),
+    NL_PAIR("graph_traced_without_nodes", "", run.coverage.graph_only_share, 0.06, 0.05),
+    NL_PAIR("damaged_capture", "", run.import_stats.rows_damaged["end before start"], 101, 100),
+};
+
+const Finding* find(const Run& run, const Case& each) {
+  for (const Finding& finding : run.findings)
+    if (finding.rule == each.rule && finding.subject == each.subject) return &finding;
+  return nullptr;
+}
+
+std::string rules_of(const Run& run) {
+  std::string names;
+  for (const Finding& finding : run.findings) names += finding.rule + " (" + finding.subject + ") ";
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("no shipped rule speaks about a healthy run, and none abstains") {
+  Run run = healthy_run();
+  judge(load_rules(kRules, {}), run);
+  CHECK(rules_of(run) == "");
+  for (const Abstention& abstention : run.abstentions) CHECK(abstention.rule == "");
+}
+
+TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
+  const Rules rules = load_rules(kRules, {});
+  std::set<std::string> tested;
+  for (const Case& each : kCases) {
+    CAPTURE(each.rule);
+    tested.insert(each.rule);
+    Run run = healthy_run();
+    each.fire(run);
+    judge(rules, run);
+    const Finding* finding = find(run, each);
+    CAPTURE(rules_of(run));
+    REQUIRE(finding);
+    CHECK(finding->confidence >= 0.1);
+    CHECK(finding->confidence < 1);
+    CHECK(finding->suggestions.size() >= 2);
+    CHECK(finding->message.find("not captured") == std::string::npos);
+    CHECK(finding->message.find_first_of("{}") == std::string::npos);
+    CHECK(finding->plain.find("not captured") == std::string::npos);
+    CHECK(finding->plain.find_first_of("{}") == std::string::npos);
+    CHECK((finding->gain_ns.has_value() || !finding->gain_note.empty()));
+    Run missed = healthy_run();
+    each.miss(missed);
+    judge(rules, missed);
+    CAPTURE(rules_of(missed));
+    CHECK(find(missed, each) == nullptr);
+  }
+  for (const RuleSpec& rule : rules.list) {
+    CAPTURE(rule.name);
+    CHECK(tested.count(rule.name) == 1);
+    CHECK(rule.evidence.size() >= 2);
+  }
+  CHECK(rules.list.size() >= 24);
+}
+
+TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {
+  const Rules rules = load_rules(kRules, {});
+  for (const auto& [profiler, speaks] : {std::pair("nsys", true), std::pair("collector", true), std::pair("ncu", false)}) {
+    CAPTURE(profiler);
+    Run run = healthy_run();
+    for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, "over 10 %", "", ""};
+    judge(rules, run);
+    CHECK((find(run, {"profiler_perturbation", "prefill", nullptr, nullptr}) != nullptr) == speaks);
+  }
+}
+
+TEST_CASE("where ranges end before their GPU work does, slower launches are no great matter") {
+  for (const bool runs_on : {false, true}) {
+    Run run = healthy_run();
+    run.perturbation.stages[0].slowdown = 5.0, run.perturbation.stages[0].low = 2.6;
+    StageEntry& prefill = run.stages[0];
+    prefill.gpu_busy_ns = static_cast<Ns>(static_cast<double>(prefill.wall.total_ns) * (runs_on ? 1.1 : 0.9));
+    judge(load_rules(kRules, {}), run);
+    const Finding* finding = find(run, {"profiler_perturbation", "prefill", nullptr, nullptr});
+    REQUIRE(finding != nullptr);
+    CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kHigh));
+  }
+}
+
+TEST_CASE("every shipped rule that can ask for a change says so in one sentence of everyday words") {
+  const char* const kJargon[] = {"kernel", "launch", "cuda", "torch", "tensor", "graph",  "nvtx", "memset", "pageable",
+                                 "latency", "bandwidth", "mfu", "mbu", "flop", "fuse", "host", "prefill", "decode", "profil",
+                                 "trace", "occupancy", "thread", "stream", "synchron", "bf16", "fp32", "fp16", "dtype", "_"};
+  std::size_t asking = 0;
+  for (const RuleSpec& rule : load_rules(kRules, {}).list) {
+    CAPTURE(rule.name);
+    const bool asks = std::any_of(rule.severity.begin(), rule.severity.end(), [](const auto& each) { return each.severity > Severity::kInfo; });
+    if (!asks && !rule.plain) continue;
+    REQUIRE(rule.plain);
+    ++asking;
+    std::string words;  // without its {fields}
+    bool inside = false;
+    for (const char c : rule.plain->text) {
+      inside = c == '{' || (inside && c != '}');
+      if (!inside && c != '}') words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    CAPTURE(words);
+    for (const char* word : kJargon) {
+      CAPTURE(word);
+      CHECK(words.find(word) == std::string::npos);
+    }
+    CHECK(words.find_first_of(".!?") == words.size() - 1);
+    CHECK(words.find(';') != std::string::npos);  // what is wrong; what would be done
+    CHECK(rule.plain->text.size() <= 240);        // one sentence among five
+  }
+  CHECK(asking >= 40);
+}
+
+TEST_CASE("every piece of evidence leads to something in run.json, and no gain exceeds the time it is part of") {
+  const Rules rules = load_rules(kRules, {});
+  std::size_t pieces = 0;
+  for (const Case& each : kCases) {
+    Run run = healthy_run();
+    each.fire(run);
+    judge(rules, run);
+    const auto json = nlohmann::json::parse(run_to_json(run));
+    for (const Finding& finding : run.findings) {
+      for (const Evidence& evidence : finding.evidence) {
+        CAPTURE(finding.rule, evidence.reference);
+        const nlohmann::json::json_pointer pointer(evidence.reference);
+        REQUIRE(!evidence.reference.empty());
+        REQUIRE(json.contains(pointer));
+        CHECK(!json.at(pointer).is_null());
+        CHECK(evidence.window_start_ns.has_value() == evidence.window_end_ns.has_value());
+        if (finding.scope == "stage") CHECK(evidence.window_end_ns.value_or(0) > evidence.window_start_ns.value_or(0));
+        ++pieces;
+      }
+      CAPTURE(finding.rule);
+      CHECK(finding.gain_ns.value_or(0) >= 0);
+      CHECK(finding.gain_share.value_or(0) <= 1);
+      if (finding.scope == "stage")
+        CHECK(finding.gain_ns.value_or(0) <= static_cast<double>(stage(run, finding.subject.c_str()).wall.total_ns));
+    }
+  }
+  CHECK(pieces > 100);
+}

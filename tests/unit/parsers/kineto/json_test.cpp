@@ -1,0 +1,216 @@
+#include "parsers/kineto/json.h"
+
+#include <algorithm>
+#include <map>
+
+#include "model/error.h"
+#include "tests/catch.h"
+#include "tests/unit/parsers/scratch_file.h"
+
+using namespace nl;
+using nl::test::ScratchFile;
+
+namespace {
+
+Trace read_text(const std::string& text) {
+  const ScratchFile file(text);
+  return read_kineto_json(file.path);
+}
+
+Trace read_events(const std::string& events) { return read_text("{\"traceEvents\": [" + events + "]}"); }
+
+const std::string kOp = R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 100.5, "dur": 10,
+  "args": {"Input Dims": [[1, 2], []]}})";
+
+const Trace& llama() {
+  static const Trace trace = read_text(nl::test::unpacked_fixture("h200-llama/kineto.json.gz"));
+  return trace;
+}
+
+}  // namespace
+
+// The counts and sums were taken from the JSON itself:
+//   python3 -c "import json; d = json.load(open('kineto.json'))['traceEvents']; x = [e for e in d if e['ph'] == 'X']
+//   print(len([e for e in x if e['cat'] == 'kernel']), sum(round(e['dur'] * 1000) for e in x if e['cat'] == 'kernel'))"
+TEST_CASE("a trace of torch.profiler: counts and sums are those of its JSON") {
+  const Trace& trace = llama();
+  CHECK(trace.stats.source_format == "kineto");
+  CHECK(trace.stats.schema_version == "1");
+  CHECK(trace.stats.rows_damaged.empty());
+  CHECK(trace.stats.rows_read.at("traceEvents") == 7318);
+  CHECK(trace.kernels.size() == 931);
+  CHECK(trace.mem_ops.size() == 4);
+  CHECK(trace.stats.rows_read.at("cuda_runtime") == 834);
+  CHECK(trace.stats.rows_read.at("cuda_driver") == 170);
+  CHECK(trace.ranges.size() == 3352 + 6);
+  Ns kernel_ns = 0, mem_ns = 0, range_ns = 0, api_ns = 0;
+  for (const Kernel& kernel : trace.kernels) kernel_ns += static_cast<Ns>(kernel.duration_ns);
+  for (const MemOp& op : trace.mem_ops) mem_ns += op.end_ns - op.start_ns;
+  for (const Range& range : trace.ranges) range_ns += range.end_ns - range.start_ns;
+  for (const ApiStat& stat : trace.api_stats) api_ns += stat.durations.total_ns();
+  CHECK(kernel_ns == 2117145);
+  CHECK(mem_ns == 3455);
+  CHECK(range_ns == 1210626691);
+  CHECK(api_ns == 27397192);
+  CHECK(trace.duration_ns == 272739292);
+  // baseTimeNanoseconds + the first event's ts
+  CHECK(trace.utc_start_ns == 1790857026000000000 + 3844436102910259);
+}
+
+TEST_CASE("a trace of torch.profiler: every kernel is joined to its call") {
+  const Trace& trace = llama();
+  CHECK(std::is_sorted(trace.api_calls.begin(), trace.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
+    return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
+  }));
+  for (const Kernel& kernel : trace.kernels) {
+    REQUIRE(kernel.api < trace.api_calls.size());
+    CHECK(trace.api_calls[kernel.api].start_ns < kernel.start_ns);
+  }
+  // The first one: correlation 20, cudaLaunchKernel at …5387.937 for 56.143 µs; the kernel at …5439.765 for 2.624 µs.
+  const Kernel& first = trace.kernels[0];
+  const KernelShape& shape = trace.shapes[first.shape];
+  CHECK(trace.strings[shape.name].substr(0, 48) == "void at::native::vectorized_gather_kernel<16, lo");
+  CHECK(shape.grid == Dim3{256, 1, 1});
+  CHECK(shape.block == Dim3{128, 1, 1});
+  CHECK(shape.registers_per_thread == 32);
+  CHECK(first.start_ns == 3844436105439765 - 3844436102910259);
+  CHECK(first.duration_ns == 2624);
+  CHECK(trace.queues[first.queue].stream == 7);
+  CHECK(trace.queues[first.queue].context == 1);
+  CHECK(trace.queues[first.queue].process == 0);
+  const ApiCall& call = trace.api_calls[first.api];
+  CHECK(trace.strings[call.name] == "cudaLaunchKernel");
+  CHECK(call.correlation == 20);
+  CHECK(call.start_ns == 3844436105387937 - 3844436102910259);
+  CHECK(call.duration_ns == 56143);
+}
+
+TEST_CASE("a trace of torch.profiler: ranges, places, device") {
+  const Trace& trace = llama();
+  REQUIRE(trace.processes.size() == 1);
+  CHECK(trace.processes[0].pid == 973);
+  CHECK(trace.processes[0].name == "python3");
+  REQUIRE(trace.devices.size() == 1);
+  CHECK(trace.devices[0].name == "NVIDIA H200");
+  CHECK(trace.devices[0].sm_count == 132);
+  CHECK(trace.devices[0].memory_bytes == 150109880320);
+  CHECK(trace.devices[0].compute_major == 9);
+  CHECK(trace.strings[trace.ranges[0].name] == "LLM@prefill");
+  CHECK(trace.strings[trace.ranges[0].domain] == "");
+  CHECK(trace.ranges[0].start_ns == 0);
+  CHECK(trace.ranges[0].end_ns == 9660404);
+  CHECK(trace.strings[trace.ranges[1].name] == "aten::embedding, sizes = [[32000, 1024], [1, 256], [], [], []]");
+  CHECK(trace.strings[trace.ranges[1].domain] == "torch.ops");
+  CHECK(trace.strings[StringId{trace.mem_ops[0].label}] == "Memset (Device)");
+  CHECK(trace.mem_ops[0].kind == MemOpKind::kMemset);
+  CHECK(trace.mem_ops[0].bytes == 4);
+}
+
+TEST_CASE("a packed trace is read as it is, or refused with the command that unpacks it") {
+  const std::filesystem::path packed = NL_FIXTURES "/h200-llama/kineto.json.gz";
+  try {
+    CHECK(read_kineto_json(packed).kernels.size() == 931);
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kInput);
+    CHECK(error.hint.find("gunzip") != std::string::npos);
+  }
+}
+
+TEST_CASE("spellings of other years, and a list without a document around it") {
+  const Trace trace = read_text(R"json([
+    {"ph": "X", "cat": "Operator", "name": "aten::add", "pid": 1, "tid": 2, "ts": 1623143089861001, "dur": 5, "args": {"Input dims": [[2]]}},
+    {"args": {"correlation": 7, "stream": "3"}, "dur": 1, "ts": 1623143089861004, "tid": "stream 3", "pid": 0, "name": "k", "cat": "Kernel", "ph": "X"},
+    {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": 1623143089861002, "dur": 1, "args": {"correlation": 7}},
+    {"ph": "X", "cat": "Memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "pid": 0, "tid": 7, "ts": 1623143089861009, "dur": 1, "args": {"bytes": 12}},
+    {"ph": "X", "cat": "python_function", "name": "f", "pid": 1, "tid": 2, "ts": 1, "dur": 1}])json");
+  REQUIRE(trace.kernels.size() == 1);
+  CHECK(trace.kernels[0].api == 0);
+  CHECK(trace.strings[trace.ranges.at(0).name] == "aten::add, sizes = [[2]]");
+  CHECK(trace.utc_start_ns == 1623143089861001000);
+  REQUIRE(trace.mem_ops.size() == 1);
+  CHECK(trace.mem_ops[0].kind == MemOpKind::kHostToDevice);
+  CHECK(trace.mem_ops[0].src_kind == 1);
+  CHECK(trace.mem_ops[0].dst_kind == 3);
+  CHECK(trace.mem_ops[0].api == kNone);
+  REQUIRE(trace.stats.notes.size() == 1);
+  CHECK(trace.stats.notes[0].substr(0, 43) == "1 events of the category python_function ho");
+}
+
+TEST_CASE("damaged events are counted, the others kept") {
+  const auto damage = [](const std::string& event) {
+    const Trace trace = read_events(kOp + "," + event + "," + kOp);
+    CHECK(trace.ranges.size() == 2);
+    CHECK(trace.stats.rows_damaged.size() == 1);
+    return trace.stats.rows_damaged.empty() ? std::string() : trace.stats.rows_damaged.begin()->first;
+  };
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "dur": 1})") == "event without a time");
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": -1})") == "event that ends before it starts");
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": 1e15})") == "event with an impossible time");
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": "x", "tid": 9, "ts": 1, "dur": 1})") == "range without a thread");
+  CHECK(damage(R"({"ph": "X", "cat": "kernel" "name": "a"})") == "event that is not JSON");
+  CHECK(damage("{\"ph\": \"X\", \"name\": \"\xff\xfe\"}") == "event that is not JSON");
+  CHECK(damage("17") == "event that is no object");
+}
+
+TEST_CASE("a correlation id that two processes use links nothing") {
+  const auto call = [](int pid) {
+    return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": )" + std::to_string(pid) +
+           R"(, "tid": 1, "ts": 5, "dur": 1, "args": {"correlation": 3}})";
+  };
+  const std::string kernel = R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 1, "args": {"correlation": 3}})";
+  CHECK(read_events(call(1) + "," + kernel).kernels.at(0).api == 0);
+  const Trace two = read_events(call(1) + "," + call(2) + "," + kernel);
+  CHECK(two.kernels.at(0).api == kNone);
+  CHECK(two.stats.rows_damaged.at("correlation id that several processes use") == 1);
+}
+
+TEST_CASE("a trace of the CPU alone has no GPU data") {
+  const Trace trace = read_events(kOp);
+  CHECK_FALSE(trace.has_kernel_data);
+  CHECK_FALSE(trace.has_api_data);
+  CHECK(trace.has_range_data);
+  CHECK(trace.duration_ns == 10000);
+  CHECK(read_events("").ranges.empty());
+}
+
+TEST_CASE("a trace that is cut off is refused, with the place and what to do") {
+  const std::string whole = nl::test::unpacked_fixture("h200-llama/kineto.json.gz");
+  for (const std::size_t size : {whole.size() / 2, whole.size() - 400, std::size_t{900}}) {
+    const ScratchFile file(whole.substr(0, size));
+    try {
+      read_kineto_json(file.path);
+      FAIL("it was read");
+    } catch (const Error& error) {
+      CHECK(error.kind == ErrorKind::kInput);
+      CHECK(error.where.find(file.path.string() + ", byte ") == 0);
+      CHECK(error.hint.find("export the trace again") != std::string::npos);
+    }
+  }
+  try {
+    read_kineto_json(NL_FIXTURES "/onnxruntime/profile.json");
+    FAIL("it was read");
+  } catch (const Error& error) {
+    CHECK(error.hint.find("--ort") != std::string::npos);
+  }
+  // A PyTorch without Kineto, such as Debian's, writes no categories.
+  CHECK_THROWS_AS(read_text(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);
+}
+
+TEST_CASE("no flipped byte of a trace does harm") {
+  std::string text = nl::test::unpacked_fixture("h200-llama/kineto.json.gz").substr(0, 5000);
+  text = text.substr(0, text.rfind("},\n")) + "}]}";
+  REQUIRE(read_text(text).ranges.size() > 5);
+  ScratchFile file("");
+  for (std::size_t i = 0; i < text.size(); i += 11) {
+    for (const char byte : {'"', '}', '[', '\\', '\0', '\xff'}) {
+      std::string broken = text;
+      broken[i] = byte;
+      try {
+        file.write(broken);
+        read_kineto_json(file.path);
+      } catch (const Error& error) {
+        CHECK(error.kind == ErrorKind::kInput);
+      }
+    }
+  }
+}

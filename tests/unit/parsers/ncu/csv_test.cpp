@@ -1,0 +1,338 @@
+#include "parsers/ncu/csv.h"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "model/error.h"
+#include "parsers/ncu/csv_records.h"
+#include "parsers/ncu/metric_names.h"
+#include "parsers/ncu/numbers.h"
+#include "parsers/ncu/nvtx.h"
+#include "tests/catch.h"
+
+namespace {
+
+const std::string kLlama = NL_FIXTURES "/h200-llama/";
+const std::string kProbe = NL_FIXTURES "/h200-probe/";
+const std::string kTime = "gpu__time_duration.sum";
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  REQUIRE(stream.good());
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+std::string replace_all(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+// A raw page of one metric.
+std::string raw_page(const std::string& unit, const std::vector<std::string>& values, const std::string& metric = kTime) {
+  std::string text = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"" + metric + "\"\n";
+  text += "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"" + unit + "\"\n";
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += "\"" + std::to_string(i) + "\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"" + values[i] + "\"\n";
+  return text;
+}
+
+double only(const std::string& unit, const std::string& value) {
+  const auto report = nl::parse_ncu_csv(raw_page(unit, {value}), "test");
+  REQUIRE(report.launches.size() == 1);
+  REQUIRE(report.launches[0].metrics.count(kTime) == 1);
+  return report.launches[0].metrics.at(kTime);
+}
+
+std::uint64_t damaged_rows(const nl::NcuReport& report) {
+  std::uint64_t rows = 0;
+  for (const auto& [reason, count] : report.rows_damaged) rows += count;
+  return rows;
+}
+
+// Both printed the same number: to 6 decimals of a scaled unit (raw), or to 2 decimals of the base unit.
+// So they may differ by half a unit of the last place of either. ncu chooses one unit per column, by its
+// largest value.
+bool same_printed(double scaled, double base, double largest) {
+  const double unit_factor = largest >= 1e9 ? 1e9 : largest >= 1e6 ? 1e6 : 1e3;
+  const double tolerance = 0.5e-6 * unit_factor + 0.5e-2;
+  return std::abs(scaled - base) <= tolerance * 1.0001 + std::abs(base) * 1e-12;
+}
+
+}  // namespace
+
+TEST_CASE("one report printed with scaled and with base units gives the same launches and values") {
+  const auto scaled = nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
+  const auto base = nl::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
+  CHECK(scaled.page == "raw");
+  REQUIRE(scaled.launches.size() == 16);
+  REQUIRE(base.launches.size() == 16);
+  CHECK(scaled.rows_damaged.empty());
+  CHECK(base.rows_damaged.empty());
+  std::map<std::string, double> largest;
+  for (const auto& launch : base.launches)
+    for (const auto& [name, value] : launch.metrics) largest[name] = std::max(largest[name], std::abs(value));
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const auto& a = scaled.launches[i];
+    const auto& b = base.launches[i];
+    CHECK(a.kernel_name == b.kernel_name);
+    CHECK(a.grid == b.grid);
+    CHECK(a.text_metrics == b.text_metrics);
+    REQUIRE(a.metrics.size() == b.metrics.size());
+    for (const auto& [name, value] : a.metrics) {
+      INFO(name << " " << value << " " << b.metrics.at(name));
+      CHECK(same_printed(value, b.metrics.at(name), largest.at(name)));
+      ++compared;
+    }
+  }
+  CHECK(compared > 16 * 1500);
+  CHECK(scaled.launches[0].metrics.at(kTime) == Approx(3104).epsilon(1e-12));
+  CHECK(base.launches[0].metrics.at("dram__bytes.sum.per_second") == Approx(2061855670.10).epsilon(1e-12));
+  CHECK(base.launches[0].metrics.count("derived__local_spilling_requests_pct") == 0);  // "no data"
+  CHECK(base.launches[0].text_metrics.at("device__attribute_display_name") == "NVIDIA H200");
+}
+
+TEST_CASE("the details page agrees with the raw page where they overlap") {
+  const auto raw = nl::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
+  const auto details = nl::read_ncu_csv(kLlama + "ncu_decode_details.csv");
+  CHECK(details.page == "details");
+  CHECK(details.rows_damaged.empty());
+  REQUIRE(details.launches.size() == raw.launches.size());
+  std::set<std::string> overlap;
+  for (std::size_t i = 0; i < raw.launches.size(); ++i) {
+    CHECK(details.launches[i].kernel_name == raw.launches[i].kernel_name);
+    CHECK(details.launches[i].block == raw.launches[i].block);
+    for (const auto& [name, value] : details.launches[i].metrics) {
+      const auto found = raw.launches[i].metrics.find(name);
+      if (found == raw.launches[i].metrics.end()) continue;
+      overlap.insert(name);
+      INFO(name << " " << value << " " << found->second);
+      // Printed to two decimals of a unit up to giga, so to within half a hundredth of it.
+      const double unit = found->second >= 1e9 ? 1e9 : found->second >= 1e6 ? 1e6 : found->second >= 1e3 ? 1e3 : 1;
+      CHECK(std::abs(value - found->second) <= 0.00501 * unit + 0.00501);
+    }
+  }
+  // All names of the map that these sections hold.
+  CHECK(overlap.size() == 19);
+  CHECK(overlap.count(kTime) == 1);
+  CHECK(overlap.count("sm__throughput.avg.pct_of_peak_sustained_elapsed") == 1);
+  CHECK(overlap.count("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed") == 1);
+  CHECK(overlap.count("sm__warps_active.avg.pct_of_peak_sustained_active") == 1);
+  CHECK(details.launches[0].metrics.count("Launch Statistics/Threads") == 1);
+}
+
+TEST_CASE("demangled, mangled and details of one report are the same launches") {
+  const auto raw = nl::read_ncu_csv(kProbe + "ncu_prefill_raw.csv");
+  const auto mangled = nl::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv");
+  const auto details = nl::read_ncu_csv(kProbe + "ncu_prefill_details.csv");
+  REQUIRE(raw.launches.size() == 6);
+  REQUIRE(mangled.launches.size() == 6);
+  REQUIRE(details.launches.size() == 6);
+  CHECK(mangled.launches[0].kernel_name == "_ZN36_GLOBAL__N__3bf8baaf_8_probe_cu_main5scaleIfEEvPT_iS1_");
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(raw.launches[i].metrics == mangled.launches[i].metrics);
+    CHECK(raw.launches[i].metrics.at(kTime) == details.launches[i].metrics.at(kTime));
+    REQUIRE(raw.launches[i].ranges.size() == 1);
+    CHECK(raw.launches[i].ranges[0].domain == "LLM");
+    CHECK(raw.launches[i].ranges[0].name == "prefill");
+    CHECK(raw.launches[i].pid == 1838);
+    CHECK(details.launches[i].stream == raw.launches[i].stream);
+  }
+}
+
+TEST_CASE("a German or French print of the same report gives the same values") {
+  const std::string english = read_text(kLlama + "ncu_decode_raw_base.csv");
+  const auto expected = nl::parse_ncu_csv(english, "en");
+  // Only the metric cells change; the header, names and dimensions hold other commas and points.
+  const auto translate = [&](const std::string& group, const std::string& decimal) {
+    std::string out, row;
+    std::size_t lines = 0;
+    for (std::size_t at = 0; at < english.size();) {
+      const std::size_t end = std::min(english.find('\n', at), english.size());
+      row = english.substr(at, end - at);
+      at = end + 1;
+      if (++lines > 2) {
+        const std::size_t values = row.find("\",\"9.0\",") + 8;
+        std::string cells = replace_all(row.substr(values), "\",\"", "\x01");
+        cells = replace_all(replace_all(replace_all(cells, ",", "\x02"), ".", decimal), "\x02", group);
+        row = row.substr(0, values) + replace_all(cells, "\x01", "\",\"");
+      }
+      out += row + "\n";
+    }
+    return nl::parse_ncu_csv(out, "translated");
+  };
+  for (const auto& [group, decimal] : std::vector<std::pair<std::string, std::string>>{
+           {".", ","}, {" ", ","}, {"\xC2\xA0", ","}, {"\xE2\x80\xAF", ","}, {"'", "."}, {"\xE2\x80\x99", "."}, {"", ","}, {"", "."}}) {
+    INFO("group '" << group << "' decimal '" << decimal << "'");
+    const auto report = translate(group, decimal);
+    CHECK(report.rows_damaged.empty());
+    REQUIRE(report.launches.size() == expected.launches.size());
+    for (std::size_t i = 0; i < report.launches.size(); ++i) CHECK(report.launches[i].metrics == expected.launches[i].metrics);
+  }
+}
+
+TEST_CASE("a doubtful number is decided by the rest of the file, or counted") {
+  SECTION("the other values say that the comma groups") {
+    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "1,234,567"}), "test");
+    CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
+  }
+  SECTION("the other values say that the comma sets off decimals") {
+    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "0,25"}), "test");
+    CHECK(report.launches[0].metrics.at(kTime) == Approx(3670));
+  }
+  SECTION("a point that sets off decimals makes the comma a group mark") {
+    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "12.25"}), "test");
+    CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
+  }
+  SECTION("no kernel takes 3.67 ns") { CHECK(only("ns", "3,670") == 3670); }
+  SECTION("nothing decides it") {
+    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "12"}), "test");
+    CHECK(report.launches[0].metrics.empty());
+    CHECK(report.launches[1].metrics.at(kTime) == 12e3);
+    CHECK(report.rows_damaged.at("a number that two locales read differently") == 1);
+  }
+  SECTION("the file contradicts itself") {
+    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "0,25", "0.25"}), "test");
+    CHECK(report.launches[0].metrics.empty());
+    CHECK(damaged_rows(report) == 1);
+  }
+}
+
+TEST_CASE("units become ns, bytes, Hz and rates per second") {
+  CHECK(only("nsecond", "5") == 5);
+  CHECK(only("usecond", "5") == 5e3);
+  CHECK(only("us", "5") == 5e3);
+  CHECK(only("msecond", "5") == 5e6);
+  CHECK(only("ms", "5") == 5e6);
+  CHECK(only("second", "5") == 5e9);
+  CHECK(only("s", "5") == 5e9);
+  CHECK(only("Kbyte", "5") == 5e3);
+  CHECK(only("Gbyte", "5") == 5e9);
+  CHECK(only("KiB", "5") == 5 * 1024.0);
+  CHECK(only("MiB", "5") == 5 * 1048576.0);
+  CHECK(only("Mhz", "5") == 5e6);
+  CHECK(only("hz", "5") == 5);
+  CHECK(only("cycle/nsecond", "1.98") == Approx(1.98e9));
+  CHECK(only("byte/second", "5") == 5);
+  CHECK(only("Gbyte/s", "5") == 5e9);
+  CHECK(only("Kbyte/block", "5") == 5e3);
+  CHECK(only("inst/cycle", "0.5") == 0.5);
+  CHECK(only("register/thread", "32") == 32);
+  CHECK(only("%", "61.5") == 61.5);
+  CHECK(only("", "1.5e+06") == 1.5e6);
+  CHECK(only("", "-12") == -12);
+  CHECK(only("", "119 (3; 4; 112)") == 119);
+  const auto report = nl::parse_ncu_csv(raw_page("Xbyte", {"5"}), "test");
+  CHECK(report.launches[0].metrics.empty());
+  CHECK(report.rows_damaged.at("a number of the unknown unit Xbyte") == 1);
+}
+
+TEST_CASE("tool messages and the program's output may stand anywhere between the rows") {
+  std::string text = raw_page("ns", {"1000", "2000"});
+  const auto first_row = text.find("\"0\",\"7\"");
+  const auto second_row = text.find("\"1\",\"7\"");
+  text.insert(second_row, "tokens: 1,2,3\n==PROF== Profiling \"k\": 0%....100%\r\nunfinished line ");
+  text.insert(first_row, "\n\"a quoted greeting\", he said\n");
+  text = "\xEF\xBB\xBF==PROF== Connected to process 7\nloading ... " + replace_all(text, "\n", "\r\n");
+  const auto report = nl::parse_ncu_csv(text, "test");
+  REQUIRE(report.launches.size() == 2);
+  CHECK(report.launches[1].metrics.at(kTime) == 2000);
+  CHECK(report.rows_damaged.empty());
+  REQUIRE(report.tool_messages.size() == 2);
+  CHECK(report.tool_messages[1] == "==PROF== Profiling \"k\": 0%....100%");
+}
+
+TEST_CASE("a file cut off anywhere counts its last row and keeps the others") {
+  const std::string text = read_text(kProbe + "ncu_prefill_raw.csv");
+  const auto whole = nl::parse_ncu_csv(text, "whole");
+  const std::size_t last_row = text.rfind('\n', text.size() - 2) + 1;
+  for (const std::size_t cut : {last_row + 5, last_row + 200, last_row + 1001, text.size() - 2}) {
+    INFO("cut at " << cut - last_row);
+    const auto report = nl::parse_ncu_csv(text.substr(0, cut), "cut");
+    CHECK(report.launches.size() == whole.launches.size() - 1);
+    CHECK(damaged_rows(report) == 1);
+  }
+  const std::string details = read_text(kProbe + "ncu_prefill_details.csv");
+  const auto report = nl::parse_ncu_csv(details.substr(0, details.size() - 30), "cut");
+  CHECK(report.launches.size() == 6);
+  CHECK(damaged_rows(report) == 1);
+}
+
+TEST_CASE("a row cut off in the middle does not swallow the next") {
+  std::string text = raw_page("ns", {"1000", "2000", "3000"});
+  const auto second_row = text.find("\"1\",\"7\"");
+  const auto third_row = text.find("\"2\",\"7\"");
+  text = text.substr(0, second_row + 25) + "\n" + text.substr(third_row);
+  const auto report = nl::parse_ncu_csv(text, "test");
+  REQUIRE(report.launches.size() == 2);
+  CHECK(report.launches[1].metrics.at(kTime) == 3000);
+  CHECK(damaged_rows(report) == 1);
+}
+
+TEST_CASE("numbers without a row of units are left out and counted") {
+  std::string text = raw_page("ns", {"1000"});
+  const auto units = text.find("\"\",\"\"");
+  text.erase(units, text.find('\n', units) + 1 - units);
+  const auto report = nl::parse_ncu_csv(text, "test");
+  REQUIRE(report.launches.size() == 1);
+  CHECK(report.launches[0].metrics.empty());
+  CHECK(damaged_rows(report) == 1);
+}
+
+TEST_CASE("two tables in one file are both read") {
+  const auto report = nl::parse_ncu_csv(raw_page("ns", {"1000"}) + raw_page("us", {"2"}), "test");
+  REQUIRE(report.launches.size() == 2);
+  CHECK(report.launches[1].metrics.at(kTime) == 2000);
+}
+
+TEST_CASE("what is no ncu CSV is an error; nothing profiled is not") {
+  try {
+    nl::parse_ncu_csv("kernel,time\nfoo,1\n", "some.csv");
+    FAIL("no error");
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kInput);
+    CHECK(error.where == "some.csv");
+    CHECK(error.hint.find("ncu --import") != std::string::npos);
+  }
+  REQUIRE_THROWS_AS(nl::read_ncu_csv(NL_FIXTURES), nl::Error);
+  REQUIRE_THROWS_AS(nl::read_ncu_csv(kLlama + "no-such-file.csv"), nl::Error);
+  REQUIRE_THROWS_AS(nl::parse_ncu_csv("", "empty.csv"), nl::Error);
+  const auto nothing = nl::parse_ncu_csv("==WARNING== No kernels were profiled.\n", "none.csv");
+  CHECK(nothing.launches.empty());
+  CHECK(nothing.tool_messages.size() == 1);
+}
+
+TEST_CASE("range cells: domains, names with colons and quotes, start/end ids") {
+  std::vector<nl::NcuRange> ranges;
+  nl::read_ncu_ranges(
+      "1606  \"<default domain>:sample:none:none:none:none:none:none\"  "
+      "\"LLM:decode_all:none:none:none:none:REGISTERED:decode_all\"  "
+      "\"LLM:step 1:2:none:none:none:none:ASCII:step 1:2\"  "
+      "\"a:b:x:UINT64:3:ARGB:0xff00ff00:ASCII:x\"  "
+      "\"<default domain>:aten::mm, op \"7\":none:none:none:none:none:none\" ",
+      nl::RangeStyle::kPushPop, ranges);
+  nl::read_ncu_ranges(" \"12:LLM:decode:all:none:none:none:none:ASCII:decode:all\" ", nl::RangeStyle::kStartEnd, ranges);
+  nl::read_ncu_ranges("", nl::RangeStyle::kPushPop, ranges);
+  REQUIRE(ranges.size() == 6);
+  CHECK(ranges[0].domain.empty());
+  CHECK(ranges[0].name == "sample");
+  CHECK(ranges[1].domain == "LLM");
+  CHECK(ranges[2].name == "step 1:2");
+  CHECK(ranges[2].domain == "LLM");
+  CHECK(ranges[3].domain == "a:b");
+  CHECK(ranges[3].name == "x");
+  CHECK(ranges[4].name == "aten::mm, op \"7\"");
+  CHECK(ranges[5].domain == "LLM");
+  CHECK(ranges[5].name == "decode:all");
+  CHECK(ranges[5].style == nl::RangeStyle::kStartEnd);
+}
+
+TEST_CASE("the two Memory Throughputs of the details page are told apart") {
+  CHECK(nl::raw_metric_name("Memory Workload Analysis", "Memory Throughput", true) == "dram__bytes.sum.per_second");
+  CHECK(nl::raw_metric_name("GPU Speed Of Light Throughput", "Memory Throughput", false) ==
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  CHECK(nl::raw_metric_name("Command line profiler metrics", "dram__bytes.sum", false) == "dram__bytes.sum");
+}

@@ -1,0 +1,39 @@
+#include "parsers/nsys/strings.h"
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("UTF-8 is left as it is") {
+  for (const char* text : {"", "plain", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD", "\xED\x9F\xBF",
+                           "\xF4\x8F\xBF\xBF"})
+    CHECK(!mended_utf8(text).has_value());
+}
+
+TEST_CASE("what is not UTF-8 becomes U+FFFD, one for each longest beginning of a character") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(mended_utf8("a\xFF"
+                    "b") == "a" + bad + "b");
+  CHECK(mended_utf8("\xC3") == bad);  // cut short
+  CHECK(mended_utf8("\xE4\xB8") == bad);
+  CHECK(mended_utf8("\xF0\x9F\x98!") == bad + "!");
+  CHECK(mended_utf8("\xC0\xAF") == bad + bad);            // overlong
+  CHECK(mended_utf8("\xED\xA0\x80") == bad + bad + bad);  // a surrogate
+  CHECK(mended_utf8("\xF4\x90\x80\x80") == bad + bad + bad + bad);
+  CHECK(mended_utf8("\x80x\xC3\xA9") == bad + "x\xC3\xA9");
+}
+
+TEST_CASE("the version at the end of an API name goes only in the form that nsys takes away") {
+  CHECK(without_api_version("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
+  CHECK(without_api_version("cudaGraphLaunch_v10000") == "cudaGraphLaunch_v10000");
+  CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
+  CHECK(without_api_version("_v7000") == "");
+  CHECK(without_api_version("_v70") == "_v70");
+}
+
+TEST_CASE("calls that wait for the GPU are known by name") {
+  for (const char* name :
+       {"cudaDeviceSynchronize_v3020", "cuStreamSynchronize", "cudaEventSynchronize", "cudaStreamWaitEvent"})
+    CHECK(is_synchronising(name));
+  for (const char* name : {"cudaLaunchKernel", "cudaMalloc", "cudaEventRecord", ""}) CHECK(!is_synchronising(name));
+}

@@ -1,0 +1,71 @@
+#include "parsers/trtexec/json.h"
+
+#include "model/error.h"
+#include "tests/catch.h"
+#include "tests/unit/parsers/scratch_file.h"
+
+using namespace nl;
+using nl::test::ScratchFile;
+
+namespace {
+const std::filesystem::path kFolder = NL_FIXTURES "/trtexec";
+}
+
+TEST_CASE("trtexec's profile and layers: GPU time, and no host time made up") {
+  const OperatorTable table = read_trtexec(kFolder / "profile.json", kFolder / "layers_detailed.json");
+  CHECK(table.source == "trtexec");
+  CHECK(table.file == "profile.json");
+  REQUIRE(table.entries.size() == 5);
+  const OperatorEntry& first = table.entries[0];
+  CHECK(first.name == "/layers.0/qkv_proj + /layers.0/bias");
+  CHECK(first.type == "gemm");
+  CHECK(first.calls == 412);
+  CHECK_FALSE(first.host_time_known);
+  CHECK(first.cuda_total_ns == 31509900);
+  CHECK(first.cuda_self_ns == 31509900);
+  REQUIRE(first.shapes.size() == 1);
+  CHECK(first.shapes[0].text == "[[1, 256, 1024], [1024, 1536]]");
+  REQUIRE(first.kernels.size() == 1);
+  CHECK(first.kernels[0].name.substr(0, 15) == "sm90_xmma_gemm_");
+  CHECK(table.entries[1].name == "/layers.0/attention");
+  CHECK(table.entries[1].shapes.at(0).text == "[[]]");
+  CHECK(table.entries[4].name.substr(0, 12) == "Reformatting");
+  CHECK(table.entries[4].type.empty());
+  CHECK(table.cuda_ns == 4714120 + 31509900 + 1200040 + 20100300 + 18390000);
+  CHECK_FALSE(table.gpu_share);
+  CHECK(table.note == "GPU time of TensorRT's layers over 412 runs; host time is not known");
+}
+
+TEST_CASE("a layer file with names only says how to get more; none is fine too") {
+  const OperatorTable table = read_trtexec(kFolder / "profile.json", kFolder / "layers_names.json");
+  CHECK(table.entries[0].type.empty());
+  CHECK(table.note.find("--profilingVerbosity=detailed") != std::string::npos);
+  CHECK(read_trtexec(kFolder / "profile.json").entries.size() == 5);
+}
+
+TEST_CASE("layers of one name are one row, damaged rows are counted") {
+  const ScratchFile file(R"([{"name": "a", "timeMs": 1}, {"count": 2}, {"name": "a", "timeMs": 0.5}, {"name": "b"}, {"timeMs": 3}, 7,
+    {"name": "c", "timeMs": -1}, {"name": "d", "timeMs": 1e300}, {"name": "e", "timeMs": "1"}])");
+  const OperatorTable table = read_trtexec(file.path);
+  REQUIRE(table.entries.size() == 1);
+  CHECK(table.entries[0].calls == 4);
+  CHECK(table.entries[0].cuda_self_ns == 1500000);
+  CHECK(table.note.find("; 6 rows were damaged and are left out") != std::string::npos);
+}
+
+TEST_CASE("what is no file of trtexec is refused") {
+  for (const char* text : {"", "[", "{}", "[]", "[{\"name\": \"a\", \"timeMs\": 1}]", "[{\"count\": -1}]", "3", "\xff"}) {
+    INFO(text);
+    const ScratchFile file(text);
+    CHECK_THROWS_AS(read_trtexec(file.path), Error);
+    CHECK_THROWS_AS(read_trtexec(kFolder / "profile.json", file.path), Error);
+  }
+  CHECK_THROWS_AS(read_trtexec(kFolder / "absent.json"), Error);
+}
+
+TEST_CASE("strange layers do no harm") {
+  const ScratchFile file(R"({"Layers": [{}, {"Name": 3}, 7, null, {"Name": "/layers.0/mlp", "Inputs": [3]}, {"Name": "/layers.0/mlp", "Inputs": {}},
+    {"Name": "/layers.0/mlp", "Inputs": [{"Dimensions": ["x"]}], "LayerType": [], "TacticName": {}}]})");
+  const OperatorTable table = read_trtexec(kFolder / "profile.json", file.path);
+  for (const auto& entry : table.entries) CHECK(entry.shapes.empty());
+}

@@ -19,7 +19,7 @@
 #include "analysis/stages/timeline.h"
 #include "model/notes.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // PyTorch's operator ranges carry a running number, so that every call has a name of its own.
@@ -237,4 +237,4 @@ void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   fill_clock(trace, run);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 struct SummaryOptions {
   std::vector<std::string> stages = {"prefill", "decode"};
@@ -22,4 +22,4 @@ struct SummaryOptions {
 // phases leave warm-up iterations out; kernels, API calls and ranges are those of the whole capture.
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "orchestrator/machine/doctor.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 constexpr int kBlockedStatus = 4;  // the exit status of Error(kTool), see docs/exit-status.md
@@ -26,11 +26,11 @@ bool wants_colour() {
 }
 
 int print_checks(const DoctorFlags& flags) {
-  const Config config = load_config({.runner_file = flags.config, .sets = flags.sets});
-  const auto checks = diagnose(find_tools(config.tools), config);
-  const std::string text = flags.json ? checks_json(checks) : describe_checks(checks, wants_colour());
+  const orchestrator::Config config = orchestrator::load_config({.runner_file = flags.config, .sets = flags.sets});
+  const auto checks = orchestrator::diagnose(orchestrator::find_tools(config.tools), config);
+  const std::string text = flags.json ? orchestrator::checks_json(checks) : describe_checks(checks, wants_colour());
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return any_blocked(checks) ? kBlockedStatus : 0;
+  return orchestrator::any_blocked(checks) ? kBlockedStatus : 0;
 }
 
 }  // namespace
@@ -52,4 +52,4 @@ void add_doctor(CLI::App& app, std::function<int()>& action) {
   verb->callback([flags, &action] { action = [flags] { return print_checks(*flags); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -7,7 +7,7 @@
 #include "cli/verbs.h"
 #include "orchestrator/import.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 struct Flags {
@@ -17,11 +17,11 @@ struct Flags {
 };
 
 int import(const Flags& flags) {
-  ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
+  orchestrator::ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
                        .name = flags.name};
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
-  ImportRequest request;
-  request.config = load_config(config);
+  orchestrator::ImportRequest request;
+  request.config = orchestrator::load_config(config);
   request.nsys = flags.nsys;
   request.ncu.assign(flags.ncu.begin(), flags.ncu.end());
   request.collector.assign(flags.collector.begin(), flags.collector.end());
@@ -31,8 +31,8 @@ int import(const Flags& flags) {
   request.trtexec.assign(flags.trtexec.begin(), flags.trtexec.end());
   request.out = flags.out;
   request.copy = flags.copy;
-  ProcessLauncher launcher;
-  return print_result(import_captures(request, launcher), flags.json);
+  orchestrator::ProcessLauncher launcher;
+  return print_result(orchestrator::import_captures(request, launcher), flags.json);
 }
 
 }  // namespace
@@ -79,4 +79,4 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->callback([flags, &action] { action = [flags] { return import(*flags); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -11,7 +11,7 @@
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 struct PlanFlags : RunFlags {
@@ -19,23 +19,23 @@ struct PlanFlags : RunFlags {
 };
 
 int print_keys() {
-  for (const auto& key : config_keys()) {
+  for (const auto& key : orchestrator::config_keys()) {
     std::string allowed;
     for (const auto& value : key.allowed) allowed += fmt::format("{}{}", allowed.empty() ? ": " : ", ", value);
-    fmt::print("{:<28} {}\n{:<28} {}{}\n", key.path, key.help, "", config_type_name(key), allowed);
+    fmt::print("{:<28} {}\n{:<28} {}{}\n", key.path, key.help, "", orchestrator::config_type_name(key), allowed);
   }
   return 0;
 }
 
 int print_plan(const PlanFlags& flags) {
-  const Config config = load_config(config_request(flags));
-  const Toolset tools = find_tools(config.tools);
+  const orchestrator::Config config = orchestrator::load_config(config_request(flags));
+  const orchestrator::Toolset tools = orchestrator::find_tools(config.tools);
   // The stamp is not known before the run; everything else is as it will be.
   const std::filesystem::path fresh =
       std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
   const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
-  const Plan plan = make_plan(config, tools, bundle);
-  const std::string text = flags.json ? plan_json(plan) : describe_plan(plan);
+  const orchestrator::Plan plan = orchestrator::make_plan(config, tools, bundle);
+  const std::string text = flags.json ? orchestrator::plan_json(plan) : describe_plan(plan);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -56,4 +56,4 @@ void add_plan(CLI::App& app, std::function<int()>& action) {
   verb->callback([flags, &action] { action = [flags] { return flags->keys ? print_keys() : print_plan(*flags); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

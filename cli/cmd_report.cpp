@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "orchestrator/report.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 struct Flags {
@@ -18,7 +18,7 @@ struct Flags {
   bool json = false;
 };
 
-void print_json(const ReportResult& result) {
+void print_json(const orchestrator::ReportResult& result) {
   nlohmann::ordered_json out;
   out["run_id"] = result.run.run_id;
   out["folder"] = result.folder.string();
@@ -29,7 +29,7 @@ void print_json(const ReportResult& result) {
 }
 
 int report(const Flags& flags) {
-  const ReportResult result = report_bundle({flags.bundle, flags.rules, flags.out});
+  const orchestrator::ReportResult result = orchestrator::report_bundle({flags.bundle, flags.rules, flags.out});
   if (flags.json) {
     print_json(result);
   } else {
@@ -64,4 +64,4 @@ void add_report(CLI::App& app, std::function<int()>& action) {
   verb->callback([flags, &action] { action = [flags] { return report(*flags); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

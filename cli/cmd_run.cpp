@@ -10,35 +10,35 @@
 #include "cli/verbs.h"
 #include "orchestrator/run.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 struct Flags : RunFlags {
   bool dry_run = false, quiet = false, json = false, keep_env = false;
 };
 
-Config config_of(const Flags& flags) {
-  ConfigRequest request = config_request(flags);
+orchestrator::Config config_of(const Flags& flags) {
+  orchestrator::ConfigRequest request = config_request(flags);
   if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
-  return load_config(request);
+  return orchestrator::load_config(request);
 }
 
 int print_plan(const Flags& flags) {
-  const Config config = config_of(flags);
+  const orchestrator::Config config = config_of(flags);
   const std::filesystem::path bundle =
       !flags.out.empty()
           ? std::filesystem::path(flags.out)
           : std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
-  const Plan plan = make_plan(config, find_tools(config.tools), bundle);
-  const std::string text = flags.json ? plan_json(plan) : describe_plan(plan);
+  const orchestrator::Plan plan = orchestrator::make_plan(config, orchestrator::find_tools(config.tools), bundle);
+  const std::string text = flags.json ? orchestrator::plan_json(plan) : describe_plan(plan);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
 
 int run(const Flags& flags) {
   if (flags.dry_run) return print_plan(flags);
-  ProcessLauncher launcher;
-  return print_result(run_workload({config_of(flags), flags.out, flags.quiet}, launcher), flags.json);
+  orchestrator::ProcessLauncher launcher;
+  return print_result(orchestrator::run_workload({config_of(flags), flags.out, flags.quiet}, launcher), flags.json);
 }
 
 }  // namespace
@@ -66,4 +66,4 @@ void add_run(CLI::App& app, std::function<int()>& action) {
   verb->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -17,7 +17,7 @@
 #include "model/error.h"
 #include "parsers/nsys/sqlite.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ struct StatsOptions {
 
 void check_reports(const std::vector<std::string>& reports) {
   for (const std::string& report : reports) {
-    const auto& known = stats_report_names();
+    const auto& known = analysis::stats_report_names();
     if (std::find(known.begin(), known.end(), report) == known.end())
       throw Error(ErrorKind::kUsage, fmt::format("there is no report named '{}'", report), "--report",
                   fmt::format("the reports are {}", fmt::join(known, ", ")));
@@ -47,8 +47,8 @@ void check_file(const std::string& file) {
               fmt::format("nsys export --type sqlite --output {} {}", exported, file));
 }
 
-NsysTables tables_for(const std::vector<std::string>& reports) {
-  NsysTables tables{false, false, false, false};
+parsers::NsysTables tables_for(const std::vector<std::string>& reports) {
+  parsers::NsysTables tables{false, false, false, false};
   for (const std::string& report : reports) {
     bool projection = report == "nvtx_gpu_proj_sum", range_kernels = report == "nvtx_kern_sum";
     tables.kernels |= projection || range_kernels || report == "cuda_gpu_kern_sum";
@@ -60,9 +60,9 @@ NsysTables tables_for(const std::vector<std::string>& reports) {
 }
 
 std::string rendered(const StatTable& table, const std::string& format) {
-  if (format == "json") return stat_json(table);
-  if (format == "table") return stat_text(table);
-  return stat_csv(table);
+  if (format == "json") return exporters::stat_json(table);
+  if (format == "table") return exporters::stat_text(table);
+  return exporters::stat_csv(table);
 }
 
 // Whole or not at all: another name first, then the right one.
@@ -107,12 +107,12 @@ void put(const StatTable& table, const StatsOptions& options, bool first) {
 int stats(const StatsOptions& options) {
   check_reports(options.reports);
   check_file(options.file);
-  Trace trace = read_nsys_sqlite(options.file, tables_for(options.reports));
+  Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
   for (const auto& [reason, rows] : trace.stats.rows_damaged)
     fmt::print(stderr, "{}: {} rows: {}\n", options.file, rows, reason);
   bool any = false;
   for (const std::string& report : options.reports) {
-    StatTable table = make_stats_report(trace, report);
+    StatTable table = analysis::make_stats_report(trace, report);
     if (!table.missing.empty()) {
       fmt::print(stderr, "{}: {}\n", report, table.missing);
       continue;
@@ -127,7 +127,7 @@ int stats(const StatsOptions& options) {
 
 void add_stats(CLI::App& app, std::function<int()>& action) {
   auto options = std::make_shared<StatsOptions>();
-  for (std::string_view report : stats_report_names()) options->reports.emplace_back(report);
+  for (std::string_view report : analysis::stats_report_names()) options->reports.emplace_back(report);
   CLI::App* verb =
       app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the SQLite export of a report");
   verb->add_option("file", options->file, "SQLite export of an nsys report")->type_name("FILE.sqlite")->required();
@@ -148,8 +148,8 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
                   "  nl-stage stats --report nvtx_sum,nvtx_kern_sum --format table run.sqlite\n"
                   "  nl-stage stats -o summary run.sqlite\n\n"
                   "The exit status is 3 where the capture has the data of none of the reports.",
-                  fmt::join(stats_report_names(), ", ")));
+                  fmt::join(analysis::stats_report_names(), ", ")));
   verb->callback([options, &action] { action = [options] { return stats(*options); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

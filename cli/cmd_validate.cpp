@@ -16,7 +16,7 @@
 #include "model/error.h"
 #include "orchestrator/bundle/schema.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ int validate(const std::vector<std::string>& files) {
     fs::path file = name;
     if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
     try {
-      validate_run_json(read_file(file), file.string());
+      orchestrator::validate_run_json(read_file(file), file.string());
       fmt::print("{}: valid\n", file.string());
     } catch (const Error& error) {
       print_error(error);
@@ -59,4 +59,4 @@ void add_validate(CLI::App& app, std::function<int()>& action) {
   verb->callback([files, &action] { action = [files] { return validate(*files); }; });
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -1,6 +1,6 @@
 #include "cli/exit_status.h"
 
-namespace nl {
+namespace nl::cli {
 
 int exit_status_of(ErrorKind kind) {
   switch (kind) {
@@ -23,4 +23,4 @@ int exit_status_of(std::optional<ErrorKind> failure, int interrupt_signal) {
   return failure ? exit_status_of(*failure) : 0;
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -18,10 +18,10 @@ constexpr int kUsageStatus = 2;
 }  // namespace
 
 int main(int argc, char** argv) {
-  nl::cut_command(argc, argv);
+  nl::cli::cut_command(argc, argv);
   CLI::App app("Profile LLM inference with NVIDIA's tools: where the time of prefill and decode went, with evidence.",
                "nl-stage");
-  app.set_version_flag("--version", std::string("nl-stage ") + nl::version());
+  app.set_version_flag("--version", std::string("nl-stage ") + nl::orchestrator::version());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -33,13 +33,13 @@ int main(int argc, char** argv) {
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
       "`nl-stage VERB --help` has the flags and examples of each.");
   std::function<int()> action;
-  nl::add_run(app, action);
-  nl::add_plan(app, action);
-  nl::add_import(app, action);
-  nl::add_report(app, action);
-  nl::add_stats(app, action);
-  nl::add_doctor(app, action);
-  nl::add_validate(app, action);
+  nl::cli::add_run(app, action);
+  nl::cli::add_plan(app, action);
+  nl::cli::add_import(app, action);
+  nl::cli::add_report(app, action);
+  nl::cli::add_stats(app, action);
+  nl::cli::add_doctor(app, action);
+  nl::cli::add_validate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
@@ -48,11 +48,11 @@ int main(int argc, char** argv) {
   try {
     return action();
   } catch (const nl::Error& error) {
-    nl::print_error(error);
-    return nl::exit_status_of(error.kind);
+    nl::cli::print_error(error);
+    return nl::cli::exit_status_of(error.kind);
   } catch (const std::exception& broken) {
-    nl::print_error(
+    nl::cli::print_error(
         {nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug of nl-stage: please report it"});
-    return nl::exit_status_of(nl::ErrorKind::kInternal);
+    return nl::cli::exit_status_of(nl::ErrorKind::kInternal);
   }
 }

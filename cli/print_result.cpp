@@ -10,7 +10,7 @@
 #include "exporters/report/figure_text.h"
 #include "model/run_status.h"
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 double ms(double ns) { return ns / 1e6; }
@@ -46,11 +46,11 @@ void print_findings(const Run& run) {
   if (run.findings.empty()) return;
   fmt::print("\nwhat limits it\n");
   for (std::size_t i = 0; i < run.findings.size() && i < 3; ++i)
-    fmt::print("{:<7} {}\n", severity_word(run.findings[i].severity), run.findings[i].message);
+    fmt::print("{:<7} {}\n", exporters::severity_word(run.findings[i].severity), run.findings[i].message);
   if (run.findings.size() > 3) fmt::print("        and {} more in the report\n", run.findings.size() - 3);
 }
 
-void print_json(const RunResult& result, int status) {
+void print_json(const orchestrator::RunResult& result, int status) {
   nlohmann::ordered_json out;
   out["run_id"] = result.run.run_id;
   out["bundle"] = result.bundle.string();
@@ -70,7 +70,7 @@ void print_error(const Error& error) {
   if (!error.hint.empty()) fmt::print(stderr, "hint:  {}\n", error.hint);
 }
 
-int print_result(const RunResult& result, bool json) {
+int print_result(const orchestrator::RunResult& result, bool json) {
   const int status = exit_status_of(result.failure, result.interrupt_signal);
   if (json) {
     print_json(result, status);
@@ -87,4 +87,4 @@ int print_result(const RunResult& result, bool json) {
   return status;
 }
 
-}  // namespace nl
+}  // namespace nl::cli

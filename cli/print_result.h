@@ -2,13 +2,13 @@
 
 #include "orchestrator/run.h"
 
-namespace nl {
+namespace nl::cli {
 
 // How run and import end: the bundle, its top rows, what went wrong; or the same as JSON on stdout.
 // Returns the exit status.
-int print_result(const RunResult& result, bool json);
+int print_result(const orchestrator::RunResult& result, bool json);
 
 // error: … / where: … / hint: …, on stderr.
 void print_error(const Error& error);
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace nl {
+namespace nl::cli {
 namespace {
 
 std::vector<std::string> command_after_dashes;
@@ -38,7 +38,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("command", flags.command, "what to profile, after --")->type_name("");
 }
 
-ConfigRequest config_request(const RunFlags& flags) {
+orchestrator::ConfigRequest config_request(const RunFlags& flags) {
   return {.runner_file = flags.config,
           .model_file = flags.model,
           .sets = flags.sets,
@@ -47,4 +47,4 @@ ConfigRequest config_request(const RunFlags& flags) {
           .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
 }
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace nl {
+namespace nl::cli {
 
 // The flags that `plan` and `run` share: they name the configuration and the command.
 struct RunFlags {
@@ -24,6 +24,6 @@ void cut_command(int& argc, char** argv);
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 
-ConfigRequest config_request(const RunFlags& flags);
+orchestrator::ConfigRequest config_request(const RunFlags& flags);
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -8,7 +8,7 @@ class App;
 
 // main() calls cut_command() of cli/run_flags.h before it parses.
 // One function per verb: adds the subcommand, its flags and examples, and sets `action` when it is called.
-namespace nl {
+namespace nl::cli {
 
 void add_doctor(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
@@ -18,4 +18,4 @@ void add_run(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 
-}  // namespace nl
+}  // namespace nl::cli

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 // One decimal, halves away from zero. Only .25 and .75 are halves that a double can hold exactly; the
@@ -132,4 +132,4 @@ std::string stat_text(const StatTable& table) {
   return out;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

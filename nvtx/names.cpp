@@ -4,7 +4,7 @@
 #include <charconv>
 #include <system_error>
 
-namespace nl {
+namespace nl::nvtx {
 namespace {
 
 // What separates, quantifies or anchors in ncu's NVTX filter: Domain@Outer/*/Inner, "A,B", "[A", "A]".
@@ -92,4 +92,4 @@ std::string nsys_capture_filter(std::string_view domain, std::string_view name) 
   return domain.empty() ? range : range + '@' + escape(domain, "@");
 }
 
-}  // namespace nl
+}  // namespace nl::nvtx

@@ -7,7 +7,7 @@
 #include <vector>
 
 // The range vocabulary, and how a range is spelled for each tool.
-namespace nl {
+namespace nl::nvtx {
 
 inline constexpr std::string_view kLlmDomain = "LLM";
 inline constexpr std::string_view kPrefill = "prefill";
@@ -50,4 +50,4 @@ std::vector<std::string> ncu_include_filters(std::string_view stage);
 // One range for nsys' --nvtx-capture: range@domain, or the literal name.
 std::string nsys_capture_filter(std::string_view domain, std::string_view name);
 
-}  // namespace nl
+}  // namespace nl::nvtx

@@ -14,7 +14,7 @@
 #include "orchestrator/config/rules_file.h"
 #include "orchestrator/config/warmup_rule.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 std::optional<std::uint64_t> count_of(const ModelOptions& model, const char* attribute) {
@@ -27,8 +27,8 @@ std::optional<std::uint64_t> count_of(const ModelOptions& model, const char* att
   return count;
 }
 
-SummaryOptions summary_options(const Config& config) {
-  SummaryOptions options;
+analysis::SummaryOptions summary_options(const Config& config) {
+  analysis::SummaryOptions options;
   options.stages = config.run.stages;
   options.top_n_kernels = static_cast<std::size_t>(config.run.top_n_kernels);
   options.warmup = warmup_rule(config);
@@ -44,16 +44,16 @@ Knowledge load_knowledge(const Config& config) {
 }
 
 void analyse_trace(const Trace& trace, const Config& config, Run& run) {
-  summarise(trace, summary_options(config), run);
-  add_operators(trace, {}, run);
-  add_layers(trace, run);
+  analysis::summarise(trace, summary_options(config), run);
+  analysis::add_operators(trace, {}, run);
+  analysis::add_layers(trace, run);
 }
 
 void explain(const Knowledge& knowledge, Run& run) {
-  fill_efficiency(knowledge.devices, run);
-  fill_dram_use(run);
-  fill_roofline(run);
-  judge(knowledge.rules, run);
+  analysis::fill_efficiency(knowledge.devices, run);
+  analysis::fill_dram_use(run);
+  analysis::fill_roofline(run);
+  analysis::judge(knowledge.rules, run);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 #include "model/trace.h"
 #include "orchestrator/config/config.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // What the analysis is told by files: the peaks of known GPUs, and the rules for the findings.
 struct Knowledge {
@@ -26,4 +26,4 @@ void analyse_trace(const Trace& trace, const Config& config, Run& run);
 // findings.
 void explain(const Knowledge& knowledge, Run& run);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -28,7 +28,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 std::vector<fs::path> all_inputs(const ImportRequest& request) {
@@ -99,26 +99,26 @@ class Import {
   Trace trace() {
     if (!request_.nsys.empty()) {
       const fs::path sqlite = sqlite_of(request_.nsys);
-      Trace trace = read_nsys_sqlite(sqlite);
+      Trace trace = parsers::read_nsys_sqlite(sqlite);
       describe_capture_machine(sqlite, trace, run_);
       return trace;
     }
     if (!request_.collector.empty())
       return import_collector_files(request_.collector, bundle_.path() / "collector" / "run.sqlite");
-    if (!request_.kineto.empty()) return read_kineto_json(request_.kineto);
-    return request_.ort.empty() ? Trace() : read_ort_profile(request_.ort[0]);
+    if (!request_.kineto.empty()) return parsers::read_kineto_json(request_.kineto);
+    return request_.ort.empty() ? Trace() : parsers::read_ort_profile(request_.ort[0]);
   }
 
   // What was given beside the capture: each a table of operators of its own.
   void join_operators() {
     const bool kineto_beside = !request_.nsys.empty() || !request_.collector.empty();
-    if (kineto_beside && !request_.kineto.empty()) join_operators_of(read_kineto_json(request_.kineto), "kineto", request_.kineto);
+    if (kineto_beside && !request_.kineto.empty()) join_operators_of(parsers::read_kineto_json(request_.kineto), "kineto", request_.kineto);
     const bool ort_beside = kineto_beside || !request_.kineto.empty();
     for (std::size_t i = ort_beside ? 0 : 1; i < request_.ort.size(); ++i)
-      join_operators_of(read_ort_profile(request_.ort[i]), "onnxruntime", request_.ort[i]);
+      join_operators_of(parsers::read_ort_profile(request_.ort[i]), "onnxruntime", request_.ort[i]);
     if (request_.trtexec.empty()) return;
     run_.operators.push_back(
-        read_trtexec(request_.trtexec[0], request_.trtexec.size() > 1 ? request_.trtexec[1] : fs::path()));
+        parsers::read_trtexec(request_.trtexec[0], request_.trtexec.size() > 1 ? request_.trtexec[1] : fs::path()));
     run_.operators_note.clear();
   }
 
@@ -127,20 +127,20 @@ class Import {
     for (const auto& file : request_.ncu) {
       const fs::path csv = csv_of(file);
       if (verdict_.stopped()) return;
-      NcuReport report = read_ncu_csv(csv);
+      NcuReport report = parsers::read_ncu_csv(csv);
       all.launches.insert(all.launches.end(), report.launches.begin(), report.launches.end());
       for (const auto& [reason, rows] : report.rows_damaged) all.rows_damaged[reason] += rows;
     }
     if (request_.ncu.empty()) return;
-    const NcuMatch match = match_ncu(all, trace, run_);
+    const analysis::NcuMatch match = analysis::match_ncu(all, trace, run_);
     judge_match(match, "ncu");
   }
 
   void join_counters(const Trace& trace) {
     if (request_.counters.empty()) return;
-    const CounterReport report = read_collector_counters(request_.counters);
-    apply_stage_counters(report, run_);
-    if (!report.kernels.launches.empty()) judge_match(match_ncu(report.kernels, trace, run_, "CUPTI"), "CUPTI");
+    const CounterReport report = parsers::read_collector_counters(request_.counters);
+    analysis::apply_stage_counters(report, run_);
+    if (!report.kernels.launches.empty()) judge_match(analysis::match_ncu(report.kernels, trace, run_, "CUPTI"), "CUPTI");
     if (!report.windows.empty() || !report.kernels.launches.empty()) return;
     const std::string trouble = counter_trouble(report.notes);
     verdict_.add(ErrorKind::kCapture, "the counter files hold no counters",
@@ -149,7 +149,7 @@ class Import {
   }
 
  private:
-  void judge_match(const NcuMatch& match, const std::string& tool) {
+  void judge_match(const analysis::NcuMatch& match, const std::string& tool) {
     if (match.matched == 0 && run_.kernels)
       verdict_.add(ErrorKind::kCapture, fmt::format("none of the launches that {} measured is a kernel of this trace", tool),
                    match.unmatched_launches.empty() ? fmt::format("the {} files hold no launch", tool)
@@ -161,7 +161,7 @@ class Import {
   }
 
   void join_operators_of(const Trace& other, const std::string& source, const fs::path& file) {
-    add_operator_table_from(other, source, file.filename().string(), run_);
+    analysis::add_operator_table_from(other, source, file.filename().string(), run_);
     for (const auto& note : other.stats.notes)
       run_.import_stats.notes.push_back(file.filename().string() + ": " + note);
     for (const auto& [reason, rows] : other.stats.rows_damaged)
@@ -273,4 +273,4 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   return {std::move(run), bundle.path(), verdict.failure(), verdict.interrupt_signal()};
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 
 #include "orchestrator/run.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct ImportRequest {
   Config config;                           // stages, top-N, name, artifacts.dir, tools
@@ -24,4 +24,4 @@ struct ImportRequest {
 // changed; the bundle names them with their sha256. Throws Error(kInput) where one cannot be read.
 RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

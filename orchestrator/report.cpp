@@ -20,7 +20,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 using nlohmann::ordered_json;
@@ -44,7 +44,7 @@ std::string read_text(const fs::path& file) {
 // The reader knows the place inside the file, not the file's name.
 Run read_run(const std::string& text, const fs::path& file) {
   try {
-    return run_from_json(text);
+    return exporters::run_from_json(text);
   } catch (Error& error) {
     constexpr std::string_view kName = "run.json";
     if (error.where.starts_with(kName)) error.where = file.string() + error.where.substr(kName.size());
@@ -109,9 +109,9 @@ class Report {
 
  private:
   void judge_anew() {
-    judge(load_rules(shipped_rules(), request_.rules), result_.run);
+    analysis::judge(load_rules(shipped_rules(), request_.rules), result_.run);
     result_.run.schema_version = kRunSchemaVersion;
-    text_ = run_to_json(result_.run);
+    text_ = exporters::run_to_json(result_.run);
     validate_run_json(text_);
     result_.notes.push_back(fmt::format("judged anew: {} findings, {} rules abstained", result_.run.findings.size(), result_.run.abstentions.size()));
   }
@@ -127,7 +127,7 @@ class Report {
       return;
     }
     WholeFile out(result_.folder / kTimelineFile);
-    const auto summary = write_perfetto(*result_.run.timeline, [&](std::string_view piece) { out.append(piece); });
+    const auto summary = exporters::write_perfetto(*result_.run.timeline, [&](std::string_view piece) { out.append(piece); });
     out.commit();
     result_.files.emplace_back(kTimelineFile);
     result_.notes.push_back(fmt::format("{} shows {}: the bundle has no {}", kTimelineFile, summary.note, kTraceFile));
@@ -146,4 +146,4 @@ ReportResult report_bundle(const ReportRequest& request) {
   return Report(request, file, read_text(file)).write();
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

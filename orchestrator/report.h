@@ -7,7 +7,7 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct ReportRequest {
   std::filesystem::path bundle;    // its folder, or its run.json
@@ -27,4 +27,4 @@ struct ReportResult {
 // written. Nothing is written before all of that has been read.
 ReportResult report_bundle(const ReportRequest& request);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -14,7 +14,7 @@
 #include "orchestrator/capture/weigh_passes.h"
 #include "parsers/nsys/sqlite.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 void refuse_blocked(const std::vector<Check>& checks) {
@@ -62,7 +62,7 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
 
 Trace import_capture(const Capture& capture, Verdict& verdict) {
   try {
-    if (!capture.nsys_sqlite.empty()) return read_nsys_sqlite(capture.nsys_sqlite);
+    if (!capture.nsys_sqlite.empty()) return parsers::read_nsys_sqlite(capture.nsys_sqlite);
     if (!capture.collector_files.empty())
       return import_collector_files(capture.collector_files, capture.collector_files[0].parent_path() / "run.sqlite");
   } catch (const Error& error) {
@@ -160,4 +160,4 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   return {std::move(run), bundle.path(), verdict.failure(), verdict.interrupt_signal()};
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

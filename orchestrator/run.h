@@ -8,7 +8,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/capture/launch.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct RunRequest {
   Config config;
@@ -27,4 +27,4 @@ struct RunResult {
 // a wrong configuration, a missing tool or program, an output folder that cannot be written.
 RunResult run_workload(const RunRequest& request, Launcher& launcher);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace nl {
+namespace nl::parsers {
 
 MemOpKind copy_kind(std::int64_t number) {
   switch (number) {
@@ -32,4 +32,4 @@ std::string copy_label(std::int64_t number) {
   return std::string("[CUDA memcpy ") + kNames[known ? number : 0] + "]";
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

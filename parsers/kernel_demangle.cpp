@@ -5,7 +5,7 @@
 
 #include <cxxabi.h>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
@@ -55,4 +55,4 @@ std::string_view short_kernel_name(std::string_view demangled) {
   return name.empty() ? demangled : name;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl {
+namespace nl::parsers {
 
 // What the mangled name of a kernel says, as the C++ library writes it; the name itself where it is none (C
 // kernels, Triton's). nsys has a demangler of its own and writes the same name in other words: join on the
@@ -13,4 +13,4 @@ std::string demangled_kernel(const std::string& mangled);
 // "void at::native::reduce_kernel<512, 1, …>(…)" → "reduce_kernel", as nsys' shortName.
 std::string_view short_kernel_name(std::string_view demangled);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -1,6 +1,6 @@
 #include "parsers/trace_places.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 template <typename Key>
@@ -55,4 +55,4 @@ void TracePlaces::finish() {
     for (Queue& queue : trace_.queues) queue.process = 0;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

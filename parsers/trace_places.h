@@ -9,7 +9,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // Processes, threads, queues and kernel shapes of a trace, numbered as they are met in a JSON trace.
 class TracePlaces {
@@ -37,4 +37,4 @@ class TracePlaces {
   std::uint32_t last_thread_ = kNone;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

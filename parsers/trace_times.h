@@ -5,7 +5,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // What is wrong with an event's times, or nullptr.
 inline const char* damage_of(std::optional<Ns> start_ns, std::optional<Ns> duration_ns) {
@@ -17,4 +17,4 @@ inline const char* damage_of(std::optional<Ns> start_ns, std::optional<Ns> durat
   return possible ? nullptr : "event with an impossible time";
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

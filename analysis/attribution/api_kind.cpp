@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace nl {
+namespace nl::analysis {
 
 ApiKind kind_of_api(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -33,4 +33,4 @@ CallsByThread::CallsByThread(const Trace& trace) : trace_(trace), first_(trace.t
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 struct ApiKind {
   bool waits = false;     // returns only when the GPU has done something: synchronising calls, blocking copies
@@ -53,4 +53,4 @@ class CallsByThread {
   std::vector<std::size_t> first_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

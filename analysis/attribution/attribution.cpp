@@ -6,7 +6,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::analysis {
 
 RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns) : trace_(trace), open_end_ns_(open_end_ns) {
   lanes_.resize(trace.threads.size());
@@ -140,4 +140,4 @@ const std::vector<std::uint32_t>& RangeCursor::enclosing(const ApiCall& call) {
   return found_;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

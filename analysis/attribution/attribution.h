@@ -6,7 +6,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // Which ranges enclose an API call: those of the same thread that start at or before it and end at or
 // after it. A range that another thread ended encloses nothing, as nsys has it.
@@ -107,4 +107,4 @@ class LaunchOrder {
   std::vector<std::uint32_t> kernels_, mem_ops_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The rows in the order of their start; empty where they stand in it already, as they nearly always do.
 template <class Row>
@@ -85,4 +85,4 @@ void visit_gpu_work_if(const Trace& trace, Keep keep, Visitor&& visitor) {
                  StartCursor<GraphRun>(trace.graph_runs, start_order_of(trace.graph_runs, keep)), visitor);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

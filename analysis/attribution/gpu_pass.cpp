@@ -7,7 +7,7 @@
 #include "analysis/budget/activity.h"
 #include "analysis/attribution/gpu_order.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // The time in which any stage range of a process is open, in disjoint spans.
@@ -112,4 +112,4 @@ GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const st
   return pass.finish(table.stages().size());
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

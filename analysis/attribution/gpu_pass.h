@@ -10,7 +10,7 @@
 #include "analysis/stages/windows.h"
 #include "model/stage.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // Everything that the one pass over the GPU's work finds out.
 struct GpuPass {
@@ -25,4 +25,4 @@ struct GpuPass {
 GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen,
                            const IterationPlan& plan, const std::vector<Window>& windows, const PhasePartition& phases);
 
-}  // namespace nl
+}  // namespace nl::analysis

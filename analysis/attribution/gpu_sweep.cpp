@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace nl {
+namespace nl::analysis {
 
 GpuSweeper::GpuSweeper(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                        const std::vector<Window>& windows, const std::vector<std::uint32_t>& chosen)
@@ -73,4 +73,4 @@ KernelGroup& GpuSweeper::kernel_group(const Kernel& kernel) {
   return sweep_.kernels[id];
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -10,7 +10,7 @@
 #include "analysis/stages/surroundings.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // GPU time of a set of intervals that arrive in the order of their start.
 struct BusyTime {
@@ -87,4 +87,4 @@ class GpuSweeper {
   GpuSweep sweep_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

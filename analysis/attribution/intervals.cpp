@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr double kConfidence = 0.95;
@@ -68,4 +68,4 @@ std::optional<Interval> difference_95(const std::vector<double>& a, double b) {
   return around(b - of_a.mean, std::sqrt(of_a.variance * (1 + 1 / count)), count - 1);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

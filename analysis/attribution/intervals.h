@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-namespace nl {
+namespace nl::analysis {
 
 struct Interval {
   double low = 0, high = 0;
@@ -19,4 +19,4 @@ std::optional<Interval> difference_95(const std::vector<double>& a, const std::v
 // The same for a single b, which is taken to scatter as the values of `a` do.
 std::optional<Interval> difference_95(const std::vector<double>& a, double b);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 using Words = std::initializer_list<std::string_view>;
@@ -91,4 +91,4 @@ KernelClass classify_kernel(std::string_view name) {
   return classify_lower(lower);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace nl {
+namespace nl::analysis {
 
 enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kOther };
 
@@ -12,4 +12,4 @@ enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, 
 // as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 bool is_word_char(char c) {
@@ -181,4 +181,4 @@ KernelNames::Found KernelNames::find(std::string_view name) const {
   return found;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -10,7 +10,7 @@
 //   nsys   void at::native::reduce_kernel<(int)512, (int)1, at::native::memory::Load<(bool)1>>(T3)
 //   ncu    void at::reduce_kernel<512, 1, memory::Load<1>>(T3)              (its rename rules shorten)
 //   CUPTI  void at::native::reduce_kernel<512, 1, at::native::memory::Load<true> >(T3)
-namespace nl {
+namespace nl::analysis {
 
 // The name without casts before literals, without namespaces, with one way to write blanks, anonymous
 // namespaces, booleans, integer suffixes and lambdas. Two spellings of one kernel have the same key; two
@@ -43,4 +43,4 @@ class KernelNames {
   std::unordered_multimap<std::string, std::size_t> by_key_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "analysis/attribution/attribution.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr Ns kLongAgo = std::numeric_limits<Ns>::min();
@@ -30,7 +30,7 @@ class StageOfRange {
     // Nearly all ranges of a framework have names of their own: those must not fill the table.
     const std::string& domain = trace_.strings[range.domain];
     const std::string_view start = domain.empty() ? std::string_view(trace_.strings[range.name]) : std::string_view(domain);
-    if (start.substr(0, kLlmDomain.size()) != kLlmDomain) return kNone;
+    if (start.substr(0, nvtx::kLlmDomain.size()) != nvtx::kLlmDomain) return kNone;
     const std::uint64_t key = std::uint64_t{range.domain.value} << 32 | range.name.value;
     const auto [found, added] = known_.try_emplace(key, kNone);
     if (added) found->second = lookup(range);
@@ -39,9 +39,9 @@ class StageOfRange {
 
  private:
   std::uint32_t lookup(const Range& range) {
-    std::string stage = stage_of(trace_.strings[range.domain], trace_.strings[range.name]);
+    std::string stage = nvtx::stage_of(trace_.strings[range.domain], trace_.strings[range.name]);
     if (stage.empty()) return kNone;
-    if (stage == kDecodeStep) stage = "decode";
+    if (stage == nvtx::kDecodeStep) stage = "decode";
     const auto at = std::find(stages_.begin(), stages_.end(), stage);
     if (at == stages_.end()) {
       stages_.push_back(stage);
@@ -287,4 +287,4 @@ RangeTally tally_ranges(const Trace& trace, const RangeItems& items) {
   return tally;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

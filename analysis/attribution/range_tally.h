@@ -8,7 +8,7 @@
 #include "model/trace.h"
 
 // Host and GPU time of kinds of ranges: operators with their shapes, or layers.
-namespace nl {
+namespace nl::analysis {
 
 // Which ranges count, and as what. An item is a name with a shape; several items make up one group.
 struct RangeItems {
@@ -53,4 +53,4 @@ bool is_never_closed(const Trace& trace, const Range& range);
 // GPU's work, whose cost does not depend on how many ranges there are while calls stay between the same two.
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
 
-}  // namespace nl
+}  // namespace nl::analysis

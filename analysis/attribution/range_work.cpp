@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace nl {
+namespace nl::analysis {
 
 std::vector<std::uint32_t> by_time(const RangeTally& tally, const std::vector<std::string>& names) {
   std::vector<std::uint32_t> order;
@@ -28,4 +28,4 @@ std::vector<OperatorKernel> top_work(const Trace& trace, const GroupTime& time, 
   return work;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/attribution/api_kind.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr Ns kSmallKernelNs = 10'000;
@@ -189,4 +189,4 @@ std::vector<StageActivity> ActivitySweep::finish() {
   return result;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

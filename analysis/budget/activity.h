@@ -8,7 +8,7 @@
 #include "model/stage.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // Which stages have a measured window open in a process or thread, at times that only grow.
 class OpenStages {
@@ -67,4 +67,4 @@ class ActivitySweep {
   std::vector<StageState> stages_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

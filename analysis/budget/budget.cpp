@@ -4,7 +4,7 @@
 
 #include "analysis/stages/windows.h"
 
-namespace nl {
+namespace nl::analysis {
 
 WaitingTime::WaitingTime(const Trace& trace) : calls_(trace), kinds_(trace), at_(calls_.threads()) {
   for (std::uint32_t i = 0; i < at_.size(); ++i) at_[i] = calls_.first(i);
@@ -161,4 +161,4 @@ Ns BudgetSweep::busy_ns() const {
   return busy;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "model/stage.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The union of intervals that arrive in the order of their start.
 class CoveredTime {
@@ -114,4 +114,4 @@ class BudgetSweep {
   std::vector<BudgetSum> sums_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

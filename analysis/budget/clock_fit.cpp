@@ -1,6 +1,6 @@
 #include "analysis/budget/clock_fit.h"
 
-namespace nl {
+namespace nl::analysis {
 
 void fill_clock(const Trace& trace, Run& run) {
   run.clock = {};
@@ -19,4 +19,4 @@ void fill_clock(const Trace& trace, Run& run) {
   run.clock.share_of_shortest_stage = static_cast<double>(*run.clock.error_ns) / *run.clock.shortest_stage_ns;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

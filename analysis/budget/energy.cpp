@@ -8,7 +8,7 @@
 
 #include "analysis/budget/energy_curve.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::uint64_t kLeastUpdates = 5;
@@ -194,4 +194,4 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
   return energy;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -13,7 +13,7 @@
 #include "model/trace.h"
 
 // Joules of stages, from readings of the GPUs' meters.
-namespace nl {
+namespace nl::analysis {
 
 using UtcWindow = std::pair<Ns, Ns>;  // from, to, since the epoch
 
@@ -41,4 +41,4 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
 inline constexpr std::uint64_t kSlowingReasons = 0x04 | 0x08 | 0x20 | 0x40 | 0x80;
 std::string_view throttle_word(std::uint64_t bit);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::analysis {
 
 EnergyCurve EnergyCurve::of_counter(const std::vector<PowerSample>& samples, std::int32_t device) {
   EnergyCurve curve;
@@ -72,4 +72,4 @@ std::vector<UtcWindow> united(std::vector<UtcWindow> windows) {
   return joined;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/budget/energy.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The energy that one GPU has used by a moment, from its readings in one pass.
 class EnergyCurve {
@@ -32,4 +32,4 @@ class EnergyCurve {
 // Sorted, and overlapping ones joined.
 std::vector<UtcWindow> united(std::vector<UtcWindow> windows);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -1,7 +1,7 @@
 #include "analysis/budget/energy.h"
 #include "analysis/stages/windows.h"
 
-namespace nl {
+namespace nl::analysis {
 
 std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup,
                                         const std::vector<StageEntry>& stages) {
@@ -23,4 +23,4 @@ std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& wa
   return found;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/windows.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr const char* kWholeRun = "whole run";
@@ -176,4 +176,4 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
   return result;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

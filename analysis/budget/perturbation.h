@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 // What profiling cost: unprofiled passes of a workload against profiled ones.
-namespace nl {
+namespace nl::analysis {
 
 inline constexpr double kSlowdownLimit = 0.10;  // more is warned of
 
@@ -35,4 +35,4 @@ PassTimes pass_times(const std::string& profiler, const Trace& trace, const Warm
 // own (ncu takes the place of the stopwatch) is compared by the whole run.
 Perturbation compare_passes(const std::vector<PassTimes>& passes);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -11,7 +11,7 @@
 #include "model/sampled_metric.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr const char* kDuration = "gpu__time_duration.sum";
@@ -143,7 +143,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
   for (const auto& [reason, rows] : report.rows_damaged) run.import_stats.rows_damaged["counters: " + reason] += rows;
   std::map<std::string, Windows> by_stage;
   for (const WindowCounters& window : report.windows)
-    if (const std::string stage = stage_of(window.domain, window.name); !stage.empty()) by_stage[stage].push_back(&window);
+    if (const std::string stage = nvtx::stage_of(window.domain, window.name); !stage.empty()) by_stage[stage].push_back(&window);
   if (by_stage.empty()) return;
   for (StageEntry& stage : run.stages) {
     const auto found = by_stage.find(stage.name);
@@ -160,4 +160,4 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
     run.import_stats.notes.push_back(fmt::format("counters were measured for {}, which is no stage of the trace", stage));
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

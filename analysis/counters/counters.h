@@ -4,7 +4,7 @@
 #include "model/run.h"
 
 // What the GPU's counters say of the stages.
-namespace nl {
+namespace nl::analysis {
 
 // Fills StageEntry::counters of run.stages: sums for one window on average, percentages over all windows that count.
 // DRAM % waits for the peaks: fill_dram_use. A percentage of the active cycles is weighted by these where they were
@@ -13,4 +13,4 @@ namespace nl {
 // window of its own gets a note, where others have some. The report's notes and damage go to run.import_stats.
 void apply_stage_counters(const CounterReport& report, Run& run);
 
-}  // namespace nl
+}  // namespace nl::analysis

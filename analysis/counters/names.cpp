@@ -1,6 +1,6 @@
 #include "analysis/counters/names.h"
 
-namespace nl {
+namespace nl::analysis {
 
 std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names) {
   for (const char* name : names)
@@ -27,4 +27,4 @@ std::optional<double> tensor_pct_of(const Metrics& metrics) {
                                 "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include <string_view>
 
 // What the names of the GPU's metrics tell: unit__counter.rollup.submetric, "dram__bytes_read.sum.per_second".
-namespace nl {
+namespace nl::analysis {
 
 using Metrics = std::map<std::string, double>;
 
@@ -21,4 +21,4 @@ std::optional<double> dram_bytes_of(const Metrics& metrics);
 std::optional<double> dram_pct_of(const Metrics& metrics);
 std::optional<double> tensor_pct_of(const Metrics& metrics);
 
-}  // namespace nl
+}  // namespace nl::analysis

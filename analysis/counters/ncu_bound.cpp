@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr double kBusyPct = 60;
@@ -40,4 +40,4 @@ std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<
   return classify_bound(sm_pct, memory_pct).by;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The busiest part of the memory system, in % of its peak.
 std::optional<double> memory_throughput(const std::map<std::string, double>& metrics);
@@ -24,4 +24,4 @@ struct NcuBound {
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct);
 std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct);
 
-}  // namespace nl
+}  // namespace nl::analysis

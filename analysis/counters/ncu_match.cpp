@@ -15,7 +15,7 @@
 #include "analysis/stats/time_summary.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr const char* kRegisters = "launch__registers_per_thread";
@@ -72,7 +72,7 @@ void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
 std::optional<std::string> innermost_stage(const NcuLaunch& launch) {
   std::optional<std::string> stage;
   for (const NcuRange& range : launch.ranges)
-    if (std::string found = stage_of(range.domain, range.name); !found.empty()) stage = std::move(found);
+    if (std::string found = nvtx::stage_of(range.domain, range.name); !found.empty()) stage = std::move(found);
   return stage;
 }
 
@@ -278,4 +278,4 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std
   return result;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

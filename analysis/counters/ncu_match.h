@@ -7,7 +7,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 struct NcuMatch {
   std::size_t matched = 0;
@@ -20,4 +20,4 @@ struct NcuMatch {
 // `measured_by`: "ncu", or "CUPTI" for our own counters, whose DRAM % is derived from the bytes and the duration.
 NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by = "ncu");
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "analysis/counters/names.h"
 #include "model/sampled_metric.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 using Spans = std::vector<std::pair<Ns, Ns>>;
@@ -247,4 +247,4 @@ void fill_sampling(const Trace& trace, const StageTable& table, const std::vecto
   for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, run);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "model/trace.h"
 
 // What samples of the GPU's counters and of its warps' program counters say of stages, kernels and the whole capture.
-namespace nl {
+namespace nl::analysis {
 
 inline constexpr std::size_t kMostCurveValues = 600;
 
@@ -24,4 +24,4 @@ void fill_sampling(const Trace& trace, const StageTable& table, const std::vecto
 // out. "selected" is no stall: that warp issued. What names no reason (samples dropped, a full buffer) has no share.
 void fill_stalls(const Trace& trace, Run& run);
 
-}  // namespace nl
+}  // namespace nl::analysis

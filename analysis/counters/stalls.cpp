@@ -5,7 +5,7 @@
 
 #include "analysis/counters/sampling.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::string_view kPrefix = "smsp__pcsamp_warps_issue_stalled_";
@@ -45,4 +45,4 @@ void fill_stalls(const Trace& trace, Run& run) {
   if (!any) run.import_stats.notes.push_back("stalls were sampled, but of no kernel of the trace");
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // "NVIDIA A100-SXM4-80GB" → "a100 sxm4 80gb"
@@ -121,4 +121,4 @@ const Device* working_device(const Run& run) {
   return nullptr;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // A GPU's name against one of the table's: case, "NVIDIA", "Tesla", "GeForce" and the kind of separator do not
 // count, * stands for any characters, and all else must be there: "L4" is not "L40S", nor "H200" a "GH200".
@@ -21,4 +21,4 @@ DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntr
 // The GPU whose peaks count for the run: the first that ran kernels. nullptr: none did, or it is not described.
 const Device* working_device(const Run& run);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "analysis/efficiency/device_peaks.h"
 #include "analysis/counters/ncu_bound.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 const Device* find_device(const Run& run, std::int32_t id) {
@@ -66,4 +66,4 @@ void fill_dram_use(Run& run) {
     for (NcuSample& sample : kernel.ncu) fill_sample(run, kernel.device, sample);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -12,7 +12,7 @@
 #include "analysis/efficiency/stage_work.h"
 #include "analysis/stages/token_lengths.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -219,4 +219,4 @@ void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -2,7 +2,7 @@
 
 #include "analysis/efficiency/llm_shape.h"
 
-namespace nl {
+namespace nl::analysis {
 
 std::optional<double> dtype_bytes(const std::string& dtype) {
   static const std::map<std::string, double> kBytes = {{"f64", 8}, {"f32", 4}, {"tf32", 4},  {"bf16", 2}, {"f16", 2},
@@ -60,4 +60,4 @@ ParameterCount count_parameters(const LlmShape& shape) {
   return {everywhere + expert_layers * experts * layer.expert + seeing, everywhere + expert_layers * visited * layer.expert + seeing};
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 class Attributes {
@@ -193,4 +193,4 @@ LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes) {
   return shape;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 #include <vector>
 
 // What the model section of a configuration says about a model, as numbers.
-namespace nl {
+namespace nl::analysis {
 
 struct MoeShape {
   double experts = 0;
@@ -85,4 +85,4 @@ LayerWeights layer_weights(const LlmShape& shape);
 double vision_layer_weights(const VisionShape& vision);
 double projector_weights(const LlmShape& shape);
 
-}  // namespace nl
+}  // namespace nl::analysis

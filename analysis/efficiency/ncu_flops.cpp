@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 using Metrics = std::map<std::string, double>;
@@ -119,4 +119,4 @@ LaunchFlops count_flops(const Metrics& metrics) {
   return flops;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

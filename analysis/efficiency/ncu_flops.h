@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-namespace nl {
+namespace nl::analysis {
 
 // Floating-point work of one launch, from what ncu counted. A multiply-add is two.
 struct LaunchFlops {
@@ -16,4 +16,4 @@ struct LaunchFlops {
 
 LaunchFlops count_flops(const std::map<std::string, double>& metrics);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -10,7 +10,7 @@
 #include "analysis/counters/ncu_bound.h"
 #include "analysis/efficiency/ncu_flops.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr const char* kHowToCount = "the preset profiling/ncu/roofline asks for them";
@@ -127,4 +127,4 @@ void fill_roofline(Run& run) {
   run.roofline.notes = left_out.notes();
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

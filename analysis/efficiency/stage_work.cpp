@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // New tokens that go through the decoder, in one pass or several.
@@ -230,4 +230,4 @@ StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, d
   return work;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

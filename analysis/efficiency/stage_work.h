@@ -9,7 +9,7 @@
 // The least that a stage must compute and move, from the model's shape; for one GPU of a tensor-parallel
 // group. Activations, norms, softmax, rotary embeddings and sampling are left out: of a layer's FLOPs they
 // are under a hundredth, and their bytes can stay on the chip.
-namespace nl {
+namespace nl::analysis {
 
 struct StageWork {
   std::vector<WorkTerm> terms;
@@ -32,4 +32,4 @@ StageWork projector_work(const LlmShape& shape, double batch);
 // Σ min(start + i, window) for i = 1 … count: the context lengths of new tokens that follow `start` others.
 double context_sum(double start, double count, double window);
 
-}  // namespace nl
+}  // namespace nl::analysis

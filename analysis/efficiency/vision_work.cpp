@@ -2,7 +2,7 @@
 
 #include "analysis/efficiency/stage_work.h"
 
-namespace nl {
+namespace nl::analysis {
 
 StageWork vision_work(const LlmShape& shape, double batch) {
   if (!shape.vision || shape.vision->patches == 0 || shape.vision->hidden_size == 0) return {};
@@ -38,4 +38,4 @@ StageWork projector_work(const LlmShape& shape, double batch) {
           {fmt::format("{:.10g} images of {:.10g} tokens after merging", batch * projector.images, projector.tokens)}};
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

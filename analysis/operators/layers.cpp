@@ -12,7 +12,7 @@
 #include "analysis/attribution/range_work.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMaxLayers = 2000;
@@ -26,10 +26,10 @@ constexpr const char* kNothing =
 std::string_view layer_range(const Trace& trace, const Range& range) {
   const std::string& domain = trace.strings[range.domain];
   const std::string_view name = trace.strings[range.name];
-  if (domain == kLayerDomain) return name;
-  const bool literal = domain.empty() && name.size() > kLayerDomain.size() &&
-                       name.substr(0, kLayerDomain.size()) == kLayerDomain && name[kLayerDomain.size()] == '@';
-  return literal ? name.substr(kLayerDomain.size() + 1) : std::string_view();
+  if (domain == nvtx::kLayerDomain) return name;
+  const bool literal = domain.empty() && name.size() > nvtx::kLayerDomain.size() &&
+                       name.substr(0, nvtx::kLayerDomain.size()) == nvtx::kLayerDomain && name[nvtx::kLayerDomain.size()] == '@';
+  return literal ? name.substr(nvtx::kLayerDomain.size() + 1) : std::string_view();
 }
 
 struct Layers {
@@ -118,4 +118,4 @@ void add_layers(const Trace& trace, Run& run) {
   for (const std::uint32_t id : order) run.layers.push_back(layer_entry(trace, layers, tally.groups[id], id));
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 5> kKeys = {"stashed seq", "seq", "op_id", "input_op_ids", "sizes"};
@@ -62,4 +62,4 @@ LayerName split_layer_name(std::string_view range_name) {
   return {range_name.substr(0, bar), range_name.substr(bar + 1)};
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

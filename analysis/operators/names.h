@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl {
+namespace nl::analysis {
 
 // What a range says of the operator it stands for.
 struct OperatorName {
@@ -23,4 +23,4 @@ struct LayerName {
 };
 LayerName split_layer_name(std::string_view range_name);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -14,7 +14,7 @@
 #include "analysis/attribution/range_work.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr const char* kNothing =
@@ -46,14 +46,14 @@ Classified classify(const Trace& trace, const Range& range) {
   const std::string& name = trace.strings[range.name];
   if (domain == "torch.ops") return {kKineto, {}, split_operator_name(name)};
   if (domain == "onnxruntime") return {kOnnxRuntime, {}, split_operator_name(name)};
-  if (domain == "onnxruntime.session" || domain == kLlmDomain || domain == kLayerDomain) return {};
-  if (domain == kOperatorDomain) return {kMarked, {}, split_operator_name(name)};
+  if (domain == "onnxruntime.session" || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain) return {};
+  if (domain == nvtx::kOperatorDomain) return {kMarked, {}, split_operator_name(name)};
   if (domain.empty()) {
     const auto literal = [&](std::string_view known) {
       return name.size() > known.size() && std::string_view(name).substr(0, known.size()) == known && name[known.size()] == '@';
     };
-    if (literal(kLlmDomain) || literal(kLayerDomain)) return {};
-    if (literal(kOperatorDomain)) return {kMarked, {}, split_operator_name(std::string_view(name).substr(kOperatorDomain.size() + 1))};
+    if (literal(nvtx::kLlmDomain) || literal(nvtx::kLayerDomain)) return {};
+    if (literal(nvtx::kOperatorDomain)) return {kMarked, {}, split_operator_name(std::string_view(name).substr(nvtx::kOperatorDomain.size() + 1))};
   }
   const OperatorName split = split_operator_name(name);
   if (split.numbered && domain.empty()) return {kPyTorch, {}, split};
@@ -206,4 +206,4 @@ void add_operator_table_from(const Trace& other, const std::string& source, cons
   run.operators_note.clear();
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

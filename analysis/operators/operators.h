@@ -6,7 +6,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 struct OperatorOptions {
   std::size_t max_entries = 500;
@@ -23,4 +23,4 @@ void add_operators(const Trace& trace, const OperatorOptions& options, Run& run)
 void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,
                              const OperatorOptions& options = {});
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -2,7 +2,7 @@
 
 #include "analysis/rules/text.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 const char* words(Capture capture) {
@@ -84,4 +84,4 @@ std::string capture_command(const std::set<Capture>& captures, const Run& run) {
   return shell_text(command);
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

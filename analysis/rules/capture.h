@@ -5,7 +5,7 @@
 
 #include "analysis/rules/fields.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 // As docs/rules.md calls it: "ncu", "model" …
 std::string_view capture_word(Capture capture);
@@ -16,4 +16,4 @@ std::string capture_reason(const std::set<Capture>& captures);
 // The command that would capture them: nl-stage run with the workload's own command behind it.
 std::string capture_command(const std::set<Capture>& captures, const Run& run);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

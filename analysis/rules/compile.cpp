@@ -1,6 +1,6 @@
 #include "analysis/rules/compile.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 Expression expression(const RuleText& text, RuleScope scope, Type type, const char* part) {
@@ -46,4 +46,4 @@ Compiled compile_rule(const RuleSpec& spec) {
   }
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -9,7 +9,7 @@
 #include "analysis/rules/text.h"
 #include "model/rule.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 struct CompiledEvidence {
   Expression when;
@@ -43,4 +43,4 @@ struct Compiled {
 };
 Compiled compile_rule(const RuleSpec& spec);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

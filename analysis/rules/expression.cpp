@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 // Names of templated kernels run to many thousands of characters; what tells them apart comes early.
@@ -133,4 +133,4 @@ Value Expression::value(int index, const Subject& subject, std::vector<Missing>&
   }
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -11,7 +11,7 @@
 // Expressions over the fields of a scope:
 //   launch_starved_share > 30% and mean_time < 10ms and not has_steps
 //   h2d_time / total_time > 0.3 or matches(name, "memcpy|copy_")
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 enum class Op : std::uint8_t {
   kNumber, kText, kTruth, kField, kMetric, kKnown, kMatches, kContains, kMin, kMax, kAbs, kMinus, kNot,
@@ -68,4 +68,4 @@ struct Parsed {
 };
 Parsed parse_expression(std::string_view text, RuleScope scope);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 std::vector<Field> make(RuleScope scope) {
@@ -54,4 +54,4 @@ std::string_view unit_word(Unit unit) {
   return "";
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

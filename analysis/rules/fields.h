@@ -7,7 +7,7 @@
 #include "analysis/rules/subject.h"
 #include "analysis/rules/value.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
@@ -39,4 +39,4 @@ void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);
 void add_operator_fields(std::vector<Field>& fields);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

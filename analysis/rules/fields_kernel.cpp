@@ -4,7 +4,7 @@
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/rules/fields.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
@@ -160,4 +160,4 @@ void add_kernel_fields(std::vector<Field>& fields) {
   add_roofline(fields);
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

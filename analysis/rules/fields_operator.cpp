@@ -2,7 +2,7 @@
 
 #include "analysis/rules/fields.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
@@ -64,4 +64,4 @@ void add_operator_fields(std::vector<Field>& fields) {
       [](const Subject& s) { return s.op().shapes.empty() ? Value::not_captured() : Value::of(number(s.op().shapes.size())); });
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

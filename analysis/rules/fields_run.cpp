@@ -3,7 +3,7 @@
 
 #include "analysis/rules/fields.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
@@ -141,4 +141,4 @@ void add_run_fields(std::vector<Field>& fields) {
   add_system(fields);
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

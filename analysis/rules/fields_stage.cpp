@@ -4,7 +4,7 @@
 #include "analysis/rules/fields.h"
 #include "nvtx/names.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 using A = StageActivity;
@@ -43,7 +43,7 @@ Value of_or_none(const std::optional<T>& value) {
 Value kind(const Subject& s) {
   const std::string& name = s.stage().name;
   if (name == "prefill" || name == "decode") return Value::of_text(name);
-  return Value::of_text(name == kDecodeStep ? "step" : "other");
+  return Value::of_text(name == nvtx::kDecodeStep ? "step" : "other");
 }
 
 Value has_steps(const Subject& s) { return Value::of_truth(s.stage().name == "decode" && s.totals->has_steps); }
@@ -221,4 +221,4 @@ void add_stage_fields(std::vector<Field>& fields) {
   add_sampling(fields);
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -2,7 +2,7 @@
 
 #include "analysis/rules/fields.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 using A = StageActivity;
@@ -161,4 +161,4 @@ void add_time_fields(std::vector<Field>& fields) {
   add_copies(fields);
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

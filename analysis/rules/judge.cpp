@@ -10,7 +10,7 @@
 #include "analysis/rules/compile.h"
 #include "model/error.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace rules {
 namespace {
 
@@ -186,4 +186,4 @@ void judge(const Rules& rules, Run& run) {
   std::stable_sort(run.findings.begin(), run.findings.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 
 #include "analysis/rules/expression.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 constexpr std::size_t kLongest = 4000;  // characters: a chain of operators is as deep as it is long
@@ -399,4 +399,4 @@ Parsed parse_expression(std::string_view text, RuleScope scope) {
   }
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -6,7 +6,7 @@
 
 #include "nvtx/names.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 void add(Budget& sum, const Budget& more) {
@@ -58,7 +58,7 @@ void total_activity(const Run& run, RunTotals& totals) {
   bool any = false;
   const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == "decode"; });
   for (const StageEntry& stage : run.stages) {
-    if (decode && stage.name == kDecodeStep) continue;
+    if (decode && stage.name == nvtx::kDecodeStep) continue;
     if (!stage.activity) return;
     add(sum, *stage.activity);
     walls_ns += stage.wall.total_ns;
@@ -140,7 +140,7 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
 
 RunTotals total(const Run& run) {
   RunTotals totals;
-  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == kDecodeStep; });
+  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == nvtx::kDecodeStep; });
   total_phases(run, totals);
   total_activity(run, totals);
   total_iterations(run, totals);
@@ -237,4 +237,4 @@ std::string pointer_to(const Subject& subject, Place place) {
   return self;
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -8,7 +8,7 @@
 #include "model/run.h"
 
 // What rules are asked about: the run, one of its stages, kernels or operators.
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 // Sums over the run that several fields need, computed once.
 struct RunTotals {
@@ -61,4 +61,4 @@ enum class Place {
 // A JSON pointer that resolves in the run's run.json.
 std::string pointer_to(const Subject& subject, Place place);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 namespace {
 
 struct Step {
@@ -126,4 +126,4 @@ std::string shell_text(const std::vector<std::string>& words) {
   return text;
 }
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

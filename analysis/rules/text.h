@@ -6,7 +6,7 @@
 
 #include "analysis/rules/expression.h"
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 // "63 %", "4.2 ms", "1.5 GB", "1,234"
 std::string value_text(const Value& value, Type type, Unit unit);
@@ -36,4 +36,4 @@ struct Sentence::Parsed {
 // The command as a shell takes it.
 std::string shell_text(const std::vector<std::string>& words);
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace nl::rules {
+namespace nl::analysis::rules {
 
 enum class Type : std::uint8_t { kNumber, kTruth, kText };
 
@@ -29,4 +29,4 @@ struct Value {
   }
 };
 
-}  // namespace nl::rules
+}  // namespace nl::analysis::rules

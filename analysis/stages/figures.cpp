@@ -6,7 +6,7 @@
 
 #include "analysis/stats/time_summary.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 std::optional<double> median_of(std::vector<Ns>& values) {
@@ -115,4 +115,4 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
   return result;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

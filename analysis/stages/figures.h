@@ -8,7 +8,7 @@
 #include "analysis/stages/windows.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // One entry for each stage of the table, in its order.
 std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,
@@ -17,4 +17,4 @@ std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& tabl
 Phases phase_figures(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,
                      const PhasePartition& partition, const GpuPass& pass);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "analysis/stages/windows.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The iterations of all threads. A new one begins with each window of the thread's leading stage: the one that
 // begins first, or prefill where that one is there only once and prompts come again and again (a model is loaded once).
@@ -35,4 +35,4 @@ IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const
 Iterations list_iterations(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                            const std::vector<Window>& windows);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -13,7 +13,7 @@
 #include "analysis/stats/time_summary.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // The counts that hold at a time, by process: the configuration's, and over them what the marks said until then.
@@ -25,7 +25,7 @@ class TokenTimeline {
     for (const Mark& mark : trace.marks) marks.push_back(&mark);
     std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->time_ns < b->time_ns; });
     for (const Mark* mark : marks) {
-      const auto tokens = parse_token_mark(trace.strings[mark->domain], trace.strings[mark->name]);
+      const auto tokens = nvtx::parse_token_mark(trace.strings[mark->domain], trace.strings[mark->name]);
       if (!tokens) continue;
       auto& changes = changes_[process_slot_of_thread(trace, mark->thread)];
       TokenCounts counts = changes.empty() ? configured : changes.back().second;
@@ -62,7 +62,7 @@ class TokenTimeline {
 class Steps {
  public:
   Steps(const StageTable& table, const std::vector<Window>& windows) {
-    const std::uint32_t step = table.find(std::string(kDecodeStep));
+    const std::uint32_t step = table.find(std::string(nvtx::kDecodeStep));
     for (const Window& window : windows)
       if (step != kNone && window.stage == step) starts_.emplace_back(window.thread, window.start_ns);
   }
@@ -86,8 +86,8 @@ class LatencyFigures {
   LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                  const std::vector<Window>& windows, const TokenCounts& configured)
       : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
-        prefill_(table.find(std::string(kPrefill))), decode_(table.find("decode")),
-        step_(table.find(std::string(kDecodeStep))) {}
+        prefill_(table.find(std::string(nvtx::kPrefill))), decode_(table.find("decode")),
+        step_(table.find(std::string(nvtx::kDecodeStep))) {}
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
@@ -237,4 +237,4 @@ Latency derive_latency(const Trace& trace, const StageTable& table, const Iterat
   return LatencyFigures(trace, table, plan, windows, configured).derive(stages);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "analysis/stages/windows.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // How many tokens the workload was asked for, as the model's configuration has it.
 struct TokenCounts {
@@ -25,4 +25,4 @@ Latency derive_latency(const Trace& trace, const StageTable& table, const Iterat
                        const std::vector<Window>& windows, const TokenCounts& configured,
                        std::vector<StageEntry>& stages);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 enum class Role : std::uint8_t {
@@ -173,4 +173,4 @@ PhasePartition::PhasePartition(const StageTable& table, const IterationPlan& pla
   for (std::uint32_t i = 0; i < processes; ++i) ProcessPartition(i, mixed(), spans_).cut(entries[i]);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

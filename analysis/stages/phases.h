@@ -8,7 +8,7 @@
 #include "analysis/stages/stages.h"
 #include "analysis/stages/windows.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The measured time of each process, cut where its phase changes. A thread is in the stage of its outermost window;
 // a window around prefill or decode (a whole request) names only what neither of them does. Threads in different
@@ -28,4 +28,4 @@ class PhasePartition {
   std::vector<BudgetSpan> spans_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "analysis/stats/time_summary.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 std::string spelling(const Trace& trace, const StageTable::Group& group) {
@@ -41,7 +41,7 @@ StageTable::StageTable(const Trace& trace) {
     group_of_range_[i] = found->second;
     if (!added) continue;
     Group group{range.domain, range.name, range.style, kNone};
-    const std::string stage = stage_of(trace.strings[range.domain], trace.strings[range.name]);
+    const std::string stage = nvtx::stage_of(trace.strings[range.domain], trace.strings[range.name]);
     if (!stage.empty()) group.stage = intern_stage(stage);
     groups_.push_back(group);
   }
@@ -50,7 +50,7 @@ StageTable::StageTable(const Trace& trace) {
 std::uint32_t StageTable::intern_stage(const std::string& stage) {
   if (const auto known = find(stage); known != kNone) return known;
   // A lone decode_step is decoding all the same.
-  const std::uint32_t parent = stage == kDecodeStep ? intern_stage("decode") : kNone;
+  const std::uint32_t parent = stage == nvtx::kDecodeStep ? intern_stage("decode") : kNone;
   const auto id = static_cast<std::uint32_t>(stages_.size());
   stages_.push_back(stage);
   top_level_.push_back(parent == kNone ? id : parent);
@@ -92,4 +92,4 @@ std::vector<TimeSummary> StageTable::group_walls(const Trace& trace) const {
   return walls;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

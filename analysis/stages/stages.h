@@ -7,7 +7,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // nsys 2025 gives a range that was never closed the very end of the session as its end.
 bool never_closed(const Trace& trace, const Range& range);
@@ -47,4 +47,4 @@ class StageTable {
   std::vector<std::uint32_t> top_level_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 void add_once(std::vector<std::uint32_t>& set, std::uint32_t value) {
@@ -64,4 +64,4 @@ const Surroundings& SurroundingsCache::look_up(const ApiCall& call, ThreadState&
   return thread.last;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

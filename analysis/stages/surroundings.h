@@ -9,7 +9,7 @@
 #include "analysis/stages/windows.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // The ranges and stages around an API call, each once.
 struct Surroundings {
@@ -57,4 +57,4 @@ class SurroundingsCache {
   const Surroundings nowhere_;
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

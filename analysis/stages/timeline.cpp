@@ -14,7 +14,7 @@
 #include "analysis/stages/windows.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr Ns kLongestWithoutStagesNs = 200'000'000;
@@ -80,7 +80,7 @@ std::vector<std::vector<std::uint32_t>> ranges_in_view(const Trace& trace, const
 // "LLM@prefill" is prefill, "aten::mm, op_id = 276, sizes = …" is aten::mm, and cudaLaunchKernel_v7000 is
 // cudaLaunchKernel: how a tool spells it is not shown.
 std::string shown_name(const TimelineLane& lane, const std::string& name) {
-  if (lane.kind == "ranges") return normalise_range({}, split_operator_name(name).name).name;
+  if (lane.kind == "ranges") return nvtx::normalise_range({}, split_operator_name(name).name).name;
   const std::size_t suffix = name.rfind("_v");
   const bool version = lane.kind == "api" && suffix != std::string::npos && suffix + 2 < name.size() &&
                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(suffix) + 2, name.end(),
@@ -146,4 +146,4 @@ std::optional<Timeline> draw_timeline(const Trace& trace, const IterationPlan& p
   return draw(trace, *scene);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

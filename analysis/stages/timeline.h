@@ -6,7 +6,7 @@
 #include "model/timeline.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 inline constexpr std::size_t kMaxTimelineSlices = 3000;
 
@@ -15,4 +15,4 @@ inline constexpr std::size_t kMaxTimelineSlices = 3000;
 // crowded, short neighbours become one slice with the name of the longest. Nothing where nothing was captured.
 std::optional<Timeline> draw_timeline(const Trace& trace, const IterationPlan& plan);
 
-}  // namespace nl
+}  // namespace nl::analysis

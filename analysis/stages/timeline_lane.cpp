@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::analysis {
 
 void LaneDrawing::set_limit(const TimelineView& view, std::uint64_t most) {
   if (count <= most) return;
@@ -52,4 +52,4 @@ void share_slices(const TimelineView& view, std::uint64_t total, std::vector<Lan
   }
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include "model/strings.h"
 #include "model/time.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // What is shown.
 struct TimelineView {
@@ -45,4 +45,4 @@ class LaneDrawing {
 // Divides `total` among the lanes, so that the lanes with few slices leave room for the crowded ones.
 void share_slices(const TimelineView& view, std::uint64_t total, std::vector<LaneDrawing*> lanes);
 
-}  // namespace nl
+}  // namespace nl::analysis

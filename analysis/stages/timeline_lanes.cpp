@@ -10,7 +10,7 @@
 #include "analysis/stages/windows.h"
 #include "nvtx/names.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMaxLevels = 6;  // of one thread's stage ranges, and of its other ranges
@@ -51,7 +51,7 @@ void ThreadLanes::place(const std::vector<std::uint32_t>& ranges, bool stages, L
   std::vector<std::pair<Ns, LaneDrawing*>> levels;  // free from, and its lane
   for (const std::uint32_t i : ranges) {
     const Range& range = trace_.ranges[i];
-    const bool stage = !stage_of(trace_.strings[range.domain], trace_.strings[range.name]).empty();
+    const bool stage = !nvtx::stage_of(trace_.strings[range.domain], trace_.strings[range.name]).empty();
     if (stage != stages) continue;
     auto level =
         std::find_if(levels.begin(), levels.end(), [&](const auto& free) { return free.first <= range.start_ns; });
@@ -115,4 +115,4 @@ void QueueLanes::draw(const TimelineView& view) {
                     [&](const auto& work) { lane_of(work)->add(view, work.start_ns, end_of(work), name_of(work)); });
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -9,7 +9,7 @@
 #include "analysis/stages/timeline_lane.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // What is to be shown, and whose.
 struct TimelineScene {
@@ -63,4 +63,4 @@ class QueueLanes {
   std::vector<LaneDrawing*> lanes_;  // by queue; none: not shown
 };
 
-}  // namespace nl
+}  // namespace nl::analysis

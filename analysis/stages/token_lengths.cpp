@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 const StageEntry* find_stage(const Run& run, std::string_view name) {
@@ -60,4 +60,4 @@ TokenLengths token_lengths(const Run& run, const LlmShape& shape) {
   return lengths;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include "analysis/efficiency/llm_shape.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // How much the stages were given: what the trace says and what the model file states, and which of the two is taken.
 struct TokenLengths {
@@ -19,4 +19,4 @@ struct TokenLengths {
 
 TokenLengths token_lengths(const Run& run, const LlmShape& shape);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 #include <functional>
 #include <queue>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // The median of the values from each place on to the last.
@@ -81,4 +81,4 @@ WarmupVerdict judge_warmup(const std::vector<Ns>& walls, const WarmupRule& rule)
   return judge_auto(walls, rule.factor);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

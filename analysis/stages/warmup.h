@@ -7,7 +7,7 @@
 
 #include "model/time.h"
 
-namespace nl {
+namespace nl::analysis {
 
 struct WarmupRule {
   enum class Mode {
@@ -30,4 +30,4 @@ struct WarmupVerdict {
 WarmupVerdict judge_warmup(const std::vector<Ns>& walls, const WarmupRule& rule);
 std::string warmup_rule_text(const WarmupRule& rule);
 
-}  // namespace nl
+}  // namespace nl::analysis

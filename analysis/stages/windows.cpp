@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // Which ranges of one stage count. They come in the order of thread, start, and longest first.
@@ -74,4 +74,4 @@ std::vector<Window> find_windows(const Trace& trace, const StageTable& table) {
   return windows;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -6,7 +6,7 @@
 #include "analysis/stages/stages.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // One execution of a stage. A range inside another of the same stage on its thread is the same phase marked
 // twice ("LLM@decode_all" around LLM:decode) and no window of its own; start/end ranges of one name are requests
@@ -34,4 +34,4 @@ std::vector<Window> find_windows(const Trace& trace, const StageTable& table);
 
 bool earlier_on_thread(const Window& a, const Window& b);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -8,7 +8,7 @@
 #include "analysis/stats/rows.h"
 #include "analysis/stats/time_summary.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // A range as the GPU saw it: from the first start to the last end of the work launched inside it.
@@ -166,4 +166,4 @@ StatTable range_projection_sum(const Trace& trace) {
   return table;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include "analysis/stats/rows.h"
 #include "analysis/stats/time_summary.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 constexpr std::int64_t kNoThread = -1;
@@ -191,4 +191,4 @@ StatTable range_kernel_sum(const Trace& trace) {
   return table;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -7,7 +7,7 @@
 #include "analysis/stats/rows.h"
 #include "model/error.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 bool kernels(const Trace& trace) { return trace.has_kernel_data; }
@@ -77,4 +77,4 @@ StatTable make_stats_report(const Trace& trace, std::string_view name) {
               fmt::format("the reports are {}", fmt::join(stats_report_names(), ", ")));
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

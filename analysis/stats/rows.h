@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 // What the reports of `nl-stage stats` share. Each builds the rows of one report.
-namespace nl {
+namespace nl::analysis {
 
 struct NamedTimes {
   std::string name;
@@ -33,4 +33,4 @@ StatTable range_sum(const Trace& trace);
 StatTable range_projection_sum(const Trace& trace);
 StatTable range_kernel_sum(const Trace& trace);
 
-}  // namespace nl
+}  // namespace nl::analysis

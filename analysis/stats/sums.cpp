@@ -5,7 +5,7 @@
 #include "analysis/stats/rows.h"
 #include "analysis/stats/time_summary.h"
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 StatTable time_table(std::vector<std::string> names, std::string instances) {
@@ -107,4 +107,4 @@ StatTable range_sum(const Trace& trace) {
   return table;
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

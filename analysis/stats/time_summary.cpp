@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace nl {
+namespace nl::analysis {
 namespace {
 
 // Around the mean, in a second pass: the sum of squares alone would lose the digits that matter where the
@@ -62,4 +62,4 @@ TimeSummary summarise_times(const Durations& durations) {
   return summarise(values);
 }
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -5,10 +5,10 @@
 #include "model/durations.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::analysis {
 
 // Exact, as nsys computes them. Reorders `values`.
 TimeSummary summarise_times(std::vector<Ns>& values);
 TimeSummary summarise_times(const Durations& durations);
 
-}  // namespace nl
+}  // namespace nl::analysis

@@ -4,7 +4,7 @@
 
 #include "exporters/nsys_sqlite/sqlite_table.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 struct Entry {
@@ -69,4 +69,4 @@ void write_enums(SqliteFile& file) {
   write_enum(file, "ENUM_NSYS_EVENT_TYPE", kEvents);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace nl {
+namespace nl::exporters {
 
 class SqliteFile;
 
@@ -19,4 +19,4 @@ std::int64_t event_class(const std::string& function);
 
 void write_enums(SqliteFile& file);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -8,7 +8,7 @@
 #include "exporters/nsys_sqlite/sqlite_table.h"
 #include "model/sampled_metric.h"
 
-namespace nl {
+namespace nl::exporters {
 
 void write_gpu_metrics(SqliteFile& file, const std::vector<MetricSeries>& all) {
   SqliteTable info(file, "TARGET_INFO_GPU_METRICS", {"typeId INTEGER NOT NULL", "sourceId INTEGER NOT NULL", "typeName TEXT NOT NULL",
@@ -32,4 +32,4 @@ void write_gpu_metrics(SqliteFile& file, const std::vector<MetricSeries>& all) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

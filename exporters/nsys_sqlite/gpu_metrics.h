@@ -4,7 +4,7 @@
 
 #include "model/metric_series.h"
 
-namespace nl {
+namespace nl::exporters {
 
 class SqliteFile;
 
@@ -13,4 +13,4 @@ class SqliteFile;
 // INTEGER columns take: the mean of many small values is right.
 void write_gpu_metrics(SqliteFile& file, const std::vector<MetricSeries>& all);
 
-}  // namespace nl
+}  // namespace nl::exporters

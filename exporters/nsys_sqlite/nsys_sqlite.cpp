@@ -13,7 +13,7 @@
 #include "exporters/nsys_sqlite/gpu_metrics.h"
 #include "exporters/nsys_sqlite/sqlite_table.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr std::int64_t kMachine = std::int64_t{1} << 48;  // hardware 0, virtual machine 1, as nsys numbers the only one
@@ -325,4 +325,4 @@ void write_nsys_sqlite(const Trace& trace, const std::filesystem::path& path) {
   file.finish();
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -4,7 +4,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // Writes a trace as the SQLite that `nsys export` would have made of it: the tables and columns of schema 3.20
 // that a trace can fill, so that nsys stats, our own importer and other people's scripts read it. What a trace
@@ -12,4 +12,4 @@ namespace nl {
 // throws Error(kOutput) where it cannot be written.
 void write_nsys_sqlite(const Trace& trace, const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::exporters

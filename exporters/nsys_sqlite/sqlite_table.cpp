@@ -4,7 +4,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::exporters {
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
   std::remove(path.c_str());
@@ -58,4 +58,4 @@ void SqliteTable::step() {
   sqlite3_reset(insert_);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-namespace nl {
+namespace nl::exporters {
 
 // A new SQLite file that is written once, from front to back.
 class SqliteFile {
@@ -85,4 +85,4 @@ class SqliteTable {
   sqlite3_stmt* insert_ = nullptr;
 };
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,7 +1,7 @@
 #include "exporters/perfetto/packets.h"
 #include "exporters/perfetto/proto.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 void add(std::string& args, const Message& annotation) { args += Message().message(event::kAnnotation, annotation).bytes(); }
@@ -46,4 +46,4 @@ std::string utf8(std::string_view text) {
   return out;
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

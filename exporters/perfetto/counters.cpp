@@ -8,7 +8,7 @@
 #include "exporters/report/counter_text.h"
 #include "model/sampled_metric.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 constexpr Ns kSteps = 4096;
@@ -127,4 +127,4 @@ void write_power(Writing& to, const std::vector<PowerSample>& samples) {
   }
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -7,7 +7,7 @@
 
 #include "exporters/perfetto/parts.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 // What a GPU did over time, in a few thousand equal steps however long the trace is.
 class Counters {
@@ -36,4 +36,4 @@ std::uint64_t sample_step(const Writing& to);
 // A counter for each metric of the series; what was not measured is left out.
 void write_series(Writing& to, const MetricSeries& series, Track gpu);
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -6,7 +6,7 @@
 
 #include "exporters/perfetto/packets.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 // Slices of one thread, stream or domain. Perfetto's tracks hold slices that lie inside one another; one that sticks
 // out of the slice it begins in goes to a further track beside it.
@@ -59,4 +59,4 @@ class Lanes {
   std::vector<Lane> lanes_;
 };
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

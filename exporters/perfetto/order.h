@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 // Rows by group, in each group by `before`: positions into the rows, which stay where they are.
 struct Grouped {
@@ -33,4 +33,4 @@ Grouped grouped(const Rows& rows, std::size_t groups, Keep keep, Group group, Be
   return out;
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

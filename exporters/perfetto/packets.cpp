@@ -4,7 +4,7 @@
 
 #include "exporters/perfetto/proto.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 constexpr std::size_t kBufferBytes = 256 * 1024;
@@ -200,4 +200,4 @@ void Packets::finish() {
   used_ = 0;
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -10,7 +10,7 @@
 #include "model/strings.h"
 #include "model/time.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 using Track = std::uint64_t;  // Perfetto calls it a uuid
 
@@ -85,4 +85,4 @@ void add_text_arg(std::string& args, Arg arg, std::uint64_t text_id);
 // Text that any reader of protobuf takes: what is not UTF-8 becomes U+FFFD.
 std::string utf8(std::string_view text);
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

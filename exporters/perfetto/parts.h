@@ -6,7 +6,7 @@
 #include "model/trace.h"
 
 // The parts of write_perfetto().
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 struct Window {                          // what of the capture is written
   Ns start_ns = 0, end_ns = 0;
@@ -36,4 +36,4 @@ void write_power(Writing& to, const std::vector<PowerSample>& samples);
 // No process has such a number: GPUs are shown as processes beside those that were captured.
 inline constexpr std::uint32_t kMadeUpPid = 0x7F000000;
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -7,7 +7,7 @@
 #include "exporters/perfetto/lanes.h"
 #include "exporters/perfetto/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace perfetto {
 namespace {
 
@@ -130,4 +130,4 @@ void focus_on_measured(const Run& run, PerfettoOptions& options) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

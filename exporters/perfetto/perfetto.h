@@ -12,7 +12,7 @@
 
 // A trace in Perfetto's own format, for ui.perfetto.dev and trace_processor: CPU threads with their CUDA calls and
 // NVTX ranges, GPU queues, arrows from calls to kernels, counters. docs/trace.md describes what becomes of what.
-namespace nl {
+namespace nl::exporters {
 
 using PerfettoSink = std::function<void(std::string_view)>;
 
@@ -40,4 +40,4 @@ PerfettoSummary write_perfetto(const Timeline& timeline, const PerfettoSink& sin
 // The measured iterations of a run: what a cut keeps first.
 void focus_on_measured(const Run& run, PerfettoOptions& options);
 
-}  // namespace nl
+}  // namespace nl::exporters

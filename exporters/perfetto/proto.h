@@ -8,7 +8,7 @@
 
 // As much of the protobuf wire format as a Perfetto trace needs, written by hand. The field numbers are those of
 // Perfetto's protos/perfetto/trace/trace_packet.proto and of the files named below; they never change there.
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 
 namespace trace { enum : unsigned { kPacket = 1 }; }
 namespace packet {  // trace_packet.proto
@@ -72,4 +72,4 @@ class Message {
   std::string bytes_;
 };
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

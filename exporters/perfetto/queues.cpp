@@ -8,7 +8,7 @@
 #include "exporters/perfetto/order.h"
 #include "exporters/perfetto/parts.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 std::string dims(const Dim3& d) { return fmt::format("{} x {} x {}", d.x, d.y, d.z); }
@@ -181,4 +181,4 @@ class Queues {
 
 void write_queues(Writing& to) { Queues(to).write(); }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -7,7 +7,7 @@
 #include "exporters/perfetto/order.h"
 #include "exporters/perfetto/parts.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 class Threads {
@@ -136,4 +136,4 @@ void write_threads(Writing& to) {
   write_marks(to, threads);
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

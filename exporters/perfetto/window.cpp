@@ -2,7 +2,7 @@
 
 #include "exporters/perfetto/parts.h"
 
-namespace nl::perfetto {
+namespace nl::exporters::perfetto {
 namespace {
 
 constexpr Ns kSteps = 8192;
@@ -55,4 +55,4 @@ Window choose_window(const Trace& trace, const PerfettoOptions& options) {
   return histogram.grown(first, std::max(first, histogram.at(options.focus_end_ns)), options.max_events);
 }
 
-}  // namespace nl::perfetto
+}  // namespace nl::exporters::perfetto

@@ -5,7 +5,7 @@
 #include "model/stage.h"
 
 // The bins of a budget as every report names them, in the order in which they are drawn.
-namespace nl {
+namespace nl::exporters {
 
 struct BudgetBin {
   const char* key;  // of its colour, and in class names
@@ -31,4 +31,4 @@ inline constexpr std::array<BudgetBin, 7> kBudgetBins = {{
      "the measurement cannot tell why the GPU is idle", &Budget::residual_ns},
 }};
 
-}  // namespace nl
+}  // namespace nl::exporters

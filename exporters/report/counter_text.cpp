@@ -7,7 +7,7 @@
 
 #include "exporters/report/figure_text.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr const char* kCount = "nl-stage run --config cupti -- ./your_workload";
@@ -193,4 +193,4 @@ std::string metric_text(std::string_view metric, double value) {
   return unit == "bytes" ? bytes_text(value) : unit == "ns" ? time_text(value) : figure_text(value);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -8,7 +8,7 @@
 #include "model/run.h"
 
 // How the GPU's counters, samples and clock are worded in every report. All of it is plain text.
-namespace nl {
+namespace nl::exporters {
 
 struct CounterRow {          // one line of the stages' counters
   std::string stage;
@@ -48,4 +48,4 @@ std::uint64_t stall_samples(const KernelEntry& kernel);
 const char* metric_unit(std::string_view metric);
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
-}  // namespace nl
+}  // namespace nl::exporters

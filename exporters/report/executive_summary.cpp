@@ -9,7 +9,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/recommendations.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr std::size_t kMaxSentences = 5;
@@ -235,4 +235,4 @@ std::vector<std::string> executive_summary(const Run& run) {
   return all;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -5,7 +5,7 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
 // what to do first, what it costs and what was not measured. Plain text, not yet escaped for any format.
@@ -29,4 +29,4 @@ std::string rough_share(double share);              // "81 %"
 // longest.
 std::string phrase(const std::string& text, std::size_t longest = 140);
 
-}  // namespace nl
+}  // namespace nl::exporters

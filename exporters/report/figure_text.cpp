@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 // 3 significant digits, without an exponent where people would not write one.
@@ -177,4 +177,4 @@ const OperatorTable* main_operators(const Run& run) {
   return best;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

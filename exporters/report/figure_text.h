@@ -9,7 +9,7 @@
 #include "model/run.h"
 
 // How figures are worded in every report. What is not there is said: a dash in tables, never a zero.
-namespace nl {
+namespace nl::exporters {
 
 inline constexpr const char* kNotCaptured = "not captured";
 
@@ -56,4 +56,4 @@ const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
 // The table that stands for the operators in a summary: the one that covers most of the GPU's time; nullptr without any.
 const OperatorTable* main_operators(const Run& run);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -7,7 +7,7 @@
 
 #include "exporters/report/markdown.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr std::size_t kLongName = 90;
@@ -86,4 +86,4 @@ std::string NameFootnotes::list() const {
   return text;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

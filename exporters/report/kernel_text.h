@@ -7,7 +7,7 @@
 #include "model/run.h"
 
 // How kernels and times are worded in every Markdown report.
-namespace nl {
+namespace nl::exporters {
 
 inline constexpr const char* kNoValue = "—";
 
@@ -31,4 +31,4 @@ class NameFootnotes {
   std::vector<std::string> names_;
 };
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -6,7 +6,7 @@
 #include "exporters/report/kernel_text.h"
 #include "exporters/report/markdown.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 MarkdownTable kernel_table() {
@@ -99,4 +99,4 @@ std::string kernels_markdown(const Run& run) {
   return text;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

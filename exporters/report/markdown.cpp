@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 bool opens_tag(std::string_view text, std::size_t at) {
@@ -69,4 +69,4 @@ void MarkdownTable::line(const std::vector<std::string>& cells) {
   text_ += '\n';
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

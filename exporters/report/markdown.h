@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nl {
+namespace nl::exporters {
 
 // Text that stays itself in a Markdown table: one line, pipes escaped, and no `<unnamed>` that a browser
 // would take for a tag. Nothing else changes, so that scripts find names as they are.
@@ -34,4 +34,4 @@ class MarkdownTable {
   std::string text_;
 };
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -7,7 +7,7 @@
 #include "exporters/report/kernel_text.h"
 #include "exporters/report/markdown.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr const char* kNotCaptured = "not captured";
@@ -150,4 +150,4 @@ std::string operators_markdown(const Run& run) {
   return text;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 bool has_gain(const Finding& finding) { return finding.gain_share && std::isfinite(*finding.gain_share); }
@@ -64,4 +64,4 @@ std::string plain_text(const Finding& finding) {
   return finding.message.empty() ? finding.rule : finding.message;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -6,7 +6,7 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // A finding to act on, and others that must not read as further wins: of the same stage, kernel or operator with a gain
 // of their own, which overlaps, or with the very same first suggestion. Refers to the run's findings.
@@ -25,4 +25,4 @@ const Finding* first_to_work_on(const Run& run);
 // What is wrong and what to do in everyday words; the message where the rule has no such words.
 std::string plain_text(const Finding& finding);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -7,7 +7,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // Embedded by tools/embed, with the digests that let this style and this script through the policy, and no other.
 extern const std::string_view kReportCss, kReportCssDigest, kReportJs, kReportJsDigest;
@@ -68,4 +68,4 @@ std::string report_html(const Run& run) {
              html::text(run.software.nl_stage_version), kReportJs);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

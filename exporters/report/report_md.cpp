@@ -3,7 +3,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl {
+namespace nl::exporters {
 
 std::string report_markdown(const Run& run) {
   using namespace report_md;
@@ -14,4 +14,4 @@ std::string report_markdown(const Run& run) {
          environment(run) + import_stats(run);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -4,9 +4,9 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // report.md: what was captured and how, where the time of each stage went, and what is not known.
 std::string report_markdown(const Run& run);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -9,7 +9,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/recommendations.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr std::size_t kTopRows = 5, kTopRecommendations = 5;
@@ -217,4 +217,4 @@ std::string stakeholder_markdown(const Run& run) {
          kernels(run) + recommended(run);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, DevicePeaks> p) {
@@ -72,4 +72,4 @@ void efficiency_fields(Io& io, Ref<Io, Run> run) {
 template void efficiency_fields(JsonWriter&, const Run&);
 template void efficiency_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

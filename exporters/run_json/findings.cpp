@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr const char* kSeverities[] = {"info", "low", "medium", "high"};
@@ -51,4 +51,4 @@ void finding_fields(Io& io, Ref<Io, Run> run) {
 template void finding_fields(JsonWriter&, const Run&);
 template void finding_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,15 +1,15 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr const char* kRangeStyles[] = {"push_pop", "start_end"};
 
 }  // namespace
 
-template <class Cell>
+template <class Io, class Cell>
   requires std::is_same_v<std::remove_const_t<Cell>, Dim3>
-auto cells_of(Cell& d) {
+auto cells_of(Io&, Cell& d) {
   return std::tie(d.x, d.y, d.z);
 }
 
@@ -97,4 +97,4 @@ void kernel_fields(Io& io, Ref<Io, Run> run) {
 template void kernel_fields(JsonWriter&, const Run&);
 template void kernel_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorShape> s) {
@@ -68,4 +68,4 @@ void operator_fields(Io& io, Ref<Io, Run> run) {
 template void operator_fields(JsonWriter&, const Run&);
 template void operator_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Problem> p) {
@@ -72,4 +72,4 @@ void origin_fields(Io& io, Ref<Io, Run> run) {
 template void origin_fields(JsonWriter&, const Run&);
 template void origin_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

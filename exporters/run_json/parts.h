@@ -5,7 +5,7 @@
 #include "model/run.h"
 
 // run.json by area. Each part is instantiated for JsonWriter and JsonReader in the source of its name.
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void origin_fields(Io& io, Ref<Io, Run> run);        // problems … workload
@@ -40,4 +40,4 @@ void time_fields(Io& io, const char* count_key, Ref<Io, TimeSummary> time) {
   io.where(any, "stddev_ns", time.stddev_ns);
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageSlowdown> s) {
@@ -66,4 +66,4 @@ void perturbation_fields(Io& io, Ref<Io, Run> run) {
 template void perturbation_fields(JsonWriter&, const Run&);
 template void perturbation_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
@@ -64,4 +64,4 @@ void provenance_fields(Io& io, Ref<Io, Run> run) {
 template void provenance_fields(JsonWriter&, const Run&);
 template void provenance_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

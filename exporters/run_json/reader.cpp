@@ -1,6 +1,6 @@
 #include "exporters/run_json/reader.h"
 
-namespace nl {
+namespace nl::exporters {
 
 const nlohmann::json* JsonReader::find(const char* key) const {
   expect(here_->is_object(), "an object");
@@ -24,4 +24,4 @@ void JsonReader::refuse(const std::string& what) const {
               "`nl-stage validate FILE` checks all of it; `nl-stage import` makes the bundle anew from its captures");
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

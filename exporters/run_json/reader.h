@@ -16,7 +16,7 @@
 // Reads run.json through the same fields() as JsonWriter writes it. null leaves a field as it is by default.
 // What is missing or of the wrong kind is an Error with its place as a JSON pointer; a file of an older format may
 // lack fields.
-namespace nl {
+namespace nl::exporters {
 
 class JsonReader {
  public:
@@ -61,8 +61,8 @@ class JsonReader {
 
   template <class T>
   void get(T& value) {
-    if constexpr (requires { cells_of(value); }) {
-      std::apply([this](auto&... cells) { row(cells...); }, cells_of(value));
+    if constexpr (requires { cells_of(*this, value); }) {
+      std::apply([this](auto&... cells) { row(cells...); }, cells_of(*this, value));
     } else {
       expect(here_->is_object(), "an object");
       fields(*this, value);
@@ -151,4 +151,4 @@ class JsonReader {
   std::size_t index_ = 0;
 };
 
-}  // namespace nl
+}  // namespace nl::exporters

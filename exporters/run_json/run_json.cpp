@@ -7,7 +7,7 @@
 
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 constexpr const char* kStatuses[] = {"complete", "partial", "interrupted", "failed"};
@@ -80,4 +80,4 @@ Run run_from_json(std::string_view text) {
   return run;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -5,9 +5,9 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::exporters {
 
 std::string run_to_json(const Run& run);            // schema/run.schema.json, two-space indented
 Run run_from_json(std::string_view text);           // Error(kInput) where it is not one
 
-}  // namespace nl
+}  // namespace nl::exporters

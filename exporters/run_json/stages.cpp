@@ -1,6 +1,6 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Budget> b) {
@@ -190,4 +190,4 @@ void stage_fields(Io& io, Ref<Io, Run> run) {
 template void stage_fields(JsonWriter&, const Run&);
 template void stage_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

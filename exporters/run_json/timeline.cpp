@@ -1,11 +1,11 @@
 #include "exporters/run_json/parts.h"
 
-namespace nl {
+namespace nl::exporters {
 
 // One line a slice: [start_ns, duration_ns, name, merged].
-template <class Slice>
+template <class Io, class Slice>
   requires std::is_same_v<std::remove_const_t<Slice>, TimelineSlice>
-auto cells_of(Slice& s) {
+auto cells_of(Io&, Slice& s) {
   return std::tie(s.start_ns, s.duration_ns, s.name, s.merged);
 }
 
@@ -56,4 +56,4 @@ void timeline_fields(Io& io, Ref<Io, Run> run) {
 template void timeline_fields(JsonWriter&, const Run&);
 template void timeline_fields(JsonReader&, Run&);
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-namespace nl {
+namespace nl::exporters {
 namespace {
 
 bool plain(std::string_view text) {
@@ -76,4 +76,4 @@ void JsonWriter::close(char bracket) {
   empty_ = false;
 }
 
-}  // namespace nl
+}  // namespace nl::exporters

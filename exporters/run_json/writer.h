@@ -21,7 +21,7 @@
 //   }
 //
 // A small struct of numbers is one line, [8, 12, 1]: cells_of() ties its members.
-namespace nl {
+namespace nl::exporters {
 
 template <class Io, class T>
 using Ref = typename Io::template Reference<T>;
@@ -64,8 +64,8 @@ class JsonWriter {
 
   template <class T>
   void put(const T& value) {
-    if constexpr (requires { cells_of(value); }) {
-      std::apply([this](const auto&... cells) { row(cells...); }, cells_of(value));
+    if constexpr (requires { cells_of(*this, value); }) {
+      std::apply([this](const auto&... cells) { row(cells...); }, cells_of(*this, value));
     } else {
       open('{');
       fields(*this, value);
@@ -138,4 +138,4 @@ class JsonWriter {
   bool empty_ = true;  // nothing in the innermost object or list yet
 };
 
-}  // namespace nl
+}  // namespace nl::exporters

@@ -10,7 +10,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // Only what every file system and shell takes; a name cannot leave its folder.
@@ -109,4 +109,4 @@ void write_file_whole(const fs::path& file, std::string_view text) {
   out.commit();
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

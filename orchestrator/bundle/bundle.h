@@ -7,7 +7,7 @@
 
 #include "model/run.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The folder that a run leaves behind:
 //   run.json kernels.md report.md env.json config.yaml inputs.yaml manifest.json nsys/ ncu/ collector/ counters/ logs/
@@ -43,4 +43,4 @@ void write_file_whole(const std::filesystem::path& file, std::string_view text);
 // "1.5 MiB free on the disk of FILE", for messages.
 std::string free_space_of(const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,14 +7,14 @@
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // Our own, computed as `nsys stats` computes them, under the names that it gives its files.
 void write_stats(const Bundle& bundle, const Trace& trace) {
-  for (const auto report : stats_report_names()) {
-    const StatTable table = make_stats_report(trace, report);
-    if (table.missing.empty()) bundle.write("nsys/run_" + std::string(report) + ".csv", stat_csv(table));
+  for (const auto report : analysis::stats_report_names()) {
+    const StatTable table = analysis::make_stats_report(trace, report);
+    if (table.missing.empty()) bundle.write("nsys/run_" + std::string(report) + ".csv", exporters::stat_csv(table));
   }
 }
 
@@ -34,7 +34,7 @@ void write_bundle(const Bundle& bundle, const Config& config, const Trace& trace
     const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run);
     if (!shown.note.empty()) run.provenance.adaptations.push_back(std::string(kTraceFile) + " shows " + shown.note);
   }
-  const std::string json = run_to_json(run);
+  const std::string json = exporters::run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);
   write_reports(run, [&](const std::filesystem::path& name, std::string_view text) { bundle.write(name, text); });
@@ -42,4 +42,4 @@ void write_bundle(const Bundle& bundle, const Config& config, const Trace& trace
   bundle.write_manifest(run);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -6,7 +6,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/capture/verdict.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // config.yaml and inputs.yaml: known before anything runs, so written before.
 void write_configuration(const Bundle& bundle, const Config& config);
@@ -15,4 +15,4 @@ void write_configuration(const Bundle& bundle, const Config& config);
 // validated against its schema before it is written.
 void write_bundle(const Bundle& bundle, const Config& config, const Trace& trace, const Verdict& verdict, Run& run);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -12,7 +12,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 struct Entry {
@@ -87,4 +87,4 @@ void Bundle::write_manifest(const Run& run) const {
   write("manifest.json", manifest.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

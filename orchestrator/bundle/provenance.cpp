@@ -15,7 +15,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // The value of `key` in a file of "key<separator>value" lines, without quotes.
@@ -163,4 +163,4 @@ std::string inputs_yaml(const std::vector<std::string>& inputs) {
   return std::string(out.c_str()) + "\n";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Facts of this machine, the tools that were found and the devices that the trace names.
 void describe_machine(const Toolset& tools, const Trace& trace, Run& run);
@@ -26,4 +26,4 @@ std::string inputs_yaml(const std::vector<std::string>& inputs);
 // empty where it cannot be told without running anything.
 std::string python_package_version(const std::vector<std::string>& command, const std::string& package);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

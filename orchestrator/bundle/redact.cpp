@@ -10,7 +10,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 bool starts_with_variable(std::string_view text) {
@@ -101,4 +101,4 @@ std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,25 +7,25 @@
 #include "exporters/report/stakeholder_md.h"
 #include "orchestrator/bundle/whole_file.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 void write_reports(const Run& run, const FileWriter& write) {
-  write("report.md", report_markdown(run));
-  write("report.html", report_html(run));
-  write("stakeholder_summary.md", stakeholder_markdown(run));
-  write("operators.md", operators_markdown(run));
-  write("kernels.md", kernels_markdown(run));
+  write("report.md", exporters::report_markdown(run));
+  write("report.html", exporters::report_html(run));
+  write("stakeholder_summary.md", exporters::stakeholder_markdown(run));
+  write("operators.md", exporters::operators_markdown(run));
+  write("kernels.md", exporters::kernels_markdown(run));
 }
 
-PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run, const std::vector<PowerSample>* power) {
-  PerfettoOptions options;
+exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run, const std::vector<PowerSample>* power) {
+  exporters::PerfettoOptions options;
   options.run = &run;
   options.power = power;
-  focus_on_measured(run, options);
+  exporters::focus_on_measured(run, options);
   WholeFile out(file);
-  PerfettoSummary summary = write_perfetto(trace, [&](std::string_view piece) { out.append(piece); }, options);
+  exporters::PerfettoSummary summary = exporters::write_perfetto(trace, [&](std::string_view piece) { out.append(piece); }, options);
   if (summary.events > 0) out.commit();
   return summary;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -10,7 +10,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 inline constexpr const char* kTraceFile = "trace.pftrace";
 inline constexpr const char* kTimelineFile = "timeline.pftrace";  // of run.json alone, where there is no trace
@@ -24,7 +24,7 @@ void write_reports(const Run& run, const FileWriter& write);
 
 // trace.pftrace, whole or not at all, without holding it in memory. The note of what was left out is empty where
 // nothing was. A capture without a single event leaves no file.
-PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run,
+exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run,
                                  const std::vector<PowerSample>* power = nullptr);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -16,7 +16,7 @@
 #include "model/error.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 using nlohmann::json;
@@ -103,4 +103,4 @@ void validate_run_json(std::string_view text, const std::string& where) {
   throw first_fault(results, where);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

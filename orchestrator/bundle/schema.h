@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // schema/run.schema.json, as it was when this binary was built.
 extern const std::string_view kRunSchema;
@@ -12,4 +12,4 @@ extern const std::string_view kRunSchema;
 // so and looks no further. `where` is the file it came from.
 void validate_run_json(std::string_view json, const std::string& where = "run.json");
 
-}  // namespace nl
+}  // namespace nl::orchestrator

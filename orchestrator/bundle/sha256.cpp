@@ -13,7 +13,7 @@
 #include "model/error.h"
 #include "orchestrator/bundle/sha256_constants.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 std::uint32_t load_be(const std::uint8_t* bytes) {
@@ -114,4 +114,4 @@ std::string sha256_file(const std::filesystem::path& file) {
   return hash.hex();
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // SHA-256 (FIPS 180-4), with the processor's own instructions where it has them: a manifest covers
 // gigabytes of reports.
@@ -33,4 +33,4 @@ class Sha256 {
 std::string sha256_hex(std::string_view text);
 std::string sha256_file(const std::filesystem::path& file);  // Error(kInput) where it cannot be read
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 #define HWCAP_SHA2 (1 << 6)
 #endif
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 #if defined(__clang__)
@@ -47,4 +47,4 @@ Sha256::Compress Sha256::compress_native() {
   return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0 ? &compress_sha2 : nullptr;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 alignas(16) inline constexpr std::uint32_t kSha256Rounds[64] = {
@@ -16,4 +16,4 @@ alignas(16) inline constexpr std::uint32_t kSha256Rounds[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

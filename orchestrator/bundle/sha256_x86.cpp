@@ -4,7 +4,7 @@
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/bundle/sha256_constants.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // The instructions want the state as (a, b, e, f) and (c, d, g, h), high word first.
@@ -54,4 +54,4 @@ bool has_sha_ni() {
 
 Sha256::Compress Sha256::compress_native() { return has_sha_ni() ? &compress_sha_ni : nullptr; }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

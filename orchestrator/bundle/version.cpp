@@ -1,7 +1,7 @@
 #include "orchestrator/bundle/version.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 const char* version() { return NL_STAGE_VERSION; }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -1,7 +1,7 @@
 #pragma once
 
-namespace nl {
+namespace nl::orchestrator {
 
 const char* version();  // of nl-stage, "0.1.0"
 
-}  // namespace nl
+}  // namespace nl::orchestrator

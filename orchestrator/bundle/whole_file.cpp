@@ -10,7 +10,7 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 WholeFile::WholeFile(std::filesystem::path file) : file_(std::move(file)), unfinished_(file_.string() + fmt::format(".{}.tmp", getpid())) {
   fd_ = open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -47,4 +47,4 @@ void WholeFile::fail(const char* step) const {
               full ? "free some space; what was captured so far has been kept" : "choose a folder that you may write to with --out DIR or artifacts.dir");
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

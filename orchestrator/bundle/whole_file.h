@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // A file that appears under its name with commit(), and leaves nothing behind without it: a temporary file, fsync,
 // rename. Error(kOutput) names the file and, where the disk is full, what is left on it.
@@ -24,4 +24,4 @@ class WholeFile {
   int fd_ = -1;
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

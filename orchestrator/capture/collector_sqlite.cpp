@@ -7,14 +7,14 @@
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // Empty, or why there is no export.
 std::string write_export(const Trace& trace, const std::filesystem::path& sqlite) {
   try {
     std::filesystem::create_directories(sqlite.parent_path());
-    write_nsys_sqlite(trace, sqlite);
+    exporters::write_nsys_sqlite(trace, sqlite);
     return {};
   } catch (const Error& error) {
     if (error.kind != ErrorKind::kOutput) throw;
@@ -36,7 +36,7 @@ void move_beside(Trace& from, Trace& to) {
 Trace without_export(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite, const std::string& why) {
   std::error_code ignored;
   std::filesystem::remove(sqlite, ignored);
-  Trace trace = read_collector_traces(files);
+  Trace trace = parsers::read_collector_traces(files);
   trace.stats.notes.push_back(fmt::format("there is no {}, the capture as an export of nsys: {}", sqlite.filename().string(), why));
   return trace;
 }
@@ -47,16 +47,16 @@ Trace import_collector_files(const std::vector<std::filesystem::path>& files, co
   Trace beside;
   std::string trouble;
   {
-    Trace all = read_collector_traces(files, CallRows::kAll);
+    Trace all = parsers::read_collector_traces(files, parsers::CallRows::kAll);
     if (!all.has_kernel_data) return all;
     trouble = write_export(all, sqlite);
     move_beside(all, beside);
   }  // millions of calls, before they are read again
   if (!trouble.empty()) return without_export(files, sqlite, trouble);
-  Trace trace = read_nsys_sqlite(sqlite);
+  Trace trace = parsers::read_nsys_sqlite(sqlite);
   trace.session_end_ns.reset();
   move_beside(beside, trace);
   return trace;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -11,7 +11,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // "nsys-export" → nsys/cmd.txt, one line per command.
@@ -168,4 +168,4 @@ void move_file(const fs::path& from, const fs::path& to) {
   fs::remove(from, failure);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -12,7 +12,7 @@
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/capture/verdict.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Running a pass, as an interface: tests and the dry run need no processes.
 class Launcher {
@@ -59,8 +59,8 @@ class PassRunner {
 
 // The passes beside the capture that tell what profiling costs.
 struct Repeats {
-  std::vector<PassTimes> before, after;  // the capture
-  std::vector<SampledPass> bare_power;   // of the bare passes, as far as the meters were read
+  std::vector<analysis::PassTimes> before, after;  // the capture
+  std::vector<analysis::SampledPass> bare_power;   // of the bare passes, as far as the meters were read
   std::vector<std::string> notes;        // passes that were left out, or do not count
 };
 
@@ -95,4 +95,4 @@ std::vector<std::filesystem::path> collector_files(const std::filesystem::path& 
 // Moves across file systems too.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -14,7 +14,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 constexpr std::string_view kNotCounted = "counters are not measured";
@@ -114,7 +114,7 @@ class CounterLaunches {
     judge(*result, pass);
     try {
       CounterReport report = read(folder);
-      apply_stage_counters(report, run_);  // and its notes
+      analysis::apply_stage_counters(report, run_);  // and its notes
       passes_.last().detail = said(passes_.last().detail, counter_trouble(report.notes));
       return report;
     } catch (const Error& error) {
@@ -125,7 +125,7 @@ class CounterLaunches {
 
   static CounterReport read(const fs::path& folder) {
     const auto files = collector_files(folder);
-    if (!files.empty()) return read_collector_counters(files);
+    if (!files.empty()) return parsers::read_collector_counters(files);
     CounterReport nothing;
     nothing.notes.push_back(fmt::format("{}: the collector wrote no file", kNotCounted));
     return nothing;
@@ -148,7 +148,7 @@ class CounterLaunches {
 
   void join(const CounterReport& report) {
     if (report.kernels.launches.empty()) return;
-    const NcuMatch match = match_ncu(report.kernels, trace_, run_, "CUPTI");
+    const analysis::NcuMatch match = analysis::match_ncu(report.kernels, trace_, run_, "CUPTI");
     measured_ = measured_ || match.matched > 0;
     if (!match.unmatched_launches.empty())
       run_.import_stats.notes.push_back(fmt::format("{} counted launches match no kernel of the trace, the first: {}",
@@ -252,4 +252,4 @@ void judge_sampling(const Config& config, const Trace& trace, Verdict& verdict) 
 
 void leave_out_counters(const std::string& why, Run& run) { note_unmeasured(run, why); }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -3,7 +3,7 @@
 #include "model/trace.h"
 #include "orchestrator/capture/launch.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The collector's passes for the GPU's counters, after the trace: the stages as a whole, then the kernels that the run
 // marked as selected, read and joined to the run as ncu's would be. What could not be measured is said, on each
@@ -21,4 +21,4 @@ bool is_permission_trouble(const std::string& trouble);
 // The same where none are wanted: every chosen kernel says why it has none.
 void leave_out_counters(const std::string& why, Run& run);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -14,7 +14,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 void note_all(Run& run, const std::string& why) {
@@ -96,7 +96,7 @@ class NcuLaunches {
     }
     if (best.empty()) return;
     try {
-      reports_.push_back(read_ncu_csv(best));
+      reports_.push_back(parsers::read_ncu_csv(best));
     } catch (const Error& error) {
       verdict_.add(error);
     }
@@ -115,7 +115,7 @@ class NcuLaunches {
       kernel->ncu_note.clear();
     }
     run_.ncu_rows_damaged.clear();
-    match_ = match_ncu(all, trace_, run_);
+    match_ = analysis::match_ncu(all, trace_, run_);
   }
 
   void set_aside_first() {
@@ -155,7 +155,7 @@ class NcuLaunches {
   Verdict& verdict_;
   Run& run_;
   NcuRequest request_;
-  NcuMatch match_;
+  analysis::NcuMatch match_;
   std::vector<NcuReport> reports_;
   int attempts_ = 0;
 };
@@ -196,4 +196,4 @@ void launch_ncu(const Config& config, const Toolset& tools, const Trace& trace, 
   if (measured) run.provenance.captured_by = with_ncu(run.provenance.captured_by);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

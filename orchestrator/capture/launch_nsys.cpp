@@ -12,7 +12,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 bool has_content(const fs::path& file) {
@@ -223,4 +223,4 @@ Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, co
   return capture;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

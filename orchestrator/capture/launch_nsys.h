@@ -2,7 +2,7 @@
 
 #include "orchestrator/capture/launch.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The nsys pass and its SQLite export. What nsys calls success is checked, not believed.
 Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, const Bundle& bundle, PassRunner& passes,
@@ -17,4 +17,4 @@ void judge_workload(const Pass& pass, const ProcessResult& result, const Config&
 
 std::string timeout_key(const std::string& pass_name);  // "nsys-export" → "nsys.export_timeout_s"
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // Linux takes 128 KiB in one argument.
@@ -149,4 +149,4 @@ std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem:
   return argv;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

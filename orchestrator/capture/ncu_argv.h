@@ -8,7 +8,7 @@
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Which names ncu compares, and with what: "regex:^(a|b)$". An empty expression: every kernel.
 struct NameFilter {
@@ -26,4 +26,4 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
 
 std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report, const std::string& page);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // ==ERROR== ERR_NVGPUCTRPERM - The user does not have permission …
@@ -90,4 +90,4 @@ NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::fi
   return out;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

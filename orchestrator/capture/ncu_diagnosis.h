@@ -6,7 +6,7 @@
 
 #include "orchestrator/process/process.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 enum class NcuTrouble {
   kNone,            // a report is there
@@ -31,4 +31,4 @@ struct NcuDiagnosis {
 NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs,
                           bool report_there);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

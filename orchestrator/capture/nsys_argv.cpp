@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 class Arguments {
@@ -72,4 +72,4 @@ std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesyste
   return argv;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

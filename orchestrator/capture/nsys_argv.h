@@ -7,7 +7,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // `nsys profile …` up to the workload's own command. What the found version lacks is left out or spelled
 // its way, and said in `adaptations`.
@@ -18,4 +18,4 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
 std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesystem::path& report,
                                           const std::filesystem::path& sqlite);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

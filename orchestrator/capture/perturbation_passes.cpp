@@ -10,7 +10,7 @@
 
 namespace fs = std::filesystem;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 double seconds(Ns duration_ns) { return static_cast<double>(duration_ns) * 1e-9; }
@@ -67,7 +67,7 @@ void RepeatedPasses::run_before() {
 bool RepeatedPasses::has_trace(const Capture& capture) const {
   if (plan_.traced_by != kByCupti || repeats_.before.empty()) return capture.any();
   try {
-    return gpu_half_recorded(capture.collector_files);
+    return parsers::gpu_half_recorded(capture.collector_files);
   } catch (const Error&) {
     return false;  // whoever reads it for the report says why
   }
@@ -134,7 +134,7 @@ std::optional<ProcessResult> RepeatedPasses::run_within_budget(Pass pass) {
   return result;
 }
 
-void RepeatedPasses::run_bare(const Pass& pass, std::vector<PassTimes>& times) {
+void RepeatedPasses::run_bare(const Pass& pass, std::vector<analysis::PassTimes>& times) {
   const auto result = run_within_budget(pass);
   if (!result) return;
   bare_s_ = std::max(bare_s_, seconds(result->duration_ns));
@@ -142,15 +142,15 @@ void RepeatedPasses::run_bare(const Pass& pass, std::vector<PassTimes>& times) {
   if (ended_well(result)) read_bare(pass, result->duration_ns, times);
 }
 
-void RepeatedPasses::read_bare(const Pass& pass, Ns duration_ns, std::vector<PassTimes>& times) {
+void RepeatedPasses::read_bare(const Pass& pass, Ns duration_ns, std::vector<analysis::PassTimes>& times) {
   auto power = passes_.take_power();
   try {
     const auto files = collector_files(bundle_.path() / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
-    const Trace trace = read_collector_traces(files);
-    times.push_back(pass_times("", trace, warmup_rule(config_), duration_ns));
+    const Trace trace = parsers::read_collector_traces(files);
+    times.push_back(analysis::pass_times("", trace, warmup_rule(config_), duration_ns));
     if (!power.empty())
-      repeats_.bare_power.push_back({std::move(power), stage_windows(trace, warmup_rule(config_), {})});
+      repeats_.bare_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
@@ -184,13 +184,13 @@ void RepeatedPasses::read_repeat(const Pass& pass, const Pass* read, Ns duration
     if (!ended_well(exported)) return;
   }
   try {
-    const Trace trace = read != nullptr ? read_nsys_sqlite(bundle_.path() / read->outputs.at(0))
-                                        : read_collector_traces(collector_files(bundle_.path() / pass.outputs.at(0)));
+    const Trace trace = read != nullptr ? parsers::read_nsys_sqlite(bundle_.path() / read->outputs.at(0))
+                                        : parsers::read_collector_traces(collector_files(bundle_.path() / pass.outputs.at(0)));
     if (read == nullptr && !trace.has_kernel_data) {
       repeats_.notes.push_back(pass.process.label + ": the collector recorded no GPU work, so it does not count");
       return;
     }
-    repeats_.after.push_back(pass_times(tracer_of(plan_), trace, warmup_rule(config_), duration_ns));
+    repeats_.after.push_back(analysis::pass_times(tracer_of(plan_), trace, warmup_rule(config_), duration_ns));
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
@@ -201,8 +201,8 @@ void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!bare_exit_ || !capture.workload_exit || *bare_exit_ == *capture.workload_exit || verdict_.stopped()) return;
   verdict_.add(ErrorKind::kCapture,
                fmt::format("the workload ended with status {} unprofiled, and with {} under {}", *bare_exit_,
-                           *capture.workload_exit, profiler_words(tracer_of(plan_))),
+                           *capture.workload_exit, analysis::profiler_words(tracer_of(plan_))),
                "logs/bare-1.stderr.log", "run it alone a few times: if it always ends well, the profiler disturbs it");
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

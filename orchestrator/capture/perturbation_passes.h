@@ -6,7 +6,7 @@
 
 #include "orchestrator/capture/launch.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Runs the plan's passes that tell what tracing costs, in turn with the capture: bare, the capture, bare,
 // the capture once more … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
@@ -19,11 +19,11 @@ class RepeatedPasses {
   Repeats run_after(const Capture& capture);
 
  private:
-  void run_bare(const Pass& pass, std::vector<PassTimes>& times);
+  void run_bare(const Pass& pass, std::vector<analysis::PassTimes>& times);
   void run_repeat(const Pass& pass, const Pass* read);
   void read_repeat(const Pass& pass, const Pass* read, Ns duration_ns);
   std::optional<ProcessResult> run_within_budget(Pass pass);
-  void read_bare(const Pass& pass, Ns duration_ns, std::vector<PassTimes>& times);
+  void read_bare(const Pass& pass, Ns duration_ns, std::vector<analysis::PassTimes>& times);
   bool fits(double seconds) const;
   bool has_trace(const Capture& capture) const;
   std::string no_further(const Capture& capture) const;
@@ -42,4 +42,4 @@ class RepeatedPasses {
   std::optional<int> bare_exit_;  // of the first bare pass that came to its end
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 #include "model/error.h"
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -106,4 +106,4 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   return plan;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

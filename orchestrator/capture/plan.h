@@ -9,7 +9,7 @@
 #include "orchestrator/process/process.h"
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Plan::traced_by, best first; docs/capture.md has the order of the whole captures.
 inline constexpr const char* kByNsys = "nsys";
@@ -102,4 +102,4 @@ std::string shell_quoted(const std::string& word);
 std::string shell_quoted(const std::vector<std::string>& words);
 std::string shell_command(const Pass& pass);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -3,7 +3,7 @@
 
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -78,4 +78,4 @@ void add_cupti_passes(Plan& plan, const Config& config, const Toolset& tools, co
                [&](int number) { return std::vector<Pass>{cupti_repeat_pass(config, tools, bundle, number)}; });
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

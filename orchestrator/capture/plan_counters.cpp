@@ -4,7 +4,7 @@
 #include "nvtx/names.h"
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -12,8 +12,8 @@ namespace {
 std::string range_lines(const Config& config) {
   std::string lines;
   for (const auto& stage : config.run.stages)
-    for (const auto& range : ranges_of_stage(stage))
-      lines += (lines.empty() ? "" : "\n") + fmt::format("{}@{}", kLlmDomain, range);
+    for (const auto& range : nvtx::ranges_of_stage(stage))
+      lines += (lines.empty() ? "" : "\n") + fmt::format("{}@{}", nvtx::kLlmDomain, range);
   return lines;
 }
 
@@ -98,4 +98,4 @@ void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, 
   plan.captured_by = with_cupti_counters(plan.traced_by);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 #include "orchestrator/capture/ncu_argv.h"
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -39,7 +39,7 @@ std::vector<std::string> nvtx_filters(const Config& config) {
   if (!config.ncu.nvtx_include.empty()) return config.ncu.nvtx_include;
   std::vector<std::string> filters;
   for (const auto& stage : config.run.stages)
-    for (auto& filter : ncu_include_filters(stage)) filters.push_back(std::move(filter));
+    for (auto& filter : nvtx::ncu_include_filters(stage)) filters.push_back(std::move(filter));
   return filters;
 }
 
@@ -107,4 +107,4 @@ std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const 
   return passes;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

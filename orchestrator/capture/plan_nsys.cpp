@@ -3,7 +3,7 @@
 #include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -64,4 +64,4 @@ Pass plan_nsys_export(const Config& config, const Tool& nsys, const fs::path& bu
   return pass;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 
 fs::path absolute_bundle(const fs::path& bundle) { return fs::absolute(bundle).lexically_normal(); }
@@ -45,4 +45,4 @@ void clear_injections(Pass& pass, const Toolset& tools, std::vector<std::string>
   }
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

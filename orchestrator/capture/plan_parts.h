@@ -5,7 +5,7 @@
 #include "orchestrator/capture/plan.h"
 
 // What the plan_*.cpp share: the parts that make_plan() puts together.
-namespace nl {
+namespace nl::orchestrator {
 
 std::filesystem::path absolute_bundle(const std::filesystem::path& bundle);
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more);
@@ -39,4 +39,4 @@ Pass collector_pass(const Config& config, const Toolset& tools, const std::files
 void add_cupti_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include "orchestrator/capture/plan_parts.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -56,4 +56,4 @@ void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const 
   }
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 
 #include "orchestrator/capture/plan.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // What is tried, best first. Adapters would run a model in-process and time its operators.
@@ -101,4 +101,4 @@ std::string plan_json(const Plan& plan) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 #include "model/run.h"
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // All of the GPU's work is inside CUDA graphs that were traced as wholes: there is no kernel to choose.
 inline bool only_whole_graphs(const Trace& trace, const Run& run) {
@@ -28,4 +28,4 @@ inline std::vector<KernelEntry*> unmeasured_kernels(Run& run) {
   return missing;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

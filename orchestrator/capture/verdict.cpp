@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 // The exit status tells one thing only: what the user has to mend first.
@@ -52,4 +52,4 @@ RunStatus Verdict::status(bool captured_something) const {
   return RunStatus::kPartial;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,7 +7,7 @@
 #include "model/error.h"
 #include "model/run.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // What went wrong so far, and what that makes of the run. Trouble that leaves something to report does
 // not throw: it is noted here, and the bundle is still written.
@@ -29,4 +29,4 @@ class Verdict {
   int interrupt_signal_ = 0;
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,7 +7,7 @@
 
 #include "orchestrator/config/warmup_rule.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 Ns duration_of(const Run& run, const std::string& pass) {
@@ -28,7 +28,7 @@ std::string why_not_compared(const Config& config, const Plan& plan, const Repea
 
 Perturbation weigh(const Config& config, const Plan& plan, const Capture& capture, const Trace& trace, const Run& run) {
   const Repeats& repeats = capture.repeats;
-  std::vector<PassTimes> passes = repeats.before;
+  std::vector<analysis::PassTimes> passes = repeats.before;
   const bool traced = plan.traced_by != kByCupti || trace.has_kernel_data;
   if (passes.empty() || !traced) {
     Perturbation none;
@@ -36,10 +36,10 @@ Perturbation weigh(const Config& config, const Plan& plan, const Capture& captur
     none.notes = repeats.notes;
     return none;
   }
-  if (capture.any()) passes.push_back(pass_times(tracer_of(plan), trace, warmup_rule(config), duration_of(run, tracer_of(plan))));
+  if (capture.any()) passes.push_back(analysis::pass_times(tracer_of(plan), trace, warmup_rule(config), duration_of(run, tracer_of(plan))));
   passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
   if (const Ns ncu_ns = duration_of(run, "ncu"); ncu_ns > 0) passes.push_back({"ncu", {}, ncu_ns});
-  Perturbation result = compare_passes(passes);
+  Perturbation result = analysis::compare_passes(passes);
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
   return result;
 }
@@ -64,32 +64,32 @@ std::set<std::int32_t> used_devices(const Trace& trace, const Run& run, const st
   return used;
 }
 
-void keep_used(SampledPass& pass, const std::set<std::int32_t>& used) {
+void keep_used(analysis::SampledPass& pass, const std::set<std::int32_t>& used) {
   if (!used.empty())
     std::erase_if(pass.samples, [&](const PowerSample& sample) { return !used.contains(sample.device); });
 }
 
-void add_tokens(SampledPass& pass, const Run& run) {
-  for (StageWindows& stage : pass.stages)
+void add_tokens(analysis::SampledPass& pass, const Run& run) {
+  for (analysis::StageWindows& stage : pass.stages)
     for (const StageEntry& entry : run.stages)
       if (entry.name == stage.stage) stage.tokens_per_window = entry.tokens_per_window;
 }
 
 Energy weigh_energy(const Config& config, const Plan& plan, const Capture& capture, const Trace& trace,
                     const std::vector<std::string>& uuids, const Run& run) {
-  std::vector<SampledPass> passes = capture.repeats.bare_power;
+  std::vector<analysis::SampledPass> passes = capture.repeats.bare_power;
   std::string name = "bare";
   // Unprofiled where there is such a pass: tracing costs energy too.
   if (passes.empty()) {
     name = tracer_of(plan);
-    passes.push_back({capture.power, stage_windows(trace, warmup_rule(config), {})});
+    passes.push_back({capture.power, analysis::stage_windows(trace, warmup_rule(config), {})});
   }
   const auto used = used_devices(trace, run, uuids);
-  for (SampledPass& pass : passes) {
+  for (analysis::SampledPass& pass : passes) {
     keep_used(pass, used);
     add_tokens(pass, run);
   }
-  Energy energy = measure_energy(name, passes);
+  Energy energy = analysis::measure_energy(name, passes);
   if (used.empty() && uuids.size() > 1 && energy.note.empty())
     energy.note =
         fmt::format("which GPUs the workload used is not known: the joules are those of all {}", uuids.size());
@@ -158,4 +158,4 @@ void weigh_passes(const Config& config, const Plan& plan, const Capture& capture
   if (!sampled.empty()) bundle.write("energy/samples.csv", samples_csv(sampled));
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

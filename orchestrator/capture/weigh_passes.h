@@ -5,7 +5,7 @@
 #include "model/trace.h"
 #include "orchestrator/capture/launch.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // What reads the GPUs' meters during the passes; null where that is switched off or NVML does not answer,
 // which run.energy.note then says (and the verdict, where energy.enabled is on).
@@ -20,4 +20,4 @@ void weigh_passes(const Config& config, const Plan& plan, const Capture& capture
 std::string samples_csv(const std::vector<std::pair<std::string, const std::vector<PowerSample>*>>& passes,
                         std::size_t most_rows = 200000);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -12,7 +12,7 @@
 #include "orchestrator/config/keys.h"
 #include "orchestrator/config/nearest.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 using Kind = YamlTree::Kind;
@@ -214,4 +214,4 @@ void apply_config(Config& config, const YamlTree& tree, const std::string& path,
   }
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

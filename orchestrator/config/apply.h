@@ -6,7 +6,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/yaml_tree.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Where a value came from, for messages: file:line:column, or the --set that gave it.
 using ConfigWhere = std::function<std::string(YamlTree::Place)>;
@@ -16,4 +16,4 @@ using ConfigWhere = std::function<std::string(YamlTree::Place)>;
 void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place,
                   const ConfigWhere& where);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -11,7 +11,7 @@
 #include "orchestrator/config/yaml_tree.h"
 #include "parsers/hf/config.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -155,7 +155,7 @@ void apply_set(Config& config, const std::string& text) {
 // nl-stage's own YAML, or a Hugging Face config.json.
 void add_model(Config& config, Composer& composer, const fs::path& file) {
   if (file.extension() != ".json") return composer.add(file);
-  const HfConfig model = read_hf_config(file);
+  const parsers::HfConfig model = parsers::read_hf_config(file);
   std::string notes;
   for (const auto& note : model.notes) notes += (notes.empty() ? "" : "; ") + note;
   const auto put = [&](const std::string& key, const std::string& text) {
@@ -221,4 +221,4 @@ Config load_config(const ConfigRequest& request) {
   return config;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 
 // The effective configuration of a run. Every key that a file or --set may name is declared once, in
 // config_keys.cpp, with its type, its allowed values and its help; the defaults are the values below.
-namespace nl {
+namespace nl::orchestrator {
 
 // How config.yaml writes the value of an environment variable that it must not repeat. Read back, it
 // means "whatever the environment of nl-stage holds".
@@ -167,4 +167,4 @@ Config load_config(const ConfigRequest& request);
 // The effective configuration as YAML: every key, in the order of the table, loadable again.
 std::string compose_yaml(const Config& config);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -43,4 +43,4 @@ fs::path conf_folder_of(const fs::path& file) {
   return {};
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Where this program's binary lies.
 std::filesystem::path program_folder();
@@ -16,4 +16,4 @@ std::vector<std::filesystem::path> conf_folders();
 // The nearest folder above `file` that holds runner/ and profiling/; empty where there is none.
 std::filesystem::path conf_folder_of(const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -11,7 +11,7 @@
 #include "orchestrator/config/data_dir.h"
 #include "orchestrator/config/yaml_tree.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -126,4 +126,4 @@ std::vector<DeviceTableEntry> load_device_table(const fs::path& own) {
   return table;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 
 #include "model/efficiency.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The peaks of the GPUs that conf/device/*.yaml describes, those of `own` (a file or a folder; empty: none)
 // first, so that they win. Throws Error(kConfig) with file:line:column.
@@ -19,4 +19,4 @@ std::vector<DeviceTableEntry> load_device_table(const std::filesystem::path& own
 //   notes: ["…"]
 DeviceTableEntry read_device_file(const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 constexpr double kDay = 86400;
@@ -480,4 +480,4 @@ std::string_view config_type_name(const ConfigKey& key) {
   return names[key.member.index()];
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -9,7 +9,7 @@
 
 #include "orchestrator/config/config.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // A key of the `model:` section: kept as text in ModelOptions::attributes, checked as what it is. kNumbers is a map:
 // model.stage_flops: {gemm: 1e12} is kept as "stage_flops.gemm".
@@ -44,4 +44,4 @@ bool is_config_section(std::string_view path);
 // "a whole number", "a list of texts" … for messages and docs.
 std::string_view config_type_name(const ConfigKey& key);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

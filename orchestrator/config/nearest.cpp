@@ -4,7 +4,7 @@
 #include <cctype>
 #include <limits>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -56,4 +56,4 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   return best_cost <= bound ? best : std::string();
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

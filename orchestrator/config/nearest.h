@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Edits (insert, delete, replace, swap of neighbours) that turn one text into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to);
@@ -13,4 +13,4 @@ std::size_t edit_distance(std::string_view from, std::string_view to);
 // where none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -13,7 +13,7 @@
 #include "orchestrator/config/data_dir.h"
 #include "orchestrator/config/yaml_tree.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -206,7 +206,7 @@ class RulesFile {
   }
 
   void check(const RuleSpec& spec) const {
-    const auto compiled = rules::compile_rule(spec);
+    const auto compiled = analysis::rules::compile_rule(spec);
     if (compiled.rule) return;
     const auto& [part, text, fault] = compiled.fault;
     const std::string near = text.text.substr(std::min(fault.at, text.text.size()), 30);
@@ -245,4 +245,4 @@ Rules load_rules(const fs::path& shipped, const std::vector<std::string>& user_f
   return rules;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -6,7 +6,7 @@
 
 #include "model/rule.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The shipped rules (every .yaml of the folder, by name) and the user's: one of the same name replaces the one
 // before it, and a file's `disable` list switches off what came before. Everything is checked, expressions too:
@@ -16,4 +16,4 @@ Rules load_rules(const std::filesystem::path& shipped, const std::vector<std::st
 // conf/rules of the data folder; empty where there is none.
 std::filesystem::path shipped_rules();
 
-}  // namespace nl
+}  // namespace nl::orchestrator

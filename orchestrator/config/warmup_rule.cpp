@@ -2,17 +2,17 @@
 
 #include <string>
 
-namespace nl {
+namespace nl::orchestrator {
 
-WarmupRule warmup_rule(const Config& config) {
+analysis::WarmupRule warmup_rule(const Config& config) {
   const std::string& warmup = config.analysis.warmup;
-  WarmupRule rule;
+  analysis::WarmupRule rule;
   rule.factor = config.analysis.warmup_factor;
-  if (warmup == "none") rule.mode = WarmupRule::Mode::kNone;
+  if (warmup == "none") rule.mode = analysis::WarmupRule::Mode::kNone;
   if (warmup == "none" || warmup == "auto") return rule;
-  rule.mode = WarmupRule::Mode::kCount;
+  rule.mode = analysis::WarmupRule::Mode::kCount;
   rule.count = std::stoull(warmup);  // checked when the configuration was loaded
   return rule;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -3,9 +3,9 @@
 #include "analysis/stages/iterations.h"
 #include "orchestrator/config/config.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // analysis.warmup and analysis.warmup_factor as the analysis takes them.
-WarmupRule warmup_rule(const Config& config);
+analysis::WarmupRule warmup_rule(const Config& config);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/keys.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 std::vector<std::string_view> parts_of(std::string_view path) {
@@ -93,4 +93,4 @@ std::string compose_yaml(const Config& config) {
   return std::string(out.c_str()) + "\n";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

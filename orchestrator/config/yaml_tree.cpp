@@ -10,7 +10,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 using Where = std::function<std::string(YamlTree::Place)>;
@@ -105,4 +105,4 @@ YamlTree read_yaml_value(std::string_view text, const std::string& where) {
   return parse(std::string(text), [&](YamlTree::Place) { return where; });
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // A YAML document with the place of everything in it; yaml-cpp stays behind yaml_tree.cpp.
 struct YamlTree {
@@ -38,4 +38,4 @@ YamlTree read_yaml_value(std::string_view text, const std::string& where);
 // "conf/runner/deep.yaml:3:7"
 std::string yaml_where(const std::filesystem::path& file, YamlTree::Place place);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

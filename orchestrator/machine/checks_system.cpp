@@ -7,7 +7,7 @@
 
 #include "orchestrator/capture/plan.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -211,4 +211,4 @@ Check check_seccomp(const Config& config, const Host& host) {
           "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …"};
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 #include "orchestrator/machine/tools_host.h"
 
 // What of the machine, or the container, breaks captures?
-namespace nl {
+namespace nl::orchestrator {
 
 Check check_counters(const Toolset& tools, const Host& host);
 // The collector's counters: a run goes on without them, so this never blocks one.
@@ -20,4 +20,4 @@ Check check_shared_memory(const Host& host);
 Check check_ptrace(const Host& host);
 Check check_seccomp(const Config& config, const Host& host);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -9,7 +9,7 @@
 #include "model/error.h"
 #include "orchestrator/capture/plan.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -211,4 +211,4 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   return check;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 #include "orchestrator/machine/tools_host.h"
 
 // Is what captures there, and does it start?
-namespace nl {
+namespace nl::orchestrator {
 
 Check check_nsys(const Toolset& tools);
 Check check_importer(const Toolset& tools);
@@ -20,4 +20,4 @@ Check check_trial_capture(const Toolset& tools, const Host& host);
 // The Debian or Ubuntu package that has a shared library; "" where unknown.
 std::string package_of(const std::string& library);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

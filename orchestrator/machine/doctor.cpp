@@ -6,7 +6,7 @@
 #include "orchestrator/machine/checks_tools.h"
 #include "orchestrator/capture/plan.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 bool will_trace(const Toolset& tools, const Config& config) {
@@ -72,4 +72,4 @@ std::string_view level_name(CheckLevel level) {
   return "";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 
 #include "orchestrator/machine/tools.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct Host;
 
@@ -34,4 +34,4 @@ std::string_view level_name(CheckLevel level);  // "ok", "warning", "blocked"
 std::string describe_checks(const std::vector<Check>& checks, bool colour);
 std::string checks_json(const std::vector<Check>& checks);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -5,7 +5,7 @@
 
 #include "orchestrator/machine/doctor.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 std::string describe_checks(const std::vector<Check>& checks, bool colour) {
   std::size_t width = 0;
@@ -33,4 +33,4 @@ std::string checks_json(const std::vector<Check>& checks) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace nl {
+namespace nl::orchestrator {
 
 std::unique_ptr<Nvml> Nvml::load(const std::filesystem::path& library, std::string& trouble) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -76,4 +76,4 @@ std::string Nvml::driver() const {
   return driver_version_(text, sizeof text) == 0 ? text : "";
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

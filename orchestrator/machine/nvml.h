@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace nl {
+namespace nl::orchestrator {
 
 using NvmlDevice = void*;
 
@@ -67,4 +67,4 @@ class Nvml {
   const char* (*error_text_)(int) = nullptr;
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -9,7 +9,7 @@
 
 #include "orchestrator/machine/nvml.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 constexpr double kProcessorShare = 0.05;
@@ -160,4 +160,4 @@ void drop_every_other(std::vector<PowerSample>& samples, std::size_t gpus) {
   samples.resize(kept);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

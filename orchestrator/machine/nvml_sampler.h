@@ -10,7 +10,7 @@
 
 #include "model/perturbation.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // The meters of all GPUs. Tests script one.
 class PowerMeter {
@@ -60,4 +60,4 @@ double sampling_pause_ms(double interval_ms, double cpu_ms_per_reading);
 // Keeps the first, third, fifth … reading of so many GPUs each.
 void drop_every_other(std::vector<PowerSample>& samples, std::size_t gpus);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -8,7 +8,7 @@
 #include "orchestrator/machine/tools_host.h"
 #include "orchestrator/machine/tools_nsys.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -232,4 +232,4 @@ Toolset find_tools(const ToolOptions& overrides, const Host& host) {
   return tools;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

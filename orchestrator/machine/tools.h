@@ -10,7 +10,7 @@
 
 #include "orchestrator/config/config.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct Host;
 
@@ -59,4 +59,4 @@ std::vector<std::string> parse_help_options(std::string_view text);
 // The libraries that the dynamic loader did not find: "	libdw.so.1 => not found"
 std::vector<std::string> parse_missing_libraries(std::string_view loader_trace);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -15,7 +15,7 @@
 
 extern char** environ;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -94,7 +94,7 @@ Host host_itself() {
   utsname names{};
   if (uname(&names) == 0) host.architecture = names.machine;
   host.cache = cache_folder(host);
-  host.program_folder = nl::program_folder();
+  host.program_folder = program_folder();
   host.start = [](const ProcessSpec& spec) { return run_process(spec); };
   host.ask_nvml = ask_nvml;
   host.space = [](const fs::path& path) -> std::optional<FileSpace> {
@@ -110,4 +110,4 @@ Host host_itself() {
   return host;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

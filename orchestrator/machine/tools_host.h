@@ -10,7 +10,7 @@
 
 #include "orchestrator/process/process.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct GpuInventory {
   std::vector<std::string> names;
@@ -48,4 +48,4 @@ Host host_itself();
 
 bool is_executable_file(const std::filesystem::path& path);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -7,7 +7,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
@@ -178,4 +178,4 @@ void settle_importer(Tool& nsys, const Host& host) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

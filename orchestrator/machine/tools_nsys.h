@@ -3,7 +3,7 @@
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/machine/tools_host.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 // Finds the importer of an nsys that was found, and sees that nsys will find it too. nsys looks in the
 // folder host-linux-* beside its own; where the importer lies elsewhere (inside Nsight Compute, in
@@ -12,4 +12,4 @@ namespace nl {
 // outside the cache is written.
 void settle_importer(Tool& nsys, const Host& host);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -2,7 +2,7 @@
 
 #include "orchestrator/machine/nvml.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 GpuInventory ask_nvml(const std::filesystem::path& library) {
   GpuInventory found;
@@ -14,4 +14,4 @@ GpuInventory ask_nvml(const std::filesystem::path& library) {
   return found;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

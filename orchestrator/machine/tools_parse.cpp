@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 bool is_option_char(char c) {
@@ -108,4 +108,4 @@ std::vector<std::string> parse_missing_libraries(std::string_view loader_trace) 
   return missing;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

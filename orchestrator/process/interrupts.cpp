@@ -11,7 +11,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE};
@@ -86,4 +86,4 @@ void Interrupts::drain() {
 
 void Interrupts::set_supervising(bool value) { supervising += value ? 1 : -1; }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace nl {
+namespace nl::orchestrator {
 
 // While one lives, Ctrl-C, SIGTERM and SIGHUP are noted instead of ending us, so that what was captured
 // can still be written. May be nested; the previous handlers return with the last one. A signal that was
@@ -23,4 +23,4 @@ class Interrupts {
   static void set_supervising(bool supervising);
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

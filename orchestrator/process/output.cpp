@@ -10,7 +10,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 constexpr std::size_t kTailBytes = 64 * 1024;
@@ -92,4 +92,4 @@ std::string OutputTee::tail() const {
   return recent_.size() <= kTailBytes ? recent_ : recent_.substr(recent_.size() - kTailBytes);
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

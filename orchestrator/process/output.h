@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace nl {
+namespace nl::orchestrator {
 
 // One line on the terminal that is rewritten in place: "nsys: 12 s". Nothing where stderr is no terminal.
 class ProgressLine {
@@ -46,4 +46,4 @@ class OutputTee {
   std::string recent_, log_error_;
 };
 
-}  // namespace nl
+}  // namespace nl::orchestrator

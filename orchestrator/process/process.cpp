@@ -12,7 +12,7 @@
 #include "orchestrator/process/start.h"
 #include "orchestrator/process/tree.h"
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -193,4 +193,4 @@ ProcessResult run_process(const ProcessSpec& spec) {
   return Supervision(spec).run();
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

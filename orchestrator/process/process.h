@@ -11,7 +11,7 @@
 #include "model/error.h"
 #include "model/time.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct ProcessSpec {
   std::vector<std::string> argv;           // argv[0]: a path, or a name looked up in PATH
@@ -58,4 +58,4 @@ ProcessResult run_process(const ProcessSpec& spec);
 std::filesystem::path find_executable(const std::string& name, const std::filesystem::path& directory = {},
                                       ErrorKind kind = ErrorKind::kWorkload, const std::string& search_path = {});
 
-}  // namespace nl
+}  // namespace nl::orchestrator

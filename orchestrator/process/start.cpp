@@ -19,7 +19,7 @@
 
 extern char** environ;
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 namespace bp = boost::process::v2;
@@ -137,4 +137,4 @@ StartedProcess start_process(const ProcessSpec& spec) {
   return started;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -4,7 +4,7 @@
 
 #include "orchestrator/process/process.h"
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct StartedProcess {
   pid_t pid = 0;
@@ -14,4 +14,4 @@ struct StartedProcess {
 // In a process group of its own, with an empty standard input, asked to end should we die.
 StartedProcess start_process(const ProcessSpec& spec);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-namespace nl {
+namespace nl::orchestrator {
 namespace {
 
 struct Stat {
@@ -72,4 +72,4 @@ bool is_profiler(const TreeProcess& process) {
   return program.string().find("/nsight-") != std::string::npos;
 }
 
-}  // namespace nl
+}  // namespace nl::orchestrator

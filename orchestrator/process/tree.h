@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace nl {
+namespace nl::orchestrator {
 
 struct TreeProcess {
   pid_t pid = 0;
@@ -31,4 +31,4 @@ std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded = {});
 // A process of nsys or ncu themselves, and not of what they profile.
 bool is_profiler(const TreeProcess& process);
 
-}  // namespace nl
+}  // namespace nl::orchestrator

@@ -9,7 +9,7 @@
 
 #include "collector/trace_format.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 using trace_format::kNoStream;
@@ -103,4 +103,4 @@ void note_clocks(Trace& trace) {
   trace.stats.notes.push_back(in_words(*trace.clock, launch, wait));
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -12,7 +12,7 @@
 #include "parsers/collector/replay.h"
 #include "parsers/nsys/strings.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 using collector_trace::File;
@@ -226,4 +226,4 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
   return report;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 
 #include "model/counters.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // The files that the injected collector wrote in a counter pass, one per process. Times are since the earliest of them
 // was made. A metric that could not be measured is absent. A bad header is an Error, a bad record is counted.
@@ -16,4 +16,4 @@ namespace nl {
 // out where the launch was also measured in place.
 CounterReport read_collector_counters(const std::vector<std::filesystem::path>& files);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -12,7 +12,7 @@
 
 // The GPU half of a collector's file: packed blocks taken apart. Numbers refer to the vectors here until
 // collector_trace_merge.cpp gives them those of the trace; times are those of the file's clock.
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 struct GpuShape {
   std::uint32_t name = 0;  // of names
@@ -82,4 +82,4 @@ struct GpuData {
 // True where the record is one of the GPU half. `at` has head.bytes bytes.
 bool read_gpu_record(const char* at, const trace_format::Head& head, GpuData& gpu, Damage& damage);
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

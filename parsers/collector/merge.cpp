@@ -12,7 +12,7 @@
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/strings.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 template <typename T>
@@ -211,4 +211,4 @@ void GpuMerge::add_calls() {
   parts_.clear();
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -5,7 +5,7 @@
 
 #include "parsers/collector/gpu.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 // Puts the GPU halves of the files of a run into one trace: first the work of all, then the calls, of which only
 // those are kept that launched some of it or waited (or all).
@@ -42,4 +42,4 @@ class GpuMerge {
   std::map<StringId, std::pair<StringId, StringId>> demangled_;  // mangled → name, short name
 };
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -8,7 +8,7 @@
 #include "parsers/collector/text.h"
 #include "parsers/json/load_bytes.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 namespace format = trace_format;
@@ -142,4 +142,4 @@ bool read_metric_record(const char* at, const format::Head& head, GpuMetrics& me
   }
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -13,7 +13,7 @@
 
 // Counters, samples and stalls of one file of the collector. Numbers of names and strings are the file's, times those
 // of its clock; collector_trace_merge.cpp and collector_counters.cpp make a trace or a report of them.
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 using Damage = std::map<std::string, std::uint64_t>;
 
@@ -47,4 +47,4 @@ struct GpuMetrics {
 // True where the record is one of these. `at` has head.bytes bytes, at least those of its kind.
 bool read_metric_record(const char* at, const trace_format::Head& head, GpuMetrics& metrics, Damage& damage);
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

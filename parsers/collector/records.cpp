@@ -11,7 +11,7 @@
 #include "parsers/collector/text.h"
 #include "parsers/json/load_bytes.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 namespace format = trace_format;
@@ -186,4 +186,4 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
   return true;
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

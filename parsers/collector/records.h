@@ -13,7 +13,7 @@
 #include "parsers/collector/gpu.h"
 
 // One file of the collector, taken apart into records; collector_trace.cpp makes ranges of them.
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 struct Event {
   trace_format::Kind kind = trace_format::Kind::kMark;
@@ -45,4 +45,4 @@ std::string fixed_text(const char* text, std::size_t capacity);
 // Error, a bad record is counted. Ends after the chunk with which it is `enough`.
 bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats, bool (*enough)(const File& file) = nullptr);
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 using trace_format::Kind;
 
@@ -93,4 +93,4 @@ void Replay::end_range(std::uint32_t thread, const Event& event) {
   started_.erase(found);
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

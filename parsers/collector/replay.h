@@ -8,7 +8,7 @@
 #include "model/trace.h"
 #include "parsers/collector/records.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 // Turns the events of one file into the ranges and marks of the trace.
 class Replay {
@@ -37,4 +37,4 @@ class Replay {
   std::unordered_map<std::uint32_t, StringId> texts_;
 };
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

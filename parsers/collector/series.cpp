@@ -8,7 +8,7 @@
 
 #include "parsers/nsys/strings.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 template <typename T>
@@ -101,4 +101,4 @@ void finish_series(Trace& trace) {
             [](const StallSample& a, const StallSample& b) { return std::tie(a.kernel, a.device) < std::tie(b.kernel, b.device); });
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -7,7 +7,7 @@
 #include "parsers/collector/metrics.h"
 #include "parsers/json/load_bytes.h"
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 
 // The text of a String record; nothing, and counted, where that is not all there.
 inline std::optional<std::string> read_text(const char* at, const trace_format::Head& head, Damage& damage) {
@@ -17,4 +17,4 @@ inline std::optional<std::string> read_text(const char* at, const trace_format::
   return std::nullopt;
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

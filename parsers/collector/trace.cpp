@@ -12,7 +12,7 @@
 // What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
 // with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
 // collector_trace_merge.cpp and collector_trace_series.cpp. A bad header is an error, a bad record is counted.
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 namespace format = trace_format;
@@ -79,4 +79,4 @@ bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
   });
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 enum class CallRows {
   kWork,  // api_calls are those that launched GPU work or waited for it, as the analysis wants them
@@ -19,4 +19,4 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& files, Cal
 // Whether the GPU half recorded in any of them, if only nothing; they are not read any further than that takes.
 bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);
 
-}  // namespace nl
+}  // namespace nl::parsers

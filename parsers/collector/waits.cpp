@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-namespace nl::collector_trace {
+namespace nl::parsers::collector_trace {
 namespace {
 
 using trace_format::kNoStream;
@@ -80,4 +80,4 @@ void add_waits_of_calls(GpuData& gpu) {
   }
 }
 
-}  // namespace nl::collector_trace
+}  // namespace nl::parsers::collector_trace

@@ -10,7 +10,7 @@
 #include "model/error.h"
 #include "parsers/hf/fields.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 using nlohmann::json;
@@ -249,4 +249,4 @@ HfConfig read_hf_config(const std::filesystem::path& file) {
   return config;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -14,7 +14,7 @@
 //   kv_lora_rank, qk_rope_head_dim …         the same names: latent attention
 //   torch_dtype, quantization_config         dtype, compute_dtype
 //   text_config, vision_config               the decoder; vision_layers …, image_tokens, projector_…
-namespace nl {
+namespace nl::parsers {
 
 struct HfConfig {
   std::string name;                               // of the model, or of the folder; may be empty
@@ -28,4 +28,4 @@ HfConfig read_hf_config(const std::filesystem::path& file);
 // `where` names the text in errors.
 HfConfig parse_hf_config(std::string_view text, const std::string& where);
 
-}  // namespace nl
+}  // namespace nl::parsers

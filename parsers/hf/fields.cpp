@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 using nlohmann::json;
@@ -56,4 +56,4 @@ const json* HfFields::list(const char* name) const {
   return value && value->is_array() ? value : nullptr;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -9,7 +9,7 @@
 
 #include "parsers/hf/config.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // Fields of one object of a config.json. The same thing has other names in other families: the first that is
 // there and is a sensible value counts; null is the same as not there.
@@ -32,4 +32,4 @@ class HfFields {
 // The vision tower and its projector, where the file has a vision_config.
 void map_hf_vision(const HfFields& root, const HfFields& text, HfConfig& out);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -2,7 +2,7 @@
 
 #include "parsers/hf/fields.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 class VisionTower {
@@ -79,4 +79,4 @@ void map_hf_vision(const HfFields& root, const HfFields& text, HfConfig& out) {
   }
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

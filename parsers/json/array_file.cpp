@@ -8,7 +8,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::size_t kFirstBuffer = std::size_t{1} << 18;
@@ -179,4 +179,4 @@ std::string JsonArrayFile::document_without_array() {
   return document;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -8,7 +8,7 @@
 
 #include "parsers/json/byte_source.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // The objects of one array of a JSON file, one after another, in memory that does not grow with the file:
 // traces of gigabytes are ordinary. The array is the document itself or one of its members.
@@ -51,4 +51,4 @@ class JsonArrayFile {
   std::uint64_t passed_over_ = 0;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace nl {
+namespace nl::parsers {
 
 // The bytes of a file, unpacked on the way where it is packed with gzip (as torch.profiler does for .json.gz).
 class ByteSource {
@@ -23,4 +23,4 @@ class ByteSource {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

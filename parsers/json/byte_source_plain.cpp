@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "parsers/json/byte_source.h"
 
-namespace nl {
+namespace nl::parsers {
 
 struct ByteSource::Impl {
   std::FILE* file = nullptr;
@@ -32,4 +32,4 @@ ByteSource::~ByteSource() = default;
 
 std::size_t ByteSource::read(char* to, std::size_t size) { return std::fread(to, 1, size, impl_->file); }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 #include "model/error.h"
 #include "parsers/json/byte_source.h"
 
-namespace nl {
+namespace nl::parsers {
 
 struct ByteSource::Impl {
   gzFile file = nullptr;
@@ -35,4 +35,4 @@ std::size_t ByteSource::read(char* to, std::size_t size) {
   return done;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

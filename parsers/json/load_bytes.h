@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace nl {
+namespace nl::parsers {
 
 // A value as it lies in a file, wherever that may be: no alignment is assumed.
 template <typename Value>
@@ -12,4 +12,4 @@ Value load(const char* at) {
   return value;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

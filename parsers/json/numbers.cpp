@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -84,4 +84,4 @@ std::optional<std::int64_t> whole_number(std::string_view token) {
   return value;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

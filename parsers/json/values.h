@@ -10,7 +10,7 @@
 #include "parsers/json/numbers.h"
 
 // What the readers of events ask of simdjson: a value of another kind than expected is none, not an error.
-namespace nl {
+namespace nl::parsers {
 
 static_assert(JsonArrayFile::kPadding >= simdjson::SIMDJSON_PADDING);
 
@@ -65,4 +65,4 @@ bool for_each_member(simdjson::ondemand::parser& parser, const JsonArrayFile& fi
   return for_each_member(object, visit);
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

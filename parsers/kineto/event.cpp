@@ -2,7 +2,7 @@
 
 #include "parsers/json/values.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 namespace json = simdjson::ondemand;
@@ -114,4 +114,4 @@ KinetoDocument read_kineto_document(const std::string& document) {
   return out;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -9,7 +9,7 @@
 #include "model/trace.h"
 #include "parsers/json/array_file.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // One event of a Chrome trace as torch.profiler (Kineto) writes it, before it is given a meaning.
 struct KinetoEvent {
@@ -42,4 +42,4 @@ struct KinetoDocument {
 };
 KinetoDocument read_kineto_document(const std::string& document);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -12,7 +12,7 @@
 #include "parsers/trace_places.h"
 #include "parsers/trace_times.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kEvents = "traceEvents";
@@ -253,4 +253,4 @@ Trace KinetoReader::read() {
 
 Trace read_kineto_json(const std::filesystem::path& file) { return KinetoReader(file).read(); }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -4,7 +4,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // The Chrome trace that torch.profiler (Kineto) exports, plain or packed with gzip. What becomes of what:
 //   kernel, gpu_memcpy, gpu_memset   the GPU's work, joined to its call by correlation
@@ -16,4 +16,4 @@ namespace nl {
 // Throws Error(kInput) where the file is no such trace or ends before its events do.
 Trace read_kineto_json(const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -6,7 +6,7 @@
 
 #include "parsers/nsys/strings.h"
 
-namespace nl {
+namespace nl::parsers {
 
 std::uint32_t KinetoLinks::correlation(std::optional<std::int64_t> id) {
   return id && *id > 0 && *id < std::int64_t{kNone} ? static_cast<std::uint32_t>(*id) : kNone;
@@ -60,4 +60,4 @@ void KinetoLinks::join() {
   if (ambiguous_ > 0) trace_.stats.rows_damaged["correlation id that several processes use"] += ambiguous_;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -7,7 +7,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // Joins the GPU's work to the calls that launched it, once all events were read: in the file the kernel stands
 // before its call. Until join() the field `api` of work holds its correlation id.
@@ -30,4 +30,4 @@ class KinetoLinks {
   std::uint64_t ambiguous_ = 0;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -17,7 +17,7 @@
 #include "parsers/ncu/numbers.h"
 #include "parsers/ncu/nvtx.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
@@ -247,4 +247,4 @@ NcuReport read_ncu_csv(const std::filesystem::path& file) {
   return parse_ncu_csv(text, file.string());
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

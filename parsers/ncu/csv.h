@@ -15,7 +15,7 @@
 //   what cannot be read                         → counted in NcuReport::rows_damaged, by reason
 // A number that two locales read differently ("3,670") and that nothing else in the file decides is
 // counted, not guessed.
-namespace nl {
+namespace nl::parsers {
 
 // Throws Error(kInput) where the file cannot be opened or holds no such table.
 NcuReport read_ncu_csv(const std::filesystem::path& file);
@@ -23,4 +23,4 @@ NcuReport read_ncu_csv(const std::filesystem::path& file);
 // The same of text in memory; `where` names it in errors.
 NcuReport parse_ncu_csv(std::string_view text, const std::string& where);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -6,7 +6,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::string_view kQuotedHeader = "\"ID\",\"Process ID\",";
@@ -159,4 +159,4 @@ void split_ncu_csv(std::string_view text, const NcuCsvSink& sink) {
   Splitter(text, sink).run();
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

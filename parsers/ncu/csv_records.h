@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nl {
+namespace nl::parsers {
 
 using CsvFields = std::vector<std::string>;
 
@@ -20,4 +20,4 @@ struct NcuCsvSink {
 // Finds the CSV records in what ncu wrote to standard output.
 void split_ncu_csv(std::string_view text, const NcuCsvSink& sink);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 struct DetailsName {
@@ -52,4 +52,4 @@ std::string raw_metric_name(std::string_view section, std::string_view metric, b
   return std::string(section) + "/" + std::string(metric);
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -252,4 +252,4 @@ std::optional<double> to_base_unit(std::string_view unit) {
   return *numerator * *denominator;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl {
+namespace nl::parsers {
 
 // How the file writes numbers: ncu follows the locale, and says nowhere which one it was.
 // Every value is shown to observe() first; what they say together decides the doubtful ones.
@@ -35,4 +35,4 @@ class NumberFormat {
 // Nothing where the unit is a time, size or frequency of a prefix that we do not know.
 std::optional<double> to_base_unit(std::string_view unit);
 
-}  // namespace nl
+}  // namespace nl::parsers

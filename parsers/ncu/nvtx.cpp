@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::string_view kDefaultDomain = "<default domain>";
@@ -70,4 +70,4 @@ void read_ncu_ranges(std::string_view cell, RangeStyle style, std::vector<NcuRan
   }
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -7,7 +7,7 @@
 #include "model/error.h"
 #include "parsers/nsys/call_blocks.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -178,4 +178,4 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
   merge_calls(parts, names, places, trace);
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

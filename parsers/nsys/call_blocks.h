@@ -9,7 +9,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // API calls that are gathered before it is known how many there are. Never moves what is there, and while it is
 // drained gives the memory back block by block: straight to the system, because the allocator would keep
@@ -57,4 +57,4 @@ class CallBlocks {
   std::size_t used_ = 0;  // of the last block
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -4,7 +4,7 @@
 
 #include "parsers/nsys/records.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 // Calls visit(process, api) for every piece of GPU work; the process of a queue may be kNone.
@@ -106,4 +106,4 @@ std::uint64_t Launches::link(Trace& trace) {
   return repeated;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // Correlation id → index of the API call, of one process. Ids are nearly consecutive, so they are kept as
 // bits of blocks of 64: a million launches among three million calls take less than a megabyte to find.
@@ -52,4 +52,4 @@ class Launches {
   bool any_process_;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -12,7 +12,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kExportHint = "export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep";
@@ -242,4 +242,4 @@ std::size_t parts_for(std::uint64_t rows) {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

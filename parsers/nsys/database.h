@@ -15,7 +15,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace nl {
+namespace nl::parsers {
 
 // The rows of a table from rowid `first` to `last`, both included.
 struct RowSpan {
@@ -92,4 +92,4 @@ void scan_in_parts(const NsysDatabase& database, std::size_t parts,
 // How many parts are worth their while for so many rows.
 std::size_t parts_for(std::uint64_t rows);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -3,7 +3,7 @@
 #include "model/error.h"
 #include "parsers/nsys/gpu_tables.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
@@ -165,4 +165,4 @@ void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
   count_nameless(trace, trace.stats);
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -5,7 +5,7 @@
 #include "parsers/copy_kinds.h"
 #include "parsers/nsys/gpu_tables.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kCopies = "CUPTI_ACTIVITY_KIND_MEMCPY";
@@ -148,4 +148,4 @@ void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& tr
   }
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

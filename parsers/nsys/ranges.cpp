@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kTable = "NVTX_EVENTS";
@@ -133,4 +133,4 @@ void read_ranges(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
   reader.finish();
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -1,6 +1,6 @@
 #include "parsers/nsys/records.h"
 
-namespace nl {
+namespace nl::parsers {
 
 std::uint32_t NsysPlaces::process(std::int64_t global_pid) {
   auto [found, added] = processes_.try_emplace(global_pid, static_cast<std::uint32_t>(trace_.processes.size()));
@@ -28,4 +28,4 @@ std::uint32_t NsysPlaces::queue(const RawQueue& raw) {
   return found->second;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

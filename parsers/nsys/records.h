@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 // Bookkeeping shared by the readers of the nsys tables.
-namespace nl {
+namespace nl::parsers {
 
 // hardware (8 bits) | virtual machine (8) | process (24) | thread (24)
 constexpr std::int64_t process_part(std::int64_t global_tid) {
@@ -96,4 +96,4 @@ class NsysPlaces {
   std::vector<std::int64_t> global_pids_, global_tids_;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -14,7 +14,7 @@
 #include "parsers/nsys/strings.h"
 #include "parsers/nsys/target.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
@@ -103,4 +103,4 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   return trace;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

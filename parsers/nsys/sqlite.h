@@ -4,7 +4,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // What to read: a report that needs no API calls does not pay for them.
 struct NsysTables {
@@ -19,4 +19,4 @@ struct NsysTables {
 // none is assumed. Throws Error(kInput) where the file is not such an export or is damaged.
 Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tables = {});
 
-}  // namespace nl
+}  // namespace nl::parsers

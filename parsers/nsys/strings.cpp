@@ -1,6 +1,6 @@
 #include "parsers/nsys/strings.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 // How many bytes the well-formed UTF-8 sequence at `at` has; 0 where there is none. `bad` is then how
@@ -93,4 +93,4 @@ bool is_synchronising(std::string_view name) {
   return has("Synchronize") || has("StreamWaitEvent") || has("StreamWaitValue");
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

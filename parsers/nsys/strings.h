@@ -10,7 +10,7 @@
 #include "model/strings.h"
 #include "parsers/nsys/database.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // The text with every byte that is not UTF-8 replaced by U+FFFD; nothing where it is UTF-8 already.
 std::optional<std::string> mended_utf8(std::string_view text);
@@ -42,4 +42,4 @@ std::string_view without_api_version(std::string_view name);
 // Whether a call of this name waits for the GPU.
 bool is_synchronising(std::string_view name);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 // EXPORT_SCHEMA_VERSION|3.20.3 (2025) or only EXPORT_SCHEMA_VERSION_MAJOR|3 and its kin.
@@ -90,4 +90,4 @@ void read_place_names(const NsysDatabase& database, NsysStrings& strings, const 
   }
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

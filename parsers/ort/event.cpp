@@ -2,7 +2,7 @@
 
 #include "parsers/json/values.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 namespace json = simdjson::ondemand;
@@ -75,4 +75,4 @@ bool OrtEventReader::read(const JsonArrayFile& file, OrtEvent& out) {
   return for_each_member(impl_->parser, file, [&](std::string_view key, json::value& value) { return read_member(key, value, out); });
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

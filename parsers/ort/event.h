@@ -9,7 +9,7 @@
 #include "model/trace.h"
 #include "parsers/json/array_file.h"
 
-namespace nl {
+namespace nl::parsers {
 
 struct OrtEvent {
   std::string_view category, name;          // valid until the next event is read
@@ -33,4 +33,4 @@ class OrtEventReader {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace nl
+}  // namespace nl::parsers

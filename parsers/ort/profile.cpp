@@ -11,7 +11,7 @@
 #include "parsers/trace_places.h"
 #include "parsers/trace_times.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 constexpr std::string_view kNodeEnd = "_kernel_time";
@@ -204,4 +204,4 @@ Trace OrtReader::read() {
 
 Trace read_ort_profile(const std::filesystem::path& file) { return OrtReader(file).read(); }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -4,7 +4,7 @@
 
 #include "model/trace.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // The profile that an ONNX Runtime session writes (enable_profiling). What becomes of what:
 //   Node …_kernel_time      ranges of the domain onnxruntime: "MatMul, sizes = [[1, 16, 64]]"
@@ -15,4 +15,4 @@ namespace nl {
 // Throws Error(kInput) where the file is no such profile.
 Trace read_ort_profile(const std::filesystem::path& file);
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -12,7 +12,7 @@
 
 #include "model/error.h"
 
-namespace nl {
+namespace nl::parsers {
 namespace {
 
 using Json = nlohmann::json;
@@ -167,4 +167,4 @@ OperatorTable read_trtexec(const std::filesystem::path& profile_file, const std:
   return table;
 }
 
-}  // namespace nl
+}  // namespace nl::parsers

@@ -4,7 +4,7 @@
 
 #include "model/operator.h"
 
-namespace nl {
+namespace nl::parsers {
 
 // trtexec --exportProfile=PROFILE [--exportLayerInfo=LAYERS]: GPU time of each layer of a TensorRT engine over all
 // profiled runs. The second file adds each layer's type, input shapes and tactic, where it was made with
@@ -12,4 +12,4 @@ namespace nl {
 // Throws Error(kInput) where a file is not what it should be; rows that are damaged are counted in the note.
 OperatorTable read_trtexec(const std::filesystem::path& profile, const std::filesystem::path& layers = {});
 
-}  // namespace nl
+}  // namespace nl::parsers

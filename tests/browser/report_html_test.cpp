@@ -25,7 +25,7 @@ void write_file(const fs::path& file, const std::string& bytes) { std::ofstream(
 
 fs::path page_of(const std::string& name, const nl::Run& run) {
   const fs::path file = kept(name + ".html");
-  write_file(file, nl::report_html(run));
+  write_file(file, nl::exporters::report_html(run));
   return file;
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("report.html asks for nothing but itself, complains of nothing and ope
 TEST_CASE("report.html: the policy lets nothing out and no other script in", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Browser browser;
-  std::string text = nl::report_html(nl::test::rich_run());
+  std::string text = nl::exporters::report_html(nl::test::rich_run());
   text.insert(text.find("<main>"),
               "<script>window.stranger = 1</script><img src='https://example.invalid/a.png' alt=''>");
   const fs::path page = kept("injected.html");

@@ -161,7 +161,7 @@ void check_bundle(Scene& scene) {
     INFO(name);
     listed.insert(name);
     REQUIRE(fs::exists(scene.bundle() / name));
-    CHECK(file["sha256"] == sha256_file(scene.bundle() / name));
+    CHECK(file["sha256"] == orchestrator::sha256_file(scene.bundle() / name));
     CHECK(file["size_bytes"] == fs::file_size(scene.bundle() / name));
   }
   for (const auto& entry : fs::recursive_directory_iterator(scene.bundle())) {

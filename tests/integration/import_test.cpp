@@ -27,7 +27,7 @@ void copy_part(const fs::path& from, const fs::path& to, std::uintmax_t size) {
 TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the capture alone") {
   Scene scene;
   const fs::path sqlite = kFixtures / "h200-llama/nsys.sqlite";
-  const std::string before = nl::sha256_file(sqlite);
+  const std::string before = nl::orchestrator::sha256_file(sqlite);
   const Outcome outcome =
       import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
                      (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
@@ -39,7 +39,7 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   CHECK(run["name"] == "llama");
   CHECK(run["provenance"]["captured_by"] == "import");
   CHECK(run["provenance"]["inputs_sha256"][sqlite.string()] == before);
-  CHECK(nl::sha256_file(sqlite) == before);
+  CHECK(nl::orchestrator::sha256_file(sqlite) == before);
   int samples = 0;
   for (const auto& kernel : run["kernels"]) samples += static_cast<int>(kernel["ncu"].size());
   CHECK(samples > 0);

@@ -10,7 +10,7 @@
 #include "exporters/report/html/sections.h"
 #include "exporters/report/html/svg_time_axis.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxCurves = 48, kMaxValues = 600, kMaxIterations = 200;
@@ -199,4 +199,4 @@ std::string activity(const Run& run) {
   return section("activity", "The GPU over time", paragraph(shown) + picture.markup());
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -6,7 +6,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 std::string known(const std::string& plain) { return plain.empty() ? kNoValue : plain; }
@@ -164,4 +164,4 @@ std::string import_stats(const Run& run) {
   return section("import", "What was read", body + (inputs.empty() ? "" : inputs.markup()));
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -5,7 +5,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 
 std::string remark_markup(const Remark& remark) {
   return text(remark.text) + (remark.command.empty() ? "" : " To capture it: <code>" + text(remark.command) + "</code>");
@@ -35,4 +35,4 @@ std::string counters(const Run& run) {
          (notes.empty() ? "" : "<ul class=\"notes\">" + notes + "</ul>\n");
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

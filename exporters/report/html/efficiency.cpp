@@ -10,7 +10,7 @@
 #include "exporters/report/html/svg_bars.h"
 #include "exporters/report/html/svg_roofline.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxPoints = 200;
@@ -141,4 +141,4 @@ std::string roofline(const Run& run) {
   return body + bullets(run.roofline.notes);
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -7,7 +7,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxFindings = 200, kOpenFindings = 5;
@@ -85,4 +85,4 @@ std::string abstentions(const Run& run) {
                  paragraph("The capture lacks what these rules ask for.") + table.markup());
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

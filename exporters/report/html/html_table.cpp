@@ -7,7 +7,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kLongName = 64;
@@ -81,4 +81,4 @@ std::string Table::markup() const {
   return out + "</table></div>\n";
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -6,7 +6,7 @@
 
 #include "model/run.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 
 // What stands in a cell: markup that is already escaped, and what the cell is sorted by where that is a number.
 struct Cell {
@@ -49,4 +49,4 @@ class Table {
   bool sortable_ = false, filter_ = false;
 };
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

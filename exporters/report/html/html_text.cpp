@@ -1,6 +1,6 @@
 #include "exporters/report/html/html_text.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
@@ -63,4 +63,4 @@ std::string attribute(std::string_view name, std::string_view value) {
   return out.append(name).append("=\"").append(text(value)).append("\"");
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace nl::html {
+namespace nl::exporters::html {
 
 // Text that stays text, inside elements and inside quoted attributes: & < > " ' are escaped, control characters become
 // spaces, and bytes that are no UTF-8 become U+FFFD.
@@ -16,4 +16,4 @@ std::string_view cut(std::string_view raw, std::size_t bytes);
 // " name="value"", the value escaped.
 std::string attribute(std::string_view name, std::string_view value);
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -6,7 +6,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxColumns = 200;
@@ -64,4 +64,4 @@ std::string iterations(const Run& run) {
   return out + (shown < all.count ? fmt::format(" The first {} of {}.</p>\n", shown, all.count) : "</p>\n");
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -6,7 +6,7 @@
 #include "exporters/report/html/sections.h"
 #include "model/run_status.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 std::string tile(const char* title, const std::string& figure, const std::string& detail) {
@@ -103,4 +103,4 @@ std::string overview(const Run& run) {
   return out + section("summary", "In short", "<p class=\"lead\">" + summary + "</p>\n");
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

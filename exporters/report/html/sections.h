@@ -6,7 +6,7 @@
 #include "model/run.h"
 
 // The sections of report.html. Each returns markup, everything from the run escaped.
-namespace nl::html {
+namespace nl::exporters::html {
 
 // A section with its heading; the id is what the navigation leads to.
 std::string section(const char* id, const char* title, const std::string& body);
@@ -38,4 +38,4 @@ std::string capture(const Run& run);
 std::string environment(const Run& run);
 std::string import_stats(const Run& run);
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -9,7 +9,7 @@
 #include "exporters/report/html/sections.h"
 #include "exporters/report/html/svg_bars.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 std::string summary_tip(const std::string& name, const TimeSummary& time) {
@@ -185,4 +185,4 @@ std::string budgets(const Run& run) {
                      budget_legend() + budget_table(run) + remarks(run) + phases(run) + coverage(run));
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -9,7 +9,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr double kRoomForLabel = 9;  // percent: about 30 px of a phone's bar, four digits wide
@@ -81,4 +81,4 @@ std::string budget_legend() {
   return out + "</ul>\n";
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -6,7 +6,7 @@
 #include "model/stage.h"
 
 // Bars whose places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
-namespace nl::html {
+namespace nl::exporters::html {
 
 struct Segment {
   double value = 0;
@@ -28,4 +28,4 @@ std::string bar_row(const std::string& label, const std::string& bar, const std:
 std::string budget_bar(const std::string& name, const Budget& budget);
 std::string budget_legend();
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -11,7 +11,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 bool drawable(double intensity, double rate) {
@@ -200,4 +200,4 @@ std::string roofline_picture(const Run& run) {
   return picture.empty() ? std::string() : picture.markup();
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace nl::html {
+namespace nl::exporters::html {
 
 double round_up(double value) {
   if (!(value > 0)) return 1;
@@ -39,4 +39,4 @@ std::string time_axis(double span_ns, int height) {
   return out;
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace nl::html {
+namespace nl::exporters::html {
 
 inline constexpr int kTimeAxisPx = 20;  // its labels stand in so much at the top
 
@@ -12,4 +12,4 @@ double round_up(double value);
 // Lines and labels of a picture whose width is a span of time, from 0; places are percentages.
 std::string time_axis(double span_ns, int height);
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

@@ -8,7 +8,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxRows =
@@ -210,4 +210,4 @@ std::string kernels(const Run& run) {
                      table.markup());
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

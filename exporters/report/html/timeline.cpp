@@ -7,7 +7,7 @@
 #include "exporters/report/html/sections.h"
 #include "exporters/report/html/svg_time_axis.h"
 
-namespace nl::html {
+namespace nl::exporters::html {
 namespace {
 
 constexpr std::size_t kMaxLanes = 40, kMaxSlices = 6000;
@@ -88,4 +88,4 @@ std::string timeline(const Run& run) {
   return section("timeline", "Timeline", body);
 }
 
-}  // namespace nl::html
+}  // namespace nl::exporters::html

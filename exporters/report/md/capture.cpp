@@ -5,7 +5,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 namespace {
 
 std::string known(const std::string& text) { return text.empty() ? kNoValue : markdown_text(text); }
@@ -90,4 +90,4 @@ std::string import_stats(const Run& run) {
   return text;
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

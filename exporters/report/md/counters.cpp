@@ -5,7 +5,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 
 std::string counters(const Run& run) {
   MarkdownTable table({{"stage", false},
@@ -33,4 +33,4 @@ std::string counters(const Run& run) {
   return text + notes;
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

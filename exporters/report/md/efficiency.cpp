@@ -6,7 +6,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 namespace {
 
 constexpr std::size_t kTopPoints = 20;
@@ -168,4 +168,4 @@ std::string energy(const Run& run) {
   return text + clocks(run.energy.devices);
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

@@ -6,7 +6,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 namespace {
 
 constexpr std::size_t kTopRows = 10;
@@ -99,4 +99,4 @@ std::string abstentions(const Run& run) {
   return "\n## What could not be judged\n\nThe capture lacks what these rules ask for.\n\n" + table.text();
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

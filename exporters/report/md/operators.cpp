@@ -7,7 +7,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 namespace {
 
 constexpr std::size_t kTopKernels = 15, kTopOperators = 10, kTopLayers = 24;
@@ -123,4 +123,4 @@ std::string kernels(const Run& run) {
                                        : ", the names [n] in full, and what joins the measured launches to those of the trace");
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

@@ -5,7 +5,7 @@
 #include "model/run.h"
 
 // The sections of report.md, each with its heading; empty where there is nothing to say.
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 
 // report_md_findings.cpp
 std::string findings(const Run& run);         // a line each
@@ -38,4 +38,4 @@ std::string capture(const Run& run);
 std::string environment(const Run& run);
 std::string import_stats(const Run& run);
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

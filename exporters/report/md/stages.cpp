@@ -8,7 +8,7 @@
 #include "exporters/report/md/sections.h"
 #include "model/notes.h"
 
-namespace nl::report_md {
+namespace nl::exporters::report_md {
 namespace {
 
 std::string captured_time(const std::optional<Ns>& ns) {
@@ -207,4 +207,4 @@ std::string coverage(const Run& run) {
   return text;
 }
 
-}  // namespace nl::report_md
+}  // namespace nl::exporters::report_md

@@ -56,9 +56,9 @@ using Builder = TraceBuilder;
 }  // namespace
 
 TEST_CASE("the split by stage equals NVIDIA's range by kernel table") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   const auto expected = read_kern_sum(kLlama + "nsys_nvtx_kern_sum.csv");
   REQUIRE(run.kernels);
   std::size_t compared = 0;
@@ -82,9 +82,9 @@ TEST_CASE("the split by stage equals NVIDIA's range by kernel table") {
 }
 
 TEST_CASE("stages, kernels and coverage of a real capture") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   REQUIRE(run.stages.size() == 3);
   CHECK(run.stages[0].name == "prefill");
   CHECK(run.stages[1].name == "decode");
@@ -127,11 +127,11 @@ TEST_CASE("stages, kernels and coverage of a real capture") {
 }
 
 TEST_CASE("domains, graphs, open and crossing ranges of the probe") {
-  const auto trace = nl::read_nsys_sqlite(kProbe + "probe_node.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kProbe + "probe_node.sqlite");
   nl::Run run;
-  nl::SummaryOptions options;
-  options.warmup.mode = nl::WarmupRule::Mode::kNone;
-  nl::summarise(trace, options, run);
+  nl::analysis::SummaryOptions options;
+  options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
+  nl::analysis::summarise(trace, options, run);
   const auto prefill = stage(run, "prefill");
   CHECK(prefill.wall.count == 6);  // 4 of the domain, 2 of the literal name
   CHECK(prefill.ranges == std::vector<std::string>{"LLM:prefill", "LLM@prefill"});
@@ -149,9 +149,9 @@ TEST_CASE("domains, graphs, open and crossing ranges of the probe") {
 }
 
 TEST_CASE("a capture of whole graphs says what share has no kernels") {
-  const auto trace = nl::read_nsys_sqlite(kProbe + "probe_graph.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kProbe + "probe_graph.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   REQUIRE(run.coverage.graph_only_share);
   CHECK(*run.coverage.graph_only_share > 0);
   CHECK(*run.coverage.graph_only_share < 1);
@@ -285,7 +285,7 @@ TEST_CASE("very many range names are cut with a note") {
 }
 
 TEST_CASE("the union of intervals") {
-  nl::BusyTime busy;
+  nl::analysis::BusyTime busy;
   busy.add(0, 10, true);
   busy.add(5, 8, true);
   busy.add(5, 15, false);

@@ -106,15 +106,15 @@ struct TraceBuilder {
     kernel("k", start, duration, call(at, thread), queue);
   }
 
-  nl::Run run(const nl::SummaryOptions& options = {}) const {
+  nl::Run run(const nl::analysis::SummaryOptions& options = {}) const {
     nl::Run run;
-    nl::summarise(trace, options, run);
+    nl::analysis::summarise(trace, options, run);
     return run;
   }
   // Every window counts, the first ones too.
   nl::Run run_all() const {
-    nl::SummaryOptions options;
-    options.warmup.mode = nl::WarmupRule::Mode::kNone;
+    nl::analysis::SummaryOptions options;
+    options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
     return run(options);
   }
 };

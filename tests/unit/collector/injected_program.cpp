@@ -99,7 +99,7 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& fold
   return files;
 }
 
-Trace read_folder(const std::filesystem::path& folder) { return read_collector_traces(trace_files(folder)); }
+Trace read_folder(const std::filesystem::path& folder) { return parsers::read_collector_traces(trace_files(folder)); }
 
 std::vector<Range> ranges_named(const Trace& trace, const std::string& domain, const std::string& name) {
   std::vector<Range> found;

@@ -11,6 +11,9 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::analysis;
+using namespace nl::exporters;
 namespace fs = std::filesystem;
 
 namespace {

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::nvtx;
 
 TEST_CASE("a literal LLM@prefill in the default domain is prefill of the LLM domain") {
   RangeName range = normalise_range("", "LLM@prefill");

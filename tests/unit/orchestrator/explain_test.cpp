@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::orchestrator;
 
 namespace {
 

@@ -73,32 +73,32 @@ void check_text(const std::string& file, std::string_view text) {
   CHECK((text == golden));
 }
 
-nl::Config config_of(const std::string& model) {
-  nl::ConfigRequest request;
+nl::orchestrator::Config config_of(const std::string& model) {
+  nl::orchestrator::ConfigRequest request;
   request.model_file = model;
-  return nl::load_config(request);
+  return nl::orchestrator::load_config(request);
 }
 
-nl::Run analysed(const nl::Trace& trace, const nl::Config& config) {
+nl::Run analysed(const nl::Trace& trace, const nl::orchestrator::Config& config) {
   nl::Run run;
   run.run_id = "golden";
   run.name = "golden";
   run.model = {config.model.name, config.model.attributes};
   run.provenance.captured_by = "import";
-  nl::analyse_trace(trace, config, run);
+  nl::orchestrator::analyse_trace(trace, config, run);
   return run;
 }
 
-void check_golden(const std::string& name, const nl::Config& config, nl::Run& run) {
-  nl::explain(nl::load_knowledge(config), run);
+void check_golden(const std::string& name, const nl::orchestrator::Config& config, nl::Run& run) {
+  nl::orchestrator::explain(nl::orchestrator::load_knowledge(config), run);
   const std::string folder = std::string(NL_FIXTURES) + "/golden/" + name + "/";
-  const std::string text = nl::run_to_json(run);
-  nl::validate_run_json(text);
+  const std::string text = nl::exporters::run_to_json(run);
+  nl::orchestrator::validate_run_json(text);
   update_if_asked(folder + "run.json", text);
   const std::string golden = read_text(folder + "run.json");
   REQUIRE_FALSE(golden.empty());
   check_same(json::parse(text), json::parse(golden), "");
-  nl::write_reports(run, [&](const std::filesystem::path& file, std::string_view report) {
+  nl::orchestrator::write_reports(run, [&](const std::filesystem::path& file, std::string_view report) {
     if (file.extension() == ".md") check_text(folder + file.string(), report);  // the page is looked at in tests/browser
   });
 }
@@ -106,34 +106,34 @@ void check_golden(const std::string& name, const nl::Config& config, nl::Run& ru
 }  // namespace
 
 TEST_CASE("nsys, ncu and torch.profiler's operators of a Llama", "[golden]") {
-  const nl::Config config = config_of(kLlama + "model.yaml");
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const nl::orchestrator::Config config = config_of(kLlama + "model.yaml");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   nl::Run run = analysed(trace, config);
-  nl::add_operator_table_from(nl::read_kineto_json(kLlama + "kineto.json.gz"), "kineto", "kineto.json.gz", run);
-  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
-  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
+  nl::analysis::add_operator_table_from(nl::parsers::read_kineto_json(kLlama + "kineto.json.gz"), "kineto", "kineto.json.gz", run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
   check_golden("h200-llama", config, run);
 }
 
 // Vision and projector before the prompt, batch and prompt by the workload's marks, modules as layers, tensor FLOPs by ncu.
 TEST_CASE("a vision-language model, its shape by its own config.json", "[golden]") {
   const std::string folder = NL_FIXTURES "/h200-llava/";
-  const nl::Config config = config_of(folder + "config.json");
+  const nl::orchestrator::Config config = config_of(folder + "config.json");
   const Unpacked sqlite(folder + "nsys.sqlite.gz");
-  const auto trace = nl::read_nsys_sqlite(sqlite.file);
+  const auto trace = nl::parsers::read_nsys_sqlite(sqlite.file);
   nl::Run run = analysed(trace, config);
-  nl::match_ncu(nl::read_ncu_csv(folder + "ncu_raw.csv"), trace, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(folder + "ncu_raw.csv"), trace, run);
   check_golden("h200-llava", config, run);
 }
 
 TEST_CASE("torch.profiler's trace alone", "[golden]") {
-  const nl::Config config = config_of(kLlama + "model.yaml");
-  nl::Run run = analysed(nl::read_kineto_json(kLlama + "kineto.json.gz"), config);
+  const nl::orchestrator::Config config = config_of(kLlama + "model.yaml");
+  nl::Run run = analysed(nl::parsers::read_kineto_json(kLlama + "kineto.json.gz"), config);
   check_golden("kineto", config, run);
 }
 
 TEST_CASE("ONNX Runtime's profile alone", "[golden]") {
-  const nl::Config config = config_of("generic");
-  nl::Run run = analysed(nl::read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), config);
+  const nl::orchestrator::Config config = config_of("generic");
+  nl::Run run = analysed(nl::parsers::read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), config);
   check_golden("onnxruntime", config, run);
 }

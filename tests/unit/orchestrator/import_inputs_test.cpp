@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::orchestrator;
 namespace fs = std::filesystem;
 
 namespace {

@@ -35,9 +35,9 @@ std::string content(const fs::path& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-nl::Error refusal(const nl::ReportRequest& request) {
+nl::Error refusal(const nl::orchestrator::ReportRequest& request) {
   try {
-    nl::report_bundle(request);
+    nl::orchestrator::report_bundle(request);
   } catch (const nl::Error& error) {
     return error;
   }
@@ -52,26 +52,26 @@ const std::vector<std::string> kReports = {"report.md", "report.html", "stakehol
 TEST_CASE("report renders what the run itself would have written") {
   Folder folder;
   const nl::Run run = nl::test::rich_run();
-  put(folder.bundle() / "run.json", nl::run_to_json(run));
-  const auto result = nl::report_bundle({folder.bundle(), {}, {}});
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
+  const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   std::vector<std::string> direct;
-  nl::write_reports(run, [&](const fs::path& name, std::string_view text) {
+  nl::orchestrator::write_reports(run, [&](const fs::path& name, std::string_view text) {
     direct.push_back(name);
     INFO(name);
     CHECK(content(folder.bundle() / name) == text);
   });
   CHECK(direct == kReports);
   CHECK(result.run.run_id == run.run_id);
-  CHECK(content(folder.bundle() / "run.json") == nl::run_to_json(run));  // untouched
+  CHECK(content(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
 }
 
 TEST_CASE("report brings the manifest up to date, and only what it wrote") {
   Folder folder;
-  put(folder.bundle() / "run.json", nl::run_to_json(nl::test::rich_run()));
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::rich_run()));
   put(folder.bundle() / "report.md", "old");
   put(folder.bundle() / "manifest.json",
       R"({"schema_version": "1.0.0", "files": [{"path": "report.md", "size_bytes": 3, "sha256": "old"}, {"path": "nsys/run.nsys-rep", "size_bytes": 9, "sha256": "kept"}]})");
-  const auto result = nl::report_bundle({folder.bundle() / "run.json", {}, {}});
+  const auto result = nl::orchestrator::report_bundle({folder.bundle() / "run.json", {}, {}});
   const auto manifest = json::parse(content(folder.bundle() / "manifest.json"));
   CHECK(manifest.at("files").size() == result.files.size() + 1);
   for (const json& entry : manifest.at("files")) {
@@ -80,11 +80,11 @@ TEST_CASE("report brings the manifest up to date, and only what it wrote") {
       CHECK(entry.at("sha256") == "kept");
       continue;
     }
-    CHECK(entry.at("sha256") == nl::sha256_file(folder.bundle() / name));
+    CHECK(entry.at("sha256") == nl::orchestrator::sha256_file(folder.bundle() / name));
     CHECK(entry.at("size_bytes") == fs::file_size(folder.bundle() / name));
   }
   put(folder.bundle() / "manifest.json", "{ broken");
-  CHECK(nl::report_bundle({folder.bundle(), {}, {}}).notes.back().find("manifest.json is damaged") == 0);
+  CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, {}}).notes.back().find("manifest.json is damaged") == 0);
   CHECK(content(folder.bundle() / "manifest.json") == "{ broken");
 }
 
@@ -92,21 +92,21 @@ TEST_CASE("where the bundle has no trace, its timeline is shown, and that is sai
   Folder folder;
   auto run = nl::test::rich_run();
   REQUIRE(run.timeline);
-  put(folder.bundle() / "run.json", nl::run_to_json(run));
-  auto result = nl::report_bundle({folder.bundle(), {}, {}});
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
+  auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   CHECK(result.files.back() == "timeline.pftrace");
   CHECK(result.notes.at(0).find("the bundle has no trace.pftrace") != std::string::npos);
   fs::remove(folder.bundle() / "timeline.pftrace");
   put(folder.bundle() / "trace.pftrace", "whole");
-  result = nl::report_bundle({folder.bundle(), {}, {}});
+  result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   CHECK_FALSE(fs::exists(folder.bundle() / "timeline.pftrace"));
   CHECK(content(folder.bundle() / "trace.pftrace") == "whole");
 }
 
 TEST_CASE("with --out the bundle stays as it is") {
   Folder folder;
-  put(folder.bundle() / "run.json", nl::run_to_json(nl::test::rich_run()));
-  const auto result = nl::report_bundle({folder.bundle(), {}, folder.path / "new" / "place"});
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::rich_run()));
+  const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "new" / "place"});
   for (const auto& file : result.files) CHECK(fs::exists(folder.path / "new" / "place" / file));
   CHECK(std::distance(fs::directory_iterator(folder.bundle()), fs::directory_iterator()) == 1);
   CHECK(content(folder.path / "new/place/run.json") == content(folder.bundle() / "run.json"));
@@ -116,32 +116,32 @@ TEST_CASE("with --out the bundle stays as it is") {
 
 TEST_CASE("with --rules the findings are judged anew and run.json says so") {
   Folder folder;
-  put(folder.bundle() / "run.json", nl::run_to_json(nl::test::full_run()));
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::full_run()));
   put(folder.path / "mine.yaml", "nonsense: [");
   CHECK(refusal({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}}).kind == nl::ErrorKind::kConfig);
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));  // nothing is written before the rules were read
   put(folder.path / "mine.yaml",
       "rules:\n  - name: any_stage\n    scope: stage\n    condition: total_time > 0\n    severity: low\n    message: \"{name} takes time\"\n"
       "    evidence:\n      - {when: total_time > 0, text: \"it does\"}\n    suggestions: [\"try this\", \"or that\"]\n");
-  const auto result = nl::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
+  const auto result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
   const std::string text = content(folder.bundle() / "run.json");
-  nl::validate_run_json(text);
+  nl::orchestrator::validate_run_json(text);
   const auto has_mine = [](const nl::Run& run) {
     return std::any_of(run.findings.begin(), run.findings.end(), [](const nl::Finding& finding) { return finding.rule == "any_stage"; });
   };
-  CHECK(has_mine(nl::run_from_json(text)));
+  CHECK(has_mine(nl::exporters::run_from_json(text)));
   CHECK(has_mine(result.run));
   CHECK(content(folder.bundle() / "report.md").find("any_stage") != std::string::npos);
 }
 
 TEST_CASE("a sparse run and one of the first format are rendered too") {
   Folder folder;
-  put(folder.bundle() / "run.json", nl::run_to_json(nl::test::sparse_run()));
-  CHECK(nl::report_bundle({folder.bundle(), {}, {}}).files.size() >= kReports.size());
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::sparse_run()));
+  CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, {}}).files.size() >= kReports.size());
   auto old = nl::test::sparse_run();
   old.schema_version = "1.0.0";
-  put(folder.bundle() / "run.json", nl::run_to_json(old));
-  CHECK(nl::report_bundle({folder.bundle(), {}, {}}).files.size() >= kReports.size());
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(old));
+  CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, {}}).files.size() >= kReports.size());
 }
 
 TEST_CASE("a run.json that is missing, damaged or newer is named with its place") {
@@ -149,7 +149,7 @@ TEST_CASE("a run.json that is missing, damaged or newer is named with its place"
   const fs::path file = folder.bundle() / "run.json";
   CHECK(refusal({folder.bundle(), {}, {}}).where == file.string());
   CHECK(refusal({folder.path / "nowhere", {}, {}}).kind == nl::ErrorKind::kInput);
-  const std::string whole = nl::run_to_json(nl::test::rich_run());
+  const std::string whole = nl::exporters::run_to_json(nl::test::rich_run());
   put(file, whole.substr(0, whole.size() / 2));
   CHECK(refusal({folder.bundle(), {}, {}}).where == file.string());
   auto document = json::parse(whole);

@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::parsers;
 
 TEST_CASE("short names of a real capture's kernels are those that nsys gives them") {
   Trace trace = read_nsys_sqlite(std::filesystem::path(NL_FIXTURES) / "h200-llama/nsys.sqlite");

@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 TEST_CASE("Student's t agrees with the printed tables") {
   // The tables have three or four decimals.

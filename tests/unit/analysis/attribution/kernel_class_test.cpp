@@ -5,8 +5,8 @@
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 
-using nl::classify_kernel;
-using nl::KernelClass;
+using nl::analysis::classify_kernel;
+using nl::analysis::KernelClass;
 
 TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do") {
   const std::pair<const char*, KernelClass> known[] = {
@@ -62,7 +62,7 @@ TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do")
 }
 
 TEST_CASE("nearly all kernels of a real capture have a class") {
-  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   std::map<KernelClass, int> kernels;
   for (const auto& kernel : trace.kernels) ++kernels[classify_kernel(trace.strings[trace.shapes[kernel.shape].name])];
   CHECK(kernels[KernelClass::kOther] == 0);

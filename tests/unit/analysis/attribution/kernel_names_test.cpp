@@ -13,11 +13,11 @@ namespace {
 
 const std::string kLlama = NL_FIXTURES "/h200-llama/";
 const std::string kProbe = NL_FIXTURES "/h200-probe/";
-using How = nl::KernelNames::How;
+using How = nl::analysis::KernelNames::How;
 
-std::vector<nl::KernelNames::Entry> names_of(const nl::Trace& trace) {
+std::vector<nl::analysis::KernelNames::Entry> names_of(const nl::Trace& trace) {
   std::set<std::pair<std::string, std::string>> seen;
-  std::vector<nl::KernelNames::Entry> entries;
+  std::vector<nl::analysis::KernelNames::Entry> entries;
   for (const auto& shape : trace.shapes)
     if (seen.emplace(trace.strings[shape.name], trace.strings[shape.mangled_name]).second)
       entries.push_back({trace.strings[shape.name], trace.strings[shape.mangled_name], trace.strings[shape.short_name]});
@@ -27,13 +27,13 @@ std::vector<nl::KernelNames::Entry> names_of(const nl::Trace& trace) {
 }  // namespace
 
 TEST_CASE("every kernel that ncu names in the fixtures is one kernel of nsys") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   const auto entries = names_of(trace);
   REQUIRE(entries.size() > 40);
-  const nl::KernelNames names(entries);
+  const nl::analysis::KernelNames names(entries);
   std::size_t normalised = 0, exact = 0;
   for (const char* file : {"ncu_decode_raw.csv", "ncu_prefill_raw.csv"}) {
-    for (const auto& launch : nl::read_ncu_csv(kLlama + file).launches) {
+    for (const auto& launch : nl::parsers::read_ncu_csv(kLlama + file).launches) {
       const auto found = names.find(launch.kernel_name);
       INFO(launch.kernel_name);
       CHECK(found.entries.size() == 1);
@@ -47,22 +47,22 @@ TEST_CASE("every kernel that ncu names in the fixtures is one kernel of nsys") {
 
 TEST_CASE("kernels of one trace that differ are never one") {
   for (const std::string& file : {kLlama + "nsys.sqlite", kProbe + "probe_node.sqlite"}) {
-    const auto trace = nl::read_nsys_sqlite(file);
+    const auto trace = nl::parsers::read_nsys_sqlite(file);
     const auto entries = names_of(trace);
     for (std::size_t i = 0; i < entries.size(); ++i)
       for (std::size_t j = 0; j < i; ++j) {
         if (entries[i].name == entries[j].name) continue;
         INFO(entries[i].name << "\n" << entries[j].name);
-        CHECK_FALSE(nl::same_kernel(entries[i].name, entries[j].name));
+        CHECK_FALSE(nl::analysis::same_kernel(entries[i].name, entries[j].name));
       }
   }
 }
 
 TEST_CASE("mangled names join exactly") {
-  const auto trace = nl::read_nsys_sqlite(kProbe + "probe_node.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kProbe + "probe_node.sqlite");
   const auto entries = names_of(trace);
-  const nl::KernelNames names(entries);
-  for (const auto& launch : nl::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv").launches) {
+  const nl::analysis::KernelNames names(entries);
+  for (const auto& launch : nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv").launches) {
     const auto found = names.find(launch.kernel_name);
     CHECK(found.how == How::kMangledName);
     REQUIRE(found.entries.size() == 1);
@@ -80,26 +80,26 @@ TEST_CASE("three tools' spellings of one kernel") {
   const char* cupti =
       "void at::native::vectorized_elementwise_kernel<4, at::native::cos_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}::"
       "operator()() const::{lambda(float)#1}, std::array<char*, 2ul> >(int, T2, T3)";
-  CHECK(nl::same_kernel(nsys, ncu));
-  CHECK(nl::same_kernel(nsys, cupti));
-  CHECK(nl::same_kernel(ncu, cupti));
-  CHECK(nl::same_kernel("at::(anonymous namespace)::f<true>(int)", "at::native::<unnamed>::f<(bool)1>(int)"));
-  CHECK(nl::same_kernel("f<(int)-2>()", "f<-2>()"));
+  CHECK(nl::analysis::same_kernel(nsys, ncu));
+  CHECK(nl::analysis::same_kernel(nsys, cupti));
+  CHECK(nl::analysis::same_kernel(ncu, cupti));
+  CHECK(nl::analysis::same_kernel("at::(anonymous namespace)::f<true>(int)", "at::native::<unnamed>::f<(bool)1>(int)"));
+  CHECK(nl::analysis::same_kernel("f<(int)-2>()", "f<-2>()"));
 }
 
 TEST_CASE("what differs stays apart") {
-  CHECK_FALSE(nl::same_kernel("a::scale(float *)", "b::scale(float *)"));
-  CHECK_FALSE(nl::same_kernel("a::b::scale()", "b::a::scale()"));
-  CHECK_FALSE(nl::same_kernel("f<(int)4>()", "f<(int)8>()"));
-  CHECK_FALSE(nl::same_kernel("f<(int)4>()", "f<(int)-4>()"));
-  CHECK_FALSE(nl::same_kernel("f<float>()", "f<int>()"));
-  CHECK_FALSE(nl::same_kernel("f<unsigned int>()", "f<int>()"));
-  CHECK_FALSE(nl::same_kernel("f(const T1 *)", "f(T1 *)"));
-  CHECK_FALSE(nl::same_kernel("f<x::[lambda() (instance 1)]>()", "f<x::[lambda() (instance 2)]>()"));
+  CHECK_FALSE(nl::analysis::same_kernel("a::scale(float *)", "b::scale(float *)"));
+  CHECK_FALSE(nl::analysis::same_kernel("a::b::scale()", "b::a::scale()"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<(int)4>()", "f<(int)8>()"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<(int)4>()", "f<(int)-4>()"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<float>()", "f<int>()"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<unsigned int>()", "f<int>()"));
+  CHECK_FALSE(nl::analysis::same_kernel("f(const T1 *)", "f(T1 *)"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<x::[lambda() (instance 1)]>()", "f<x::[lambda() (instance 2)]>()"));
 }
 
 TEST_CASE("a name that fits several kernels comes back with all of them") {
-  const nl::KernelNames names({{"void a::x::scale<(int)1>(int)", "_Z1a", "scale"},
+  const nl::analysis::KernelNames names({{"void a::x::scale<(int)1>(int)", "_Z1a", "scale"},
                                {"void a::y::scale<(int)1>(int)", "_Z1b", "scale"},
                                {"void b::scale<(int)1>(int)", "_Z1c", "scale"},
                                {"void b::copy(int)", "_Z1d", "copy"}});
@@ -118,7 +118,7 @@ TEST_CASE("a name that fits several kernels comes back with all of them") {
 TEST_CASE("broken names do no harm") {
   for (const char* name : {"", "(", "(int)", "((int)4", "f<", "::", "a::", "{lambda", "#1}", "<unnamed>", "(int)-", "\xff\xfe::f<\xff>"}) {
     INFO(name);
-    CHECK(nl::same_kernel(name, name));
-    CHECK(nl::kernel_name_key(name).size() <= std::string(name).size() + 20);
+    CHECK(nl::analysis::same_kernel(name, name));
+    CHECK(nl::analysis::kernel_name_key(name).size() <= std::string(name).size() + 20);
   }
 }

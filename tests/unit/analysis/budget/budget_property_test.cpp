@@ -117,9 +117,9 @@ class RandomTrace {
 
 class SlowJudge {
  public:
-  SlowJudge(const nl::Trace& trace, const nl::WarmupRule& rule) : trace_(trace), table_(trace) {
-    windows_ = nl::find_windows(trace, table_);
-    plan_ = nl::plan_iterations(trace, table_, rule, windows_);
+  SlowJudge(const nl::Trace& trace, const nl::analysis::WarmupRule& rule) : trace_(trace), table_(trace) {
+    windows_ = nl::analysis::find_windows(trace, table_);
+    plan_ = nl::analysis::plan_iterations(trace, table_, rule, windows_);
     const auto add = [&](Ns start, Ns end, std::uint32_t api, std::uint32_t queue, bool kernel) {
       work_.push_back({start, std::max(start, end), api, slot(trace, trace.queues[queue].process), trace.queues[queue].device, kernel});
     };
@@ -164,7 +164,7 @@ class SlowJudge {
  private:
   static bool covers(Ns start, Ns end, Ns t) { return start <= t && t < end; }
 
-  bool launched_in(const Work& work, const nl::Window& window) const {
+  bool launched_in(const Work& work, const nl::analysis::Window& window) const {
     if (work.api == kNone || work.start < window.start_ns) return false;
     const auto& call = trace_.api_calls[work.api];
     return call.thread == window.thread && call.start_ns >= window.start_ns && call.end_ns() <= window.end_ns;
@@ -246,7 +246,7 @@ class SlowJudge {
     }
     std::stable_sort(open.begin(), open.end(), [&](auto a, auto b) { return windows_[a].start_ns < windows_[b].start_ns; });
     std::set<std::string> names;
-    const nl::Window* first = nullptr;
+    const nl::analysis::Window* first = nullptr;
     for (const auto i : open) {
       const bool named = std::any_of(open.begin(), open.end(), [&](auto j) {
         return kind(j) != kAround && windows_[j].thread == windows_[i].thread;
@@ -287,9 +287,9 @@ class SlowJudge {
   }
 
   const nl::Trace& trace_;
-  nl::StageTable table_;
-  std::vector<nl::Window> windows_;
-  nl::IterationPlan plan_;
+  nl::analysis::StageTable table_;
+  std::vector<nl::analysis::Window> windows_;
+  nl::analysis::IterationPlan plan_;
   std::vector<Work> work_;
 };
 
@@ -312,10 +312,10 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
   std::set<std::string> phase_names;
   for (unsigned seed = 1; seed <= 600; ++seed) {
     const RandomTrace random(seed);
-    nl::SummaryOptions options;
-    if (seed % 3 == 0) options.warmup.mode = nl::WarmupRule::Mode::kNone;
+    nl::analysis::SummaryOptions options;
+    if (seed % 3 == 0) options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
     nl::Run run;
-    nl::summarise(random.trace, options, run);
+    nl::analysis::summarise(random.trace, options, run);
     const SlowJudge judge(random.trace, options.warmup);
     auto expected = judge.stages();
     for (const auto& stage : run.stages) {
@@ -370,7 +370,7 @@ TEST_CASE("timelines of random traces overlap nowhere and stay inside their view
   for (unsigned seed = 1; seed <= 300; ++seed) {
     const RandomTrace random(seed);
     nl::Run run;
-    nl::summarise(random.trace, {}, run);
+    nl::analysis::summarise(random.trace, {}, run);
     if (!run.timeline) continue;
     INFO("seed " << seed);
     for (const auto& lane : run.timeline->lanes) {

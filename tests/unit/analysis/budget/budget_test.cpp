@@ -167,9 +167,9 @@ TEST_CASE("what happens in a stage is counted where it starts") {
 }
 
 TEST_CASE("the budget of a real capture closes, and decode waits for launches") {
-  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   for (const auto& each : run.stages) {
     INFO(each.name);
     CHECK(each.budget->wall_ns == each.wall.total_ns);

@@ -8,6 +8,8 @@
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::analysis;
 
 TEST_CASE("the clocks' error is the wider of its two bounds, and a share of the shortest stage") {
   TraceBuilder builder;

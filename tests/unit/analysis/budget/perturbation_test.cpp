@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 namespace {
 

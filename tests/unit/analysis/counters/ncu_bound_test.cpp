@@ -3,7 +3,7 @@
 #include "tests/catch.h"
 
 TEST_CASE("a bound is named with the points that decide it") {
-  const auto bound = [](double sm, double memory) { return nl::classify_bound(sm, memory); };
+  const auto bound = [](double sm, double memory) { return nl::analysis::classify_bound(sm, memory); };
   CHECK(bound(20, 90).by == "memory");
   CHECK(bound(20, 90).margin == 30);     // 60 % is what it would have to fall to
   CHECK(bound(80, 90).margin == 5);      // the other side would have to come within 5 points
@@ -14,7 +14,7 @@ TEST_CASE("a bound is named with the points that decide it") {
   CHECK(bound(10, 59).margin == 1);
   CHECK_FALSE(bound(90, 88).by);
   CHECK_FALSE(bound(90, 88).margin);
-  CHECK_FALSE(nl::classify_bound({}, 90).by);
-  CHECK_FALSE(nl::classify_bound(90, {}).margin);
-  CHECK(nl::bound_by(20, 90) == "memory");
+  CHECK_FALSE(nl::analysis::classify_bound({}, 90).by);
+  CHECK_FALSE(nl::analysis::classify_bound(90, {}).margin);
+  CHECK(nl::analysis::bound_by(20, 90) == "memory");
 }

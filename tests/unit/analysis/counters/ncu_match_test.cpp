@@ -68,19 +68,19 @@ nl::NcuReport report_of(const char* name, std::uint32_t grid) {
 
 nl::Run summarised(const nl::Trace& trace) {
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   return run;
 }
 
 }  // namespace
 
 TEST_CASE("registers are the trace's where the counters come without them; ncu's own say the same") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
-  auto by_ncu = nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  auto by_ncu = nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
   auto run = summarised(trace), without = summarised(trace);
-  nl::match_ncu(by_ncu, trace, run);
+  nl::analysis::match_ncu(by_ncu, trace, run);
   for (nl::NcuLaunch& launch : by_ncu.launches) CHECK(launch.metrics.erase("launch__registers_per_thread") == 1);
-  nl::match_ncu(by_ncu, trace, without);
+  nl::analysis::match_ncu(by_ncu, trace, without);
   std::size_t compared = 0;
   for (const auto& kernel : *without.kernels)
     for (const auto& sample : kernel.ncu) {
@@ -95,14 +95,14 @@ TEST_CASE("registers are the trace's where the counters come without them; ncu's
   two.shapes.back().registers_per_thread = 24;
   two.kernels[1].shape = 3;
   auto unclear = summarised(two);
-  nl::match_ncu(report_of("_Zx", 4), two, unclear);
+  nl::analysis::match_ncu(report_of("_Zx", 4), two, unclear);
   CHECK_FALSE(sample_of(unclear, 0).metrics.contains("launch__registers_per_thread"));
 }
 
 TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, with proof") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   auto run = summarised(trace);
-  const auto match = nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
+  const auto match = nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
   CHECK(match.matched == 16);
   CHECK(match.unmatched_launches.empty());
   CHECK(samples(run) == 16);
@@ -122,22 +122,22 @@ TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, wi
 }
 
 TEST_CASE("the details page of the same report adds nothing twice") {
-  const auto trace = nl::read_nsys_sqlite(kLlama + "nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kLlama + "nsys.sqlite");
   auto run = summarised(trace);
-  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
-  const auto again = nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_decode_details.csv"), trace, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw.csv"), trace, run);
+  const auto again = nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_decode_details.csv"), trace, run);
   CHECK(again.matched == 16);
   CHECK(samples(run) == 16);
   CHECK(sample_of(run, 0).metrics.count("Warp State Statistics/Avg. Active Threads Per Warp") == 1);
   // Another report of the same kernels is another measurement.
-  nl::match_ncu(nl::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kLlama + "ncu_prefill_raw.csv"), trace, run);
   CHECK(samples(run) == 24);
 }
 
 TEST_CASE("mangled names, domains and both shapes of the probe") {
-  const auto trace = nl::read_nsys_sqlite(kProbe + "probe_node.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(kProbe + "probe_node.sqlite");
   auto run = summarised(trace);
-  const auto match = nl::match_ncu(nl::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv"), trace, run);
+  const auto match = nl::analysis::match_ncu(nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv"), trace, run);
   CHECK(match.matched == 6);
   CHECK(match.unmatched_launches.empty());
   const auto& first = sample_of(run, 0);
@@ -151,22 +151,22 @@ TEST_CASE("mangled names, domains and both shapes of the probe") {
 TEST_CASE("a shape that nsys never saw is reported and attached to nothing") {
   const auto trace = small_trace();
   auto run = summarised(trace);
-  const auto match = nl::match_ncu(report_of("void a::y::scale<1>(int)", 16), trace, run);
+  const auto match = nl::analysis::match_ncu(report_of("void a::y::scale<1>(int)", 16), trace, run);
   CHECK(match.matched == 0);
   REQUIRE(match.unmatched_launches.size() == 1);
   CHECK(match.unmatched_launches[0].find("grid (16, 1, 1)") != std::string::npos);
   CHECK(samples(run) == 0);
-  CHECK(nl::match_ncu(report_of("other", 4), trace, run).unmatched_launches.size() == 1);
+  CHECK(nl::analysis::match_ncu(report_of("other", 4), trace, run).unmatched_launches.size() == 1);
 }
 
 TEST_CASE("an ambiguous name is told by its grid, or not at all") {
   const auto trace = small_trace();
   auto run = summarised(trace);
-  const auto unclear = nl::match_ncu(report_of("void a::scale<1>(int)", 4), trace, run);
+  const auto unclear = nl::analysis::match_ncu(report_of("void a::scale<1>(int)", 4), trace, run);
   CHECK(unclear.matched == 0);
   REQUIRE(unclear.unmatched_launches.size() == 1);
   CHECK(unclear.unmatched_launches[0].find("several kernels") != std::string::npos);
-  const auto clear = nl::match_ncu(report_of("void a::scale<1>(int)", 8), trace, run);
+  const auto clear = nl::analysis::match_ncu(report_of("void a::scale<1>(int)", 8), trace, run);
   CHECK(clear.matched == 1);
   const auto& sample = sample_of(run, 0);
   CHECK(sample.nsys_calls == 2);        // the third launch and the fourth
@@ -184,7 +184,7 @@ TEST_CASE("a launch that took far longer or shorter than nsys' ones is matched, 
     auto run = summarised(trace);
     auto report = report_of("void a::scale<1>(int)", 8);
     report.launches[0].metrics["gpu__time_duration.sum"] = duration_ns;
-    CHECK(nl::match_ncu(report, trace, run).matched == 1);
+    CHECK(nl::analysis::match_ncu(report, trace, run).matched == 1);
     CHECK(sample_of(run, 0).durations_agree == false);
   }
 }
@@ -192,7 +192,7 @@ TEST_CASE("a launch that took far longer or shorter than nsys' ones is matched, 
 TEST_CASE("selected kernels that ncu did not profile are named") {
   const auto trace = small_trace();
   auto run = summarised(trace);
-  const auto match = nl::match_ncu(report_of("_Zx", 4), trace, run);
+  const auto match = nl::analysis::match_ncu(report_of("_Zx", 4), trace, run);
   REQUIRE(match.missing_kernels.size() == 1);
   CHECK(match.missing_kernels[0] == "void a::y::scale<(int)1>(int)");
 }
@@ -202,19 +202,19 @@ TEST_CASE("damaged rows of the CSV reach the run") {
   auto run = summarised(trace);
   auto report = report_of("_Zx", 4);
   report.rows_damaged["a row was cut off"] = 2;
-  nl::match_ncu(report, trace, run);
+  nl::analysis::match_ncu(report, trace, run);
   CHECK(run.ncu_rows_damaged.at("a row was cut off") == 2);
 }
 
 TEST_CASE("bound by: both sides measured, one clearly busier") {
-  CHECK(nl::bound_by(20.0, 85.0) == "memory");
-  CHECK(nl::bound_by(85.0, 20.0) == "compute");
-  CHECK(nl::bound_by(20.0, 30.0) == "latency");
-  CHECK(nl::bound_by(60.0, 59.0) == std::nullopt);
-  CHECK(nl::bound_by(80.0, 78.0) == std::nullopt);
-  CHECK(nl::bound_by(std::nullopt, 85.0) == std::nullopt);
-  CHECK(nl::bound_by(85.0, std::nullopt) == std::nullopt);
-  CHECK(nl::memory_throughput({{"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == std::nullopt);
-  CHECK(nl::memory_throughput({{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 40},
+  CHECK(nl::analysis::bound_by(20.0, 85.0) == "memory");
+  CHECK(nl::analysis::bound_by(85.0, 20.0) == "compute");
+  CHECK(nl::analysis::bound_by(20.0, 30.0) == "latency");
+  CHECK(nl::analysis::bound_by(60.0, 59.0) == std::nullopt);
+  CHECK(nl::analysis::bound_by(80.0, 78.0) == std::nullopt);
+  CHECK(nl::analysis::bound_by(std::nullopt, 85.0) == std::nullopt);
+  CHECK(nl::analysis::bound_by(85.0, std::nullopt) == std::nullopt);
+  CHECK(nl::analysis::memory_throughput({{"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == std::nullopt);
+  CHECK(nl::analysis::memory_throughput({{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 40},
                                {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == 70.0);
 }

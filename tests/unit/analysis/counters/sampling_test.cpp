@@ -9,6 +9,7 @@
 #include "tests/unit/analysis/trace_builder.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 namespace {
 

@@ -31,7 +31,7 @@ nl::Run run_with(std::vector<nl::NcuSample> samples) {
   run.peaks.emplace();
   run.peaks->flops_per_s = {{"bf16", 1e15}, {"f32", 50e12}};
   run.peaks->bytes_per_s = 5e12;
-  nl::fill_roofline(run);
+  nl::analysis::fill_roofline(run);
   return run;
 }
 
@@ -97,32 +97,32 @@ TEST_CASE("a launch without what a point needs is left out, with the metrics to 
 
 TEST_CASE("a run without kernels or peaks has no roof, and none of another GPU's") {
   nl::Run run;
-  nl::fill_roofline(run);
+  nl::analysis::fill_roofline(run);
   CHECK(run.roofline.points.empty());
   auto two = run_with({sample({{kFfma, 1e6}})});
   two.hardware.gpus.resize(2);
   two.hardware.gpus[1].name = "another";
   two.kernels->push_back(two.kernels->front());
   two.kernels->at(1).device = 1;
-  nl::fill_roofline(two);
+  nl::analysis::fill_roofline(two);
   REQUIRE(two.roofline.points.size() == 2);
   CHECK(two.roofline.points[0].roof_share);
   CHECK_FALSE(two.roofline.points[1].roof_share);
   two.peaks.reset();
-  nl::fill_roofline(two);
+  nl::analysis::fill_roofline(two);
   CHECK_FALSE(two.roofline.points[0].roof_share);
 }
 
 TEST_CASE("a real ncu report: what was counted gets a point, what was not is explained") {
-  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
-  nl::match_ncu(nl::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_decode_raw.csv"), trace, run);
-  nl::match_ncu(nl::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_prefill_raw.csv"), trace, run);
+  nl::analysis::summarise(trace, {}, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_decode_raw.csv"), trace, run);
+  nl::analysis::match_ncu(nl::parsers::read_ncu_csv(NL_FIXTURES "/h200-llama/ncu_prefill_raw.csv"), trace, run);
   run.peaks.emplace();
   run.peaks->flops_per_s = {{"f32", 67e12}};
   run.peaks->bytes_per_s = 4.8e12;
-  nl::fill_roofline(run);
+  nl::analysis::fill_roofline(run);
   std::string notes;
   for (const auto& note : run.roofline.notes) notes += note + "\n";
   INFO(notes);

@@ -4,6 +4,7 @@
 #include "tests/unit/analysis/small_trace.h"
 
 using namespace nl;
+using namespace nl::analysis;
 using nl::test::SmallTrace;
 
 TEST_CASE("which layer runs which kernels, in the order of the model") {

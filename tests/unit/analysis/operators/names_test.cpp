@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 TEST_CASE("running numbers and shapes of PyTorch's ranges come off, in every spelling") {
   struct Case {

@@ -15,6 +15,8 @@
 #include "tests/unit/analysis/small_trace.h"
 
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::analysis;
 using nl::test::SmallTrace;
 namespace fs = std::filesystem;
 

@@ -9,7 +9,8 @@
 #include "tests/catch.h"
 
 using namespace nl;
-using namespace nl::rules;
+using namespace nl::analysis;
+using namespace nl::analysis::rules;
 
 namespace {
 

@@ -33,7 +33,7 @@ void check_closed(const nl::Run& run) {
 
 TEST_CASE("an empty trace") {
   nl::Run run;
-  nl::summarise({}, {}, run);
+  nl::analysis::summarise({}, {}, run);
   CHECK(run.stages.empty());
   CHECK(run.phases.phases.empty());
   CHECK(run.phases.span_ns == 0);
@@ -152,7 +152,7 @@ TEST_CASE("a stage of no length") {
   TraceBuilder b;
   b.stage("prefill", 50, 50);
   b.launch(10, 20, 60);
-  nl::SummaryOptions options;
+  nl::analysis::SummaryOptions options;
   options.tokens = {2, 16, 8};
   const auto run = b.run(options);
   CHECK(stage(run, "prefill").wall.count == 1);

@@ -10,7 +10,7 @@
 namespace {
 
 using nl::Ns;
-using Mode = nl::WarmupRule::Mode;
+using Mode = nl::analysis::WarmupRule::Mode;
 
 // One prefill and one decode an iteration, of these lengths in all.
 TraceBuilder iterations_of(const std::vector<Ns>& walls) {
@@ -25,7 +25,7 @@ TraceBuilder iterations_of(const std::vector<Ns>& walls) {
 }
 
 nl::Run run_with(const TraceBuilder& b, Mode mode, std::uint64_t count = 0) {
-  nl::SummaryOptions options;
+  nl::analysis::SummaryOptions options;
   options.warmup.mode = mode;
   options.warmup.count = count;
   return b.run(options);
@@ -34,9 +34,9 @@ nl::Run run_with(const TraceBuilder& b, Mode mode, std::uint64_t count = 0) {
 }  // namespace
 
 TEST_CASE("the first iteration of a real capture is recognised as warm-up") {
-  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   REQUIRE(run.iterations.count == 2);
   CHECK(run.iterations.warmup == 1);
   CHECK(run.iterations.list[0].warmup);
@@ -76,7 +76,7 @@ TEST_CASE("warm-up by configuration") {
   CHECK(all.iterations.warmup == 3);
   CHECK(all.iterations.rule.find("the first 9 iterations") != std::string::npos);
   CHECK(all.iterations.rule.find("one is left to measure") != std::string::npos);
-  nl::SummaryOptions strict;
+  nl::analysis::SummaryOptions strict;
   strict.warmup.factor = 5;
   CHECK(iterations_of({400, 100, 100}).run(strict).iterations.warmup == 0);
 }

@@ -26,8 +26,8 @@ TraceBuilder generation(bool with_steps = true) {
   return b;
 }
 
-nl::Run run_with(const TraceBuilder& b, nl::TokenCounts tokens) {
-  nl::SummaryOptions options;
+nl::Run run_with(const TraceBuilder& b, nl::analysis::TokenCounts tokens) {
+  nl::analysis::SummaryOptions options;
   options.tokens = tokens;
   return b.run(options);
 }

@@ -81,8 +81,8 @@ TEST_CASE("crowded lanes are thinned, quiet ones are kept") {
   const auto run = b.run();
   const auto& timeline = *run.timeline;
   const std::size_t slices = check_slices(timeline);
-  CHECK(slices <= nl::kMaxTimelineSlices);
-  CHECK(slices > nl::kMaxTimelineSlices / 3);
+  CHECK(slices <= nl::analysis::kMaxTimelineSlices);
+  CHECK(slices > nl::analysis::kMaxTimelineSlices / 3);
   CHECK(lane(timeline, "ranges").slices.size() == 1);
   CHECK(lane(timeline, "gpu", 1).slices.size() == 1);
   std::uint64_t shown = 0;
@@ -113,12 +113,12 @@ TEST_CASE("a long capture without stages is shown in its middle") {
 }
 
 TEST_CASE("the timeline of a real capture") {
-  const auto trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   nl::Run run;
-  nl::summarise(trace, {}, run);
+  nl::analysis::summarise(trace, {}, run);
   const auto& timeline = *run.timeline;
   CHECK(timeline.what == "iteration 2 of 2, the only measured one");
-  CHECK(check_slices(timeline) <= nl::kMaxTimelineSlices);
+  CHECK(check_slices(timeline) <= nl::analysis::kMaxTimelineSlices);
   CHECK(lane(timeline, "ranges", 0).slices.size() == 2);  // prefill, decode_all
   CHECK(lane(timeline, "ranges", 1).slices.size() == 8);  // the steps
   CHECK(lane(timeline, "gpu").slices.size() > 100);

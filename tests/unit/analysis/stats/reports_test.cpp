@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 TEST_CASE("there are the six reports of nsys") {
   CHECK(stats_report_names() == std::vector<std::string_view>{"cuda_gpu_kern_sum", "cuda_api_sum",

@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::analysis;
 
 TEST_CASE("a single time has no deviation") {
   std::vector<Ns> values{42};

@@ -11,6 +11,7 @@
 #include "tests/unit/collector/injected_program.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using namespace nl::test;
 
 namespace {

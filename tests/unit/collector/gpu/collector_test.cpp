@@ -12,6 +12,8 @@
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::exporters;
 using namespace nl::test;
 
 namespace {

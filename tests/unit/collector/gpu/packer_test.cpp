@@ -14,6 +14,7 @@
 #include "tests/unit/collector/injected_program.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using namespace nl::test;
 namespace cupti = nl::collector::cupti;
 namespace format = nl::trace_format;

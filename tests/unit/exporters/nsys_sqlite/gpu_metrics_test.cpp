@@ -61,7 +61,7 @@ using Rows = std::vector<std::string>;
 TEST_CASE("samples are in nsys' tables: means by metric, the GPU in the type's last byte") {
   const Folder folder;
   const auto file = folder.path / "ours.sqlite";
-  nl::write_nsys_sqlite(sampled_trace(), file);
+  nl::exporters::write_nsys_sqlite(sampled_trace(), file);
   CHECK(answer(file, "SELECT typeId & 0xFF, metricName, count(*), avg(value) FROM GPU_METRICS JOIN TARGET_INFO_GPU_METRICS "
                      "USING (typeId, metricId) GROUP BY 1, 2 ORDER BY 1, 2") ==
         Rows{"0|dram__bytes_write.sum.per_second|2|4096000000.0", "0|sm__cycles_active.avg.pct_of_peak_sustained_elapsed|3|1.25",
@@ -76,10 +76,10 @@ TEST_CASE("samples are in nsys' tables: means by metric, the GPU in the type's l
 TEST_CASE("without samples there are no tables of them, and with them the rest is read as before") {
   const Folder folder;
   nl::Trace trace = sampled_trace();
-  nl::write_nsys_sqlite(trace, folder.path / "with.sqlite");
-  CHECK(nl::read_nsys_sqlite(folder.path / "with.sqlite").has_kernel_data);
+  nl::exporters::write_nsys_sqlite(trace, folder.path / "with.sqlite");
+  CHECK(nl::parsers::read_nsys_sqlite(folder.path / "with.sqlite").has_kernel_data);
   trace.metric_series.clear();
-  nl::write_nsys_sqlite(trace, folder.path / "without.sqlite");
+  nl::exporters::write_nsys_sqlite(trace, folder.path / "without.sqlite");
   CHECK(answer(folder.path / "without.sqlite", "SELECT name FROM sqlite_master WHERE name LIKE '%GPU_METRICS%'").empty());
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a series that is cut off is written as far as it goes") {
   trace.metric_series.resize(1);
   trace.metric_series[0].values.resize(3);
   trace.metric_series[0].duration_ns.resize(2);
-  nl::write_nsys_sqlite(trace, folder.path / "ours.sqlite");
+  nl::exporters::write_nsys_sqlite(trace, folder.path / "ours.sqlite");
   CHECK(answer(folder.path / "ours.sqlite", "SELECT timestamp, metricId, value FROM GPU_METRICS") ==
         Rows{"1000|0|0.25", "1000|1|4096000000", "2000|0|0.5"});
 }

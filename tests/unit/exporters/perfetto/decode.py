@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a Perfetto trace without any code of nl-stage or Perfetto, and prints as JSON what a viewer would show.
 
-Usage: perfetto_decode.py TRACE
+Usage: decode.py TRACE
 
 Knows the wire format of protobuf and the field numbers of Perfetto's trace_packet.proto, track_event.proto,
 track_descriptor.proto, debug_annotation.proto and interned_data.proto. Like Perfetto's trace processor it sorts

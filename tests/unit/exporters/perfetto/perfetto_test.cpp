@@ -36,18 +36,18 @@ std::string output_of(const std::string& command) {
   return out;
 }
 
-// What perfetto_decode.py, which shares no code with the writer, makes of the file.
+// What decode.py, which shares no code with the writer, makes of the file.
 template <class Source>
-json shown(const Source& source, nl::PerfettoSummary* summary = nullptr, const nl::PerfettoOptions* options = nullptr) {
+json shown(const Source& source, nl::exporters::PerfettoSummary* summary = nullptr, const nl::exporters::PerfettoOptions* options = nullptr) {
   File file;
   std::ofstream out(file.path, std::ios::binary);
-  const nl::PerfettoSink sink = [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); };
-  nl::PerfettoSummary written;
-  if constexpr (std::is_same_v<Source, nl::Trace>) written = nl::write_perfetto(source, sink, options != nullptr ? *options : nl::PerfettoOptions());
-  else written = nl::write_perfetto(source, sink);
+  const nl::exporters::PerfettoSink sink = [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); };
+  nl::exporters::PerfettoSummary written;
+  if constexpr (std::is_same_v<Source, nl::Trace>) written = nl::exporters::write_perfetto(source, sink, options != nullptr ? *options : nl::exporters::PerfettoOptions());
+  else written = nl::exporters::write_perfetto(source, sink);
   out.close();
   if (summary != nullptr) *summary = written;
-  json document = json::parse(output_of("python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto_decode.py " + file.path.string()));
+  json document = json::parse(output_of("python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py " + file.path.string()));
   CHECK(document.at("errors") == json::array());
   return document;
 }
@@ -142,8 +142,8 @@ nl::Range range_of(nl::Trace& trace, const char* name, nl::Ns start_ns, nl::Ns e
 TEST_CASE("everything of a real capture is in the Perfetto trace, to the nanosecond", "[perfetto]") {
   for (const char* file : {"h200-llama/nsys.sqlite", "h200-probe/probe_node.sqlite", "h200-probe/probe_graph.sqlite", "crafted/ranges.sqlite"}) {
     INFO(file);
-    const nl::Trace trace = nl::read_nsys_sqlite(std::string(NL_FIXTURES "/") + file);
-    nl::PerfettoSummary summary;
+    const nl::Trace trace = nl::parsers::read_nsys_sqlite(std::string(NL_FIXTURES "/") + file);
+    nl::exporters::PerfettoSummary summary;
     const json document = shown(trace, &summary);
     CHECK(sum_of(document, "kernel") == sum_over(trace.kernels, [](const nl::Kernel& k) { return k.duration_ns; }));
     CHECK(sum_of(document, "api") == sum_over(trace.api_calls, [](const nl::ApiCall& c) { return c.duration_ns; }));
@@ -159,7 +159,7 @@ TEST_CASE("everything of a real capture is in the Perfetto trace, to the nanosec
 }
 
 TEST_CASE("an arrow leads from each launching call to the first work that it launched", "[perfetto]") {
-  const nl::Trace trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-probe/probe_node.sqlite");
+  const nl::Trace trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-probe/probe_node.sqlite");
   std::set<std::uint32_t> calls;
   for (const auto& kernel : trace.kernels) calls.insert(kernel.api);
   for (const auto& op : trace.mem_ops) calls.insert(op.api);
@@ -174,7 +174,7 @@ TEST_CASE("an arrow leads from each launching call to the first work that it lau
 }
 
 TEST_CASE("copied bytes add up", "[perfetto]") {
-  const nl::Trace trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const nl::Trace trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   std::uint64_t to_device = 0;
   for (const auto& op : trace.mem_ops)
     if (op.kind == nl::MemOpKind::kHostToDevice) to_device += op.bytes;
@@ -279,11 +279,11 @@ TEST_CASE("a giant trace is cut around the measured window, and says so", "[perf
     trace.kernels.push_back(kernel_at(i * 1000 + 200, 300, static_cast<std::uint32_t>(i)));
   }
   trace.ranges = {range_of(trace, "all of it", 0, 10'000'000)};
-  nl::PerfettoOptions options;
+  nl::exporters::PerfettoOptions options;
   options.max_events = 5000;
   options.focus_start_ns = 4'000'000;
   options.focus_end_ns = 5'000'000;
-  nl::PerfettoSummary summary;
+  nl::exporters::PerfettoSummary summary;
   const json document = shown(trace, &summary, &options);
   CHECK(summary.events <= 5000 + 3);        // the enclosing range begins outside, and two rows straddle the edges
   CHECK(summary.events > 4900);
@@ -322,7 +322,7 @@ TEST_CASE("iterations, findings and power get tracks of their own", "[perfetto]"
   power[0].power_w = 512.5;
   power[1].utc_ns = *trace.utc_start_ns - 500;  // before the capture
   power[1].power_w = 80;
-  nl::PerfettoOptions options;
+  nl::exporters::PerfettoOptions options;
   options.run = &run;
   options.power = &power;
   const json document = shown(trace, nullptr, &options);
@@ -335,7 +335,7 @@ TEST_CASE("iterations, findings and power get tracks of their own", "[perfetto]"
     CHECK(values == json::array({{500, 512.5}}));
   }
   CHECK(found);
-  nl::focus_on_measured(run, options);
+  nl::exporters::focus_on_measured(run, options);
   CHECK(options.focus_start_ns == 600);
   CHECK(options.focus_end_ns == 1000);
 }
@@ -352,7 +352,7 @@ TEST_CASE("sampled metrics are counters of their GPU, in units that do not depen
   trace.metric_series.push_back(series);
   trace.metric_series[1].device = 1;                       // on which nothing ran
   trace.metric_series[1].values.resize(3);                 // cut off
-  nl::PerfettoSummary summary;
+  nl::exporters::PerfettoSummary summary;
   const json document = shown(trace, &summary);
   std::map<std::string, json> found;
   for (const auto& [track, values] : document.at("counters").items()) {
@@ -378,9 +378,9 @@ TEST_CASE("too many samples are joined to means, and that is said", "[perfetto]"
     series.duration_ns.push_back(1000);
     series.values.push_back(static_cast<float>(i));
   }
-  nl::PerfettoOptions options;
+  nl::exporters::PerfettoOptions options;
   options.max_events = 4;  // ten values: three to each
-  nl::PerfettoSummary summary;
+  nl::exporters::PerfettoSummary summary;
   const json document = shown(trace, &summary, &options);
   REQUIRE(document.at("counters").size() == 1);
   CHECK(document.at("counters").begin().value() == json::array({{0, 1.0}, {3000, 4.0}, {6000, 7.0}, {9000, 9.0}}));
@@ -395,7 +395,7 @@ TEST_CASE("the timeline of a run.json is shown where there is nothing else", "[p
   timeline.what = "iteration 2 of 2";
   timeline.names = {"decode", "gemm"};
   timeline.lanes = {{"ranges", "thread 101", {{0, 1000, 0, 1}}}, {"gpu", "GPU 0 stream 7", {{100, 50, 1, 1}, {200, 400, 1, 12}}}};
-  nl::PerfettoSummary summary;
+  nl::exporters::PerfettoSummary summary;
   const json document = shown(timeline, &summary);
   CHECK(summary.note == "only iteration 2 of 2, from run.json");
   CHECK(sum_of(document, "kernel") == Sum{2, 450});
@@ -415,7 +415,7 @@ TEST_CASE("a long trace is written quickly and in pieces", "[perfetto][speed]") 
   }
   std::size_t bytes = 0, longest = 0;
   const std::clock_t start = std::clock();
-  nl::write_perfetto(trace, [&](std::string_view piece) {
+  nl::exporters::write_perfetto(trace, [&](std::string_view piece) {
     bytes += piece.size();
     longest = std::max(longest, piece.size());
   });
@@ -431,11 +431,11 @@ TEST_CASE("Perfetto's own trace processor finds what is in the capture, and noth
   if (processor == nullptr) NL_SKIP("NL_STAGE_TEST_TRACE_PROCESSOR names no trace processor");
   for (const char* name : {"h200-llama/nsys.sqlite", "h200-probe/probe_node.sqlite", "crafted/ranges.sqlite"}) {
     INFO(name);
-    const nl::Trace trace = nl::read_nsys_sqlite(std::string(NL_FIXTURES "/") + name);
+    const nl::Trace trace = nl::parsers::read_nsys_sqlite(std::string(NL_FIXTURES "/") + name);
     File file, query;
     query.path += ".sql";
     std::ofstream out(file.path, std::ios::binary);
-    nl::write_perfetto(trace, [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); });
+    nl::exporters::write_perfetto(trace, [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); });
     out.close();
     std::ofstream(query.path) << "select category || ' ' || count(*) || ' ' || sum(dur) || ' ' || min(dur) as line from slice where dur > 0 or category != 'mark' "
                                  "group by category union all select 'flow ' || count(*) from flow "

@@ -33,6 +33,6 @@ void check_golden(const std::string& name, const std::string& text) {
 }  // namespace
 
 TEST_CASE("the reports of a run with everything in it are the golden ones", "[golden]") {
-  check_golden("rich/report.md", nl::report_markdown(nl::test::rich_run()));
-  check_golden("rich/stakeholder_summary.md", nl::stakeholder_markdown(nl::test::rich_run()));
+  check_golden("rich/report.md", nl::exporters::report_markdown(nl::test::rich_run()));
+  check_golden("rich/stakeholder_summary.md", nl::exporters::stakeholder_markdown(nl::test::rich_run()));
 }

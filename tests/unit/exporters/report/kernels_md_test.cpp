@@ -23,7 +23,7 @@ std::vector<std::string> table_lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("kernels.md has the documented columns and plain numbers") {
-  const auto lines = table_lines(nl::kernels_markdown(nl::test::full_run()));
+  const auto lines = table_lines(nl::exporters::kernels_markdown(nl::test::full_run()));
   REQUIRE(lines.size() == 9);  // the kernels, the launches that ncu profiled, and what stalled the warps
   CHECK(cells(lines[0]) == std::vector<std::string>{"kernel_name", "total_ms", "calls", "mean_ms", "device", "share %", "p50 µs",
                                                     "p99 µs", "stages", "SM %", "DRAM %", "occupancy %", "tensor pipe %", "bound by"});
@@ -40,30 +40,30 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
 
 TEST_CASE("kernels.md says who measured the launches") {
   auto run = nl::test::full_run();
-  CHECK(nl::kernels_markdown(run).find("\n## Launches that ncu profiled\n") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu profiled\n") != std::string::npos);
   auto& samples = run.kernels->at(0).ncu;
   samples.push_back(samples[0]);
   samples[1].measured_by = "CUPTI";
-  CHECK(nl::kernels_markdown(run).find("\n## Launches that ncu and CUPTI measured\n") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu and CUPTI measured\n") != std::string::npos);
   samples.erase(samples.begin());
-  const std::string text = nl::kernels_markdown(run);
+  const std::string text = nl::exporters::kernels_markdown(run);
   CHECK(text.find("\n## Launches that CUPTI measured\n") != std::string::npos);
   CHECK(cells(table_lines(text)[5])[12] == "CUPTI");
   run.kernels->at(0).stalls.clear();
-  CHECK(nl::kernels_markdown(run).find("stalled") == std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("stalled") == std::string::npos);
 }
 
 TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in full") {
   auto run = nl::test::full_run();
   auto& kernel = run.kernels->at(0);
   kernel.name = "a|b\n<unnamed>::f<x>";
-  auto lines = table_lines(nl::kernels_markdown(run));
+  auto lines = table_lines(nl::exporters::kernels_markdown(run));
   CHECK(cells(lines[2])[0] == "a\\|b \\<unnamed>::f\\<x>");
   kernel.name = "void at::native::<unnamed>::reduce<(int)4, " + std::string(200, 'x') + ">(T1, int)";
   kernel.ncu.clear();
   run.kernels->push_back(kernel);
   run.kernels->back().name += " const";
-  const std::string text = nl::kernels_markdown(run);
+  const std::string text = nl::exporters::kernels_markdown(run);
   lines = table_lines(text);
   CHECK(cells(lines[2])[0] == "void at::native::\\<unnamed>::reduce<...>(...) [1]");
   CHECK(cells(lines[3])[0] == "void at::native::\\<unnamed>::reduce<...>(...) const [2]");
@@ -71,24 +71,24 @@ TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in 
   CHECK(text.find("\n1. void at::native::\\<unnamed>::reduce<(int)4, xxx") != std::string::npos);
   CHECK(text.find("\n2. ") != std::string::npos);
   run.kernels->at(0).name = std::string(150, 'n');  // nothing to leave out
-  lines = table_lines(nl::kernels_markdown(run));
+  lines = table_lines(nl::exporters::kernels_markdown(run));
   CHECK(cells(lines[2])[0] == std::string(150, 'n'));
 }
 
 TEST_CASE("where there are no kernels the reason stands there") {
   nl::Run run;
   run.kernels_note = "the collector records NVTX ranges only";
-  CHECK(nl::kernels_markdown(run) == "# Kernels\n\nNot captured: the collector records NVTX ranges only.\n");
+  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured: the collector records NVTX ranges only.\n");
   run.kernels.emplace();
   run.kernels_note.clear();
-  CHECK(nl::kernels_markdown(run).find("none ran") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("none ran") != std::string::npos);
 }
 
 TEST_CASE("chosen kernels without a sample are named with the reason") {
   auto run = nl::test::full_run();
   run.kernels->at(0).ncu.clear();
   run.kernels->at(0).ncu_note = "ncu was not permitted";
-  CHECK(nl::kernels_markdown(run).find("- void at::native::reduce<(int)4>(T1): ncu was not permitted") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("- void at::native::reduce<(int)4>(T1): ncu was not permitted") != std::string::npos);
 }
 
 TEST_CASE("the sample of the shape with the most time stands for the kernel") {
@@ -97,14 +97,14 @@ TEST_CASE("the sample of the shape with the most time stands for the kernel") {
   other.nsys_calls = 100;
   other.ncu_id = 77;
   kernel.ncu.push_back(other);
-  CHECK(nl::main_sample(kernel)->ncu_id == 77);
+  CHECK(nl::exporters::main_sample(kernel)->ncu_id == 77);
   kernel.ncu.clear();
-  CHECK(nl::main_sample(kernel) == nullptr);
+  CHECK(nl::exporters::main_sample(kernel) == nullptr);
 }
 
 TEST_CASE("broken brackets in a name end somewhere") {
-  CHECK(nl::short_kernel_name("f<(") == "f<...>");
-  CHECK(nl::short_kernel_name("f()") == "f()");
-  CHECK(nl::short_kernel_name("") == "");
-  CHECK(nl::short_kernel_name(">)f") == ">)f");
+  CHECK(nl::exporters::short_kernel_name("f<(") == "f<...>");
+  CHECK(nl::exporters::short_kernel_name("f()") == "f()");
+  CHECK(nl::exporters::short_kernel_name("") == "");
+  CHECK(nl::exporters::short_kernel_name(">)f") == ">)f");
 }

@@ -8,6 +8,7 @@
 #include "tests/unit/exporters/report/markdown_cells.h"
 
 using namespace nl;
+using namespace nl::exporters;
 
 namespace {
 

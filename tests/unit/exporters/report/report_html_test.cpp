@@ -22,7 +22,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control characters") {
-  using nl::html::text;
+  using nl::exporters::html::text;
   CHECK(text("f<int>(a & b)\"'") == "f&lt;int&gt;(a &amp; b)&quot;&#39;");
   CHECK(text("µ ✓ 😀") == "µ ✓ 😀");
   CHECK(text(std::string("a\0b\nc\x7f", 6)) == "a b c ");
@@ -30,14 +30,14 @@ TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control 
   CHECK(text("\xc3") == "\xef\xbf\xbd");                                  // cut off
   CHECK(text("\xc0\xbc") == "\xef\xbf\xbd\xef\xbf\xbd");                  // an overlong "<"
   CHECK(text("\xed\xa0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // half of a pair
-  CHECK(nl::html::attribute("title", "\"><x") == " title=\"&quot;&gt;&lt;x\"");
-  CHECK(nl::html::cut("aµb", 2) == "a");
-  CHECK(nl::html::cut("aµb", 3) == "aµ");
-  CHECK(nl::html::cut("ab", 9) == "ab");
+  CHECK(nl::exporters::html::attribute("title", "\"><x") == " title=\"&quot;&gt;&lt;x\"");
+  CHECK(nl::exporters::html::cut("aµb", 2) == "a");
+  CHECK(nl::exporters::html::cut("aµb", 3) == "aµ");
+  CHECK(nl::exporters::html::cut("ab", 9) == "ab");
 }
 
 TEST_CASE("report.html needs nothing from elsewhere and lets no other script in") {
-  const std::string text = nl::report_html(nl::test::rich_run());
+  const std::string text = nl::exporters::report_html(nl::test::rich_run());
   CHECK(has(text, "default-src 'none'; style-src 'sha256-"));
   CHECK(has(text, "script-src 'sha256-"));
   CHECK_FALSE(has(text, "unsafe-inline"));
@@ -49,7 +49,7 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
 }
 
 TEST_CASE("report.html has every section, and those without data say why") {
-  const std::string rich = nl::report_html(nl::test::rich_run());
+  const std::string rich = nl::exporters::report_html(nl::test::rich_run());
   for (const char* id : {"summary", "findings", "stages", "budget", "timeline", "activity", "efficiency", "operators", "layers",
                          "kernels", "perturbation", "energy", "abstentions", "capture", "environment", "import"}) {
     INFO(id);
@@ -57,7 +57,7 @@ TEST_CASE("report.html has every section, and those without data say why") {
     CHECK(has(rich, "<a href=\"#" + std::string(id) + "\""));
   }
   CHECK(has(rich, "what they save overlaps and is not to be added up"));
-  const std::string sparse = nl::report_html(nl::test::sparse_run());
+  const std::string sparse = nl::exporters::report_html(nl::test::sparse_run());
   CHECK(has(sparse, "Not captured: the collector recorded NVTX ranges only"));
   CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
@@ -65,10 +65,10 @@ TEST_CASE("report.html has every section, and those without data say why") {
   CHECK_FALSE(has(sparse, ">0.0 %<"));
   nl::Run unmarked = nl::test::rich_run();
   unmarked.stages.clear();
-  const std::string without_stages = nl::report_html(unmarked);
+  const std::string without_stages = nl::exporters::report_html(unmarked);
   CHECK(has(without_stages, "There is no stage whose time could be divided."));
   CHECK_FALSE(has(without_stages, "without GPU data"));
-  CHECK(has(nl::report_html(nl::Run()), "</html>"));
+  CHECK(has(nl::exporters::report_html(nl::Run()), "</html>"));
 }
 
 TEST_CASE("report.html: a hostile name appears only escaped") {
@@ -78,7 +78,7 @@ TEST_CASE("report.html: a hostile name appears only escaped") {
   run.kernels->at(0).name = hostile;
   run.findings[0].message = hostile;
   run.timeline->names = {hostile, hostile};
-  const std::string text = nl::report_html(run);
+  const std::string text = nl::exporters::report_html(run);
   CHECK_FALSE(has(text, "<script>alert"));
   CHECK(count(text, "</script>") == 1);
   CHECK(has(text, "&lt;/script&gt;&lt;script&gt;alert(1)"));
@@ -86,7 +86,7 @@ TEST_CASE("report.html: a hostile name appears only escaped") {
 
 TEST_CASE("report.html stays under 5 MB, and what is cut is summed") {
   const nl::Run run = nl::test::large_run(5000, 501, 3000, 200);
-  const std::string text = nl::report_html(run);
+  const std::string text = nl::exporters::report_html(run);
   CHECK(text.size() < 5'000'000);
   CHECK(has(text, "4,500 more kernels"));
   CHECK(has(text, "1 more"));
@@ -94,16 +94,16 @@ TEST_CASE("report.html stays under 5 MB, and what is cut is summed") {
 }
 
 TEST_CASE("a stacked bar fills the whole and no more") {
-  const std::string bar = nl::html::stacked_bar("x", {{50, "a", "", "50 %"}, {0, "b", "", ""}, {80, "c", "", ""}}, 100);
+  const std::string bar = nl::exporters::html::stacked_bar("x", {{50, "a", "", "50 %"}, {0, "b", "", ""}, {80, "c", "", ""}}, 100);
   CHECK(has(bar, "class=\"a\" x=\"0.0000%\" width=\"50.0000%\""));
   CHECK(has(bar, "class=\"c\" x=\"50.0000%\" width=\"50.0000%\""));
   CHECK_FALSE(has(bar, "class=\"b\""));
-  CHECK(nl::html::stacked_bar("x", {{1, "a", "", ""}}, 0).find("<rect") == std::string::npos);
+  CHECK(nl::exporters::html::stacked_bar("x", {{1, "a", "", ""}}, 0).find("<rect") == std::string::npos);
 }
 
 TEST_CASE("the roofline is drawn of what has a place in it") {
   nl::Run run = nl::test::rich_run();
-  const std::string picture = nl::html::roofline_picture(run);
+  const std::string picture = nl::exporters::html::roofline_picture(run);
   CHECK(count(picture, "<circle") == 6);
   CHECK(count(picture, "class=\"stage\"") == 3);
   CHECK(has(picture, "bf16, f16 989 TFLOP/s"));
@@ -112,13 +112,13 @@ TEST_CASE("the roofline is drawn of what has a place in it") {
   run.roofline.points[0].intensity = 0;
   run.roofline.points[1].flops_per_s = std::numeric_limits<double>::infinity();
   run.roofline.points[2].intensity = std::numeric_limits<double>::quiet_NaN();
-  const std::string fewer = nl::html::roofline_picture(run);
+  const std::string fewer = nl::exporters::html::roofline_picture(run);
   CHECK(count(fewer, "<circle") == 3);
   CHECK_FALSE(has(fewer, "nan"));
   CHECK_FALSE(has(fewer, "inf"));
   run.peaks.reset();
-  CHECK_FALSE(has(nl::html::roofline_picture(run), "class=\"roof"));
-  CHECK(nl::html::roofline_picture(nl::Run()).empty());
+  CHECK_FALSE(has(nl::exporters::html::roofline_picture(run), "class=\"roof"));
+  CHECK(nl::exporters::html::roofline_picture(nl::Run()).empty());
 }
 
 TEST_CASE("report.html survives damaged figures") {
@@ -128,9 +128,9 @@ TEST_CASE("report.html survives damaged figures") {
   run.stages[0].budget->gpu_compute_ns = -7;
   run.iterations.list[1].stages[0].second = -1;
   run.phases.span_ns = 0;
-  CHECK(has(nl::report_html(run), "</html>"));
+  CHECK(has(nl::exporters::report_html(run), "</html>"));
   run.timeline->end_ns = run.timeline->start_ns;
-  CHECK(has(nl::report_html(run), "the run has no iteration with ranges or GPU work in it"));
+  CHECK(has(nl::exporters::report_html(run), "the run has no iteration with ranges or GPU work in it"));
 }
 
 TEST_CASE("report.html draws what was sampled: a step for each value, a gap where there is none") {
@@ -141,7 +141,7 @@ TEST_CASE("report.html draws what was sampled: a step for each value, a gap wher
   run.iterations.list.resize(2);
   run.iterations.list[0] = {2'000'000, 1'000'000, true, {}, 0, 0};
   run.iterations.list[1] = {3'000'000, 2'000'000, false, {}, 0, 0};
-  const std::string text = nl::report_html(run);
+  const std::string text = nl::exporters::report_html(run);
   // The percentages share the scale of the largest, 50; the third begins in the middle.
   CHECK(has(text, "d=\"M0 100V0H1V50H2V100zM3 100V100H4V100z\""));
   CHECK(has(text, "d=\"M0 100V80H1V60H2V40H3V20H4V100z\""));
@@ -150,7 +150,7 @@ TEST_CASE("report.html draws what was sampled: a step for each value, a gap wher
   CHECK(has(text, "<b>DRAM read</b><br>GPU 0: 0 to 5.00 TB/s<br>mean 2.50 TB/s"));
   CHECK(has(text, "4.000 ms from 0.002000 s of the capture"));
   CHECK(count(text, "class=\"window") == 2);
-  CHECK(has(nl::report_html(nl::test::rich_run()), "<b>SM active</b><br>0 to 20.0 %<br>"));  // of the only GPU
+  CHECK(has(nl::exporters::report_html(nl::test::rich_run()), "<b>SM active</b><br>0 to 20.0 %<br>"));  // of the only GPU
   CHECK(has(text, "class=\"window warmup\" x=\"0.0000%\" y=\"20\" width=\"25.0000%\""));
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
     curve.step_ns = 1000;
     curve.values.assign(5000, 33.3);
   }
-  const std::string text = nl::report_html(run);
+  const std::string text = nl::exporters::report_html(run);
   CHECK(count(text, "viewBox=") == 48);
   CHECK(has(text, "52 more curves in run.json."));
   CHECK(count(text, "V33.4H") == 48 * 556);  // 5,000 values, nine to a step; the scale ends at 50
@@ -171,18 +171,18 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
   run.activity[0].values = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -5.0};
   run.activity[1].step_ns = 0;
   run.activity[2].values = {std::nullopt};
-  const std::string damaged = nl::report_html(run);
+  const std::string damaged = nl::exporters::report_html(run);
   CHECK(has(damaged, "d=\"M2 100V100H3V100z\""));
   CHECK(has(damaged, "no sample"));
   for (const char* none : {"Vnan", "Vinf", "nan %", "inf %"}) CHECK_FALSE(has(damaged, none));
   run.activity.clear();
-  CHECK_FALSE(has(nl::report_html(run), "id=\"activity\""));
+  CHECK_FALSE(has(nl::exporters::report_html(run), "id=\"activity\""));
   run.kernels.emplace();
-  CHECK(has(nl::report_html(run), "Not sampled. To capture it: <code>nl-stage run --config sampling -- ./your_workload</code>"));
+  CHECK(has(nl::exporters::report_html(run), "Not sampled. To capture it: <code>nl-stage run --config sampling -- ./your_workload</code>"));
 }
 
 TEST_CASE("report.html has the counters of the stages, the stalls and the clock's error") {
-  const std::string text = nl::report_html(nl::test::full_run());
+  const std::string text = nl::exporters::report_html(nl::test::full_run());
   for (const char* part : {"<h3>The GPU's counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %", "apart by at most 1.20 µs"}) {
     INFO(part);
     CHECK(has(text, part));

@@ -32,7 +32,7 @@ nl::StageEntry open_stage() {
 }  // namespace
 
 TEST_CASE("report.md begins with what limits it and says everything once") {
-  const std::string text = nl::report_markdown(nl::test::rich_run());
+  const std::string text = nl::exporters::report_markdown(nl::test::rich_run());
   CHECK(headings(text) ==
         std::vector<std::string>{"What limits it", "Stages", "Where the time went", "Phases", "Findings",
                                  "How close to the hardware's limits", "Roofline", "Operators with the most time",
@@ -42,7 +42,7 @@ TEST_CASE("report.md begins with what limits it and says everything once") {
 }
 
 TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import") {
-  const std::string text = nl::report_markdown(nl::test::full_run());
+  const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(text.substr(0, 29) == "# 20250101-120000-llama-deep\n");
   CHECK(has(text, "**partial: usable"));
   CHECK(has(text, "- ncu profiled 1 of 2 kernels (ncu pass)"));
@@ -64,7 +64,7 @@ TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import
 }
 
 TEST_CASE("report.md prints every bin of the budget, the residual too, and that they sum to the wall time") {
-  const std::string text = nl::report_markdown(nl::test::full_run());
+  const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(has(text, "| GPU compute | 0.000600 | 60.00 |"));
   CHECK(has(text, "| exposed copies | 0.000050 | 5.00 |"));
   CHECK(has(text, "| queue wait | 0.000040 | 4.00 |"));
@@ -77,12 +77,12 @@ TEST_CASE("report.md prints every bin of the budget, the residual too, and that 
   CHECK(has(text, "prefill: 15 ns of the GPU's time in its windows is work that was launched outside them."));
   auto two = nl::test::full_run();
   two.stages[0].devices = {{0, 650}, {1, 20}};
-  CHECK(has(nl::report_markdown(two), "prefill: busy in its windows: GPU 0 650 ns, GPU 1 20 ns."));
+  CHECK(has(nl::exporters::report_markdown(two), "prefill: busy in its windows: GPU 0 650 ns, GPU 1 20 ns."));
 }
 
 TEST_CASE(
     "report.md gives findings with evidence for and against, suggestions and gain, and what could not be judged") {
-  const std::string text = nl::report_markdown(nl::test::full_run());
+  const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(has(text, "### 1. prefill waits for launches"));
   CHECK(has(text, "Severity high, confidence 75 %; stage prefill; rule `launch_bound_decode`."));
   CHECK(has(text,
@@ -97,7 +97,7 @@ TEST_CASE(
 }
 
 TEST_CASE("report.md shows each term of the work, its assumptions, the roofline, the profilers' cost and the energy") {
-  const std::string text = nl::report_markdown(nl::test::full_run());
+  const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(has(text,
             "Dense peaks of NVIDIA H200: bf16 989 TFLOP/s, f32 67.0 TFLOP/s; memory 4.80 TB/s. Source: "
             "conf/device/h200.yaml."));
@@ -111,20 +111,20 @@ TEST_CASE("report.md shows each term of the work, its assumptions, the roofline,
   CHECK(has(text, "| 0 | 12 | 310 W | 402 W | 1200 MHz | 1980 MHz | 1980 MHz | 51.0 °C | 25.0 % | power cap |"));
   auto derived = nl::test::full_run();
   derived.peaks->derived = true;
-  CHECK(has(nl::report_markdown(derived), "(**derived**, not from a table)"));
+  CHECK(has(nl::exporters::report_markdown(derived), "(**derived**, not from a table)"));
 }
 
 TEST_CASE("an empty run says what is not there, and shows no zero for what was not captured") {
   nl::Run run;
   run.kernels_note = "nothing ran on a GPU";
-  const std::string text = nl::report_markdown(run);
+  const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "# Run\n"));
   CHECK(has(text, "No ranges of the domain LLM"));
   CHECK(has(text, "Not captured: nothing ran on a GPU."));
   CHECK(has(text, "| GPU busy, whole capture | not captured |"));
   CHECK(has(text, "No damaged rows."));
   CHECK_FALSE(has(text, "## Environment"));
-  const std::string sparse = nl::report_markdown(nl::test::sparse_run());
+  const std::string sparse = nl::exporters::report_markdown(nl::test::sparse_run());
   // Below stand the passes, whose exit status may well be 0.
   for (const std::string& one :
        {text.substr(0, text.find("## How it was captured")), sparse.substr(0, sparse.find("## How it was captured"))})
@@ -140,7 +140,7 @@ TEST_CASE("an empty run says what is not there, and shows no zero for what was n
 TEST_CASE("a stage that never closed has no wall time and says so") {
   nl::Run run;
   run.stages = {open_stage()};
-  const std::string text = nl::report_markdown(run);
+  const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "| decode | 0 | — | — | — | — | — | — | LLM:decode_all (2 never closed) |"));
   CHECK(has(text, "| decode | 500 ns | — | 500 ns | 3 | — | — |"));
 }
@@ -151,7 +151,7 @@ TEST_CASE("a stage of length zero divides by nothing") {
   run.stages[0].wall.count = 1;
   run.stages[0].budget = nl::Budget();
   run.phases.span_ns = 0;
-  const std::string text = nl::report_markdown(run);
+  const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "| GPU compute | 0.000000 | — |"));
   for (const char* none : {"| nan", "| inf", "| -nan", "| -inf"}) CHECK_FALSE(has(text, none));
 }
@@ -159,7 +159,7 @@ TEST_CASE("a stage of length zero divides by nothing") {
 TEST_CASE("a command with backticks stays one code span") {
   nl::Run run;
   run.workload.command = {"sh", "-c", "echo `date`"};
-  CHECK(has(nl::report_markdown(run), "Workload: `` sh -c 'echo `date`' ``"));
+  CHECK(has(nl::exporters::report_markdown(run), "Workload: `` sh -c 'echo `date`' ``"));
 }
 
 TEST_CASE("long names carry the numbers that kernels.md lists them under") {
@@ -167,39 +167,39 @@ TEST_CASE("long names carry the numbers that kernels.md lists them under") {
   run.kernels->push_back(run.kernels->at(0));
   run.kernels->at(0).name = "void f<" + std::string(100, 'x') + ">(int)";
   run.kernels->at(1).name = "void f<" + std::string(100, 'y') + ">(int)";
-  const std::string text = nl::report_markdown(run);
+  const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "| void f<...>(...) [1] |"));
   CHECK(has(text, "| void f<...>(...) [2] |"));
 }
 
 TEST_CASE("figures are worded for people, and small is not none") {
-  CHECK(nl::share_text(0.0) == "0.0 %");
-  CHECK(nl::share_text(0.0001) == "< 0.1 %");
-  CHECK(nl::share_text(std::nullopt) == "—");
-  CHECK(nl::utilisation_text(0.000046) == "0.0046 %");
-  CHECK(nl::utilisation_text(0.615) == "61.5 %");
-  CHECK(nl::flops_rate_text(989e12) == "989 TFLOP/s");
-  CHECK(nl::flops_rate_text(999.9e12) == "1.00 PFLOP/s");
-  CHECK(nl::bytes_text(4096.0) == "4.10 kB");
-  CHECK(nl::count_text(1234567) == "1,234,567");
-  CHECK(nl::figure_text(205.4) == "205");
-  CHECK(nl::figure_text(0.0123) == "0.0123");
-  CHECK(nl::figure_text(99.96) == "100");
-  CHECK(nl::figure_text(9.996) == "10.0");
-  CHECK(nl::figure_text(-0.25) == "-0.250");
-  CHECK(nl::figure_text(2e9) == "2.00e+09");
+  CHECK(nl::exporters::share_text(0.0) == "0.0 %");
+  CHECK(nl::exporters::share_text(0.0001) == "< 0.1 %");
+  CHECK(nl::exporters::share_text(std::nullopt) == "—");
+  CHECK(nl::exporters::utilisation_text(0.000046) == "0.0046 %");
+  CHECK(nl::exporters::utilisation_text(0.615) == "61.5 %");
+  CHECK(nl::exporters::flops_rate_text(989e12) == "989 TFLOP/s");
+  CHECK(nl::exporters::flops_rate_text(999.9e12) == "1.00 PFLOP/s");
+  CHECK(nl::exporters::bytes_text(4096.0) == "4.10 kB");
+  CHECK(nl::exporters::count_text(1234567) == "1,234,567");
+  CHECK(nl::exporters::figure_text(205.4) == "205");
+  CHECK(nl::exporters::figure_text(0.0123) == "0.0123");
+  CHECK(nl::exporters::figure_text(99.96) == "100");
+  CHECK(nl::exporters::figure_text(9.996) == "10.0");
+  CHECK(nl::exporters::figure_text(-0.25) == "-0.250");
+  CHECK(nl::exporters::figure_text(2e9) == "2.00e+09");
 }
 
 TEST_CASE("report.md gives the GPU's counters of each stage, counted and sampled, and who measured the kernels") {
   nl::Run run = nl::test::full_run();
-  const std::string text = nl::report_markdown(run);
+  const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "| prefill | CUPTI | 3 | 320 ns | 2.05 kB | 512 B | 62.5 | 81.2 | 40.0 | 33.5 |"));
   CHECK(has(text, "| prefill | sampled, 64 samples | — | — | 2.50 TB/s | 500 GB/s | 61.0 | 80.5 | 39.0 | 32.5 |"));
   CHECK(has(text, "| long_scoreboard 50 %, wait 15 %, barrier 7 % |"));
   CHECK_FALSE(has(text, "measured by CUPTI"));
   CHECK_FALSE(has(text, "To capture it: "));
   run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
-  CHECK(has(nl::report_markdown(run), "were measured by CUPTI."));
+  CHECK(has(nl::exporters::report_markdown(run), "were measured by CUPTI."));
 }
 
 TEST_CASE("report.md: counters that were not measured are called that, with the reason or the command") {
@@ -207,48 +207,48 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   run.stages[0].counters.reset();
   run.stages[0].sampling.reset();
   run.activity.clear();
-  std::string text = nl::report_markdown(run);
+  std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
   CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
   CHECK_FALSE(has(text, "| measured by |"));
   run.import_stats.notes = {"counters are not measured: no permission; run as root."};
-  text = nl::report_markdown(run);
+  text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- The GPU's counters of each stage: not measured: no permission; run as root.\n"));
   CHECK_FALSE(has(text, "capture.counters=cupti"));
   run.stages.push_back(run.stages[0]);
   run.stages[1].name = "decode";
   for (auto& stage : run.stages) stage.counters.emplace().note = "none of its windows was measured";
-  text = nl::report_markdown(run);
+  text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- prefill, decode: counters not measured: none of its windows was measured.\n"));
   run.stages[1].counters = nl::test::full_run().stages[0].counters;
   run.stages[1].counters->note = "warm-up was counted with it.";
-  text = nl::report_markdown(run);
+  text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- prefill: counters not measured: none of its windows was measured.\n- decode: warm-up was counted with it.\n"));
   run.kernels.reset();
   run.hardware.gpus.clear();
   for (auto& stage : run.stages) stage.counters.reset();
-  CHECK_FALSE(has(nl::report_markdown(run), "The GPU's counters"));  // there is no GPU to count on
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "The GPU's counters"));  // there is no GPU to count on
 }
 
 TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
   nl::Run run = nl::test::full_run();
-  CHECK(has(nl::report_markdown(run),
+  CHECK(has(nl::exporters::report_markdown(run),
             "The times of CPU and GPU are apart by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
             "than 1.0 %: a gap between a call and its kernel may be off by as much. 2 kernels start before their launch"));
-  CHECK(has(nl::report_markdown(nl::test::rich_run()),
+  CHECK(has(nl::exporters::report_markdown(nl::test::rich_run()),
             "The times of CPU and GPU are apart by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
   run.clock = {};
   run.clock.launch_slack_ns = 800;
-  CHECK(has(nl::report_markdown(run), "The GPU's times are late against the CPU's by at most 800 ns; by how much they may be early is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run), "The GPU's times are late against the CPU's by at most 800 ns; by how much they may be early is not known: no call"));
   run.clock.launch_slack_ns = -1500;
-  CHECK(has(nl::report_markdown(run), "The GPU's times are early against the CPU's by at least 1.50 µs; by how much more is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run), "The GPU's times are early against the CPU's by at least 1.50 µs; by how much more is not known: no call"));
   run.clock = {2000, -1000, 2000, 3, "", {}, {}};  // 1 to 2 µs early
-  CHECK(has(nl::report_markdown(run), "The times of CPU and GPU are apart by at most 2.00 µs. 3 kernels start before"));
+  CHECK(has(nl::exporters::report_markdown(run), "The times of CPU and GPU are apart by at most 2.00 µs. 3 kernels start before"));
   run.clock = {9000, -9000, 2000, 3, "prefill", 100'000, 0.09};
-  CHECK(has(nl::report_markdown(run),
+  CHECK(has(nl::exporters::report_markdown(run),
             "The times of CPU and GPU are apart by at least 9.00 µs, 9.0 % of the shortest stage, prefill (100.00 µs), and no one offset of the "
             "clocks explains all of it. That is more than 1.0 %: a gap between a call and its kernel may be off by as much or more. 3 kernels"));
   run.clock = {};
-  CHECK(has(nl::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
-  CHECK_FALSE(has(nl::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));
+  CHECK(has(nl::exporters::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
+  CHECK_FALSE(has(nl::exporters::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));
 }

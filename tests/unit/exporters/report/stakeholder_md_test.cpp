@@ -33,7 +33,7 @@ std::size_t sentences(const std::string& text) {
 
 std::string summary_of(const nl::Run& run) {
   std::string out;
-  for (const auto& sentence : nl::executive_summary(run)) out += sentence + "\n";
+  for (const auto& sentence : nl::exporters::executive_summary(run)) out += sentence + "\n";
   return out;
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captur
   nl::Run failed = nl::test::rich_run();
   failed.status = nl::RunStatus::kFailed;
   for (const auto& run : {nl::test::rich_run(), nl::test::full_run(), nl::test::sparse_run(), nl::Run(), failed}) {
-    const std::string text = nl::stakeholder_markdown(run);
+    const std::string text = nl::exporters::stakeholder_markdown(run);
     CHECK(headings(text) == kSections);
     const std::string summary = text.substr(0, text.find("\n## "));
     CHECK(sentences(summary) >= 2);
@@ -74,7 +74,7 @@ TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captur
 
 TEST_CASE("the executive summary says how fast, how good, what limits it, what to do and what it costs") {
   CHECK(
-      nl::executive_summary(nl::test::rich_run()) ==
+      nl::exporters::executive_summary(nl::test::rich_run()) ==
       std::vector<std::string>{"On one NVIDIA H200, llama-4l-1024 begins to answer after 4.9 ms and produces 205 "
                                "tokens (pieces of words) per second.",
                                "Writing the answer (decode) takes 34 ms and makes up 86 % of the time, which is about "
@@ -94,19 +94,19 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
     const std::string text = summary_of(run);
     INFO(text);
     CHECK(sentences(text) <= 5);
-    CHECK(nl::executive_summary(run).size() <= 5);
+    CHECK(nl::exporters::executive_summary(run).size() <= 5);
     for (const char* word : {"occupancy", "SM ", "kernel", "NVTX", "nan", "inf"}) CHECK_FALSE(has(text, word));
   };
   SECTION("a failed run says so first") {
     run.status = nl::RunStatus::kFailed;
-    CHECK(nl::executive_summary(run)[0] ==
+    CHECK(nl::exporters::executive_summary(run)[0] ==
           "The run failed, so the figures below cover only what was captured before that.");
     check();
   }
   SECTION("no energy, no unprofiled pass") {
     run.energy = {};
     run.perturbation = {};
-    CHECK(nl::executive_summary(run).back() ==
+    CHECK(nl::exporters::executive_summary(run).back() ==
           "Neither the energy nor the slowdown by the measuring itself was measured.");
     check();
   }
@@ -165,7 +165,7 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
 
 TEST_CASE("the first thing to work on is, of the most severe findings, the one that saves the most") {
   nl::Run run = nl::test::rich_run();
-  const auto first = [&] { return nl::executive_summary(run)[3]; };
+  const auto first = [&] { return nl::exporters::executive_summary(run)[3]; };
   run.findings = {finding("sure", "the run", Severity::kHigh, 0.9, std::nullopt),
                   finding("small", "prefill", Severity::kHigh, 0.8, 0.1),
                   finding("large", "decode_step", Severity::kHigh, 0.6, 0.5),
@@ -203,7 +203,7 @@ TEST_CASE("recommendations: what is worth the most first, gain by confidence, an
                   finding("no_figure_surer", "prefill", Severity::kHigh, 0.95, std::nullopt)};
   const auto ordered = [&](std::size_t most) {
     std::vector<std::string> out;
-    for (const auto& each : nl::recommendations(run, most)) {
+    for (const auto& each : nl::exporters::recommendations(run, most)) {
       out.push_back(each.finding->rule);
       for (const nl::Finding* other : each.also) out.back() += " + " + other->rule;
     }
@@ -215,7 +215,7 @@ TEST_CASE("recommendations: what is worth the most first, gain by confidence, an
   SECTION("one suggestion is not given twice") {
     run.findings[4].suggestions = run.findings[3].suggestions;
     CHECK(ordered(5)[0] == "bandwidth + launches + graphs + prompt");
-    CHECK(has(nl::stakeholder_markdown(run), "`launches` (40.0 %), `graphs` (40.0 %), `prompt` of stage prefill (50.0 %)"));
+    CHECK(has(nl::exporters::stakeholder_markdown(run), "`launches` (40.0 %), `graphs` (40.0 %), `prompt` of stage prefill (50.0 %)"));
   }
   SECTION("the surer one goes before the one that promises a little more") {
     run.findings[3].gain_share = 0.6;
@@ -231,7 +231,7 @@ TEST_CASE("recommendations: what is worth the most first, gain by confidence, an
 }
 
 TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
-  const std::string text = nl::stakeholder_markdown(nl::test::rich_run());
+  const std::string text = nl::exporters::stakeholder_markdown(nl::test::rich_run());
   CHECK(has(text, "| Metric | Mean | Std |"));
   CHECK(has(text, "| Time to first token (ms) | 4.934 | 0.104 |"));
   CHECK(has(text, "| Output tokens per second | 205 | — |"));
@@ -250,7 +250,7 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
 }
 
 TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one value has no spread") {
-  const std::string text = nl::stakeholder_markdown(nl::test::sparse_run());
+  const std::string text = nl::exporters::stakeholder_markdown(nl::test::sparse_run());
   CHECK(has(text, "| GPU | not observed |"));
   CHECK(has(text, "| Time to first token (ms) | not captured | — |"));
   CHECK(has(text, "Not captured: no operator ranges in the capture."));
@@ -262,17 +262,17 @@ TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one valu
   nl::Run one = nl::test::sparse_run();
   one.stages[0].wall.count = 1;
   one.stages[0].wall.stddev_ns = 0;
-  CHECK(has(nl::stakeholder_markdown(one), "| prefill | 41.200 | — |"));
+  CHECK(has(nl::exporters::stakeholder_markdown(one), "| prefill | 41.200 | — |"));
 }
 
 TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {
   nl::Run run = nl::test::full_run();
-  CHECK(has(nl::stakeholder_markdown(run),
+  CHECK(has(nl::exporters::stakeholder_markdown(run),
             "\nBy the GPU's own counters, reading the prompt (prefill) uses its memory at 62 % of its peak rate and its matrix "
             "units 40 % of the time in which it computes.\n"));
   run.stages[0].counters->windows = 0;
-  CHECK(has(nl::stakeholder_markdown(run), "By the GPU's own samples, reading the prompt (prefill) uses its memory at 61 %"));
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "By the GPU's own samples, reading the prompt (prefill) uses its memory at 61 %"));
   run.stages[0].counters.reset();
   run.stages[0].sampling.reset();
-  CHECK_FALSE(has(nl::stakeholder_markdown(run), "By the GPU's own"));
+  CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "By the GPU's own"));
 }

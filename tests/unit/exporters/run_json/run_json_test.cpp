@@ -17,7 +17,7 @@ namespace {
 
 nl::Error error_of(const std::string& text) {
   try {
-    nl::run_from_json(text);
+    nl::exporters::run_from_json(text);
   } catch (const nl::Error& error) {
     return error;
   }
@@ -64,9 +64,9 @@ void note_fields(const json& value, const std::string& where, std::map<std::stri
 
 TEST_CASE("a run survives the way to JSON and back") {
   const auto run = nl::test::full_run();
-  const std::string text = nl::run_to_json(run);
-  const auto again = nl::run_from_json(text);
-  CHECK(nl::run_to_json(again) == text);
+  const std::string text = nl::exporters::run_to_json(run);
+  const auto again = nl::exporters::run_from_json(text);
+  CHECK(nl::exporters::run_to_json(again) == text);
   REQUIRE(again.kernels);
   REQUIRE(again.kernels->size() == 1);
   const auto& kernel = (*again.kernels)[0];
@@ -85,14 +85,14 @@ TEST_CASE("a run survives the way to JSON and back") {
 
 TEST_CASE("every sample run comes back as the same text") {
   for (const auto& run : {nl::test::rich_run(), nl::test::sparse_run(), nl::Run(), nl::test::large_run(50, 20, 30, 5)}) {
-    const std::string text = nl::run_to_json(run);
-    CHECK(nl::run_to_json(nl::run_from_json(text)) == text);
+    const std::string text = nl::exporters::run_to_json(run);
+    CHECK(nl::exporters::run_to_json(nl::exporters::run_from_json(text)) == text);
   }
 }
 
 TEST_CASE("a run in which no field is empty survives too") {
-  const std::string text = nl::run_to_json(filled_run());
-  CHECK(nl::run_to_json(nl::run_from_json(text)) == text);
+  const std::string text = nl::exporters::run_to_json(filled_run());
+  CHECK(nl::exporters::run_to_json(nl::exporters::run_from_json(text)) == text);
   std::map<std::string, bool> null;
   note_fields(json::parse(text), "", null);
   for (const auto& [field, always] : null) {
@@ -103,7 +103,7 @@ TEST_CASE("a run in which no field is empty survives too") {
 
 TEST_CASE("what explains the time survives the way to JSON and back") {
   const auto run = nl::test::full_run();
-  const auto again = nl::run_from_json(nl::run_to_json(run));
+  const auto again = nl::exporters::run_from_json(nl::exporters::run_to_json(run));
   REQUIRE(again.stages.at(0).budget);
   CHECK(again.stages.at(0).budget->sum_ns() == run.stages.at(0).budget->sum_ns());
   CHECK(again.stages.at(0).budget->queue_wait_ns == run.stages.at(0).budget->queue_wait_ns);
@@ -129,12 +129,12 @@ TEST_CASE("each slice of the timeline is one line") {
   run.timeline.emplace();
   run.timeline->names = {"sgemm"};
   run.timeline->lanes = {{"gpu", "GPU 0 stream 7", {{1000, 250, 0, 1}, {1300, 50, 0, 12}}}};
-  const std::string text = nl::run_to_json(run);
+  const std::string text = nl::exporters::run_to_json(run);
   CHECK(text.find("\n          [1000, 250, 0, 1],\n          [1300, 50, 0, 12]\n") != std::string::npos);
 }
 
 TEST_CASE("the keys stand in the documented order") {
-  const auto document = nlohmann::ordered_json::parse(nl::run_to_json(nl::test::full_run()));
+  const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "problems", "name", "mode", "hardware",
@@ -153,7 +153,7 @@ TEST_CASE("not captured is null") {
   nl::Run run;
   run.stages.emplace_back().name = "prefill";
   run.efficiency.emplace_back().stage = "prefill";
-  const auto document = json::parse(nl::run_to_json(run));
+  const auto document = json::parse(nl::exporters::run_to_json(run));
   CHECK(document.at("kernels").is_null());
   CHECK(document.at("coverage").at("gpu_busy_ns").is_null());
   CHECK(document.at("stages").at(0).at("gpu_busy_ns").is_null());
@@ -167,8 +167,8 @@ TEST_CASE("not captured is null") {
   CHECK(document.at("workload").at("exit_status").is_null());
   CHECK(document.at("software").at("ncu_version").is_null());
   run.kernels.emplace();
-  CHECK(json::parse(nl::run_to_json(run)).at("kernels").is_array());
-  CHECK(nl::run_from_json(nl::run_to_json(run)).kernels->empty());
+  CHECK(json::parse(nl::exporters::run_to_json(run)).at("kernels").is_array());
+  CHECK(nl::exporters::run_from_json(nl::exporters::run_to_json(run)).kernels->empty());
 }
 
 TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
@@ -181,10 +181,10 @@ TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
   run.efficiency.at(0).mfu = std::numeric_limits<double>::quiet_NaN();
   run.roofline.points.at(0).intensity = std::numeric_limits<double>::infinity();
   run.perturbation.stages.at(0).bare_ns = {1.5, std::numeric_limits<double>::quiet_NaN()};
-  const std::string text = nl::run_to_json(run);
+  const std::string text = nl::exporters::run_to_json(run);
   CHECK(text.find(": nan") == std::string::npos);
-  const auto again = nl::run_from_json(text);
-  CHECK(nl::run_to_json(again) == text);
+  const auto again = nl::exporters::run_from_json(text);
+  CHECK(nl::exporters::run_to_json(again) == text);
   CHECK(again.kernels->at(0).ncu[0].metrics.count("broken") == 0);
   CHECK(again.efficiency.at(0).mfu == std::nullopt);
   CHECK(std::isnan(again.roofline.points.at(0).intensity));
@@ -198,7 +198,7 @@ TEST_CASE("numbers come back to the last bit") {
   nl::Run run;
   for (const double value : {0.1, 1.0 / 3, 1e-300, 5e-324, 1.7976931348623157e308, 123456789012345680.0, -0.0, 1e22, 7.0})
     run.perturbation.stages.emplace_back().bare_ns = {value};
-  const auto again = nl::run_from_json(nl::run_to_json(run));
+  const auto again = nl::exporters::run_from_json(nl::exporters::run_to_json(run));
   for (std::size_t i = 0; i < run.perturbation.stages.size(); ++i) {
     CHECK(again.perturbation.stages[i].bare_ns == run.perturbation.stages[i].bare_ns);
     CHECK(std::signbit(again.perturbation.stages[i].bare_ns[0]) == std::signbit(run.perturbation.stages[i].bare_ns[0]));
@@ -206,7 +206,7 @@ TEST_CASE("numbers come back to the last bit") {
 }
 
 TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
-  auto document = json::parse(nl::run_to_json(nl::test::full_run()));
+  auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   for (const char* key : {"phases", "iterations", "latency", "operators", "operators_note", "layers", "layers_note", "peaks", "efficiency",
                           "roofline", "findings", "abstentions", "perturbation", "energy", "timeline"})
     document.erase(key);
@@ -215,7 +215,7 @@ TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
     document["stages"][0].erase(key);
   CHECK(error_of(document.dump()).where == "run.json: /stages/0");  // not so in a file of today's format
   document["schema_version"] = "1.0.0";
-  const auto run = nl::run_from_json(document.dump());
+  const auto run = nl::exporters::run_from_json(document.dump());
   CHECK(run.schema_version == "1.0.0");
   CHECK(run.stages.at(0).gpu_busy_ns == 900);
   CHECK(run.stages.at(0).budget == std::nullopt);
@@ -225,14 +225,14 @@ TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
 }
 
 TEST_CASE("a run.json of 2.0 is read: it has no counters, and ncu measured its kernels") {
-  auto document = json::parse(nl::run_to_json(nl::test::full_run()));
+  auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   for (const char* key : {"activity", "clock"}) document.erase(key);
   for (const char* key : {"counters", "sampling"}) document["stages"][0].erase(key);
   document["kernels"][0].erase("stalls");
   document["kernels"][0]["ncu"][0].erase("measured_by");
   CHECK(error_of(document.dump()).kind == nl::ErrorKind::kInput);  // in today's format that is not whole
   document["schema_version"] = "2.0.0";
-  const auto run = nl::run_from_json(document.dump());
+  const auto run = nl::exporters::run_from_json(document.dump());
   CHECK(run.kernels->at(0).ncu.at(0).measured_by == "ncu");
   CHECK(run.kernels->at(0).stalls.empty());
   CHECK(run.stages.at(0).counters == std::nullopt);
@@ -246,9 +246,9 @@ TEST_CASE("counters, samples, stalls, curves and the clock's error survive the w
   auto run = nl::test::full_run();
   run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
   run.clock.launch_slack_ns = -40;
-  const std::string text = nl::run_to_json(run);
+  const std::string text = nl::exporters::run_to_json(run);
   CHECK(text.find("\"values\": [80.5, null, 62.25, 0.0]") != std::string::npos);  // a line a curve
-  const auto again = nl::run_from_json(text);
+  const auto again = nl::exporters::run_from_json(text);
   const auto& counters = *again.stages.at(0).counters;
   CHECK(counters.measured_by == "CUPTI");
   CHECK(counters.windows == 3);
@@ -264,10 +264,10 @@ TEST_CASE("counters, samples, stalls, curves and the clock's error survive the w
   CHECK(again.activity.at(0).step_ns == 125);
   CHECK(again.clock.launch_slack_ns == -40);
   CHECK(again.clock.shortest_stage == "prefill");
-  CHECK(nl::run_to_json(again) == text);
+  CHECK(nl::exporters::run_to_json(again) == text);
   nl::Run none;
   none.stages.emplace_back();
-  const auto document = json::parse(nl::run_to_json(none));
+  const auto document = json::parse(nl::exporters::run_to_json(none));
   CHECK(document.at("stages").at(0).at("counters").is_null());
   CHECK(document.at("clock").at("error_ns").is_null());
   CHECK(document.at("clock").at("contradictions").is_null());
@@ -278,7 +278,7 @@ TEST_CASE("what is no run.json is refused, with its place") {
   CHECK(error_of("").kind == nl::ErrorKind::kInput);
   CHECK(error_of("[1, 2]").kind == nl::ErrorKind::kInput);
   CHECK(error_of("{}").where == "run.json: /schema_version");
-  const std::string text = nl::run_to_json(nl::test::full_run());
+  const std::string text = nl::exporters::run_to_json(nl::test::full_run());
   CHECK(error_of(text.substr(0, text.size() / 2)).kind == nl::ErrorKind::kInput);
   const auto document = json::parse(text);
   CHECK(error_at(document, "/status", "splendid") == "run.json: /status");
@@ -305,19 +305,19 @@ TEST_CASE("a newer format is called that, whatever else it holds") {
   CHECK_FALSE(newer.hint.empty());
   for (const char* version : {"", "2", "two", "2.x.0", "-1.0.0", "99999999999999999999.0.0"})
     CHECK(error_of(json{{"schema_version", version}}.dump()).where == "run.json: /schema_version");
-  auto document = json::parse(nl::run_to_json(nl::test::full_run()));
+  auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   document["schema_version"] = "2.7.0";  // only adds fields
   document["added_in_2_7"] = 1;
-  CHECK(nl::run_from_json(document.dump()).run_id == nl::test::full_run().run_id);
+  CHECK(nl::exporters::run_from_json(document.dump()).run_id == nl::test::full_run().run_id);
 }
 
 // 4,000 kernel rows is far more than a real capture has: the largest in the fixtures has 300.
 TEST_CASE("a large run is written and read in no time", "[speed]") {
   const auto run = nl::test::large_run(4000, 2000, 4000, 30);
   const auto start = std::chrono::steady_clock::now();
-  const std::string text = nl::run_to_json(run);
+  const std::string text = nl::exporters::run_to_json(run);
   const auto written = std::chrono::steady_clock::now();
-  const auto again = nl::run_from_json(text);
+  const auto again = nl::exporters::run_from_json(text);
   const auto read = std::chrono::steady_clock::now();
   CHECK(again.kernels->size() == 4000);
   const std::chrono::duration<double> to = written - start, from = read - written;

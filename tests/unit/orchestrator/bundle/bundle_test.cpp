@@ -13,7 +13,7 @@
 #include "tests/catch.h"
 
 namespace fs = std::filesystem;
-using nl::Bundle;
+using nl::orchestrator::Bundle;
 
 namespace {
 
@@ -95,7 +95,7 @@ TEST_CASE("a read-only output folder is an output error") {
 TEST_CASE("files are written whole or not at all") {
   Folder folder;
   const fs::path file = folder.path / "data.txt";
-  nl::write_file_whole(file, "old");
+  nl::orchestrator::write_file_whole(file, "old");
   // The closest to a full disk that needs no rights: files may not grow beyond 4 KiB.
   rlimit before = {}, tight = {};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -104,7 +104,7 @@ TEST_CASE("files are written whole or not at all") {
   setrlimit(RLIMIT_FSIZE, &tight);
   std::string message, where;
   try {
-    nl::write_file_whole(file, std::string(100000, 'n'));
+    nl::orchestrator::write_file_whole(file, std::string(100000, 'n'));
   } catch (const nl::Error& error) {
     CHECK(error.kind == nl::ErrorKind::kOutput);
     where = error.where;
@@ -140,7 +140,7 @@ TEST_CASE("the manifest lists every file with its size and sha256") {
     paths.push_back(file["path"]);
     const std::string bytes = content(bundle.path() / paths.back());
     CHECK(file["size_bytes"] == bytes.size());
-    CHECK(file["sha256"] == nl::sha256_hex(bytes));
+    CHECK(file["sha256"] == nl::orchestrator::sha256_hex(bytes));
   }
   CHECK(paths == std::vector<std::string>{"config.yaml", "nsys/big.bin", "nsys/cmd.txt", "run.json"});
 }

@@ -79,7 +79,7 @@ TEST_CASE("redact_environment removes the bytes from all three places and touche
   Export file;
   fill(file.path);
   REQUIRE(file.bytes().find("hunter2") != std::string::npos);
-  CHECK(nl::redact_environment(file.path) == 40 + 100 + 1);
+  CHECK(nl::orchestrator::redact_environment(file.path) == 40 + 100 + 1);
   CHECK(file.bytes().find("hunter2") == std::string::npos);
   CHECK(file.bytes().find("VARIABLE_5") == std::string::npos);
   CHECK_FALSE(fs::exists(file.path.string() + "-journal"));
@@ -94,11 +94,11 @@ TEST_CASE("redact_environment removes the bytes from all three places and touche
 TEST_CASE("redact_environment is content with an export that has none of the tables") {
   Export file;
   { SQLite::Database(file.path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE x (y)"); }
-  CHECK(nl::redact_environment(file.path) == 0);
+  CHECK(nl::orchestrator::redact_environment(file.path) == 0);
 }
 
 TEST_CASE("redact_environment refuses what is no database") {
   Export file;
   std::ofstream(file.path) << std::string(5000, 'z');
-  CHECK_THROWS_AS(nl::redact_environment(file.path), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::redact_environment(file.path), nl::Error);
 }

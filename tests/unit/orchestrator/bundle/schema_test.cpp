@@ -24,7 +24,7 @@ std::string read_text(const std::string& file) {
 
 std::string fault_of(const json& document) {
   try {
-    nl::validate_run_json(document.dump(), "some/run.json");
+    nl::orchestrator::validate_run_json(document.dump(), "some/run.json");
   } catch (const nl::Error& error) {
     CHECK(error.kind == nl::ErrorKind::kInput);
     CHECK(error.where == "some/run.json");
@@ -55,23 +55,23 @@ void check_strict(const json& schema, const std::string& where) {
 }  // namespace
 
 TEST_CASE("the embedded schema is the file, and strict throughout") {
-  CHECK(nl::kRunSchema == read_text(NL_SOURCE_ROOT "/schema/run.schema.json"));
-  check_strict(json::parse(nl::kRunSchema), "");
+  CHECK(nl::orchestrator::kRunSchema == read_text(NL_SOURCE_ROOT "/schema/run.schema.json"));
+  check_strict(json::parse(nl::orchestrator::kRunSchema), "");
 }
 
 TEST_CASE("what we write is valid: a full run, an empty one, one without kernels") {
-  nl::validate_run_json(nl::run_to_json(nl::test::full_run()));
+  nl::orchestrator::validate_run_json(nl::exporters::run_to_json(nl::test::full_run()));
   nl::Run run;
-  nl::validate_run_json(nl::run_to_json(run));
+  nl::orchestrator::validate_run_json(nl::exporters::run_to_json(run));
   run.kernels.emplace();
-  nl::validate_run_json(nl::run_to_json(run));
+  nl::orchestrator::validate_run_json(nl::exporters::run_to_json(run));
   auto broken_text = nl::test::full_run();
   broken_text.kernels->at(0).name = std::string(1, static_cast<char>(0xff));
-  nl::validate_run_json(nl::run_to_json(broken_text));
+  nl::orchestrator::validate_run_json(nl::exporters::run_to_json(broken_text));
 }
 
 TEST_CASE("unknown, missing and wrong properties are refused with their place") {
-  const json valid = json::parse(nl::run_to_json(nl::test::full_run()));
+  const json valid = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   CHECK(fault_of(valid) == "valid");
   json document = valid;
   SECTION("unknown at the top") {
@@ -121,7 +121,7 @@ TEST_CASE("unknown, missing and wrong properties are refused with their place") 
 }
 
 TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
-  json document = json::parse(nl::run_to_json(nl::test::full_run()));
+  json document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   document.erase("clock");
   CHECK(has(fault_of(document), "clock"));
   for (const char* version : {"2.0.0", "2.0.9", "1.0.0"}) {
@@ -135,7 +135,7 @@ TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
 }
 
 TEST_CASE("what is no JSON is refused") {
-  REQUIRE_THROWS_AS(nl::validate_run_json("{\"a\": ", "x"), nl::Error);
-  REQUIRE_THROWS_AS(nl::validate_run_json("", "x"), nl::Error);
-  REQUIRE_THROWS_AS(nl::validate_run_json("[]", "x"), nl::Error);
+  REQUIRE_THROWS_AS(nl::orchestrator::validate_run_json("{\"a\": ", "x"), nl::Error);
+  REQUIRE_THROWS_AS(nl::orchestrator::validate_run_json("", "x"), nl::Error);
+  REQUIRE_THROWS_AS(nl::orchestrator::validate_run_json("[]", "x"), nl::Error);
 }

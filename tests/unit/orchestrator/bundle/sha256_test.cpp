@@ -7,7 +7,7 @@
 #include "model/error.h"
 #include "tests/catch.h"
 
-using nl::Sha256;
+using nl::orchestrator::Sha256;
 
 namespace {
 
@@ -22,11 +22,11 @@ std::string digest(Sha256::Compress compress, const std::string& text, std::size
 
 // The vectors of FIPS 180-4's examples and NIST's "million a" message.
 TEST_CASE("SHA-256 of the standard's vectors") {
-  CHECK(nl::sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(nl::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(nl::sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+  CHECK(nl::orchestrator::sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(nl::orchestrator::sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(nl::orchestrator::sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  CHECK(nl::sha256_hex(std::string(1000000, 'a')) ==
+  CHECK(nl::orchestrator::sha256_hex(std::string(1000000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("SHA-256 by the processor's instructions equals the portable one at ev
 TEST_CASE("SHA-256 of a file") {
   const auto file = std::filesystem::temp_directory_path() / "nl_sha256_test.bin";
   std::ofstream(file) << std::string(3 << 20, 'x') << "end";
-  CHECK(nl::sha256_file(file) == nl::sha256_hex(std::string(3 << 20, 'x') + "end"));
+  CHECK(nl::orchestrator::sha256_file(file) == nl::orchestrator::sha256_hex(std::string(3 << 20, 'x') + "end"));
   std::filesystem::remove(file);
-  CHECK_THROWS_AS(nl::sha256_file(file), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::sha256_file(file), nl::Error);
 }

@@ -10,6 +10,9 @@
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::analysis;
+using namespace nl::orchestrator;
 
 TEST_CASE("what an export of nsys has no place for comes along: samples, stalls and how well the clocks fit") {
   const Unpacked file(NL_FIXTURES "/h200-collector/llm-torch.nltrace.gz");

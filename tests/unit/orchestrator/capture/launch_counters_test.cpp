@@ -12,6 +12,7 @@
 
 namespace fs = std::filesystem;
 using namespace nl;
+using namespace nl::orchestrator;
 using nl::test::CounterFile;
 using nl::test::Words;
 using trace_format::MetricUse;

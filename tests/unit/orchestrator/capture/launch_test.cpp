@@ -10,6 +10,7 @@
 
 namespace fs = std::filesystem;
 using namespace nl;
+using namespace nl::orchestrator;
 
 namespace {
 

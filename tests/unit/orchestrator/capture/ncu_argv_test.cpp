@@ -10,18 +10,18 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-nl::Tool ncu() {
-  nl::Tool tool;
+nl::orchestrator::Tool ncu() {
+  nl::orchestrator::Tool tool;
   tool.path = "/opt/ncu";
   tool.version = {2025, 3, 1};
-  tool.help_options = nl::parse_help_options(nl::test::read_file(fs::path(NL_FIXTURES) / "help/ncu-2025.3.1.txt"));
+  tool.help_options = nl::orchestrator::parse_help_options(nl::test::read_file(fs::path(NL_FIXTURES) / "help/ncu-2025.3.1.txt"));
   return tool;
 }
 
-void forget(nl::Tool& tool, const std::string& option) { std::erase(tool.help_options, option); }
+void forget(nl::orchestrator::Tool& tool, const std::string& option) { std::erase(tool.help_options, option); }
 
-nl::NcuRequest two_kernels() {
-  nl::NcuRequest request;
+nl::orchestrator::NcuRequest two_kernels() {
+  nl::orchestrator::NcuRequest request;
   request.kernels = {{"void scale<float>(T1 *)", "_Z5scaleIfEvPT_", "scale"},
                      {"gemm.x", "gemm$x.1", "gemm"},
                      {"again", "_Z5scaleIfEvPT_", "scale"}};
@@ -32,7 +32,7 @@ nl::NcuRequest two_kernels() {
 
 TEST_CASE("kernels are named by an anchored expression of escaped mangled names") {
   Words notes;
-  const auto filter = nl::ncu_name_filter(two_kernels(), notes);
+  const auto filter = nl::orchestrator::ncu_name_filter(two_kernels(), notes);
   CHECK(filter.base == "mangled");
   CHECK(filter.expression == "regex:^(_Z5scaleIfEvPT_|gemm\\$x\\.1)$");
   CHECK(notes.empty());
@@ -42,29 +42,29 @@ TEST_CASE("names fall back to short ones") {
   Words notes;
   auto request = two_kernels();
   request.kernels[1].mangled_name.clear();
-  CHECK(nl::ncu_name_filter(request, notes).expression == "regex:^(scale|gemm)$");
-  CHECK(nl::ncu_name_filter(request, notes).base == "function");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(scale|gemm)$");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == "function");
   CHECK(notes.front() == "the trace has no mangled name for some kernels: ncu compares short names");
   notes.clear();
   request = two_kernels();
   request.kernel_name_base = "demangled";
-  CHECK(nl::ncu_name_filter(request, notes).expression == "regex:^(void scale<float>\\(T1 \\*\\)|gemm\\.x|again)$");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(void scale<float>\\(T1 \\*\\)|gemm\\.x|again)$");
   request = {};
   for (int i = 0; i < 60; ++i)
     request.kernels.push_back({"n", std::to_string(i) + std::string(2000, 'x'), "short" + std::to_string(i)});
-  CHECK(nl::ncu_name_filter(request, notes).base == "function");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == "function");
   CHECK(notes.size() == 1);
   for (auto& kernel : request.kernels) kernel.short_name = kernel.mangled_name;
-  CHECK(nl::ncu_name_filter(request, notes).expression.empty());
-  CHECK(nl::ncu_name_filter({}, notes).expression.empty());
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression.empty());
+  CHECK(nl::orchestrator::ncu_name_filter({}, notes).expression.empty());
 }
 
 TEST_CASE("the whole ncu command of 2025.3") {
-  nl::Config config;
+  nl::orchestrator::Config config;
   config.ncu.sections = {"SpeedOfLight", "Occupancy"};
   config.ncu.metrics = {"a.sum", "b.avg"};
   Words notes;
-  CHECK(nl::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {"mangled", "regex:^(k)$"},
+  CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {"mangled", "regex:^(k)$"},
                              {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
                                                                                  "--target-processes",
                                                                                  "all",
@@ -104,27 +104,27 @@ TEST_CASE("the whole ncu command of 2025.3") {
 }
 
 TEST_CASE("what an older ncu lacks is left out and said") {
-  nl::Tool old = ncu();
+  nl::orchestrator::Tool old = ncu();
   old.version = {2021, 1, 0};
   for (const char* option : {"--filter-mode", "--graph-profiling", "--import-sass", "--print-kernel-base"})
     forget(old, option);
-  nl::Config config;
+  nl::orchestrator::Config config;
   config.ncu.set = "full";
   config.ncu.launch_skip = 3;
   Words notes;
-  const auto argv = nl::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
+  const auto argv = nl::orchestrator::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
   CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40",
                       "--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full",
                       "--force-overwrite", "--export", "/b/p"});
   CHECK(notes ==
         Words{"ncu 2021.1.0 has no --filter-mode: left out, so the launch count holds for all kernels together",
               "ncu 2021.1.0 has no --graph-profiling: left out, so kernels inside CUDA graphs may not be measured"});
-  CHECK(nl::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
+  CHECK(nl::orchestrator::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
         Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"});
 }
 
 TEST_CASE("the export names kernels as nsys does") {
-  CHECK(nl::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
+  CHECK(nl::orchestrator::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
                                                                        "--page", "details", "--print-units", "base",
                                                                        "--print-kernel-base", "mangled"});
 }

@@ -8,13 +8,13 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-nl::Tool nsys(const std::string& version) {
+nl::orchestrator::Tool nsys(const std::string& version) {
   const fs::path help = fs::path(NL_FIXTURES) / "help";
-  nl::Tool tool;
+  nl::orchestrator::Tool tool;
   tool.path = "/opt/nsys";
-  tool.version = nl::parse_tool_version(version);
-  tool.help_options = nl::parse_help_options(nl::test::read_file(help / ("nsys-" + version + "-profile.txt")));
-  tool.export_options = nl::parse_help_options(nl::test::read_file(help / ("nsys-" + version + "-export.txt")));
+  tool.version = nl::orchestrator::parse_tool_version(version);
+  tool.help_options = nl::orchestrator::parse_help_options(nl::test::read_file(help / ("nsys-" + version + "-profile.txt")));
+  tool.export_options = nl::orchestrator::parse_help_options(nl::test::read_file(help / ("nsys-" + version + "-export.txt")));
   return tool;
 }
 
@@ -33,40 +33,40 @@ const Words kDefault = {"/opt/nsys",
 TEST_CASE("the default trace is the same for every version") {
   for (const char* version : {"2022.4.2", "2023.4.4", "2025.3.1"}) {
     Words notes;
-    CHECK(nl::nsys_profile_argv({}, nsys(version), "/b/nsys/run", notes) == kDefault);
+    CHECK(nl::orchestrator::nsys_profile_argv({}, nsys(version), "/b/nsys/run", notes) == kDefault);
     CHECK(notes.empty());
   }
 }
 
 TEST_CASE("PyTorch ranges where the version has them") {
-  nl::Config config;
+  nl::orchestrator::Config config;
   config.nsys.pytorch = "autograd-shapes-nvtx";
   Words notes;
-  auto argv = nl::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
+  auto argv = nl::orchestrator::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
   CHECK(argv.at(6) == "--pytorch=autograd-shapes-nvtx");
   CHECK(notes.empty());
   for (const char* version : {"2022.4.2", "2023.4.4"}) {
     notes.clear();
-    CHECK(nl::nsys_profile_argv(config, nsys(version), "/b/nsys/run", notes) == kDefault);
+    CHECK(nl::orchestrator::nsys_profile_argv(config, nsys(version), "/b/nsys/run", notes) == kDefault);
     CHECK(notes == Words{"nsys " + std::string(version) +
                          " has no --pytorch: left out, so PyTorch operators are not in the trace"});
   }
 }
 
 TEST_CASE("a gated capture stops with its range and sees unregistered strings") {
-  nl::Config config;
+  nl::orchestrator::Config config;
   config.nsys.capture_range = "nvtx";
   config.nsys.nvtx_capture = "decode_all@LLM";
   config.nsys.sample = "process-tree";
   config.nsys.extra_args = {"--stats=true"};
   Words notes;
-  CHECK(nl::nsys_profile_argv(config, nsys("2022.4.2"), "/b/nsys/run", notes) ==
+  CHECK(nl::orchestrator::nsys_profile_argv(config, nsys("2022.4.2"), "/b/nsys/run", notes) ==
         Words{"/opt/nsys", "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "--cpuctxsw=none",
               "--cuda-graph-trace=node", "--capture-range=nvtx", "--capture-range-end=stop",
               "--nvtx-capture=decode_all@LLM", "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "--wait=all",
               "--force-overwrite=true", "--output=/b/nsys/run", "--stats=true"});
   config.nsys.capture_range = "cudaProfilerApi";
-  const auto argv = nl::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
+  const auto argv = nl::orchestrator::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
   CHECK(argv.at(6) == "--capture-range=cudaProfilerApi");
   CHECK(argv.at(8) == "--wait=all");
   CHECK(notes.empty());
@@ -74,10 +74,10 @@ TEST_CASE("a gated capture stops with its range and sees unregistered strings") 
 
 TEST_CASE("the export") {
   for (const char* version : {"2022.4.2", "2023.4.4", "2025.3.1"})
-    CHECK(nl::nsys_export_argv(nsys(version), "/b/run.nsys-rep", "/b/run.sqlite") ==
+    CHECK(nl::orchestrator::nsys_export_argv(nsys(version), "/b/run.nsys-rep", "/b/run.sqlite") ==
           Words{"/opt/nsys", "export", "--type=sqlite", "--force-overwrite=true", "--lazy=true", "--quiet=true",
                 "--output=/b/run.sqlite", "/b/run.nsys-rep"});
-  nl::Tool old = nsys("2022.4.2");
+  nl::orchestrator::Tool old = nsys("2022.4.2");
   old.export_options = {"--type", "--output"};
-  CHECK(nl::nsys_export_argv(old, "/b/r", "/b/s").size() == 6);
+  CHECK(nl::orchestrator::nsys_export_argv(old, "/b/r", "/b/s").size() == 6);
 }

@@ -13,8 +13,8 @@ namespace nl::test {
 using Words = std::vector<std::string>;
 
 // Without the bare passes beside.
-inline Config config_for(Words command) {
-  Config config;
+inline orchestrator::Config config_for(Words command) {
+  orchestrator::Config config;
   config.workload.command = std::move(command);
   config.perturbation.repeats = 0;
   return config;

@@ -16,6 +16,8 @@
 
 namespace fs = std::filesystem;
 using namespace nl;
+using namespace nl::parsers;
+using namespace nl::orchestrator;
 using nl::test::FakeTree;
 using nl::test::Words;
 

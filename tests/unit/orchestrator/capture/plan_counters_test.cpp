@@ -11,16 +11,16 @@ using nl::test::Words;
 
 namespace {
 
-nl::Tool tool(const std::string& path) {
-  nl::Tool found;
+nl::orchestrator::Tool tool(const std::string& path) {
+  nl::orchestrator::Tool found;
   found.path = path;
   return found;
 }
 
 struct Machine {
   bool nsys = true, ncu = true, gpu = true, collector = true;
-  nl::Toolset tools() const {
-    nl::Toolset found;
+  nl::orchestrator::Toolset tools() const {
+    nl::orchestrator::Toolset found;
     if (nsys) found.nsys = tool("/opt/nsys");
     if (ncu) found.ncu = tool("/opt/ncu");
     if (gpu) found.gpus = {"NVIDIA H200"};
@@ -29,13 +29,13 @@ struct Machine {
   }
 };
 
-Words names(const nl::Plan& plan) {
+Words names(const nl::orchestrator::Plan& plan) {
   Words all;
   for (const auto& pass : plan.passes) all.push_back(pass.name);
   return all;
 }
 
-const nl::Pass& pass_of(const nl::Plan& plan, const std::string& name) {
+const nl::orchestrator::Pass& pass_of(const nl::orchestrator::Plan& plan, const std::string& name) {
   const auto found = std::find_if(plan.passes.begin(), plan.passes.end(), [&](const auto& pass) { return pass.name == name; });
   REQUIRE(found != plan.passes.end());
   return *found;
@@ -94,18 +94,18 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
     config.capture.prefer = each.prefer;
     config.capture.counters = each.counters;
     config.ncu.enabled = each.ncu_enabled;
-    const auto plan = nl::make_plan(config, each.machine.tools(), "/b");
+    const auto plan = nl::orchestrator::make_plan(config, each.machine.tools(), "/b");
     INFO(each.captured_by << ", " << each.why);
     CHECK(plan.captured_by == each.captured_by);
     CHECK(names(plan) == each.passes);
     CHECK(plan.why == each.why);
-    CHECK(nl::describe_plan(plan).find("# because: " + each.why + "\n") != std::string::npos);
+    CHECK(nl::orchestrator::describe_plan(plan).find("# because: " + each.why + "\n") != std::string::npos);
   }
-  CHECK_THROWS_AS(nl::make_plan(config_for({"./w"}), Machine{.nsys = false, .collector = false}.tools(), "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::make_plan(config_for({"./w"}), Machine{.nsys = false, .collector = false}.tools(), "/b"), nl::Error);
 }
 
 TEST_CASE("the plan says what comes after the last way, and that no adapter is built in") {
-  const std::string text = nl::describe_plan(nl::make_plan(config_for({"./w"}), Machine{}.tools(), "/b"));
+  const std::string text = nl::orchestrator::describe_plan(nl::orchestrator::make_plan(config_for({"./w"}), Machine{}.tools(), "/b"));
   CHECK(text.find("# order: nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector "
                   "(CUPTI), collector (NVTX only), adapters (none is built in)\n") != std::string::npos);
 }
@@ -118,7 +118,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   config.tools.cupti = "/c/libcupti.so";
   config.workload.env = {{"HF_TOKEN", "s3cret"}};
   config.ncu.timeout_s = 77;
-  const auto plan = nl::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+  const auto plan = nl::orchestrator::make_plan(config, Machine{.ncu = false}.tools(), "/b");
   const std::map<std::string, std::string> shared = {{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                      {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                      {"HF_TOKEN", "s3cret"},
@@ -142,7 +142,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   CHECK(second.process.timeout_s == 77);
   CHECK(first.outputs == std::vector<std::filesystem::path>{"counters/stages"});
   CHECK_FALSE(second.sample_power);
-  const std::string text = nl::describe_plan(plan), json = nl::plan_json(plan);
+  const std::string text = nl::orchestrator::describe_plan(plan), json = nl::orchestrator::plan_json(plan);
   CHECK(text.find("s3cret") == std::string::npos);
   CHECK(json.find("s3cret") == std::string::npos);
   CHECK(text.find("NL_STAGE_COUNTERS=kernels") != std::string::npos);
@@ -154,7 +154,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
 TEST_CASE("the stages are counted where they are named and wanted") {
   auto config = config_for({"./w"});
   const auto left_out = [&] {
-    const auto plan = nl::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+    const auto plan = nl::orchestrator::make_plan(config, Machine{.ncu = false}.tools(), "/b");
     CHECK(names(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
     return plan.adaptations.at(1);
   };
@@ -176,24 +176,24 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   config.capture.sampling_us = 500;
   config.capture.sampling_metrics = {"a", "b"};
   config.capture.pc_sampling = 18;
-  auto plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  auto plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   const auto env = pass_of(plan, "collector").process.env;
   CHECK(env.at("NL_STAGE_PC_SAMPLING") == "18");
   CHECK(env.count("NL_STAGE_PM_SAMPLING_US") == 0);  // the GPU does one of the two
   REQUIRE(plan.adaptations.size() == 1);
   CHECK(plan.adaptations[0].find("activity is not sampled") != std::string::npos);
   config.capture.pc_sampling = 0;
-  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   const auto& activity = pass_of(plan, "collector").process.env;
   CHECK(activity.at("NL_STAGE_PM_SAMPLING_US") == "500");
   CHECK(activity.at("NL_STAGE_PM_METRICS") == "a,b");
   CHECK(activity.count("NL_STAGE_PC_SAMPLING") == 0);
   config.capture.counters = "cupti";
-  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   CHECK(pass_of(plan, "counters-kernels").process.env.count("NL_STAGE_PM_SAMPLING_US") == 0);
   config.capture.prefer = "nsys";
   config.capture.counters = "auto";
-  plan = nl::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   REQUIRE(plan.adaptations.size() == 1);
   CHECK(plan.adaptations[0].find("they are not sampled (--set capture.prefer=cupti)") != std::string::npos);
 }
@@ -203,18 +203,18 @@ TEST_CASE("where the collector cannot trace, the plan says so, and that nothing 
   config.ncu.enabled = false;
   config.capture.prefer = "cupti";
   config.capture.sampling_us = 500;
-  CHECK(nl::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations ==
+  CHECK(nl::orchestrator::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations ==
         Words{"capture.prefer is cupti, but no GPU was found: nsys traces",
               "no GPU was found: the GPU's activity and stalls are not sampled"});
-  CHECK(nl::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations ==
+  CHECK(nl::orchestrator::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations ==
         Words{"capture.prefer is cupti, but the collector was not found: nsys traces",
               "the collector was not found: the GPU's activity and stalls are not sampled"});
-  CHECK(nl::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations ==
+  CHECK(nl::orchestrator::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations ==
         Words{"nsys was not found, and no GPU was found: the collector records the stages; there are no kernels to capture",
               "no GPU was found: the GPU's activity and stalls are not sampled"});
   config.nsys.enabled = false;
   config.capture.prefer = "nsys";
-  CHECK(nl::make_plan(config, Machine{}.tools(), "/b").why ==
+  CHECK(nl::orchestrator::make_plan(config, Machine{}.tools(), "/b").why ==
         "nsys is switched off (nsys.enabled); a GPU and the collector were found; no counters are asked for (ncu.enabled is "
         "false)");
 }

@@ -11,8 +11,8 @@ using nl::test::Words;
 
 namespace {
 
-nl::Toolset gpu_machine() {
-  nl::Toolset tools;
+nl::orchestrator::Toolset gpu_machine() {
+  nl::orchestrator::Toolset tools;
   tools.nsys.emplace();
   tools.nsys->path = "/opt/nsys";
   tools.ncu.emplace();
@@ -22,7 +22,7 @@ nl::Toolset gpu_machine() {
   return tools;
 }
 
-Words names(const nl::Plan& plan) {
+Words names(const nl::orchestrator::Plan& plan) {
   Words all;
   for (const auto& pass : plan.passes) all.push_back(pass.name);
   return all;
@@ -35,7 +35,7 @@ bool has(const Words& words, const std::string& word) {
 }  // namespace
 
 TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
-  const auto plan = nl::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
+  const auto plan = nl::orchestrator::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
   CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(plan.captured_by == "nsys+ncu");
   CHECK(plan.adaptations.empty());
@@ -57,7 +57,7 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   config.perturbation.repeats = 3;
   auto tools = gpu_machine();
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
-  const auto plan = nl::make_plan(config, tools, "/b");
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   CHECK(names(plan) == Words{"bare", "nsys", "nsys-export", "bare", "nsys-repeat", "nsys-repeat-export", "bare",
                              "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(plan.captured_by == "nsys+ncu");
@@ -79,7 +79,7 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   CHECK(has(plan.passes[5].process.argv, "/b/perturbation/nsys-2.nsys-rep"));
   CHECK_FALSE(plan.passes[1].optional);
   CHECK(plan.adaptations.size() == 2);  // the injection of nsys and ncu, not of each repetition
-  const std::string text = nl::describe_plan(plan);
+  const std::string text = nl::orchestrator::describe_plan(plan);
   CHECK(text.find("# 4. bare: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("unprofiled passes take turns with the collector's, before it counts")
   auto config = config_for({"python", "x.py"});
   config.perturbation.repeats = 2;
   config.capture.prefer = config.capture.counters = "cupti";
-  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
   CHECK(names(plan) == Words{"bare", "collector", "bare", "collector-repeat", "counters-stages", "counters-kernels"});
   // The same but for where it lands, and how long it may take.
   auto expected = plan.passes[1].process.env;
@@ -103,9 +103,9 @@ TEST_CASE("stalls are sampled by kernel, so graphs are then traced by their node
   auto config = config_for({"x"});
   config.capture.prefer = "cupti";
   config.capture.cuda_graphs = "graph";
-  CHECK(nl::make_plan(config, gpu_machine(), "/b").passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "graph");
+  CHECK(nl::orchestrator::make_plan(config, gpu_machine(), "/b").passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "graph");
   config.capture.pc_sampling = 18;
-  const auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
   CHECK(plan.passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "node");
   CHECK(has(plan.adaptations, "capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes"));
 }
@@ -115,7 +115,7 @@ TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   config.perturbation.repeats = 3;
   auto tools = gpu_machine();
   tools.collector.reset();
-  const auto plan = nl::make_plan(config, tools, "/b");
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(plan.adaptations ==
         Words{"the collector was not found: how much profiling slows the workload is not measured"});
@@ -124,21 +124,21 @@ TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
 TEST_CASE("what is missing is left out and said") {
   auto tools = gpu_machine();
   tools.gpus.clear();
-  auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(names(plan) == Words{"nsys", "nsys-export"});
   CHECK(plan.captured_by == "nsys");
   CHECK(plan.adaptations == Words{"no GPU was found: the ncu pass is left out, and the trace will hold no kernels"});
   tools = gpu_machine();
   tools.ncu.reset();
   tools.collector.reset();
-  plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(names(plan) == Words{"nsys", "nsys-export"});
   CHECK(plan.captured_by == "nsys");
   CHECK(plan.adaptations ==
         Words{"ncu was not found: the ncu pass is left out (nl-stage doctor says where it was looked for)"});
   auto quiet = config_for({"x"});
   quiet.ncu.enabled = false;
-  CHECK(nl::make_plan(quiet, tools, "/b").adaptations.empty());
+  CHECK(nl::orchestrator::make_plan(quiet, tools, "/b").adaptations.empty());
 }
 
 TEST_CASE("without nsys the collector records kernels where there is a GPU") {
@@ -149,9 +149,9 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   config.capture.cuda_calls = "all";
   config.capture.cuda_graphs = "graph";
   config.ncu.enabled = false;
-  const auto plan = nl::make_plan(config, tools, "/b");
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   REQUIRE(names(plan) == Words{"collector"});
-  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.captured_by == nl::orchestrator::kByCupti);
   CHECK(plan.passes[0].process.env ==
         std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                            {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
@@ -169,17 +169,17 @@ TEST_CASE("the collector is chosen although nsys is there, but not without a GPU
   auto config = config_for({"x"});
   config.capture.prefer = "cupti";
   config.ncu.enabled = false;
-  auto plan = nl::make_plan(config, gpu_machine(), "/b");
+  auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
   CHECK(names(plan) == Words{"collector"});
-  CHECK(plan.captured_by == nl::kByCupti);
+  CHECK(plan.captured_by == nl::orchestrator::kByCupti);
   CHECK(plan.adaptations.empty());
   CHECK(plan.passes[0].process.env.count("NL_STAGE_CUPTI") == 0);
   auto tools = gpu_machine();
   tools.gpus.clear();
-  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+  CHECK(nl::orchestrator::make_plan(config, tools, "/b").captured_by == "nsys");
   tools = gpu_machine();
   tools.collector.reset();
-  CHECK(nl::make_plan(config, tools, "/b").captured_by == "nsys");
+  CHECK(nl::orchestrator::make_plan(config, tools, "/b").captured_by == "nsys");
 }
 
 TEST_CASE("without nsys and without a GPU the collector records ranges") {
@@ -188,7 +188,7 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
   tools.gpus.clear();
   auto config = config_for({"./w", "a"});
   config.workload.working_directory = "/w";
-  const auto plan = nl::make_plan(config, tools, "/b");
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   REQUIRE(names(plan) == Words{"collector"});
   CHECK(plan.captured_by == "collector (NVTX only)");
   CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
@@ -198,14 +198,14 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
                                            {"NL_STAGE_TRACE_DIR", "/b/collector"}});
   CHECK(plan.adaptations.size() == 2);
   tools.collector.reset();
-  CHECK_THROWS_AS(nl::make_plan(config, tools, "/b"), nl::Error);
-  CHECK_THROWS_AS(nl::make_plan(config_for({}), gpu_machine(), "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::make_plan(config, tools, "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::make_plan(config_for({}), gpu_machine(), "/b"), nl::Error);
 }
 
 TEST_CASE("somebody else's injection is unset for the tools") {
   auto tools = gpu_machine();
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
-  const auto plan = nl::make_plan(config_for({"x"}), tools, "/b");
+  const auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
   CHECK(plan.adaptations == Words{"CUDA_INJECTION64_PATH is set: unset for the nsys pass",
                                   "CUDA_INJECTION64_PATH is set: unset for the ncu pass"});
@@ -215,11 +215,11 @@ TEST_CASE("configured variables reach the passes, but no text") {
   auto tools = gpu_machine();
   tools.nsys->env = {{"LD_LIBRARY_PATH", "/ours"}};
   auto config = config_for({"sh", "-c", "it's $HOME"});
-  config.workload.env = {{"HF_TOKEN", "s3cret"}, {"KEPT", nl::kMaskedValue}};
-  const auto plan = nl::make_plan(config, tools, "/b");
+  config.workload.env = {{"HF_TOKEN", "s3cret"}, {"KEPT", nl::orchestrator::kMaskedValue}};
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   CHECK(plan.passes[0].process.env ==
         std::map<std::string, std::string>{{"HF_TOKEN", "s3cret"}, {"LD_LIBRARY_PATH", "/ours"}});
-  const std::string text = nl::describe_plan(plan), json = nl::plan_json(plan);
+  const std::string text = nl::orchestrator::describe_plan(plan), json = nl::orchestrator::plan_json(plan);
   CHECK(text.find("s3cret") == std::string::npos);
   CHECK(json.find("s3cret") == std::string::npos);
   CHECK(text.find("# with the configured variables HF_TOKEN (values not shown)") != std::string::npos);
@@ -232,23 +232,23 @@ TEST_CASE("configured variables reach the passes, but no text") {
 TEST_CASE("the second try drops the NVTX filter, or else the mangled names") {
   const auto tools = gpu_machine();
   auto config = config_for({"x"});
-  nl::NcuRequest request;
+  nl::orchestrator::NcuRequest request;
   request.kernels = {{"scale<float>", "_Z5scale", "scale"}};
   Words notes;
-  auto first = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  auto first = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
   CHECK(has(first.process.argv, "--nvtx-include"));
   CHECK(has(first.process.argv, "regex:^(_Z5scale)$"));
   CHECK(first.process.unset_env.size() == 2);
   CHECK(notes.empty());
   request.attempt = 2;
-  auto second = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  auto second = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
   CHECK_FALSE(has(second.process.argv, "--nvtx-include"));
   CHECK(has(second.process.argv, "--nvtx"));
   CHECK(has(second.process.argv, "regex:^(_Z5scale)$"));
   CHECK(second.process.stdout_log == "/b/logs/ncu-2.stdout.log");
   CHECK(notes.size() == 1);
   config.run.stages.clear();
-  auto by_name = nl::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  auto by_name = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
   CHECK(has(by_name.process.argv, "regex:^(scale)$"));
 }
 
@@ -256,15 +256,15 @@ TEST_CASE("the exports follow the configuration") {
   const auto tools = gpu_machine();
   auto config = config_for({"x"});
   config.ncu.details_csv = false;
-  CHECK(nl::plan_ncu_exports(config, *tools.ncu, "/b", {}).size() == 1);
-  CHECK(nl::plan_ncu_exports(*tools.ncu, "/b", {}).size() == 2);
+  CHECK(nl::orchestrator::plan_ncu_exports(config, *tools.ncu, "/b", {}).size() == 1);
+  CHECK(nl::orchestrator::plan_ncu_exports(*tools.ncu, "/b", {}).size() == 2);
   config.ncu.nvtx_include = {"mine/"};
-  CHECK(nl::nvtx_filters(config) == Words{"mine/"});
+  CHECK(nl::orchestrator::nvtx_filters(config) == Words{"mine/"});
 }
 
 TEST_CASE("words are quoted for the shell") {
-  CHECK(nl::shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
-  CHECK(nl::shell_quoted("") == "''");
-  CHECK(nl::shell_quoted("a b") == "'a b'");
-  CHECK(nl::shell_quoted("*") == "'*'");
+  CHECK(nl::orchestrator::shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
+  CHECK(nl::orchestrator::shell_quoted("") == "''");
+  CHECK(nl::orchestrator::shell_quoted("a b") == "'a b'");
+  CHECK(nl::orchestrator::shell_quoted("*") == "'*'");
 }

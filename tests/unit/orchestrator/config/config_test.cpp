@@ -16,9 +16,9 @@ const fs::path kConf = fs::path(NL_SOURCE_ROOT) / "conf";
 // Bare names are looked up in the shipped folder, wherever the build folder lies.
 [[maybe_unused]] const int kDataDir = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
 
-nl::Error error_of(const nl::ConfigRequest& request) {
+nl::Error error_of(const nl::orchestrator::ConfigRequest& request) {
   try {
-    nl::load_config(request);
+    nl::orchestrator::load_config(request);
   } catch (const nl::Error& error) {
     return error;
   }
@@ -48,7 +48,7 @@ TEST_CASE("later files win: presets, runner, model, --set, flags") {
   const auto runner = tree.write(
       "conf/runner/r.yaml",
       "compose: [profiling/nsys/a, profiling/ncu/b]\nncu: {launch_count: 4}\nmodel: {layers: 9, heads: 8}\n");
-  const auto config = nl::load_config({.runner_file = runner,
+  const auto config = nl::orchestrator::load_config({.runner_file = runner,
                                        .model_file = "m",
                                        .sets = {"ncu.set=full", "run.stages=[decode]", "artifacts.dir=out"},
                                        .name = "n",
@@ -157,14 +157,14 @@ TEST_CASE("presets that compose each other are refused") {
 
 TEST_CASE("--set") {
   const auto set = [](std::vector<std::string> sets) {
-    return nl::ConfigRequest{.runner_file = kConf / "runner/deep.yaml", .sets = sets};
+    return nl::orchestrator::ConfigRequest{.runner_file = kConf / "runner/deep.yaml", .sets = sets};
   };
-  CHECK(nl::load_config(set({"run.top_n_kernels=20"})).run.top_n_kernels == 20);
-  CHECK(nl::load_config(set({"ncu.sections=[A, B]"})).ncu.sections == std::vector<std::string>{"A", "B"});
-  CHECK(nl::load_config(set({"nsys.trace=cuda,nvtx"})).nsys.trace == std::vector<std::string>{"cuda", "nvtx"});
-  CHECK(nl::load_config(set({"nsys={sample: process-tree}"})).nsys.sample == "process-tree");
-  CHECK(nl::load_config(set({"ncu.set="})).ncu.set.empty());
-  CHECK(nl::load_config(set({"workload.env.A=b=c"})).workload.env.at("A") == "b=c");
+  CHECK(nl::orchestrator::load_config(set({"run.top_n_kernels=20"})).run.top_n_kernels == 20);
+  CHECK(nl::orchestrator::load_config(set({"ncu.sections=[A, B]"})).ncu.sections == std::vector<std::string>{"A", "B"});
+  CHECK(nl::orchestrator::load_config(set({"nsys.trace=cuda,nvtx"})).nsys.trace == std::vector<std::string>{"cuda", "nvtx"});
+  CHECK(nl::orchestrator::load_config(set({"nsys={sample: process-tree}"})).nsys.sample == "process-tree");
+  CHECK(nl::orchestrator::load_config(set({"ncu.set="})).ncu.set.empty());
+  CHECK(nl::orchestrator::load_config(set({"workload.env.A=b=c"})).workload.env.at("A") == "b=c");
   CHECK(error_of(set({"run.top_n=20"})).where == "--set run.top_n=20");
   CHECK(error_of(set({"run.top_n=20"})).hint == "did you mean 'run.top_n_kernels'?");
   CHECK(error_of(set({"run.mode"})).message == "--set wants key=value, not 'run.mode'");
@@ -176,31 +176,31 @@ TEST_CASE("--set") {
 
 TEST_CASE("the composed configuration can be loaded again, and repeats no environment value") {
   FakeTree tree;
-  nl::ConfigRequest request{.runner_file = kConf / "runner/deep.yaml",
+  nl::orchestrator::ConfigRequest request{.runner_file = kConf / "runner/deep.yaml",
                             .model_file = "tiny-llama",
                             .sets = {"workload.env={HF_TOKEN: s3cret}", "nsys.timeout_s=0.5", "ncu.set='a \"b\" # c'"},
                             .command = {"python", "x y.py", "--é=\n", "true"}};
-  const auto config = nl::load_config(request);
+  const auto config = nl::orchestrator::load_config(request);
   CHECK(config.composed_yaml.find("s3cret") == std::string::npos);
   CHECK(config.composed_yaml.find("HF_TOKEN") != std::string::npos);
-  for (const auto& key : nl::config_keys())
+  for (const auto& key : nl::orchestrator::config_keys())
     if (key.path.substr(0, 6) != "model.")
       CHECK(config.composed_yaml.find(std::string(key.path.substr(key.path.rfind('.') + 1)) + ":") !=
             std::string::npos);
-  const auto again = nl::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
+  const auto again = nl::orchestrator::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
   CHECK(again.composed_yaml == config.composed_yaml);
   CHECK(again.workload.command == config.workload.command);
   CHECK(again.ncu.metrics == config.ncu.metrics);
   CHECK(again.nsys.timeout_s == 0.5);
   CHECK(again.model.attributes == config.model.attributes);
-  CHECK(again.workload.env.at("HF_TOKEN") == nl::kMaskedValue);
+  CHECK(again.workload.env.at("HF_TOKEN") == nl::orchestrator::kMaskedValue);
   request.sets.push_back("artifacts.keep_env=true");
-  CHECK(nl::load_config(request).composed_yaml.find("s3cret") != std::string::npos);
+  CHECK(nl::orchestrator::load_config(request).composed_yaml.find("s3cret") != std::string::npos);
 }
 
 TEST_CASE("every shipped file loads") {
-  CHECK(nl::load_config({.runner_file = "deep"}).run.mode == "deep");
-  const auto light = nl::load_config({.runner_file = "light"});
+  CHECK(nl::orchestrator::load_config({.runner_file = "deep"}).run.mode == "deep");
+  const auto light = nl::orchestrator::load_config({.runner_file = "light"});
   CHECK(light.run.mode == "light");
   CHECK_FALSE(light.ncu.enabled);
   CHECK(light.ncu.metrics.size() == 8);
@@ -210,7 +210,7 @@ TEST_CASE("every shipped file loads") {
     const std::string room = *entry.path().lexically_relative(kConf).begin();
     if (room != "runner" && room != "profiling" && room != "model") continue;
     INFO(entry.path());
-    CHECK_NOTHROW(nl::load_config({.runner_file = entry.path()}));
+    CHECK_NOTHROW(nl::orchestrator::load_config({.runner_file = entry.path()}));
     ++files;
   }
   CHECK(files >= 11);
@@ -218,16 +218,16 @@ TEST_CASE("every shipped file loads") {
 
 TEST_CASE("the defaults need no file and pass their own checks") {
   FakeTree tree;
-  const auto config = nl::load_config({});
-  CHECK(nl::load_config({.runner_file = tree.write("c.yaml", config.composed_yaml)}).composed_yaml ==
+  const auto config = nl::orchestrator::load_config({});
+  CHECK(nl::orchestrator::load_config({.runner_file = tree.write("c.yaml", config.composed_yaml)}).composed_yaml ==
         config.composed_yaml);
 }
 
 TEST_CASE("edit distance") {
-  CHECK(nl::edit_distance("", "abc") == 3);
-  CHECK(nl::edit_distance("kitten", "sitting") == 3);
-  CHECK(nl::edit_distance("defualt", "default") == 1);
-  CHECK(nl::nearest_name("zzz", {"run", "nsys"}).empty());
+  CHECK(nl::orchestrator::edit_distance("", "abc") == 3);
+  CHECK(nl::orchestrator::edit_distance("kitten", "sitting") == 3);
+  CHECK(nl::orchestrator::edit_distance("defualt", "default") == 1);
+  CHECK(nl::orchestrator::nearest_name("zzz", {"run", "nsys"}).empty());
 }
 
 TEST_CASE("a gated capture needs its range") {
@@ -236,9 +236,9 @@ TEST_CASE("a gated capture needs its range") {
 }
 
 TEST_CASE("counters and sampling: the shipped preset, and the runners that compose it") {
-  const nl::CaptureOptions defaults;
+  const nl::orchestrator::CaptureOptions defaults;
   const auto capture = [](const char* runner, std::vector<std::string> sets = {}) {
-    return nl::load_config({.runner_file = runner, .sets = std::move(sets)}).capture;
+    return nl::orchestrator::load_config({.runner_file = runner, .sets = std::move(sets)}).capture;
   };
   // The preset repeats the defaults, which hold for runners that compose nothing.
   for (const char* runner : {"deep", "cupti", "sampling"}) {
@@ -247,7 +247,7 @@ TEST_CASE("counters and sampling: the shipped preset, and the runners that compo
     CHECK(capture(runner).replay_metrics.size() == 18);
   }
   // One pass is what ncu's preset of that name was tried to fit into.
-  CHECK(nl::load_config({.runner_file = "light"}).ncu.metrics == defaults.counter_metrics);
+  CHECK(nl::orchestrator::load_config({.runner_file = "light"}).ncu.metrics == defaults.counter_metrics);
   CHECK(capture("deep").counters == "auto");
   CHECK(capture("light").counters == "auto");
   CHECK(capture("light").sampling_us == 0);
@@ -255,7 +255,7 @@ TEST_CASE("counters and sampling: the shipped preset, and the runners that compo
   CHECK(capture("cupti").counters == "cupti");
   CHECK(capture("sampling").counters == "off");
   CHECK(capture("sampling").sampling_us == 500);
-  CHECK(nl::load_config({.runner_file = "sampling"}).perturbation.repeats == 0);
+  CHECK(nl::orchestrator::load_config({.runner_file = "sampling"}).perturbation.repeats == 0);
   CHECK(capture("deep", {"capture.replay_metrics=a,b"}).replay_metrics == std::vector<std::string>{"a", "b"});
 }
 

@@ -14,13 +14,13 @@ namespace {
 nl::DevicePeaks peaks_of(const char* name) {
   nl::Device device;
   device.name = name;
-  return nl::device_peaks(device, nl::load_device_table());
+  return nl::analysis::device_peaks(device, nl::orchestrator::load_device_table());
 }
 
 nl::Error error_of(const std::string& text) {
   FakeTree tree;
   try {
-    nl::read_device_file(tree.write("gpu.yaml", text));
+    nl::orchestrator::read_device_file(tree.write("gpu.yaml", text));
   } catch (const nl::Error& error) {
     return error;
   }
@@ -57,7 +57,7 @@ TEST_CASE("GPUs are told apart by the names that drivers give them") {
 }
 
 TEST_CASE("no shipped entry shadows another") {
-  const auto table = nl::load_device_table();
+  const auto table = nl::orchestrator::load_device_table();
   CHECK(table.size() >= 20);
   for (const auto& entry : table)
     for (const auto& pattern : entry.match) {
@@ -69,11 +69,11 @@ TEST_CASE("no shipped entry shadows another") {
 TEST_CASE("a file of one's own wins, and a folder of them") {
   FakeTree tree;
   const auto file = tree.write("mine/h200.yaml", "name: mine\nmatch: [H200]\ndense_tflops: {bf16: 800}\n");
-  CHECK(nl::load_device_table(file).front().name == "mine");
-  CHECK(nl::load_device_table(file.parent_path()).front().flops_per_s.at("bf16") == 800e12);
-  CHECK(nl::load_device_table(file).size() == nl::load_device_table().size() + 1);
-  CHECK_THROWS_AS(nl::load_device_table(tree.root() / "none.yaml"), nl::Error);
-  CHECK(nl::read_device_file(tree.write("b.yaml", "name: NVIDIA X\nbandwidth_tb_per_s: 2\n")).match == std::vector<std::string>{"NVIDIA X"});
+  CHECK(nl::orchestrator::load_device_table(file).front().name == "mine");
+  CHECK(nl::orchestrator::load_device_table(file.parent_path()).front().flops_per_s.at("bf16") == 800e12);
+  CHECK(nl::orchestrator::load_device_table(file).size() == nl::orchestrator::load_device_table().size() + 1);
+  CHECK_THROWS_AS(nl::orchestrator::load_device_table(tree.root() / "none.yaml"), nl::Error);
+  CHECK(nl::orchestrator::read_device_file(tree.write("b.yaml", "name: NVIDIA X\nbandwidth_tb_per_s: 2\n")).match == std::vector<std::string>{"NVIDIA X"});
 }
 
 TEST_CASE("a bad file says where and what") {

@@ -12,17 +12,17 @@ namespace {
 
 [[maybe_unused]] const int kDataDir = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
 
-nl::LlmShape shape_of(const fs::path& model) { return nl::read_llm_shape(nl::load_config({.model_file = model}).model.attributes); }
+nl::analysis::LlmShape shape_of(const fs::path& model) { return nl::analysis::read_llm_shape(nl::orchestrator::load_config({.model_file = model}).model.attributes); }
 
 struct Published {
   const char* model;
   double total_billions, active_billions;  // as published: to two or three digits
 };
 
-void check(const nl::LlmShape& shape, const Published& published) {
+void check(const nl::analysis::LlmShape& shape, const Published& published) {
   INFO(published.model);
   CHECK(shape.missing.empty());
-  const auto count = nl::count_parameters(shape);
+  const auto count = nl::analysis::count_parameters(shape);
   // Norms, biases and learned positions are left out; the published figures are rounded.
   CHECK(count.total / 1e9 == Approx(published.total_billions).epsilon(0.005));
   // Whether "active" includes embedding and head differs between publishers.
@@ -45,7 +45,7 @@ TEST_CASE("the capture's own model file describes it") {
   CHECK(shape.all_prefill_logits);
   CHECK(shape.prompt_tokens == 256);
   // 4 layers of 11.3 M weights, embedding and head of 32.8 M each.
-  CHECK(nl::count_parameters(shape).total == 4 * (1024. * 24 * 64 + 1024. * 1024 + 3 * 1024. * 2816) + 2 * 32000. * 1024);
+  CHECK(nl::analysis::count_parameters(shape).total == 4 * (1024. * 24 * 64 + 1024. * 1024 + 3 * 1024. * 2816) + 2 * 32000. * 1024);
 }
 
 TEST_CASE("configurations of public models have the published number of parameters") {
@@ -96,18 +96,18 @@ TEST_CASE("--model takes a config.json or its folder; --set wins over it, and th
   FakeTree tree;
   const auto file = tree.write("tiny/config.json", R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
     "intermediate_size": 128, "vocab_size": 100})");
-  const auto config = nl::load_config({.model_file = file, .sets = {"model.layers=3", "model.batch_size=2"}});
+  const auto config = nl::orchestrator::load_config({.model_file = file, .sets = {"model.layers=3", "model.batch_size=2"}});
   CHECK(config.model.name == "tiny");
   CHECK(config.model.attributes.at("layers") == "3");
   CHECK(config.model.attributes.at("hidden_size") == "64");
   CHECK(config.model.attributes.at("notes").find("torch_dtype is missing") == 0);
   CHECK(config.sources.back() == file.string());
-  CHECK(nl::load_config({.model_file = file.parent_path()}).model.attributes.at("layers") == "2");
-  const auto again = nl::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
+  CHECK(nl::orchestrator::load_config({.model_file = file.parent_path()}).model.attributes.at("layers") == "2");
+  const auto again = nl::orchestrator::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
   CHECK(again.model.attributes == config.model.attributes);
   const auto broken = tree.write("broken/config.json", "{\"hidden_size\": 64,\n");
   try {
-    nl::load_config({.model_file = broken});
+    nl::orchestrator::load_config({.model_file = broken});
     FAIL("no error was thrown");
   } catch (const nl::Error& error) {
     CHECK(error.where == broken.string() + ":2:1");
@@ -116,16 +116,16 @@ TEST_CASE("--model takes a config.json or its folder; --set wins over it, and th
 
 TEST_CASE("work that is no transformer's is configured by stage, and survives config.yaml") {
   FakeTree tree;
-  const auto config = nl::load_config({.model_file = tree.write("gemm.yaml", "model: {dtype: bf16, stage_flops: {gemm: 1.0995e12, other: 5}}\n"),
+  const auto config = nl::orchestrator::load_config({.model_file = tree.write("gemm.yaml", "model: {dtype: bf16, stage_flops: {gemm: 1.0995e12, other: 5}}\n"),
                                        .sets = {"model.stage_flops.other=6", "model.stage_bytes={gemm: 402653184}"}});
   CHECK(config.model.attributes == std::map<std::string, std::string>{
                                        {"dtype", "bf16"}, {"stage_bytes.gemm", "402653184"}, {"stage_flops.gemm", "1.0995e12"}, {"stage_flops.other", "6"}});
-  const auto again = nl::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
+  const auto again = nl::orchestrator::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
   CHECK(again.model.attributes == config.model.attributes);
-  const auto shape = nl::read_llm_shape(again.model.attributes);
+  const auto shape = nl::analysis::read_llm_shape(again.model.attributes);
   CHECK(shape.stage_flops == std::map<std::string, double>{{"gemm", 1.0995e12}, {"other", 6}});
   for (const char* bad : {"model: {stage_flops: 3}\n", "model: {stage_flops: {gemm: much}}\n", "model: {stage_flops: {gemm: -1}}\n", "model: {stage_flops: [1]}\n"}) {
     INFO(bad);
-    CHECK_THROWS_AS(nl::load_config({.model_file = tree.write("bad.yaml", bad)}), nl::Error);
+    CHECK_THROWS_AS(nl::orchestrator::load_config({.model_file = tree.write("bad.yaml", bad)}), nl::Error);
   }
 }

@@ -7,6 +7,8 @@
 #include "tests/unit/orchestrator/config/healthy_run.h"
 
 using namespace nl;
+using namespace nl::analysis;
+using namespace nl::orchestrator;
 using namespace nl::test;
 
 namespace {

@@ -10,6 +10,9 @@
 #include "tests/unit/orchestrator/config/healthy_run.h"
 
 using namespace nl;
+using namespace nl::analysis;
+using namespace nl::exporters;
+using namespace nl::orchestrator;
 using namespace nl::test;
 
 namespace {

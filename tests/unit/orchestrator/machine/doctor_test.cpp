@@ -6,7 +6,7 @@
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 
 namespace fs = std::filesystem;
-using Level = nl::CheckLevel;
+using Level = nl::orchestrator::CheckLevel;
 
 namespace {
 
@@ -19,7 +19,7 @@ struct Machine {
     fs::create_directories(tree.root() / "tmp");
     host.space = [this](const fs::path&) { return std::optional(space); };
     host.writable = [this](const fs::path& path) { return path != read_only; };
-    host.start = [this](const nl::ProcessSpec& spec) { return start(spec); };
+    host.start = [this](const nl::orchestrator::ProcessSpec& spec) { return start(spec); };
     tools.nsys.emplace();
     tools.nsys->path = tools.nsys->found_at = "/opt/nsight/target-linux-x64/nsys";
     tools.nsys->version = {2025, 3, 1};
@@ -30,8 +30,8 @@ struct Machine {
     tools.collector = "/lib/libnl_collector.so";
   }
   // The trial capture: leaves a report where the machine is healthy.
-  nl::ProcessResult start(const nl::ProcessSpec& spec) {
-    nl::ProcessResult result;
+  nl::orchestrator::ProcessResult start(const nl::orchestrator::ProcessSpec& spec) {
+    nl::orchestrator::ProcessResult result;
     const std::string option = "--output=";
     for (const auto& word : spec.argv)
       if (makes_report && word.starts_with(option)) std::ofstream(word.substr(option.size()) + ".nsys-rep") << "x";
@@ -43,10 +43,10 @@ struct Machine {
   }
 
   nl::test::FakeTree tree;
-  nl::Host host;
-  nl::Toolset tools;
-  nl::Config config;
-  nl::FileSpace space{8192 * kMiB, 16384 * kMiB};
+  nl::orchestrator::Host host;
+  nl::orchestrator::Toolset tools;
+  nl::orchestrator::Config config;
+  nl::orchestrator::FileSpace space{8192 * kMiB, 16384 * kMiB};
   fs::path read_only = "/none";
   bool makes_report = true;
 };
@@ -55,7 +55,7 @@ struct Machine {
 
 TEST_CASE("counter permission") {
   Machine machine;
-  const auto check = [&] { return nl::check_counters(machine.tools, machine.host); };
+  const auto check = [&] { return nl::orchestrator::check_counters(machine.tools, machine.host); };
   machine.capabilities("0000000000000000");
   machine.tree.write("proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 0\n");
   CHECK(check().level == Level::kOk);
@@ -76,7 +76,7 @@ TEST_CASE("counter permission") {
 
 TEST_CASE("counters without ncu: who counts, with what, and whether it is allowed") {
   Machine machine;
-  const auto check = [&] { return nl::check_cupti_counters(machine.tools, machine.config, machine.host); };
+  const auto check = [&] { return nl::orchestrator::check_cupti_counters(machine.tools, machine.config, machine.host); };
   machine.capabilities("0000000000000000");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
   CHECK(check().finding == "not used: ncu was found");
@@ -84,7 +84,7 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
   CHECK(check().level == Level::kWarning);
   CHECK(check().finding.find("no libcupti was found here") != std::string::npos);
   CHECK(check().mend.find("tools.cupti=PATH") != std::string::npos);
-  CHECK(nl::check_ncu(machine.tools, machine.config).finding == "not found: nl-stage's own collector counts instead (CUPTI)");
+  CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).finding == "not found: nl-stage's own collector counts instead (CUPTI)");
   machine.tools.cupti = "/c/libcupti.so.13";
   CHECK(check().level == Level::kOk);
   CHECK(check().finding ==
@@ -92,135 +92,135 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   CHECK(check().level == Level::kWarning);  // a run goes on without
   CHECK(check().mend.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
-  CHECK_FALSE(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  CHECK_FALSE(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
   machine.config.capture.counters = "off";
   CHECK(check().finding == "not used: no counters are asked for (capture.counters is off)");
   machine.config.capture.counters = "auto";
   machine.tools.gpus.clear();
   CHECK(check().level == Level::kOk);
   CHECK(check().finding == "no GPU, no counters");
-  CHECK(nl::check_ncu(machine.tools, machine.config).finding == "not found; without a GPU there is nothing to measure");
+  CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).finding == "not found; without a GPU there is nothing to measure");
 }
 
 TEST_CASE("perf_event_paranoid matters only where sampling is asked for") {
   Machine machine;
   machine.capabilities("0");
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
-  CHECK(nl::check_paranoid(machine.config, machine.host).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kWarning);
   machine.config.nsys.sample = "process-tree";
-  CHECK(nl::check_paranoid(machine.config, machine.host).level == Level::kBlocked);
-  CHECK(nl::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=2");
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=2");
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "2\n");
-  CHECK(nl::check_paranoid(machine.config, machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kOk);
   machine.config.nsys.sample = "system-wide";
-  CHECK(nl::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=0");
-  CHECK(nl::check_seccomp(machine.config, machine.host).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=0");
+  CHECK(nl::orchestrator::check_seccomp(machine.config, machine.host).level == Level::kWarning);
 }
 
 TEST_CASE("room for temporary files and for the bundle") {
   Machine machine;
-  CHECK(nl::check_temporary(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_temporary(machine.host).level == Level::kOk);
   machine.space.free_bytes = 500 * kMiB;
-  CHECK(nl::check_temporary(machine.host).level == Level::kWarning);
-  CHECK(nl::check_temporary(machine.host).finding.find("500 MiB free") != std::string::npos);
+  CHECK(nl::orchestrator::check_temporary(machine.host).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_temporary(machine.host).finding.find("500 MiB free") != std::string::npos);
   machine.space.free_bytes = 10 * kMiB;
-  CHECK(nl::check_temporary(machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_temporary(machine.host).level == Level::kBlocked);
   machine.space.free_bytes = 8192 * kMiB;
   machine.read_only = machine.tree.root() / "tmp";
-  CHECK(nl::check_temporary(machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_temporary(machine.host).level == Level::kBlocked);
   machine.config.artifacts.dir = machine.tree.root() / "tmp/not/yet/there";
-  CHECK(nl::check_artifacts(machine.config, machine.host).level == Level::kBlocked);
-  CHECK(nl::check_artifacts(machine.config, machine.host).finding ==
+  CHECK(nl::orchestrator::check_artifacts(machine.config, machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_artifacts(machine.config, machine.host).finding ==
         (machine.tree.root() / "tmp").string() + " cannot be written to");
 }
 
 TEST_CASE("other profilers") {
   Machine machine;
   machine.tree.write("proc/1/comm", "init\n");
-  CHECK(nl::check_profilers(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_profilers(machine.host).level == Level::kOk);
   machine.tree.write("proc/4711/comm", "nv-hostengine\n");
-  CHECK(nl::check_profilers(machine.host).level == Level::kWarning);
-  CHECK(nl::check_profilers(machine.host).finding ==
+  CHECK(nl::orchestrator::check_profilers(machine.host).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_profilers(machine.host).finding ==
         "running: nv-hostengine (4711); counters can be held by one at a time");
-  CHECK(nl::check_profilers(machine.host).mend.starts_with("dcgmi profile --pause"));
-  CHECK(nl::check_ncu_lock(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_profilers(machine.host).mend.starts_with("dcgmi profile --pause"));
+  CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kOk);
   machine.read_only = machine.tree.write("tmp/nsight-compute-lock", "");
-  CHECK(nl::check_ncu_lock(machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kBlocked);
   machine.read_only = "/none";
-  CHECK(nl::check_ncu_lock(machine.host).level == Level::kOk);
-  CHECK(nl::check_injection(machine.tools).level == Level::kOk);
+  CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_injection(machine.tools).level == Level::kOk);
   machine.tools.injection_env = {"CUDA_INJECTION64_PATH"};
-  CHECK(nl::check_injection(machine.tools).level == Level::kWarning);
-  CHECK(nl::check_injection(machine.tools).mend == "unset CUDA_INJECTION64_PATH");
+  CHECK(nl::orchestrator::check_injection(machine.tools).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_injection(machine.tools).mend == "unset CUDA_INJECTION64_PATH");
 }
 
 TEST_CASE("container limits") {
   Machine machine;
-  CHECK(nl::check_memory(machine.host).finding == "none");
+  CHECK(nl::orchestrator::check_memory(machine.host).finding == "none");
   machine.tree.write("sys/fs/cgroup/memory.max", "max\n");
-  CHECK(nl::check_memory(machine.host).finding == "none");
+  CHECK(nl::orchestrator::check_memory(machine.host).finding == "none");
   machine.tree.write("sys/fs/cgroup/memory.max", "1073741824\n");
-  CHECK(nl::check_memory(machine.host).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_memory(machine.host).level == Level::kWarning);
   fs::remove(machine.tree.root() / "sys/fs/cgroup/memory.max");
   machine.tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  CHECK(nl::check_memory(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_memory(machine.host).level == Level::kOk);
   machine.tree.write("dev/shm/x", "");
-  CHECK(nl::check_shared_memory(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_shared_memory(machine.host).level == Level::kOk);
   machine.space.total_bytes = 64 * kMiB;
-  CHECK(nl::check_shared_memory(machine.host).mend == "docker run --shm-size=2g …");
+  CHECK(nl::orchestrator::check_shared_memory(machine.host).mend == "docker run --shm-size=2g …");
   machine.tree.write("proc/sys/kernel/yama/ptrace_scope", "1\n");
-  CHECK(nl::check_ptrace(machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_ptrace(machine.host).level == Level::kOk);
   machine.tree.write("proc/sys/kernel/yama/ptrace_scope", "2\n");
-  CHECK(nl::check_ptrace(machine.host).mend == "sudo sysctl kernel.yama.ptrace_scope=1");
+  CHECK(nl::orchestrator::check_ptrace(machine.host).mend == "sudo sysctl kernel.yama.ptrace_scope=1");
 }
 
 TEST_CASE("tools that are missing or broken") {
   Machine machine;
-  CHECK(nl::check_nsys(machine.tools).finding == "2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH)");
-  CHECK(nl::check_importer(machine.tools).level == Level::kOk);
+  CHECK(nl::orchestrator::check_nsys(machine.tools).finding == "2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH)");
+  CHECK(nl::orchestrator::check_importer(machine.tools).level == Level::kOk);
   machine.tools.nsys->importer_trouble = "libdw.so.1 was not found";
   machine.tools.nsys->missing_libraries = {"libdw.so.1"};
-  CHECK(nl::check_importer(machine.tools).level == Level::kBlocked);
-  CHECK(nl::check_importer(machine.tools).finding ==
+  CHECK(nl::orchestrator::check_importer(machine.tools).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_importer(machine.tools).finding ==
         "/opt/nsight/host-linux-x64/QdstrmImporter: libdw.so.1 was not found; captures would end without a report");
-  CHECK(nl::check_importer(machine.tools).mend == "sudo apt-get install libdw1");
+  CHECK(nl::orchestrator::check_importer(machine.tools).mend == "sudo apt-get install libdw1");
   machine.tools.nsys->missing_libraries = {"libodd.so.9"};
-  CHECK(nl::check_importer(machine.tools).mend.ends_with("apt-file search libodd.so.9"));
+  CHECK(nl::orchestrator::check_importer(machine.tools).mend.ends_with("apt-file search libodd.so.9"));
   machine.tools.nsys->missing_libraries.clear();
-  CHECK(nl::check_importer(machine.tools).mend == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
+  CHECK(nl::orchestrator::check_importer(machine.tools).mend == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
   machine.tools.nsys.reset();
-  CHECK(nl::check_nsys(machine.tools).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_nsys(machine.tools).level == Level::kWarning);
   machine.tools.collector.reset();
-  CHECK(nl::check_nsys(machine.tools).level == Level::kBlocked);
-  CHECK(nl::check_collector(machine.tools).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_nsys(machine.tools).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_collector(machine.tools).level == Level::kWarning);
   machine.tools.ncu.reset();
-  CHECK(nl::check_ncu(machine.tools, machine.config).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).level == Level::kWarning);
 }
 
 TEST_CASE("GPUs that are not there") {
   Machine machine;
   machine.tools.driver_version = "580.1";
-  CHECK(nl::check_gpu(machine.tools, machine.host).finding == "NVIDIA H200; driver 580.1");
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding == "NVIDIA H200; driver 580.1");
   machine.tools.gpus.clear();
-  CHECK(nl::check_gpu(machine.tools, machine.host).finding == "none: ranges can be captured, kernels cannot");
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding == "none: ranges can be captured, kernels cannot");
   machine.tree.write("proc/driver/nvidia/version", "x");
-  CHECK(nl::check_gpu(machine.tools, machine.host).mend.starts_with("docker run --gpus all"));
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).mend.starts_with("docker run --gpus all"));
   machine.tree.write("dev/nvidia0", "");
   machine.tools.gpu_trouble = "Driver/library version mismatch";
-  CHECK(nl::check_gpu(machine.tools, machine.host).finding ==
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding ==
         "the driver is loaded, but NVML says: Driver/library version mismatch");
 }
 
 TEST_CASE("the trial capture wants a report, not a status") {
   Machine machine;
-  CHECK(nl::check_trial_capture(machine.tools, machine.host).level == Level::kOk);
+  CHECK(nl::orchestrator::check_trial_capture(machine.tools, machine.host).level == Level::kOk);
   machine.makes_report = false;
-  const auto check = nl::check_trial_capture(machine.tools, machine.host);
+  const auto check = nl::orchestrator::check_trial_capture(machine.tools, machine.host);
   CHECK(check.level == Level::kBlocked);
   CHECK(check.finding == "nsys traced `true` and made no report: Importer error status: An unknown error occurred.");
   CHECK(fs::is_empty(machine.tree.root() / "tmp"));
   machine.host.env["TMPDIR"] = "/no/such/folder";
-  CHECK(nl::check_trial_capture(machine.tools, machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_trial_capture(machine.tools, machine.host).level == Level::kBlocked);
 }
 
 TEST_CASE("preflight refuses only what the plan needs") {
@@ -228,13 +228,13 @@ TEST_CASE("preflight refuses only what the plan needs") {
   machine.capabilities("0");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   machine.config.artifacts.dir = machine.tree.root();
-  CHECK(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  CHECK(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
   machine.config.ncu.enabled = false;
-  CHECK_FALSE(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  CHECK_FALSE(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
   machine.tools.nsys->importer_trouble = "gone";
-  CHECK(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  CHECK(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
   machine.config.nsys.enabled = false;
-  CHECK_FALSE(nl::any_blocked(nl::preflight(machine.tools, machine.config, machine.host)));
+  CHECK_FALSE(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
 }
 
 TEST_CASE("every check has a command that mends it unless it is ok") {
@@ -246,16 +246,16 @@ TEST_CASE("every check has a command that mends it unless it is ok") {
   machine.tools.injection_env = {"NVTX_INJECTION64_PATH"};
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
-  const auto checks = nl::diagnose(machine.tools, machine.config, machine.host);
+  const auto checks = nl::orchestrator::diagnose(machine.tools, machine.config, machine.host);
   CHECK(checks.size() == 20);
   for (const auto& check : checks) {
     INFO(check.id);
     CHECK(check.mend.empty() == (check.level == Level::kOk));
     CHECK_FALSE(check.finding.empty());
   }
-  const std::string text = nl::describe_checks(checks, false);
+  const std::string text = nl::orchestrator::describe_checks(checks, false);
   CHECK(text.find('\033') == std::string::npos);
   CHECK(text.find("blocked  GPU counters") != std::string::npos);
-  CHECK(nl::describe_checks(checks, true).find("\033[31mblocked\033[0m") != std::string::npos);
-  CHECK(nl::checks_json(checks).find("\"id\": \"nsys.trial\"") != std::string::npos);
+  CHECK(nl::orchestrator::describe_checks(checks, true).find("\033[31mblocked\033[0m") != std::string::npos);
+  CHECK(nl::orchestrator::checks_json(checks).find("\"id\": \"nsys.trial\"") != std::string::npos);
 }

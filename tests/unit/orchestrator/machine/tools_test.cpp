@@ -22,15 +22,15 @@ struct FakeHost {
     host.architecture = "x86_64";
     host.cache = tree.root() / "cache";
     host.program_folder = tree.root() / "app/bin";
-    host.ask_nvml = [](const fs::path&) { return nl::GpuInventory{{}, {}, "no library"}; };
+    host.ask_nvml = [](const fs::path&) { return nl::orchestrator::GpuInventory{{}, {}, "no library"}; };
     host.space = [](const fs::path&) { return std::nullopt; };
     host.writable = [](const fs::path&) { return true; };
-    host.start = [this](const nl::ProcessSpec& spec) { return answer(spec); };
+    host.start = [this](const nl::orchestrator::ProcessSpec& spec) { return answer(spec); };
   }
 
-  nl::ProcessResult answer(const nl::ProcessSpec& spec) {
+  nl::orchestrator::ProcessResult answer(const nl::orchestrator::ProcessSpec& spec) {
     started.push_back(spec);
-    nl::ProcessResult result;
+    nl::orchestrator::ProcessResult result;
     const std::string program = fs::path(spec.argv[0]).filename();
     if (broken.count(spec.argv[0])) {
       result.exit_status = 1;
@@ -54,33 +54,33 @@ struct FakeHost {
     return result;
   }
 
-  static fs::path library_path(const nl::ProcessSpec& spec) {
+  static fs::path library_path(const nl::orchestrator::ProcessSpec& spec) {
     const auto found = spec.env.find("LD_LIBRARY_PATH");
     return found == spec.env.end() ? fs::path("/nonexistent")
                                    : fs::path(found->second.substr(0, found->second.find(':')));
   }
 
-  nl::Toolset find(const nl::ToolOptions& options = {}) { return nl::find_tools(options, host); }
+  nl::orchestrator::Toolset find(const nl::orchestrator::ToolOptions& options = {}) { return nl::orchestrator::find_tools(options, host); }
 
   FakeTree tree;
-  nl::Host host;
+  nl::orchestrator::Host host;
   std::set<std::string> broken;
   std::vector<std::string> missing;
-  std::vector<nl::ProcessSpec> started;
+  std::vector<nl::orchestrator::ProcessSpec> started;
 };
 
 }  // namespace
 
 TEST_CASE("versions are read from what the tools say") {
-  CHECK(nl::parse_tool_version("NVIDIA Nsight Systems version 2022.4.2.1-df9881f").text() == "2022.4.2");
-  CHECK(nl::parse_tool_version("Copyright (c) 2018-2025 NVIDIA\nVersion 2025.3.1.0 (build 36398880) (public-release)")
+  CHECK(nl::orchestrator::parse_tool_version("NVIDIA Nsight Systems version 2022.4.2.1-df9881f").text() == "2022.4.2");
+  CHECK(nl::orchestrator::parse_tool_version("Copyright (c) 2018-2025 NVIDIA\nVersion 2025.3.1.0 (build 36398880) (public-release)")
             .text() == "2025.3.1");
-  CHECK(nl::parse_tool_version("nsys: not found").text().empty());
-  CHECK(nl::ToolVersion{2025, 10, 0} > nl::ToolVersion{2025, 9, 3});
+  CHECK(nl::orchestrator::parse_tool_version("nsys: not found").text().empty());
+  CHECK(nl::orchestrator::ToolVersion{2025, 10, 0} > nl::orchestrator::ToolVersion{2025, 9, 3});
 }
 
 TEST_CASE("options are read from the help texts") {
-  const auto nsys = nl::parse_help_options(help("nsys-2022.4.2-profile.txt"));
+  const auto nsys = nl::orchestrator::parse_help_options(help("nsys-2022.4.2-profile.txt"));
   const auto has = [](const std::vector<std::string>& options, const char* option) {
     return std::find(options.begin(), options.end(), option) != options.end();
   };
@@ -88,9 +88,9 @@ TEST_CASE("options are read from the help texts") {
   CHECK(has(nsys, "--cuda-graph-trace"));
   CHECK(has(nsys, "--nvtx-domain-exclude"));
   CHECK_FALSE(has(nsys, "--pytorch"));
-  CHECK(has(nl::parse_help_options(help("nsys-2025.3.1-profile.txt")), "--pytorch"));
-  CHECK(has(nl::parse_help_options(help("nsys-2025.3.1-profile.txt")), "--storage-metrics"));
-  const auto ncu = nl::parse_help_options(help("ncu-2025.3.1.txt") +
+  CHECK(has(nl::orchestrator::parse_help_options(help("nsys-2025.3.1-profile.txt")), "--pytorch"));
+  CHECK(has(nl::orchestrator::parse_help_options(help("nsys-2025.3.1-profile.txt")), "--storage-metrics"));
+  const auto ncu = nl::orchestrator::parse_help_options(help("ncu-2025.3.1.txt") +
                                           "  -k [ --made-up ] arg              According to --not-an-option\n          "
                                           "                              --nor-this\n");
   CHECK(has(ncu, "--kernel-name"));
@@ -101,7 +101,7 @@ TEST_CASE("options are read from the help texts") {
 }
 
 TEST_CASE("the loader's list of missing libraries") {
-  CHECK(nl::parse_missing_libraries("\tlinux-vdso.so.1 (0x1)\n\tlibdw.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 "
+  CHECK(nl::orchestrator::parse_missing_libraries("\tlinux-vdso.so.1 (0x1)\n\tlibdw.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 "
                                     "(0x2)\n\tlibdw.so.1 => not found\n") == std::vector<std::string>{"libdw.so.1"});
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("the order of the search: config, environment, PATH, usual folders") {
   CHECK(fake.find().nsys->found_by == "PATH");
   fake.host.env["NL_STAGE_NSYS"] = cuda;
   CHECK(fake.find().nsys->found_by == "NL_STAGE_NSYS");
-  nl::ToolOptions options;
+  nl::orchestrator::ToolOptions options;
   options.nsys = opt;
   CHECK(fake.find(options).nsys->found_by == "config tools.nsys");
 }
@@ -137,7 +137,7 @@ TEST_CASE("the newest of several versions is taken") {
 
 TEST_CASE("a tool that was named and is not there is an error that names the key") {
   FakeHost fake;
-  nl::ToolOptions options;
+  nl::orchestrator::ToolOptions options;
   options.ncu = "/no/such/ncu";
   try {
     fake.find(options);
@@ -227,7 +227,7 @@ TEST_CASE("libraries, GPUs and injections") {
   CHECK(fake.find().cupti == toolkit);
   const auto nvml = fake.tree.write("usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
   fake.host.ask_nvml = [&](const fs::path& library) {
-    return nl::GpuInventory{{library == nvml ? "NVIDIA H200" : "?"}, "580.1", ""};
+    return nl::orchestrator::GpuInventory{{library == nvml ? "NVIDIA H200" : "?"}, "580.1", ""};
   };
   fake.host.env["CUDA_INJECTION64_PATH"] = "/x.so";
   const auto collector = fake.tree.write("app/lib/x86_64-linux-gnu/nl-stage/libnl_collector.so", "");
@@ -240,7 +240,7 @@ TEST_CASE("libraries, GPUs and injections") {
 
 TEST_CASE("NVML that cannot be loaded says why") {
   FakeTree tree;
-  const auto inventory = nl::host_itself().ask_nvml(tree.write("libnvidia-ml.so.1", "no library"));
+  const auto inventory = nl::orchestrator::host_itself().ask_nvml(tree.write("libnvidia-ml.so.1", "no library"));
   CHECK(inventory.names.empty());
   CHECK_FALSE(inventory.trouble.empty());
 }

@@ -14,9 +14,9 @@
 #include "tests/catch.h"
 
 namespace fs = std::filesystem;
-using nl::ProcessResult;
-using nl::ProcessSpec;
-using nl::run_process;
+using nl::orchestrator::ProcessResult;
+using nl::orchestrator::ProcessSpec;
+using nl::orchestrator::run_process;
 
 namespace {
 
@@ -156,7 +156,7 @@ TEST_CASE("run_process refuses what cannot be started, with the kind it was told
   CHECK_THROWS_AS(run_process(spec), nl::Error);  // not executable
   fs::permissions(data, fs::perms::owner_all);
   CHECK_THROWS_AS(run_process(spec), nl::Error);  // executable, but no program: exec fails
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("run_process finds a relative program in the working directory") {
@@ -179,7 +179,7 @@ TEST_CASE("a timeout asks politely and keeps what the program then writes") {
   CHECK(result.timed_out);
   CHECK(result.exit_status == 0);
   CHECK(result.stdout_text == "started\nsaved\n");
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("a timeout ends a tree that ignores every polite signal") {
@@ -190,7 +190,7 @@ TEST_CASE("a timeout ends a tree that ignores every polite signal") {
   CHECK(elapsed_s([&] { result = run_process(spec); }) < 10);
   CHECK(result.timed_out);
   CHECK(result.exit_status == 128 + SIGKILL);
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("children that outlive their parent are ended, in other sessions too, and named") {
@@ -199,7 +199,7 @@ TEST_CASE("children that outlive their parent are ended, in other sessions too, 
   CHECK(result.exit_status == 0);
   CHECK(result.stdout_text == "done\n");
   CHECK(result.leftovers_killed.size() >= 3);
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("children may outlive their parent where they are waited for") {
@@ -217,7 +217,7 @@ TEST_CASE("waiting for children ends at the timeout") {
   auto result = run_process(spec);
   CHECK(result.timed_out);
   CHECK(result.exit_status == 4);
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("Ctrl-C reaches argv[0] alone and lets it finish") {
@@ -243,7 +243,7 @@ TEST_CASE("SIGTERM to us ends a tree and is told apart from Ctrl-C") {
   auto result = run_process(shell("sleep 4004 & sleep 4005"));
   CHECK(result.interrupted);
   CHECK(result.interrupt_signal == SIGTERM);
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("a second Ctrl-C skips the grace") {
@@ -251,7 +251,7 @@ TEST_CASE("a second Ctrl-C skips the grace") {
   spec.grace_s = 60;
   SignalLater later(SIGINT, 300, 2);
   CHECK(elapsed_s([&] { CHECK(run_process(spec).interrupted); }) < 10);
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("a profiler whose target does not end is rid of it, and writes its report") {
@@ -269,7 +269,7 @@ TEST_CASE("a profiler whose target does not end is rid of it, and writes its rep
   CHECK(result.timed_out);
   CHECK(result.exit_status == 0);
   CHECK(result.stdout_text == "report written\n");
-  CHECK(nl::descendants().empty());
+  CHECK(nl::orchestrator::descendants().empty());
 }
 
 TEST_CASE("the previous signal handlers come back") {
@@ -283,9 +283,9 @@ TEST_CASE("the previous signal handlers come back") {
 TEST_CASE("a signal that was ignored stays ignored") {
   std::signal(SIGHUP, SIG_IGN);
   {
-    nl::Interrupts interrupts;
+    nl::orchestrator::Interrupts interrupts;
     raise(SIGHUP);
-    CHECK(nl::Interrupts::signal() == 0);
+    CHECK(nl::orchestrator::Interrupts::signal() == 0);
   }
   std::signal(SIGHUP, SIG_DFL);
 }

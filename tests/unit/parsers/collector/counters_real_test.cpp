@@ -13,6 +13,7 @@
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
+using namespace nl::parsers;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/unit/parsers/scratch_file.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using nl::test::CounterFile;
 using nl::test::ScratchFile;
 using trace_format::Kind;

@@ -15,6 +15,7 @@
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
+using namespace nl::parsers;
 namespace format = nl::trace_format;
 using format::Kind;
 using format::Tag;

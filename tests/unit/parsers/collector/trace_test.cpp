@@ -13,6 +13,7 @@
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
+using namespace nl::parsers;
 namespace format = nl::trace_format;
 using format::Kind;
 
@@ -213,9 +214,9 @@ TEST_CASE("collector trace: what is none is refused with a reason") {
 TEST_CASE("collector trace: ranges alone are no work of the GPU half") {
   Folder folder;
   small_file().write(folder / "ranges");
-  CHECK_FALSE(nl::gpu_half_recorded({folder / "ranges"}));
-  CHECK_FALSE(nl::gpu_half_recorded({}));
-  CHECK_THROWS_AS(nl::gpu_half_recorded({folder / "absent"}), Error);
+  CHECK_FALSE(nl::parsers::gpu_half_recorded({folder / "ranges"}));
+  CHECK_FALSE(nl::parsers::gpu_half_recorded({}));
+  CHECK_THROWS_AS(nl::parsers::gpu_half_recorded({folder / "absent"}), Error);
 }
 
 TEST_CASE("collector trace: no file is an empty capture") {
@@ -229,7 +230,7 @@ TEST_CASE("collector trace: no file is an empty capture") {
 // (tests/manual/cupti_runs --only same): 12,337 kernels, 43 copies and 10 sets of a PyTorch LLM.
 TEST_CASE("traces of a real GPU") {
   const Unpacked torch(NL_FIXTURES "/h200-collector/llm-torch.nltrace.gz");
-  const nl::Trace trace = nl::read_collector_traces({torch.file});
+  const nl::Trace trace = nl::parsers::read_collector_traces({torch.file});
   CHECK(trace.kernels.size() == 12337);
   CHECK(std::count_if(trace.mem_ops.begin(), trace.mem_ops.end(), [](const nl::MemOp& op) { return op.kind == nl::MemOpKind::kMemset; }) == 10);
   CHECK(trace.mem_ops.size() == 43 + 10);
@@ -239,16 +240,16 @@ TEST_CASE("traces of a real GPU") {
     REQUIRE(kernel.api < trace.api_calls.size());
     REQUIRE(kernel.start_ns > trace.api_calls[kernel.api].start_ns);
   }
-  CHECK(nl::gpu_half_recorded({torch.file}));
+  CHECK(nl::parsers::gpu_half_recorded({torch.file}));
   const Unpacked graph(NL_FIXTURES "/h200-collector/llm-cuda-graph.nltrace.gz");
-  const nl::Trace nodes = nl::read_collector_traces({graph.file});
+  const nl::Trace nodes = nl::parsers::read_collector_traces({graph.file});
   CHECK(std::any_of(nodes.kernels.begin(), nodes.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));
 }
 
 // nl-llm-cuda --graph with NL_STAGE_CUDA_GRAPHS=graph: 3 iterations of 16 steps, each one launch of the same graph.
 TEST_CASE("CUDA graphs as wholes of a real GPU") {
   const Unpacked wholes(NL_FIXTURES "/h200-collector/llm-cuda-whole-graph.nltrace.gz");
-  const nl::Trace trace = nl::read_collector_traces({wholes.file});
+  const nl::Trace trace = nl::parsers::read_collector_traces({wholes.file});
   CHECK(trace.stats.rows_damaged.empty());
   REQUIRE(trace.graph_runs.size() == 3 * 16 - 1);  // the first step runs as it is, before the graph is captured
   for (const nl::GraphRun& run : trace.graph_runs) {
@@ -258,5 +259,5 @@ TEST_CASE("CUDA graphs as wholes of a real GPU") {
     CHECK(run.start_ns > launch.start_ns);
   }
   CHECK(std::none_of(trace.kernels.begin(), trace.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));
-  CHECK(nl::gpu_half_recorded({wholes.file}));
+  CHECK(nl::parsers::gpu_half_recorded({wholes.file}));
 }

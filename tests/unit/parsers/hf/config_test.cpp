@@ -9,11 +9,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-nl::HfConfig parsed(const char* text) { return nl::parse_hf_config(text, "config.json"); }
+nl::parsers::HfConfig parsed(const char* text) { return nl::parsers::parse_hf_config(text, "config.json"); }
 
 nl::Error error_of(const std::string& text) {
   try {
-    nl::parse_hf_config(text, "config.json");
+    nl::parsers::parse_hf_config(text, "config.json");
   } catch (const nl::Error& error) {
     return error;
   }
@@ -21,7 +21,7 @@ nl::Error error_of(const std::string& text) {
   throw 0;
 }
 
-bool says(const nl::HfConfig& config, const std::string& part) {
+bool says(const nl::parsers::HfConfig& config, const std::string& part) {
   for (const auto& note : config.notes)
     if (note.find(part) != std::string::npos) return true;
   return false;
@@ -152,7 +152,7 @@ TEST_CASE("a file is named after its folder where it does not name itself") {
   const fs::path folder = fs::temp_directory_path() / "nl-hf-config-test" / "my-model";
   fs::create_directories(folder);
   std::ofstream(folder / "config.json") << R"({"model_type": "llama", "hidden_size": 64})";
-  CHECK(nl::read_hf_config(folder / "config.json").name == "my-model");
+  CHECK(nl::parsers::read_hf_config(folder / "config.json").name == "my-model");
   fs::remove_all(folder.parent_path());
-  CHECK_THROWS_AS(nl::read_hf_config(folder / "config.json"), nl::Error);
+  CHECK_THROWS_AS(nl::parsers::read_hf_config(folder / "config.json"), nl::Error);
 }

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::parsers;
 
 TEST_CASE("microseconds become nanoseconds to the digit") {
   CHECK(micros_to_ns("3844436102910.259") == 3844436102910259);

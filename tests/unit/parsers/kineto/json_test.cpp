@@ -8,6 +8,7 @@
 #include "tests/unit/parsers/scratch_file.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using nl::test::ScratchFile;
 
 namespace {

@@ -40,7 +40,7 @@ std::string raw_page(const std::string& unit, const std::vector<std::string>& va
 }
 
 double only(const std::string& unit, const std::string& value) {
-  const auto report = nl::parse_ncu_csv(raw_page(unit, {value}), "test");
+  const auto report = nl::parsers::parse_ncu_csv(raw_page(unit, {value}), "test");
   REQUIRE(report.launches.size() == 1);
   REQUIRE(report.launches[0].metrics.count(kTime) == 1);
   return report.launches[0].metrics.at(kTime);
@@ -64,8 +64,8 @@ bool same_printed(double scaled, double base, double largest) {
 }  // namespace
 
 TEST_CASE("one report printed with scaled and with base units gives the same launches and values") {
-  const auto scaled = nl::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
-  const auto base = nl::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
+  const auto scaled = nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw.csv");
+  const auto base = nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
   CHECK(scaled.page == "raw");
   REQUIRE(scaled.launches.size() == 16);
   REQUIRE(base.launches.size() == 16);
@@ -96,8 +96,8 @@ TEST_CASE("one report printed with scaled and with base units gives the same lau
 }
 
 TEST_CASE("the details page agrees with the raw page where they overlap") {
-  const auto raw = nl::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
-  const auto details = nl::read_ncu_csv(kLlama + "ncu_decode_details.csv");
+  const auto raw = nl::parsers::read_ncu_csv(kLlama + "ncu_decode_raw_base.csv");
+  const auto details = nl::parsers::read_ncu_csv(kLlama + "ncu_decode_details.csv");
   CHECK(details.page == "details");
   CHECK(details.rows_damaged.empty());
   REQUIRE(details.launches.size() == raw.launches.size());
@@ -125,9 +125,9 @@ TEST_CASE("the details page agrees with the raw page where they overlap") {
 }
 
 TEST_CASE("demangled, mangled and details of one report are the same launches") {
-  const auto raw = nl::read_ncu_csv(kProbe + "ncu_prefill_raw.csv");
-  const auto mangled = nl::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv");
-  const auto details = nl::read_ncu_csv(kProbe + "ncu_prefill_details.csv");
+  const auto raw = nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_raw.csv");
+  const auto mangled = nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv");
+  const auto details = nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_details.csv");
   REQUIRE(raw.launches.size() == 6);
   REQUIRE(mangled.launches.size() == 6);
   REQUIRE(details.launches.size() == 6);
@@ -145,7 +145,7 @@ TEST_CASE("demangled, mangled and details of one report are the same launches") 
 
 TEST_CASE("a German or French print of the same report gives the same values") {
   const std::string english = read_text(kLlama + "ncu_decode_raw_base.csv");
-  const auto expected = nl::parse_ncu_csv(english, "en");
+  const auto expected = nl::parsers::parse_ncu_csv(english, "en");
   // Only the metric cells change; the header, names and dimensions hold other commas and points.
   const auto translate = [&](const std::string& group, const std::string& decimal) {
     std::string out, row;
@@ -162,7 +162,7 @@ TEST_CASE("a German or French print of the same report gives the same values") {
       }
       out += row + "\n";
     }
-    return nl::parse_ncu_csv(out, "translated");
+    return nl::parsers::parse_ncu_csv(out, "translated");
   };
   for (const auto& [group, decimal] : std::vector<std::pair<std::string, std::string>>{
            {".", ","}, {" ", ","}, {"\xC2\xA0", ","}, {"\xE2\x80\xAF", ","}, {"'", "."}, {"\xE2\x80\x99", "."}, {"", ","}, {"", "."}}) {
@@ -176,26 +176,26 @@ TEST_CASE("a German or French print of the same report gives the same values") {
 
 TEST_CASE("a doubtful number is decided by the rest of the file, or counted") {
   SECTION("the other values say that the comma groups") {
-    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "1,234,567"}), "test");
+    const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "1,234,567"}), "test");
     CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
   }
   SECTION("the other values say that the comma sets off decimals") {
-    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "0,25"}), "test");
+    const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "0,25"}), "test");
     CHECK(report.launches[0].metrics.at(kTime) == Approx(3670));
   }
   SECTION("a point that sets off decimals makes the comma a group mark") {
-    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "12.25"}), "test");
+    const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "12.25"}), "test");
     CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
   }
   SECTION("no kernel takes 3.67 ns") { CHECK(only("ns", "3,670") == 3670); }
   SECTION("nothing decides it") {
-    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "12"}), "test");
+    const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "12"}), "test");
     CHECK(report.launches[0].metrics.empty());
     CHECK(report.launches[1].metrics.at(kTime) == 12e3);
     CHECK(report.rows_damaged.at("a number that two locales read differently") == 1);
   }
   SECTION("the file contradicts itself") {
-    const auto report = nl::parse_ncu_csv(raw_page("us", {"3,670", "0,25", "0.25"}), "test");
+    const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "0,25", "0.25"}), "test");
     CHECK(report.launches[0].metrics.empty());
     CHECK(damaged_rows(report) == 1);
   }
@@ -225,7 +225,7 @@ TEST_CASE("units become ns, bytes, Hz and rates per second") {
   CHECK(only("", "1.5e+06") == 1.5e6);
   CHECK(only("", "-12") == -12);
   CHECK(only("", "119 (3; 4; 112)") == 119);
-  const auto report = nl::parse_ncu_csv(raw_page("Xbyte", {"5"}), "test");
+  const auto report = nl::parsers::parse_ncu_csv(raw_page("Xbyte", {"5"}), "test");
   CHECK(report.launches[0].metrics.empty());
   CHECK(report.rows_damaged.at("a number of the unknown unit Xbyte") == 1);
 }
@@ -237,7 +237,7 @@ TEST_CASE("tool messages and the program's output may stand anywhere between the
   text.insert(second_row, "tokens: 1,2,3\n==PROF== Profiling \"k\": 0%....100%\r\nunfinished line ");
   text.insert(first_row, "\n\"a quoted greeting\", he said\n");
   text = "\xEF\xBB\xBF==PROF== Connected to process 7\nloading ... " + replace_all(text, "\n", "\r\n");
-  const auto report = nl::parse_ncu_csv(text, "test");
+  const auto report = nl::parsers::parse_ncu_csv(text, "test");
   REQUIRE(report.launches.size() == 2);
   CHECK(report.launches[1].metrics.at(kTime) == 2000);
   CHECK(report.rows_damaged.empty());
@@ -247,16 +247,16 @@ TEST_CASE("tool messages and the program's output may stand anywhere between the
 
 TEST_CASE("a file cut off anywhere counts its last row and keeps the others") {
   const std::string text = read_text(kProbe + "ncu_prefill_raw.csv");
-  const auto whole = nl::parse_ncu_csv(text, "whole");
+  const auto whole = nl::parsers::parse_ncu_csv(text, "whole");
   const std::size_t last_row = text.rfind('\n', text.size() - 2) + 1;
   for (const std::size_t cut : {last_row + 5, last_row + 200, last_row + 1001, text.size() - 2}) {
     INFO("cut at " << cut - last_row);
-    const auto report = nl::parse_ncu_csv(text.substr(0, cut), "cut");
+    const auto report = nl::parsers::parse_ncu_csv(text.substr(0, cut), "cut");
     CHECK(report.launches.size() == whole.launches.size() - 1);
     CHECK(damaged_rows(report) == 1);
   }
   const std::string details = read_text(kProbe + "ncu_prefill_details.csv");
-  const auto report = nl::parse_ncu_csv(details.substr(0, details.size() - 30), "cut");
+  const auto report = nl::parsers::parse_ncu_csv(details.substr(0, details.size() - 30), "cut");
   CHECK(report.launches.size() == 6);
   CHECK(damaged_rows(report) == 1);
 }
@@ -266,7 +266,7 @@ TEST_CASE("a row cut off in the middle does not swallow the next") {
   const auto second_row = text.find("\"1\",\"7\"");
   const auto third_row = text.find("\"2\",\"7\"");
   text = text.substr(0, second_row + 25) + "\n" + text.substr(third_row);
-  const auto report = nl::parse_ncu_csv(text, "test");
+  const auto report = nl::parsers::parse_ncu_csv(text, "test");
   REQUIRE(report.launches.size() == 2);
   CHECK(report.launches[1].metrics.at(kTime) == 3000);
   CHECK(damaged_rows(report) == 1);
@@ -276,46 +276,46 @@ TEST_CASE("numbers without a row of units are left out and counted") {
   std::string text = raw_page("ns", {"1000"});
   const auto units = text.find("\"\",\"\"");
   text.erase(units, text.find('\n', units) + 1 - units);
-  const auto report = nl::parse_ncu_csv(text, "test");
+  const auto report = nl::parsers::parse_ncu_csv(text, "test");
   REQUIRE(report.launches.size() == 1);
   CHECK(report.launches[0].metrics.empty());
   CHECK(damaged_rows(report) == 1);
 }
 
 TEST_CASE("two tables in one file are both read") {
-  const auto report = nl::parse_ncu_csv(raw_page("ns", {"1000"}) + raw_page("us", {"2"}), "test");
+  const auto report = nl::parsers::parse_ncu_csv(raw_page("ns", {"1000"}) + raw_page("us", {"2"}), "test");
   REQUIRE(report.launches.size() == 2);
   CHECK(report.launches[1].metrics.at(kTime) == 2000);
 }
 
 TEST_CASE("what is no ncu CSV is an error; nothing profiled is not") {
   try {
-    nl::parse_ncu_csv("kernel,time\nfoo,1\n", "some.csv");
+    nl::parsers::parse_ncu_csv("kernel,time\nfoo,1\n", "some.csv");
     FAIL("no error");
   } catch (const nl::Error& error) {
     CHECK(error.kind == nl::ErrorKind::kInput);
     CHECK(error.where == "some.csv");
     CHECK(error.hint.find("ncu --import") != std::string::npos);
   }
-  REQUIRE_THROWS_AS(nl::read_ncu_csv(NL_FIXTURES), nl::Error);
-  REQUIRE_THROWS_AS(nl::read_ncu_csv(kLlama + "no-such-file.csv"), nl::Error);
-  REQUIRE_THROWS_AS(nl::parse_ncu_csv("", "empty.csv"), nl::Error);
-  const auto nothing = nl::parse_ncu_csv("==WARNING== No kernels were profiled.\n", "none.csv");
+  REQUIRE_THROWS_AS(nl::parsers::read_ncu_csv(NL_FIXTURES), nl::Error);
+  REQUIRE_THROWS_AS(nl::parsers::read_ncu_csv(kLlama + "no-such-file.csv"), nl::Error);
+  REQUIRE_THROWS_AS(nl::parsers::parse_ncu_csv("", "empty.csv"), nl::Error);
+  const auto nothing = nl::parsers::parse_ncu_csv("==WARNING== No kernels were profiled.\n", "none.csv");
   CHECK(nothing.launches.empty());
   CHECK(nothing.tool_messages.size() == 1);
 }
 
 TEST_CASE("range cells: domains, names with colons and quotes, start/end ids") {
   std::vector<nl::NcuRange> ranges;
-  nl::read_ncu_ranges(
+  nl::parsers::read_ncu_ranges(
       "1606  \"<default domain>:sample:none:none:none:none:none:none\"  "
       "\"LLM:decode_all:none:none:none:none:REGISTERED:decode_all\"  "
       "\"LLM:step 1:2:none:none:none:none:ASCII:step 1:2\"  "
       "\"a:b:x:UINT64:3:ARGB:0xff00ff00:ASCII:x\"  "
       "\"<default domain>:aten::mm, op \"7\":none:none:none:none:none:none\" ",
       nl::RangeStyle::kPushPop, ranges);
-  nl::read_ncu_ranges(" \"12:LLM:decode:all:none:none:none:none:ASCII:decode:all\" ", nl::RangeStyle::kStartEnd, ranges);
-  nl::read_ncu_ranges("", nl::RangeStyle::kPushPop, ranges);
+  nl::parsers::read_ncu_ranges(" \"12:LLM:decode:all:none:none:none:none:ASCII:decode:all\" ", nl::RangeStyle::kStartEnd, ranges);
+  nl::parsers::read_ncu_ranges("", nl::RangeStyle::kPushPop, ranges);
   REQUIRE(ranges.size() == 6);
   CHECK(ranges[0].domain.empty());
   CHECK(ranges[0].name == "sample");
@@ -331,8 +331,8 @@ TEST_CASE("range cells: domains, names with colons and quotes, start/end ids") {
 }
 
 TEST_CASE("the two Memory Throughputs of the details page are told apart") {
-  CHECK(nl::raw_metric_name("Memory Workload Analysis", "Memory Throughput", true) == "dram__bytes.sum.per_second");
-  CHECK(nl::raw_metric_name("GPU Speed Of Light Throughput", "Memory Throughput", false) ==
+  CHECK(nl::parsers::raw_metric_name("Memory Workload Analysis", "Memory Throughput", true) == "dram__bytes.sum.per_second");
+  CHECK(nl::parsers::raw_metric_name("GPU Speed Of Light Throughput", "Memory Throughput", false) ==
         "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
-  CHECK(nl::raw_metric_name("Command line profiler metrics", "dram__bytes.sum", false) == "dram__bytes.sum");
+  CHECK(nl::parsers::raw_metric_name("Command line profiler metrics", "dram__bytes.sum", false) == "dram__bytes.sum");
 }

@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::parsers;
 
 TEST_CASE("correlations are found as in an ordinary map, dense or sparse") {
   std::mt19937 random(7);

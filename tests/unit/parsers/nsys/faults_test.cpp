@@ -7,6 +7,7 @@
 #include "tests/unit/parsers/nsys/crafted.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using nl::test::CraftedExport;
 using nl::test::global_tid;
 

@@ -10,6 +10,7 @@
 #include "tests/unit/parsers/nsys/crafted.h"
 
 using namespace nl;
+using namespace nl::parsers;
 using nl::test::CraftedExport;
 using nl::test::global_tid;
 
@@ -270,7 +271,7 @@ TEST_CASE("a path with characters that mean something in a URI") {
 // select copyKind, srcKind, dstKind, count(*) from CUPTI_ACTIVITY_KIND_MEMCPY group by 1, 2, 3: 1|0|2|41 and 2|2|1|1,
 // where ENUM_CUDA_MEM_KIND has 0 Pageable, 1 Pinned, 2 Device.
 TEST_CASE("kinds of memory are told as CUPTI numbers them") {
-  const nl::Trace trace = nl::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const nl::Trace trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   std::map<std::tuple<nl::MemOpKind, int, int>, int> copies;
   for (const nl::MemOp& op : trace.mem_ops)
     if (op.kind != nl::MemOpKind::kMemset) ++copies[{op.kind, op.src_kind, op.dst_kind}];

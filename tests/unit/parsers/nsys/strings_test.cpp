@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 
 using namespace nl;
+using namespace nl::parsers;
 
 TEST_CASE("UTF-8 is left as it is") {
   for (const char* text : {"", "plain", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD", "\xED\x9F\xBF",

@@ -1,0 +1,81 @@
+// Known faults of the whole program, each shown by a case that fails for as long as the fault is there ([!shouldfail]).
+// Whoever fixes one removes that tag; the case stays.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+#include "tests/unit/parsers/counter_file.h"
+#include "tests/unit/unpacked.h"
+
+extern char** environ;
+
+using namespace nl::test;
+using Json = nlohmann::json;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const fs::path kFixtures = NL_FIXTURES;
+const std::string kUnit = NL_BUILD_ROOT "/tests/unit/";
+const std::string kFakeNvml = kUnit + "orchestrator/libfake_nvml.so";
+const std::string kFakeCupti = kUnit + "collector/libfake_cupti.so";
+const std::string kGpuProgram = kUnit + "collector/gpu_program";
+
+void add(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+Outcome import(Scene& scene, const Words& more) {
+  Words words = {"import", "--out", scene.bundle().string()};
+  add(words, more);
+  return scene.nl_stage(words);
+}
+
+}  // namespace
+
+
+namespace {
+
+// A real capture whose workload marked nothing: its kernels without its ranges.
+fs::path without_ranges(const Scene& scene) {
+  const fs::path file = scene.path / "unmarked.sqlite";
+  fs::copy_file(kFixtures / "h200-probe/probe_node.sqlite", file);
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM NVTX_EVENTS");
+  return file;
+}
+
+void demand_problem(const Scene& scene) {
+  const Json run = scene.json("run.json");
+  REQUIRE_FALSE(run["kernels"].empty());
+  CHECK_FALSE(run["problems"].empty());
+  for (const auto& problem : run["problems"]) {
+    const std::string what = problem["what"];
+    CHECK_FALSE(what.empty());
+    CHECK(scene.text(scene.bundle() / "report.md").find(what) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("import of a capture without ranges of stages says so", "[issue13][!shouldfail]") {
+  Scene scene;
+  const Outcome outcome = import(scene, {"--nsys", without_ranges(scene).string()});
+  INFO(outcome.err);
+  REQUIRE(scene.json("run.json")["stages"].empty());
+  demand_problem(scene);
+}
+
+TEST_CASE("import with stages that launched no kernel says so", "[issue13][!shouldfail]") {
+  Scene scene;
+  const Outcome outcome =
+      import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--set", "run.stages=[verify]"});
+  INFO(outcome.err);
+  demand_problem(scene);
+}

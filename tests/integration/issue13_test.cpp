@@ -79,3 +79,57 @@ TEST_CASE("import with stages that launched no kernel says so", "[issue13][!shou
   INFO(outcome.err);
   demand_problem(scene);
 }
+
+
+namespace {
+
+// A copy of the program and nothing else, started from an empty folder.
+struct Alone : Scene {
+  Alone() {
+    const fs::path program = path / "alone/nl-stage", elsewhere = path / "elsewhere";
+    fs::create_directories(program.parent_path());
+    fs::create_directories(elsewhere);
+    fs::copy_file(NL_BUILD_ROOT "/cli/nl-stage", program);
+    env["NL_STAGE_DATA"] = "";
+    // The harness names the built program after these words; the copy is started in its place.
+    prefix = {"/bin/sh", "-c", "cd '" + elsewhere.string() + "' && shift && exec '" + program.string() + "' \"$@\"", "sh"};
+  }
+};
+
+const Words kLlama = {"--nsys", (kFixtures / "h200-llama/nsys.sqlite").string(), "--ncu",
+                      (kFixtures / "h200-llama/ncu_prefill_raw.csv").string()};
+
+// What was concluded, and from what: rules with their subjects, and the peaks of the device.
+Json conclusions(const Scene& scene) {
+  const Json run = scene.json("run.json");
+  Json out = {{"findings", Json::array()}, {"abstentions", Json::array()}, {"peaks", Json::object()}};
+  for (const char* key : {"name", "derived", "bytes_per_s", "flops_per_s"}) out["peaks"][key] = run["peaks"][key];
+  for (const auto& finding : run["findings"]) out["findings"].push_back({finding["rule"], finding["scope"], finding["subject"]});
+  for (const auto& abstention : run["abstentions"]) out["abstentions"].push_back(abstention["rule"]);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a copy of the program alone finds what the program in its tree finds", "[issue13][!shouldfail]") {
+  Scene tree;
+  Alone alone;
+  REQUIRE(import(tree, kLlama).status == 0);
+  const Outcome outcome = import(alone, kLlama);
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json expected = conclusions(tree);
+  REQUIRE_FALSE(expected["findings"].empty());
+  REQUIRE(expected["peaks"]["derived"] == false);
+  CHECK(conclusions(alone) == expected);
+}
+
+TEST_CASE("a copy of the program alone knows the shipped models and runners", "[issue13][!shouldfail]") {
+  Alone alone;
+  Words words = kLlama;
+  add(words, {"--model", "llama-3.1-8b", "--config", "deep"});
+  const Outcome outcome = import(alone, words);
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(alone.json("run.json")["model"]["name"] == "llama-3.1-8b");
+}

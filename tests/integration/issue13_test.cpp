@@ -133,3 +133,24 @@ TEST_CASE("a copy of the program alone knows the shipped models and runners", "[
   REQUIRE(outcome.status == 0);
   CHECK(alone.json("run.json")["model"]["name"] == "llama-3.1-8b");
 }
+
+
+TEST_CASE("trace.pftrace has the power, clocks and temperature that were read during the capture", "[issue13][!shouldfail]") {
+  if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
+  Scene scene;
+  scene.env["NL_STAGE_NVML"] = kFakeNvml;
+  scene.env["FAKE_CUPTI"] = kFakeCupti;
+  const Outcome outcome = scene.nl_stage({"run", "--config", "sampling", "--set", "tools.cupti=" + kFakeCupti, "--set", "capture.sampling_us=0", "--set",
+                                          "energy.interval_ms=5", "--out", scene.bundle().string(), "--", kGpuProgram, "generate-slowly", "4"});
+  INFO(outcome.err << outcome.out);
+  REQUIRE(outcome.status == 0);
+  REQUIRE(scene.text(scene.bundle() / "energy/samples.csv").find("\ncollector,") != std::string::npos);
+  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto_decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
+                             (scene.path / "trace.json").string() + "'";
+  REQUIRE(std::system(decode.c_str()) == 0);
+  const Json trace = Json::parse(scene.text(scene.path / "trace.json"));
+  Words missing = {"power", "SM clock", "memory clock", "temperature"};
+  for (const auto& [id, track] : trace["tracks"].items())
+    std::erase_if(missing, [name = track.value("name", "")](const std::string& meter) { return name.find(meter) != std::string::npos; });
+  CHECK(missing == Words{});
+}

@@ -154,3 +154,80 @@ TEST_CASE("trace.pftrace has the power, clocks and temperature that were read du
     std::erase_if(missing, [name = track.value("name", "")](const std::string& meter) { return name.find(meter) != std::string::npos; });
   CHECK(missing == Words{});
 }
+
+
+namespace {
+
+// What only counters of kernels tell; the names of rule fields.
+const std::set<std::string> kCounterFields = {"occupancy", "dram_use", "sm_use", "bound_by", "blocks_per_sm", "tensor_use"};
+
+bool names_any(const Json& list, const std::set<std::string>& wanted) {
+  return std::any_of(list.begin(), list.end(), [&](const Json& each) { return wanted.contains(each.get<std::string>()); });
+}
+
+// No command that would meet the same refusal; `refused`: how it was just run, or would be.
+void demand_no_refused_command(const Scene& scene, const Words& refused) {
+  const Json run = scene.json("run.json");
+  int abstained = 0;
+  Words wrong;
+  for (const auto& abstention : run["abstentions"]) {
+    if (!names_any(abstention["missing"], kCounterFields)) continue;
+    ++abstained;
+    const std::string command = abstention["command"].is_string() ? abstention["command"] : "";
+    for (const auto& words : refused)
+      if (command.find(words) != std::string::npos) wrong.push_back(abstention["rule"].get<std::string>() + ": " + command);
+  }
+  CHECK(abstained > 0);
+  CHECK(wrong == Words{});
+}
+
+struct Counting : Scene {
+  Counting() {
+    use_standins();
+    env["NL_STAGE_NVML"] = kFakeNvml;
+    env["FAKE_CUPTI"] = kFakeCupti;
+  }
+  Outcome run(const Words& more, const Words& command) {
+    Words words = {"run", "--out", bundle().string(), "--set", "energy.enabled=off", "--set", "tools.cupti=" + kFakeCupti};
+    add(words, more);
+    words.push_back("--");
+    add(words, command);
+    return nl_stage(words);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("where ncu may not count, no rule suggests the run that was just refused", "[issue13][!shouldfail]") {
+  Counting scene;
+  scene.env["NL_FAKE_NCU"] = "denied";
+  const Outcome outcome = scene.run({"--config", "deep", "--set", "run.stages=[prefill]"}, {"/bin/true"});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 4);
+  demand_no_refused_command(scene, {"--config deep"});
+}
+
+TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same permission", "[issue13][!shouldfail]") {
+  if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
+  Counting scene;
+  scene.env["FAKE_CUPTI_DENY"] = "35";  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
+  const Outcome outcome = scene.run({"--config", "cupti"}, {kGpuProgram, "generate", "4"});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 4);
+  demand_no_refused_command(scene, {"--config cupti", "--config deep"});
+}
+
+TEST_CASE("where another profiler holds CUPTI, the report says so and does not suggest to count again", "[issue13][!shouldfail]") {
+  if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
+  Counting scene;
+  scene.env["FAKE_CUPTI_HOLDER"] = "CUPTI-Kineto";
+  const Outcome outcome = scene.run({"--config", "deep", "--set", "capture.counters=cupti"}, {kGpuProgram, "generate", "4"});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 6);
+  for (const char* page : {"report.md", "report.html"}) {
+    const std::string text = scene.text(scene.bundle() / page);
+    INFO(page);
+    CHECK(text.find("CUPTI-Kineto") != std::string::npos);
+    CHECK(text.find("nl-stage run --config cupti") == std::string::npos);
+  }
+}

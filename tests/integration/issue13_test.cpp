@@ -231,3 +231,142 @@ TEST_CASE("where another profiler holds CUPTI, the report says so and does not s
     CHECK(text.find("nl-stage run --config cupti") == std::string::npos);
   }
 }
+
+
+namespace {
+
+struct Planned : Scene {
+  Planned() {
+    use_standins();
+    env["NL_STAGE_NVML"] = kFakeNvml;
+  }
+  Words words(const std::string& verb, const Words& more) const {
+    Words all = {verb, "--config", "deep", "--set", "perturbation.repeats=0", "--set", "run.stages=[prefill]", "--set", "energy.enabled=off", "--out",
+                 bundle().string()};
+    add(all, more);
+    add(all, {"--", "/bin/sh", "-c", "exit 0"});
+    return all;
+  }
+  Json plan(const Words& more = {}) {
+    Words with = more;
+    with.push_back("--json");
+    const Outcome outcome = nl_stage(words("plan", with));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.out);
+  }
+  Json run(const Words& more = {}) {
+    const Outcome outcome = nl_stage(words("run", more));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json("run.json");
+  }
+  // ncu with a script before it: `before` is shell code that sees ncu's arguments.
+  void wrap_ncu(const std::string& before) {
+    env["NL_STAGE_NCU"] = script("ncu", before + "\nexec '" + env["NL_STAGE_NCU"] + "' \"$@\"").string();
+  }
+};
+
+Json pass_named(const Json& passes, const std::string& name) {
+  for (const auto& pass : passes)
+    if (pass["name"] == name) return pass;
+  FAIL("there is no pass " << name);
+  return {};
+}
+
+Words names_of(const Json& passes) {
+  Words names;
+  for (const auto& pass : passes) names.push_back(pass["name"]);
+  return names;
+}
+
+// Which kernels are measured is known after the trace.
+Json without_kernel_names(Json argv) {
+  for (std::size_t i = 0; i + 1 < argv.size(); ++i)
+    if (argv[i] == "--kernel-name") argv[i + 1] = "…";
+  return argv;
+}
+
+using Environment = std::map<std::string, std::string>;
+
+void put(Environment& to, const std::string& entry) { to[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1); }
+
+// What /proc/PID/environ holds.
+Environment parsed(const std::string& block) {
+  Environment out;
+  std::stringstream entries(block);
+  for (std::string entry; std::getline(entries, entry, '\0');) put(out, entry);
+  return out;
+}
+
+// Entries that only one of the two has.
+Words differences(const Environment& a, const Environment& b) {
+  Words out;
+  const auto missing_in = [&](const Environment& other, const Environment& entries, const char* sign) {
+    for (const auto& [name, value] : entries)
+      if (const auto found = other.find(name); found == other.end() || found->second != value) out.push_back(sign + name + "=" + value);
+  };
+  missing_in(b, a, "ran with ");
+  missing_in(a, b, "planned with ");
+  return out;
+}
+
+Environment given_to_nl_stage(const Scene& scene) {
+  Environment out;
+  for (char** entry = environ; *entry != nullptr; ++entry) put(out, *entry);
+  for (const auto& [name, value] : scene.env) out[name] = value;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the ncu pass that is planned is the ncu pass that runs: arguments, outputs and logs", "[issue13]") {
+  Planned scene;
+  const Json planned = pass_named(scene.plan()["passes"], "ncu");
+  const Json ran = pass_named(scene.run()["provenance"]["passes"], "ncu");
+  CHECK(without_kernel_names(ran["argv"]) == without_kernel_names(planned["argv"]));
+  CHECK(ran["outputs"] == planned["outputs"]);
+  CHECK(fs::exists(planned["stdout"].get<std::string>()));
+  CHECK(fs::exists(planned["stderr"].get<std::string>()));
+}
+
+TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment", "[issue13][!shouldfail]") {
+  Planned scene;
+  scene.env["CUDA_INJECTION64_PATH"] = "";  // set, to nothing
+  const fs::path seen = scene.path / "environment";
+  scene.wrap_ncu("[ \"$1\" = --version ] || [ \"$1\" = --help ] || [ \"$1\" = --import ] || cat /proc/$$/environ > '" + seen.string() + "'");
+  const Json planned = pass_named(scene.plan()["passes"], "ncu");
+  scene.run();
+  Environment expected = given_to_nl_stage(scene);
+  for (const auto& name : planned["unset_env"]) expected.erase(name.get<std::string>());
+  for (const auto& [name, value] : planned["env"].items()) expected[name] = value;
+  REQUIRE(fs::exists(seen));
+  CHECK(differences(parsed(scene.text(seen)), expected) == Words{});
+}
+
+TEST_CASE("every pass that runs was in the plan", "[issue13][!shouldfail]") {
+  Planned scene;
+  scene.env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/collector/libnl_collector.so";  // a library that is no NVML: no GPU is known of
+  if (!fs::exists(scene.env["NL_STAGE_NVML"])) NL_SKIP("built without the collector");
+  const Words planned = names_of(scene.plan()["passes"]);
+  const Words ran = names_of(scene.run()["provenance"]["passes"]);
+  CHECK(ran == planned);
+}
+
+TEST_CASE("what a plan leaves out is noted once in the run", "[issue13][!shouldfail]") {
+  Planned scene;
+  scene.wrap_ncu("[ \"$1\" = --help ] && exec grep -v -e '--graph-profiling' \"$NL_FIXTURES/help/ncu-2025.3.1.txt\"");
+  const Json planned = scene.plan()["adaptations"];
+  REQUIRE(planned.size() == 1);
+  CHECK(scene.run()["provenance"]["adaptations"] == planned);
+}
+
+TEST_CASE("run.top_n_kernels is how many kernels ncu measures", "[issue13]") {
+  const int top = GENERATE(1, 2);
+  Planned scene;
+  const Json run = scene.run({"--set", "run.top_n_kernels=" + std::to_string(top)});
+  const Words argv = pass_named(run["provenance"]["passes"], "ncu")["argv"];
+  const auto option = std::find(argv.begin(), argv.end(), "--kernel-name");
+  REQUIRE(option + 1 < argv.end());
+  CHECK(std::count((option + 1)->begin(), (option + 1)->end(), '|') == top - 1);
+}

@@ -370,3 +370,31 @@ TEST_CASE("run.top_n_kernels is how many kernels ncu measures", "[issue13]") {
   REQUIRE(option + 1 < argv.end());
   CHECK(std::count((option + 1)->begin(), (option + 1)->end(), '|') == top - 1);
 }
+
+
+TEST_CASE("run.mode=light on the deep runner plans what the light runner plans", "[issue13][!shouldfail]") {
+  Scene scene;
+  scene.use_standins();
+  scene.env["NL_STAGE_NVML"] = kFakeNvml;
+  const auto planned = [&](const Words& more) {
+    Words words = {"plan", "--json"};
+    add(words, more);
+    add(words, {"--", "/bin/true"});
+    const Outcome outcome = scene.nl_stage(words);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return names_of(Json::parse(outcome.out)["passes"]);
+  };
+  CHECK(planned({"--config", "deep", "--set", "run.mode=light"}) == planned({"--config", "light"}));
+}
+
+TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13][!shouldfail]") {
+  Scene scene;
+  scene.use_standins();
+  const Outcome outcome = scene.nl_stage({"plan", "--config", "light", "--set", "compose=[profiling/nsys/pytorch]", "--", "/bin/true"});
+  INFO(outcome.err);
+  if (outcome.status == 0)
+    CHECK(outcome.says("autograd-shapes-nvtx"));
+  else
+    CHECK_FALSE(outcome.says("did you mean 'compose'"));
+}

@@ -398,3 +398,34 @@ TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13][!shou
   else
     CHECK_FALSE(outcome.says("did you mean 'compose'"));
 }
+
+
+TEST_CASE("import of a collector's trace keeps a range whose clock stepped back", "[issue13][!shouldfail]") {
+  Scene scene;
+  const Unpacked file(kFixtures / "h200-collector/llm-torch.nltrace.gz");
+  std::ifstream stream(file.file, std::ios::binary);
+  nl::trace_format::FileHeader header;
+  REQUIRE(stream.read(reinterpret_cast<char*>(&header), sizeof header));
+  CounterFile more;
+  more.thread(header.pid).string(900001, "stepped back").push(900001, header.monotonic_ns + 5000).pop(header.monotonic_ns + 4000);
+  std::ofstream(file.file, std::ios::binary | std::ios::app) << more.chunk();
+  const Outcome outcome = import(scene, {"--collector", file.file.string()});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json run = scene.json("run.json");
+  CHECK(std::any_of(run["ranges"].begin(), run["ranges"].end(), [](const Json& range) { return range["name"] == "stepped back"; }));
+}
+
+TEST_CASE("import of ranges alone keeps one whose clock stepped back", "[issue13][!shouldfail]") {
+  Scene scene;
+  CounterFile file;
+  file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).push(2, 9500, 1).pop(9400, 1);
+  std::ofstream(scene.path / "ranges.nltrace", std::ios::binary) << file.bytes;
+  const Outcome outcome = import(scene, {"--collector", (scene.path / "ranges.nltrace").string()});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json run = scene.json("run.json");
+  REQUIRE(run["ranges"].size() == 1);
+  CHECK(run["ranges"][0]["count"] == 2);
+  CHECK(run["ranges"][0]["min_ns"] == 0);
+}

@@ -33,6 +33,11 @@ class TallyTest(unittest.TestCase):
         last, status = self.tally(program('FAIL', 'nl-tests: 2 passed, 1 failed, 0 skipped\n', returncode=1))
         self.assertEqual((last, status), ('2 passed, 1 failed, 0 skipped', 1))
 
+    def test_a_script_that_should_fail_passes_as_long_as_it_fails(self):
+        self.assertEqual(self.tally(program('EXPECTEDFAIL', name='check.py', returncode=1)), ('1 passed, 0 failed, 0 skipped', 0))
+        self.assertEqual(self.tally(program('UNEXPECTEDPASS', name='check.py')), ('0 passed, 1 failed, 0 skipped', 1))
+        self.assertEqual(self.tally(program('ERROR', name='check.py', returncode=99)), ('0 passed, 1 failed, 0 skipped', 1))
+
     def test_a_crash_after_the_tally_fails(self):
         last, status = self.tally(program('FAIL', 'nl-tests: 2 passed, 0 failed, 0 skipped\n', returncode=23))
         self.assertEqual((last, status), ('2 passed, 1 failed, 0 skipped', 1))

@@ -68,7 +68,9 @@ void fill(const fs::path& file) {
   db.exec("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (1, 'Local', 'DeviceEnvironment', 610, 'A=hunter2-device;B=1')");
   db.exec("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (1, 'Local', 'OsDescription', 605, 'Ubuntu 24.04')");
   transaction.commit();
-  // As nsys leaves them: rows that moved while it wrote, and whose old bytes are still in the pages.
+  // As nsys leaves them: rows that moved while it wrote, and whose old bytes are still in the pages. A distribution may
+  // build SQLite so that it overwrites what is deleted; nsys' own does not.
+  db.exec("PRAGMA secure_delete = OFF");
   db.exec("INSERT INTO StringIds VALUES (900, 'A=hunter2-stale' || char(0) || 'B=hunter2-stale')");
   db.exec("DELETE FROM StringIds WHERE id = 900");
 }
@@ -78,7 +80,8 @@ void fill(const fs::path& file) {
 TEST_CASE("redact_environment removes the bytes from all three places and touches nothing else") {
   Export file;
   fill(file.path);
-  REQUIRE(file.bytes().find("hunter2") != std::string::npos);
+  REQUIRE(file.bytes().find("hunter2-stale") != std::string::npos);
+  REQUIRE(file.bytes().find("hunter2-meta") != std::string::npos);
   CHECK(nl::orchestrator::redact_environment(file.path) == 40 + 100 + 1);
   CHECK(file.bytes().find("hunter2") == std::string::npos);
   CHECK(file.bytes().find("VARIABLE_5") == std::string::npos);
@@ -89,6 +92,21 @@ TEST_CASE("redact_environment removes the bytes from all three places and touche
   CHECK(db.execAndGet("SELECT value FROM StringIds WHERE id = 9").getString() == "void kernel_4<float, N=4>(int)");
   CHECK(db.execAndGet("SELECT count(*) FROM META_DATA_CAPTURE WHERE value = '1000'").getInt() == 100);
   CHECK(db.execAndGet("SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE nameEnum = 605").getString() == "Ubuntu 24.04");
+}
+
+TEST_CASE("redact_environment removes what lives on in deleted rows alone", "[issue13][!shouldfail]") {
+  Export file;
+  {
+    SQLite::Database db(file.path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db.exec("PRAGMA secure_delete = OFF");
+    db.exec("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)");
+    db.exec("INSERT INTO StringIds VALUES (1, 'void kernel(int)'), (2, 'A=hunter2-stale' || char(0) || 'B=1')");
+    db.exec("DELETE FROM StringIds WHERE id = 2");
+  }
+  REQUIRE(file.bytes().find("hunter2-stale") != std::string::npos);
+  nl::orchestrator::redact_environment(file.path);
+  CHECK(file.bytes().find("hunter2") == std::string::npos);
+  CHECK(file.bytes().find("void kernel(int)") != std::string::npos);
 }
 
 TEST_CASE("redact_environment is content with an export that has none of the tables") {

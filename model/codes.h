@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// What the program decides on. model/words has the key that files carry and the sentence that people read for each of these;
+// no decision reads either.
+namespace nl {
+
+enum class PassKind : std::uint8_t {
+  kNsys, kNsysExport, kNsysRepeat, kNsysRepeatExport,
+  kNcu, kNcuExportRaw, kNcuExportDetails,
+  kCollector, kCollectorRepeat, kStageCounters, kKernelCounters,
+  kUnprofiled,
+};
+
+enum class PassOutcome : std::uint8_t { kOk, kFailed, kTimeout, kInterrupted, kSkipped };
+
+// Who recorded the timeline, and who measured kernels.
+enum class Tracer : std::uint8_t { kNone, kNsys, kCupti, kRanges, kImport };
+enum class Meter : std::uint8_t { kNone, kNcu, kCupti };
+
+enum class SourceFormat : std::uint8_t { kNone, kNsysSqlite, kCollector, kKineto, kOnnxRuntime, kTrtexec, kNcu };
+
+// What a kernel or a stage runs into first.
+enum class Bound : std::uint8_t { kCompute, kMemory, kLatency };
+
+enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
+
+// Everything that may have to be said of a run besides its numbers: trouble, what is missing and why, what was adjusted.
+// A section for each subject; within it, add at the end. model/words.cpp has one row for each, in this order.
+enum class Code : std::uint16_t {
+  // The capture as a whole
+  kNoStages,              // no range of the capture is a stage
+  kNoKernelInStages,      // stages are there, and no kernel was launched inside them
+  kNoKernels,             // the workload ran no kernel
+  kGraphsWithoutKernels,  // CUDA graphs captured at graph level: the kernels inside are not visible
+
+  // Counters: why there are none
+  kCountersDenied,        // no permission for the GPU's performance counters
+  kCountersBusy,          // another profiler holds them
+  kCountersOff,           // by the configuration
+  kToolNotFound,          // ncu, nsys …
+
+  kCount_,
+};
+
+// One thing to say: its code, what fills the gaps of its sentence, and the place (a file, a log, a range).
+struct Remark {
+  Code code{};
+  std::vector<std::string> details = {};
+  std::string where = {};
+  friend bool operator==(const Remark&, const Remark&) = default;
+};
+
+}  // namespace nl

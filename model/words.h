@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/codes.h"
+#include "model/error.h"
+#include "model/finding.h"
+
+// Codes into words: the one table of keys (for files), sentences, severities and fixes (for people). How the sentences read:
+// docs/glossary.md has the terms.
+namespace nl {
+
+struct Words {
+  Code code;
+  std::string_view key;   // "counters-denied": stands in run.json, never changes
+  Severity severity;      // kInfo: worth knowing; kHigh: a problem of the run
+  ErrorKind kind;         // decides the exit status where it is a problem
+  std::string_view text;  // with {0}, {1} for Remark::details
+  std::string_view fix;   // likewise; empty: there is nothing to do
+};
+
+const Words& words_of(Code code);
+std::optional<Code> code_of(std::string_view key);  // nothing where no code has this key
+
+std::string text_of(const Remark& remark);
+std::string fix_of(const Remark& remark);
+
+// Keys of the small enumerations: "nsys-export", "ok", "nsys".
+std::string_view key_of(PassKind pass);
+std::string_view key_of(PassOutcome outcome);
+std::string_view key_of(Tracer tracer);
+std::string_view key_of(Meter meter);
+std::string_view key_of(SourceFormat format);
+std::string_view key_of(Bound bound);
+std::string_view key_of(SlowdownVerdict verdict);
+
+// The way back, for readers: nothing where no value has this key.
+template <class Enum>
+std::optional<Enum> from_key(std::string_view key);
+
+}  // namespace nl

@@ -54,7 +54,7 @@ void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sw
   for (const std::uint32_t i : order) {
     const auto& group = table.groups()[i];
     RangeEntry entry{trace.strings[group.domain], trace.strings[group.name], group.style, walls[i], {}, {}};
-    if (trace.has_kernel_data || trace.has_mem_data) entry.gpu_busy_ns = sweep.by_group[i].busy_ns;
+    if (trace.has_kernel_data || trace.has_mem_data) entry.gpu_busy_ns = sweep.by_group[i].busy_ns();
     if (trace.has_kernel_data) entry.kernel_calls = sweep.by_group[i].kernels;
     run.ranges.push_back(std::move(entry));
   }
@@ -190,7 +190,7 @@ void fill_api(const Trace& trace, Run& run) {
 
 void fill_coverage(const Trace& trace, const GpuSweep& sweep, Run& run) {
   run.coverage = {};
-  if (trace.has_kernel_data || trace.has_mem_data) run.coverage.gpu_busy_ns = sweep.all.busy_ns;
+  if (trace.has_kernel_data || trace.has_mem_data) run.coverage.gpu_busy_ns = sweep.all.busy_ns();
   if (!trace.has_kernel_data) return;
   run.coverage.kernel_sum_ns = sweep.kernel_ns;
   const auto share = [](Ns part, Ns whole) -> std::optional<double> {

@@ -5,17 +5,6 @@
 
 namespace nl::analysis {
 
-ApiKind kind_of_api(std::string_view name) {
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  ApiKind kind;
-  const bool copies = name.starts_with("cudaMemcpy") || name.starts_with("cuMemcpy");
-  // cudaStreamWaitEvent makes the stream wait, not the thread.
-  kind.waits = has("Synchronize") || (copies && !has("Async"));
-  kind.launches = !has("Synchronize") && !has("StreamWaitEvent") && !has("StreamWaitValue");
-  kind.graph = has("GraphLaunch");
-  return kind;
-}
-
 CallsByThread::CallsByThread(const Trace& trace) : trace_(trace), first_(trace.threads.size() + 1, 0) {
   const auto earlier = [](const ApiCall& a, const ApiCall& b) {
     return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;

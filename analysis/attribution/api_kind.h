@@ -1,26 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "model/cuda_calls.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
-
-struct ApiKind {
-  bool waits = false;     // returns only when the GPU has done something: synchronising calls, blocking copies
-  bool launches = false;  // puts work on the GPU
-  bool graph = false;     // launches a CUDA graph
-};
-
-ApiKind kind_of_api(std::string_view name);
 
 // Looks at each distinct name once.
 class ApiKinds {
  public:
   explicit ApiKinds(const Trace& trace) : trace_(trace) {}
-  const ApiKind& of(const ApiCall& call) {
+  const CudaCall& of(const ApiCall& call) {
     const std::uint32_t id = call.name.value;
     if (id >= place_.size()) place_.resize(id + 1, 0);
     if (place_[id] == 0) add(id);
@@ -29,12 +21,12 @@ class ApiKinds {
 
  private:
   void add(std::uint32_t id) {
-    kinds_.push_back(kind_of_api(trace_.strings[StringId{id}]));
+    kinds_.push_back(cuda_call(trace_.strings[StringId{id}]));
     place_[id] = static_cast<std::uint32_t>(kinds_.size());
   }
   const Trace& trace_;
   std::vector<std::uint32_t> place_;  // by string id, counted from 1
-  std::vector<ApiKind> kinds_;
+  std::vector<CudaCall> kinds_;
 };
 
 // The calls of each thread in the order of their start: as the trace has them, unless its importer left them

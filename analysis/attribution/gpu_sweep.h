@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "analysis/attribution/covered_time.h"
 #include "analysis/stages/stages.h"
 #include "analysis/stages/surroundings.h"
 #include "model/trace.h"
@@ -14,20 +14,18 @@ namespace nl::analysis {
 
 // GPU time of a set of intervals that arrive in the order of their start.
 struct BusyTime {
-  Ns busy_ns = 0;  // of their union
   Ns sum_ns = 0;
   std::uint64_t kernels = 0;
 
   void add(Ns start_ns, Ns end_ns, bool kernel) {
     sum_ns += end_ns - start_ns;
     kernels += kernel;
-    if (end_ns <= covered_until_ns_) return;
-    busy_ns += end_ns - (start_ns > covered_until_ns_ ? start_ns : covered_until_ns_);
-    covered_until_ns_ = end_ns;
+    covered_.add(start_ns, end_ns);
   }
+  Ns busy_ns() const { return covered_.total_ns(); }  // of their union
 
  private:
-  Ns covered_until_ns_ = std::numeric_limits<Ns>::min();
+  CoveredTime covered_;
 };
 
 struct StageTime {

@@ -169,7 +169,7 @@ void ActivitySweep::add_calls() {
     threads[thread].sort();
     for (std::size_t i = calls.first(thread); i < calls.last(thread); ++i) {
       const ApiCall& call = calls[i];
-      const ApiKind& kind = kinds.of(call);
+      const CudaCall& kind = kinds.of(call);
       for (const std::uint32_t stage : threads[thread].at(call.start_ns)) {
         StageActivity& a = stages_[stage].activity;
         a.launches += kind.launches;

@@ -6,28 +6,11 @@
 #include <vector>
 
 #include "analysis/attribution/api_kind.h"
+#include "analysis/attribution/covered_time.h"
 #include "model/stage.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
-
-// The union of intervals that arrive in the order of their start.
-class CoveredTime {
- public:
-  void add(Ns start_ns, Ns end_ns) {
-    if (end_ns <= until_ns_) return;
-    total_ns_ += end_ns - (start_ns > until_ns_ ? start_ns : until_ns_);
-    until_ns_ = end_ns;
-  }
-  Ns total_ns() const { return total_ns_; }
-  Ns until_ns() const { return until_ns_; }
-  // How much of it lies before that time, which must not be before the latest start.
-  Ns before(Ns time_ns) const { return total_ns_ - (until_ns_ > time_ns ? until_ns_ - time_ns : 0); }
-
- private:
-  Ns total_ns_ = 0;
-  Ns until_ns_ = std::numeric_limits<Ns>::min();
-};
 
 // A stretch of time whose nanoseconds are to be told: a window of a stage, or of a phase.
 struct BudgetSpan {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/attribution/intervals.h"
+#include "analysis/stats/confidence.h"
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/windows.h"
 

@@ -6,26 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/attribution/covered_time.h"
 #include "analysis/counters/names.h"
 #include "model/sampled_metric.h"
 
 namespace nl::analysis {
 namespace {
-
-using Spans = std::vector<std::pair<Ns, Ns>>;
-
-// By time, none overlapping another: windows of several threads do.
-Spans union_of(Spans spans) {
-  std::sort(spans.begin(), spans.end());
-  Spans merged;
-  for (const auto& span : spans) {
-    if (!merged.empty() && span.first <= merged.back().second)
-      merged.back().second = std::max(merged.back().second, span.second);
-    else
-      merged.push_back(span);
-  }
-  return merged;
-}
 
 // How much of a stretch of time lies in the spans, for stretches whose starts never go back.
 class Overlap {

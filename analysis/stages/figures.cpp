@@ -68,7 +68,7 @@ void fill_gpu(const Trace& trace, const GpuPass& pass, std::size_t stage, StageE
   if (trace.has_kernel_data) entry.kernel_calls = pass.sweep.by_stage[stage].kernels;
   if (!trace.has_kernel_data && !trace.has_mem_data) return;
   const BudgetSum& sum = pass.stages[stage];
-  entry.gpu_busy_ns = pass.sweep.by_stage[stage].busy_ns;
+  entry.gpu_busy_ns = pass.sweep.by_stage[stage].busy_ns();
   entry.gpu_sum_ns = pass.sweep.by_stage[stage].sum_ns;
   entry.budget = sum.budget;
   entry.foreign_gpu_ns = sum.budget.gpu_compute_ns + sum.budget.exposed_copy_ns - sum.own_gpu_ns;

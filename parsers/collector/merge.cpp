@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/cuda_calls.h"
 #include "model/notes.h"
 #include "parsers/collector/waits.h"
 #include "parsers/copy_kinds.h"
@@ -171,7 +172,7 @@ void GpuMerge::keep_calls(Part& part, CallSieve& sieve) {
     const std::string& full = trace_.strings[name_of(part.gpu, number)];
     std::string name(without_api_version(full));
     StringId id = trace_.strings.intern(name);
-    functions.push_back({id, is_synchronising(name), &sieve.durations[id]});
+    functions.push_back({id, !cuda_call(name).launches, &sieve.durations[id]});
   }
   std::vector<ApiCall>& calls = part.gpu.calls;
   std::size_t kept = 0;

@@ -4,19 +4,12 @@
 #include <set>
 #include <tuple>
 
+#include "model/cuda_calls.h"
+
 namespace nl::parsers::collector_trace {
 namespace {
 
 using trace_format::kNoStream;
-
-// "cudaStreamSynchronize_v3020", "cuCtxSynchronize_v2", with _ptsz in between or not.
-SyncKind kind_of(const std::string& function) {
-  auto begins = [&](const char* text) { return function.rfind(text, 0) == 0; };
-  if (begins("cudaDeviceSynchronize") || begins("cudaThreadSynchronize") || begins("cuCtxSynchronize")) return SyncKind::kContext;
-  if (begins("cudaStreamSynchronize") || begins("cuStreamSynchronize")) return SyncKind::kStream;
-  if (begins("cudaEventSynchronize") || begins("cuEventSynchronize")) return SyncKind::kEvent;
-  return SyncKind::kUnknown;
-}
 
 // The only place of its kind, or nothing.
 Queue only_queue(const GpuData& gpu) {
@@ -65,7 +58,7 @@ void add_waits_of_calls(GpuData& gpu) {
   std::vector<SyncKind> kinds;
   for (std::uint32_t name : gpu.functions) {
     auto found = gpu.names.find(name);
-    kinds.push_back(found != gpu.names.end() ? kind_of(found->second) : SyncKind::kUnknown);
+    kinds.push_back(found != gpu.names.end() ? cuda_call(found->second).sync : SyncKind::kUnknown);
   }
   const Queue only = only_queue(gpu);
   const StreamsWaited streams(gpu);

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "parsers/nsys/strings.h"
+#include "model/cuda_calls.h"
 
 namespace nl::parsers {
 
@@ -32,7 +32,7 @@ void KinetoLinks::keep_calls() {
   for (const MemOp& op : trace_.mem_ops) launched.insert(op.api);
   launched.erase(kNone);
   std::erase_if(trace_.api_calls, [&](const ApiCall& call) {
-    return !launched.contains(call.correlation) && !is_synchronising(trace_.strings[call.name]);
+    return !launched.contains(call.correlation) && cuda_call(trace_.strings[call.name]).launches;
   });
   std::sort(trace_.api_calls.begin(), trace_.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
     return std::tuple(a.thread, a.start_ns, a.correlation) < std::tuple(b.thread, b.start_ns, b.correlation);

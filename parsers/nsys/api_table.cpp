@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "model/cuda_calls.h"
 #include "model/error.h"
 #include "parsers/nsys/call_blocks.h"
 
@@ -59,7 +60,7 @@ std::uint32_t ApiPart::name_slot(std::int64_t id, NsysStrings& strings) {
   if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone)
     return small_name_slots_[id];
   auto [found, added] = name_slots_.try_emplace(id, static_cast<std::uint32_t>(names.size()));
-  if (added) names.push_back({id, is_synchronising(pool_[strings.by_id(id)]), {}});
+  if (added) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
   if (small) {
     if (static_cast<std::size_t>(id) >= small_name_slots_.size()) small_name_slots_.resize(id + 1, kNone);
     small_name_slots_[id] = found->second;

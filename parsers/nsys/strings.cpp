@@ -88,9 +88,4 @@ std::string_view without_api_version(std::string_view name) {
   return name;
 }
 
-bool is_synchronising(std::string_view name) {
-  auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  return has("Synchronize") || has("StreamWaitEvent") || has("StreamWaitValue");
-}
-
 }  // namespace nl::parsers

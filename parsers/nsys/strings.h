@@ -39,7 +39,5 @@ class NsysStrings {
 
 // cudaLaunchKernel_v7000 → cudaLaunchKernel, as nsys prints it: only a suffix of "_v" and four digits.
 std::string_view without_api_version(std::string_view name);
-// Whether a call of this name waits for the GPU.
-bool is_synchronising(std::string_view name);
 
 }  // namespace nl::parsers

@@ -291,7 +291,7 @@ TEST_CASE("the union of intervals") {
   busy.add(5, 15, false);
   busy.add(15, 20, true);
   busy.add(30, 31, true);
-  CHECK(busy.busy_ns == 21);
+  CHECK(busy.busy_ns() == 21);
   CHECK(busy.sum_ns == 10 + 3 + 10 + 5 + 1);
   CHECK(busy.kernels == 4);
 }

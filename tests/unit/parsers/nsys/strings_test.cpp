@@ -31,10 +31,3 @@ TEST_CASE("the version at the end of an API name goes only in the form that nsys
   CHECK(without_api_version("_v7000") == "");
   CHECK(without_api_version("_v70") == "_v70");
 }
-
-TEST_CASE("calls that wait for the GPU are known by name") {
-  for (const char* name :
-       {"cudaDeviceSynchronize_v3020", "cuStreamSynchronize", "cudaEventSynchronize", "cudaStreamWaitEvent"})
-    CHECK(is_synchronising(name));
-  for (const char* name : {"cudaLaunchKernel", "cudaMalloc", "cudaEventRecord", ""}) CHECK(!is_synchronising(name));
-}

@@ -1,4 +1,4 @@
-#include "analysis/attribution/intervals.h"
+#include "analysis/stats/confidence.h"
 
 #include <cmath>
 #include <numbers>

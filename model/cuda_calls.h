@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string_view>
+
+#include "model/trace.h"
+
+namespace nl {
+
+// What a CUDA call does, by its name as a trace writes it: "cudaStreamSynchronize_v3020", "cuMemcpyHtoD_v2", with _ptsz or not.
+struct CudaCall {
+  bool waits = false;     // the thread returns only when the GPU has done something: synchronising calls, blocking copies
+  bool launches = false;  // puts work on the GPU: all but synchronising calls and those that let a stream wait
+  bool graph = false;     // launches a CUDA graph
+  SyncKind sync = SyncKind::kUnknown;  // what a synchronising call waits for
+};
+
+inline CudaCall cuda_call(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const bool synchronises = has("Synchronize");
+  const bool copies = name.starts_with("cudaMemcpy") || name.starts_with("cuMemcpy");
+  CudaCall call;
+  call.waits = synchronises || (copies && !has("Async"));
+  // cudaStreamWaitEvent makes the stream wait, not the thread.
+  call.launches = !synchronises && !has("StreamWaitEvent") && !has("StreamWaitValue");
+  call.graph = has("GraphLaunch");
+  if (has("DeviceSynchronize") || has("ThreadSynchronize") || has("CtxSynchronize")) call.sync = SyncKind::kContext;
+  if (has("StreamSynchronize")) call.sync = SyncKind::kStream;
+  if (has("EventSynchronize")) call.sync = SyncKind::kEvent;
+  return call;
+}
+
+}  // namespace nl

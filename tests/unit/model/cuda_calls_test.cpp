@@ -1,0 +1,31 @@
+#include "model/cuda_calls.h"
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("what a CUDA call waits for is told by its name") {
+  CHECK(cuda_call("cudaDeviceSynchronize_v3020").sync == SyncKind::kContext);
+  CHECK(cuda_call("cuCtxSynchronize_v2").sync == SyncKind::kContext);
+  CHECK(cuda_call("cudaThreadSynchronize").sync == SyncKind::kContext);
+  CHECK(cuda_call("cudaStreamSynchronize_ptsz_v7000").sync == SyncKind::kStream);
+  CHECK(cuda_call("cuEventSynchronize").sync == SyncKind::kEvent);
+  CHECK(cuda_call("cudaStreamWaitEvent").sync == SyncKind::kUnknown);
+  CHECK(cuda_call("cudaMemcpy").sync == SyncKind::kUnknown);
+}
+
+TEST_CASE("synchronising calls and blocking copies wait, calls that let a stream wait do not") {
+  for (const char* name : {"cudaDeviceSynchronize", "cuStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy_v3020", "cuMemcpyDtoH_v2"})
+    CHECK(cuda_call(name).waits);
+  for (const char* name : {"cudaStreamWaitEvent_v3020", "cudaMemcpyAsync", "cuMemcpyHtoDAsync_v2", "cudaLaunchKernel", ""})
+    CHECK_FALSE(cuda_call(name).waits);
+}
+
+TEST_CASE("all calls but those that only wait put work on the GPU") {
+  for (const char* name : {"cudaLaunchKernel", "cudaMemcpy", "cudaMemcpyAsync", "cudaGraphLaunch_v10000", "cudaMalloc", ""})
+    CHECK(cuda_call(name).launches);
+  for (const char* name : {"cudaDeviceSynchronize_v3020", "cudaStreamWaitEvent", "cuStreamWaitValue32_v2"})
+    CHECK_FALSE(cuda_call(name).launches);
+  CHECK(cuda_call("cudaGraphLaunch_v10000").graph);
+  CHECK_FALSE(cuda_call("cudaLaunchKernel").graph);
+}

@@ -58,7 +58,7 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["exit_status"] = status;
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
-    out["problems"].push_back({{"what", problem.what}, {"where", problem.where}, {"hint", problem.hint}});
+    out["problems"].push_back({{"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
@@ -67,7 +67,7 @@ void print_json(const orchestrator::RunResult& result, int status) {
 void print_error(const Error& error) {
   fmt::print(stderr, "error: {}\n", error.message);
   if (!error.where.empty()) fmt::print(stderr, "where: {}\n", error.where);
-  if (!error.hint.empty()) fmt::print(stderr, "hint:  {}\n", error.hint);
+  if (!error.fix.empty()) fmt::print(stderr, "fix:   {}\n", error.fix);
 }
 
 int print_result(const orchestrator::RunResult& result, bool json) {
@@ -83,7 +83,7 @@ int print_result(const orchestrator::RunResult& result, bool json) {
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)
-    print_error({ErrorKind::kCapture, problem.what, problem.where, problem.hint});
+    print_error({ErrorKind::kCapture, problem.what, problem.where, problem.fix});
   return status;
 }
 

@@ -8,7 +8,7 @@ namespace nl::cli {
 // Returns the exit status.
 int print_result(const orchestrator::RunResult& result, bool json);
 
-// error: … / where: … / hint: …, on stderr.
+// error: … / where: … / fix: …, on stderr.
 void print_error(const Error& error);
 
 }  // namespace nl::cli

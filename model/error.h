@@ -24,15 +24,15 @@ enum class ErrorKind {
 // lines: what went wrong, where (file, line, column, row), and what to do next.
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, std::string what, std::string where = {}, std::string hint = {})
-      : kind(kind), message(std::move(what)), where(std::move(where)), hint(std::move(hint)) {}
+  Error(ErrorKind kind, std::string what, std::string where = {}, std::string fix = {})
+      : kind(kind), message(std::move(what)), where(std::move(where)), fix(std::move(fix)) {}
 
   const char* what() const noexcept override { return message.c_str(); }
 
   ErrorKind kind;
   std::string message;
   std::string where;
-  std::string hint;
+  std::string fix;
 };
 
 }  // namespace nl

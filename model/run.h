@@ -140,7 +140,7 @@ struct PassRecord {                      // one process that we started, or woul
 };
 
 struct Problem {
-  std::string what, where, hint;
+  std::string what, where, fix;
 };
 
 struct Provenance {

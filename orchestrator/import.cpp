@@ -221,7 +221,7 @@ class Import {
   [[noreturn]] void throw_verdict(const fs::path& file) const {
     const auto& problems = verdict_.problems();
     if (problems.empty()) throw Error(ErrorKind::kInternal, "the export vanished", file.string());
-    throw Error(verdict_.failure().value_or(ErrorKind::kTool), problems[0].what, problems[0].where, problems[0].hint);
+    throw Error(verdict_.failure().value_or(ErrorKind::kTool), problems[0].what, problems[0].where, problems[0].fix);
   }
 
   const ImportRequest& request_;

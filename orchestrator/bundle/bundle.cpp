@@ -23,8 +23,8 @@ std::string folder_word(std::string_view text) {
   return out.empty() || out[0] == '.' ? "run" + out : out;
 }
 
-[[noreturn]] void refuse(const std::string& what, const fs::path& where, const std::string& hint) {
-  throw Error(ErrorKind::kOutput, what, where.string(), hint);
+[[noreturn]] void refuse(const std::string& what, const fs::path& where, const std::string& fix) {
+  throw Error(ErrorKind::kOutput, what, where.string(), fix);
 }
 
 void make_folders(const fs::path& folder) {

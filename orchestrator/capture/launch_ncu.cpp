@@ -142,7 +142,7 @@ class NcuLaunches {
                      ? last.what
                      : fmt::format("ncu measured {} of the {} chosen kernels", all.size() - missing.size(), all.size()),
                  fmt::format("missing: {}{}", names_of(missing), attempts_ > 1 ? "; a second try did not help" : ""),
-                 !last.hint.empty() ? last.hint
+                 !last.fix.empty() ? last.fix
                                     : "the second run may launch other kernels than the first: fix seeds and shapes; "
                                       "ncu/cmd.txt has the filters");
   }

@@ -23,7 +23,7 @@ std::vector<std::string> tool_messages(const std::vector<std::filesystem::path>&
 struct Sign {
   std::string_view text;
   NcuTrouble trouble;
-  std::string_view what, hint;
+  std::string_view what, fix;
 };
 
 constexpr Sign kSigns[] = {
@@ -65,13 +65,13 @@ NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::fi
       continue;
     out.trouble = sign.trouble;
     out.what = sign.what;
-    out.hint = sign.hint;
+    out.fix = sign.fix;
     out.retry_wider = sign.trouble == NcuTrouble::kNothingMatched;
     out.retry_same = sign.trouble == NcuTrouble::kCountersBusy;
     return out;
   }
   if (report_there) return out;
-  out.hint = "see logs/ncu.stdout.log and logs/ncu.stderr.log";
+  out.fix = "see logs/ncu.stdout.log and logs/ncu.stderr.log";
   if (result.term_signal != 0) {
     out.trouble = NcuTrouble::kKilled;
     out.what = fmt::format("ncu was killed by signal {}", result.term_signal);
@@ -80,7 +80,7 @@ NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::fi
     out.trouble = NcuTrouble::kWorkloadFailed;
     out.what =
         fmt::format("the workload failed under ncu (status {}) before a kernel was measured", result.exit_status);
-    out.hint = "see logs/ncu.stderr.log; ncu's replay needs more memory and time than the bare run";
+    out.fix = "see logs/ncu.stderr.log; ncu's replay needs more memory and time than the bare run";
   } else {
     out.trouble = NcuTrouble::kOther;
     out.what = out.messages.empty() ? fmt::format("ncu ended with status {} and wrote no report", result.exit_status)

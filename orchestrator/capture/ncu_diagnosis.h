@@ -21,7 +21,7 @@ enum class NcuTrouble {
 
 struct NcuDiagnosis {
   NcuTrouble trouble = NcuTrouble::kNone;
-  std::string what, hint;                        // for the problem list
+  std::string what, fix;                        // for the problem list
   std::vector<std::string> messages;             // ncu's own ==ERROR== and ==WARNING== lines, without the marks
   bool application_failed = false;               // "The application returned an error code (3)."
   bool retry_wider = false, retry_same = false;  // what is likeliest to work

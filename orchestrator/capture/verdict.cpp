@@ -24,12 +24,12 @@ int gravity(ErrorKind kind) {
 
 }  // namespace
 
-void Verdict::add(ErrorKind kind, std::string what, std::string where, std::string hint) {
-  problems_.push_back({std::move(what), std::move(where), std::move(hint)});
+void Verdict::add(ErrorKind kind, std::string what, std::string where, std::string fix) {
+  problems_.push_back({std::move(what), std::move(where), std::move(fix)});
   if (!failure_ || gravity(kind) > gravity(*failure_)) failure_ = kind;
 }
 
-void Verdict::add(const Error& error) { add(error.kind, error.message, error.where, error.hint); }
+void Verdict::add(const Error& error) { add(error.kind, error.message, error.where, error.fix); }
 
 void Verdict::interrupted(int signal) {
   if (interrupt_signal_ != 0) return;

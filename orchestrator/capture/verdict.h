@@ -13,7 +13,7 @@ namespace nl::orchestrator {
 // not throw: it is noted here, and the bundle is still written.
 class Verdict {
  public:
-  void add(ErrorKind kind, std::string what, std::string where = {}, std::string hint = {});
+  void add(ErrorKind kind, std::string what, std::string where = {}, std::string fix = {});
   void add(const Error& error);
   void interrupted(int signal);
 

@@ -17,8 +17,8 @@ namespace {
 
 using Kind = YamlTree::Kind;
 
-[[noreturn]] void refuse(std::string what, std::string where, std::string hint) {
-  throw Error(ErrorKind::kConfig, std::move(what), std::move(where), std::move(hint));
+[[noreturn]] void refuse(std::string what, std::string where, std::string fix) {
+  throw Error(ErrorKind::kConfig, std::move(what), std::move(where), std::move(fix));
 }
 
 std::string quoted_list(const std::vector<std::string_view>& values) {

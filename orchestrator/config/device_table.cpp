@@ -36,8 +36,8 @@ class DeviceFile {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what, YamlTree::Place place, const std::string& hint) const {
-    throw Error(ErrorKind::kConfig, what, yaml_where(file_, place), hint);
+  [[noreturn]] void refuse(const std::string& what, YamlTree::Place place, const std::string& fix) const {
+    throw Error(ErrorKind::kConfig, what, yaml_where(file_, place), fix);
   }
 
   [[noreturn]] void unknown(const char* what, const YamlTree::Key& key, const std::vector<std::string>& known) const {

@@ -62,8 +62,8 @@ class RulesFile {
  private:
   using Keys = std::vector<std::string>;
 
-  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string hint) const {
-    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(hint));
+  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const {
+    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
   }
 
   static const YamlTree* find(const YamlTree& map, const std::string& key) {
@@ -79,9 +79,9 @@ class RulesFile {
         refuse(fmt::format("unknown key '{}' of {}", name.name, what), name.place, did_you_mean(name.name, keys));
   }
 
-  const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key, const std::string& hint) const {
+  const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key, const std::string& fix) const {
     const YamlTree* value = find(map, key);
-    if (!value) refuse(fmt::format("{} has no '{}'", what, key), map.place, hint);
+    if (!value) refuse(fmt::format("{} has no '{}'", what, key), map.place, fix);
     return *value;
   }
 

@@ -137,8 +137,8 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
   }
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& path, std::string what, std::string hint) {
-  throw Error(ErrorKind::kInput, std::move(what), path.string(), std::move(hint));
+[[noreturn]] void refuse(const std::filesystem::path& path, std::string what, std::string fix) {
+  throw Error(ErrorKind::kInput, std::move(what), path.string(), std::move(fix));
 }
 
 // False where the process was killed before the header was written.

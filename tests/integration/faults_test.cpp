@@ -12,7 +12,7 @@ TEST_CASE("fault: the workload is not found, is no program, or is not given") {
   const Outcome missing = scene.nl_stage(light(scene, {"./no-such-workload"}));
   CHECK(missing.status == 5);
   CHECK(missing.says("error: ./no-such-workload was not found"));
-  CHECK(missing.says("hint:"));
+  CHECK(missing.says("fix:"));
   CHECK(scene.nl_stage(light(scene, {"nl-stage-no-such-name"})).status == 5);
   CHECK(scene.nl_stage(light(scene, {"/etc/passwd"})).status == 5);
   CHECK(scene.nl_stage({"run", "--config", "light", "--out", scene.bundle().string()}).status == 2);

@@ -78,7 +78,7 @@ std::string problems(const Run& run) {
   for (const auto& problem : run.problems) {
     out += fmt::format("<li>{}", text(problem.what));
     if (!problem.where.empty()) out += fmt::format(" <span class=\"muted\">({})</span>", text(problem.where));
-    if (!problem.hint.empty()) out += fmt::format("<br><span class=\"muted\">{}</span>", text(problem.hint));
+    if (!problem.fix.empty()) out += fmt::format("<br><span class=\"muted\">{}</span>", text(problem.fix));
     out += "</li>";
   }
   return out + (run.problems.empty() ? "</div>\n" : "</ul></div>\n");

@@ -35,7 +35,7 @@ std::string problems(const Run& run) {
   for (const auto& problem : run.problems) {
     text += fmt::format("\n- {}", markdown_text(problem.what));
     if (!problem.where.empty()) text += fmt::format(" ({})", markdown_text(problem.where));
-    if (!problem.hint.empty()) text += fmt::format("  \n  {}", markdown_text(problem.hint));
+    if (!problem.fix.empty()) text += fmt::format("  \n  {}", markdown_text(problem.fix));
   }
   return run.problems.empty() ? text : text + "\n";
 }

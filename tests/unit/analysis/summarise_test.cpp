@@ -236,7 +236,7 @@ TEST_CASE("top-N: where the stages hold nothing but graphs traced as wholes, tha
   const auto why = [&] {
     const auto run = b.run({{"prefill"}, 1});
     REQUIRE(run.problems.size() == 1);
-    return run.problems[0].what + " / " + run.problems[0].hint;
+    return run.problems[0].what + " / " + run.problems[0].fix;
   };
   CHECK(why().find("no kernel was launched inside the stages prefill") == 0);
   b.trace.graph_runs.push_back({300, 400, 0, b.call(10)});

@@ -160,6 +160,6 @@ TEST_CASE("a run.json that is missing, damaged or newer is named with its place"
   put(file, document.dump());
   const auto newer = refusal({file, {}, {}});
   CHECK(newer.message.find("9.0.0") != std::string::npos);
-  CHECK_FALSE(newer.hint.empty());
+  CHECK_FALSE(newer.fix.empty());
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));
 }

@@ -18,7 +18,7 @@ TEST_CASE("a report that does not exist is a wrong argument") {
     FAIL("it was made");
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kUsage);
-    CHECK(error.hint.find("cuda_gpu_kern_sum") != std::string::npos);
+    CHECK(error.fix.find("cuda_gpu_kern_sum") != std::string::npos);
   }
 }
 

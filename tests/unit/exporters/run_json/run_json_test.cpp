@@ -302,7 +302,7 @@ TEST_CASE("a newer format is called that, whatever else it holds") {
   const auto newer = error_of(R"({"schema_version": "3.0.0", "stages": "entirely other"})");
   CHECK(newer.message.find("3.0.0") != std::string::npos);
   CHECK(newer.message.find(nl::kRunSchemaVersion) != std::string::npos);
-  CHECK_FALSE(newer.hint.empty());
+  CHECK_FALSE(newer.fix.empty());
   for (const char* version : {"", "2", "two", "2.x.0", "-1.0.0", "99999999999999999999.0.0"})
     CHECK(error_of(json{{"schema_version", version}}.dump()).where == "run.json: /schema_version");
   auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));

@@ -65,7 +65,7 @@ TEST_CASE("--out is the bundle itself, and must be absent or empty") {
   const auto taken = refusal({folder.path, out, "x", "light"});
   CHECK(taken.kind == nl::ErrorKind::kOutput);
   CHECK(taken.message.find("not empty") != std::string::npos);
-  CHECK(taken.hint.find("--out") != std::string::npos);
+  CHECK(taken.fix.find("--out") != std::string::npos);
   fs::create_directories(folder.path / "empty");
   CHECK(Bundle::create({folder.path, folder.path / "empty", "x", "light"}, kNow).path() == folder.path / "empty");
 }

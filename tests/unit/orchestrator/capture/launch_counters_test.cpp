@@ -193,7 +193,7 @@ TEST_CASE("counters: without permission the trace stands, the mend is said, and 
   CHECK(scene.verdict.failure() == ErrorKind::kTool);  // as where ncu is not permitted
   CHECK(scene.verdict.status(true) == RunStatus::kPartial);
   CHECK(scene.verdict.problems()[0].where.starts_with("this user may not read them"));
-  CHECK(scene.verdict.problems()[0].hint.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(scene.verdict.problems()[0].fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   CHECK(scene.kernel("_Zk").ncu_note.starts_with("this user may not read them"));
   CHECK(scene.kernel("_Zg").ncu_note.starts_with("runs only inside CUDA graphs"));
   CHECK_FALSE(scene.stage("prefill").counters);
@@ -238,7 +238,7 @@ TEST_CASE("counters: an interrupted or overlong pass ends the counting") {
   CHECK(scene.verdict.stopped());
   CHECK(scene.kernel("_Zk").ncu_note == "the run was ended before its counters were measured");
   CHECK(scene.stage("prefill").counters);  // what was there by then
-  if (timeout) CHECK(scene.verdict.problems()[0].hint == "raise it: --set ncu.timeout_s=14400");
+  if (timeout) CHECK(scene.verdict.problems()[0].fix == "raise it: --set ncu.timeout_s=14400");
 }
 
 TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
@@ -315,7 +315,7 @@ TEST_CASE("sampling that was asked for and did not work is a problem with its me
   Verdict stalls;
   judge_sampling(config, trace, stalls);
   REQUIRE(stalls.problems().size() == 1);
-  CHECK(stalls.problems()[0].hint == "--set capture.pc_sampling=0 runs without");
+  CHECK(stalls.problems()[0].fix == "--set capture.pc_sampling=0 runs without");
   trace.metric_series.emplace_back();
   trace.stalls.emplace_back();
   Verdict there;

@@ -97,7 +97,7 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
     pass.process.timeout_s = 5;
     REQUIRE(passes.run(pass));
     CHECK(verdict.failure() == ErrorKind::kTimeout);
-    CHECK(verdict.problems().at(0).hint == "raise it: --set ncu.export_timeout_s=20");
+    CHECK(verdict.problems().at(0).fix == "raise it: --set ncu.export_timeout_s=20");
     CHECK_FALSE(passes.run(pass));
     CHECK(records.at(1).outcome == "skipped");
     CHECK(passes.run(pass, true));
@@ -138,7 +138,7 @@ TEST_CASE("what ncu said is understood although its status is 0") {
   CHECK(denied.trouble == NcuTrouble::kPermission);
   CHECK_FALSE(denied.retry_wider);
   CHECK_FALSE(denied.retry_same);
-  CHECK(denied.hint.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(denied.fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   CHECK(diagnose_text("==ERROR== Profiling failed because a driver resource was unavailable.\n", false).retry_same);
   CHECK(diagnose_text("", true).trouble == NcuTrouble::kNone);
   CHECK(diagnose_text("", false, 1).trouble == NcuTrouble::kOther);

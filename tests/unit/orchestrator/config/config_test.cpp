@@ -73,11 +73,11 @@ TEST_CASE("an unknown key names its place and the nearest key") {
   CHECK(error.kind == nl::ErrorKind::kConfig);
   CHECK(error.message == "unknown key 'run.top_n'");
   CHECK(error.where == conf.at("3:3"));
-  CHECK(error.hint == "did you mean 'run.top_n_kernels'?");
-  CHECK(Conf("nsy:\n  sample: none\n").error().hint == "did you mean 'nsys'?");
-  CHECK(Conf("top_n_kernels: 3\n").error().hint == "did you mean 'run.top_n_kernels'?");
+  CHECK(error.fix == "did you mean 'run.top_n_kernels'?");
+  CHECK(Conf("nsy:\n  sample: none\n").error().fix == "did you mean 'nsys'?");
+  CHECK(Conf("top_n_kernels: 3\n").error().fix == "did you mean 'run.top_n_kernels'?");
   CHECK(Conf("nsys:\n  export:\n    sqlit: true\n").error().where.ends_with(":3:5"));
-  CHECK(Conf("model: {layer: 3}\n").error().hint == "did you mean 'model.layers'?");
+  CHECK(Conf("model: {layer: 3}\n").error().fix == "did you mean 'model.layers'?");
 }
 
 TEST_CASE("a wrong type names what was wanted") {
@@ -101,15 +101,15 @@ TEST_CASE("a value outside the allowed ones, or out of range") {
   const Conf conf("nsys:\n  sample: on\n");
   CHECK(conf.error().message == "nsys.sample cannot be 'on'");
   CHECK(conf.error().where == conf.at("2:11"));
-  CHECK(Conf("run: {mode: dep}\n").error().hint == "did you mean 'deep'? One of: deep, light");
+  CHECK(Conf("run: {mode: dep}\n").error().fix == "did you mean 'deep'? One of: deep, light");
   CHECK(Conf("nsys:\n  trace: [cuda,\n    nvt]\n").error().where.ends_with(":3:5"));
   CHECK(Conf("nsys: {trace: 'cuda, nvt'}\n").error().message == "nsys.trace cannot be 'nvt'");
   CHECK(Conf("nsys: {trace: []}\n").error().message == "nsys.trace must not be empty");
   CHECK(Conf("run: {top_n_kernels: 0}\n").error().message == "run.top_n_kernels is out of range: 0");
-  CHECK(Conf("run: {top_n_kernels: 0}\n").error().hint == "between 1 and 1000");
+  CHECK(Conf("run: {top_n_kernels: 0}\n").error().fix == "between 1 and 1000");
   CHECK(Conf("run: {top_n_kernels: 99999999999}\n").error().message ==
         "run.top_n_kernels is out of range: 99999999999");
-  CHECK(Conf("nsys: {timeout_s: -1}\n").error().hint == "between 0 and 2592000");
+  CHECK(Conf("nsys: {timeout_s: -1}\n").error().fix == "between 0 and 2592000");
   CHECK(Conf("run: {name: ../up}\n").error().message == "run.name cannot be '../up'");
   CHECK(Conf("run: {name: ''}\n").error().message == "run.name must not be empty");
 }
@@ -118,7 +118,7 @@ TEST_CASE("files that are no configuration") {
   const Conf twice("run:\n  mode: deep\n  name: a\n  mode: light\n");
   CHECK(twice.error().message == "the key 'mode' is given twice");
   CHECK(twice.error().where == twice.at("4:3"));
-  CHECK(twice.error().hint == "keep one of them; the first is on line 2");
+  CHECK(twice.error().fix == "keep one of them; the first is on line 2");
   const Conf malformed("run:\n  mode: [deep\n");
   CHECK(malformed.error().message.starts_with("this is no valid YAML"));
   CHECK(malformed.error().where == malformed.at("3:1"));
@@ -136,13 +136,13 @@ TEST_CASE("names of files are suggested") {
   const Conf conf("compose:\n  - profiling/nsys/defualt\n");
   CHECK(conf.error().message == "there is no configuration file 'profiling/nsys/defualt'");
   CHECK(conf.error().where == conf.at("2:5"));
-  CHECK(conf.error().hint == "did you mean 'profiling/nsys/default'?");
+  CHECK(conf.error().fix == "did you mean 'profiling/nsys/default'?");
   const auto runner = error_of({.runner_file = "depe"});
   CHECK(runner.where == "--config");
-  CHECK(runner.hint == "did you mean 'runner/deep'?");
+  CHECK(runner.fix == "did you mean 'runner/deep'?");
   const auto missing_path = error_of({.runner_file = "no/such/folder/deep.yaml"});
   CHECK(missing_path.message == "there is no configuration file 'no/such/folder/deep.yaml'");
-  CHECK(error_of({.runner_file = kConf / "runner/deep.yaml", .model_file = "tiny-lama"}).hint ==
+  CHECK(error_of({.runner_file = kConf / "runner/deep.yaml", .model_file = "tiny-lama"}).fix ==
         "did you mean 'model/llm/tiny-llama'?");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("--set") {
   CHECK(nl::orchestrator::load_config(set({"ncu.set="})).ncu.set.empty());
   CHECK(nl::orchestrator::load_config(set({"workload.env.A=b=c"})).workload.env.at("A") == "b=c");
   CHECK(error_of(set({"run.top_n=20"})).where == "--set run.top_n=20");
-  CHECK(error_of(set({"run.top_n=20"})).hint == "did you mean 'run.top_n_kernels'?");
+  CHECK(error_of(set({"run.top_n=20"})).fix == "did you mean 'run.top_n_kernels'?");
   CHECK(error_of(set({"run.mode"})).message == "--set wants key=value, not 'run.mode'");
   CHECK(error_of(set({"run.mode=shallow"})).where == "--set run.mode=shallow");
   CHECK(error_of(set({"run.stages=[a"})).message.starts_with("this is no valid YAML"));

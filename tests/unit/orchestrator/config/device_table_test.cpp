@@ -78,7 +78,7 @@ TEST_CASE("a file of one's own wins, and a folder of them") {
 
 TEST_CASE("a bad file says where and what") {
   CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").message == "unknown key 'dense_tflop'");
-  CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").hint == "did you mean 'dense_tflops'?");
+  CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").fix == "did you mean 'dense_tflops'?");
   CHECK(error_of("name: x\ndense_tflop: {bf16: 1}\n").where.ends_with("gpu.yaml:2:1"));
   CHECK(error_of("name: x\ndense_tflops: {bf61: 1}\n").message == "unknown type 'bf61'");
   CHECK(error_of("name: x\ndense_tflops:\n  bf16: many\n").where.ends_with("gpu.yaml:3:9"));

@@ -27,7 +27,7 @@ std::string rule_text(const std::string& condition = "h2d_time / total_time > 0.
 }
 
 struct Fault {
-  std::string message, where, hint;
+  std::string message, where, fix;
 };
 
 Fault fault_of(const std::string& text) {
@@ -38,7 +38,7 @@ Fault fault_of(const std::string& text) {
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kConfig);
     CHECK(error.where.starts_with(file.string() + ":"));
-    return {error.message, error.where.substr(file.string().size() + 1), error.hint};
+    return {error.message, error.where.substr(file.string().size() + 1), error.fix};
   }
   FAIL("no error was thrown for\n" << text);
   throw 0;
@@ -113,10 +113,10 @@ TEST_CASE("a mistake in an expression is shown where it stands, with the nearest
   const auto field = fault_of(rule_text("h2d_tme / total_time > 0.3"));
   CHECK(field.message == "rule 'mine', condition: unknown field 'h2d_tme' of a stage");
   CHECK(field.where == "4:16");
-  CHECK(field.hint == "did you mean 'h2d_time'?");
+  CHECK(field.fix == "did you mean 'h2d_time'?");
   const auto later = fault_of(rule_text("h2d_time > 1ms and total_tim > 0.3"));
   CHECK(later.where == "4:35");
-  CHECK(later.hint == "did you mean 'total_time'?");
+  CHECK(later.fix == "did you mean 'total_time'?");
   CHECK(fault_of(rule_text("\"h2d_time > 1ms and total_tim > 0\"")).where == "4:36");
   CHECK(fault_of(rule_text(">-\n      h2d_time > 1ms and\n      total_tim > 0")).where == "4:16");
   CHECK(fault_of(rule_text("h2d_time >")).message == "rule 'mine', condition: the expression ends too early");
@@ -126,7 +126,7 @@ TEST_CASE("a mistake in an expression is shown where it stands, with the nearest
   CHECK(fault_of(rule_text("h2d_time + 1")).message == "rule 'mine', condition: this is never true or false; compare it with something");
   CHECK(fault_of(rule_text("h2d_time > 5 furlongs")).where == "4:29");
   CHECK(fault_of(rule_text("h2d_time > 5furlongs")).message.find("'furlongs' is no unit") != std::string::npos);
-  CHECK(fault_of(rule_text("matchs(name, 'a')")).hint == "did you mean 'matches'?");
+  CHECK(fault_of(rule_text("matchs(name, 'a')")).fix == "did you mean 'matches'?");
   CHECK(fault_of(rule_text("matches(name, '(')")).message.find("is no regular expression") != std::string::npos);
   CHECK(fault_of(rule_text("metric('x') > 1")).message.find("metric() is for rules of scope kernel") != std::string::npos);
   CHECK(fault_of(rule_text("h2d_time > 1", "    gain: has_steps\n")).message == "rule 'mine', gain: this is no number");
@@ -140,13 +140,13 @@ TEST_CASE("a file that is no file of rules") {
   const auto key = fault_of(rule_text("h2d_time > 1", "    sugestions: [a, b]\n"));
   CHECK(key.message == "unknown key 'sugestions' of a rule");
   CHECK(key.where == "8:5");
-  CHECK(key.hint == "did you mean 'suggestions'?");
-  CHECK(fault_of("rule:\n  - name: a\n").hint == "did you mean 'rules'?");
+  CHECK(key.fix == "did you mean 'suggestions'?");
+  CHECK(fault_of("rule:\n  - name: a\n").fix == "did you mean 'rules'?");
   CHECK(fault_of("rules: 3\n").message == "'rules' wants a list");
   CHECK(fault_of("rules: [3]\n").message == "a rule wants keys and values");
   CHECK(fault_of("rules:\n  - scope: run\n").message == "this rule has no 'name'");
   CHECK(fault_of("rules:\n  - name: a b\n    scope: run\n").message == "'a b' cannot be a rule's name");
-  CHECK(fault_of("rules:\n  - name: a\n    scope: kernels\n").hint == "did you mean 'kernel'?");
+  CHECK(fault_of("rules:\n  - name: a\n    scope: kernels\n").fix == "did you mean 'kernel'?");
   CHECK(fault_of("rules:\n  - name: a\n    scope: run\n").message == "the rule 'a' has no 'condition'");
   CHECK(fault_of("rules: [a\n").message.starts_with("this is no valid YAML"));
   CHECK(fault_of("").message == "the configuration file is empty");

@@ -113,7 +113,7 @@ TEST_CASE("a packed trace is read as it is, or refused with the command that unp
     CHECK(read_kineto_json(packed).kernels.size() == 931);
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kInput);
-    CHECK(error.hint.find("gunzip") != std::string::npos);
+    CHECK(error.fix.find("gunzip") != std::string::npos);
   }
 }
 
@@ -184,14 +184,14 @@ TEST_CASE("a trace that is cut off is refused, with the place and what to do") {
     } catch (const Error& error) {
       CHECK(error.kind == ErrorKind::kInput);
       CHECK(error.where.find(file.path.string() + ", byte ") == 0);
-      CHECK(error.hint.find("export the trace again") != std::string::npos);
+      CHECK(error.fix.find("export the trace again") != std::string::npos);
     }
   }
   try {
     read_kineto_json(NL_FIXTURES "/onnxruntime/profile.json");
     FAIL("it was read");
   } catch (const Error& error) {
-    CHECK(error.hint.find("--ort") != std::string::npos);
+    CHECK(error.fix.find("--ort") != std::string::npos);
   }
   // A PyTorch without Kineto, such as Debian's, writes no categories.
   CHECK_THROWS_AS(read_text(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);

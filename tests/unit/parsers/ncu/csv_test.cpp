@@ -295,7 +295,7 @@ TEST_CASE("what is no ncu CSV is an error; nothing profiled is not") {
   } catch (const nl::Error& error) {
     CHECK(error.kind == nl::ErrorKind::kInput);
     CHECK(error.where == "some.csv");
-    CHECK(error.hint.find("ncu --import") != std::string::npos);
+    CHECK(error.fix.find("ncu --import") != std::string::npos);
   }
   REQUIRE_THROWS_AS(nl::parsers::read_ncu_csv(NL_FIXTURES), nl::Error);
   REQUIRE_THROWS_AS(nl::parsers::read_ncu_csv(kLlama + "no-such-file.csv"), nl::Error);

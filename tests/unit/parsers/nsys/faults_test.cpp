@@ -28,7 +28,7 @@ void check_refused(const std::filesystem::path& file, const std::string& part_of
   CHECK(error.kind == ErrorKind::kInput);
   CHECK(error.message.find(part_of_message) != std::string::npos);
   CHECK(error.where == file.string());
-  CHECK(error.hint != "");
+  CHECK(error.fix != "");
 }
 
 std::string content_of(const std::filesystem::path& file) {

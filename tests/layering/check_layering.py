@@ -17,11 +17,10 @@ ALLOWED = {
     'parsers': {'model'},
     'analysis': {'model'},
     'exporters': {'model'},
-    'adapters': {'model'},
     'collector': {'nvtx'},
     'workloads': {'nvtx'},
-    'orchestrator': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector'},
-    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator'},
+    'orchestrator': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'collector'},
+    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'collector', 'orchestrator'},
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Checks that product code decides on codes, not on sentences or name strings.
+
+    check_codes.py SOURCE_ROOT            fails where a file has more such decisions than its ceiling
+    check_codes.py SOURCE_ROOT --ceilings prints the table for what is there now
+
+A decision is a comparison with a string literal (== or !=) or a search for one (find, starts_with …) of two characters
+or more. Words that come from outside (a file format, a tool's output, a key that a user writes) have to be compared, so
+the files that read them are exempt, each with its reason. All other files have a ceiling, 0 unless listed. A ceiling
+may only be lowered: use an enum class and a table of words instead of a new comparison.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOMS = ('analysis', 'cli', 'collector', 'exporters', 'model', 'nvtx', 'orchestrator', 'parsers')
+
+# A folder or a file whose strings come from outside.
+OUTSIDE = {
+    'parsers/': 'words of foreign formats: nsys, ncu, Kineto, ONNX Runtime, trtexec, Hugging Face',
+    'nvtx/': 'the range vocabulary that workloads write',
+    'collector/': 'environment variables, and the names of CUDA and CUPTI',
+    'analysis/rules/parse.cpp': 'words of rule expressions',
+    'analysis/attribution/api_kind.cpp': 'names of CUDA calls',
+    'analysis/attribution/kernel_class.cpp': 'names of kernels',
+    'analysis/attribution/kernel_names.cpp': 'names of kernels',
+    'analysis/counters/names.cpp': 'names of ncu metrics',
+    'analysis/counters/counters.cpp': 'names of ncu metrics',
+    'analysis/counters/ncu_match.cpp': 'names of ncu metrics',
+    'analysis/efficiency/ncu_flops.cpp': 'names of ncu metrics',
+    'analysis/efficiency/device_peaks.cpp': 'names of GPUs',
+    'analysis/efficiency/llm_shape.cpp': 'values of a model file',
+    'analysis/operators/names.cpp': 'names of PyTorch operator ranges',
+    'cli/run_flags.cpp': 'the -- of the command line',
+    'cli/cmd_stats.cpp': 'report and format names of the command line',
+    'exporters/nsys_sqlite/': 'names of CUDA calls in an nsys export',
+    'exporters/run_json/run_json.cpp': 'keys of run.json',
+    'exporters/report/kernel_text.cpp': 'names of kernels',
+    'orchestrator/config/': 'keys and values of YAML files',
+    'orchestrator/bundle/schema.cpp': 'keys of run.json',
+    'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, and of files of the CUDA toolkit',
+    'orchestrator/bundle/manifest.cpp': 'file names of a bundle',
+    'orchestrator/machine/': 'tool versions and help texts, files of /proc, names of other profilers',
+    'orchestrator/process/': 'environment variables and paths of nsys',
+    'orchestrator/capture/ncu_diagnosis.cpp': "ncu's messages",
+}
+
+# Decisions that are still there. Lower a number when you remove one, and its line with the last.
+CEILINGS = {
+    'analysis/budget/energy.cpp': 1,
+    'analysis/budget/perturbation.cpp': 2,
+    'analysis/counters/ncu_bound.cpp': 3,
+    'analysis/efficiency/dram_use.cpp': 1,
+    'analysis/efficiency/efficiency.cpp': 6,
+    'analysis/efficiency/roofline.cpp': 4,
+    'analysis/operators/operators.cpp': 4,
+    'analysis/rules/fields_kernel.cpp': 2,
+    'analysis/rules/fields_stage.cpp': 3,
+    'analysis/rules/subject.cpp': 6,
+    'analysis/stages/iterations.cpp': 2,
+    'analysis/stages/latency.cpp': 1,
+    'analysis/stages/phases.cpp': 2,
+    'analysis/stages/timeline.cpp': 4,
+    'analysis/summarise.cpp': 1,
+    'exporters/perfetto/packets.cpp': 2,
+    'exporters/perfetto/perfetto.cpp': 2,
+    'exporters/report/counter_text.cpp': 7,
+    'exporters/report/executive_summary.cpp': 10,
+    'exporters/report/figure_text.cpp': 1,
+    'exporters/report/html/iterations.cpp': 1,
+    'exporters/report/html/overview.cpp': 4,
+    'exporters/report/html/stages.cpp': 2,
+    'exporters/report/html/svg_roofline.cpp': 3,
+    'exporters/report/html/timeline.cpp': 2,
+    'exporters/report/kernels_md.cpp': 1,
+    'exporters/report/md/operators.cpp': 1,
+    'exporters/report/stakeholder_md.cpp': 1,
+    'orchestrator/bundle/files.cpp': 1,
+    'orchestrator/capture/launch.cpp': 10,
+    'orchestrator/capture/launch_counters.cpp': 2,
+    'orchestrator/capture/launch_ncu.cpp': 2,
+    'orchestrator/capture/launch_nsys.cpp': 7,
+    'orchestrator/capture/ncu_argv.cpp': 5,
+    'orchestrator/capture/nsys_argv.cpp': 3,
+    'orchestrator/capture/perturbation_passes.cpp': 6,
+    'orchestrator/capture/plan.cpp': 6,
+    'orchestrator/capture/plan_counters.cpp': 3,
+    'orchestrator/capture/plan_ncu.cpp': 1,
+    'orchestrator/capture/weigh_passes.cpp': 4,
+    'orchestrator/run.cpp': 3,
+}
+
+STRING = r'"((?:[^"\\]|\\.){2,})"'
+DECISION = re.compile(
+    rf'[!=]=\s*(?:std::string_view\(|std::string\()?{STRING}'
+    rf'|{STRING}\s*[!=]='
+    rf'|\b(?:find|rfind|starts_with|ends_with|contains|compare)\(\s*{STRING}')
+# A file's suffix or name is a format, not a decision on words.
+SUFFIX = re.compile(r'(?:extension|filename)\(\)(?:\.string\(\))?\s*[!=]=')
+
+
+def decisions(text):
+    """(line number, the string) of each decision; comments do not count."""
+    for number, line in enumerate(text.splitlines(), 1):
+        code = re.sub(r'(^|\s)//.*', '', line)
+        if SUFFIX.search(code):
+            continue
+        for match in DECISION.finditer(code):
+            yield number, next(group for group in match.groups() if group)
+
+
+def outside(path):
+    return any(path == place or (place.endswith('/') and path.startswith(place)) for place in OUTSIDE)
+
+
+def found(root):
+    table = {}
+    for room in ROOMS:
+        for path in sorted((root / room).rglob('*')):
+            name = path.relative_to(root).as_posix()
+            if path.suffix in ('.cpp', '.h') and not outside(name):
+                if hits := list(decisions(path.read_text())):
+                    table[name] = hits
+    return table
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for path, text in {
+            'analysis/a.cpp': 'if (note.find("not recorded") != npos) return;  // == "no"\n// x == "no"\n'
+                              'if (verdict == "over") f("a sentence");\nif (c == "x") g();\n',
+            'parsers/b.cpp': 'if (key == "name") read();\n',
+            'cli/c.h': 'if (path.extension() == ".yaml") load();\nif ("auto" == word) h();\n',
+        }.items():
+            (root / path).parent.mkdir()
+            (root / path).write_text(text)
+        table = found(root)
+        assert table == {'analysis/a.cpp': [(1, 'not recorded'), (3, 'over')], 'cli/c.h': [(2, 'auto')]}, table
+
+
+def main():
+    self_test()
+    root = pathlib.Path(sys.argv[1]).resolve()
+    table = found(root)
+    if '--ceilings' in sys.argv:
+        print('\n'.join(f"    '{path}': {len(hits)}," for path, hits in table.items()))
+        return
+    faults = []
+    for path, hits in table.items():
+        if len(hits) > CEILINGS.get(path, 0):
+            faults.append(f'{path}: {len(hits)} decisions on a string, {CEILINGS.get(path, 0)} are allowed')
+            faults += [f'  {path}:{number}: "{words}"' for number, words in hits]
+    for path, ceiling in CEILINGS.items():
+        if len(table.get(path, [])) < ceiling:
+            print(f'{path}: lower the ceiling from {ceiling} to {len(table.get(path, []))}')
+    for place in OUTSIDE:
+        if not (root / place).exists():
+            faults.append(f'{place} is exempt, but not there')
+    print('\n'.join(faults) or f'{sum(map(len, table.values()))} decisions on a string remain, in {len(table)} files')
+    sys.exit(bool(faults))
+
+
+main()

@@ -30,6 +30,11 @@ struct RuleEvidence {
   double weight = 1;
 };
 
+struct RuleAdvice {                      // a sentence that holds only in some cases, such as "use CUDA graphs"
+  RuleText text;
+  std::optional<RuleText> when = {};     // empty: always
+};
+
 struct RuleSpec {
   std::string name;
   std::string file;
@@ -39,9 +44,9 @@ struct RuleSpec {
   RuleText condition;
   std::vector<RuleSeverity> severity;
   RuleText message;
-  std::optional<RuleText> plain;         // the same and what would be done about it, for people who never saw a profiler
+  std::vector<RuleAdvice> plain;         // the same and its fix, for people who never saw a profiler: the first that holds; may be empty
   std::vector<RuleEvidence> evidence;
-  std::vector<RuleText> suggestions;     // at least two
+  std::vector<RuleAdvice> suggestions;   // all that hold; at least two are written
   std::optional<RuleText> gain;          // nanoseconds of the subject's time
   std::optional<RuleText> gain_note;
   std::uint64_t limit = 3;               // findings of this rule, the ones with the most to gain first

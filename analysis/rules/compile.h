@@ -17,6 +17,11 @@ struct CompiledEvidence {
   double weight = 1;
 };
 
+struct CompiledAdvice {
+  std::optional<Expression> when;
+  Sentence text;
+};
+
 // A rule whose texts have been understood.
 struct CompiledRule {
   const RuleSpec* spec = nullptr;
@@ -24,9 +29,9 @@ struct CompiledRule {
   Expression condition;
   std::vector<std::pair<std::optional<Expression>, Severity>> severity;
   Sentence message;
-  std::optional<Sentence> plain;
+  std::vector<CompiledAdvice> plain;
   std::vector<CompiledEvidence> evidence;
-  std::vector<Sentence> suggestions;
+  std::vector<CompiledAdvice> suggestions;
   std::optional<Expression> gain;
   std::optional<Sentence> gain_note;
 };

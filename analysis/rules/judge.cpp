@@ -53,8 +53,8 @@ double weigh(const CompiledRule& rule, const Subject& subject, std::vector<Evide
     evidence.held = value.known && value.truth;
     evidence.text = each.text.text(subject);
     if (!value.known)
-      evidence.text = missing.empty() ? "no value here: " + evidence.text
-                                      : fmt::format("could not be checked, {} not captured: {}", missing_names(missing), evidence.text);
+      evidence.text = missing.empty() ? "no value: " + evidence.text
+                                      : fmt::format("not checked ({} not captured): {}", missing_names(missing), evidence.text);
     look_up(subject, each.when.place(), evidence);
     out.push_back(std::move(evidence));
     all += each.weight;
@@ -63,12 +63,17 @@ double weigh(const CompiledRule& rule, const Subject& subject, std::vector<Evide
   return held / all;
 }
 
+// What is not captured does not hold: no advice about what nobody saw.
+bool holds(const std::optional<Expression>& when, const Subject& subject) {
+  MissingSet ignored;
+  if (!when) return true;
+  const Value value = when->evaluate(subject, ignored);
+  return value.known && value.truth;
+}
+
 Severity severity_of(const CompiledRule& rule, const Subject& subject) {
-  for (const auto& [when, severity] : rule.severity) {
-    MissingSet ignored;
-    if (!when) return severity;
-    if (const Value value = when->evaluate(subject, ignored); value.known && value.truth) return severity;
-  }
+  for (const auto& [when, severity] : rule.severity)
+    if (holds(when, subject)) return severity;
   return Severity::kInfo;
 }
 
@@ -80,7 +85,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
   const Value gain = rule.gain->evaluate(subject, missing);
   const auto time = subject.time_ns();
   if (!gain.known || !time) {
-    finding.gain_note = missing.empty() ? "no figure: it has no value here" : fmt::format("no figure: {} not captured", missing_names(missing));
+    finding.gain_note = missing.empty() ? "no estimate: a value is missing" : fmt::format("no estimate: {} not captured", missing_names(missing));
     return;
   }
   const bool whole_capture = subject.scope == RuleScope::kKernel || subject.scope == RuleScope::kOperator;
@@ -101,15 +106,17 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   finding.subject = subject.name();
   finding.severity = severity_of(rule, subject);
   finding.message = rule.message.text(subject);
-  if (rule.plain) finding.plain = rule.plain->text(subject);
+  const auto plain = std::find_if(rule.plain.begin(), rule.plain.end(), [&](const auto& each) { return holds(each.when, subject); });
+  if (plain != rule.plain.end()) finding.plain = plain->text.text(subject);
   finding.confidence = weigh(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
     Evidence evidence;
-    evidence.text = "the condition holds: " + rule.spec->condition.text;
+    evidence.text = "condition: " + rule.spec->condition.text;
     look_up(subject, rule.condition.place(), evidence);
     finding.evidence.push_back(std::move(evidence));
   }
-  for (const Sentence& each : rule.suggestions) finding.suggestions.push_back(each.text(subject));
+  for (const CompiledAdvice& each : rule.suggestions)
+    if (holds(each.when, subject)) finding.suggestions.push_back(each.text.text(subject));
   expect_gain(rule, subject, finding);
   candidate.weight = static_cast<double>(subject.time_ns().value_or(0));
   return candidate;

@@ -72,7 +72,7 @@ class Lexer {
       at_ = end;
       return token;
     }
-    fail(fmt::format("'{}' is no unit; there are %, ns, us, ms, s, B, kB, MB, GB, KiB, MiB, GiB and k", suffix), at_);
+    fail(fmt::format("'{}' is not a unit; units are %, ns, us, ms, s, B, kB, MB, GB, KiB, MiB, GiB and k", suffix), at_);
   }
 
   // run.span is one name
@@ -158,7 +158,7 @@ class Parser {
   }
 
   void want(int index, Type type, std::string_view what, std::size_t at) const {
-    if (type_of(index) != type) fail(fmt::format("{} wants {}, and this is {}", what, type_word(type), type_word(type_of(index))), at);
+    if (type_of(index) != type) fail(fmt::format("{} needs {}, and this is {}", what, type_word(type), type_word(type_of(index))), at);
   }
 
   int disjunction() {
@@ -217,8 +217,8 @@ class Parser {
     if (type_of(left) != type_of(right))
       fail(fmt::format("'{}' compares {} with {}", sign.text, type_word(type_of(left)), type_word(type_of(right))), sign.at);
     if (type_of(left) != Type::kNumber && *op != Op::kEqual && *op != Op::kUnequal)
-      fail(fmt::format("'{}' wants numbers; for {} there are == and !=", sign.text, type_word(type_of(left))), sign.at);
-    if (comparing(token_)) fail("comparisons cannot follow each other; join them with 'and'", token_.at);
+      fail(fmt::format("'{}' needs numbers; for {} there are == and !=", sign.text, type_word(type_of(left))), sign.at);
+    if (comparing(token_)) fail("comparisons cannot be chained; join them with 'and'", token_.at);
     return add(*op, Type::kTruth, left, right);
   }
 
@@ -338,7 +338,7 @@ class Parser {
 
   int extreme(const Token& name) {
     int left = argument(Type::kNumber, name);
-    if (!at_sign(",")) fail(fmt::format("{} wants at least two numbers", name.text), token_.at);
+    if (!at_sign(",")) fail(fmt::format("{} needs at least two numbers", name.text), token_.at);
     while (at_sign(",")) {
       take();
       left = add(name.text == "min" ? Op::kMin : Op::kMax, Type::kNumber, left, argument(Type::kNumber, name));
@@ -349,7 +349,7 @@ class Parser {
   int search(const Token& name) {
     const int left = argument(Type::kText, name);
     expect(",");
-    if (token_.kind != Token::Kind::kText) fail(fmt::format("{} wants a text in quotes", name.text), token_.at);
+    if (token_.kind != Token::Kind::kText) fail(fmt::format("{} needs a text in quotes", name.text), token_.at);
     const Token wanted = take();
     Node node;
     node.op = name.text == "matches" ? Op::kMatches : Op::kContains;
@@ -370,13 +370,13 @@ class Parser {
     try {
       return std::regex(token.text, flags);
     } catch (const std::regex_error& error) {
-      fail(fmt::format("'{}' is no regular expression: {}", token.text, error.what()), token.at);
+      fail(fmt::format("'{}' is not a regular expression: {}", token.text, error.what()), token.at);
     }
   }
 
   int metric(const Token& name) {
     if (scope_ != RuleScope::kKernel) fail("metric() is for rules of scope kernel", name.at);
-    if (token_.kind != Token::Kind::kText) fail("metric wants the name of an ncu metric in quotes", token_.at);
+    if (token_.kind != Token::Kind::kText) fail("metric needs the name of an ncu metric in quotes", token_.at);
     Node node;
     node.op = Op::kMetric;
     node.text = take().text;

@@ -75,15 +75,23 @@ Sentence::Parsed Sentence::parse(std::string_view text, RuleScope scope) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t open = std::min(text.find('{', at), text.size());
-    Piece piece{std::string(text.substr(at, open - at)), {}, Unit::kNumber};
+    Piece piece{std::string(text.substr(at, open - at)), {}, Unit::kNumber, {}, {}};
     at = open;
     if (open < text.size()) {
       const std::size_t close = text.find('}', open);
       if (close == std::string_view::npos) return {{}, {"this '{' has no '}'", open, {}, {}}};
       std::string_view inner = text.substr(open + 1, close - open - 1);
       std::optional<Unit> unit;
-      if (const auto colon = inner.rfind(':'); colon != std::string_view::npos && (unit = named_unit(inner.substr(colon + 1))))
-        inner = inner.substr(0, colon);
+      const auto colon = inner.rfind(':');
+      const std::string_view suffix = colon == std::string_view::npos ? std::string_view() : inner.substr(colon + 1);
+      // {copies:copy|copies} is "1 copy" or "3 copies".
+      if (const auto bar = suffix.find('|'); bar != std::string_view::npos && suffix.find_first_of("\"'") == std::string_view::npos) {
+        piece.one = suffix.substr(0, bar), piece.many = suffix.substr(bar + 1);
+        unit = Unit::kCount;
+      } else {
+        unit = named_unit(suffix);
+      }
+      if (unit) inner = inner.substr(0, colon);
       auto parsed = parse_expression(inner, scope);
       if (!parsed.expression) {
         parsed.fault.at += open + 1;
@@ -103,7 +111,10 @@ std::string Sentence::text(const Subject& subject) const {
   std::vector<Expression::Missing> ignored;
   for (const Piece& piece : pieces_) {
     text += piece.before;
-    if (piece.expression) text += value_text(piece.expression->evaluate(subject, ignored), piece.expression->type(), piece.unit);
+    if (!piece.expression) continue;
+    const Value value = piece.expression->evaluate(subject, ignored);
+    text += value_text(value, piece.expression->type(), piece.unit);
+    if (!piece.many.empty()) text += " " + (value.known && value.number == 1 ? piece.one : piece.many);
   }
   return text;
 }

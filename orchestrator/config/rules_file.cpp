@@ -148,7 +148,7 @@ class RulesFile {
     spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
     spec.severity = severities(need(item, what, "severity", "one of: info, low, medium, high"));
     spec.message = text(need(item, what, "message", "one sentence; {field} puts a value into it"), "'message'");
-    spec.plain = optional_text(item, "plain");
+    if (const YamlTree* value = find(item, "plain")) spec.plain = plain(*value);
     if (const YamlTree* list = find(item, "evidence")) spec.evidence = evidence(*list);
     spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
     spec.gain = optional_text(item, "gain");
@@ -186,10 +186,25 @@ class RulesFile {
     return all;
   }
 
-  std::vector<RuleText> suggestions(const YamlTree& list, const std::string& what) const {
+  // A sentence, or {when: EXPRESSION, text: SENTENCE}.
+  RuleAdvice advice(const YamlTree& item, const std::string& key) const {
+    if (item.kind != Kind::kMap) return {text(item, "'" + key + "'")};
+    check_keys(item, "'" + key + "'", {"when", "text"});
+    return {text(need(item, "this entry", "text", "a sentence for the reports"), "'text'"), optional_text(item, "when")};
+  }
+
+  std::vector<RuleAdvice> plain(const YamlTree& value) const {
+    if (value.kind != Kind::kList) return {advice(value, "plain")};
+    std::vector<RuleAdvice> all;
+    for (const YamlTree& item : value.items) all.push_back(advice(item, "plain"));
+    if (all.empty() || all.back().when) refuse("the last 'plain' must have no 'when'", value.place, "the first whose 'when' holds is taken, the last one otherwise");
+    return all;
+  }
+
+  std::vector<RuleAdvice> suggestions(const YamlTree& list, const std::string& what) const {
     if (list.kind != Kind::kList) refuse("'suggestions' wants a list", list.place, "at least two things to try");
-    std::vector<RuleText> all;
-    for (const YamlTree& item : list.items) all.push_back(text(item, "'suggestions'"));
+    std::vector<RuleAdvice> all;
+    for (const YamlTree& item : list.items) all.push_back(advice(item, "suggestions"));
     if (all.size() < 2) refuse(fmt::format("{} has {} suggestion{}", what, all.size(), all.size() == 1 ? "" : "s"), list.place, "give at least two things to try");
     return all;
   }

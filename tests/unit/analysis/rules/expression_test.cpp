@@ -130,14 +130,14 @@ TEST_CASE("faults know their place") {
   CHECK(fault("totl_time > 3").word == "totl_time");
   CHECK(fault("1 + totl_time > 3").at == 4);
   CHECK(fault("total_time = 3").what == "write == to compare");
-  CHECK(fault("name < 'a'").what == "'<' wants numbers; for a text there are == and !=");
-  CHECK(fault("name + 1").what == "'+' wants a number, and this is a text");
+  CHECK(fault("name < 'a'").what == "'<' needs numbers; for a text there are == and !=");
+  CHECK(fault("name + 1").what == "'+' needs a number, and this is a text");
   CHECK(fault("total_time > true").what == "'>' compares a number with true or false");
   CHECK(fault("not total_time").at == 4);
   CHECK(fault("1 < 2 < 3").at == 6);
   CHECK(fault("(1 < 2").what == "a ')' is missing here");
-  CHECK(fault("min(1)").what == "min wants at least two numbers");
-  CHECK(fault("matches(name, name)").what == "matches wants a text in quotes");
+  CHECK(fault("min(1)").what == "min needs at least two numbers");
+  CHECK(fault("matches(name, name)").what == "matches needs a text in quotes");
   CHECK(fault("name == 'a").what == "this text has no closing quote");
   CHECK(fault("1 & 2").what == "'&' has no meaning here");
   CHECK(fault("1e999 > 2").what == "this number is out of range");

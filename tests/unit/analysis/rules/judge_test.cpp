@@ -17,7 +17,7 @@ RuleSpec rule(RuleScope scope, const char* condition) {
   spec.condition = text(condition);
   spec.severity = {{std::nullopt, Severity::kMedium}};
   spec.message = text("m");
-  spec.suggestions = {text("a"), text("b")};
+  spec.suggestions = {{text("a")}, {text("b")}};
   return spec;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("a rule whose inputs were not captured abstains, and names the command
   CHECK(run.abstentions[0].rule == "r");
   CHECK(run.abstentions[0].scope == "kernel");
   CHECK(run.abstentions[0].missing == std::vector<std::string>{"occupancy", "sm_use"});
-  CHECK(run.abstentions[0].why == "needs counters of the kernels by ncu or the collector");
+  CHECK(run.abstentions[0].why == "needs kernel counters (ncu or the collector)");
   CHECK(run.abstentions[0].command == "nl-stage run --config deep -- python 'my model.py'");
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("evidence weighs, and what was not captured counts as not held") {
   CHECK(finding.evidence[1].known);
   CHECK_FALSE(finding.evidence[2].held);
   CHECK_FALSE(finding.evidence[2].known);
-  CHECK(finding.evidence[2].text == "could not be checked, mfu not captured: MFU not captured");
+  CHECK(finding.evidence[2].text == "not checked (mfu not captured): MFU not captured");
 }
 
 TEST_CASE("more evidence makes surer") {
@@ -189,7 +189,7 @@ TEST_CASE("gains are part of the time they are taken from, and of the run") {
   CHECK(gain("total_time * 10").gain_ns == 1000.0);
   CHECK(gain("-5").gain_ns == 0.0);
   CHECK_FALSE(gain("total_time * mfu").gain_ns.has_value());
-  CHECK(gain("total_time * mfu").gain_note == "no figure: mfu not captured");
+  CHECK(gain("total_time * mfu").gain_note == "no estimate: mfu not captured");
   CHECK_FALSE(gain("total_time / 0").gain_ns.has_value());
 }
 

@@ -120,20 +120,54 @@ TEST_CASE("a mistake in an expression is shown where it stands, with the nearest
   CHECK(fault_of(rule_text("\"h2d_time > 1ms and total_tim > 0\"")).where == "4:36");
   CHECK(fault_of(rule_text(">-\n      h2d_time > 1ms and\n      total_tim > 0")).where == "4:16");
   CHECK(fault_of(rule_text("h2d_time >")).message == "rule 'mine', condition: the expression ends too early");
-  CHECK(fault_of(rule_text("h2d_time > 3 > 2")).message.find("cannot follow each other") != std::string::npos);
+  CHECK(fault_of(rule_text("h2d_time > 3 > 2")).message.find("cannot be chained") != std::string::npos);
   CHECK(fault_of(rule_text("name > 3")).message == "rule 'mine', condition: '>' compares a text with a number");
-  CHECK(fault_of(rule_text("name and true")).message == "rule 'mine', condition: 'and' wants true or false, and this is a text");
+  CHECK(fault_of(rule_text("name and true")).message == "rule 'mine', condition: 'and' needs true or false, and this is a text");
   CHECK(fault_of(rule_text("h2d_time + 1")).message == "rule 'mine', condition: this is never true or false; compare it with something");
   CHECK(fault_of(rule_text("h2d_time > 5 furlongs")).where == "4:29");
-  CHECK(fault_of(rule_text("h2d_time > 5furlongs")).message.find("'furlongs' is no unit") != std::string::npos);
+  CHECK(fault_of(rule_text("h2d_time > 5furlongs")).message.find("'furlongs' is not a unit") != std::string::npos);
   CHECK(fault_of(rule_text("matchs(name, 'a')")).fix == "did you mean 'matches'?");
-  CHECK(fault_of(rule_text("matches(name, '(')")).message.find("is no regular expression") != std::string::npos);
+  CHECK(fault_of(rule_text("matches(name, '(')")).message.find("is not a regular expression") != std::string::npos);
   CHECK(fault_of(rule_text("metric('x') > 1")).message.find("metric() is for rules of scope kernel") != std::string::npos);
-  CHECK(fault_of(rule_text("h2d_time > 1", "    gain: has_steps\n")).message == "rule 'mine', gain: this is no number");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    gain: has_steps\n")).message == "rule 'mine', gain: this is not a number");
   const auto message = fault_of(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_tim}\"\n"));
   CHECK(message.message == "rule 'mine', gain_note: unknown field 'h2d_tim' of a stage");
   CHECK(message.where == "8:21");
   CHECK(fault_of(rule_text("h2d_time > 1", "    gain_note: \"if {h2d_time\"\n")).message == "rule 'mine', gain_note: this '{' has no '}'");
+}
+
+TEST_CASE("advice is given only where its condition holds") {
+  const std::string plain =
+      "    plain:\n      - {when: graph_launches == 0, text: \"Waits; use CUDA graphs.\"}\n      - {text: \"Waits; prepare the next step.\"}\n";
+  std::string text = rule_text("h2d_time / total_time > 0.3", plain);
+  text.replace(text.find("[a, b]"), 6, "[{when: graph_launches == 0, text: use graphs}, {when: mfu > 2, text: unknown}, {text: always}, always too]");
+  for (const std::uint64_t launches : {0u, 7u}) {
+    CAPTURE(launches);
+    Run run = healthy_run();
+    activity(run, "prefill").h2d_ns = 31000000;
+    activity(run, "prefill").graph_launches = launches;
+    judge(load(text), run);
+    REQUIRE(run.findings.size() == 1);
+    CHECK(run.findings[0].plain == (launches == 0 ? "Waits; use CUDA graphs." : "Waits; prepare the next step."));
+    std::vector<std::string> expected = {"always", "always too"};
+    if (launches == 0) expected.insert(expected.begin(), "use graphs");
+    CHECK(run.findings[0].suggestions == expected);
+  }
+  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_time > 2, text: t}]\n")).message == "the last 'plain' must have no 'when'");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_tim > 2, text: t}, u]\n")).message ==
+        "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: {wenn: h2d_time > 2, text: t}\n")).fix == "did you mean 'when'?");
+}
+
+TEST_CASE("a counted thing is singular or plural") {
+  for (const std::uint64_t copies : {1u, 3u}) {
+    Run run = healthy_run();
+    activity(run, "prefill").h2d_ns = 31000000;
+    activity(run, "prefill").h2d_copies = copies;
+    judge(load(rule_text("h2d_time / total_time > 0.3", "    plain: \"{h2d_copies:copy waits|copies wait}.\"\n")), run);
+    REQUIRE(run.findings.size() == 1);
+    CHECK(run.findings[0].plain == (copies == 1 ? "1 copy waits." : "3 copies wait."));
+  }
 }
 
 TEST_CASE("a file that is no file of rules") {

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMaxRangeNames = 2000;
 
 constexpr const char* kNotChosen = "not among the kernels chosen for counters";
-constexpr const char* kNotProfiled = "chosen for counters, and none were measured";
+constexpr const char* kNotProfiled = "chosen for counters, but not measured";
 
 std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vector<std::string>& names) {
   std::vector<std::uint32_t> ids;
@@ -207,7 +207,7 @@ void note_backward_ranges(const Trace& trace, Run& run) {
                                       [](const Range& range) { return !range.open && range.end_ns < range.start_ns; });
   if (backward > 0)
     run.import_stats.notes.push_back(
-        fmt::format("{} ranges end before they start: a clock stepped back, and they count as empty", backward));
+        fmt::format("{} ranges end before they start (clock stepped back); they count as empty", backward));
 }
 
 }  // namespace

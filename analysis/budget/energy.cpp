@@ -69,7 +69,7 @@ struct StageSum {
     energy.stage = name;
     energy.samples = updates;
     if (updates < kLeastUpdates || windows == 0) {
-      energy.note = fmt::format("its windows hold {} new readings of the {}, fewer than {}: more iterations would do",
+      energy.note = fmt::format("too short: its windows have {} new readings of the {}, and {} are needed; run more iterations",
                                 updates, source == "energy counter" ? source : "power", kLeastUpdates);
       return energy;
     }
@@ -177,7 +177,7 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
   energy.pass = pass;
   const auto devices = devices_of(passes);
   if (devices.empty()) {
-    energy.note = "no reading of a GPU was taken";
+    energy.note = "no GPU readings";
     return energy;
   }
   Curves curves = make_curves(passes, devices, true);
@@ -190,7 +190,7 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
   add_stages(passes, curves, energy);
   add_clocks(passes, devices, energy);
   if (energy.stages.empty())
-    energy.note = "no stage is marked, or the capture does not say when it began: nothing to add up for";
+    energy.note = "no energy per stage: no stage is marked, or the capture has no start time";
   return energy;
 }
 

@@ -27,6 +27,9 @@ std::vector<double> logs(const std::vector<double>& values) {
   return out;
 }
 
+// A 95 % interval of more than 100 percentage points tells nobody anything.
+constexpr double kWidestRange = 1.0;
+
 // Rounded first, so that nothing reads "-0.0 %".
 std::string percent(double ratio) { return fmt::format("{:.1f} %", std::round(1000 * ratio) / 10 + 0.0); }
 
@@ -39,17 +42,21 @@ std::string change_words(const StageSlowdown& row) {
 void judge(StageSlowdown& row) {
   if (!row.low || !row.high) {
     row.verdict = "undecidable";
-    row.summary = change_words(row) + ", but so few passes cannot tell cost from chance";
+    row.summary = change_words(row) + "; too few passes for a range";
     return;
   }
   const bool over = *row.low > kSlowdownLimit, under = *row.high < kSlowdownLimit;
   row.verdict = over ? "over 10 %" : under ? "under 10 %" : "undecidable";
+  if (!over && !under && *row.high - *row.low > kWidestRange) {
+    row.summary = fmt::format("{} under {}: the passes vary too much to measure a slowdown", row.stage, profiler_words(row.profiler));
+    return;
+  }
   const std::string span = fmt::format("95 %: {} to {}", percent(*row.low), percent(*row.high));
   if (*row.low <= 0 && *row.high >= 0)
-    row.summary = fmt::format("{} under {}: no difference that could be told ({})", row.stage, profiler_words(row.profiler), span);
+    row.summary = fmt::format("{} under {}: no measurable slowdown ({})", row.stage, profiler_words(row.profiler), span);
   else
     row.summary = fmt::format("{} ({})", change_words(row), span);
-  if (!over && !under) row.summary += "; whether it is more than 10 % cannot be told";
+  if (!over && !under) row.summary += "; more than 10 % is neither shown nor excluded";
 }
 
 bool all_positive(const std::vector<double>& values) {
@@ -60,9 +67,9 @@ bool all_positive(const std::vector<double>& values) {
 // interval that is symmetric in ratios. A row that has a note already cannot be.
 void compare(StageSlowdown& row, bool single_will_do) {
   if (row.bare_ns.empty() || row.profiled_ns.empty())
-    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "bare" : row.profiler);
+    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "unprofiled" : row.profiler);
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
-    row.note = "it took no time in at least one of the passes";
+    row.note = "it takes no time in at least one pass";
   if (!row.note.empty()) {
     row.verdict = "undecidable";
     row.summary = fmt::format("{} under {}: not compared, {}", row.stage, profiler_words(row.profiler), row.note);
@@ -103,7 +110,7 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::str
   }
   const bool same_work = static_cast<double>(windows.most) <= kSameWork * static_cast<double>(windows.least);
   if (!row.bare_ns.empty() && !row.profiled_ns.empty() && !same_work)
-    row.note = fmt::format("the passes did not do the same work: {} to {} windows", windows.least, windows.most);
+    row.note = fmt::format("the passes differ in work: {} to {} windows", windows.least, windows.most);
   compare(row, false);
   return row;
 }
@@ -118,8 +125,8 @@ StageSlowdown compare_whole(const std::vector<PassTimes>& passes, const std::str
   compare(row, true);
   // Why it is this number and no other.
   if (row.note.empty())
-    row.note = fmt::format("{}: whole passes are compared, start and end included",
-                           stages_known ? profiler + " leaves no room for the stopwatch" : "no stage is marked");
+    row.note = fmt::format("{}; whole passes are compared, start and end included",
+                           stages_known ? profiler + " blocks the timing of stages" : "no stage is marked");
   return row;
 }
 

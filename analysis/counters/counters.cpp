@@ -130,9 +130,9 @@ StageCounters counters_of(const StageEntry& stage, const Windows& all) {
   StageCounters counters = combine(measured.empty() ? all : measured);
   const auto early = [&](const WindowCounters* window) { return window->first < stage.warmup_windows; };
   if (measured.empty())
-    counters.note = "only windows that the trace takes for warm-up were measured";
+    counters.note = "only warm-up windows were measured";
   else if (std::any_of(measured.begin(), measured.end(), early))
-    counters.note = "windows that the trace takes for warm-up were measured together with later ones";
+    counters.note = "warm-up windows were measured together with later ones";
   return counters;
 }
 
@@ -153,11 +153,11 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
     } else {
       stage.counters.emplace();
       stage.counters->measured_by = "CUPTI";
-      stage.counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
+      stage.counters->note = "not measured alone: its ranges are inside another stage and count there";
     }
   }
   for (const auto& [stage, windows] : by_stage)
-    run.import_stats.notes.push_back(fmt::format("counters were measured for {}, which is no stage of the trace", stage));
+    run.import_stats.notes.push_back(fmt::format("counters measured for {} match no stage of the trace", stage));
 }
 
 }  // namespace nl::analysis

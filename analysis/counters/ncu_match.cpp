@@ -123,10 +123,10 @@ class LaunchedShapes {
       found.registers = found.shapes.empty() || found.registers == launched->second ? launched->second : 0;
       found.shapes.push_back(key);
     }
-    if (found.shapes.empty()) found.why_not = "the trace has this kernel, but never with this grid, block and device";
+    if (found.shapes.empty()) found.why_not = "the trace has this kernel, but not with this grid, block and device";
     const auto other = [&](const ShapeKey& key) { return key.name != found.shapes[0].name; };
     if (std::any_of(found.shapes.begin(), found.shapes.end(), other))
-      found.why_not = "several kernels of the capture may be meant; export with --print-kernel-base mangled";
+      found.why_not = "several kernels of the capture match; export with --print-kernel-base mangled";
     return found;
   }
 

@@ -75,7 +75,7 @@ DevicePeaks derive(const Device& device) {
   });
   if (rate == kRates.end() || device.sm_count == 0 || device.clock_hz == 0) {
     peaks.source = "the capture's device table";
-    peaks.notes.push_back(fmt::format("the peak FLOP/s of {} are not known: compute capability {}.{}, {} SMs, {} MHz; name a table of it with "
+    peaks.notes.push_back(fmt::format("the peak FLOP/s of {} are not known: compute capability {}.{}, {} SMs, {} MHz; give a device table with "
                                       "--set device.file=FILE", device.name.empty() ? "this GPU" : device.name, device.compute_major,
                                       device.compute_minor, device.sm_count, device.clock_hz / 1000000));
     return peaks;
@@ -89,9 +89,9 @@ DevicePeaks derive(const Device& device) {
                                                   {"fp4", rate->fp4 * half}};
   for (const auto& [dtype, flops] : dense)
     if (flops > 0) peaks.flops_per_s[dtype] = flops * clocks;
-  peaks.source = fmt::format("derived: {} SMs × {} MHz × the FLOPs a clock of compute capability {}.{}", device.sm_count, device.clock_hz / 1000000,
+  peaks.source = fmt::format("derived: {} SMs × {} MHz × FLOPs per clock of compute capability {}.{}", device.sm_count, device.clock_hz / 1000000,
                              device.compute_major, device.compute_minor);
-  peaks.notes.push_back("derived at the highest clock, which a card under load seldom holds: true peaks are lower, and shares of them higher");
+  peaks.notes.push_back("derived at the highest clock; under load real peaks are lower, so MFU is higher");
   return peaks;
 }
 
@@ -106,8 +106,8 @@ DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntr
   // "NVIDIA H200 MIG 1g.18gb": neither the card's peaks nor, with the card's clock and memory, its own can be derived.
   if (glob(normalised(device.name), "* mig *"))
     return {device.name, "none", false, {}, {},
-            {fmt::format("{} is a slice of a card: its peaks are not the card's, and not known; an entry with its name in a file given with "
-                         "--set device.file=FILE says them", device.name)}};
+            {fmt::format("the peaks of {} are not known, because it is a slice of a GPU; give a device table with "
+                         "--set device.file=FILE", device.name)}};
   return derive(device);
 }
 

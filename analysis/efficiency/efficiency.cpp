@@ -39,7 +39,7 @@ class StageFigures {
     else if (is_one_of(stage.name, {"vision", "vision_encoder", "vision_tower", "projector"}))
       seeing(stage.name, out);
     else
-      add_note(out, fmt::format("nothing says what this stage computes; --set model.stage_flops.{0}=… and model.stage_bytes.{0}=… would", stage.name));
+      add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", stage.name));
     return out;
   }
 
@@ -57,19 +57,19 @@ class StageFigures {
       term.formula += fmt::format("{}model.stage_bytes.{} = {:g}", term.formula.empty() ? "" : "; ", name, term.bytes);
     }
     out.terms.push_back(std::move(term));
-    out.assumptions.push_back("the work is what the configuration says, not computed from a shape");
+    out.assumptions.push_back("the work comes from the configuration, not from the model shape");
   }
 
   void decoder(const std::string& name, StageEfficiency& out) const {
     if (!shape_.missing.empty()) return add_note(out, missing_shape());
     std::string needed;
     const auto need = [&](bool known, const char* key) {
-      if (!known) needed += fmt::format(" --set model.{}=…", key);
+      if (!known) needed += fmt::format("{}model.{}", needed.empty() ? "" : " and ", key);
     };
     need(lengths_.batch.has_value(), "batch_size");
     need(lengths_.prompt.has_value(), "prompt_tokens");
     need(name == "prefill" || lengths_.steps.has_value(), "decode_tokens");
-    if (!needed.empty()) return add_note(out, fmt::format("how many tokens it had is not known;{} would give it", needed));
+    if (!needed.empty()) return add_note(out, fmt::format("its number of tokens is not known; set {}", needed));
     if (name == "prefill")
       take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
     else if (name == "decode")
@@ -83,16 +83,16 @@ class StageFigures {
   std::string missing_shape() const {
     std::string keys;
     for (const auto& key : shape_.missing) keys += (keys.empty() ? "" : ", ") + key;
-    return fmt::format("the model's shape is not known: {} {} not given; --model NAME of conf/model/llm, or --model with a Hugging Face config.json, "
-                       "would give it", keys, shape_.missing.size() == 1 ? "is" : "are");
+    return fmt::format("the model shape is not known: {} {} not set; give --model a name of conf/model/llm or a Hugging Face config.json", keys,
+                       shape_.missing.size() == 1 ? "is" : "are");
   }
 
   void seeing(const std::string& name, StageEfficiency& out) const {
-    if (!lengths_.batch) return add_note(out, "how many images it had is not known; --set model.batch_size=… would give it");
+    if (!lengths_.batch) return add_note(out, "the number of images is not known; set model.batch_size");
     StageWork work = name == "projector" ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
     if (work.terms.empty())
-      return add_note(out, name == "projector" ? "its shape is not known; model.projector_input_size, image_tokens and hidden_size would give it"
-                                               : "its shape is not known; model.vision_layers, vision_hidden_size and vision_patches would give it");
+      return add_note(out, name == "projector" ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
+                                               : "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
     take(std::move(work), out);
   }
 
@@ -105,7 +105,7 @@ class StageFigures {
     if (dtype_bytes(shape_.weight_dtype) && dtype_bytes(shape_.kv_dtype))
       out.bytes = bytes;
     else
-      add_note(out, "the bytes are not known, because the type of the weights is not; --set model.dtype=bf16 (or what it is) would give them");
+      add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
   }
 
   const LlmShape& shape_;
@@ -120,17 +120,17 @@ std::size_t working_devices(const Run& run) {
 }
 
 std::string why_no_device(const Run& run) {
-  if (!run.kernels) return "no share of a peak: GPU work was not captured";
-  if (run.kernels->empty()) return "no share of a peak: the GPU ran no kernel in the capture";
-  return "no share of a peak: the capture does not describe the GPU that ran the kernels";
+  if (!run.kernels) return "no MFU or MBU: GPU work was not captured";
+  if (run.kernels->empty()) return "no MFU or MBU: no kernel ran in the capture";
+  return "no MFU or MBU: the capture does not describe the GPU";
 }
 
 void check_possible(const StageEfficiency& stage, std::vector<std::string>& notes) {
   // A card's clock may lie a little above the one its bandwidth is quoted at; FLOP/s peaks are not reached at all.
   const auto impossible = [&](const char* what, std::optional<double> share, double most) {
     if (share && *share > most)
-      notes.push_back(fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (a wrong shape, batch, length or dtype), or the "
-                                  "stage's ranges do not enclose the GPU's work", what, *share * 100));
+      notes.push_back(fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or the "
+                                  "stage's ranges do not enclose its GPU work", what, *share * 100));
   };
   impossible("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
   impossible("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
@@ -152,11 +152,11 @@ Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
   if (run.peaks->flops_per_s.empty())
     add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
   else if (out.dtype.empty() && shape.weight_dtype == "int4")
-    add_note(out, "no MFU: the type that int4 weights are multiplied in is not known; --set model.compute_dtype=bf16 (or what it is) would give it");
+    add_note(out, "no MFU: the compute dtype of int4 weights is not known; set model.compute_dtype (such as bf16)");
   else if (out.dtype.empty())
-    add_note(out, "no MFU: the type it computes in is not known; --set model.dtype=bf16 (or what it is) would give it");
+    add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
   else
-    add_note(out, fmt::format("no MFU: the peak of {} for {} is not known", run.peaks->name, out.dtype));
+    add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", run.peaks->name, out.dtype));
   return rates;
 }
 
@@ -177,10 +177,10 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
   const bool runs_on = stage.runs_on();
   const double wall_ns = runs_on ? work_ns : stage.wall.mean_ns;
   if (runs_on)
-    add_note(out, fmt::format("its ranges end before their GPU work does ({:.4g} ms of {:.4g} ms): rates are over the GPU's time, not the wall",
+    add_note(out, fmt::format("its ranges end before their GPU work ({:.4g} ms of {:.4g} ms); rates are per GPU time, not wall time",
                               stage.wall.mean_ns * 1e-6, work_ns * 1e-6));
   if (wall_ns > 0 && out.flops) out.flops_per_s = *out.flops / (wall_ns * 1e-9);
-  if (wall_ns <= 0) add_note(out, "no rates: its windows have no length");
+  if (wall_ns <= 0) add_note(out, "no rates: its windows are empty");
   out.mfu = share(out.flops, rates.flops_per_s, wall_ns);
   out.mbu = share(out.bytes, rates.bytes_per_s, wall_ns);
   if (stage.budget && stage.budget->gpu_compute_ns > 0 && stage.wall.count > 0) {
@@ -213,7 +213,7 @@ void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
     StageEfficiency out = figures.work_of(stage);
     compare(run, shape, stage, out);
     if (out.flops && gpus > 1 && static_cast<double>(gpus) != shape.tensor_parallel)
-      out.assumptions.push_back(fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}: the work is set against the peak of one GPU", gpus,
+      out.assumptions.push_back(fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}; the peak of one GPU is used", gpus,
                                             shape.tensor_parallel));
     run.efficiency.push_back(std::move(out));
   }

@@ -28,7 +28,7 @@ class Attributes {
     const char* end = value.data() + value.size();
     const auto [stopped, failed] = std::from_chars(value.data(), end, parsed);
     if (failed == std::errc{} && stopped == end && std::isfinite(parsed) && parsed >= 0 && parsed <= 1e30) return parsed;
-    assumptions_.push_back(fmt::format("model.{} is '{}', which is no number: left out", name, value.substr(0, 40)));
+    assumptions_.push_back(fmt::format("model.{} is '{}', which is not a number; ignored", name, value.substr(0, 40)));
     return std::nullopt;
   }
 
@@ -71,11 +71,11 @@ void read_attention(const Attributes& in, LlmShape& shape) {
     const auto kv_heads = in.positive("kv_heads");
     shape.kv_heads = kv_heads.value_or(shape.heads);
     if (!kv_heads && shape.heads > 0)
-      shape.assumptions.push_back(fmt::format("model.kv_heads is not given: taken as model.heads, {:g}", shape.heads));
+      shape.assumptions.push_back(fmt::format("model.kv_heads is not set; assumed model.heads, {:g}", shape.heads));
     const auto head_dim = in.positive("head_dim");
     shape.head_dim = head_dim.value_or(shape.heads > 0 ? shape.hidden_size / shape.heads : 0);
     if (!head_dim && shape.heads > 0)
-      shape.assumptions.push_back(fmt::format("model.head_dim is not given: taken as hidden_size ÷ heads, {:g}", shape.head_dim));
+      shape.assumptions.push_back(fmt::format("model.head_dim is not set; assumed hidden_size ÷ heads, {:g}", shape.head_dim));
     return;
   }
   MlaShape mla;
@@ -101,7 +101,7 @@ void read_moe(const Attributes& in, LlmShape& shape) {
   if (moe.experts_per_token == 0) shape.missing.push_back("model.experts_per_token");
   const auto size = in.positive("moe_intermediate_size");
   moe.intermediate_size = size.value_or(shape.intermediate_size);
-  if (!size) shape.assumptions.push_back("model.moe_intermediate_size is not given: an expert is as wide as intermediate_size");
+  if (!size) shape.assumptions.push_back("model.moe_intermediate_size is not set; assumed intermediate_size");
   moe.shared_intermediate_size =
       in.positive("shared_intermediate_size").value_or(in.number("shared_experts").value_or(0) * moe.intermediate_size);
   moe.layers = moe_layers(shape.layers, in.number("first_dense_layers").value_or(0), in.positive("moe_layer_freq").value_or(1));
@@ -138,7 +138,7 @@ void read_dtypes(const Attributes& in, LlmShape& shape) {
   if (!shape.kv_dtype.empty() || shape.weight_dtype.empty()) return;
   const bool wide = std::find(kComputed.begin(), kComputed.end(), shape.compute_dtype) != kComputed.end();
   shape.kv_dtype = wide ? shape.compute_dtype : "bf16";
-  if (!wide) shape.assumptions.push_back("model.kv_dtype is not given: keys and values taken as bf16");
+  if (!wide) shape.assumptions.push_back("model.kv_dtype is not set; assumed bf16");
 }
 
 void read_run(const Attributes& in, LlmShape& shape) {
@@ -157,7 +157,7 @@ void check_parameters(const Attributes& in, LlmShape& shape) {
   if (!said || !shape.missing.empty()) return;
   const double counted = count_parameters(shape).total;
   if (std::abs(counted - *said) > 0.05 * *said)
-    shape.assumptions.push_back(fmt::format("the model file contradicts itself: model.parameters is {:.4g}, its shape has {:.4g}", *said, counted));
+    shape.assumptions.push_back(fmt::format("the model file contradicts itself: model.parameters is {:.4g}, the shape gives {:.4g}", *said, counted));
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ LlmShape read_llm_shape(const std::map<std::string, std::string>& attributes) {
   const std::string mlp = in.text("mlp");
   shape.gated_mlp = mlp.empty() ? !has_plain_mlp(in.text("architecture")) : mlp != "plain";
   if (mlp.empty() && shape.missing.empty())
-    shape.assumptions.push_back(fmt::format("model.mlp is not given: taken as {}", shape.gated_mlp ? "gated" : "plain"));
+    shape.assumptions.push_back(fmt::format("model.mlp is not set; assumed {}", shape.gated_mlp ? "gated" : "plain"));
   shape.tied_embeddings = in.text("tied_embeddings") == "true";
   read_attention(in, shape);
   read_moe(in, shape);

@@ -13,7 +13,7 @@
 namespace nl::analysis {
 namespace {
 
-constexpr const char* kHowToCount = "the preset profiling/ncu/roofline asks for them";
+constexpr const char* kHowToCount = "the preset profiling/ncu/roofline measures them";
 
 // Why a launch has no point → how many, and the first of them.
 class LeftOut {
@@ -25,7 +25,7 @@ class LeftOut {
   std::vector<std::string> notes() const {
     std::vector<std::string> out;
     for (const auto& [why, launches] : reasons_)
-      out.push_back(fmt::format("{} {} left out, the first of {}: {}", launches.first, launches.first == 1 ? "launch" : "launches", launches.second, why));
+      out.push_back(fmt::format("{} {} left out, first {}: {}", launches.first, launches.first == 1 ? "launch" : "launches", launches.second, why));
     return out;
   }
 
@@ -41,18 +41,18 @@ std::optional<double> dram_bytes(const NcuSample& sample) {
 }
 
 const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std::optional<double> bytes) {
-  static const std::string kTensor = fmt::format("its tensor operations were not counted (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
+  static const std::string kTensor = fmt::format("its tensor operations were not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
   static const std::string kVector =
-      fmt::format("its FLOPs were not counted (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
+      fmt::format("its FLOPs were not measured (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
   static const std::string kUnknownTensor =
-      fmt::format("whether it uses tensor cores was not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
+      fmt::format("its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
   if (!flops.tensor_counted && sample.tensor_pct && *sample.tensor_pct > 0) return kTensor.c_str();
   if (!flops.vector_counted && !(flops.tensor_counted && flops.total() > 0)) return kVector.c_str();
   if (!flops.tensor_counted && !sample.tensor_pct) return kUnknownTensor.c_str();
-  if (flops.total() <= 0) return "it does no floating-point work";
+  if (flops.total() <= 0) return "it has no floating-point work";
   if (!sample.ncu_duration_ns || *sample.ncu_duration_ns <= 0) return "its duration was not measured (gpu__time_duration.sum)";
   if (!bytes) return "its DRAM traffic was not measured (dram__bytes_read.sum, dram__bytes_write.sum)";
-  if (*bytes <= 0) return "it moved no byte from or to DRAM, so that it has no intensity";
+  if (*bytes <= 0) return "it moved no bytes from or to DRAM";
   return nullptr;
 }
 

@@ -177,11 +177,11 @@ TokenWindow decode_window(const LlmShape& shape, double batch, double prompt, do
 
 std::vector<std::string> decoder_assumptions(const LlmShape& shape) {
   std::vector<std::string> said;
-  said.push_back("weights are read once a pass, the least there is; activations are taken to stay on the chip");
-  if (shape.mla) said.push_back("latent attention: decode counted in its absorbed form over the compressed cache, prefill in the expanded one");
-  if (shape.moe) said.push_back("experts read a pass: min(T·topk, experts), as if no two tokens shared one before all are in use");
+  said.push_back("lower bound: weights are read once per pass, activations stay on the chip");
+  if (shape.mla) said.push_back("latent attention: decode counts the absorbed form over the compressed cache, prefill the expanded form");
+  if (shape.moe) said.push_back("experts read per pass: min(T·topk, experts)");
   if (shape.tensor_parallel > 1)
-    said.push_back(fmt::format("counted for one of {:.10g} GPUs: 1/{:.10g} of the products, {}", shape.tensor_parallel, shape.tensor_parallel,
+    said.push_back(fmt::format("per GPU, of {:.10g}: 1/{:.10g} of the products, {}", shape.tensor_parallel, shape.tensor_parallel,
                                shape.mla ? "and the whole compressed cache" : "and the cache of its key/value heads"));
   return said;
 }
@@ -203,11 +203,11 @@ StageWork prefill_work(const LlmShape& shape, double batch, double prompt) {
                            .cached = false,
                            .logit_tokens = shape.all_prefill_logits ? batch * prompt : batch};
   StageWork work{DecoderTerms(shape, window).terms(), {}};
-  work.assumptions = {fmt::format("a prompt of {:.10g} tokens at batch {:.10g}, from an empty cache", prompt, batch),
-                      "causal attention counted exactly: ΣC = T(T+1)/2 a sequence (tools that count T² show about twice as much)",
-                      shape.all_prefill_logits ? "the output head runs over every token of the prompt (model.prefill_logits)"
-                                               : "the output head runs over the last token of each sequence",
-                      "the prompt's keys and values are counted as written, not as read again"};
+  work.assumptions = {fmt::format("prompt of {:.10g} tokens at batch {:.10g}, empty cache", prompt, batch),
+                      "causal attention is exact: ΣC = T(T+1)/2 per sequence (tools that count T² show about twice as much)",
+                      shape.all_prefill_logits ? "the output head runs for every token of the prompt (model.prefill_logits)"
+                                               : "the output head runs for the last token of each sequence",
+                      "keys and values of the prompt are written once and not read again"};
   for (auto& each : decoder_assumptions(shape)) work.assumptions.push_back(std::move(each));
   return work;
 }
@@ -225,7 +225,7 @@ StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, d
     *field /= steps;
   StageWork work{DecoderTerms(shape, window).terms(), decoder_assumptions(shape)};
   work.assumptions.insert(work.assumptions.begin(),
-                          fmt::format("the mean of {:.10g} steps at batch {:.10g}: one token a sequence, after {:.10g} tokens of prompt and on average "
+                          fmt::format("mean of {:.10g} steps at batch {:.10g}: one token per sequence, after {:.10g} tokens of prompt and on average "
                                       "{:.10g} more", steps, batch, prompt, (steps + 1) / 2));
   return work;
 }

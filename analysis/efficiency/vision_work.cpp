@@ -21,8 +21,8 @@ StageWork vision_work(const LlmShape& shape, double batch) {
                         4 * D * T * vision.patches * L, 0});
   work.terms.push_back(product(vision.gated_mlp ? "vision feed-forward, gated" : "vision feed-forward", mlp * L,
                                fmt::format("{0}·T·D·I·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}", vision.gated_mlp ? 6 : 4, T, D, vision.intermediate_size, L)));
-  work.assumptions = {fmt::format("{:.10g} images of {:.10g} patches, each patch seeing all of its image", batch * vision.images, vision.patches)};
-  if (shape.tensor_parallel > 1) work.assumptions.push_back("the vision tower is taken to run whole on each GPU");
+  work.assumptions = {fmt::format("{:.10g} images of {:.10g} patches; each patch attends to its whole image", batch * vision.images, vision.patches)};
+  if (shape.tensor_parallel > 1) work.assumptions.push_back("each GPU runs the whole vision tower");
   return work;
 }
 

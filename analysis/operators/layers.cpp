@@ -19,7 +19,7 @@ constexpr std::size_t kMaxLayers = 2000;
 constexpr std::size_t kTopKernels = 5;
 constexpr std::string_view kRoot = "(model)";
 constexpr const char* kNothing =
-    "the capture holds no ranges of the domain LLM.layers: call watch_modules(model) of nl_stage_nvtx in the workload, "
+    "the capture has no ranges of the domain LLM.layers; call watch_modules(model) of nl_stage_nvtx in the workload, "
     "or open nl::nvtx::Layer in its layers";
 
 // The layer's range name without its domain; empty where it is none.
@@ -97,8 +97,8 @@ std::string note_of(const Layers& layers) {
   if (layers.items.groups > kMaxLayers)
     note = fmt::format("{} layers in the capture; the {} with the most time are listed", layers.items.groups, kMaxLayers);
   if (layers.items.left_out > 0)
-    note += fmt::format("{}{} layer ranges were never closed, or closed by another thread, and are left out",
-                        note.empty() ? "" : "; ", layers.items.left_out);
+    note += fmt::format("{}{} left out: never closed, or closed by another thread", note.empty() ? "" : "; ",
+                        layers.items.left_out == 1 ? "1 layer range is" : fmt::format("{} layer ranges are", layers.items.left_out));
   return note;
 }
 

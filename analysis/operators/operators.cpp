@@ -18,7 +18,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr const char* kNothing =
-    "the capture holds no ranges of operators: capture PyTorch's with --set nsys.pytorch=autograd-shapes-nvtx, mark your own "
+    "the capture has no operator ranges; capture PyTorch's with --set nsys.pytorch=autograd-shapes-nvtx, mark your own "
     "with op() of nl_stage_nvtx or nl::nvtx::Operator, or import a torch.profiler trace with --kineto";
 
 constexpr std::size_t kLongestShape = 200;
@@ -199,7 +199,7 @@ void add_operator_table_from(const Trace& other, const std::string& source, cons
   auto tables = tables_of(other, options);
   const auto own = std::find_if(tables.begin(), tables.end(), [&](const OperatorTable& table) { return table.source == source; });
   OperatorTable table = own != tables.end() ? std::move(*own) : tables.empty() ? OperatorTable{} : std::move(tables.front());
-  if (tables.empty()) table.note = "the file holds no operators";
+  if (tables.empty()) table.note = "the file has no operators";
   table.source = source;
   table.file = file;
   run.operators.push_back(std::move(table));

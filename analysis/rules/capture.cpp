@@ -8,16 +8,16 @@ namespace {
 const char* words(Capture capture) {
   switch (capture) {
     case Capture::kAlways: return "";
-    case Capture::kStages: return "NVTX ranges prefill and decode_all of the domain LLM around the phases (docs/capture.md)";
-    case Capture::kCuda: return "a trace of CUDA by nsys or the collector";
-    case Capture::kNcu: return "counters of the kernels by ncu or the collector";
-    case Capture::kOperators: return "PyTorch's operators as ranges";
-    case Capture::kModel: return "the model's shape and the numbers of tokens, and a GPU whose peaks are known";
-    case Capture::kBare: return "passes without a profiler beside the traced ones";
-    case Capture::kNvml: return "samples of power and clocks by NVML";
-    case Capture::kIterations: return "at least three iterations, two of them after warm-up";
-    case Capture::kCounters: return "the stages' counters, which the collector measures through CUPTI";
-    case Capture::kSampling: return "samples of the GPU's activity, which the collector takes beside its trace";
+    case Capture::kStages: return "NVTX ranges prefill and decode_all of the domain LLM (docs/capture.md)";
+    case Capture::kCuda: return "a CUDA trace (nsys or the collector)";
+    case Capture::kNcu: return "kernel counters (ncu or the collector)";
+    case Capture::kOperators: return "operator ranges of PyTorch";
+    case Capture::kModel: return "the model shape, token counts and a GPU with known peaks";
+    case Capture::kBare: return "unprofiled runs";
+    case Capture::kNvml: return "power and clock samples (NVML)";
+    case Capture::kIterations: return "three iterations or more, two of them after warm-up";
+    case Capture::kCounters: return "stage counters (collector, CUPTI)";
+    case Capture::kSampling: return "GPU activity samples (collector)";
   }
   return "";
 }

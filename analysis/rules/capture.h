@@ -10,7 +10,7 @@ namespace nl::analysis::rules {
 // As docs/rules.md calls it: "ncu", "model" …
 std::string_view capture_word(Capture capture);
 
-// "needs counters of the kernels by ncu or the collector, and the model's shape"
+// "needs kernel counters (ncu or the collector), and the model's shape"
 std::string capture_reason(const std::set<Capture>& captures);
 
 // The command that would capture them: nl-stage run with the workload's own command behind it.

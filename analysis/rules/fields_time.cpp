@@ -93,7 +93,7 @@ void add_calls(std::vector<Field>& fields) {
   add("graph_launches", Unit::kCount, "of them, launches of CUDA graphs", done<&A::graph_launches>);
   add("graph_kernel_share", Unit::kShare, "kernels that are nodes of CUDA graphs ÷ `kernels`",
       done_share<&A::graph_kernels, &A::kernels>);
-  add("graph_runs", Unit::kCount, "CUDA graphs traced as a whole, without their kernels", done<&A::graph_runs>);
+  add("graph_runs", Unit::kCount, "CUDA graphs captured at graph level, without their kernels", done<&A::graph_runs>);
   add("sync_calls", Unit::kCount, "calls that wait for the GPU, blocking copies among them", done<&A::sync_calls>);
   add("sync_call_time", Unit::kTime, "host time inside them; the GPU may be busy meanwhile", done<&A::sync_call_ns>);
   add("streams", Unit::kCount, "GPU queues with work", done<&A::streams_used>);

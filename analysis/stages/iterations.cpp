@@ -72,7 +72,7 @@ constexpr std::size_t kThreadsInRule = 4;
 
 void mark_warmup(const Trace& trace, const WarmupRule& rule, IterationPlan& plan) {
   if (plan.spans.empty()) {
-    plan.rule = "the capture has no closed stage ranges: there are no iterations to tell apart";
+    plan.rule = "no iterations: the capture has no closed stage ranges";
     return;
   }
   plan.rule = warmup_rule_text(rule);

@@ -49,7 +49,7 @@ class TokenTimeline {
     if (!marked) return;
     now = marked;
     if (!configured || *configured == *marked || !contradicted_.emplace(what, true).second) return;
-    notes.push_back(fmt::format("the workload's marks say {} {}, the model's configuration {}: the marks are used",
+    notes.push_back(fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used",
                                 what, *marked, *configured));
   }
 
@@ -91,7 +91,7 @@ class LatencyFigures {
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
-      latency_.notes.emplace_back("the capture has no closed stage ranges: nothing can be said about latency");
+      latency_.notes.emplace_back("no latency: the capture has no closed stage ranges");
       return std::move(latency_);
     }
     fill_tokens(stages);
@@ -101,8 +101,8 @@ class LatencyFigures {
     if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
     if (batch_unknown_)
       latency_.notes.emplace_back(
-          "the batch is not known: tokens and tokens/s are those of one sequence; set batch in the "
-          "model's configuration, or mark \"tokens batch=N\" in the domain LLM");
+          "the batch size is not known, so tokens and tokens/s are per sequence; set model.batch_size, "
+          "or mark \"tokens batch=N\" in the domain LLM");
     return std::move(latency_);
   }
 
@@ -113,8 +113,8 @@ class LatencyFigures {
     if (found == 0) return configured.value_or(0);
     if (configured && *configured != found && !std::exchange(steps_noted_, true))
       latency_.notes.push_back(
-          fmt::format("the model's configuration says {} decode tokens, the capture has {} decode steps in "
-                      "a window: the capture's are used",
+          fmt::format("the model configuration says {} decode tokens, the capture has {} decode steps per "
+                      "window; the capture's number is used",
                       *configured, found));
     return found;
   }
@@ -158,8 +158,8 @@ class LatencyFigures {
     }
     if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
       latency_.notes.emplace_back(
-          "the prompt's length is not known: prefill has no tokens/s; set prompt_tokens in the model's "
-          "configuration, or mark \"tokens prompt=N\" in the domain LLM");
+          "the prompt length is not known, so prefill has no tokens/s; set model.prompt_tokens, "
+          "or mark \"tokens prompt=N\" in the domain LLM");
   }
 
   // The first token is there when the prompt has been worked on: at the end of the last prefill before decoding.
@@ -179,7 +179,7 @@ class LatencyFigures {
     for (std::size_t i = 0; i < iterations.size(); ++i)
       if (iterations[i].prefill_end_ns) times.push_back(*iterations[i].prefill_end_ns - plan_.spans[i].start_ns);
     if (times.empty())
-      latency_.notes.emplace_back("no prefill was measured: the time to the first token is not known");
+      latency_.notes.emplace_back("no TTFT: no prefill was measured");
     else
       latency_.ttft = summarise_times(times);
   }
@@ -197,9 +197,9 @@ class LatencyFigures {
       latency_.tpot = summarise_times(times);
     else
       latency_.notes.emplace_back(
-          decoded ? "decode has no steps: the time per output token is not known; mark each with a range "
-                    "decode_step, or set decode_tokens in the model's configuration"
-                  : "no decode was measured: the time per output token is not known");
+          decoded ? "no TPOT: decode has no steps; mark each step with a range decode_step, or set "
+                    "model.decode_tokens"
+                  : "no TPOT: no decode was measured");
   }
 
   // Over the time in which any measured iteration runs, so that requests of several threads add up.
@@ -216,7 +216,7 @@ class LatencyFigures {
     if (tokens <= 0 || covered.total_ns() <= 0) return;
     latency_.output_tokens_per_s = tokens * 1e9 / static_cast<double>(covered.total_ns());
     latency_.notes.emplace_back(
-        "output tokens are those of the decode steps; the one that prefill yields is not counted");
+        "output tokens are counted in decode; the token that prefill yields is not counted");
   }
 
   const IterationPlan& plan_;

@@ -36,7 +36,7 @@ std::optional<TimelineScene> median_iteration(const Trace& trace, const Iteratio
                        process_slot_of_thread(trace, chosen.thread),
                        chosen.thread,
                        fmt::format("iteration {} of {}, {}", before + 1, plan.spans.size(),
-                                   measured.size() == 1 ? "the only measured one" : "the median one")};
+                                   measured.size() == 1 ? "the only one measured" : "the median")};
 }
 
 std::optional<TimelineScene> whole_capture(const Trace& trace) {
@@ -51,11 +51,11 @@ std::optional<TimelineScene> whole_capture(const Trace& trace) {
   if (first >= last)
     for (const Range& range : trace.ranges) widen(range.start_ns, range.end_ns);
   if (first >= last) return std::nullopt;
-  TimelineScene scene{{first, last}, kNone, kNone, "the whole capture: it has no closed stage ranges"};
+  TimelineScene scene{{first, last}, kNone, kNone, "the whole capture, because it has no closed stage ranges"};
   if (last - first > kLongestWithoutStagesNs) {
     const Ns from = first + (last - first - kLongestWithoutStagesNs) / 2;
     scene.view = {from, from + kLongestWithoutStagesNs};
-    scene.what = fmt::format("{} ms in the middle of the capture: it has no closed stage ranges",
+    scene.what = fmt::format("{} ms in the middle of the capture, because it has no closed stage ranges",
                              kLongestWithoutStagesNs / 1'000'000);
   }
   return scene;

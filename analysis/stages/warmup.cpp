@@ -38,13 +38,13 @@ WarmupVerdict judge_auto(const std::vector<Ns>& walls, double factor) {
   while (verdict.warmup<most&& static_cast<double>(walls[verdict.warmup])> factor * medians[verdict.warmup + 1])
     ++verdict.warmup;
   if (walls.size() < 2) {
-    verdict.why = "with one iteration nothing can be told, it is measured";
+    verdict.why = "the only iteration is measured";
   } else if (verdict.warmup == 0) {
-    verdict.why = fmt::format("none of {} (the first took {:.3f} ms, the others {:.3f} ms at the median)", walls.size(),
+    verdict.why = fmt::format("none of {} (first {:.3f} ms, median of the others {:.3f} ms)", walls.size(),
                               ms(static_cast<double>(walls[0])), ms(medians[1]));
   } else {
     verdict.why =
-        fmt::format("{} of {} (the first took {:.3f} ms, the measured ones {:.3f} ms at the median)", verdict.warmup,
+        fmt::format("{} of {} (first {:.3f} ms, median of the measured {:.3f} ms)", verdict.warmup,
                     walls.size(), ms(static_cast<double>(walls[0])), ms(medians[verdict.warmup]));
   }
   return verdict;
@@ -54,7 +54,7 @@ WarmupVerdict judge_count(const std::vector<Ns>& walls, std::uint64_t count) {
   WarmupVerdict verdict;
   verdict.warmup = static_cast<std::size_t>(std::min<std::uint64_t>(count, walls.size() - 1));
   verdict.why = fmt::format("{} of {}", verdict.warmup, walls.size());
-  if (verdict.warmup < count) verdict.why += ", so that one is left to measure";
+  if (verdict.warmup < count) verdict.why += ", because one must be measured";
   return verdict;
 }
 
@@ -62,13 +62,13 @@ WarmupVerdict judge_count(const std::vector<Ns>& walls, std::uint64_t count) {
 
 std::string warmup_rule_text(const WarmupRule& rule) {
   switch (rule.mode) {
-    case WarmupRule::Mode::kNone: return "by configuration no iteration is warm-up";
+    case WarmupRule::Mode::kNone: return "the configuration sets no warm-up";
     case WarmupRule::Mode::kCount:
-      return fmt::format("by configuration the first {} iterations are warm-up", rule.count);
+      return fmt::format("the configuration sets the first {} iterations as warm-up", rule.count);
     case WarmupRule::Mode::kAuto: break;
   }
   return fmt::format(
-      "leading iterations longer than {:g} × the median of those after them are warm-up, at most half of them",
+      "leading iterations longer than {:g} × the median of the later ones are warm-up, at most half of all",
       rule.factor);
 }
 

@@ -68,12 +68,12 @@ StatTable make_stats_report(const Trace& trace, std::string_view name) {
       if (table.missing.empty() && !need.there(trace)) table.missing = need.otherwise;
     if (table.missing.empty()) table = report.make(trace);
     if (table.missing.empty() && table.rows.empty())
-      table.missing = "the capture could have recorded this, but there was nothing to record";
+      table.missing = "the capture covers this, but nothing happened";
     table.report = report.name;
     table.title = report.title;
     return table;
   }
-  throw Error(ErrorKind::kUsage, fmt::format("there is no report named {}", name), {},
+  throw Error(ErrorKind::kUsage, fmt::format("unknown report {}", name), {},
               fmt::format("the reports are {}", fmt::join(stats_report_names(), ", ")));
 }
 

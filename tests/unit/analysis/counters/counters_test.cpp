@@ -75,7 +75,7 @@ TEST_CASE("a report without windows leaves the stages as they were, and tells it
 TEST_CASE("counters of a range that is no stage of the trace are mentioned") {
   Run run = run_with({"prefill"});
   apply_stage_counters(report_of({window("LLM", "load", 0, {{kTime, 100}})}), run);
-  CHECK(run.import_stats.notes == std::vector<std::string>{"counters were measured for load, which is no stage of the trace"});
+  CHECK(run.import_stats.notes == std::vector<std::string>{"counters measured for load match no stage of the trace"});
 }
 
 TEST_CASE("sums are for one window, percentages over all of them by their weight") {
@@ -186,10 +186,10 @@ TEST_CASE("warm-up windows are left out by their number, where others remain") {
   apply_stage_counters(report_of({cold(0), cold(1)}), run);
   CHECK(run.stages[0].counters->windows == 2);
   CHECK(run.stages[0].counters->duration_ns == 1000);
-  CHECK(run.stages[0].counters->note == "only windows that the trace takes for warm-up were measured");
+  CHECK(run.stages[0].counters->note == "only warm-up windows were measured");
   apply_stage_counters(report_of({cold(1, 2)}), run);  // one of them is warm-up, and cannot be told apart
   CHECK(run.stages[0].counters->windows == 2);
-  CHECK(run.stages[0].counters->note == "windows that the trace takes for warm-up were measured together with later ones");
+  CHECK(run.stages[0].counters->note == "warm-up windows were measured together with later ones");
 }
 
 TEST_CASE("rules can ask for a stage's counters and samples, and learn where they stand") {

@@ -62,7 +62,7 @@ TEST_CASE("an unknown GPU's peaks are derived from its SMs and its clock, and ma
   gpu.bandwidth_bytes_per_s = 5000000000000;
   const auto peaks = nl::analysis::device_peaks(gpu, kTable);
   CHECK(peaks.bytes_per_s == 5e12);
-  CHECK(peaks.source == "derived: 100 SMs × 2000 MHz × the FLOPs a clock of compute capability 9.0");
+  CHECK(peaks.source == "derived: 100 SMs × 2000 MHz × FLOPs per clock of compute capability 9.0");
 }
 
 TEST_CASE("where nothing can be derived there are no peaks, and the note says why") {
@@ -77,7 +77,7 @@ TEST_CASE("a slice of a card has not the card's peaks") {
   const auto slice = nl::analysis::device_peaks(device("NVIDIA H200 MIG 1g.18gb", 16, 1980, 9, 0), kTable);
   CHECK(slice.flops_per_s.empty());
   CHECK_FALSE(slice.bytes_per_s);
-  CHECK(slice.notes.at(0).find("is a slice of a card") != std::string::npos);
+  CHECK(slice.notes.at(0).find("it is a slice of a GPU") != std::string::npos);
   auto table = kTable;
   table.push_back({"slice", {"H200 MIG 1g.18gb"}, {{"bf16", 120e12}}, 0.6e12, {}, "mine.yaml"});
   CHECK(nl::analysis::device_peaks(device("NVIDIA H200 MIG 1g.18gb", 16, 1980, 9, 0), table).flops_per_s.at("bf16") == 120e12);

@@ -25,7 +25,7 @@ TEST_CASE("what is not said is assumed aloud, or missing") {
   CHECK(bare.head_dim == 64);
   CHECK(bare.gated_mlp);
   REQUIRE(bare.assumptions.size() == 3);
-  CHECK(bare.assumptions[1] == "model.kv_heads is not given: taken as model.heads, 8");
+  CHECK(bare.assumptions[1] == "model.kv_heads is not set; assumed model.heads, 8");
   const auto nothing = nl::analysis::read_llm_shape({});
   CHECK(nothing.missing ==
         std::vector<std::string>{"model.layers", "model.hidden_size", "model.heads", "model.intermediate_size", "model.vocab_size"});
@@ -41,7 +41,7 @@ TEST_CASE("a value that is no number is left out and named") {
     INFO(bad);
     CHECK(shape.missing == std::vector<std::string>{"model.layers"});
     REQUIRE(shape.assumptions.size() == 1);
-    CHECK(shape.assumptions[0] == std::string("model.layers is '") + bad + "', which is no number: left out");
+    CHECK(shape.assumptions[0] == std::string("model.layers is '") + bad + "', which is not a number; ignored");
   }
 }
 
@@ -74,6 +74,6 @@ TEST_CASE("types: weights, products, cache") {
 TEST_CASE("a shape that has not the parameters it claims is called so") {
   const auto wrong = nl::analysis::read_llm_shape(with(llama_8b(), {{"parameters", "70000000000"}}));
   REQUIRE(wrong.assumptions.size() == 1);
-  CHECK(wrong.assumptions[0] == "the model file contradicts itself: model.parameters is 7e+10, its shape has 8.03e+09");
+  CHECK(wrong.assumptions[0] == "the model file contradicts itself: model.parameters is 7e+10, the shape gives 8.03e+09");
   CHECK(nl::analysis::read_llm_shape(with(llama_8b(), {{"parameters", "8030261248"}})).assumptions.empty());
 }

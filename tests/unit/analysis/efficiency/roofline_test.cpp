@@ -84,9 +84,9 @@ TEST_CASE("a launch without what a point needs is left out, with the metrics to 
   std::string all;
   for (const auto& note : run.roofline.notes) all += note + "\n";
   INFO(all);
-  CHECK(all.find("2 launches left out, the first of gemm: its tensor operations were not counted (sm__ops_path_tensor_src_*.sum") != std::string::npos);
-  CHECK(all.find("its FLOPs were not counted") != std::string::npos);
-  CHECK(all.find("it does no floating-point work") != std::string::npos);
+  CHECK(all.find("2 launches left out, first gemm: its tensor operations were not measured (sm__ops_path_tensor_src_*.sum") != std::string::npos);
+  CHECK(all.find("its FLOPs were not measured") != std::string::npos);
+  CHECK(all.find("it has no floating-point work") != std::string::npos);
   CHECK(all.find("gpu__time_duration.sum") != std::string::npos);
   CHECK(all.find("dram__bytes_read.sum") != std::string::npos);
   CHECK(all.find("it moved no byte") != std::string::npos);
@@ -127,7 +127,7 @@ TEST_CASE("a real ncu report: what was counted gets a point, what was not is exp
   for (const auto& note : run.roofline.notes) notes += note + "\n";
   INFO(notes);
   // The decode's launches were taken with the roofline set, the prefill's GEMMs with the basic one.
-  CHECK(notes.find("its tensor operations were not counted") != std::string::npos);
+  CHECK(notes.find("its tensor operations were not measured") != std::string::npos);
   bool found = false;
   for (const auto& point : run.roofline.points) {
     CHECK(point.flops > 0);

@@ -60,11 +60,11 @@ TEST_CASE("warm-up is what leads and takes longer, and at most half") {
   CHECK(iterations_of({400, 100}).run().iterations.warmup == 1);
 }
 
-TEST_CASE("with one iteration nothing can be told, and the rule says so") {
+TEST_CASE("with the only iteration is measured, and the rule says so") {
   const auto run = iterations_of({400}).run();
   CHECK(run.iterations.count == 1);
   CHECK(run.iterations.warmup == 0);
-  CHECK(run.iterations.rule.find("one iteration nothing can be told") != std::string::npos);
+  CHECK(run.iterations.rule.find("the only iteration is measured") != std::string::npos);
   CHECK(stage(run, "prefill").wall.count == 1);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("warm-up by configuration") {
   const auto all = run_with(b, Mode::kCount, 9);
   CHECK(all.iterations.warmup == 3);
   CHECK(all.iterations.rule.find("the first 9 iterations") != std::string::npos);
-  CHECK(all.iterations.rule.find("one is left to measure") != std::string::npos);
+  CHECK(all.iterations.rule.find("because one must be measured") != std::string::npos);
   nl::analysis::SummaryOptions strict;
   strict.warmup.factor = 5;
   CHECK(iterations_of({400, 100, 100}).run(strict).iterations.warmup == 0);

@@ -46,21 +46,21 @@ TEST_CASE("latency and tokens where all is known") {
   CHECK(*stage(run, "decode_step").tokens_per_window == 2);
   CHECK(*stage(run, "decode").tokens_per_window == 8);
   CHECK(run.latency.notes.size() == 1);
-  CHECK(noted(run, "the one that prefill yields is not counted"));
+  CHECK(noted(run, "the token that prefill yields is not counted"));
 }
 
 TEST_CASE("without a batch the figures are those of one sequence, and say so") {
   const auto run = run_with(generation(), {});
   CHECK(*stage(run, "decode").tokens_per_window == 4);
   CHECK_FALSE(stage(run, "prefill").tokens_per_window);
-  CHECK(noted(run, "batch is not known"));
+  CHECK(noted(run, "batch size is not known"));
   CHECK_FALSE(run.latency.batch);
-  CHECK(noted(run, "prompt's length is not known"));
+  CHECK(noted(run, "prompt length is not known"));
 }
 
 TEST_CASE("a model file that contradicts the trace") {
   const auto run = run_with(generation(), {1, 16, 64});
-  CHECK(noted(run, "configuration says 64 decode tokens, the capture has 4 decode steps"));
+  CHECK(noted(run, "configuration says 64 decode tokens, the capture has 4 decode steps per window"));
   CHECK(run.latency.tpot->mean_ns == 100);
   CHECK(*stage(run, "decode").tokens_per_window == 4);
 }
@@ -83,8 +83,8 @@ TEST_CASE("the workload's marks go before the configuration") {
   CHECK(*stage(run, "prefill").tokens_per_window == (4 * 32 + 4 * 8) / 2.0);
   CHECK(*run.latency.batch == 4);
   CHECK(*stage(run, "decode_step").tokens_per_window == 4);
-  CHECK(noted(run, "marks say batch 4, the model's configuration 2"));
-  CHECK(noted(run, "marks say prompt tokens 32, the model's configuration 16"));
+  CHECK(noted(run, "marks batch 4, the model configuration says 2"));
+  CHECK(noted(run, "marks prompt tokens 32, the model configuration says 16"));
 }
 
 TEST_CASE("a mark speaks for its own process only") {

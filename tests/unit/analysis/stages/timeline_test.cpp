@@ -55,7 +55,7 @@ TEST_CASE("the median iteration, lane by lane") {
   const auto& timeline = *run.timeline;
   CHECK(timeline.start_ns == 1000);
   CHECK(timeline.end_ns == 1320);
-  CHECK(timeline.what == "iteration 2 of 3, the median one");
+  CHECK(timeline.what == "iteration 2 of 3, the median");
   CHECK(check_slices(timeline) == 3 + 1 + 2 + 1 + 2);
   CHECK(timeline.lanes.size() == 6);
   const auto& stages = lane(timeline, "ranges", 0);
@@ -117,7 +117,7 @@ TEST_CASE("the timeline of a real capture") {
   nl::Run run;
   nl::analysis::summarise(trace, {}, run);
   const auto& timeline = *run.timeline;
-  CHECK(timeline.what == "iteration 2 of 2, the only measured one");
+  CHECK(timeline.what == "iteration 2 of 2, the only one measured");
   CHECK(check_slices(timeline) <= nl::analysis::kMaxTimelineSlices);
   CHECK(lane(timeline, "ranges", 0).slices.size() == 2);  // prefill, decode_all
   CHECK(lane(timeline, "ranges", 1).slices.size() == 8);  // the steps

@@ -39,36 +39,36 @@ int import(const Flags& flags) {
 
 void add_import(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* verb = app.add_subcommand("import", "Make the same bundle from captures that were made elsewhere");
-  verb->add_option("--nsys", flags->nsys, "nsys' SQLite export, or its .nsys-rep where nsys is here to export it")
+  CLI::App* verb = app.add_subcommand("import", "Make a bundle from captures made elsewhere");
+  verb->add_option("--nsys", flags->nsys, "SQLite export of nsys, or a .nsys-rep (needs nsys)")
       ->type_name("FILE");
-  verb->add_option("--ncu", flags->ncu, "ncu's CSV (raw or details page), or its .ncu-rep where ncu is here")
+  verb->add_option("--ncu", flags->ncu, "CSV of ncu (raw or details page), or a .ncu-rep (needs ncu)")
       ->type_name("FILE");
-  verb->add_option("--collector", flags->collector, "files that nl-stage's own collector wrote")->type_name("FILE");
+  verb->add_option("--collector", flags->collector, "trace files of the collector")->type_name("FILE");
   verb->add_option("--counters", flags->counters,
-                   "files of the collector's counter passes (counters/*/*.nltrace): joined to the capture, as --ncu is")
+                   "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is")
       ->type_name("FILE");
-  verb->add_option("--kineto", flags->kineto, "torch.profiler's trace: alone it is the capture, beside --nsys its operators")
+  verb->add_option("--kineto", flags->kineto, "trace of torch.profiler: the capture, or beside --nsys its operators")
       ->type_name("FILE");
-  verb->add_option("--ort", flags->ort, "ONNX Runtime's profile: operators")->type_name("FILE");
-  verb->add_option("--trtexec", flags->trtexec, "trtexec's --exportProfile, and after it its --exportLayerInfo if there is one")
+  verb->add_option("--ort", flags->ort, "profile of ONNX Runtime: operators")->type_name("FILE");
+  verb->add_option("--trtexec", flags->trtexec, "--exportProfile file of trtexec, then its --exportLayerInfo file if there is one")
       ->type_name("FILE")
       ->expected(1, 2);
-  verb->add_option("--rules", flags->rules, "more rules for the findings; may be repeated")->type_name("FILE");
-  verb->add_option("--out", flags->out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
+  verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->type_name("FILE");
+  verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
-  verb->add_option("--name", flags->name, "names the bundle");
-  verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts");
+  verb->add_option("--name", flags->name, "name of the bundle");
+  verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts are used");
   verb->add_option("--model", flags->model,
-                   "model file, a shipped one's name (llama-3.1-8b, generic …), or a Hugging Face config.json");
-  verb->add_option("--set", flags->sets, "set one key; may be repeated")
+                   "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json");
+  verb->add_option("--set", flags->sets, "set one key; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  verb->add_flag("--copy", flags->copy, "also put a copy of the export into the bundle, its environment blanked");
+  verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
   verb->footer(
-      "The files given are not changed; the bundle names them with their sha256.\n"
+      "The given files are not changed. The bundle lists them with their sha256.\n"
       "Examples:\n"
       "  nl-stage import --nsys run.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"

@@ -44,9 +44,9 @@ int print_plan(const PlanFlags& flags) {
 
 void add_plan(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<PlanFlags>();
-  CLI::App* verb = app.add_subcommand("plan", "Print the exact command of every pass, and start none");
+  CLI::App* verb = app.add_subcommand("plan", "Print the exact command of every pass; start none");
   add_run_flags(*verb, *flags);
-  verb->add_flag("--json", flags->json, "as JSON");
+  verb->add_flag("--json", flags->json, "print JSON");
   verb->add_flag("--keys", flags->keys, "list every configuration key instead");
   verb->footer(
       "Examples:\n"

@@ -44,23 +44,23 @@ int report(const Flags& flags) {
 
 void add_report(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* verb = app.add_subcommand("report", "Render the reports of a bundle again, from its run.json alone");
+  CLI::App* verb = app.add_subcommand("report", "Render the reports of a bundle again, from run.json alone");
   verb->add_option("bundle", flags->bundle, "the bundle's folder, or its run.json")->type_name("BUNDLE")->required();
-  verb->add_option("--rules", flags->rules, "judge the findings anew, by the shipped rules and this file; may be repeated")
+  verb->add_option("--rules", flags->rules, "make the findings again, by the shipped rules and this file; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  verb->add_option("--out", flags->out, "write into this folder, absent or empty, instead of the bundle")->type_name("DIR");
+  verb->add_option("--out", flags->out, "write into this folder, new or empty, instead of the bundle")->type_name("DIR");
   verb->add_flag("--json", flags->json, "print {run_id, folder, files, findings, notes} on stdout");
   verb->footer(
-      "Writes report.md, report.html, stakeholder_summary.md, operators.md and kernels.md, and brings manifest.json up to\n"
-      "date; with --rules run.json too. Neither captures nor NVIDIA's tools are needed. Where the bundle has no\n"
-      "trace.pftrace, timeline.pftrace shows the one iteration that run.json holds.\n"
+      "Writes report.md, report.html, stakeholder_summary.md, operators.md and kernels.md, and updates manifest.json; with\n"
+      "--rules also run.json. It needs no captures and no NVIDIA tools. Where the bundle has no trace.pftrace,\n"
+      "timeline.pftrace shows the one iteration of run.json.\n"
       "Examples:\n"
       "  nl-stage report artifacts/runs/20250101-120000-llama-deep\n"
       "  nl-stage report run.json --out rendered\n"
       "  nl-stage report bundle --rules my_rules.yaml --json\n\n"
-      "The exit status is 3 where run.json is missing, damaged or newer than this nl-stage, 2 where a rule file is wrong,\n"
-      "8 where the files cannot be written.");
+      "The exit status is 3 if run.json is missing, damaged or newer than this nl-stage, 2 if a rule file is wrong,\n"
+      "8 if the files cannot be written.");
   verb->callback([flags, &action] { action = [flags] { return report(*flags); }; });
 }
 

@@ -46,17 +46,17 @@ int run(const Flags& flags) {
 void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb =
-      app.add_subcommand("run", "Profile a workload: trace it, then measure the kernels that matter; leaves one bundle");
+      app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
   add_run_flags(*verb, *flags);
-  verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass, and start none");
+  verb->add_flag("--dry-run", flags->dry_run, "print the exact command of every pass; start none");
   verb->add_flag("-q,--quiet", flags->quiet, "keep the workload's output in logs/ only");
   verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
   verb->add_flag("--keep-env", flags->keep_env, "leave the workload's environment in the exported SQLite");
   verb->footer(
-      "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input; where\n"
-      "one of them is missing, or with --config cupti, nl-stage's own collector traces and counts instead (CUPTI);\n"
-      "a deep run repeats it, unprofiled and traced, to tell what profiling costs (perturbation.*);\n"
-      "its output is forwarded to stderr. docs/exit-status.md lists the exit statuses.\n"
+      "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input. Where one\n"
+      "of them is missing, or with --config cupti, the collector traces and measures instead (CUPTI). A deep run repeats\n"
+      "the workload, unprofiled and traced, to measure the profiling overhead (perturbation.*). The output of the workload\n"
+      "goes to stderr. docs/exit-status.md lists the exit statuses.\n"
       "Examples:\n"
       "  nl-stage run --config deep -- python generate.py --model gpt2\n"
       "  nl-stage run --config cupti -- python generate.py --model gpt2\n"

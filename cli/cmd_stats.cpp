@@ -35,7 +35,7 @@ void check_reports(const std::vector<std::string>& reports) {
   for (const std::string& report : reports) {
     const auto& known = analysis::stats_report_names();
     if (std::find(known.begin(), known.end(), report) == known.end())
-      throw Error(ErrorKind::kUsage, fmt::format("there is no report named '{}'", report), "--report",
+      throw Error(ErrorKind::kUsage, fmt::format("unknown report '{}'", report), "--report",
                   fmt::format("the reports are {}", fmt::join(known, ", ")));
   }
 }
@@ -43,7 +43,7 @@ void check_reports(const std::vector<std::string>& reports) {
 void check_file(const std::string& file) {
   if (!file.ends_with(".nsys-rep") && !file.ends_with(".qdrep")) return;
   std::string exported = fs::path(file).replace_extension(".sqlite").string();
-  throw Error(ErrorKind::kInput, "stats reads the SQLite export of a report, not the report itself", file,
+  throw Error(ErrorKind::kInput, "stats reads the SQLite export of an nsys report, not the report itself", file,
               fmt::format("nsys export --type sqlite --output {} {}", exported, file));
 }
 
@@ -77,14 +77,14 @@ void write_file(const fs::path& path, const std::string& text) {
   if (out && !failed) return;
   std::error_code ignored;
   fs::remove(unfinished, ignored);
-  throw Error(ErrorKind::kOutput, "the report could not be written", path.string(),
+  throw Error(ErrorKind::kOutput, "the report cannot be written", path.string(),
               "check that the folder exists, is writable and has space");
 }
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Error(ErrorKind::kOutput, "the report could not be written to standard output", {},
-                "check the space behind it");
+    throw Error(ErrorKind::kOutput, "the report cannot be written to standard output", {},
+                "check the free space of its target");
 }
 
 void put(const StatTable& table, const StatsOptions& options, bool first) {
@@ -131,14 +131,14 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb =
       app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the SQLite export of a report");
   verb->add_option("file", options->file, "SQLite export of an nsys report")->type_name("FILE.sqlite")->required();
-  verb->add_option("-r,--report", options->reports, "Reports, separated by commas; all six where none is named")
+  verb->add_option("-r,--report", options->reports, "reports, separated by commas; default: all six")
       ->delimiter(',')
       ->type_name("NAME,...");
-  verb->add_option("-f,--format", options->format, "csv (byte for byte that of nsys 2025.3), json or table")
+  verb->add_option("-f,--format", options->format, "csv (byte for byte as nsys 2025.3), json or table")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
   verb->add_option("-o,--output", options->prefix,
-                   "Write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")
+                   "write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")
       ->type_name("PREFIX");
   verb->footer(
       fmt::format("Reports: {}\n\n"
@@ -147,7 +147,7 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
                   "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite > kernels.csv\n"
                   "  nl-stage stats --report nvtx_sum,nvtx_kern_sum --format table run.sqlite\n"
                   "  nl-stage stats -o summary run.sqlite\n\n"
-                  "The exit status is 3 where the capture has the data of none of the reports.",
+                  "The exit status is 3 if the capture has no data for any of the reports.",
                   fmt::join(analysis::stats_report_names(), ", ")));
   verb->callback([options, &action] { action = [options] { return stats(*options); }; });
 }

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file)) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "name a run.json, or a bundle's folder");
+  if (!stream || fs::is_directory(file)) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
@@ -48,11 +48,11 @@ int validate(const std::vector<std::string>& files) {
 
 void add_validate(CLI::App& app, std::function<int()>& action) {
   auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* verb = app.add_subcommand("validate", "Check run.json files against the schema that this nl-stage writes");
+  CLI::App* verb = app.add_subcommand("validate", "Check run.json files against their schema");
   verb->add_option("files", *files, "run.json files, or the folders of bundles")->type_name("FILE")->required();
   verb->footer(
-      "Each wrong file is named with the place of its first fault; all files are checked. Of a file in an older format only\n"
-      "that is said.\n"
+      "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"
+      "reported as such.\n"
       "Examples:\n"
       "  nl-stage validate run.json\n"
       "  nl-stage validate artifacts/runs/*/run.json");

@@ -19,7 +19,7 @@ constexpr int kUsageStatus = 2;
 
 int main(int argc, char** argv) {
   nl::cli::cut_command(argc, argv);
-  CLI::App app("Profile LLM inference with NVIDIA's tools: where the time of prefill and decode went, with evidence.",
+  CLI::App app("Profile LLM inference: where the time of prefill and decode went, with evidence and fixes.",
                "nl-stage");
   app.set_version_flag("--version", std::string("nl-stage ") + nl::orchestrator::version());
   app.require_subcommand(1);
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
       "  nl-stage import --nsys run.sqlite --ncu raw.csv --out bundle\n"
       "  nl-stage report bundle --rules my_rules.yaml\n"
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
-      "`nl-stage VERB --help` has the flags and examples of each.");
+      "`nl-stage VERB --help` lists the flags and examples of each verb.");
   std::function<int()> action;
   nl::cli::add_run(app, action);
   nl::cli::add_plan(app, action);
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     return nl::cli::exit_status_of(error.kind);
   } catch (const std::exception& broken) {
     nl::cli::print_error(
-        {nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug of nl-stage: please report it"});
+        {nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"});
     return nl::cli::exit_status_of(nl::ErrorKind::kInternal);
   }
 }

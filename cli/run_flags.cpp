@@ -24,18 +24,18 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light, cupti, sampling)")
       ->capture_default_str();
   // One value each: the next word is not another of them. CLI11 would also split "[a,b]" otherwise.
-  verb.add_option("--set", flags.sets, "set one key, as run.top_n_kernels=20; may be repeated")
+  verb.add_option("--set", flags.sets, "set one key, such as run.top_n_kernels=20; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   verb.add_option("--model", flags.model,
-                  "model file, a shipped one's name (llama-3.1-8b, generic …), or a Hugging Face config.json");
-  verb.add_option("--rules", flags.rules, "more rules for the findings; may be repeated")
+                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json");
+  verb.add_option("--rules", flags.rules, "file with more rules; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  verb.add_option("--out", flags.out, "the bundle's own folder, absent or empty; default: a new one in artifacts.dir")
+  verb.add_option("--out", flags.out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
-  verb.add_option("--name", flags.name, "names the bundle's folder");
-  verb.add_option("command", flags.command, "what to profile, after --")->type_name("");
+  verb.add_option("--name", flags.name, "name of the bundle");
+  verb.add_option("command", flags.command, "the workload and its arguments, after --")->type_name("");
 }
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags) {

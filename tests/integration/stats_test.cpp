@@ -71,5 +71,5 @@ TEST_CASE("stats: wrong arguments and files are refused with what to do") {
   CHECK(absent.says("absent.sqlite"));
   Outcome folder = scene.nl_stage({"stats", "-o", (scene.path / "no/such/folder/x").string(), kProbe});
   CHECK(folder.status != 0);
-  CHECK(folder.says("could not be written"));
+  CHECK(folder.says("cannot be written"));
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The documentation does not drift: every configuration key is described, every relative link leads somewhere."""
+"""The documentation does not drift: every configuration key is described, every relative link leads somewhere, and pages,
+rules and help use the words of docs/glossary.md."""
 import pathlib
 import re
 import sys
@@ -27,8 +28,48 @@ def dead_links():
                 yield f'{page.relative_to(ROOT)}: no such file: {target}'
 
 
+# What nl-stage does not say -> what it says instead.
+FOREIGN_WORDS = {
+    r'\bmend(s|ed|ing)?\b': 'fix: one word for the remedy of errors, doctor lines and findings',
+    r'^ *hint:': 'fix: the same',
+    r'\bas wholes\b|\btraced as a whole\b|\bthe graph as a whole\b': 'captured at graph level (kernels inside not visible)',
+    r'\bspoke up\b|\brules? speaks?\b': 'finding: "No findings"',
+    r'\bby the middle\b|\bin the middle; between\b': 'median',
+    r'\bpric(e|es|ed)\b': 'overhead',
+    r'\bwhat (it|tracing|profiling|each profiler) costs?\b|\btells? (its|the) cost\b': 'overhead',
+    r'\bfitted to the tools\b': 'adjustments for this machine',
+    r'\b(a|no) (window|pass|stream|range) of its own\b|\bpasses of their own\b': 'separate',
+    r'\bweigh(s|ed|ing)?\b': 'compare; weight stays the name of a number',
+    r'\bstopwatch\b': 'timing of stages',
+    r'\bbare (run|runs|pass|passes)\b(?! \|)': 'unprofiled run',
+    r'\b(could|can) ?not be told\b|\bnothing can be (told|said)\b': 'a range, or "not known" with the key that gives it',
+    r'\bstood still\b|\bstands still\b': 'idle',
+    r'\bgets? the word\b|\bat its word\b': 'plain words',
+    r'\bno figure\b': 'no estimate',
+    r'\bnobody\b|\bwhoever\b|\banybody\b': 'name who or what',
+    r'\bhas nothing to do\b': 'idle',
+    r'\bwill do\b|\bwould do\b': 'is enough, works',
+}
+
+
+def said(path):
+    """The lines of a file that users read: all of a page and of a YAML file, of a source its string literals."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if path.suffix == '.cpp':
+            line = ' '.join(re.findall(r'"((?:[^"\\]|\\.)*)"', line)) if not line.startswith('#include') else ''
+        yield number, re.sub(r'`[^`]*`', '', line)  # names of files, keys and fields
+
+
+def foreign_words():
+    for path in [*PAGES, ROOT / 'CHANGELOG.md', *sorted((ROOT / 'conf').rglob('*.yaml')), *sorted((ROOT / 'cli').glob('*.cpp'))]:
+        for number, line in said(path):
+            for word, instead in FOREIGN_WORDS.items():
+                if found := re.search(word, line, re.IGNORECASE):
+                    yield f'{path.relative_to(ROOT)}:{number}: "{found.group().strip()}": say {instead}'
+
+
 def main():
-    faults = [*undocumented_keys(), *dead_links()]
+    faults = [*undocumented_keys(), *dead_links(), *foreign_words()]
     print('\n'.join(faults) or f'{len(PAGES)} pages')
     sys.exit(bool(faults))
 

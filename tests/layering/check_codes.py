@@ -22,7 +22,7 @@ OUTSIDE = {
     'nvtx/': 'the range vocabulary that workloads write',
     'collector/': 'environment variables, and the names of CUDA and CUPTI',
     'analysis/rules/parse.cpp': 'words of rule expressions',
-    'analysis/attribution/api_kind.cpp': 'names of CUDA calls',
+    'model/cuda_calls.h': 'names of CUDA calls',
     'analysis/attribution/kernel_class.cpp': 'names of kernels',
     'analysis/attribution/kernel_names.cpp': 'names of kernels',
     'analysis/counters/names.cpp': 'names of ncu metrics',

@@ -73,9 +73,9 @@ void add_whole(std::vector<Field>& fields) {
       covered<&Coverage::kernel_sum_ns>);
   add("in_stage_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the kernel time: launched inside a stage",
       covered<&Coverage::in_stage_share>);
-  add("unlinked_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the kernel time: the launching call is not in the capture",
+  add("unlinked_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the kernel time: the launch call is not in the capture",
       covered<&Coverage::unlinked_share>);
-  add("graph_only_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the GPU time: CUDA graphs traced without their kernels",
+  add("graph_only_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the GPU time: CUDA graphs captured at graph level",
       covered<&Coverage::graph_only_share>);
   add("kernel_names", Unit::kCount, Capture::kCuda, Place::kKernels, "different kernels",
       [](const Subject& s) { return s.run->kernels ? Value::of(static_cast<double>(s.run->kernels->size())) : Value::not_captured(); });
@@ -89,7 +89,7 @@ void add_iterations(std::vector<Field>& fields) {
   };
   add("stages", Unit::kCount, Capture::kAlways, Place::kStages, "stages in the capture",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->stages.size())); });
-  add("iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "iterations, warm-up among them",
+  add("iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "iterations, including warm-up",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.count)); });
   add("warmup_iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "of them, warm-up: not measured",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.warmup)); });
@@ -101,7 +101,7 @@ void add_iterations(std::vector<Field>& fields) {
       [](const Subject& s) { return s.run->latency.ttft ? Value::of(s.run->latency.ttft->median_ns) : Value::not_captured(); });
   add("tpot", Unit::kTime, Capture::kStages, Place::kLatency, "median time per output token",
       [](const Subject& s) { return s.run->latency.tpot ? Value::of(s.run->latency.tpot->median_ns) : Value::not_captured(); });
-  add("output_tokens_per_s", Unit::kNumber, Capture::kModel, Place::kLatency, "generated tokens of all sequences a second",
+  add("output_tokens_per_s", Unit::kNumber, Capture::kModel, Place::kLatency, "generated tokens of all sequences per second",
       [](const Subject& s) { return Value::of(s.run->latency.output_tokens_per_s); });
 }
 
@@ -109,7 +109,7 @@ void add_system(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, place, help, read});
   };
-  add("throttled_share", Unit::kShare, Capture::kNvml, Place::kClocks, "of the samples under load: clocks held down, on the GPU with the most",
+  add("throttled_share", Unit::kShare, Capture::kNvml, Place::kClocks, "of the samples under load: clocks reduced, on the GPU with the most",
       [](const Subject& s) { return Value::of(s.totals->throttled_share); });
   fields.push_back({"throttle_reasons", Type::kText, Unit::kWords, Capture::kNvml, Place::kClocks, "why, most frequent first",
                     [](const Subject& s) { return clocks(s) ? Value::of_text(s.totals->throttle_reasons) : Value::not_captured(); }});
@@ -119,7 +119,7 @@ void add_system(std::vector<Field>& fields) {
   add("sm_clock_median", Unit::kMegahertz, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::sm_clock_median_mhz>);
   add("sm_clock_max", Unit::kMegahertz, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::sm_clock_max_mhz>);
   add("temperature_max", Unit::kCelsius, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::temperature_max_c>);
-  add("worst_slowdown", Unit::kShare, Capture::kBare, Place::kPerturbation, "how much slower profiling made a stage, at most; undecidable ones left out",
+  add("worst_slowdown", Unit::kShare, Capture::kBare, Place::kPerturbation, "largest slowdown of a stage by profiling; undecidable ones left out",
       [](const Subject& s) { return Value::of(s.totals->worst_slowdown); });
   add("gpus", Unit::kCount, Capture::kAlways, Place::kHardware, "GPUs in the capture",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->hardware.gpus.size())); });

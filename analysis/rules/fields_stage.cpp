@@ -82,11 +82,11 @@ void add_windows(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
   };
-  fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or what the range is called",
+  fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
                     [](const Subject& s) { return Value::of_text(s.stage().name); }});
   fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", kind});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
-                    "this is decode, and its steps are a stage of their own", has_steps});
+                    "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",
       [](const Subject& s) { return Value::of(static_cast<double>(s.stage().wall.count)); });
   add("warmup_windows", Unit::kCount, Capture::kAlways, "executions left out as warm-up",
@@ -101,26 +101,26 @@ void add_windows(std::vector<Field>& fields) {
       [](const Subject& s) { return of_or_none(s.stage().first_window_ns); });
   add("rest_median_time", Unit::kTime, Capture::kAlways, "median of the measured windows after it",
       [](const Subject& s) { return of_or_none(s.stage().rest_median_ns); });
-  add("first_in_iteration_time", Unit::kTime, Capture::kAlways, "where iterations have several windows: median of each one's first",
+  add("first_in_iteration_time", Unit::kTime, Capture::kAlways, "where iterations have several windows: median of their first windows",
       [](const Subject& s) { return of_or_none(s.stage().first_in_iteration_ns); });
-  add("later_in_iteration_time", Unit::kTime, Capture::kAlways, "and of all others",
+  add("later_in_iteration_time", Unit::kTime, Capture::kAlways, "median of the other windows",
       [](const Subject& s) { return of_or_none(s.stage().later_in_iteration_ns); });
   add("run_share", Unit::kShare, Capture::kStages, "`total_time` ÷ the run's", [](const Subject& s) {
     if (!s.totals->span_ns) return Value::not_captured();
     return Value::of(static_cast<double>(s.stage().wall.total_ns) / static_cast<double>(*s.totals->span_ns));
   });
-  add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that were never closed",
+  add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that never closed",
       [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
   add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows",
       [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
-  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf, "its ranges end before that work does: they do not wait for it",
+  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf, "its ranges end before that work, because they do not wait for it",
                     [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});
   add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
   add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
   add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);
   add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
       [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
-  add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens a second, where known",
+  add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens per second, where known",
       [](const Subject& s) { return Value::of(s.stage().tokens_per_s); });
 }
 
@@ -151,16 +151,16 @@ void add_efficiency(std::vector<Field>& fields) {
   add("intensity", Unit::kNumber, "`flops` ÷ `bytes`", efficiency<&E::intensity>);
   add("ideal_time", Unit::kTime, "of one window at the hardware's limits", efficiency<&E::ideal_ns>);
   add("ideal_share", Unit::kShare, "`ideal_time` ÷ `mean_time`", ideal_share);
-  fields.push_back({"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: which limit that is", limit});
+  fields.push_back({"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: what sets that limit", limit});
 }
 
 void add_cost(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, place, help, read});
   };
-  add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "how much slower profiling made it: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
-  add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % interval", slowdown<&StageSlowdown::low>);
-  add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % interval", slowdown<&StageSlowdown::high>);
+  add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
+  add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
+  add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
   add("joules_per_window", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one window",
       [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_window) : Value::not_captured(); });
   add("joules_per_token", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one token",

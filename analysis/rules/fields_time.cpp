@@ -66,13 +66,13 @@ void add_budget(std::vector<Field>& fields) {
     fields.push_back({name, kN, Unit::kShare, Capture::kCuda, Place::kBudget, help, read});
   };
   time("gpu_compute_time", "a kernel runs", bin<&B::gpu_compute_ns>);
-  time("exposed_copy_time", "a copy or set runs, and no kernel", bin<&B::exposed_copy_ns>);
-  time("queue_wait_time", "the GPU is idle, though its next work was launched before", bin<&B::queue_wait_ns>);
-  time("sync_time", "the GPU is idle and the host waits in a call for it", bin<&B::sync_blocked_ns>);
-  time("launch_starved_time", "the GPU is idle until the host gets to its next launch", bin<&B::launch_starved_ns>);
-  time("other_host_time", "the GPU is idle and nothing more is launched", bin<&B::other_host_ns>);
-  time("residual_time", "the GPU is idle for a reason the capture does not show", bin<&B::residual_ns>);
-  time("gpu_idle_time", "no kernel, copy or set runs", gpu_idle);
+  time("exposed_copy_time", "a copy or memset runs, and no kernel", bin<&B::exposed_copy_ns>);
+  time("queue_wait_time", "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
+  time("sync_time", "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
+  time("launch_starved_time", "the GPU is idle until the host makes the next kernel launch", bin<&B::launch_starved_ns>);
+  time("other_host_time", "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
+  time("residual_time", "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
+  time("gpu_idle_time", "no kernel, copy or memset runs", gpu_idle);
   share("gpu_compute_share", "`gpu_compute_time` ÷ `total_time`", bin_share<&B::gpu_compute_ns>);
   share("exposed_copy_share", "`exposed_copy_time` ÷ `total_time`", bin_share<&B::exposed_copy_ns>);
   share("queue_wait_share", "`queue_wait_time` ÷ `total_time`", bin_share<&B::queue_wait_ns>);
@@ -94,8 +94,8 @@ void add_calls(std::vector<Field>& fields) {
   add("graph_kernel_share", Unit::kShare, "kernels that are nodes of CUDA graphs ÷ `kernels`",
       done_share<&A::graph_kernels, &A::kernels>);
   add("graph_runs", Unit::kCount, "CUDA graphs captured at graph level, without their kernels", done<&A::graph_runs>);
-  add("sync_calls", Unit::kCount, "calls that wait for the GPU, blocking copies among them", done<&A::sync_calls>);
-  add("sync_call_time", Unit::kTime, "host time inside them; the GPU may be busy meanwhile", done<&A::sync_call_ns>);
+  add("sync_calls", Unit::kCount, "calls that wait for the GPU, including blocking copies", done<&A::sync_calls>);
+  add("sync_call_time", Unit::kTime, "host time inside them; the GPU may be busy", done<&A::sync_call_ns>);
   add("streams", Unit::kCount, "GPU queues with work", done<&A::streams_used>);
   fields.push_back({"longest_gap", kN, Unit::kTime, Capture::kCuda, Place::kGap, "the longest time without GPU work",
                     done<&A::longest_gap_ns>});
@@ -111,20 +111,20 @@ void add_kernels(std::vector<Field>& fields) {
   add("small_kernels", Unit::kCount, "kernels shorter than 10 µs", done<&A::small_kernels>);
   add("small_kernel_time", Unit::kTime, "their plain sum", done<&A::small_kernel_ns>);
   add("small_kernel_share", Unit::kShare, "`small_kernels` ÷ `kernels`", done_share<&A::small_kernels, &A::kernels>);
-  add("elementwise_kernels", Unit::kCount, "kernels that only map one tensor to another, by name", done<&A::elementwise_kernels>);
+  add("elementwise_kernels", Unit::kCount, "elementwise kernels, by name", done<&A::elementwise_kernels>);
   add("elementwise_time", Unit::kTime, "their plain sum", done<&A::elementwise_ns>);
   add("elementwise_share", Unit::kShare, "`elementwise_time` ÷ `kernel_time`", done_share<&A::elementwise_ns, &A::kernel_sum_ns>);
-  add("elementwise_chain", Unit::kCount, "the most of them in a row on one stream", done<&A::longest_elementwise_chain>);
-  add("gemm_time", Unit::kTime, "matrix products, by name", done<&A::gemm_ns>);
+  add("elementwise_chain", Unit::kCount, "the longest row of them on one stream", done<&A::longest_elementwise_chain>);
+  add("gemm_time", Unit::kTime, "GEMM kernels, by name", done<&A::gemm_ns>);
   add("gemm_share", Unit::kShare, "`gemm_time` ÷ `kernel_time`", done_share<&A::gemm_ns, &A::kernel_sum_ns>);
-  add("gemm_kernels", Unit::kCount, "matrix products", done<&A::gemm_kernels>);
+  add("gemm_kernels", Unit::kCount, "GEMM kernels", done<&A::gemm_kernels>);
   add("mean_gemm_time", Unit::kTime, "`gemm_time` ÷ `gemm_kernels`", done_share<&A::gemm_ns, &A::gemm_kernels>);
   add("attention_time", Unit::kTime, "attention kernels, by name", done<&A::attention_ns>);
   add("attention_share", Unit::kShare, "`attention_time` ÷ `kernel_time`", done_share<&A::attention_ns, &A::kernel_sum_ns>);
   add("copy_kernel_time", Unit::kTime, "kernels that copy, concatenate or fill, by name", done<&A::copy_kernel_ns>);
   add("copy_kernel_share", Unit::kShare, "`copy_kernel_time` ÷ `kernel_time`", done_share<&A::copy_kernel_ns, &A::kernel_sum_ns>);
   add("cache_copy_time", Unit::kTime, "of them, those that grow or fill a KV cache: cat, index_put …", done<&A::cache_copy_ns>);
-  add("cache_copy_kernels", Unit::kCount, "how many those are", done<&A::cache_copy_kernels>);
+  add("cache_copy_kernels", Unit::kCount, "number of such kernels", done<&A::cache_copy_kernels>);
   add("cache_copy_share", Unit::kShare, "`cache_copy_time` ÷ `kernel_time`", done_share<&A::cache_copy_ns, &A::kernel_sum_ns>);
   add("reduce_time", Unit::kTime, "sums, maxima, softmax, sampling, by name", done<&A::reduce_ns>);
   add("norm_time", Unit::kTime, "layer and RMS norms that are one kernel, by name", done<&A::norm_ns>);
@@ -137,7 +137,7 @@ void add_copies(std::vector<Field>& fields) {
   add("h2d_time", Unit::kTime, "copies from host to device, plain sum", done<&A::h2d_ns>);
   add("d2h_time", Unit::kTime, "copies from device to host, plain sum", done<&A::d2h_ns>);
   add("d2d_time", Unit::kTime, "copies from device to device, plain sum", done<&A::d2d_ns>);
-  add("memset_time", Unit::kTime, "sets of memory, plain sum", done<&A::memset_ns>);
+  add("memset_time", Unit::kTime, "memsets, plain sum", done<&A::memset_ns>);
   add("memcpy_time", Unit::kTime, "`h2d_time` + `d2h_time` + `d2d_time`", memcpy_time);
   add("h2d_bytes", Unit::kBytes, "copied from host to device", done<&A::h2d_bytes>);
   add("d2h_bytes", Unit::kBytes, "copied from device to host", done<&A::d2h_bytes>);
@@ -145,7 +145,7 @@ void add_copies(std::vector<Field>& fields) {
   add("h2d_copies", Unit::kCount, "copies from host to device", done<&A::h2d_copies>);
   add("d2h_copies", Unit::kCount, "copies from device to host", done<&A::d2h_copies>);
   add("d2d_copies", Unit::kCount, "copies from device to device", done<&A::d2d_copies>);
-  add("memsets", Unit::kCount, "sets of memory", done<&A::memsets>);
+  add("memsets", Unit::kCount, "memsets", done<&A::memsets>);
   add("pageable_time", Unit::kTime, "copies from or to pageable host memory, plain sum", done<&A::pageable_ns>);
   add("pageable_copies", Unit::kCount, "copies from or to pageable host memory", done<&A::pageable_copies>);
 }

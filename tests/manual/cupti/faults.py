@@ -160,7 +160,7 @@ def no_permission(setting):
     shutil.rmtree(folder, ignore_errors=True)
     _, run = our_bundle(setting, out)
     told = [note for note in notes_of(run) if "NVreg_RestrictProfilingToAdminUsers" in note]
-    setting.verdict("no permission", "no permission: said with the mend, the program goes on", ran.returncode == 0 and bool(told),
+    setting.verdict("no permission", "no permission: reported with its fix, the program goes on", ran.returncode == 0 and bool(told),
                     f"status {ran.returncode}, {told or notes_of(run)} {ran.stderr[-200:]}")
 
 

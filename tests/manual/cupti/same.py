@@ -88,7 +88,7 @@ def same_workload(setting, name, argv):
 
 def whole_graphs(setting):
     """CUDA graphs without their nodes, under both: as many of them, in the same time, and what is outside of graphs as it was."""
-    name = "nl-llm-cuda, graphs as wholes"
+    name = "nl-llm-cuda, graphs at graph level"
     print(f"\n== same: {name}")
     theirs, ours = setting.fresh("same/whole/nsys"), setting.fresh("same/whole/ours")
     under_nsys([setting.llm, *SHAPE, "--graph"], theirs, graphs="graph")
@@ -106,4 +106,4 @@ def whole_graphs(setting):
 def same(setting):
     for name, argv in workloads(setting):
         setting.attempt(name, same_workload, name, argv)
-    setting.attempt("graphs as wholes", whole_graphs)
+    setting.attempt("graphs at graph level", whole_graphs)

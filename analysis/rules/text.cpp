@@ -114,7 +114,7 @@ std::string Sentence::text(const Subject& subject) const {
     if (!piece.expression) continue;
     const Value value = piece.expression->evaluate(subject, ignored);
     text += value_text(value, piece.expression->type(), piece.unit);
-    if (!piece.many.empty()) text += " " + (value.known && value.number == 1 ? piece.one : piece.many);
+    if (!piece.many.empty() && value.known) text += " " + (value.number == 1 ? piece.one : piece.many);
   }
   return text;
 }

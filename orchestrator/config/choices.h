@@ -12,7 +12,7 @@ namespace nl::orchestrator {
 
 enum class RunMode { kDeep, kLight };
 enum class TracePreference { kNsys, kCupti };               // capture.prefer
-enum class CounterRequest { kAuto, kCupti, kOff };          // capture.counters
+enum class CounterPreference { kAuto, kCupti, kOff };          // capture.counters
 enum class CudaCalls { kWork, kAll, kNone };                // capture.cuda_calls
 enum class GraphDetail { kNode, kGraph };                   // capture.cuda_graphs, nsys.cuda_graph_trace, ncu.graph_profiling
 enum class CpuSampling { kNone, kProcessTree, kSystemWide };  // nsys.sample, nsys.cpuctxsw
@@ -28,7 +28,7 @@ template <class Enum>
 inline const ChoiceWords kChoiceWords = {};  // in the order of the enum
 template <> inline const ChoiceWords kChoiceWords<RunMode> = {"deep", "light"};
 template <> inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti"};
-template <> inline const ChoiceWords kChoiceWords<CounterRequest> = {"auto", "cupti", "off"};
+template <> inline const ChoiceWords kChoiceWords<CounterPreference> = {"auto", "cupti", "off"};
 template <> inline const ChoiceWords kChoiceWords<CudaCalls> = {"work", "all", "none"};
 template <> inline const ChoiceWords kChoiceWords<GraphDetail> = {"node", "graph"};
 template <> inline const ChoiceWords kChoiceWords<CpuSampling> = {"none", "process-tree", "system-wide"};
@@ -38,7 +38,7 @@ template <> inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-c
 template <> inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
 template <> inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
 
-// choice<CounterRequest>(config.capture.counters) == CounterRequest::kOff
+// choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff
 template <class Enum>
 Enum choice(std::string_view word) {
   const ChoiceWords& words = kChoiceWords<Enum>;

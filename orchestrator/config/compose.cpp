@@ -37,7 +37,7 @@ std::optional<ConfFile> find_preset(const std::string& name, const ConfFiles& fi
 void apply_mode(Config& config) {
   const bool deep = choice<RunMode>(config.run.mode) == RunMode::kDeep;
   config.ncu.enabled = deep;
-  config.capture.counters = deep ? "auto" : "off";
+  config.capture.counters = "auto";  // counts where ncu is enabled, so that --set ncu.enabled=true is enough on light
   config.perturbation.repeats = deep ? PerturbationOptions().repeats : 0;
 }
 

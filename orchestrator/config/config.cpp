@@ -21,7 +21,7 @@ void check_sampling(const CaptureOptions& capture, const std::string& where) {
   if (capture.sampling_us > 0 && capture.sampling_metrics.empty())
     throw Error(ErrorKind::kConfig, "capture.sampling_us is set, but capture.sampling_metrics names nothing", where,
                 "such as --set capture.sampling_metrics=[sm__cycles_active.avg.pct_of_peak_sustained_elapsed]");
-  if (choice<CounterRequest>(capture.counters) == CounterRequest::kCupti && capture.counter_metrics.empty() && capture.replay_metrics.empty())
+  if (choice<CounterPreference>(capture.counters) == CounterPreference::kCupti && capture.counter_metrics.empty() && capture.replay_metrics.empty())
     throw Error(ErrorKind::kConfig, "capture.counters is cupti, but there is no metric to count", where,
                 "name some in capture.counter_metrics");
 }

@@ -6,13 +6,12 @@
 #include <functional>
 #include <memory>
 
+#include "cli/exit_status.h"
 #include "cli/verbs.h"
 #include "orchestrator/machine/doctor.h"
 
 namespace nl::cli {
 namespace {
-
-constexpr int kBlockedStatus = 4;  // the exit status of Error(kTool), see docs/exit-status.md
 
 struct DoctorFlags {
   std::string config;
@@ -30,7 +29,7 @@ int print_checks(const DoctorFlags& flags) {
   const auto checks = orchestrator::diagnose(orchestrator::find_tools(config.tools), config);
   const std::string text = flags.json ? orchestrator::checks_json(checks) : describe_checks(checks, wants_colour());
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return orchestrator::any_blocked(checks) ? kBlockedStatus : 0;
+  return orchestrator::any_blocked(checks) ? exit_status_of(ErrorKind::kTool) : 0;
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ void add_doctor(CLI::App& app, std::function<int()>& action) {
       ->type_name("KEY=VALUE");
   verb->add_flag("--json", flags->json, "as JSON");
   verb->footer(
-      "Each line is ok, warning or blocked, with the command that mends it. Exit status 4: something is blocked.\n"
+      "Each line is ok, warning or blocked, with its fix. Exit status 4: something is blocked.\n"
       "Examples:\n"
       "  nl-stage doctor\n"
       "  nl-stage doctor --json --set tools.nsys=/opt/nsight/nsys\n"

@@ -6,13 +6,12 @@
 #include <functional>
 #include <memory>
 
+#include "cli/exit_status.h"
 #include "cli/verbs.h"
 #include "orchestrator/machine/doctor.h"
 
 namespace nl::cli {
 namespace {
-
-constexpr int kBlockedStatus = 4;  // the exit status of Error(kTool), see docs/exit-status.md
 
 struct DoctorFlags {
   std::string config;
@@ -30,7 +29,7 @@ int print_checks(const DoctorFlags& flags) {
   const auto checks = orchestrator::diagnose(orchestrator::find_tools(config.tools), config);
   const std::string text = flags.json ? orchestrator::checks_json(checks) : describe_checks(checks, wants_colour());
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return orchestrator::any_blocked(checks) ? kBlockedStatus : 0;
+  return orchestrator::any_blocked(checks) ? exit_status_of(ErrorKind::kTool) : 0;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "orchestrator/config/keys.h"
+#include "orchestrator/config/reference.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/machine/tools.h"
 
@@ -15,15 +15,12 @@ namespace nl::cli {
 namespace {
 
 struct PlanFlags : RunFlags {
-  bool json = false, keys = false;
+  bool json = false, keys = false, markdown = false;
 };
 
-int print_keys() {
-  for (const auto& key : orchestrator::config_keys()) {
-    std::string allowed;
-    for (const auto& value : key.allowed) allowed += fmt::format("{}{}", allowed.empty() ? ": " : ", ", value);
-    fmt::print("{:<28} {}\n{:<28} {}{}\n", key.path, key.help, "", orchestrator::config_type_name(key), allowed);
-  }
+int print_keys(bool markdown) {
+  const std::string text = markdown ? orchestrator::config_reference_markdown() : orchestrator::config_keys_text();
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
 
@@ -48,12 +45,13 @@ void add_plan(CLI::App& app, std::function<int()>& action) {
   add_run_flags(*verb, *flags);
   verb->add_flag("--json", flags->json, "print JSON");
   verb->add_flag("--keys", flags->keys, "list every configuration key instead");
+  verb->add_flag("--markdown", flags->markdown, "with --keys: as the tables of docs/configuration.md")->needs("--keys");
   verb->footer(
       "Examples:\n"
       "  nl-stage plan --config deep -- python generate.py --model gpt2\n"
       "  nl-stage plan --config light --set nsys.pytorch=autograd-shapes-nvtx --json -- ./workload\n"
       "  nl-stage plan --keys");
-  verb->callback([flags, &action] { action = [flags] { return flags->keys ? print_keys() : print_plan(*flags); }; });
+  verb->callback([flags, &action] { action = [flags] { return flags->keys ? print_keys(flags->markdown) : print_plan(*flags); }; });
 }
 
 }  // namespace nl::cli

@@ -20,8 +20,7 @@ namespace {
 void refuse_blocked(const std::vector<Check>& checks) {
   for (const auto& check : checks)
     if (check.level == CheckLevel::kBlocked)
-      throw Error(check.id.rfind("artifacts", 0) == 0 ? ErrorKind::kOutput : ErrorKind::kTool, check.finding,
-                  check.subject, check.mend);
+      throw Error(check.kind, check.finding, check.subject, check.fix);
 }
 
 // What is there to capture with; refuses early what cannot work.

@@ -83,7 +83,7 @@ void Bundle::write_manifest(const Run& run) const {
   manifest["files"] = nlohmann::ordered_json::array();
   for (const auto& entry : entries)
     manifest["files"].push_back(
-        {{"path", entry.relative.generic_string()}, {"size_bytes", entry.size}, {"sha256", entry.sha256}});
+        {{"path", entry.relative.generic_string()}, {"size_bytes", entry.size}, {"sha256", or_null(entry.sha256)}});
   write("manifest.json", manifest.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 

@@ -88,7 +88,7 @@ std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
     std::uint64_t blanked = blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") +
                             blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") + blank_blocks(db);
     transaction.commit();
-    if (blanked > 0) rebuild(db, sqlite_file);
+    rebuild(db, sqlite_file);  // also where no row is left to blank: deleted ones may hold values
     return blanked;
   } catch (const std::filesystem::filesystem_error& failure) {
     throw Error(ErrorKind::kOutput, fmt::format("cannot blank the environment in the export: {}", failure.what()),

@@ -7,7 +7,8 @@
 #include <vector>
 
 // The effective configuration of a run. Every key that a file or --set may name is declared once, in
-// config_keys.cpp, with its type, its allowed values and its help; the defaults are the values below.
+// config/keys.cpp, with its type, its allowed values and its help; the defaults are the values below.
+// Enumerated values are words here; choice<Enum>(word) of config/choices.h is what code decides on.
 namespace nl::orchestrator {
 
 // How config.yaml writes the value of an environment variable that it must not repeat. Read back, it
@@ -15,7 +16,7 @@ namespace nl::orchestrator {
 inline constexpr const char* kMaskedValue = "<set>";
 
 struct RunOptions {
-  std::string mode = "deep";  // "deep" or "light": named in the bundle's folder
+  std::string mode = "deep";  // which passes there are; part of the bundle's name
   std::string name = "run";
   int top_n_kernels = 10;
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled

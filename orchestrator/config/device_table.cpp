@@ -8,7 +8,7 @@
 
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
-#include "orchestrator/config/data_dir.h"
+#include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/yaml_tree.h"
 
 namespace nl::orchestrator {
@@ -22,11 +22,11 @@ const std::vector<std::string> kTypes = {"f64", "f32", "tf32", "bf16", "f16", "f
 
 class DeviceFile {
  public:
-  explicit DeviceFile(const fs::path& file) : file_(file) {}
+  explicit DeviceFile(ConfFile file) : file_(std::move(file)) {}
 
   DeviceTableEntry read() {
     const YamlTree tree = read_yaml_file(file_);
-    entry_.file = file_.string();
+    entry_.file = file_.name();
     for (const auto& [key, value] : tree.entries) take(key, value);
     if (entry_.name.empty()) refuse("the device has no name", tree.place, "write name: NVIDIA H200");
     if (entry_.match.empty()) entry_.match = {entry_.name};
@@ -90,7 +90,7 @@ class DeviceFile {
     return parsed;
   }
 
-  fs::path file_;
+  ConfFile file_;
   DeviceTableEntry entry_;
 };
 
@@ -105,7 +105,7 @@ void add_folder(const fs::path& folder, std::vector<DeviceTableEntry>& table) {
 
 }  // namespace
 
-DeviceTableEntry read_device_file(const fs::path& file) { return DeviceFile(file).read(); }
+DeviceTableEntry read_device_file(const fs::path& file) { return DeviceFile(file_on_disk(file)).read(); }
 
 std::vector<DeviceTableEntry> load_device_table(const fs::path& own) {
   std::vector<DeviceTableEntry> table;
@@ -114,14 +114,9 @@ std::vector<DeviceTableEntry> load_device_table(const fs::path& own) {
     add_folder(own, table);
   else if (!own.empty())
     table.push_back(read_device_file(own));
-  // The first folder that has any: a build's and an installation's would only repeat each other.
-  for (const auto& folder : conf_folders()) {
-    if (!fs::is_directory(folder / "device", failed)) continue;
-    const std::size_t first = table.size();
-    add_folder(folder / "device", table);
-    // As in the sources of a report: the name within conf/, not this machine's path.
-    for (std::size_t i = first; i < table.size(); ++i) table[i].file = "conf/device/" + fs::path(table[i].file).filename().string();
-    break;
+  for (const auto& file : ConfFiles::shipped().all_in("device")) {
+    table.push_back(DeviceFile(file).read());
+    table.back().file = file.name_in_conf();  // as in the sources of a report: without this machine's folders
   }
   return table;
 }

@@ -35,6 +35,7 @@ struct ConfigKey {
 
 // Every key, section by section: parsing, --set, suggestions, config.yaml and docs come from it.
 const std::vector<ConfigKey>& config_keys();
+const std::vector<ConfigKey>& model_keys();  // the part of them below model.
 
 const ConfigKey* find_config_key(std::string_view path);
 

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <sstream>
 #include <set>
 
 #include "analysis/rules/compile.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
-#include "orchestrator/config/data_dir.h"
+#include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/yaml_tree.h"
 
 namespace nl::orchestrator {
-namespace fs = std::filesystem;
 namespace {
 
 using Kind = YamlTree::Kind;
@@ -34,8 +33,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 // Reads one file of rules. Its parts are named in the messages as they are written.
 class RulesFile {
  public:
-  explicit RulesFile(const fs::path& file) : file_(file), tree_(read_yaml_file(file)) {
-    std::ifstream in(file);
+  explicit RulesFile(const ConfFile& file) : file_(file), tree_(read_yaml_file(file)) {
+    std::istringstream in(file.text());
     for (std::string line; std::getline(in, line);) lines_.push_back(line);
   }
 
@@ -140,7 +139,7 @@ class RulesFile {
     check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit"});
     RuleSpec spec;
     spec.name = name(item);
-    spec.file = file_.string();
+    spec.file = file_.name();
     spec.line = item.place.line;
     const std::string what = fmt::format("the rule '{}'", spec.name);
     spec.scope = static_cast<RuleScope>(word(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope", kRuleScopeWords));
@@ -231,30 +230,17 @@ class RulesFile {
                                : fmt::format("near '{}'; docs/rules.md describes expressions", near));
   }
 
-  fs::path file_;
+  ConfFile file_;
   YamlTree tree_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
-fs::path shipped_rules() {
-  for (const auto& folder : conf_folders()) {
-    std::error_code failed;
-    if (fs::is_directory(folder / "rules", failed)) return folder / "rules";
-  }
-  return {};
-}
+std::vector<ConfFile> shipped_rules() { return ConfFiles::shipped().all_in("rules"); }
 
-Rules load_rules(const fs::path& shipped, const std::vector<std::string>& user_files) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  if (!shipped.empty())
-    for (const auto& entry : fs::directory_iterator(shipped, failed))
-      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
-  if (failed) throw Error(ErrorKind::kConfig, fmt::format("the shipped rules cannot be read: {}", failed.message()), shipped.string(), "NL_STAGE_DATA names the folder that holds conf/");
-  std::sort(files.begin(), files.end());
-  files.insert(files.end(), user_files.begin(), user_files.end());
+Rules load_rules(std::vector<ConfFile> files, const std::vector<std::string>& user_files) {
+  for (const auto& file : user_files) files.push_back(file_on_disk(file));
   Rules rules;
   for (const auto& file : files) RulesFile(file).read_into(rules.list);
   return rules;

@@ -5,7 +5,8 @@
 
 namespace nl::orchestrator {
 
-// analysis.warmup and analysis.warmup_factor as the analysis takes them.
+// analysis.warmup and analysis.warmup_factor as the analysis takes them. Error(kConfig) where warmup is neither a word nor a
+// number; load_config() asks too.
 analysis::WarmupRule warmup_rule(const Config& config);
 
 }  // namespace nl::orchestrator

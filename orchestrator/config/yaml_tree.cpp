@@ -4,9 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "model/error.h"
 
@@ -71,27 +69,15 @@ YamlTree parse(const std::string& text, const Where& where) {
   }
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(file, failed))
-    throw Error(ErrorKind::kConfig, "the configuration file is a folder", file.string(), "name a .yaml file in it");
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || (in.peek() != std::ifstream::traits_type::eof() && !(text << in.rdbuf())))
-    throw Error(ErrorKind::kConfig, "the configuration file cannot be read", file.string(),
-                std::filesystem::exists(file, failed) ? "check its permissions" : "check its name");
-  return text.str();
-}
-
 }  // namespace
 
-std::string yaml_where(const std::filesystem::path& file, YamlTree::Place place) {
-  return fmt::format("{}:{}:{}", file.string(), place.line, place.column);
+std::string yaml_where(const ConfFile& file, YamlTree::Place place) {
+  return fmt::format("{}:{}:{}", file.name(), place.line, place.column);
 }
 
-YamlTree read_yaml_file(const std::filesystem::path& file) {
+YamlTree read_yaml_file(const ConfFile& file) {
   const Where where = [&](YamlTree::Place place) { return yaml_where(file, place); };
-  YamlTree tree = parse(read_text(file), where);
+  YamlTree tree = parse(file.text(), where);
   if (tree.kind == YamlTree::Kind::kNull)
     throw Error(ErrorKind::kConfig, "the configuration file is empty", where({}),
                 "it needs at least one section, such as run:");

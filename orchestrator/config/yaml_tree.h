@@ -1,10 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "orchestrator/config/conf_files.h"
 
 namespace nl::orchestrator {
 
@@ -30,12 +31,12 @@ struct YamlTree {
 
 // Reads a file that must hold one map. Throws Error(kConfig) with file:line:column where it is missing,
 // unreadable, malformed, empty, no map, or names a key twice.
-YamlTree read_yaml_file(const std::filesystem::path& file);
+YamlTree read_yaml_file(const ConfFile& file);
 
 // The value of a --set: any YAML scalar, list or map. `where` names it in errors.
 YamlTree read_yaml_value(std::string_view text, const std::string& where);
 
 // "conf/runner/deep.yaml:3:7"
-std::string yaml_where(const std::filesystem::path& file, YamlTree::Place place);
+std::string yaml_where(const ConfFile& file, YamlTree::Place place);
 
 }  // namespace nl::orchestrator

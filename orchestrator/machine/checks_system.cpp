@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "orchestrator/bundle/libcrypto.h"
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/config/choices.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -45,14 +48,19 @@ std::string size_text(std::uint64_t bytes) {
                        : fmt::format("{} MiB", bytes / kMiB);
 }
 
+// Of the two keys that need perf events the one that asks for more.
+CpuSampling widest_sampling(const Config& config) {
+  return std::max(choice<CpuSampling>(config.nsys.sample), choice<CpuSampling>(config.nsys.cpuctxsw));
+}
+
 Check ok(const std::string& id, const std::string& subject, std::string finding) {
   return {id, CheckLevel::kOk, subject, std::move(finding), ""};
 }
 
-Check space_check(const std::string& id, const std::string& subject, const fs::path& folder, const std::string& mend,
+Check space_check(const std::string& id, const std::string& subject, const fs::path& folder, const std::string& fix,
                   const Host& host) {
   if (!host.writable(folder))
-    return {id, CheckLevel::kBlocked, subject, fmt::format("{} cannot be written to", folder.string()), mend};
+    return {id, CheckLevel::kBlocked, subject, fmt::format("{} cannot be written to", folder.string()), fix};
   const auto space = host.space(folder);
   if (!space)
     return {id, CheckLevel::kWarning, subject, fmt::format("the space of {} is unknown", folder.string()),
@@ -60,7 +68,7 @@ Check space_check(const std::string& id, const std::string& subject, const fs::p
   const std::string finding = fmt::format("{} is writable, {} free", folder.string(), size_text(space->free_bytes));
   if (space->free_bytes >= kGiB) return ok(id, subject, finding);
   const auto level = space->free_bytes < 64 * kMiB ? CheckLevel::kBlocked : CheckLevel::kWarning;
-  return {id, level, subject, finding + "; a capture may need more than 1 GiB", mend};
+  return {id, level, subject, finding + "; a capture may need more than 1 GiB", fix};
 }
 
 }  // namespace
@@ -68,7 +76,7 @@ Check space_check(const std::string& id, const std::string& subject, const fs::p
 // /proc/driver/nvidia/params: "RmProfilingAdminOnly: 1"
 Check check_counters(const Toolset& tools, const Host& host) {
   const std::string id = "counters.permission", subject = "GPU counters";
-  if (tools.gpus.empty()) return ok(id, subject, "no GPU, no counters");
+  if (tools.gpus.empty()) return ok(id, subject, "no GPU: no counters");
   const auto restricted = field(host.read("/proc/driver/nvidia/params"), "RmProfilingAdminOnly");
   if (restricted == "0") return ok(id, subject, "open to every user");
   if (has_sys_admin(host)) return ok(id, subject, "permitted: this process has CAP_SYS_ADMIN");
@@ -86,15 +94,15 @@ Check check_counters(const Toolset& tools, const Host& host) {
 
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host) {
   const std::string id = "counters.cupti", subject = "counters without ncu";
-  if (tools.gpus.empty()) return ok(id, subject, "no GPU, no counters");
+  if (tools.gpus.empty()) return ok(id, subject, "no GPU: no counters");
   const CounterChoice choice = choose_counters(config, tools);
   if (choice.tool != CounterTool::kCupti) return ok(id, subject, "not used: " + choice.why);
   const Check permission = check_counters(tools, host);
   if (permission.level == CheckLevel::kBlocked)
-    return {id, CheckLevel::kWarning, subject, choice.why + "; but counters are " + permission.finding, permission.mend};
+    return {id, CheckLevel::kWarning, subject, choice.why + "; counters are " + permission.finding, permission.fix};
   if (!tools.cupti)
     return {id, CheckLevel::kWarning, subject,
-            choice.why + "; but no libcupti was found here, unless the workload brings its own (PyTorch does)",
+            choice.why + "; no libcupti was found here (PyTorch brings its own)",
             "sudo apt-get install cuda-cupti-13-0   # or pip install nvidia-cuda-cupti; --set tools.cupti=PATH names one"};
   return ok(id, subject, fmt::format("{}; {}, {}", choice.why, tools.cupti->string(), permission.finding));
 }
@@ -102,8 +110,8 @@ Check check_cupti_counters(const Toolset& tools, const Config& config, const Hos
 Check check_paranoid(const Config& config, const Host& host) {
   const std::string id = "perf_event_paranoid", subject = "CPU sampling";
   const auto level = number(host.read("/proc/sys/kernel/perf_event_paranoid"));
-  const bool system_wide = config.nsys.sample == "system-wide" || config.nsys.cpuctxsw == "system-wide";
-  const bool asked = system_wide || config.nsys.sample != "none" || config.nsys.cpuctxsw != "none";
+  const bool system_wide = widest_sampling(config) == CpuSampling::kSystemWide;
+  const bool asked = widest_sampling(config) != CpuSampling::kNone;
   const long long most = system_wide ? 0 : 2;
   if (!level)
     return ok(id, subject, "perf_event_paranoid is unknown; sampling is " + std::string(asked ? "asked for" : "off"));
@@ -125,8 +133,16 @@ Check check_artifacts(const Config& config, const Host& host) {
   std::error_code failed;
   fs::path folder = fs::absolute(config.artifacts.dir, failed).lexically_normal();
   while (!fs::is_directory(folder, failed) && folder.has_relative_path()) folder = folder.parent_path();
-  return space_check("artifacts", "bundle folder", folder,
-                     "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free", host);
+  Check check = space_check("artifacts", "bundle folder", folder,
+                            "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free", host);
+  check.kind = ErrorKind::kOutput;
+  return check;
+}
+
+Check check_libcrypto() {
+  const std::string id = "libcrypto", subject = "digests";
+  if (const Libcrypto* library = libcrypto()) return ok(id, subject, library->version);
+  return {id, CheckLevel::kWarning, subject, "libcrypto.so.3 is not found: bundles have no SHA-256 digests", "sudo apt-get install libssl3"};
 }
 
 Check check_injection(const Toolset& tools) {
@@ -205,7 +221,7 @@ Check check_ptrace(const Host& host) {
 Check check_seccomp(const Config& config, const Host& host) {
   const std::string id = "container.seccomp", subject = "system call filter";
   const bool filtered = field(host.read("/proc/self/status"), "Seccomp") == "2";
-  const bool asked = config.nsys.sample != "none" || config.nsys.cpuctxsw != "none";
+  const bool asked = widest_sampling(config) != CpuSampling::kNone;
   if (!filtered || !asked) return ok(id, subject, filtered ? "on; CPU sampling is off, so it does not matter" : "none");
   return {id, CheckLevel::kWarning, subject, "on: it may forbid perf_event_open, which CPU sampling needs",
           "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …"};

@@ -12,6 +12,7 @@ Check check_cupti_counters(const Toolset& tools, const Config& config, const Hos
 Check check_paranoid(const Config& config, const Host& host);
 Check check_temporary(const Host& host);
 Check check_artifacts(const Config& config, const Host& host);
+Check check_libcrypto();
 Check check_injection(const Toolset& tools);
 Check check_profilers(const Host& host);
 Check check_ncu_lock(const Host& host);

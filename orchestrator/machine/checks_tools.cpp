@@ -23,7 +23,7 @@ std::string found_text(const Tool& tool) {
   return text;
 }
 
-std::string mend_libraries(const std::vector<std::string>& libraries) {
+std::string install_command(const std::vector<std::string>& libraries) {
   std::vector<std::string> packages, unknown;
   for (const auto& library : libraries)
     if (auto package = package_of(library); !package.empty())
@@ -34,8 +34,8 @@ std::string mend_libraries(const std::vector<std::string>& libraries) {
   return fmt::format("sudo apt-get install apt-file && sudo apt-file update && apt-file search {}", unknown.front());
 }
 
-std::string mend_importer(const Tool& nsys) {
-  if (!nsys.missing_libraries.empty()) return mend_libraries(nsys.missing_libraries);
+std::string importer_fix(const Tool& nsys) {
+  if (!nsys.missing_libraries.empty()) return install_command(nsys.missing_libraries);
   if (nsys.importer.empty()) return kGetNsys;
   std::error_code failed;
   const fs::path home = fs::weakly_canonical(nsys.found_at, failed).parent_path().parent_path();
@@ -84,10 +84,10 @@ Check check_nsys(const Toolset& tools) {
     return check;
   }
   check.level = tools.collector ? CheckLevel::kWarning : CheckLevel::kBlocked;
-  check.finding = !tools.collector     ? "not found, and neither was the collector: nothing can be captured"
+  check.finding = !tools.collector     ? "not found; the collector is not found either: nothing can be captured"
                   : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
                                        : "not found: nl-stage's own collector records kernels and ranges (CUPTI)";
-  check.mend = kGetNsys;
+  check.fix = kGetNsys;
   return check;
 }
 
@@ -100,11 +100,11 @@ Check check_importer(const Toolset& tools) {
                                 nsys.importer.empty() ? "not found" : nsys.importer.string(), nsys.importer_trouble);
     if (nsys.missing_libraries.size() > 1)
       check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
-    check.mend = mend_importer(nsys);
+    check.fix = importer_fix(nsys);
     return check;
   }
   check.finding =
-      nsys.importer.empty() ? "known to the wrapper that was found alone" : "starts: " + nsys.importer.string();
+      nsys.importer.empty() ? "found by nsys itself" : "starts: " + nsys.importer.string();
   return check;
 }
 
@@ -121,7 +121,7 @@ Check check_ncu(const Toolset& tools, const Config& config) {
                   : config.ncu.enabled && counts != CounterTool::kOff
                       ? "not found: kernels are timed, but not measured"
                       : "not found; this configuration does not ask for it";
-  check.mend = kGetNcu;
+  check.fix = kGetNcu;
   return check;
 }
 
@@ -137,13 +137,13 @@ Check check_gpu(const Toolset& tools, const Host& host) {
   const bool device = !host.match("/dev/nvidia[0-9]*").empty() || host.exists("/dev/dxg");
   if (driver && !device) {
     check.finding = "the driver is loaded, but there is no /dev/nvidia*: this container was started without a GPU";
-    check.mend = "docker run --gpus all …   # with the NVIDIA container toolkit";
+    check.fix = "docker run --gpus all …   # with the NVIDIA container toolkit";
   } else if (driver) {
     check.finding = fmt::format("the driver is loaded, but NVML says: {}", tools.gpu_trouble);
-    check.mend = "nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml";
+    check.fix = "nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml";
   } else {
-    check.finding = "none: ranges can be captured, kernels cannot";
-    check.mend = "run on a machine with an NVIDIA GPU and its driver";
+    check.finding = "not found: NVTX ranges can be captured, kernels cannot";
+    check.fix = "run on a machine with an NVIDIA GPU and its driver";
   }
   return check;
 }
@@ -164,14 +164,14 @@ Check check_collector(const Toolset& tools) {
   }
   check.level = CheckLevel::kWarning;
   check.finding = "libnl_collector.so was not built: there is no fallback where nsys is missing";
-  check.mend = "tools/setup && meson setup --reconfigure build && ninja -C build";
+  check.fix = "tools/setup && meson setup --reconfigure build && ninja -C build";
   return check;
 }
 
 std::vector<Check> check_rejected(const Toolset& tools) {
   std::vector<Check> checks;
   for (const auto& text : tools.rejected)
-    checks.push_back({"tools.rejected", CheckLevel::kWarning, "passed over", text,
+    checks.push_back({"tools.rejected", CheckLevel::kWarning, "not used", text,
                       "remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH"});
   return checks;
 }
@@ -182,7 +182,7 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   if (!mkdtemp(folder.data())) {
     check.level = CheckLevel::kBlocked;
     check.finding = fmt::format("no folder can be made in {}", host.temporary_folder().string());
-    check.mend = "export TMPDIR=DIR   # a folder that you may write to";
+    check.fix = "export TMPDIR=DIR   # a folder that you may write to";
     return check;
   }
   ProcessSpec spec;
@@ -191,14 +191,14 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   spec.env.insert(tools.nsys->env.begin(), tools.nsys->env.end());
   spec.unset_env = tools.injection_env;
   spec.timeout_s = 60;
-  std::string said;
+  std::string answer;
   try {
     const ProcessResult result = host.start(spec);
-    said = result.timed_out             ? "it did not end within 60 s"
+    answer = result.timed_out             ? "it did not end within 60 s"
            : result.stderr_text.empty() ? result.stdout_text
                                         : result.stderr_text;
   } catch (const Error& error) {
-    said = error.message;
+    answer = error.message;
   }
   std::error_code ignored;
   const bool made = fs::exists(folder + "/trial.nsys-rep", ignored);
@@ -206,8 +206,8 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   check.finding = "nsys traced `true` and made a report";
   if (made) return check;
   check.level = CheckLevel::kBlocked;
-  check.finding = fmt::format("nsys traced `true` and made no report: {}", said.substr(0, said.find('\n')));
-  check.mend = tools.nsys->importer_trouble.empty() ? kGetNsys : mend_importer(*tools.nsys);
+  check.finding = fmt::format("nsys traced `true` but made no report: {}", answer.substr(0, answer.find('\n')));
+  check.fix = tools.nsys->importer_trouble.empty() ? kGetNsys : importer_fix(*tools.nsys);
   return check;
 }
 

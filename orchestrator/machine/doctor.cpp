@@ -28,7 +28,7 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Ho
   std::vector<Check> checks = {check_nsys(tools)};
   if (tools.nsys) checks.push_back(check_importer(tools));
   checks.insert(checks.end(),
-                {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools)});
+                {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools), check_libcrypto()});
   for (auto& check : check_rejected(tools)) checks.push_back(std::move(check));
   checks.insert(checks.end(),
                 {check_counters(tools, host), check_cupti_counters(tools, config, host), check_paranoid(config, host),

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/error.h"
 #include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
@@ -16,7 +17,8 @@ struct Check {
   CheckLevel level = CheckLevel::kOk;
   std::string subject;  // "Nsight Systems"
   std::string finding;  // "2025.3.1 at /opt/… (inside Nsight Compute)"
-  std::string mend;     // the command that mends it; empty where ok
+  std::string fix;      // the command that fixes it; empty where ok
+  ErrorKind kind = ErrorKind::kTool;  // what a run that it blocks ends with
 };
 
 // Every check that `nl-stage doctor` prints, in order; it ends with a trial capture of a second or two.
@@ -30,7 +32,7 @@ std::vector<Check> preflight(const Toolset& tools, const Config& config, const H
 bool any_blocked(const std::vector<Check>& checks);
 std::string_view level_name(CheckLevel level);  // "ok", "warning", "blocked"
 
-// One line a check, and below it the command that mends it.
+// One line a check, and below it the fix.
 std::string describe_checks(const std::vector<Check>& checks, bool colour);
 std::string checks_json(const std::vector<Check>& checks);
 

@@ -17,7 +17,7 @@ std::string describe_checks(const std::vector<Check>& checks, bool colour) {
                                                               : "\033[31m";
     text += fmt::format("{}{:<7}{}  {:<{}}  {}\n", colour ? shade : "", level_name(check.level),
                         colour ? "\033[0m" : "", check.subject, width, check.finding);
-    if (!check.mend.empty()) text += fmt::format("{:9}{:<{}}  mend: {}\n", "", "", width, check.mend);
+    if (!check.fix.empty()) text += fmt::format("{:9}{:<{}}  fix: {}\n", "", "", width, check.fix);
   }
   return text;
 }
@@ -29,7 +29,7 @@ std::string checks_json(const std::vector<Check>& checks) {
                               {"level", level_name(check.level)},
                               {"subject", check.subject},
                               {"finding", check.finding},
-                              {"mend", check.mend}});
+                              {"fix", check.fix}});
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

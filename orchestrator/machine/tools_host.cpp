@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "orchestrator/config/data_dir.h"
+#include "orchestrator/config/conf_files.h"
 #include "orchestrator/machine/tools_nvml.h"
 
 extern char** environ;

@@ -104,7 +104,7 @@ Json conclusions(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("a copy of the program alone finds what the program in its tree finds", "[issue13][!shouldfail]") {
+TEST_CASE("a copy of the program alone finds what the program in its tree finds", "[issue13]") {
   Scene tree;
   Alone alone;
   REQUIRE(import(tree, kLlama).status == 0);
@@ -117,7 +117,7 @@ TEST_CASE("a copy of the program alone finds what the program in its tree finds"
   CHECK(conclusions(alone) == expected);
 }
 
-TEST_CASE("a copy of the program alone knows the shipped models and runners", "[issue13][!shouldfail]") {
+TEST_CASE("a copy of the program alone knows the shipped models and runners", "[issue13]") {
   Alone alone;
   Words words = kLlama;
   add(words, {"--model", "llama-3.1-8b", "--config", "deep"});
@@ -362,7 +362,7 @@ TEST_CASE("run.top_n_kernels is how many kernels ncu measures", "[issue13]") {
   CHECK(std::count((option + 1)->begin(), (option + 1)->end(), '|') == top - 1);
 }
 
-TEST_CASE("run.mode=light on the deep runner plans what the light runner plans", "[issue13][!shouldfail]") {
+TEST_CASE("run.mode=light on the deep runner plans what the light runner plans", "[issue13]") {
   Scene scene;
   scene.use_standins();
   scene.env["NL_STAGE_NVML"] = kFakeNvml;
@@ -378,7 +378,7 @@ TEST_CASE("run.mode=light on the deep runner plans what the light runner plans",
   CHECK(planned({"--config", "deep", "--set", "run.mode=light"}) == planned({"--config", "light"}));
 }
 
-TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13][!shouldfail]") {
+TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13]") {
   Scene scene;
   scene.use_standins();
   const Outcome outcome = scene.nl_stage({"plan", "--config", "light", "--set", "compose=[profiling/nsys/pytorch]", "--", "/bin/true"});

@@ -140,7 +140,7 @@ TEST_CASE("the manifest lists every file with its size and sha256") {
     paths.push_back(file["path"]);
     const std::string bytes = content(bundle.path() / paths.back());
     CHECK(file["size_bytes"] == bytes.size());
-    CHECK(file["sha256"] == nl::orchestrator::sha256_hex(bytes));
+    CHECK(file["sha256"] == nl::orchestrator::sha256_file(bundle.path() / paths.back()));
   }
   CHECK(paths == std::vector<std::string>{"config.yaml", "nsys/big.bin", "nsys/cmd.txt", "run.json"});
 }

@@ -17,8 +17,6 @@ using namespace nl::test;
 
 namespace {
 
-constexpr const char* kRules = NL_SOURCE_ROOT "/conf/rules";
-
 // What makes a rule speak about a healthy run, and what comes just short of it.
 struct Case {
   const char* rule;
@@ -170,13 +168,13 @@ std::string rules_of(const Run& run) {
 
 TEST_CASE("no shipped rule speaks about a healthy run, and none abstains") {
   Run run = healthy_run();
-  judge(load_rules(kRules, {}), run);
+  judge(load_rules(shipped_rules(), {}), run);
   CHECK(rules_of(run) == "");
   for (const Abstention& abstention : run.abstentions) CHECK(abstention.rule == "");
 }
 
 TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
-  const Rules rules = load_rules(kRules, {});
+  const Rules rules = load_rules(shipped_rules(), {});
   std::set<std::string> tested;
   for (const Case& each : kCases) {
     CAPTURE(each.rule);
@@ -210,7 +208,7 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
 }
 
 TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {
-  const Rules rules = load_rules(kRules, {});
+  const Rules rules = load_rules(shipped_rules(), {});
   for (const auto& [profiler, speaks] : {std::pair("nsys", true), std::pair("collector", true), std::pair("ncu", false)}) {
     CAPTURE(profiler);
     Run run = healthy_run();
@@ -226,7 +224,7 @@ TEST_CASE("where ranges end before their GPU work does, slower launches are no g
     run.perturbation.stages[0].slowdown = 5.0, run.perturbation.stages[0].low = 2.6;
     StageEntry& prefill = run.stages[0];
     prefill.gpu_busy_ns = static_cast<Ns>(static_cast<double>(prefill.wall.total_ns) * (runs_on ? 1.1 : 0.9));
-    judge(load_rules(kRules, {}), run);
+    judge(load_rules(shipped_rules(), {}), run);
     const Finding* finding = find(run, {"profiler_perturbation", "prefill", nullptr, nullptr});
     REQUIRE(finding != nullptr);
     CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kHigh));
@@ -262,7 +260,7 @@ void check_plain(const std::string& text) {
 
 TEST_CASE("every shipped rule that can ask for a change says so in one sentence of everyday words") {
   std::size_t asking = 0;
-  for (const RuleSpec& rule : load_rules(kRules, {}).list) {
+  for (const RuleSpec& rule : load_rules(shipped_rules(), {}).list) {
     CAPTURE(rule.name);
     const bool asks = std::any_of(rule.severity.begin(), rule.severity.end(), [](const auto& each) { return each.severity > Severity::kInfo; });
     if (!asks && rule.plain.empty()) continue;
@@ -298,7 +296,7 @@ TEST_CASE("where CUDA graphs are used no rule advises to use them") {
 }
 
 TEST_CASE("every piece of evidence leads to something in run.json, and no gain exceeds the time it is part of") {
-  const Rules rules = load_rules(kRules, {});
+  const Rules rules = load_rules(shipped_rules(), {});
   std::size_t pieces = 0;
   for (const Case& each : kCases) {
     Run run = healthy_run();

@@ -61,9 +61,9 @@ TEST_CASE("counter permission") {
   CHECK(check().level == Level::kOk);
   machine.tree.write("proc/driver/nvidia/params", "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n");
   CHECK(check().level == Level::kBlocked);
-  CHECK(check().mend.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(check().fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   machine.tree.write(".dockerenv", "");
-  CHECK(check().mend == "docker run --cap-add=SYS_ADMIN …");
+  CHECK(check().fix == "docker run --cap-add=SYS_ADMIN …");
   machine.capabilities("000001ffffffffff");
   CHECK(check().level == Level::kOk);
   machine.capabilities("000001ffffdfffff");  // everything but CAP_SYS_ADMIN
@@ -83,7 +83,7 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
   machine.tools.ncu.reset();
   CHECK(check().level == Level::kWarning);
   CHECK(check().finding.find("no libcupti was found here") != std::string::npos);
-  CHECK(check().mend.find("tools.cupti=PATH") != std::string::npos);
+  CHECK(check().fix.find("tools.cupti=PATH") != std::string::npos);
   CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).finding == "not found: nl-stage's own collector counts instead (CUPTI)");
   machine.tools.cupti = "/c/libcupti.so.13";
   CHECK(check().level == Level::kOk);
@@ -91,14 +91,14 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
         "ncu was not found: the collector counts instead (CUPTI); /c/libcupti.so.13, open to every user");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   CHECK(check().level == Level::kWarning);  // a run goes on without
-  CHECK(check().mend.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(check().fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
   CHECK_FALSE(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
   machine.config.capture.counters = "off";
   CHECK(check().finding == "not used: no counters are asked for (capture.counters is off)");
   machine.config.capture.counters = "auto";
   machine.tools.gpus.clear();
   CHECK(check().level == Level::kOk);
-  CHECK(check().finding == "no GPU, no counters");
+  CHECK(check().finding == "no GPU: no counters");
   CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).finding == "not found; without a GPU there is nothing to measure");
 }
 
@@ -109,11 +109,11 @@ TEST_CASE("perf_event_paranoid matters only where sampling is asked for") {
   CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kWarning);
   machine.config.nsys.sample = "process-tree";
   CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kBlocked);
-  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=2");
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).fix == "sudo sysctl kernel.perf_event_paranoid=2");
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "2\n");
   CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).level == Level::kOk);
   machine.config.nsys.sample = "system-wide";
-  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).mend == "sudo sysctl kernel.perf_event_paranoid=0");
+  CHECK(nl::orchestrator::check_paranoid(machine.config, machine.host).fix == "sudo sysctl kernel.perf_event_paranoid=0");
   CHECK(nl::orchestrator::check_seccomp(machine.config, machine.host).level == Level::kWarning);
 }
 
@@ -132,6 +132,9 @@ TEST_CASE("room for temporary files and for the bundle") {
   CHECK(nl::orchestrator::check_artifacts(machine.config, machine.host).level == Level::kBlocked);
   CHECK(nl::orchestrator::check_artifacts(machine.config, machine.host).finding ==
         (machine.tree.root() / "tmp").string() + " cannot be written to");
+  // What a run that is refused for it ends with.
+  CHECK(nl::orchestrator::check_artifacts(machine.config, machine.host).kind == nl::ErrorKind::kOutput);
+  CHECK(nl::orchestrator::check_temporary(machine.host).kind == nl::ErrorKind::kTool);
 }
 
 TEST_CASE("other profilers") {
@@ -142,7 +145,7 @@ TEST_CASE("other profilers") {
   CHECK(nl::orchestrator::check_profilers(machine.host).level == Level::kWarning);
   CHECK(nl::orchestrator::check_profilers(machine.host).finding ==
         "running: nv-hostengine (4711); counters can be held by one at a time");
-  CHECK(nl::orchestrator::check_profilers(machine.host).mend.starts_with("dcgmi profile --pause"));
+  CHECK(nl::orchestrator::check_profilers(machine.host).fix.starts_with("dcgmi profile --pause"));
   CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kOk);
   machine.read_only = machine.tree.write("tmp/nsight-compute-lock", "");
   CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kBlocked);
@@ -151,7 +154,7 @@ TEST_CASE("other profilers") {
   CHECK(nl::orchestrator::check_injection(machine.tools).level == Level::kOk);
   machine.tools.injection_env = {"CUDA_INJECTION64_PATH"};
   CHECK(nl::orchestrator::check_injection(machine.tools).level == Level::kWarning);
-  CHECK(nl::orchestrator::check_injection(machine.tools).mend == "unset CUDA_INJECTION64_PATH");
+  CHECK(nl::orchestrator::check_injection(machine.tools).fix == "unset CUDA_INJECTION64_PATH");
 }
 
 TEST_CASE("container limits") {
@@ -167,11 +170,11 @@ TEST_CASE("container limits") {
   machine.tree.write("dev/shm/x", "");
   CHECK(nl::orchestrator::check_shared_memory(machine.host).level == Level::kOk);
   machine.space.total_bytes = 64 * kMiB;
-  CHECK(nl::orchestrator::check_shared_memory(machine.host).mend == "docker run --shm-size=2g …");
+  CHECK(nl::orchestrator::check_shared_memory(machine.host).fix == "docker run --shm-size=2g …");
   machine.tree.write("proc/sys/kernel/yama/ptrace_scope", "1\n");
   CHECK(nl::orchestrator::check_ptrace(machine.host).level == Level::kOk);
   machine.tree.write("proc/sys/kernel/yama/ptrace_scope", "2\n");
-  CHECK(nl::orchestrator::check_ptrace(machine.host).mend == "sudo sysctl kernel.yama.ptrace_scope=1");
+  CHECK(nl::orchestrator::check_ptrace(machine.host).fix == "sudo sysctl kernel.yama.ptrace_scope=1");
 }
 
 TEST_CASE("tools that are missing or broken") {
@@ -183,11 +186,11 @@ TEST_CASE("tools that are missing or broken") {
   CHECK(nl::orchestrator::check_importer(machine.tools).level == Level::kBlocked);
   CHECK(nl::orchestrator::check_importer(machine.tools).finding ==
         "/opt/nsight/host-linux-x64/QdstrmImporter: libdw.so.1 was not found; captures would end without a report");
-  CHECK(nl::orchestrator::check_importer(machine.tools).mend == "sudo apt-get install libdw1");
+  CHECK(nl::orchestrator::check_importer(machine.tools).fix == "sudo apt-get install libdw1");
   machine.tools.nsys->missing_libraries = {"libodd.so.9"};
-  CHECK(nl::orchestrator::check_importer(machine.tools).mend.ends_with("apt-file search libodd.so.9"));
+  CHECK(nl::orchestrator::check_importer(machine.tools).fix.ends_with("apt-file search libodd.so.9"));
   machine.tools.nsys->missing_libraries.clear();
-  CHECK(nl::orchestrator::check_importer(machine.tools).mend == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
+  CHECK(nl::orchestrator::check_importer(machine.tools).fix == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
   machine.tools.nsys.reset();
   CHECK(nl::orchestrator::check_nsys(machine.tools).level == Level::kWarning);
   machine.tools.collector.reset();
@@ -202,9 +205,9 @@ TEST_CASE("GPUs that are not there") {
   machine.tools.driver_version = "580.1";
   CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding == "NVIDIA H200; driver 580.1");
   machine.tools.gpus.clear();
-  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding == "none: ranges can be captured, kernels cannot");
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding == "not found: NVTX ranges can be captured, kernels cannot");
   machine.tree.write("proc/driver/nvidia/version", "x");
-  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).mend.starts_with("docker run --gpus all"));
+  CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).fix.starts_with("docker run --gpus all"));
   machine.tree.write("dev/nvidia0", "");
   machine.tools.gpu_trouble = "Driver/library version mismatch";
   CHECK(nl::orchestrator::check_gpu(machine.tools, machine.host).finding ==
@@ -217,7 +220,7 @@ TEST_CASE("the trial capture wants a report, not a status") {
   machine.makes_report = false;
   const auto check = nl::orchestrator::check_trial_capture(machine.tools, machine.host);
   CHECK(check.level == Level::kBlocked);
-  CHECK(check.finding == "nsys traced `true` and made no report: Importer error status: An unknown error occurred.");
+  CHECK(check.finding == "nsys traced `true` but made no report: Importer error status: An unknown error occurred.");
   CHECK(fs::is_empty(machine.tree.root() / "tmp"));
   machine.host.env["TMPDIR"] = "/no/such/folder";
   CHECK(nl::orchestrator::check_trial_capture(machine.tools, machine.host).level == Level::kBlocked);
@@ -237,7 +240,7 @@ TEST_CASE("preflight refuses only what the plan needs") {
   CHECK_FALSE(nl::orchestrator::any_blocked(nl::orchestrator::preflight(machine.tools, machine.config, machine.host)));
 }
 
-TEST_CASE("every check has a command that mends it unless it is ok") {
+TEST_CASE("every check has a fix unless it is ok") {
   Machine machine;
   machine.capabilities("0");
   machine.makes_report = false;
@@ -247,15 +250,17 @@ TEST_CASE("every check has a command that mends it unless it is ok") {
   machine.tree.write("proc/sys/kernel/perf_event_paranoid", "4\n");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   const auto checks = nl::orchestrator::diagnose(machine.tools, machine.config, machine.host);
-  CHECK(checks.size() == 20);
+  CHECK(checks.size() == 21);
   for (const auto& check : checks) {
     INFO(check.id);
-    CHECK(check.mend.empty() == (check.level == Level::kOk));
+    CHECK(check.fix.empty() == (check.level == Level::kOk));
     CHECK_FALSE(check.finding.empty());
   }
   const std::string text = nl::orchestrator::describe_checks(checks, false);
   CHECK(text.find('\033') == std::string::npos);
   CHECK(text.find("blocked  GPU counters") != std::string::npos);
+  CHECK(text.find("  fix: unset NVTX_INJECTION64_PATH\n") != std::string::npos);
   CHECK(nl::orchestrator::describe_checks(checks, true).find("\033[31mblocked\033[0m") != std::string::npos);
   CHECK(nl::orchestrator::checks_json(checks).find("\"id\": \"nsys.trial\"") != std::string::npos);
+  CHECK(nl::orchestrator::checks_json(checks).find("\"fix\": \"unset NVTX_INJECTION64_PATH\"") != std::string::npos);
 }

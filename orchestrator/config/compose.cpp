@@ -1,0 +1,165 @@
+#include "orchestrator/config/compose.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "model/error.h"
+#include "orchestrator/config/choices.h"
+#include "orchestrator/config/nearest.h"
+#include "orchestrator/config/yaml_tree.h"
+#include "parsers/hf/config.h"
+
+namespace nl::orchestrator {
+namespace fs = std::filesystem;
+namespace {
+
+// The file a name stands for, with or without .yaml, in one of the rooms.
+std::optional<ConfFile> find_preset(const std::string& name, const ConfFiles& files, const std::vector<std::string>& rooms) {
+  for (const auto& room : rooms)
+    for (const char* ending : {".yaml", ""})
+      if (auto file = files.find(room + name + ending)) return file;
+  return std::nullopt;
+}
+
+[[noreturn]] void no_such_preset(const std::string& name, const std::string& where, const ConfFiles& files, const std::string& room) {
+  std::vector<std::string> names;
+  for (const auto& file : files.all_in(room)) names.push_back(file.relative.substr(0, file.relative.size() - std::string(".yaml").size()));
+  std::string near = nearest_name(name, names);
+  if (near.empty()) near = nearest_name(room + "/" + fs::path(name).stem().string(), names);
+  throw Error(ErrorKind::kConfig, fmt::format("there is no configuration file '{}'", name), where,
+              near.empty() ? fmt::format("there are: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+}
+
+// run.mode says which passes there are. It comes before the other keys beside it, so that they can differ from it.
+void apply_mode(Config& config) {
+  const bool deep = choice<RunMode>(config.run.mode) == RunMode::kDeep;
+  config.ncu.enabled = deep;
+  config.capture.counters = "auto";  // counts where ncu is enabled, so that --set ncu.enabled=true is enough on light
+  config.perturbation.repeats = deep ? PerturbationOptions().repeats : 0;
+}
+
+// The value of `wanted` in a tree that hangs at `path`.
+const YamlTree* value_at(const YamlTree& tree, const std::string& path, const std::string& wanted) {
+  if (path == wanted) return &tree;
+  if (!path.empty() && !wanted.starts_with(path + ".")) return nullptr;
+  for (const auto& [name, value] : tree.entries)
+    if (const YamlTree* found = value_at(value, path.empty() ? name.name : path + "." + name.name, wanted)) return found;
+  return nullptr;
+}
+
+std::string identity_of(const ConfFile& file) {
+  std::error_code failed;
+  return file.text_built_in ? file.name() : fs::weakly_canonical(file.disk, failed).string();
+}
+
+// workload.env.NAME=value is a map of one entry.
+std::string as_map_entry(const std::string& path, YamlTree& value) {
+  for (const std::string key : {"workload.env", "model.stage_flops", "model.stage_bytes"}) {
+    if (!path.starts_with(key + ".")) continue;
+    YamlTree map{YamlTree::Kind::kMap, {}, "", false, {}, {}};
+    map.entries.push_back({{path.substr(key.size() + 1), {}}, std::move(value)});
+    value = std::move(map);
+    return key;
+  }
+  return path;
+}
+
+}  // namespace
+
+void Composer::add_runner(const fs::path& given) {
+  std::error_code failed;
+  std::optional<ConfFile> file;
+  if (fs::exists(given, failed)) file = file_on_disk(given);
+  ConfFiles here = files_;
+  here.ask_first("conf");
+  // A name goes through the folders; a path that is not there is an error, not another file of that name.
+  if (!file && !given.has_parent_path()) file = find_preset(given.string(), here, {"runner/"});
+  if (!file) no_such_preset(given.string(), "--config", here, "runner");
+  if (const fs::path own = file->text_built_in ? fs::path() : conf_folder_of(file->disk); !own.empty()) files_.ask_first(own);
+  add_file(*file);
+}
+
+void Composer::add_model(const fs::path& given) {
+  std::error_code failed;
+  const fs::path hugging_face = fs::is_regular_file(given / "config.json", failed) ? given / "config.json" : given;
+  if (!fs::exists(hugging_face, failed)) {
+    const auto file = find_preset(given.string(), files_, {"model/llm/", "model/", ""});
+    if (!file) no_such_preset(given.string(), "--model", files_, "model");
+    return add_file(*file);
+  }
+  if (hugging_face.extension() != ".json") return add_file(file_on_disk(hugging_face));
+  const parsers::HfConfig model = parsers::read_hf_config(hugging_face);
+  const auto put = [&](const std::string& key, const std::string& text) {
+    const YamlTree value{YamlTree::Kind::kScalar, {}, text, false, {}, {}};
+    apply_config(config_, value, "model." + key, {}, [&](YamlTree::Place) { return hugging_face.string(); });
+  };
+  put("name", model.name);
+  for (const auto& [key, text] : model.attributes) put(key, text);
+  if (!model.notes.empty()) put("notes", fmt::format("{}", fmt::join(model.notes, "; ")));
+  config_.sources.push_back(hugging_face.string());
+}
+
+void Composer::add_set(const std::string& text) {
+  const std::size_t cut = text.find('=');
+  const std::string path = text.substr(0, cut);
+  // The value of an environment variable is not repeated in messages.
+  const bool secret = path.starts_with("workload.env");
+  const std::string place = "--set " + (secret && cut != std::string::npos ? path + "=…" : text);
+  if (cut == std::string::npos || cut == 0)
+    throw Error(ErrorKind::kConfig, fmt::format("--set wants key=value, not '{}'", text), place, "such as --set run.top_n_kernels=20");
+  YamlTree value = read_yaml_value(text.substr(cut + 1), place);
+  const ConfigWhere where = [&](YamlTree::Place) { return place; };
+  if (path == "compose") return add_presets(value, where);
+  if (value.kind == YamlTree::Kind::kNull) value = {YamlTree::Kind::kScalar, {}, "", true, {}, {}};
+  const std::string target = as_map_entry(path, value);
+  apply(value, target, where);
+}
+
+// The presets that the file names come first, in their order; its own keys win over them.
+void Composer::add_file(const ConfFile& file) {
+  const YamlTree tree = read_yaml_file(file);
+  const ConfigWhere where = [&](YamlTree::Place place) { return yaml_where(file, place); };
+  open_.push_back(identity_of(file));
+  for (const auto& [key, value] : tree.entries)
+    if (key.name == "compose") add_presets(value, where);
+  open_.pop_back();
+  apply(tree, "", where);
+  config_.sources.push_back(file.name());
+}
+
+void Composer::apply(const YamlTree& tree, const std::string& path, const ConfigWhere& where) {
+  if (const YamlTree* mode = value_at(tree, path, "run.mode")) {
+    apply_config(config_, *mode, "run.mode", mode->place, where);
+    apply_mode(config_);
+  }
+  apply_config(config_, tree, path, tree.place, where);
+}
+
+void Composer::add_presets(const YamlTree& names, const ConfigWhere& where) {
+  const auto refuse = [&](YamlTree::Place place) {
+    throw Error(ErrorKind::kConfig, "compose wants a list of preset names", where(place), "such as compose: [profiling/nsys/default]");
+  };
+  if (names.kind != YamlTree::Kind::kList && names.kind != YamlTree::Kind::kNull) refuse(names.place);
+  for (const auto& name : names.items) {
+    if (name.kind != YamlTree::Kind::kScalar || name.text.empty()) refuse(name.place);
+    const auto preset = find_preset(name.text, files_, {""});
+    if (!preset) no_such_preset(name.text, where(name.place), files_, "");
+    refuse_circle(*preset, where(name.place));
+    add_file(*preset);
+  }
+}
+
+void Composer::refuse_circle(const ConfFile& preset, const std::string& where) const {
+  const std::string identity = identity_of(preset);
+  const auto first = std::find(open_.begin(), open_.end(), identity);
+  if (first == open_.end()) return;
+  std::string chain;
+  for (auto step = first; step != open_.end(); ++step) chain += fs::path(*step).filename().string() + " → ";
+  throw Error(ErrorKind::kConfig, fmt::format("the presets compose each other in a circle: {}{}", chain, fs::path(identity).filename().string()),
+              where, "remove this line");
+}
+
+}  // namespace nl::orchestrator

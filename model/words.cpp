@@ -69,7 +69,9 @@ struct Keys<Meter> {
 };
 template <>
 struct Keys<SourceFormat> {
-  static constexpr std::string_view list[] = {"none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu"};
+  static constexpr std::string_view list[] = {
+      "none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu",
+      "trtexec-layers", "nsys-report", "ncu-report", "bundle"};
 };
 template <>
 struct Keys<Bound> {

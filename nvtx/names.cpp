@@ -87,9 +87,4 @@ std::vector<std::string> ncu_include_filters(std::string_view stage) {
   return filters;
 }
 
-std::string nsys_capture_filter(std::string_view domain, std::string_view name) {
-  std::string range = escape(name, "@");
-  return domain.empty() ? range : range + '@' + escape(domain, "@");
-}
-
 }  // namespace nl::nvtx

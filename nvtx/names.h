@@ -47,7 +47,4 @@ std::vector<std::string> ranges_of_stage(std::string_view stage);
 // domain, push/pop (trailing slash) and start/end, with ncu's special characters escaped.
 std::vector<std::string> ncu_include_filters(std::string_view stage);
 
-// One range for nsys' --nvtx-capture: range@domain, or the literal name.
-std::string nsys_capture_filter(std::string_view domain, std::string_view name);
-
 }  // namespace nl::nvtx

@@ -33,7 +33,7 @@ std::string demangled_kernel(const std::string& mangled) {
   return status == 0 && text ? text.get() : mangled;
 }
 
-std::string_view short_kernel_name(std::string_view demangled) {
+std::string_view kernel_base_name(std::string_view demangled) {
   std::string_view name = demangled.substr(0, parameters_at(demangled));
   if (!name.empty() && name.back() == '>') {  // its template arguments, back to the bracket that opens them
     int depth = 0;

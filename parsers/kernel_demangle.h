@@ -11,6 +11,6 @@ namespace nl::parsers {
 std::string demangled_kernel(const std::string& mangled);
 
 // "void at::native::reduce_kernel<512, 1, …>(…)" → "reduce_kernel", as nsys' shortName.
-std::string_view short_kernel_name(std::string_view demangled);
+std::string_view kernel_base_name(std::string_view demangled);
 
 }  // namespace nl::parsers

@@ -125,19 +125,4 @@ LaunchOrder::CallSpan LaunchOrder::calls_between(std::uint32_t thread, Ns start_
           static_cast<std::uint32_t>(last - trace_.api_calls.begin())};
 }
 
-const std::vector<std::uint32_t>& RangeCursor::enclosing(const ApiCall& call) {
-  // No range began since, none that was too short has become long enough, none that was there has ended.
-  bool same = call.thread == thread_ && call.start_ns >= start_ns_ && call.start_ns < next_start_ns_ &&
-              call.end_ns() >= end_ns_ && call.end_ns() <= first_end_ns_;
-  if (same) return found_;
-  index_.enclosing(call, found_);
-  thread_ = call.thread;
-  start_ns_ = call.start_ns;
-  end_ns_ = call.end_ns();
-  next_start_ns_ = index_.next_start_ns(static_cast<std::uint32_t>(call.thread), call.start_ns);
-  first_end_ns_ = std::numeric_limits<Ns>::max();
-  for (std::uint32_t range : found_) first_end_ns_ = std::min(first_end_ns_, index_.end_ns(range));
-  return found_;
-}
-
 }  // namespace nl::analysis

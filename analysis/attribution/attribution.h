@@ -41,21 +41,6 @@ class RangeIndex {
   std::vector<Lane> lanes_;  // by thread
 };
 
-// Asks the same of calls that come in order: most have the same ranges around them as the one before.
-class RangeCursor {
- public:
-  explicit RangeCursor(const RangeIndex& index) : index_(index) {}
-  // Valid until the next call.
-  const std::vector<std::uint32_t>& enclosing(const ApiCall& call);
-
- private:
-  const RangeIndex& index_;
-  std::vector<std::uint32_t> found_;
-  std::uint64_t thread_ = kNone;
-  Ns start_ns_ = 0, end_ns_ = 0;             // of the call that was looked up
-  Ns next_start_ns_ = 0, first_end_ns_ = 0;  // what is found stays true between these
-};
-
 // The kernels and memory operations of a trace in the order of the calls that launched them, so that those
 // of a stretch of a thread's time lie together. Needs Trace::api_calls to be sorted, as importers leave it.
 class LaunchOrder {

@@ -31,10 +31,6 @@ class Lanes {
     }
     return false;
   }
-  Track first_track() {
-    if (lanes_.empty()) lanes_.push_back({make_(0), {}});
-    return lanes_[0].track;
-  }
   void finish() {
     for (Lane& lane : lanes_)
       while (!lane.ends.empty()) pop(lane);

@@ -5,7 +5,6 @@
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "model/error.h"
 #include "parsers/collector/trace.h"
-#include "parsers/nsys/sqlite.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -24,38 +23,20 @@ std::string write_export(const Trace& trace, const std::filesystem::path& sqlite
   }
 }
 
-// What an export of nsys has no place for.
-void move_beside(Trace& from, Trace& to) {
-  to.stats = std::move(from.stats);
-  to.metric_series = std::move(from.metric_series);
-  to.stalls = std::move(from.stalls);
-  to.clock = from.clock;
-}
-
-// The files themselves are whole: a full disk costs the export only.
-Trace without_export(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite, const std::string& why) {
-  std::error_code ignored;
-  std::filesystem::remove(sqlite, ignored);
-  Trace trace = parsers::read_collector_traces(files);
-  trace.stats.notes.push_back(fmt::format("there is no {}, the capture as an export of nsys: {}", sqlite.filename().string(), why));
-  return trace;
-}
-
 }  // namespace
 
 Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite) {
-  Trace beside;
   std::string trouble;
   {
     Trace all = parsers::read_collector_traces(files, parsers::CallRows::kAll);
     if (!all.has_kernel_data) return all;
     trouble = write_export(all, sqlite);
-    move_beside(all, beside);
-  }  // millions of calls, before they are read again
-  if (!trouble.empty()) return without_export(files, sqlite, trouble);
-  Trace trace = parsers::read_nsys_sqlite(sqlite);
-  trace.session_end_ns.reset();
-  move_beside(beside, trace);
+  }  // an export has millions of calls that the analysis does not need
+  Trace trace = parsers::read_collector_traces(files);
+  if (trouble.empty()) return trace;
+  std::error_code ignored;
+  std::filesystem::remove(sqlite, ignored);
+  trace.stats.notes.push_back(fmt::format("there is no {}, the capture as an export of nsys: {}", sqlite.filename().string(), trouble));
   return trace;
 }
 

@@ -7,9 +7,9 @@
 
 namespace nl::orchestrator {
 
-// The collector's files of one run as an nsys export, written to `sqlite`, and the trace that the one importer reads
-// of it; what the files' reader counted and noted stays. Files with ranges only make no export. Where it
-// cannot be written, the files are read without it, and a note says why there is none.
+// The trace of the collector's files of one run, read from the files themselves. Beside it `sqlite` is written, the same
+// capture as nsys would have exported it, for nsys' own tools and other people's scripts. Files with ranges only make no
+// export. Where it cannot be written, a note says why there is none.
 Trace import_collector_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& sqlite);
 
 }  // namespace nl::orchestrator

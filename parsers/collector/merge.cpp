@@ -47,7 +47,7 @@ std::uint32_t GpuMerge::shape_of(const GpuShape& raw, const GpuData& gpu) {
   auto [names, is_new] = demangled_.try_emplace(mangled);
   if (is_new) {
     std::string text = demangled_kernel(trace_.strings[mangled]);
-    names->second = {trace_.strings.intern(text), trace_.strings.intern(short_kernel_name(text))};
+    names->second = {trace_.strings.intern(text), trace_.strings.intern(kernel_base_name(text))};
   }
   KernelShape shape{names->second.first, names->second.second, mangled, raw.grid, raw.block, raw.registers, raw.static_shared,
                     raw.dynamic_shared};

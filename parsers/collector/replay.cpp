@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "parsers/nsys/strings.h"
+
 namespace nl::parsers::collector_trace {
 
 using trace_format::Kind;
 
 void Replay::run() {
   process_ = static_cast<std::uint32_t>(trace_.processes.size());
-  trace_.processes.push_back({file_.header.pid, fixed_text(file_.header.process_name, sizeof file_.header.process_name)});
+  trace_.processes.push_back({file_.header.pid, clean(fixed_text(file_.header.process_name, sizeof file_.header.process_name))});
   std::stable_sort(file_.pieces.begin(), file_.pieces.end(), [](const Piece& a, const Piece& b) { return a.sequence < b.sequence; });
   add_threads();
   for (const Piece& piece : file_.pieces)
@@ -18,18 +20,46 @@ void Replay::run() {
   for (const auto& [key, stack] : stacks_)
     for (std::uint32_t range : stack) trace_.ranges[range].open = true;
   for (const auto& [id, range] : started_) trace_.ranges[range].open = true;
+  drop_backward();
+}
+
+// Text comes from the program: any bytes, and cut to the length that the file has room for.
+std::string Replay::clean(const std::string& text) {
+  auto mended = mended_utf8(text);
+  if (mended) ++trace_.stats.rows_damaged["text that is not UTF-8 (kept, U+FFFD in its place)"];
+  return mended ? std::move(*mended) : text;
+}
+
+// A clock that stepped back leaves ranges of which no length is known.
+void Replay::close(std::uint32_t range, Ns end_ns) {
+  trace_.ranges[range].end_ns = end_ns;
+  if (end_ns < trace_.ranges[range].start_ns) backward_.push_back(range);
+}
+
+void Replay::drop_backward() {
+  if (backward_.empty()) return;
+  trace_.stats.rows_damaged["range that ends before it starts"] += backward_.size();
+  std::sort(backward_.begin(), backward_.end());
+  std::vector<Range> kept;
+  kept.reserve(trace_.ranges.size() - backward_.size());
+  auto next = backward_.begin();
+  for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
+    if (next != backward_.end() && *next == i) ++next;
+    else kept.push_back(trace_.ranges[i]);
+  }
+  trace_.ranges = std::move(kept);
 }
 
 std::uint32_t Replay::thread(std::uint32_t tid, const std::string& name) {
   auto [found, added] = threads_.try_emplace(tid, static_cast<std::uint32_t>(trace_.threads.size()));
-  if (added) trace_.threads.push_back({process_, tid, name});
+  if (added) trace_.threads.push_back({process_, tid, clean(name)});
   return found->second;
 }
 
 void Replay::add_threads() {
   for (const auto& [tid, name] : file_.thread_names) {
     threads_[tid] = static_cast<std::uint32_t>(trace_.threads.size());
-    trace_.threads.push_back({process_, tid, name});
+    trace_.threads.push_back({process_, tid, clean(name)});
   }
   for (const auto& [tid, string] : file_.nvtx_thread_names)
     if (auto found = threads_.find(tid); found != threads_.end())
@@ -42,7 +72,7 @@ StringId Replay::text(std::uint32_t number) {
   if (is_new) {
     auto found = file_.strings.find(number);
     if (found == file_.strings.end()) ++trace_.stats.rows_damaged["unknown string"];
-    else known->second = trace_.strings.intern(found->second);
+    else known->second = trace_.strings.intern(clean(found->second));
   }
   return known->second;
 }
@@ -77,7 +107,7 @@ void Replay::pop(std::uint32_t tid, const Event& event) {
     ++trace_.stats.rows_damaged["pop without a push"];
     return;
   }
-  trace_.ranges[stack.back()].end_ns = event.time_ns - origin_ns_;
+  close(stack.back(), event.time_ns - origin_ns_);
   stack.pop_back();
 }
 
@@ -88,7 +118,7 @@ void Replay::end_range(std::uint32_t thread, const Event& event) {
     return;
   }
   Range& range = trace_.ranges[found->second];
-  range.end_ns = event.time_ns - origin_ns_;
+  close(found->second, event.time_ns - origin_ns_);
   if (range.thread != thread) range.end_thread = thread;
   started_.erase(found);
 }

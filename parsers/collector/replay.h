@@ -25,6 +25,9 @@ class Replay {
   void play(std::uint32_t tid, const Event& event);
   void pop(std::uint32_t tid, const Event& event);
   void end_range(std::uint32_t thread, const Event& event);
+  void close(std::uint32_t range, Ns end_ns);
+  void drop_backward();
+  std::string clean(const std::string& text);
 
   File& file_;
   Trace& trace_;
@@ -35,6 +38,7 @@ class Replay {
   std::unordered_map<std::uint64_t, std::uint32_t> started_;
   std::vector<std::pair<std::uint32_t, Event>> ends_;
   std::unordered_map<std::uint32_t, StringId> texts_;
+  std::vector<std::uint32_t> backward_;  // ranges that end before they start
 };
 
 }  // namespace nl::parsers::collector_trace

@@ -48,7 +48,11 @@ std::optional<Decimal> split(std::string_view text) {
   return number;
 }
 
-std::optional<Ns> scaled(std::string_view text, int scale) {
+constexpr int kPlacesToNs = 3;  // a microsecond has a thousand
+
+}  // namespace
+
+std::optional<Ns> micros_to_ns(std::string_view text) {
   const auto number = split(trimmed(text));
   if (!number) return std::nullopt;
   const auto size = static_cast<int>(number->whole.size() + number->fraction.size());
@@ -57,7 +61,7 @@ std::optional<Ns> scaled(std::string_view text, int scale) {
     return (at < number->whole.size() ? number->whole[at] : number->fraction[at - number->whole.size()]) - '0';
   };
   // How many of the digits stand before the point once it is moved.
-  const int kept = static_cast<int>(number->whole.size()) + number->exponent + scale;
+  const int kept = static_cast<int>(number->whole.size()) + number->exponent + kPlacesToNs;
   Ns value = 0;
   for (int i = 0; i < kept; ++i) {
     const int next = i < size ? digit(i) : 0;
@@ -68,12 +72,6 @@ std::optional<Ns> scaled(std::string_view text, int scale) {
   if (kept >= 0 && kept < size && digit(kept) >= 5) ++value;
   return number->negative ? -value : value;
 }
-
-}  // namespace
-
-std::optional<Ns> micros_to_ns(std::string_view number) { return scaled(number, 3); }
-
-std::optional<Ns> millis_to_ns(std::string_view number) { return scaled(number, 6); }
 
 std::optional<std::int64_t> whole_number(std::string_view token) {
   std::string_view text = trimmed(token);

@@ -218,6 +218,13 @@ NsysRows NsysDatabase::query(const std::string& sql) const {
   return NsysRows(connection_->database.getHandle(), sql, file_);
 }
 
+bool has_export_tables(const NsysDatabase& database) {
+  for (const char* table : {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME",
+                            "NVTX_EVENTS"})
+    if (database.has_table(table)) return true;
+  return false;
+}
+
 void scan_in_parts(const NsysDatabase& database, std::size_t parts,
                    const std::function<void(const NsysDatabase&, std::size_t)>& scan) {
   if (parts == 1) return scan(database, 0);

@@ -86,6 +86,9 @@ class NsysDatabase {
   std::shared_ptr<const std::map<std::string, Table, std::less<>>> tables_;
 };
 
+// Whether any table of an export is there, of whatever schema.
+bool has_export_tables(const NsysDatabase& database);
+
 // Calls scan(connection, part) for each part, each on a thread and a connection of its own.
 void scan_in_parts(const NsysDatabase& database, std::size_t parts,
                    const std::function<void(const NsysDatabase&, std::size_t)>& scan);

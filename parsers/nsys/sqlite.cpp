@@ -22,8 +22,7 @@ constexpr const char* kApi = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr const char* kRanges = "NVTX_EVENTS";
 
 void check_it_is_an_export(const NsysDatabase& database) {
-  for (const char* table : {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", kKernels, kApi, kRanges})
-    if (database.has_table(table)) return;
+  if (has_export_tables(database)) return;
   throw Error(ErrorKind::kInput, "this SQLite file has none of the tables of an nsys export", database.file(),
               "make one from a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
 }

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +119,48 @@ void die_while_busy() {
   kill(getpid(), SIGKILL);
 }
 
+// Each name is met for the first time: more of them than the collector's table has room for at first.
+void names(int count) {
+  for (int i = 0; i < count; ++i) pairs(("name " + std::to_string(i)).c_str(), 1);
+  for (int i = 0; i < count; ++i) pairs(("name " + std::to_string(i)).c_str(), 1);
+}
+
+// The handler interrupts the recorder itself again and again, and uses NVTX too.
+void signals(int count) {
+  pairs("first", 1);  // NVTX itself does not bear a signal while it loads the collector
+  struct sigaction action {};
+  action.sa_handler = [](int) { pairs("in handler", 1); };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  itimerval often{{0, 200}, {0, 200}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  for (int i = 0; i < count; ++i) pairs(("name " + std::to_string(i % 5000)).c_str(), 1);
+  itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+}
+
+// In the child the thread that forked is the only one; it ends, and one that it made goes on.
+void fork_in_thread() {
+  std::thread([] {
+    pairs("before", 3);
+    pid_t child = fork();
+    if (child == 0) {
+      pairs("child", 2);
+      std::thread([] {
+        for (int i = 0; i < 20; ++i) std::thread([] { pairs("grandchild", 1); }).join();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        pairs("last", 1);
+        _exit(0);
+      }).detach();
+      pthread_exit(nullptr);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) _exit(9);
+  }).join();
+  pairs("after", 1);
+}
+
 // What a daemon does: closes every descriptor, leaves its folder, opens files under the freed numbers.
 int daemonise() {
   pairs("before", 10);
@@ -157,6 +201,12 @@ int main(int argc, char** argv) {
   else if (mode == "threads") threads(count, argc > 3 ? std::atoi(argv[3]) : 0);
   else if (mode == "short-threads") for (int i = 0; i < count; ++i) std::thread([] { pairs("short", 1); }).join();
   else if (mode == "fork") fork_children();
+  else if (mode == "names") names(count);
+  else if (mode == "signals") signals(count);
+  else if (mode == "fork-in-thread") fork_in_thread();
+  else if (mode == "cut") {  // a character of three bytes lies over the cut, two or one byte of it before
+    for (std::size_t before : {4096u, 4095u, 4094u, 4093u}) pairs((std::string(before, 'x') + "大大").c_str(), 1);
+  }
   else if (mode == "exec-self") {
     pairs("pair", 1);
     if (count > 0) execl(argv[0], argv[0], "exec-self", std::to_string(count - 1).c_str(), nullptr);

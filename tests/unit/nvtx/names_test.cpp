@@ -61,12 +61,6 @@ TEST_CASE("what is special to ncu is escaped inside a name") {
   CHECK(ncu_include_filters("x@y")[2] == "LLM\\@x\\@y/");
 }
 
-TEST_CASE("nsys wants the range before the domain") {
-  CHECK(nsys_capture_filter("LLM", "prefill") == "prefill@LLM");
-  CHECK(nsys_capture_filter("", "LLM@prefill") == "LLM\\@prefill");
-  CHECK(nsys_capture_filter("", "prefill") == "prefill");
-}
-
 TEST_CASE("marks that tell how many tokens there are") {
   const auto both = parse_token_mark("LLM", "tokens prompt=256 batch=2");
   REQUIRE(both);

@@ -106,11 +106,10 @@ TEST_CASE("open ranges end where the index is told") {
   CHECK(RangeIndex(trace, 50).end_ns(0) == 50);
 }
 
-TEST_CASE("the index, the cursor and the launch order agree with trying every pair") {
+TEST_CASE("the index and the launch order agree with trying every pair") {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     Trace trace = random_trace(seed, seed % 2 == 0);
     RangeIndex index(trace);
-    RangeCursor cursor(index);
     LaunchOrder order(trace);
     for (const ApiCall& call : trace.api_calls) {
       std::vector<std::uint32_t> expected, found = enclosing(index, call);
@@ -118,7 +117,6 @@ TEST_CASE("the index, the cursor and the launch order agree with trying every pa
         if (encloses(trace.ranges[i], call)) expected.push_back(i);
       for (std::size_t i = 1; i < found.size(); ++i)
         REQUIRE(trace.ranges[found[i - 1]].start_ns <= trace.ranges[found[i]].start_ns);
-      REQUIRE(cursor.enclosing(call) == found);
       std::sort(found.begin(), found.end());
       REQUIRE(found == expected);
     }

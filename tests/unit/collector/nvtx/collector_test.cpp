@@ -249,3 +249,50 @@ TEST_CASE("a recorded trace cut at any byte gives the records before it") {
   CHECK(shrinking);
   CHECK(ranges_before == 0);
 }
+
+TEST_CASE("thousands of names each come back as themselves") {
+  ScratchFolder folder;
+  constexpr int kNames = 5000;  // the table begins with 1,024 places and doubles
+  REQUIRE(run_program({"names", std::to_string(kNames)}, folder.path()).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());
+  REQUIRE(trace.ranges.size() == 2 * kNames);
+  int wrong = 0;
+  for (int i = 0; i < 2 * kNames; ++i) wrong += trace.strings[trace.ranges[static_cast<std::size_t>(i)].name] != "name " + std::to_string(i % kNames);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a signal inside the recorder breaks no record, and the program's own ranges are all there") {
+  ScratchFolder folder;
+  constexpr int kPairs = 200'000;
+  REQUIRE(run_program({"signals", std::to_string(kPairs)}, folder.path()).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());
+  const std::size_t handled = ranges_named(trace, "", "in handler").size();
+  CHECK(handled > 0);
+  CHECK(trace.ranges.size() - handled == kPairs + 1);
+}
+
+TEST_CASE("a thread that forked may end in the child, whose other threads go on") {
+  ScratchFolder folder;
+  REQUIRE(run_program({"fork-in-thread"}, folder.path()).exit_status == 0);
+  REQUIRE(trace_files(folder.path()).size() == 2);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());
+  CHECK(open_count(trace) == 0);
+  const std::pair<const char*, std::size_t> expected[] = {{"before", 3}, {"child", 2}, {"grandchild", 20}, {"last", 1}, {"after", 1}};
+  for (const auto& [name, count] : expected) {
+    INFO(name);
+    CHECK(ranges_named(trace, "", name).size() == count);
+  }
+}
+
+TEST_CASE("an overlong name is cut between characters") {
+  ScratchFolder folder;
+  REQUIRE(run_program({"cut"}, folder.path()).exit_status == 0);
+  Trace trace = read_folder(folder.path());
+  CHECK(trace.stats.rows_damaged.empty());  // what is not UTF-8 would be counted
+  REQUIRE(trace.ranges.size() == 4);
+  const std::string expected[] = {std::string(4096, 'x'), std::string(4095, 'x'), std::string(4094, 'x'), std::string(4093, 'x') + "大"};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(trace.strings[trace.ranges[i].name] == expected[i]);
+}

@@ -261,3 +261,66 @@ TEST_CASE("CUDA graphs as wholes of a real GPU") {
   CHECK(std::none_of(trace.kernels.begin(), trace.kernels.end(), [](const nl::Kernel& kernel) { return kernel.in_graph; }));
   CHECK(nl::parsers::gpu_half_recorded({wholes.file}));
 }
+
+TEST_CASE("collector trace: a range whose clock stepped back is counted and left out, the ones around it stay") {
+  FileBuilder file;
+  file.thread(7, 0).string(1, "outer").string(2, "backward").string(3, "open");
+  file.push(1, 1100).push(2, 1300).pop(1250).pop(1400);
+  file.start(2, 1500, 9).end(1499, 9).start(1, 1600, 10).end(1600, 10).push(3, 1700);
+  Trace trace = read(file);
+  CHECK(trace.stats.rows_damaged == std::map<std::string, std::uint64_t>{{"range that ends before it starts", 2}});
+  REQUIRE(trace.ranges.size() == 3);
+  CHECK(trace.ranges[0].start_ns == 100);
+  CHECK(trace.ranges[0].end_ns == 400);
+  CHECK(trace.ranges[1].start_ns == 600);  // an empty one is none of them
+  CHECK(trace.ranges[1].end_ns == 600);
+  CHECK(trace.ranges[2].open);
+  for (const Range& range : trace.ranges) CHECK(trace.strings[range.name] != "backward");
+}
+
+TEST_CASE("collector trace: a backward range of one process costs the others nothing") {
+  Folder folder;
+  FileBuilder first(100, 1000), second(200, 2000);
+  first.thread(7, 0).string(1, "a").push(1, 1100).pop(1050).push(1, 1200).pop(1300);
+  second.thread(7, 0).string(1, "b").push(1, 2100).pop(2300).push(1, 2500).pop(2400);
+  first.write(folder / "a");
+  second.write(folder / "b");
+  Trace trace = read_collector_traces({folder / "a", folder / "b"});
+  REQUIRE(trace.ranges.size() == 2);
+  CHECK(trace.strings[trace.ranges[0].name] == "a");
+  CHECK(trace.ranges[0].end_ns == 300);
+  CHECK(trace.strings[trace.ranges[1].name] == "b");
+  CHECK(trace.ranges[1].end_ns == 1300);
+  CHECK(trace.stats.rows_damaged.at("range that ends before it starts") == 2);
+}
+
+TEST_CASE("collector trace: names that are not UTF-8 are mended and counted, of ranges, threads and processes") {
+  FileBuilder file;
+  file.thread(7, 0).string(1, "k\xFFn").string(2, "cut inside \xE5\xA4").push(1, 1100).pop(1200).push(2, 1300).pop(1400).push(1, 1500).pop(1600);
+  std::strcpy(file.header.process_name, "pr\xC3");
+  Trace trace = read(file);
+  REQUIRE(trace.ranges.size() == 3);
+  CHECK(trace.strings[trace.ranges[0].name] == "k\xEF\xBF\xBDn");
+  CHECK(trace.strings[trace.ranges[1].name] == "cut inside \xEF\xBF\xBD");
+  CHECK(trace.ranges[2].name == trace.ranges[0].name);
+  CHECK(trace.processes.at(0).name == "pr\xEF\xBF\xBD");
+  CHECK(trace.stats.rows_damaged == std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 3}});
+}
+
+TEST_CASE("collector trace: threads are told apart by all of their number, and by their process") {
+  Folder folder;
+  FileBuilder first(100, 1000), second(70'000, 1000);
+  first.thread(4465, 0).string(1, "a").push(1, 1100).pop(1150).thread(70'001, 1).push(1, 1200).pop(1250);  // equal in 16 bits
+  first.thread(4'194'303, 2).push(1, 1300).pop(1350);
+  second.thread(70'001, 0).string(1, "a").push(1, 1400).pop(1450);
+  first.write(folder / "a");
+  second.write(folder / "b");
+  Trace trace = read_collector_traces({folder / "a", folder / "b"});
+  REQUIRE(trace.ranges.size() == 4);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+  for (const Range& range : trace.ranges) {
+    const Thread& thread = trace.threads.at(range.thread);
+    places.emplace_back(trace.processes.at(thread.process).pid, thread.tid);
+  }
+  CHECK(places == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{100, 4465}, {100, 70'001}, {100, 4'194'303}, {70'000, 70'001}});
+}

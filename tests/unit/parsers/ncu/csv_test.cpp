@@ -336,3 +336,22 @@ TEST_CASE("the two Memory Throughputs of the details page are told apart") {
         "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
   CHECK(nl::parsers::raw_metric_name("Command line profiler metrics", "dram__bytes.sum", false) == "dram__bytes.sum");
 }
+
+TEST_CASE("two processes in one page: launches of the same id are told apart, raw and details") {
+  const std::string raw = replace_all(raw_page("ns", {"100", "200"}), "\"1\",\"7\"", "\"0\",\"8\"");
+  const auto both = nl::parsers::parse_ncu_csv(raw, "test");
+  REQUIRE(both.launches.size() == 2);
+  CHECK((both.launches[0].pid == 7 && both.launches[1].pid == 8));
+  CHECK((both.launches[0].id == 0 && both.launches[1].id == 0));
+  CHECK((both.launches[0].metrics.at(kTime) == 100 && both.launches[1].metrics.at(kTime) == 200));
+
+  const std::string row = ",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"GPU Speed Of Light Throughput\",\"Duration\",\"ns\",\"";
+  const auto details = nl::parsers::parse_ncu_csv(
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric "
+      "Unit\",\"Metric Value\"\n\"0\",\"7\"" + row + "100\"\n\"0\",\"8\"" + row + "200\"\n",
+      "test");
+  REQUIRE(details.launches.size() == 2);
+  CHECK((details.launches[0].pid == 7 && details.launches[1].pid == 8));
+  REQUIRE(details.launches[1].metrics.size() == 1);
+  CHECK((details.launches[0].metrics.begin()->second == 100 && details.launches[1].metrics.begin()->second == 200));
+}

@@ -278,3 +278,38 @@ TEST_CASE("kinds of memory are told as CUPTI numbers them") {
   CHECK(copies == std::map<std::tuple<nl::MemOpKind, int, int>, int>{
                       {{nl::MemOpKind::kHostToDevice, 1, 3}, 41}, {{nl::MemOpKind::kDeviceToHost, 3, 2}, 1}});
 }
+
+TEST_CASE("threads and processes above 65,535 are told apart by all 24 bits") {
+  CraftedExport made;
+  made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
+           fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, 1, 2), "
+                       "(3, 4, {1}, 2, 2), (5, 6, {2}, 1, 2);"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 1, {3}, 1), "
+                       "(20, 30, 2, {3}, 1), (30, 40, 1, {4}, 1);",
+                       global_tid(70'000, 4465), global_tid(70'000, 70'001), global_tid(4464, 4'194'303), global_tid(70'000, 0),
+                       global_tid(4464, 0)));
+  Trace trace = read_nsys_sqlite(made.file);
+  REQUIRE(trace.kernels.size() == 3);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> launched_by;
+  for (const Kernel& kernel : trace.kernels) {
+    REQUIRE(kernel.api != kNone);
+    const Thread& thread = trace.threads.at(trace.api_calls.at(kernel.api).thread);
+    launched_by.emplace_back(trace.processes.at(thread.process).pid, thread.tid);
+  }
+  CHECK(launched_by == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{70'000, 4465}, {70'000, 70'001}, {4464, 4'194'303}});
+}
+
+TEST_CASE("correlation 0 is an id like any other, NULL is none") {
+  CraftedExport made;
+  made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
+           fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, NULL, 2), "
+                       "(3, 4, {0}, 0, 2);"
+                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 0, {1}, 1), "
+                       "(20, 30, NULL, {1}, 1);",
+                       global_tid(5, 5), global_tid(5, 0)));
+  Trace trace = read_nsys_sqlite(made.file);
+  REQUIRE(trace.kernels.size() == 2);
+  REQUIRE(trace.kernels[0].api != kNone);
+  CHECK(trace.api_calls.at(trace.kernels[0].api).start_ns == 3);
+  CHECK(trace.kernels[1].api == kNone);
+}

@@ -7,13 +7,24 @@
 #include "cli/exit_status.h"
 #include "cli/print_result.h"
 #include "cli/run_flags.h"
+#include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/bundle/version.h"
 
 namespace {
 
-constexpr int kUsageStatus = 2;
+// CLI11 throws --help and --version too; those it prints itself.
+bool parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::ParseError& wrong) {
+    if (wrong.get_exit_code() != 0) throw nl::cli::usage_error(app, wrong);
+    app.exit(wrong);
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -41,12 +52,7 @@ int main(int argc, char** argv) {
   nl::cli::add_doctor(app, action);
   nl::cli::add_validate(app, action);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& wrong) {
-    return app.exit(wrong) == 0 ? 0 : kUsageStatus;
-  }
-  try {
-    return action();
+    return parse(app, argc, argv) ? action() : 0;
   } catch (const nl::Error& error) {
     nl::cli::print_error(error);
     return nl::cli::exit_status_of(error.kind);

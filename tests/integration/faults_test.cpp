@@ -1,6 +1,8 @@
 // Each fault of the capture: a clear message, the right exit status, nothing lost, nothing left running.
 #include <signal.h>
 
+#include <algorithm>
+
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
 
@@ -199,6 +201,30 @@ TEST_CASE("fault: the output folder exists, is a file, or cannot be written") {
     CHECK(outcome.says("/proc/nl-stage"));
   }
   CHECK_FALSE(fs::exists(ran));  // refused before anything was run
+}
+
+TEST_CASE("fault: a wrong command line is answered in three lines, with the nearest name") {
+  struct Case {
+    std::vector<std::string> words;
+    std::string error, fix;
+  };
+  const std::vector<Case> cases = {
+      {{"improt"}, "unknown verb 'improt'", "did you mean 'import'?"},
+      {{"run", "--confg", "deep"}, "unknown flag '--confg'", "did you mean '--config'?"},
+      {{"doctor", "extra"}, "unexpected word 'extra'", "`nl-stage doctor --help` has the flags and examples"},
+      {{"import", "--nsys"}, "--nsys: 1 required FILE missing", "`nl-stage import --help` has the flags and examples"},
+      {{}, "no verb is given", "`nl-stage --help` explains them"},
+  };
+  Scene scene;
+  for (const auto& [words, error, fix] : cases) {
+    const Outcome outcome = scene.nl_stage(words);
+    INFO(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("error: " + error + "\nwhere: command line\n"));
+    CHECK(outcome.err.ends_with(fix + "\n"));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 3);
+  }
 }
 
 TEST_CASE("fault: a wrong flag, a wrong key, an unknown verb") {

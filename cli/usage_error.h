@@ -1,0 +1,15 @@
+#pragma once
+
+#include "model/error.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}
+
+namespace nl::cli {
+
+// What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag.
+Error usage_error(const CLI::App& app, const CLI::ParseError& wrong);
+
+}  // namespace nl::cli

@@ -1,6 +1,8 @@
 // Each fault of the capture: a clear message, the right exit status, nothing lost, nothing left running.
 #include <signal.h>
 
+#include <algorithm>
+
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
 

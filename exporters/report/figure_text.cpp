@@ -173,6 +173,16 @@ std::string cut(std::string_view text, std::size_t bytes) {
   return std::string(text.substr(0, bytes));
 }
 
+const char* severity_word(Severity severity) {
+  switch (severity) {
+    case Severity::kHigh: return "high";
+    case Severity::kMedium: return "medium";
+    case Severity::kLow: return "low";
+    case Severity::kInfo: return "info";
+  }
+  return "info";
+}
+
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string out;
   for (const auto& word : words) out += (out.empty() ? "" : between) + word;

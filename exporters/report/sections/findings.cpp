@@ -41,7 +41,7 @@ Item evidence_item(const Evidence& evidence, bool with_window) {
 
 Text gain_line(const Finding& finding) {
   const std::string gain = gain_text(finding);
-  if (gain.empty()) return sentence(finding.gain_note);
+  if (gain.empty()) return finding.gain_note.empty() ? Text() : Text(finding.gain_note + ".");
   return strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
 }
 

@@ -26,16 +26,6 @@ auto* found_in(List& list, const Of& matches) {
 
 }  // namespace
 
-const char* severity_word(Severity severity) {
-  switch (severity) {
-    case Severity::kHigh: return "high";
-    case Severity::kMedium: return "medium";
-    case Severity::kLow: return "low";
-    case Severity::kInfo: return "info";
-  }
-  return "info";
-}
-
 std::string status_sentence(RunStatus status) {
   switch (status) {
     case RunStatus::kComplete: return "complete: everything planned was captured";

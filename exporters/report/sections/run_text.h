@@ -12,7 +12,6 @@
 // What several sections say or ask of a run, once.
 namespace nl::exporters::report {
 
-const char* severity_word(Severity severity);
 std::string status_sentence(RunStatus status);
 
 // The pieces of a finding's subject that a report shows: "stage decode", "the run".

@@ -92,8 +92,8 @@ void add_latency(const Run& run, Blocks& blocks) {
 }
 
 std::string iterations_text(const Iterations& all) {
-  return fmt::format("{}; {} and left out of every figure. Rule: {}.", plural(all.count, "iteration"),
-                     plural(all.warmup, "is warm-up", "are warm-up"), all.rule.empty() ? "none" : all.rule);
+  const std::string warmup = all.warmup == 0 ? "none is warm-up" : plural(all.warmup, "is warm-up", "are warm-up") + " and left out of every figure";
+  return fmt::format("{}; {}. Rule: {}.", plural(all.count, "iteration"), warmup, all.rule.empty() ? "none" : all.rule);
 }
 
 // Warm-up may take a hundred times as long: it must not flatten what was measured.

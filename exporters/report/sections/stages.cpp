@@ -148,7 +148,7 @@ Blocks iterations(const Run& run) {
   const std::size_t shown = std::min(kMaxColumns, all.list.size());
   chart.label = "Wall time of " + plural(shown, "iteration");
   for (std::size_t i = 0; i < shown; ++i) chart.columns.push_back(iteration_column(run, all.list[i], i + 1));
-  return {Figure(std::move(chart)),
+  return {Heading{"Iterations"}, Figure(std::move(chart)),
           caption("Wall time of each iteration, by stage; warm-up is pale and may be cut off at the top." +
                   (shown < all.count ? fmt::format(" The first {} of {}.", shown, all.count) : std::string()))};
 }

@@ -10,7 +10,7 @@
 
 #include "model/finding.h"
 
-// What a report says, in no format yet. Sections make blocks of a Run; markdown.h and html/page.h write them. All text is
+// What a report says, in no format yet. Sections make blocks of a Run; markdown.h and html/html.h write them. All text is
 // plain: each renderer escapes it.
 namespace nl::exporters::report {
 

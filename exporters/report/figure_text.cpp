@@ -157,6 +157,14 @@ std::string plural(std::uint64_t count, const std::string& one, const std::strin
   return count_text(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several);
 }
 
+double round_up(double value) {
+  if (!(value > 0)) return 1;
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (value <= factor * power) return factor * power;
+  return 10 * power;
+}
+
 std::optional<double> ratio(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }

@@ -44,6 +44,7 @@ const char* metric_unit(std::string_view metric);
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
 const char* severity_word(Severity severity);
+double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: where an axis ends
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
 std::string sentence(std::string text);  // with a capital and a full stop; empty stays empty

@@ -1,4 +1,4 @@
-#include "exporters/report/html/html_page.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/sections.h"

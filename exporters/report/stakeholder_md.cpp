@@ -103,7 +103,7 @@ Section aggregates(const Run& run) {
   if (!energy) unknown.emplace_back("Energy per token (J)");
   Section out{"", "", "Aggregates"};
   add(out.blocks, std::move(table));
-  if (!unknown.empty()) add(out.blocks, Paragraph{"Not captured: " + join(unknown) + "."});
+  if (!unknown.empty()) add(out.blocks, Paragraph{"Not captured: " + join(unknown, "; ") + "."});
   return out;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
 
 namespace nl::exporters::html {

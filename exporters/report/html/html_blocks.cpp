@@ -1,4 +1,4 @@
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 
 #include <fmt/core.h>
 

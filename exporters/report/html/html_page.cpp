@@ -1,10 +1,8 @@
-#include "exporters/report/html/html_page.h"
-
 #include <fmt/core.h>
 
 #include <string_view>
 
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
 
 namespace nl::exporters {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
 
 namespace nl::exporters::html {

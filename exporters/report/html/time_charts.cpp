@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "exporters/report/figure_text.h"
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
-#include "exporters/report/round_up.h"
 
 namespace nl::exporters::html {
 namespace {

@@ -31,6 +31,11 @@ std::string where(const Run& run) {
   return gpus.size() == 1 ? "On one " + name + ", " : fmt::format("On {} GPUs ({}), ", gpus.size(), name);
 }
 
+// The name of a model stays as it is written, also where it begins the sentence.
+std::string who(const Run& run) {
+  return where(run).empty() && run.model.name.empty() && run.name.empty() ? "The workload" : where(run) + subject(run);
+}
+
 std::string status(const Run& run) {
   switch (run.status) {
     case RunStatus::kFailed: return "The run failed; the figures cover only what was captured before that.";
@@ -48,7 +53,7 @@ std::string stage_speeds(const Run& run) {
       parts.push_back(fmt::format("{} takes {}", plain_stage(stage.name), rough_time(stage.wall.mean_ns)));
   if (!parts.empty()) return sentence(fmt::format("{}in {}, {} on average", where(run), subject(run), join(parts)));
   const std::string busy = run.coverage.gpu_busy_ns ? fmt::format("; the GPU worked for {} in all", rough_time(static_cast<double>(*run.coverage.gpu_busy_ns))) : "";
-  return sentence(fmt::format("{}{} marks no stages{}", where(run), subject(run), busy));
+  return fmt::format("{} marks no stages{}.", who(run), busy);
 }
 
 std::string speed(const Run& run) {
@@ -60,9 +65,7 @@ std::string speed(const Run& run) {
   else if (latency.tpot)
     parts.push_back("writes one token (a word piece) every " + rough_time(latency.tpot->mean_ns));
   if (parts.empty()) return stage_speeds(run);
-  // The name of a model stays as it is written, also where it begins the sentence.
-  const std::string who = where(run).empty() && run.model.name.empty() && run.name.empty() ? "The workload" : where(run) + subject(run);
-  return fmt::format("{} {}.", who, join(parts, " and "));
+  return fmt::format("{} {}.", who(run), join(parts, " and "));
 }
 
 std::string verdict(double times) {
@@ -73,12 +76,12 @@ std::string verdict(double times) {
 
 std::string quality(const Run& run, const std::optional<MainStage>& stage) {
   if (!stage) return {};
-  const std::string name = sentence(plain_stage(stage->name)), who = name.substr(0, name.size() - 1);
+  const std::string name = sentence(plain_stage(stage->name)), what = name.substr(0, name.size() - 1);
   const std::string share = stage->share ? rough_share(*stage->share) + " of the time" : "the longest";
   const StageEfficiency* efficiency = efficiency_of(run, stage->name);
   const double ideal_ns = efficiency != nullptr ? efficiency->ideal_ns.value_or(0) : 0;
-  if (!(ideal_ns > 0) || !(stage->mean_ns > 0)) return fmt::format("{} takes {}.", who, share);
-  return fmt::format("{} takes {}: {}, {}{}.", who, share, rough_time(stage->mean_ns), verdict(stage->mean_ns / ideal_ns),
+  if (!(ideal_ns > 0) || !(stage->mean_ns > 0)) return fmt::format("{} takes {}.", what, share);
+  return fmt::format("{} takes {}: {}, {}{}.", what, share, rough_time(stage->mean_ns), verdict(stage->mean_ns / ideal_ns),
                      run.peaks && run.peaks->derived ? " (limit estimated)" : "");
 }
 

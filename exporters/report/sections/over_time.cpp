@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "exporters/report/round_up.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 

@@ -1,7 +1,5 @@
 #include "exporters/report/sections/recommendations.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -65,9 +63,9 @@ const Finding* first_to_work_on(const Run& run) {
 
 std::string no_advice(const Run& run) {
   if (run.findings.empty() && run.abstentions.empty()) return "No rule was evaluated, so this report gives no advice.";
-  if (!run.kernels) return "No GPU work was recorded, so hardly any rule could be evaluated.";
-  if (run.abstentions.empty()) return "No rule asks for a change.";
-  return fmt::format("No rule asks for a change; {} for lack of data.", plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated"));
+  const std::string left_out = plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated");
+  if (!run.kernels && !run.abstentions.empty()) return "No GPU work was recorded; " + left_out + " for lack of data.";
+  return run.abstentions.empty() ? "No rule asks for a change." : "No rule asks for a change; " + left_out + " for lack of data.";
 }
 
 std::string plain_text(const Finding& finding) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/sections.h"
 #include "tests/catch.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exporters/report/html/html_blocks.h"
+#include "exporters/report/html/html.h"
 #include "exporters/report/markdown.h"
 #include "tests/catch.h"
 

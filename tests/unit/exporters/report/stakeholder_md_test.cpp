@@ -279,7 +279,7 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
 TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one value has no spread") {
   const std::string text = nl::exporters::stakeholder_markdown(nl::test::sparse_run());
   CHECK(has(text, "| GPU | not observed |"));
-  CHECK(has(text, "\nNot captured: Time to first token (ms), Time per output token (ms), "));
+  CHECK(has(text, "\nNot captured: Time to first token (ms); Time per output token (ms); "));
   CHECK(has(text, "Not captured: no operator ranges in the capture."));
   CHECK(has(text, "Not captured: the collector recorded NVTX ranges only"));
   for (const char* zero : {" 0 |", " 0.000 |", " 0.0 %", " 0 %"}) {

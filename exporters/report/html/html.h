@@ -6,6 +6,9 @@
 
 namespace nl::exporters::html {
 
+// The document as a page of its own, with its style and its script inside.
+std::string page(const report::Document& document, const std::string& footer);
+
 // Blocks as markup, everything that comes from the run escaped.
 std::string blocks_markup(const report::Blocks& blocks);
 

@@ -44,6 +44,19 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
+// Where the bracket at `open` closes, or the end.
+std::size_t closing(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '<' || text[i] == '(' || text[i] == '[') ++depth;
+    if (text[i] == '>' || text[i] == ')' || text[i] == ']') --depth;
+    if (depth == 0) return i;
+  }
+  return text.size();
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 }  // namespace
 
 std::string share_text(const std::optional<double>& share) {
@@ -71,7 +84,6 @@ std::string flops_text(const std::optional<double>& flops) { return scaled(flops
 std::string flops_rate_text(const std::optional<double>& rate) { return scaled(rate, "FLOP/s"); }
 std::string bytes_text(const std::optional<double>& bytes) { return scaled(bytes, "B"); }
 std::string bytes_rate_text(const std::optional<double>& rate) { return scaled(rate, "B/s"); }
-std::string hertz_text(const std::optional<double>& rate) { return scaled(rate, "Hz"); }
 
 std::string figure_text(const std::optional<double>& value, const char* unit) {
   if (!value || !std::isfinite(*value)) return kNoValue;
@@ -93,7 +105,81 @@ std::string mean_text(const TimeSummary& time) {
   return time_text(time.mean_ns) + (time.count > 1 ? " ± " + time_text(time.stddev_ns) : std::string());
 }
 
-std::string stddev_text(const TimeSummary& time) { return time.count > 1 ? time_text(time.stddev_ns) : kNoValue; }
+std::string percent_text(const std::optional<double>& percent) { return percent ? fmt::format("{:.1f}", *percent) : kNoValue; }
+
+std::string time_text(double ns) {
+  if (std::abs(ns) >= 1e9) return fmt::format("{:.3f} s", ns / 1e9);
+  if (std::abs(ns) >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
+  if (std::abs(ns) >= 1e3) return fmt::format("{:.2f} µs", ns / 1e3);
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string rough_time(double ns) {
+  const auto two_digits = [](double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 9.95 ? 1 : 0); };
+  if (std::abs(ns) >= 9.995e8) return two_digits(ns / 1e9) + " s";
+  if (std::abs(ns) >= 9.995e5) return two_digits(ns / 1e6) + " ms";
+  if (std::abs(ns) >= 9.995e2) return two_digits(ns / 1e3) + " µs";
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string rough_count(double count) {
+  const double size = count < 1000 ? 1 : std::pow(10.0, std::floor(std::log10(count)) - 2);
+  return count < 9.95 ? fmt::format("{:.1f}", count)
+                      : count_text(static_cast<std::uint64_t>(std::min(std::round(count / size) * size, 1e18)));
+}
+
+std::string rough_share(double share) {
+  if (share > 0 && share < 0.01) return "less than 1 %";
+  return fmt::format("{:.0f} %", share * 100);
+}
+
+const char* metric_unit(std::string_view metric) {
+  if (contains(metric, ".pct")) return "%";
+  const bool bytes = contains(metric, "bytes");
+  if (metric.ends_with(".per_second")) return bytes ? "bytes/s" : contains(metric, "cycles") ? "Hz" : "1/s";
+  if (contains(metric, ".per_") || contains(metric, ".ratio")) return "";
+  return bytes ? "bytes" : contains(metric, "time_duration") ? "ns" : "";
+}
+
+std::string metric_text(std::string_view metric, double value) {
+  const std::string_view unit = metric_unit(metric);
+  if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (unit == "bytes/s") return bytes_rate_text(value);
+  if (unit == "Hz") return scaled(value, "Hz");
+  return unit == "bytes" ? bytes_text(value) : unit == "ns" ? time_text(value) : figure_text(value);
+}
+
+std::string seconds_text(Ns ns) { return fmt::format("{:.6f}", static_cast<double>(ns) / 1e9); }
+std::string exact_ms_text(double ns) { return fmt::format("{:.6f}", ns / 1e6); }
+std::string us_text(double ns) { return fmt::format("{:.2f}", ns / 1e3); }
+
+std::string plural(std::uint64_t count, const std::string& one, const std::string& several) {
+  return count_text(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several);
+}
+
+double round_up(double value) {
+  if (!(value > 0)) return 1;
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (value <= factor * power) return factor * power;
+  return 10 * power;
+}
+
+std::optional<double> ratio(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text.back() == '.' || text.back() == '!' || text.back() == '?' ? text : text + '.';
+}
+
+std::string cut(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return std::string(text.substr(0, bytes));
+}
 
 const char* severity_word(Severity severity) {
   switch (severity) {
@@ -103,16 +189,6 @@ const char* severity_word(Severity severity) {
     case Severity::kInfo: return "info";
   }
   return "info";
-}
-
-std::string status_sentence(RunStatus status) {
-  switch (status) {
-    case RunStatus::kComplete: return "complete: everything that was planned was captured";
-    case RunStatus::kPartial: return "partial: usable, but not everything that was planned was captured";
-    case RunStatus::kInterrupted: return "interrupted: it was ended early; what had been captured was kept";
-    case RunStatus::kFailed: return "failed: the workload or the capture failed; what there is was kept";
-  }
-  return "";
 }
 
 std::string join(const std::vector<std::string>& words, const char* between) {
@@ -127,54 +203,24 @@ std::string shell_text(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string scope_text(const std::string& scope, const std::string& subject) {
-  if (subject.empty()) return scope.empty() || scope == "run" ? "the run" : scope;
-  return scope.empty() ? subject : scope + " " + subject;
-}
-
-const char* evidence_prefix(const Evidence& evidence) {
-  return evidence.held ? "" : evidence.known ? "against it: " : "not captured: ";
-}
-
-std::string gain_text(const Finding& finding) {
+// void at::native::reduce_kernel<(int)512, …>(T3) → void at::native::reduce_kernel<...>(...)
+std::string short_kernel_name(std::string_view name) {
   std::string out;
-  if (finding.gain_ns) out = "saves at most " + time_text(*finding.gain_ns);
-  if (finding.gain_share)
-    out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool unnamed = name.substr(i, 9) == "<unnamed>";
+    if ((name[i] != '<' && name[i] != '(') || unnamed || name.substr(i, 11) == "(anonymous ") {
+      out += name[i];
+      if (unnamed) {
+        out += "unnamed>";
+        i += 8;
+      }
+      continue;
+    }
+    const std::size_t end = closing(name, i);
+    out += name[i] == '<' ? "<...>" : end == i + 1 ? "()" : "(...)";
+    i = end;
+  }
   return out;
-}
-
-std::vector<std::string> stage_remarks(const StageEntry& stage) {
-  std::vector<std::string> out;
-  if (stage.foreign_gpu_ns.value_or(0) > 0)
-    out.push_back(fmt::format("{}: {} of the GPU's time in its windows is work that was launched outside them.",
-                              stage.name, optional_time_text(stage.foreign_gpu_ns)));
-  if (stage.devices.size() < 2) return out;
-  std::vector<std::string> busy;
-  for (const auto& device : stage.devices)
-    busy.push_back(fmt::format("GPU {} {}", device.device, time_text(static_cast<double>(device.busy_ns))));
-  out.push_back(fmt::format("{}: busy in its windows: {}.", stage.name, join(busy)));
-  return out;
-}
-
-const StageEntry* stage_named(const Run& run, const std::string& name) {
-  const auto found =
-      std::find_if(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage.name == name; });
-  return found == run.stages.end() ? nullptr : &*found;
-}
-
-const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
-  const auto found = std::find_if(run.efficiency.begin(), run.efficiency.end(),
-                                  [&](const StageEfficiency& entry) { return entry.stage == stage; });
-  return found == run.efficiency.end() ? nullptr : &*found;
-}
-
-const OperatorTable* main_operators(const Run& run) {
-  const OperatorTable* best = nullptr;
-  for (const auto& table : run.operators)
-    if (!table.entries.empty() && (best == nullptr || table.gpu_share.value_or(-1) > best->gpu_share.value_or(-1)))
-      best = &table;
-  return best;
 }
 
 }  // namespace nl::exporters

@@ -3,57 +3,57 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "exporters/report/kernel_text.h"
 #include "model/run.h"
 
-// How figures are worded in every report. What is not there is said: a dash in tables, never a zero.
+// How figures and names are worded in every report. What is not there is said: a dash in tables, never a zero.
 namespace nl::exporters {
 
+inline constexpr const char* kNoValue = "—";
 inline constexpr const char* kNotCaptured = "not captured";
 
 std::string share_text(const std::optional<double>& share);        // "61.5 %", or a dash
 std::string utilisation_text(const std::optional<double>& share);  // MFU, MBU: "61.5 %", "0.0046 %": small is not none
+std::string percent_text(const std::optional<double>& percent);    // "61.5" of a column of percents, or a dash
+std::string time_text(double ns);                                  // "1.23 ms"
+std::string optional_time_text(const std::optional<Ns>& ns);       // or a dash
+std::string seconds_text(Ns ns);                                   // "2.471000", of the capture
 std::string ms_text(double ns);                                    // "4.119", milliseconds
+std::string exact_ms_text(double ns);                              // "4.118945", for scripts
+std::string us_text(double ns);                                    // "4118.95", microseconds
 std::string count_text(std::uint64_t count);                       // "12,345"
+std::string plural(std::uint64_t count, const std::string& one, const std::string& several = {});  // "1 kernel", "2 kernels"
 std::string flops_text(const std::optional<double>& flops);        // "48.3 GFLOP", or a dash
 std::string flops_rate_text(const std::optional<double>& rate);    // "9.82 TFLOP/s"
 std::string bytes_text(const std::optional<double>& bytes);        // "240 MB", powers of ten
 std::string bytes_rate_text(const std::optional<double>& rate);    // "4.80 TB/s"
-std::string hertz_text(const std::optional<double>& rate);         // "1.98 GHz"
 std::string figure_text(const std::optional<double>& value,
                         const char* unit = "");                // three significant digits: "1.23", "456"
 std::string tokens_text(const std::optional<double>& tokens);  // "8", "12.5", or a dash
-std::string optional_time_text(const std::optional<Ns>& ns);   // or a dash
+std::string mean_text(const TimeSummary& time);  // "4.119 ms ± 0.030": without the spread where there is one value only
 
-// "4.119 ms ± 0.030": without the spread where there is one value only.
-std::string mean_text(const TimeSummary& time);
-std::string stddev_text(const TimeSummary& time);  // or a dash where one value has none
+// For people who never saw a profiler.
+std::string rough_time(double ns);      // "4.9 ms": two digits
+std::string rough_count(double count);  // "205", "52,000": three digits
+std::string rough_share(double share);  // "81 %"
+
+// The unit of a metric as ncu names it: "%", "bytes/s", "bytes", "ns", "Hz", "1/s"; empty: a number, or not known.
+const char* metric_unit(std::string_view metric);
+std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
 const char* severity_word(Severity severity);
-std::string status_sentence(RunStatus status);
+double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: where an axis ends
+std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
+std::string sentence(std::string text);  // with a capital and a full stop; empty stays empty
+std::string cut(std::string_view text, std::size_t bytes);  // at most so many of it, no character cut in two
 
 // The arguments as a shell would take them: python3 run.py '--prompt=it'\''s'
 std::string shell_text(const std::vector<std::string>& words);
 
-// The pieces of a finding's subject that a report shows: "stage decode", "the run".
-std::string scope_text(const std::string& scope, const std::string& subject);
-
-// What stands before a piece of evidence: nothing where it holds, "against it: ", "not captured: ".
-const char* evidence_prefix(const Evidence& evidence);
-
-// "saves at most 83.1 ms, 70.0 % of the measured time"; empty where it could not be computed.
-std::string gain_text(const Finding& finding);
-
-// What a reader of the stage's figures should know besides, in sentences: work of other windows, several GPUs.
-std::vector<std::string> stage_remarks(const StageEntry& stage);
-
-const StageEntry* stage_named(const Run& run, const std::string& name);
-const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
-
-// The table that stands for the operators in a summary: the one that covers most of the GPU's time; nullptr without any.
-const OperatorTable* main_operators(const Run& run);
+// A name without its template and call arguments.
+std::string short_kernel_name(std::string_view name);
 
 }  // namespace nl::exporters

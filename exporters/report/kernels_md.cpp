@@ -1,102 +1,102 @@
-#include "exporters/report/kernels_md.h"
-
 #include <fmt/core.h>
 
-#include "exporters/report/counter_text.h"
-#include "exporters/report/kernel_text.h"
 #include "exporters/report/markdown.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/run_text.h"
 
 namespace nl::exporters {
 namespace {
 
-MarkdownTable kernel_table() {
-  return MarkdownTable({{"kernel_name", false}, {"total_ms", true}, {"calls", true}, {"mean_ms", true}, {"device", true},
-                        {"share %", true}, {"p50 µs", true}, {"p99 µs", true}, {"stages", false}, {"SM %", true},
-                        {"DRAM %", true}, {"occupancy %", true}, {"tensor pipe %", true}, {"bound by", false}});
-}
+using namespace report;
 
-std::vector<std::string> kernel_row(const KernelEntry& kernel, NameFootnotes& names) {
-  std::vector<std::string> cells = {names.cell(kernel.name),
-                                    fmt::format("{:.6f}", static_cast<double>(kernel.time.total_ns) / 1e6),
-                                    std::to_string(kernel.time.count),
-                                    fmt::format("{:.6f}", kernel.time.mean_ns / 1e6),
-                                    std::to_string(kernel.device),
-                                    fmt::format("{:.1f}", kernel.gpu_share * 100),
-                                    fmt::format("{:.2f}", kernel.time.median_ns / 1e3),
-                                    fmt::format("{:.2f}", static_cast<double>(kernel.time.p99_ns) / 1e3),
-                                    split_text(kernel)};
-  const NcuSample* sample = main_sample(kernel);
-  const auto add = [&](std::optional<double> NcuSample::*field) {
-    cells.push_back(percent_text(sample == nullptr ? std::nullopt : sample->*field));
-  };
-  add(&NcuSample::sm_pct);
-  add(&NcuSample::dram_pct);
-  add(&NcuSample::occupancy_pct);
-  add(&NcuSample::tensor_pct);
-  cells.push_back(sample != nullptr && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue);
-  return cells;
-}
+Text kernel_name(const KernelEntry& kernel) { return Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName); }
 
-std::string micros(Ns time_ns) { return fmt::format("{:.2f}", static_cast<double>(time_ns) / 1e3); }
+Table all_kernels(const std::vector<KernelEntry>& kernels) {
+  Table table{"Kernels",
+              {{"kernel_name"}, {"total_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"device", kRight}, {"share %", kRight},
+               {"p50 µs", kRight}, {"p99 µs", kRight}, {"stages"}}};
+  for (const auto& column : kSampleColumns) table.columns.push_back({column.title, kRight});
+  table.columns.push_back({"bound by"});
+  for (const auto& kernel : kernels) {
+    const NcuSample* sample = main_sample(kernel);
+    Row row = {kernel_name(kernel),
+               exact_ms_text(static_cast<double>(kernel.time.total_ns)),
+               std::to_string(kernel.time.count),
+               exact_ms_text(kernel.time.mean_ns),
+               std::to_string(kernel.device),
+               fmt::format("{:.1f}", kernel.gpu_share * 100),
+               us_text(kernel.time.median_ns),
+               us_text(static_cast<double>(kernel.time.p99_ns)),
+               split_text(kernel)};
+    for (const auto& column : kSampleColumns) row.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->*column.value));
+    row.push_back(word_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 std::string dims(const Dim3& d) { return fmt::format("{} × {} × {}", d.x, d.y, d.z); }
 
+Row launch_row(const KernelEntry& kernel, const NcuSample& sample) {
+  const auto us = [](Ns ns) { return us_text(static_cast<double>(ns)); };
+  const Text agree = !sample.durations_agree ? Text(kNoValue) : *sample.durations_agree ? Text("yes") : strong("no");
+  return {kernel_name(kernel), dims(sample.grid), dims(sample.block), word_cell(sample.stage), us(sample.nsys_median_ns),
+          us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns), std::to_string(sample.nsys_calls),
+          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, sample.matched_by, percent_cell(sample.l2_pct),
+          sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue, text_cell(sample.measured_by)};
+}
+
 // Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.
-std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
-  MarkdownTable table({{"kernel", false}, {"grid", false}, {"block", false}, {"stage", false}, {"nsys median µs", true},
-                       {"min–max µs", true}, {"nsys calls", true}, {"ncu µs", true}, {"agree", false}, {"joined by", false},
-                       {"L2 %", true}, {"DRAM MB", true}, {"measured by", false}});
-  for (const auto& kernel : kernels)
-    for (const auto& sample : kernel.ncu)
-      table.add({names.cell(kernel.name), dims(sample.grid), dims(sample.block), sample.stage ? markdown_text(*sample.stage) : kNoValue,
-                 micros(sample.nsys_median_ns), micros(sample.nsys_min_ns) + "–" + micros(sample.nsys_max_ns),
-                 std::to_string(sample.nsys_calls), sample.ncu_duration_ns ? micros(*sample.ncu_duration_ns) : kNoValue,
-                 sample.durations_agree ? (*sample.durations_agree ? "yes" : "**no**") : kNoValue,
-                 markdown_text(sample.matched_by), percent_text(sample.l2_pct),
-                 sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue,
-                 sample.measured_by.empty() ? kNoValue : markdown_text(sample.measured_by)});
-  if (table.empty()) return {};
+Section launches(const std::vector<KernelEntry>& kernels) {
   const std::string by = measured_by(kernels);
-  if (by == "ncu")
-    return "\n## Launches that ncu profiled\n\nEach beside nsys' launches of the same name, grid and block.\n\n" + table.text();
-  return fmt::format("\n## Launches that {} measured\n\nEach beside the trace's launches of the same name, grid and block: the columns "
-                     "called nsys are of the trace, that called ncu is of the measured launch.\n\n", by) + table.text();
+  const bool only_ncu = by == "ncu";
+  Section out{"", "", "Launches measured by " + by};
+  Table table{"Launches",
+              {{"kernel"}, {"grid"}, {"block"}, {"stage"}, {"nsys median µs", kRight}, {"min–max µs", kRight}, {"nsys calls", kRight}, {"ncu µs", kRight},
+               {"agree"}, {"joined by"}, {"L2 %", kRight}, {"DRAM MB", kRight}, {"measured by"}}};
+  for (const auto& kernel : kernels)
+    for (const auto& sample : kernel.ncu) table.rows.push_back(launch_row(kernel, sample));
+  if (table.rows.empty()) return out;
+  out.blocks = {Paragraph{only_ncu ? "Each beside nsys' launches of the same name, grid and block."
+                                   : "Each beside the trace's launches of the same name, grid and block. Columns named nsys are of the trace, the one named "
+                                     "ncu is of the measured launch."},
+                table};
+  return out;
 }
 
-std::string stalls(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
-  MarkdownTable table({{"kernel", false}, {"samples", true}, {"the most frequent reasons", false}});
-  for (const auto& kernel : kernels)
-    if (!kernel.stalls.empty())
-      table.add({names.cell(kernel.name), std::to_string(stall_samples(kernel)), markdown_text(stalls_text(kernel))});
-  if (table.empty()) return {};
-  return "\n## What stalled the warps\n\nBy samples of their program counters; run.json has every reason.\n\n" + table.text();
+Section stalls(const std::vector<KernelEntry>& kernels) {
+  Section out{"", "", "What stalled the warps"};
+  Table table{"Stalls", {{"kernel"}, {"samples", kRight}, {"most frequent reasons"}}};
+  for (const auto& kernel : kernels) {
+    std::uint64_t samples = 0;
+    for (const auto& stall : kernel.stalls) samples += stall.samples;
+    if (!kernel.stalls.empty()) table.rows.push_back({kernel_name(kernel), std::to_string(samples), stalls_text(kernel)});
+  }
+  if (!table.rows.empty()) out.blocks = {Paragraph{"From samples of program counters; run.json has every reason."}, table};
+  return out;
 }
 
-std::string missing_samples(const std::vector<KernelEntry>& kernels, NameFootnotes& names) {
-  std::string text;
+Section not_measured(const std::vector<KernelEntry>& kernels) {
+  Section out{"", "", "Selected and not measured"};
+  List list;
   for (const auto& kernel : kernels)
-    if (kernel.selected && kernel.ncu.empty() && !kernel.ncu_note.empty())
-      text += fmt::format("- {}: {}\n", names.cell(kernel.name), markdown_text(kernel.ncu_note));
-  return text.empty() ? text : "\n## Chosen, without a sample\n\n" + text;
+    if (kernel.selected && kernel.ncu.empty() && !kernel.ncu_note.empty()) list.items.push_back({kernel_name(kernel) + Text(": " + kernel.ncu_note)});
+  add(out.blocks, std::move(list));
+  return out;
 }
 
 }  // namespace
 
 std::string kernels_markdown(const Run& run) {
-  std::string text = "# Kernels\n\n";
-  if (!run.kernels)
-    return text + fmt::format("Not captured: {}.\n", run.kernels_note.empty() ? "the capture holds no kernels" : markdown_text(run.kernels_note));
-  if (run.kernels->empty())
-    return text + fmt::format("None: {}.\n", run.kernels_note.empty() ? "kernels were traced and none ran" : markdown_text(run.kernels_note));
-  NameFootnotes names;
-  MarkdownTable table = kernel_table();
-  for (const auto& kernel : *run.kernels) table.add(kernel_row(kernel, names));
-  text += table.text();
-  text += proof(*run.kernels, names);
-  text += stalls(*run.kernels, names);
-  text += missing_samples(*run.kernels, names);
-  if (const std::string list = names.list(); !list.empty()) text += "\n## Names in full\n\n" + list;
-  return text;
+  Document document{"Kernels", "", {}, {}, {}, true};
+  if (!run.kernels || run.kernels->empty()) {
+    document.lead = {run.kernels ? not_captured(run.kernels_note, "kernels were traced and none ran", "None")
+                                 : not_captured(run.kernels_note, "the capture holds no kernels")};
+    return markdown(document);
+  }
+  document.lead = {all_kernels(*run.kernels)};
+  document.sections = {launches(*run.kernels), stalls(*run.kernels), not_measured(*run.kernels)};
+  return markdown(document);
 }
 
 }  // namespace nl::exporters

@@ -1,153 +1,130 @@
-#include "exporters/report/operators_md.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "exporters/report/kernel_text.h"
 #include "exporters/report/markdown.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/run_text.h"
 
 namespace nl::exporters {
 namespace {
 
-constexpr const char* kNotCaptured = "not captured";
+using namespace report;
 
-std::string millis(double ns) { return fmt::format("{:.6f}", ns / 1e6); }
+constexpr std::size_t kLongestShape = 80;  // that of a list of tensors can be as long as the list
 
-std::string millis(const std::optional<Ns>& ns) { return ns ? millis(static_cast<double>(*ns)) : kNotCaptured; }
+std::string ms_or_missing(const std::optional<Ns>& ns) { return ns ? exact_ms_text(static_cast<double>(*ns)) : kNotCaptured; }
 
-std::string mean(const std::optional<Ns>& ns, std::uint64_t calls) {
+std::string mean_ms(const std::optional<Ns>& ns, std::uint64_t calls) {
   if (!ns) return kNotCaptured;
-  return calls == 0 ? kNoValue : millis(static_cast<double>(*ns) / static_cast<double>(calls));
+  return calls == 0 ? kNoValue : exact_ms_text(static_cast<double>(*ns) / static_cast<double>(calls));
 }
 
-std::string percent(Ns part, Ns whole) {
-  return whole > 0 ? fmt::format("{:.1f}", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : kNoValue;
-}
-
-std::optional<Ns> host(const OperatorEntry& entry, Ns OperatorEntry::*time) {
+std::optional<Ns> host_ns(const OperatorEntry& entry, Ns OperatorEntry::*time) {
   return entry.host_time_known ? std::optional<Ns>(entry.*time) : std::nullopt;
 }
 
 // Of the GPU time of all operators; of the host's where the GPU was not captured.
-std::string share(const OperatorEntry& entry, const OperatorTable& table, Ns host_self_ns) {
-  if (entry.cuda_self_ns && table.cuda_ns) return percent(*entry.cuda_self_ns, *table.cuda_ns);
-  return entry.host_time_known ? percent(entry.self_ns, host_self_ns) : kNoValue;
+std::string operator_share(const OperatorEntry& entry, const OperatorTable& table, Ns host_self_ns) {
+  const bool gpu = entry.cuda_self_ns && table.cuda_ns;
+  if (!gpu && !entry.host_time_known) return kNoValue;
+  const auto share = ratio(static_cast<double>(gpu ? *entry.cuda_self_ns : entry.self_ns), static_cast<double>(gpu ? *table.cuda_ns : host_self_ns));
+  return share ? fmt::format("{:.1f}", *share * 100) : kNoValue;
 }
-
-// A shape of a list of tensors can be as long as the list.
-constexpr std::size_t kLongestShape = 80;
 
 std::string shapes_text(const std::vector<OperatorShape>& shapes) {
-  std::string text;
-  for (const auto& shape : shapes) {
-    std::string one = shape.text;
-    if (one.size() > kLongestShape) {
-      std::size_t end = kLongestShape;
-      while (end > 0 && (static_cast<unsigned char>(one[end]) & 0xC0) == 0x80) --end;  // not in the middle of a character
-      one = one.substr(0, end) + "…";
-    }
-    text += fmt::format("{}{} ×{}", text.empty() ? "" : "; ", markdown_text(one), shape.calls);
-  }
-  return text.empty() ? kNoValue : text;
+  std::vector<std::string> words;
+  for (const auto& shape : shapes)
+    words.push_back(fmt::format("{}{} ×{}", cut(shape.text, kLongestShape), shape.text.size() > kLongestShape ? "…" : "", shape.calls));
+  return words.empty() ? kNoValue : join(words, "; ");
 }
 
-std::string kernels_text(const std::vector<OperatorKernel>& kernels, NameFootnotes& names) {
-  std::string text;
+Text kernels_text(const std::vector<OperatorKernel>& kernels) {
+  Text text;
   for (const auto& kernel : kernels)
-    text += fmt::format("{}{} ×{} ({} ms)", text.empty() ? "" : "; ", names.cell(kernel.name), kernel.calls,
-                        millis(static_cast<double>(kernel.total_ns)));
-  return text.empty() ? kNoValue : text;
+    text += Text(text.empty() ? "" : "; ") + Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName) +
+            Text(fmt::format(" ×{} ({} ms)", kernel.calls, exact_ms_text(static_cast<double>(kernel.total_ns))));
+  return text.empty() ? Text(kNoValue) : text;
 }
 
-std::string stages_text(const std::vector<std::pair<std::string, Ns>>& stages) {
+std::string stages_text(const OperatorEntry& entry) {
   Ns whole = 0;
-  for (const auto& [stage, ns] : stages) whole += ns;
-  std::string text;
-  for (const auto& [stage, ns] : stages)
-    if (whole > 0)
-      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", markdown_text(stage), 100.0 * static_cast<double>(ns) / static_cast<double>(whole));
-  return text.empty() ? kNoValue : text;
+  for (const auto& [stage, ns] : entry.stages) whole += ns;
+  return split_text(entry.stages, whole);
 }
 
-std::string operator_table(const OperatorTable& table, NameFootnotes& names) {
-  MarkdownTable rows({{"op_name", false}, {"total_time_ms", true}, {"cuda_time_ms", true}, {"calls", true}, {"mean_ms", true},
-                      {"self_ms", true}, {"cuda_self_ms", true}, {"share %", true}, {"shapes", false}, {"top kernels", false},
-                      {"stages", false}});
+Table operator_table(const OperatorTable& source) {
+  Table table{"Operators",
+              {{"op_name"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
+               {"cuda_self_ms", kRight}, {"share %", kRight}, {"shapes"}, {"top kernels"}, {"stages"}}};
   Ns host_self_ns = 0;
-  for (const auto& entry : table.entries) host_self_ns += entry.self_ns;
-  for (const auto& entry : table.entries) {
-    const std::string name = names.cell(entry.name) + (entry.type.empty() ? "" : " (" + markdown_text(entry.type) + ")");
+  for (const auto& entry : source.entries) host_self_ns += entry.self_ns;
+  for (const auto& entry : source.entries) {
     const auto mean_of = entry.host_time_known ? std::optional<Ns>(entry.total_ns) : entry.cuda_total_ns;
-    rows.add({name, millis(host(entry, &OperatorEntry::total_ns)), millis(entry.cuda_total_ns), std::to_string(entry.calls),
-              mean(mean_of, entry.calls), millis(host(entry, &OperatorEntry::self_ns)), millis(entry.cuda_self_ns),
-              share(entry, table, host_self_ns), shapes_text(entry.shapes), kernels_text(entry.kernels, names),
-              stages_text(entry.stages)});
+    table.rows.push_back({Text(entry.name, Inline::kName) + Text(entry.type.empty() ? "" : " (" + entry.type + ")"),
+                          ms_or_missing(host_ns(entry, &OperatorEntry::total_ns)), ms_or_missing(entry.cuda_total_ns), std::to_string(entry.calls),
+                          mean_ms(mean_of, entry.calls), ms_or_missing(host_ns(entry, &OperatorEntry::self_ns)), ms_or_missing(entry.cuda_self_ns),
+                          operator_share(entry, source, host_self_ns), shapes_text(entry.shapes), kernels_text(entry.kernels), stages_text(entry)});
   }
-  return rows.text();
+  return table;
 }
 
-std::string coverage_text(const OperatorTable& table) {
-  if (!table.cuda_ns) return "GPU time: not captured here.\n\n";
-  std::string text = fmt::format("GPU time inside these operators: {} ms", millis(*table.cuda_ns));
-  if (table.gpu_share) text += fmt::format(", {:.1f} % of the capture's kernels and copies", *table.gpu_share * 100);
-  return text + ".\n\n";
+std::string coverage_text(const OperatorTable& source) {
+  if (!source.cuda_ns) return "GPU time: not captured.";
+  std::string text = fmt::format("GPU time inside these operators: {} ms", exact_ms_text(static_cast<double>(*source.cuda_ns)));
+  if (source.gpu_share) text += fmt::format(", {:.1f} % of the capture's kernels and copies", *source.gpu_share * 100);
+  return text + ".";
 }
 
-std::string left_out_text(const OperatorTable& table) {
-  std::string text;
-  if (table.entries_left_out > 0)
-    text += fmt::format("\n{} more operators took less time and are left out.\n", table.entries_left_out);
-  if (table.ranges_left_out > 0)
-    text += fmt::format("\n{} ranges were never closed, or closed by another thread: how long they took is not known, and they are left out.\n",
-                        table.ranges_left_out);
-  return text;
+Section operator_section(const OperatorTable& source) {
+  Section out{"", "", source.source + (source.file.empty() ? "" : " (" + source.file + ")")};
+  add(out.blocks, Paragraph{sentence(source.note)});
+  if (source.entries.empty()) {
+    add(out.blocks, Paragraph{"None."});
+  } else {
+    add(out.blocks, Paragraph{coverage_text(source)});
+    if (std::none_of(source.entries.begin(), source.entries.end(), [](const auto& e) { return e.host_time_known; }))
+      add(out.blocks, Paragraph{"Host time: not captured; mean_ms is GPU time here."});
+    add(out.blocks, operator_table(source));
+  }
+  if (source.entries_left_out > 0) add(out.blocks, Paragraph{"Left out: " + plural(source.entries_left_out, "operator") + " with less time."});
+  if (source.ranges_left_out > 0)
+    add(out.blocks, Paragraph{"Left out: " + plural(source.ranges_left_out, "range") + " that no end or another thread's end closed; their time is not known."});
+  return out;
 }
 
-std::string section(const OperatorTable& table, NameFootnotes& names) {
-  std::string text = "\n## " + markdown_text(table.source);
-  if (!table.file.empty()) text += fmt::format(" ({})", markdown_text(table.file));
-  text += "\n\n";
-  if (!table.note.empty()) text += fmt::format("{}.\n\n", markdown_text(table.note));
-  if (table.entries.empty()) return text + "None.\n" + left_out_text(table);
-  text += coverage_text(table);
-  const bool no_host_time = std::none_of(table.entries.begin(), table.entries.end(), [](const auto& e) { return e.host_time_known; });
-  if (no_host_time) text += "Host time was not captured: mean_ms is of GPU time here.\n\n";
-  return text + operator_table(table, names) + left_out_text(table);
-}
-
-std::string layers_section(const Run& run, NameFootnotes& names) {
-  std::string text = "\n## Layers\n\n";
-  if (!run.layers_note.empty())
-    text += fmt::format("{}{}.\n", run.layers.empty() ? "Not captured: " : "", markdown_text(run.layers_note));
-  if (run.layers.empty()) return text + (run.layers_note.empty() ? "Not captured.\n" : "");
-  if (!run.layers_note.empty()) text += '\n';
-  text += "In the order in which they first run. A layer's total includes the layers inside it.\n\n";
-  MarkdownTable rows({{"layer", false}, {"type", false}, {"total_time_ms", true}, {"cuda_time_ms", true}, {"calls", true},
-                      {"mean_ms", true}, {"self_ms", true}, {"cuda_self_ms", true}, {"kernels", false}});
+Section layers_section(const Run& run) {
+  Section out{"", "", "Layers"};
+  if (run.layers.empty()) {
+    out.blocks = {not_captured(run.layers_note, "")};
+    return out;
+  }
+  add(out.blocks, Paragraph{sentence(run.layers_note)});
+  Table table{"Layers",
+              {{"layer"}, {"type"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
+               {"cuda_self_ms", kRight}, {"kernels"}}};
   for (const auto& layer : run.layers)
-    rows.add({names.cell(layer.name), layer.type.empty() ? kNoValue : markdown_text(layer.type), millis(layer.total_ns),
-              millis(layer.cuda_total_ns), std::to_string(layer.calls), mean(layer.total_ns, layer.calls), millis(layer.self_ns),
-              millis(layer.cuda_self_ns), kernels_text(layer.kernels, names)});
-  return text + rows.text();
+    table.rows.push_back({Text(layer.name, Inline::kName), text_cell(layer.type), exact_ms_text(static_cast<double>(layer.total_ns)),
+                          ms_or_missing(layer.cuda_total_ns), std::to_string(layer.calls), mean_ms(layer.total_ns, layer.calls),
+                          exact_ms_text(static_cast<double>(layer.self_ns)), ms_or_missing(layer.cuda_self_ns), kernels_text(layer.kernels)});
+  add(out.blocks, Paragraph{"In the order in which they first run. A layer's total includes the layers inside it."});
+  add(out.blocks, std::move(table));
+  return out;
 }
 
 }  // namespace
 
 std::string operators_markdown(const Run& run) {
-  std::string text = "# Operators\n\n";
-  NameFootnotes names;
-  if (run.operators.empty()) {
-    text += fmt::format("Not captured: {}.\n", run.operators_note.empty() ? "the capture holds no operators" : markdown_text(run.operators_note));
-  } else {
-    text += "total_time_ms and cuda_time_ms include what an operator calls: do not add them up. self_ms and cuda_self_ms do not, and "
-            "may be added. Times of the host and of the GPU overlap. cuda_time_ms is the time of the kernels and copies that were "
-            "launched inside; mean_ms is total_time_ms ÷ calls.\n";
-    for (const auto& table : run.operators) text += section(table, names);
-  }
-  text += layers_section(run, names);
-  if (const std::string list = names.list(); !list.empty()) text += "\n## Names in full\n\n" + list;
-  return text;
+  Document document{"Operators", "", {}, {}, {}, true};
+  if (run.operators.empty())
+    document.lead = {not_captured(run.operators_note, "the capture holds no operators")};
+  else
+    document.lead = {Paragraph{"total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
+                               "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
+                               "total_time_ms ÷ calls."}};
+  for (const auto& source : run.operators) document.sections.push_back(operator_section(source));
+  document.sections.push_back(layers_section(run));
+  return markdown(document);
 }
 
 }  // namespace nl::exporters

@@ -1,31 +1,68 @@
-#include "exporters/report/stakeholder_md.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "exporters/report/executive_summary.h"
-#include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
-#include "exporters/report/recommendations.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/sections/recommendations.h"
+#include "exporters/report/sections/run_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
 
-constexpr std::size_t kTopRows = 5, kTopRecommendations = 5;
+using namespace report;
 
-std::string section(const char* title, const std::string& body) { return fmt::format("\n## {}\n\n{}", title, body); }
-std::string because(const std::string& note, const char* otherwise) {
-  return note.empty() ? otherwise : markdown_text(note);
+constexpr std::size_t kTopRows = 5, kTopRecommendations = 3;
+
+std::string about(const Finding& finding) {
+  Finding brief = finding;
+  if (finding.scope == "kernel") brief.subject = short_kernel_name(finding.subject);
+  return scope_text(brief);
 }
 
-std::string environment(const Run& run) {
-  MarkdownTable table({{"Item", false}, {"Value", false}});
+Text overlaps(const Recommendation& recommendation) {
+  Text out;
+  for (const Finding* other : recommendation.also) {
+    out += Text(out.empty() ? "; overlaps with " : ", ") + code(other->rule);
+    if (other->subject != recommendation.finding->subject) out += Text(" of " + about(*other));
+    if (other->gain_share) out += Text(" (" + share_text(other->gain_share) + ")");
+  }
+  return out;
+}
+
+Item recommendation_item(const Recommendation& recommendation) {
+  const Finding& finding = *recommendation.finding;
+  const std::string gain = gain_text(finding);
+  Text out = Text(sentence(plain_text(finding)) + " ") + strong(gain.empty() ? "Saving not known" : "S" + gain.substr(1)) +
+             Text(fmt::format(" ({}; severity {}, confidence {:.0f} %).", about(finding), severity_word(finding.severity), finding.confidence * 100));
+  if (!finding.suggestions.empty()) out += Text(" For engineers: " + sentence(finding.suggestions.front()));
+  return {out + Text(" Rule ") + code(finding.rule) + overlaps(recommendation) + Text(".")};
+}
+
+Section recommended(const Run& run) {
+  Section out{"", "", "Recommendations"};
+  List list{{}, true};
+  for (const auto& each : recommendations(run, kTopRecommendations)) list.items.push_back(recommendation_item(each));
+  if (list.items.empty()) {
+    out.blocks = {Paragraph{"None. " + no_advice(run)}};
+    return out;
+  }
+  out.blocks = {Paragraph{"Ordered by possible saving. Savings overlap; do not add them."}, list};
+  if (!run.abstentions.empty())
+    out.blocks.emplace_back(Paragraph{plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") +
+                                      " for lack of data; report.md names the commands that capture it."});
+  return out;
+}
+
+Section setting(const Run& run) {
+  Table table{"Environment", {{"Item"}, {"Value"}}};
   const auto row = [&](const std::string& what, const std::string& value) {
-    if (!value.empty()) table.add({what, markdown_text(value)});
+    if (!value.empty()) table.rows.push_back({what, value});
   };
   row("Model", run.model.name);
-  for (const auto& [key, value] : run.model.attributes) row("Model " + markdown_text(key), value);
+  for (const auto& [key, value] : run.model.attributes) row("Model " + key, value);
   std::vector<std::string> gpus;
   for (const auto& gpu : run.hardware.gpus) gpus.push_back(gpu.name.empty() ? "unknown" : gpu.name);
   row("GPU", gpus.empty() ? "not observed" : join(gpus));
@@ -34,83 +71,86 @@ std::string environment(const Run& run) {
   row("System", run.software.os);
   row("Captured by", run.provenance.captured_by);
   row("Captured at", run.created_at);
-  return section("Environment", table.text());
+  return {"", "", "Environment", {table}};
 }
 
-// A figure of which only the mean is known has no Std.
-std::string aggregates(const Run& run) {
-  MarkdownTable table({{"Metric", false}, {"Mean", true}, {"Std", true}});
-  const auto times = [&](const char* what, const std::optional<TimeSummary>& time) {
-    if (time && time->count > 0)
-      table.add({what, ms_text(time->mean_ns), time->count > 1 ? ms_text(time->stddev_ns) : kNoValue});
+Cell ms_cell(bool known, double ns) { return known ? ms_text(ns) : kNoValue; }
+
+// A figure of which only the mean is known has no Std. What is missing is said in one line.
+Section aggregates(const Run& run) {
+  Table table{"Aggregates", {{"Metric"}, {"Mean", kRight}, {"Std", kRight}}};
+  std::vector<std::string> unknown;
+  const auto figure = [&](const std::string& what, const std::string& mean, Cell std = kNoValue) {
+    if (mean == kNoValue)
+      unknown.push_back(what);
     else
-      table.add({what, kNotCaptured, kNoValue});
+      table.rows.push_back({what, mean, std::move(std)});
   };
-  const auto figure = [&](const char* what, const std::string& mean) {
-    table.add({what, mean == kNoValue ? kNotCaptured : mean, kNoValue});
+  const auto times = [&](const char* what, const std::optional<TimeSummary>& time) {
+    const bool any = time && time->count > 0;
+    figure(what, any ? ms_text(time->mean_ns) : kNoValue, ms_cell(any && time->count > 1, any ? time->stddev_ns : 0));
   };
   times("Time to first token (ms)", run.latency.ttft);
   times("Time per output token (ms)", run.latency.tpot);
   figure("Output tokens per second", figure_text(run.latency.output_tokens_per_s));
   std::optional<double> busy;
-  if (const auto stage = main_stage(run); stage && stage->budget && stage->budget->wall_ns > 0)
-    busy = static_cast<double>(stage->budget->gpu_compute_ns) / static_cast<double>(stage->budget->wall_ns);
+  if (const auto stage = main_stage(run); stage && stage->budget)
+    busy = ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns));
   figure("GPU computing, longest stage", share_text(busy));
+  bool energy = false;
   for (const auto& stage : run.energy.stages)
-    if (stage.joules_per_token)
-      figure(("Energy per token, " + markdown_text(stage.stage) + " (J)").c_str(), figure_text(stage.joules_per_token));
-  if (run.energy.stages.empty()) figure("Energy per token (J)", kNoValue);
-  return section("Aggregates", table.text());
+    if (stage.joules_per_token) figure("Energy per token, " + stage.stage + " (J)", figure_text(stage.joules_per_token)), energy = true;
+  if (!energy) unknown.emplace_back("Energy per token (J)");
+  Section out{"", "", "Aggregates"};
+  add(out.blocks, std::move(table));
+  if (!unknown.empty()) add(out.blocks, Paragraph{"Not captured: " + join(unknown, "; ") + "."});
+  return out;
 }
 
-std::string timings(const Run& run) {
-  MarkdownTable table({{"Stage", false}, {"Mean", true}, {"Std", true}});
-  for (const auto& stage : run.stages)
-    table.add({markdown_text(stage.name), stage.wall.count > 0 ? ms_text(stage.wall.mean_ns) : kNoValue,
-               stage.wall.count > 1 ? ms_text(stage.wall.stddev_ns) : kNoValue});
-  if (table.empty()) return section("Per-Stage Timings (ms)", "Not captured: no stages are marked in the workload.\n");
-  std::string text = table.text();
-  if (run.iterations.warmup > 0)
-    text += fmt::format("\nWarm-up is left out: {}.\n", because(run.iterations.rule, "by rule"));
-  return section("Per-Stage Timings (ms)", text);
-}
-
-std::string mfu(const Run& run) {
-  MarkdownTable table({{"Scope", false}, {"MFU", true}});
-  std::string notes;
-  for (const auto& entry : run.efficiency) {
-    table.add({markdown_text(entry.stage), entry.mfu ? utilisation_text(entry.mfu) : kNotCaptured});
-    if (!entry.mfu && !entry.note.empty())
-      notes += fmt::format("\n{}: {}\n", markdown_text(entry.stage), markdown_text(entry.note));
+Section timings(const Run& run) {
+  Section out{"", "", "Per-Stage Timings (ms)"};
+  if (run.stages.empty()) {
+    out.blocks = {Paragraph{text_of({Code::kNoStages}) + " " + fix_of({Code::kNoStages})}};
+    return out;
   }
-  if (table.empty()) return section("MFU", "Not computed: the model's shape or the GPU's peak is not known.\n");
-  std::string text = table.text() + notes +
-                     "\nShare of the GPU's peak arithmetic rate that the model's own work reaches. Decoding is limited "
-                     "by memory rather than by arithmetic, so a low figure there is usual.\n";
-  if (run.peaks && run.peaks->derived)
-    text += "\nThe peak was derived from the GPU's clock, not taken from a data sheet.\n";
-  return section("MFU", text);
+  Table table{"Stages", {{"Stage"}, {"Mean", kRight}, {"Std", kRight}}};
+  for (const auto& stage : run.stages)
+    table.rows.push_back({stage.name, ms_cell(stage.wall.count > 0, stage.wall.mean_ns), ms_cell(stage.wall.count > 1, stage.wall.stddev_ns)});
+  out.blocks = {table};
+  if (run.iterations.warmup > 0)
+    add(out.blocks, Paragraph{"Warm-up is left out: " + (run.iterations.rule.empty() ? "by rule" : run.iterations.rule) + "."});
+  return out;
 }
 
-std::string takeaway(const Run& run, const StageEntry& stage) {
-  std::string text =
-      fmt::format("- **{}**: {}", markdown_text(stage.name),
-                  stage.wall.count > 0 ? rough_time(stage.wall.mean_ns) + " on average" : "never measured to its end");
+Section mfu(const Run& run) {
+  Section out{"", "", "MFU"};
+  if (run.efficiency.empty()) {
+    out.blocks = {Paragraph{"Not computed: the model's shape or the GPU's peak is not known."}};
+    return out;
+  }
+  Table table{"MFU", {{"Scope"}, {"MFU", kRight}}};
+  std::vector<std::string> why;
+  for (const auto& entry : run.efficiency) {
+    table.rows.push_back({entry.stage, utilisation_text(entry.mfu)});
+    if (!entry.mfu && !entry.note.empty()) why.push_back(entry.stage + ": " + entry.note);
+  }
+  out.blocks = {table};
+  add(out.blocks, notes(why));
+  add(out.blocks, Paragraph{"Share of the GPU's peak arithmetic rate that the model's own work reaches. Memory limits decoding, so a low MFU is usual there."});
+  if (run.peaks && run.peaks->derived) add(out.blocks, Paragraph{"The peak is estimated from the GPU's clock; no data sheet was used."});
+  return out;
+}
+
+Item takeaway(const Run& run, const StageEntry& stage) {
+  std::string text = stage.wall.count > 0 ? rough_time(stage.wall.mean_ns) + " on average" : "no complete window";
   if (stage.tokens_per_s) text += fmt::format(", {} tokens per second", rough_count(*stage.tokens_per_s));
   if (stage.budget && stage.budget->wall_ns > 0) {
-    const auto share = [&](Ns ns) {
-      return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns));
-    };
-    text += fmt::format("; the GPU computes for {} of it and waits to be given work for {}",
-                        share(stage.budget->gpu_compute_ns), share(stage.budget->launch_starved_ns));
-  } else {
-    text += "; what the GPU did was not captured";
+    const auto share = [&](Ns ns) { return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns)); };
+    text += fmt::format("; the GPU computes for {} of it and waits for the program for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_starved_ns));
   }
-  if (const StageEfficiency* entry = efficiency_of(run, stage.name);
-      entry != nullptr && entry->ideal_ns && entry->limit)
-    text += fmt::format("; at the hardware's limit ({}) it would take {}", markdown_text(*entry->limit),
-                        rough_time(*entry->ideal_ns));
-  return text + ".\n";
+  if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
+    text += fmt::format("; at the hardware's limit ({}) it takes {}", *entry->limit, rough_time(*entry->ideal_ns));
+  return {strong(stage.name) + Text(": " + text + ".")};
 }
 
 // How busy the longest stage keeps what the GPU is bought for; empty where nothing of it was measured.
@@ -123,98 +163,69 @@ std::string busy_units(const Run& run) {
   const auto& memory = counted ? stage->counters->dram_pct : stage->sampling ? stage->sampling->dram_pct : none;
   const auto& matrix = counted ? stage->counters->tensor_pct : stage->sampling ? stage->sampling->tensor_pct : none;
   std::vector<std::string> parts;
-  if (memory) parts.push_back(fmt::format("its memory at {} of its peak rate", rough_share(*memory / 100)));
+  if (memory) parts.push_back(fmt::format("the memory at {} of its peak rate", rough_share(*memory / 100)));
   if (matrix)  // counted, it is a share of the SMs' active cycles
-    parts.push_back(fmt::format("its matrix units {} of the time{}", rough_share(*matrix / 100), counted ? " in which it computes" : ""));
+    parts.push_back(fmt::format("the matrix units for {} of the {}", rough_share(*matrix / 100), counted ? "computing time" : "time"));
   if (parts.empty()) return {};
-  return fmt::format("\nBy the GPU's own {}, {} uses {}.\n", counted ? "counters" : "samples",
-                     markdown_text(plain_stage(stage->name)), join(parts, " and "));
+  return sentence(fmt::format("{} uses {} (GPU {})", plain_stage(stage->name), join(parts, " and "), counted ? "counters" : "samples"));
 }
 
-std::string takeaways(const Run& run) {
-  std::string text;
-  for (const auto& stage : run.stages) text += takeaway(run, stage);
-  if (!text.empty()) text += busy_units(run);
-  return section("Stage Takeaways", text.empty() ? "None: no stages were captured.\n" : text);
+Section takeaways(const Run& run) {
+  Section out{"", "", "Stage Takeaways"};
+  List list;
+  bool gpu = false;
+  for (const auto& stage : run.stages) {
+    list.items.push_back(takeaway(run, stage));
+    gpu = gpu || stage.budget.has_value();
+  }
+  if (list.items.empty()) add(out.blocks, Paragraph{"None: no stage is marked."});
+  const bool any = !list.items.empty();
+  add(out.blocks, std::move(list));
+  if (any && !gpu) add(out.blocks, Paragraph{"GPU work in the stages: not captured."});
+  if (any) add(out.blocks, Paragraph{busy_units(run)});
+  return out;
 }
 
-std::string operators(const Run& run) {
+Section top_operators(const Run& run) {
+  Section out{"", "", "Top Operators"};
   const OperatorTable* source = main_operators(run);
-  if (source == nullptr)
-    return section("Top Operators",
-                   fmt::format("Not captured: {}.\n", because(run.operators_note, "the capture holds no operators")));
-  MarkdownTable table({{"Operator", false}, {"GPU ms", true}, {"Host ms", true}, {"Calls", true}});
+  if (source == nullptr) {
+    out.blocks = {not_captured(run.operators_note, "the capture holds no operators")};
+    return out;
+  }
+  Table table{"Operators", {{"Operator"}, {"GPU ms", kRight}, {"Host ms", kRight}, {"Calls", kRight}}};
   for (std::size_t i = 0; i < std::min(kTopRows, source->entries.size()); ++i) {
     const OperatorEntry& op = source->entries[i];
-    table.add({markdown_text(op.name), op.cuda_self_ns ? ms_text(static_cast<double>(*op.cuda_self_ns)) : kNotCaptured,
-               ms_text(static_cast<double>(op.self_ns)), count_text(op.calls)});
+    table.rows.push_back({op.name, ms_cell(op.cuda_self_ns.has_value(), static_cast<double>(op.cuda_self_ns.value_or(0))),
+                          ms_cell(op.host_time_known, static_cast<double>(op.self_ns)), count_cell(op.calls)});
   }
-  return section("Top Operators", table.text());
+  out.blocks = {table};
+  return out;
 }
 
-std::string kernels(const Run& run) {
-  if (!run.kernels || run.kernels->empty())
-    return section("Top Kernels", fmt::format("{}: {}.\n", run.kernels ? "None" : "Not captured",
-                                              because(run.kernels_note, "the capture holds no kernels")));
-  MarkdownTable table({{"Kernel", false}, {"GPU ms", true}, {"Share", true}, {"Calls", true}});
+Section top_kernels(const Run& run) {
+  Section out{"", "", "Top Kernels"};
+  if (!run.kernels || run.kernels->empty()) {
+    out.blocks = {not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured")};
+    return out;
+  }
+  Table table{"Kernels", {{"Kernel"}, {"GPU ms", kRight}, {"Share", kRight}, {"Calls", kRight}}};
   for (std::size_t i = 0; i < std::min(kTopRows, run.kernels->size()); ++i) {
     const KernelEntry& kernel = (*run.kernels)[i];
-    table.add({markdown_text(short_kernel_name(kernel.name)), ms_text(static_cast<double>(kernel.time.total_ns)),
-               share_text(kernel.gpu_share), count_text(kernel.time.count)});
+    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(kernel.time.total_ns)), share_cell(kernel.gpu_share), count_cell(kernel.time.count)});
   }
-  return section("Top Kernels", table.text());
-}
-
-std::string about(const Finding& finding) {
-  return markdown_text(
-      scope_text(finding.scope, finding.scope == "kernel" ? short_kernel_name(finding.subject) : finding.subject));
-}
-
-std::string see_also(const Recommendation& recommendation) {
-  std::vector<std::string> others;
-  for (const Finding* other : recommendation.also) {
-    std::string text = markdown_code(other->rule);
-    if (other->subject != recommendation.finding->subject) text += " of " + about(*other);
-    if (other->gain_share) text += " (" + share_text(other->gain_share) + ")";
-    others.push_back(std::move(text));
-  }
-  return join(others);
-}
-
-std::string recommendation_text(std::size_t number, const Recommendation& recommendation) {
-  const Finding& finding = *recommendation.finding;
-  const std::string gain = gain_text(finding);
-  std::string text = fmt::format("{}. {} ({}{}{}; severity {}, confidence {:.0f} %)\n", number,
-                                 markdown_text(plain_text(finding)), about(finding), gain.empty() ? "" : "; ", gain,
-                                 severity_word(finding.severity), finding.confidence * 100);
-  if (!finding.suggestions.empty())
-    text += fmt::format("   - For the engineer: {}\n", markdown_text(finding.suggestions.front()));
-  text += fmt::format("   - Rule: {}", markdown_code(finding.rule));
-  return text + (recommendation.also.empty() ? "\n" : fmt::format("; see also: {}\n", see_also(recommendation)));
-}
-
-std::string recommended(const Run& run) {
-  std::string text;
-  std::size_t number = 0;
-  for (const auto& each : recommendations(run, kTopRecommendations)) text += recommendation_text(++number, each);
-  text = text.empty() ? "None: no check asks for a change.\n"
-                      : "What would save the most comes first. Several may have one cause: what they save overlaps and "
-                        "is not to be added up.\n\n" +
-                            text;
-  if (!run.abstentions.empty())
-    text += fmt::format("\n{} checks could not be made for lack of data; report.md names what would capture it.\n",
-                        run.abstentions.size());
-  return section("Recommendations", text);
+  out.blocks = {table};
+  return out;
 }
 
 }  // namespace
 
 std::string stakeholder_markdown(const Run& run) {
   const std::string title = run.name.empty() ? run.run_id : run.name;
-  std::string text = fmt::format("# {}: summary\n\n", title.empty() ? "Run" : markdown_text(title));
-  for (const auto& sentence : executive_summary(run)) text += markdown_text(sentence) + "\n";
-  return text + environment(run) + aggregates(run) + timings(run) + mfu(run) + takeaways(run) + operators(run) +
-         kernels(run) + recommended(run);
+  Document document{(title.empty() ? "Run" : title) + ": summary", "", {}, {notes(executive_summary(run))}};
+  for (const auto section : {recommended, setting, aggregates, timings, mfu, takeaways, top_operators, top_kernels})
+    document.sections.push_back(section(run));
+  return markdown(document);
 }
 
 }  // namespace nl::exporters

@@ -1,10 +1,6 @@
 #include "orchestrator/bundle/render.h"
 
-#include "exporters/report/kernels_md.h"
-#include "exporters/report/operators_md.h"
-#include "exporters/report/report_html.h"
-#include "exporters/report/report_md.h"
-#include "exporters/report/stakeholder_md.h"
+#include "exporters/report/reports.h"
 #include "orchestrator/bundle/whole_file.h"
 
 namespace nl::orchestrator {

@@ -1,4 +1,4 @@
-#include "exporters/report/report_html.h"
+#include "exporters/report/reports.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -52,12 +52,6 @@ std::string text(std::string_view raw) {
   return out;
 }
 
-std::string_view cut(std::string_view raw, std::size_t bytes) {
-  if (raw.size() <= bytes) return raw;
-  while (bytes > 0 && (static_cast<unsigned char>(raw[bytes]) & 0xC0) == 0x80) --bytes;
-  return raw.substr(0, bytes);
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
   std::string out = " ";
   return out.append(name).append("=\"").append(text(value)).append("\"");

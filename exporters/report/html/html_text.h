@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,9 +8,6 @@ namespace nl::exporters::html {
 // Text that stays text, inside elements and inside quoted attributes: & < > " ' are escaped, control characters become
 // spaces, and bytes that are no UTF-8 become U+FFFD.
 std::string text(std::string_view raw);
-
-// At most this many bytes of it, no character cut in two.
-std::string_view cut(std::string_view raw, std::size_t bytes);
 
 // " name="value"", the value escaped.
 std::string attribute(std::string_view name, std::string_view value);

@@ -4,8 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "exporters/report/report_md.h"
-#include "exporters/report/stakeholder_md.h"
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 

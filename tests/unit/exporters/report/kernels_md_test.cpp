@@ -1,11 +1,9 @@
-#include "exporters/report/kernels_md.h"
-
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "exporters/report/kernel_text.h"
-#include "exporters/report/markdown.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/run_text.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"
 #include "tests/unit/exporters/sample_run.h"
@@ -40,14 +38,14 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
 
 TEST_CASE("kernels.md says who measured the launches") {
   auto run = nl::test::full_run();
-  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu profiled\n") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches measured by ncu\n") != std::string::npos);
   auto& samples = run.kernels->at(0).ncu;
   samples.push_back(samples[0]);
   samples[1].measured_by = "CUPTI";
-  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu and CUPTI measured\n") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches measured by ncu and CUPTI\n") != std::string::npos);
   samples.erase(samples.begin());
   const std::string text = nl::exporters::kernels_markdown(run);
-  CHECK(text.find("\n## Launches that CUPTI measured\n") != std::string::npos);
+  CHECK(text.find("\n## Launches measured by CUPTI\n") != std::string::npos);
   CHECK(cells(table_lines(text)[5])[12] == "CUPTI");
   run.kernels->at(0).stalls.clear();
   CHECK(nl::exporters::kernels_markdown(run).find("stalled") == std::string::npos);
@@ -97,9 +95,9 @@ TEST_CASE("the sample of the shape with the most time stands for the kernel") {
   other.nsys_calls = 100;
   other.ncu_id = 77;
   kernel.ncu.push_back(other);
-  CHECK(nl::exporters::main_sample(kernel)->ncu_id == 77);
+  CHECK(nl::exporters::report::main_sample(kernel)->ncu_id == 77);
   kernel.ncu.clear();
-  CHECK(nl::exporters::main_sample(kernel) == nullptr);
+  CHECK(nl::exporters::report::main_sample(kernel) == nullptr);
 }
 
 TEST_CASE("broken brackets in a name end somewhere") {

@@ -1,9 +1,8 @@
-#include "exporters/report/operators_md.h"
-
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"
 
@@ -60,7 +59,7 @@ TEST_CASE("operators.md has the documented columns first and plain numbers") {
                         "top kernels", "stages"});
   CHECK(lines[2] == Row{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0",
                         "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
-  CHECK(contains(text, "do not add them up"));
+  CHECK(contains(text, "do not add them."));
   CHECK(contains(text, "## pytorch ranges\n"));
   CHECK(contains(text, "GPU time inside these operators: 1.000000 ms, 50.0 % of the capture's kernels and copies."));
   CHECK(contains(text, "## Layers\n\nNot captured: the capture holds no ranges of the domain LLM.layers.\n"));
@@ -78,7 +77,7 @@ TEST_CASE("what was not captured is called that, never zero") {
   run.operators[0].gpu_share.reset();
   CHECK(table_lines(operators_markdown(run))[2] == Row{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
                                                        "not captured", "100.0", "—", "—", "—"});
-  CHECK(contains(operators_markdown(run), "GPU time: not captured here."));
+  CHECK(contains(operators_markdown(run), "GPU time: not captured."));
 }
 
 TEST_CASE("layers of TensorRT have no host time") {
@@ -92,7 +91,7 @@ TEST_CASE("layers of TensorRT have no host time") {
   table.entries[0].type = "gemm";
   const std::string text = operators_markdown(run);
   CHECK(contains(text, "## trtexec (profile.json)\n\nGPU time of TensorRT's layers over 4 runs.\n"));
-  CHECK(contains(text, "mean_ms is of GPU time here"));
+  CHECK(contains(text, "Host time: not captured; mean_ms is GPU time here."));
   const auto row = table_lines(text)[2];
   CHECK(row[0] == "aten::linear (gemm)");
   CHECK(row[1] == "not captured");
@@ -122,8 +121,8 @@ TEST_CASE("names are escaped, long ones are listed in full, and what was left ou
   CHECK(row[8].substr(0, 83) == "[[" + std::string(78, '1') + "…");
   CHECK(row[9] == "void gemm<...>(...) [1] ×4 (1.250000 ms)");
   CHECK(contains(text, "\n1. void gemm\\<xxx"));
-  CHECK(contains(text, "\n12 more operators took less time"));
-  CHECK(contains(text, "\n3 ranges were never closed"));
+  CHECK(contains(text, "\nLeft out: 12 operators with less time.\n"));
+  CHECK(contains(text, "\nLeft out: 3 ranges that "));
 }
 
 TEST_CASE("the layers' table: which layer runs which kernels") {

@@ -1,11 +1,9 @@
-#include "exporters/report/report_html.h"
-
 #include <limits>
 #include <string>
 
+#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
-#include "exporters/report/html/svg_bars.h"
-#include "exporters/report/html/svg_roofline.h"
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 
@@ -31,9 +29,9 @@ TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control 
   CHECK(text("\xc0\xbc") == "\xef\xbf\xbd\xef\xbf\xbd");                  // an overlong "<"
   CHECK(text("\xed\xa0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // half of a pair
   CHECK(nl::exporters::html::attribute("title", "\"><x") == " title=\"&quot;&gt;&lt;x\"");
-  CHECK(nl::exporters::html::cut("aµb", 2) == "a");
-  CHECK(nl::exporters::html::cut("aµb", 3) == "aµ");
-  CHECK(nl::exporters::html::cut("ab", 9) == "ab");
+  CHECK(nl::exporters::cut("aµb", 2) == "a");
+  CHECK(nl::exporters::cut("aµb", 3) == "aµ");
+  CHECK(nl::exporters::cut("ab", 9) == "ab");
 }
 
 TEST_CASE("report.html needs nothing from elsewhere and lets no other script in") {
@@ -50,24 +48,24 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
 
 TEST_CASE("report.html has every section, and those without data say why") {
   const std::string rich = nl::exporters::report_html(nl::test::rich_run());
-  for (const char* id : {"summary", "findings", "stages", "budget", "timeline", "activity", "efficiency", "operators", "layers",
+  for (const char* id : {"summary", "findings", "stages", "budget", "evidence", "timeline", "activity", "efficiency", "operators", "layers",
                          "kernels", "perturbation", "energy", "abstentions", "capture", "environment", "import"}) {
     INFO(id);
     CHECK(has(rich, "<section id=\"" + std::string(id) + "\""));
     CHECK(has(rich, "<a href=\"#" + std::string(id) + "\""));
   }
-  CHECK(has(rich, "what they save overlaps and is not to be added up"));
+  CHECK(has(rich, "They overlap; do not add them."));
   const std::string sparse = nl::exporters::report_html(nl::test::sparse_run());
   CHECK(has(sparse, "Not captured: the collector recorded NVTX ranges only"));
-  CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));
+  CHECK(has(sparse, "Not captured: the time of a stage is divided by GPU data, and there is none."));
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
   CHECK_FALSE(has(sparse, ">0 ns<"));
   CHECK_FALSE(has(sparse, ">0.0 %<"));
   nl::Run unmarked = nl::test::rich_run();
   unmarked.stages.clear();
   const std::string without_stages = nl::exporters::report_html(unmarked);
-  CHECK(has(without_stages, "There is no stage whose time could be divided."));
-  CHECK_FALSE(has(without_stages, "without GPU data"));
+  CHECK(has(without_stages, "No stage is marked, so there is no time to divide."));
+  CHECK_FALSE(has(without_stages, "divided by GPU data"));
   CHECK(has(nl::exporters::report_html(nl::Run()), "</html>"));
 }
 
@@ -89,36 +87,8 @@ TEST_CASE("report.html stays under 5 MB, and what is cut is summed") {
   const std::string text = nl::exporters::report_html(run);
   CHECK(text.size() < 5'000'000);
   CHECK(has(text, "4,500 more kernels"));
-  CHECK(has(text, "1 more"));
+  CHECK(has(text, "1 more operator<"));
   CHECK(has(text, "1,377,000"));  // their calls: 4,500 times 306
-}
-
-TEST_CASE("a stacked bar fills the whole and no more") {
-  const std::string bar = nl::exporters::html::stacked_bar("x", {{50, "a", "", "50 %"}, {0, "b", "", ""}, {80, "c", "", ""}}, 100);
-  CHECK(has(bar, "class=\"a\" x=\"0.0000%\" width=\"50.0000%\""));
-  CHECK(has(bar, "class=\"c\" x=\"50.0000%\" width=\"50.0000%\""));
-  CHECK_FALSE(has(bar, "class=\"b\""));
-  CHECK(nl::exporters::html::stacked_bar("x", {{1, "a", "", ""}}, 0).find("<rect") == std::string::npos);
-}
-
-TEST_CASE("the roofline is drawn of what has a place in it") {
-  nl::Run run = nl::test::rich_run();
-  const std::string picture = nl::exporters::html::roofline_picture(run);
-  CHECK(count(picture, "<circle") == 6);
-  CHECK(count(picture, "class=\"stage\"") == 3);
-  CHECK(has(picture, "bf16, f16 989 TFLOP/s"));
-  CHECK(has(picture, "memory 4.80 TB/s"));
-  CHECK(has(picture, "FLOPs a byte of DRAM traffic"));
-  run.roofline.points[0].intensity = 0;
-  run.roofline.points[1].flops_per_s = std::numeric_limits<double>::infinity();
-  run.roofline.points[2].intensity = std::numeric_limits<double>::quiet_NaN();
-  const std::string fewer = nl::exporters::html::roofline_picture(run);
-  CHECK(count(fewer, "<circle") == 3);
-  CHECK_FALSE(has(fewer, "nan"));
-  CHECK_FALSE(has(fewer, "inf"));
-  run.peaks.reset();
-  CHECK_FALSE(has(nl::exporters::html::roofline_picture(run), "class=\"roof"));
-  CHECK(nl::exporters::html::roofline_picture(nl::Run()).empty());
 }
 
 TEST_CASE("report.html survives damaged figures") {
@@ -183,9 +153,9 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
 
 TEST_CASE("report.html has the counters of the stages, the stalls and the clock's error") {
   const std::string text = nl::exporters::report_html(nl::test::full_run());
-  for (const char* part : {"<h3>The GPU's counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %", "apart by at most 1.20 µs"}) {
+  for (const char* part : {"<h3>GPU counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %", "differ by at most 1.20 µs"}) {
     INFO(part);
     CHECK(has(text, part));
   }
-  CHECK(has(text, "of the launches that ncu measured"));
+  CHECK(has(text, "ncu measured the columns from SM % to Bound by"));
 }

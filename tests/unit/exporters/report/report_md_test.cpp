@@ -1,9 +1,8 @@
-#include "exporters/report/report_md.h"
-
 #include <string>
 #include <vector>
 
 #include "exporters/report/figure_text.h"
+#include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 
@@ -34,11 +33,10 @@ nl::StageEntry open_stage() {
 TEST_CASE("report.md begins with what limits it and says everything once") {
   const std::string text = nl::exporters::report_markdown(nl::test::rich_run());
   CHECK(headings(text) ==
-        std::vector<std::string>{"What limits it", "Stages", "Where the time went", "Phases", "Findings",
-                                 "How close to the hardware's limits", "Roofline", "Operators with the most time",
-                                 "Layers", "Kernels with the most time", "What the capture explains",
-                                 "What the profilers cost", "Energy and clocks", "What could not be judged",
-                                 "How it was captured", "Environment", "What was read"});
+        std::vector<std::string>{"In short", "Findings", "Stages", "Where the time went", "Findings in detail",
+                                 "How close to the hardware's limits", "Operators", "Layers", "Kernels",
+                                 "Profiler overhead", "Energy and clocks", "Not judged", "How it was captured",
+                                 "Environment", "What was read"});
 }
 
 TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import") {
@@ -49,15 +47,15 @@ TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import
   CHECK(has(text, "| prefill | 3 | 333 ns | 153 ns | 300 ns | 500 ns | 1.00 µs | 1 | LLM:prefill |"));
   CHECK(has(text, "| prefill | 900 ns | 90.0 % | 950 ns | 7 | 256 | 768000 |"));
   CHECK(has(text,
-            "4 iterations, of which 1 warm-up, left out of every figure here. Rule: the first iteration is warm-up."));
-  CHECK(has(text, "| time to first token | 333 ns | 153 ns | 300 ns | 500 ns | 3 |"));
+            "4 iterations; 1 is warm-up and left out of every figure. Rule: the first iteration is warm-up."));
+  CHECK(has(text, "| Time to first token | 333 ns | 153 ns | 300 ns | 500 ns | 3 |"));
   CHECK(has(text, "| void at::native::reduce<(int)4>(T1) | 1.00 µs | 100.0 % | 3 |"));
-  CHECK(has(text, "| of it inside a stage | 60.0 % |"));
-  CHECK(has(text, "| GPU time in graphs traced without their kernels | not captured |"));
+  CHECK(has(text, "| kernel time inside a stage | 60.0 % |"));
+  CHECK(has(text, "\nNot captured: GPU time in CUDA graphs captured at graph level.\n"));
   CHECK(has(text, "Workload: `python3 run.py '--prompt=it'\\''s'`, exit status 3"));
-  CHECK(has(text, "| nsys | ok | — | 5 ns |  |"));
+  CHECK(has(text, "| nsys | ok | — | 5 ns | — |"));
   CHECK(has(text, "- --gpu-metrics-devices left out"));
-  CHECK(has(text, "| GPU | 0: NVIDIA H200, 132 SMs |"));
+  CHECK(has(text, "| GPU 0 | NVIDIA H200, 132 SMs"));
   CHECK(has(text, "| end before start | 1 |"));
   CHECK(has(text, "| ncu: a row was cut off | 1 |"));
   CHECK(has(text, "Not in the export: GPU_METRICS."));
@@ -72,9 +70,9 @@ TEST_CASE("report.md prints every bin of the budget, the residual too, and that 
   CHECK(has(text, "| launch-starved | 0.000150 | 15.00 |"));
   CHECK(has(text, "| other host work | 0.000050 | 5.00 |"));
   CHECK(has(text, "| residual | 0.000010 | 1.00 |"));
-  CHECK(has(text, "| **sum** | 0.001000 | 100.00 |"));
-  CHECK(has(text, "| **wall** | 0.001000 | 100.00 |"));
-  CHECK(has(text, "prefill: 15 ns of the GPU's time in its windows is work that was launched outside them."));
+  CHECK(has(text, "| **Sum** | 0.001000 | 100.00 |"));
+  CHECK(has(text, "| **Wall** | 0.001000 | 100.00 |"));
+  CHECK(has(text, "- prefill: 15 ns of the GPU time in its windows is work launched outside them."));
   auto two = nl::test::full_run();
   two.stages[0].devices = {{0, 650}, {1, 20}};
   CHECK(has(nl::exporters::report_markdown(two), "prefill: busy in its windows: GPU 0 650 ns, GPU 1 20 ns."));
@@ -84,7 +82,7 @@ TEST_CASE(
     "report.md gives findings with evidence for and against, suggestions and gain, and what could not be judged") {
   const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(has(text, "### 1. prefill waits for launches"));
-  CHECK(has(text, "Severity high, confidence 75 %; stage prefill; rule `launch_bound_decode`."));
+  CHECK(has(text, "Severity high; confidence 75 %; stage prefill; rule `launch_bound_decode`."));
   CHECK(has(text,
             "- the GPU waits for the next launch 15 % of the time (run.json `/stages/0/budget`; "
             "0.000004000–0.000004500 s of the capture)"));
@@ -92,8 +90,8 @@ TEST_CASE(
   CHECK(has(text, "- not captured: occupancy under 25 %\n"));
   CHECK(has(text, "1. capture the step in a CUDA graph\n2. compile the model\n"));
   CHECK(
-      has(text, "Gain: saves at most 150 ns, 12.5 % of the measured time; assumes that all of the waiting goes away."));
-  CHECK(has(text, "| clock_throttling | needs the GPU's clocks | `nl-stage run --config deep` |"));
+      has(text, "Gain: **saves at most 150 ns, 12.5 % of the measured time**; assumes that all of the waiting goes away."));
+  CHECK(has(text, "| needs the GPU's clocks | `nl-stage run --config deep` | clock_throttling |"));
 }
 
 TEST_CASE("report.md shows each term of the work, its assumptions, the roofline, the profilers' cost and the energy") {
@@ -103,11 +101,11 @@ TEST_CASE("report.md shows each term of the work, its assumptions, the roofline,
             "conf/device/h200.yaml."));
   CHECK(has(text, "| prefill | 4.2 % | 25.0 % | 6.2 % | 37.5 % | 42.0 TFLOP/s | 1000 | 100 ns | compute |"));
   CHECK(has(text, "| qkv | `2·T·D·(q+2·kv)·d` | 2.00 GFLOP | 1.00 MB |"));
-  CHECK(has(text, "| **sum** |  | 3.00 GFLOP | 3.00 MB |"));
+  CHECK(has(text, "| **Sum** |  | 3.00 GFLOP | 3.00 MB |"));
   CHECK(has(text, "Assumed: weights read once."));
   CHECK(has(text, "| reduce | prefill | 977 | 3.20 TFLOP/s | 67.0 TFLOP/s | 4.8 % | f32 | latency | 12 points |"));
   CHECK(has(text, "| nsys | prefill | 2 / 2 | 16.7 % | 5.0 … 29.0 % | undecidable |"));
-  CHECK(has(text, "| prefill | 1.50 J | 0.00600 J | 300 W | 8 |  |"));
+  CHECK(has(text, "| prefill | 1.50 J | 0.00600 J | 300 W | 8 | — |"));
   CHECK(has(text, "| 0 | 12 | 310 W | 402 W | 1200 MHz | 1980 MHz | 1980 MHz | 51.0 °C | 25.0 % | power cap |"));
   auto derived = nl::test::full_run();
   derived.peaks->derived = true;
@@ -119,9 +117,9 @@ TEST_CASE("an empty run says what is not there, and shows no zero for what was n
   run.kernels_note = "nothing ran on a GPU";
   const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "# Run\n"));
-  CHECK(has(text, "No ranges of the domain LLM"));
+  CHECK(has(text, "No stage is marked in this capture. Mark prefill and decode with NVTX ranges"));
   CHECK(has(text, "Not captured: nothing ran on a GPU."));
-  CHECK(has(text, "| GPU busy, whole capture | not captured |"));
+  CHECK(has(text, "### Coverage\n\nNot captured: no GPU work was recorded.\n"));
   CHECK(has(text, "No damaged rows."));
   CHECK_FALSE(has(text, "## Environment"));
   const std::string sparse = nl::exporters::report_markdown(nl::test::sparse_run());
@@ -132,8 +130,8 @@ TEST_CASE("an empty run says what is not there, and shows no zero for what was n
       INFO(zero);
       CHECK_FALSE(has(one, zero));
     }
-  CHECK(has(sparse, "| prefill | not captured | — | not captured | not captured | — | — |"));
-  CHECK(has(sparse, "Not captured: without GPU data the time of a stage cannot be divided."));
+  CHECK(has(sparse, "\nGPU time of the stages: not captured.\n"));
+  CHECK(has(sparse, "Not captured: the time of a stage is divided by GPU data, and there is none."));
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
 }
 
@@ -196,10 +194,10 @@ TEST_CASE("report.md gives the GPU's counters of each stage, counted and sampled
   CHECK(has(text, "| prefill | CUPTI | 3 | 320 ns | 2.05 kB | 512 B | 62.5 | 81.2 | 40.0 | 33.5 |"));
   CHECK(has(text, "| prefill | sampled, 64 samples | — | — | 2.50 TB/s | 500 GB/s | 61.0 | 80.5 | 39.0 | 32.5 |"));
   CHECK(has(text, "| long_scoreboard 50 %, wait 15 %, barrier 7 % |"));
-  CHECK_FALSE(has(text, "measured by CUPTI"));
+  CHECK(has(text, "ncu measured the columns from SM % to Bound by"));
   CHECK_FALSE(has(text, "To capture it: "));
   run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
-  CHECK(has(nl::exporters::report_markdown(run), "were measured by CUPTI."));
+  CHECK(has(nl::exporters::report_markdown(run), "CUPTI measured the columns from SM % to Bound by"));
 }
 
 TEST_CASE("report.md: counters that were not measured are called that, with the reason or the command") {
@@ -208,12 +206,12 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   run.stages[0].sampling.reset();
   run.activity.clear();
   std::string text = nl::exporters::report_markdown(run);
-  CHECK(has(text, "- The GPU's counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
-  CHECK(has(text, "- The GPU's activity over time: not sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
-  CHECK_FALSE(has(text, "| measured by |"));
+  CHECK(has(text, "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
+  CHECK(has(text, "\n## The GPU over time\n\nNot sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
+  CHECK_FALSE(has(text, "| Measured by |"));
   run.import_stats.notes = {"counters are not measured: no permission; run as root."};
   text = nl::exporters::report_markdown(run);
-  CHECK(has(text, "- The GPU's counters of each stage: not measured: no permission; run as root.\n"));
+  CHECK(has(text, "- GPU counters of each stage: not measured: no permission; run as root.\n"));
   CHECK_FALSE(has(text, "capture.counters=cupti"));
   run.stages.push_back(run.stages[0]);
   run.stages[1].name = "decode";
@@ -227,28 +225,28 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   run.kernels.reset();
   run.hardware.gpus.clear();
   for (auto& stage : run.stages) stage.counters.reset();
-  CHECK_FALSE(has(nl::exporters::report_markdown(run), "The GPU's counters"));  // there is no GPU to count on
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "GPU counters"));  // there is no GPU to count on
 }
 
 TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
   nl::Run run = nl::test::full_run();
   CHECK(has(nl::exporters::report_markdown(run),
-            "The times of CPU and GPU are apart by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
-            "than 1.0 %: a gap between a call and its kernel may be off by as much. 2 kernels start before their launch"));
+            "CPU and GPU times differ by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
+            "than 1.0 %: gaps between a call and its kernel may be off by as much. 2 kernels start before the launch, or end after a wait"));
   CHECK(has(nl::exporters::report_markdown(nl::test::rich_run()),
-            "The times of CPU and GPU are apart by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
+            "CPU and GPU times differ by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
   run.clock = {};
   run.clock.launch_slack_ns = 800;
-  CHECK(has(nl::exporters::report_markdown(run), "The GPU's times are late against the CPU's by at most 800 ns; by how much they may be early is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run), "GPU times are late by at most 800 ns against CPU times. The other bound is not known: no call"));
   run.clock.launch_slack_ns = -1500;
-  CHECK(has(nl::exporters::report_markdown(run), "The GPU's times are early against the CPU's by at least 1.50 µs; by how much more is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run), "GPU times are early by at least 1.50 µs against CPU times. The other bound is not known: no call"));
   run.clock = {2000, -1000, 2000, 3, "", {}, {}};  // 1 to 2 µs early
-  CHECK(has(nl::exporters::report_markdown(run), "The times of CPU and GPU are apart by at most 2.00 µs. 3 kernels start before"));
+  CHECK(has(nl::exporters::report_markdown(run), "CPU and GPU times differ by at most 2.00 µs. 3 kernels start before"));
   run.clock = {9000, -9000, 2000, 3, "prefill", 100'000, 0.09};
   CHECK(has(nl::exporters::report_markdown(run),
-            "The times of CPU and GPU are apart by at least 9.00 µs, 9.0 % of the shortest stage, prefill (100.00 µs), and no one offset of the "
-            "clocks explains all of it. That is more than 1.0 %: a gap between a call and its kernel may be off by as much or more. 3 kernels"));
+            "CPU and GPU times differ by at least 9.00 µs, 9.0 % of the shortest stage, prefill (100.00 µs); no single clock offset "
+            "explains it. That is more than 1.0 %: gaps between a call and its kernel may be off by as much or more. 3 kernels"));
   run.clock = {};
-  CHECK(has(nl::exporters::report_markdown(run), "How far the times of CPU and GPU are apart is not known."));
-  CHECK_FALSE(has(nl::exporters::report_markdown(nl::test::sparse_run()), "The times of CPU and GPU"));
+  CHECK(has(nl::exporters::report_markdown(run), "By how much CPU and GPU times differ is not known."));
+  CHECK_FALSE(has(nl::exporters::report_markdown(nl::test::sparse_run()), "CPU and GPU times"));
 }

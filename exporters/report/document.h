@@ -1,0 +1,237 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/finding.h"
+
+// What a report says, in no format yet. Sections make blocks of a Run; markdown.h and html/html.h write them. All text is
+// plain: each renderer escapes it.
+namespace nl::exporters::report {
+
+enum class Inline : std::uint8_t {
+  kPlain, kStrong, kCode, kMuted,
+  kName,       // of a kernel: shortened; Markdown numbers it and lists it in full, a page unfolds it
+  kShortName,  // the same without a number
+};
+
+struct Span {
+  std::string text;
+  Inline style = Inline::kPlain;
+  std::string link = {};  // "#finding-1": of a page only
+};
+
+struct Text {
+  std::vector<Span> spans;
+
+  Text() = default;
+  Text(const char* plain) : Text(std::string(plain)) {}
+  Text(std::string plain, Inline style = Inline::kPlain, std::string link = {}) {
+    if (!plain.empty()) spans.push_back({std::move(plain), style, std::move(link)});
+  }
+  bool empty() const { return spans.empty(); }
+  Text& operator+=(const Text& more) {
+    spans.insert(spans.end(), more.spans.begin(), more.spans.end());
+    return *this;
+  }
+  friend Text operator+(Text left, const Text& right) { return left += right; }
+};
+inline Text strong(std::string text) { return Text(std::move(text), Inline::kStrong); }
+inline Text code(std::string text) { return Text(std::move(text), Inline::kCode); }
+inline Text muted(std::string text) { return Text(std::move(text), Inline::kMuted); }
+
+struct Cell {
+  Text text;
+  std::optional<double> value;  // what it is sorted by where that is a number
+  std::string tip;              // shown when pointed at
+  std::string colour;           // a patch of it before the text: "b-starved"
+  std::uint32_t indent = 0;
+
+  Cell(const char* plain) : text(plain) {}
+  Cell(std::string plain) : text(std::move(plain)) {}
+  Cell(Text text, std::optional<double> value = std::nullopt, std::string tip = {})
+      : text(std::move(text)), value(value), tip(std::move(tip)) {}
+};
+
+enum Align : bool { kLeft, kRight };
+enum Room : bool { kAlways, kWide };  // kWide: a page has room for it, a text has not
+struct Column {
+  std::string title;
+  Align align = kLeft;
+  Room room = kAlways;
+};
+using Row = std::vector<Cell>;
+
+struct Table {
+  std::string label;  // for those who hear it
+  std::vector<Column> columns;
+  std::vector<Row> rows = {};
+  std::vector<Row> foot = {};  // below the rows, never sorted away
+  bool sortable = false, filter = false;
+  std::size_t text_rows = std::numeric_limits<std::size_t>::max();  // Markdown shows no more,
+  std::string text_note = {};                                       // and says this below
+};
+
+enum class Role : std::uint8_t { kPlain, kLead, kMissing, kCaption };
+struct Paragraph {
+  Text text;
+  Role role = Role::kPlain;
+};
+struct Heading {
+  std::string title, id = {};
+};
+
+enum class Mark : std::uint8_t { kNone, kHolds, kAgainst, kUnknown };
+struct Item {
+  Text text;
+  Mark mark = Mark::kNone;
+};
+struct List {
+  std::vector<Item> items;
+  bool ordered = false;
+};
+
+struct Legend {
+  struct Entry {
+    std::string colour, name, text;
+  };
+  std::vector<Entry> entries;
+  bool with_text = true;  // false: it explains a figure only, which Markdown leaves out
+};
+
+struct Tile {  // a figure to see first
+  std::string title, figure, detail;
+};
+struct Tiles {
+  std::vector<Tile> tiles;
+};
+
+struct Notice {  // what went wrong with the run
+  std::string status;
+  Text text;
+  std::vector<Text> items;
+};
+
+struct Card {  // a finding
+  std::string id;
+  std::size_t number = 0;
+  Severity severity = Severity::kInfo;
+  std::string title;
+  bool open = false;
+  bool in_text = true;  // false: a page has room for it, a text has not
+  Text about, gain;
+  std::string evidence_title;
+  List evidence, fixes;
+};
+
+// Figures are data: a page draws them, Markdown leaves them out. What they show stands in a table as well.
+struct Segment {
+  double value = 0;
+  std::string colour;  // "b-starved", "s-2"
+  std::string tip = {};
+  std::string label = {};  // inside, where it is wide enough
+};
+struct Bar {
+  std::string name, detail;
+  std::vector<Segment> segments;  // side by side
+  double whole = 0;               // as much as the full width stands for
+  std::string figure;             // beside it
+  std::string spoken;             // for those who hear it
+  double tick = 0, far = 0;       // the median, and a line up to p99; 0: none
+};
+struct BarChart {
+  std::vector<Bar> bars;
+};
+
+struct ColumnChart {
+  struct Column {
+    std::string tip;
+    bool faded = false;
+    double value = 0;
+    std::vector<Segment> parts;  // on top of each other
+  };
+  std::string label;
+  double scale = 0;  // as much as the full height stands for
+  std::vector<Column> columns;
+};
+
+struct LaneChart {  // what ran when
+  struct Slice {
+    double start_ns = 0, duration_ns = 0;
+    std::string name, tip, colour;
+  };
+  struct Lane {
+    std::string title;
+    std::vector<Slice> slices;
+  };
+  double span_ns = 0;
+  std::vector<Lane> lanes;
+};
+
+struct CurveChart {  // values over time
+  struct Curve {
+    std::string title, scale, mean, tip, colour;
+    double start_ns = 0, end_ns = 0;
+    double top = 1;
+    std::vector<std::optional<double>> values;
+  };
+  struct Window {
+    double start_ns = 0, end_ns = 0;
+    bool faded = false;
+    std::string tip;
+  };
+  double span_ns = 0;
+  std::string label;
+  std::vector<Curve> curves;
+  std::vector<Window> windows;
+};
+
+struct RooflineChart {  // FLOP/s over FLOPs a byte, both logarithmic
+  struct Point {
+    double intensity = 0, flops_per_s = 0;
+    std::string name, tip, colour = {};
+    std::size_t number = 0;  // as in the table; 0: a stage, under its name
+  };
+  struct Roof {
+    double flops_per_s = 0;
+    std::string name;
+  };
+  std::vector<Point> points;
+  std::vector<Roof> roofs;  // the highest first
+  double bytes_per_s = 0;   // 0: not known
+  std::string memory;
+};
+using Figure = std::variant<BarChart, ColumnChart, LaneChart, CurveChart, RooflineChart>;
+
+struct Block;
+using Blocks = std::vector<Block>;
+struct Fold {  // a page shows its title only, until it is opened
+  std::string title;
+  Blocks blocks;
+};
+struct Block : std::variant<Paragraph, Heading, List, Table, Legend, Tiles, Notice, Card, Figure, Fold> {
+  using variant::variant;
+};
+
+struct Section {
+  std::string id, link;  // link: its name in a page's navigation
+  std::string title;
+  Blocks blocks = {};
+  bool drawn_only = false;  // nothing in it but figures: Markdown leaves it out
+};
+
+struct Document {
+  std::string title;
+  std::string status;              // "complete"; empty: none
+  std::vector<std::string> facts;  // beside the title of a page
+  Blocks lead = {};
+  std::vector<Section> sections = {};
+  bool full_names = false;  // ends with the list of names that were shortened
+};
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "exporters/report/document.h"
+
+namespace nl::exporters::html {
+
+// The document as a page of its own, with its style and its script inside.
+std::string page(const report::Document& document, const std::string& footer);
+
+// Blocks as markup, everything that comes from the run escaped.
+std::string blocks_markup(const report::Blocks& blocks);
+
+// Figures, drawn. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
+std::string figure_markup(const report::BarChart& chart);
+std::string figure_markup(const report::ColumnChart& chart);
+std::string figure_markup(const report::LaneChart& chart);
+std::string figure_markup(const report::CurveChart& chart);
+std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
+
+}  // namespace nl::exporters::html

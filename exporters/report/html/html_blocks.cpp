@@ -1,0 +1,175 @@
+#include "exporters/report/html/html.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exporters/report/figure_text.h"
+#include "exporters/report/html/html_text.h"
+#include "exporters/report/sections/run_text.h"
+
+namespace nl::exporters::html {
+namespace {
+
+using namespace report;
+
+constexpr std::size_t kLongName = 64;
+
+// A kernel's: shortened, the whole of it unfolds.
+std::string name_markup(const std::string& name) {
+  if (name.empty()) return "(no name)";
+  const std::string brief = short_kernel_name(name);
+  if (brief == name && name.size() <= kLongName) return fmt::format("<code>{}</code>", text(name));
+  const std::string shown = text(cut(brief, kLongName)) + (brief.size() > kLongName ? "…" : "");
+  return fmt::format("<details class=\"name\"><summary><code>{}</code></summary><code>{}</code></details>", shown,
+                     text(name));
+}
+
+// "81 %" stays on one line.
+std::string unbroken(std::string markup) {
+  for (std::size_t at = markup.find(" %"); at != std::string::npos; at = markup.find(" %", at))
+    markup.replace(at, 1, "&nbsp;");
+  return markup;
+}
+
+std::string inlined(const Span& span) {
+  std::string out;
+  switch (span.style) {
+    case Inline::kPlain: out = text(span.text); break;
+    case Inline::kStrong: out = "<b>" + text(span.text) + "</b>"; break;
+    case Inline::kCode: out = "<code>" + text(span.text) + "</code>"; break;
+    case Inline::kMuted: out = "<span class=\"muted\">" + text(span.text) + "</span>"; break;
+    case Inline::kName:
+    case Inline::kShortName: out = name_markup(span.text); break;
+  }
+  return span.link.empty() ? out : fmt::format("<a{}>{}</a>", attribute("href", span.link), out);
+}
+
+std::string inlined(const Text& all) {
+  std::string out;
+  for (const auto& span : all.spans) out += inlined(span);
+  return out;
+}
+
+std::string cell_markup(const Cell& cell) {
+  if (cell.text.spans.size() == 1 && cell.text.spans[0].text == kNoValue)
+    return fmt::format("<span class=\"none\">{}</span>", kNoValue);
+  std::string out = inlined(cell.text);
+  if (!cell.colour.empty()) out = fmt::format("<span class=\"key {}\"></span>{}", cell.colour, out);
+  return cell.indent == 0 ? out : fmt::format("<span class=\"d{}\">{}</span>", std::min(cell.indent, 5u), out);
+}
+
+std::string row_markup(const Table& table, const Row& row) {
+  std::string out = "<tr>";
+  for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
+    const Cell& cell = row[i];
+    const char* tag = i == 0 ? "th" : "td";
+    out += fmt::format("<{}{}{}", tag, i == 0 ? " scope=\"row\"" : "", table.columns[i].align == kRight ? " class=\"n\"" : "");
+    if (cell.value && table.sortable && std::isfinite(*cell.value)) out += fmt::format(" data-v=\"{}\"", *cell.value);
+    if (!cell.tip.empty()) out += attribute("title", cell.tip);
+    out += fmt::format(">{}</{}>", cell_markup(cell), tag);
+  }
+  return out + "</tr>\n";
+}
+
+struct BlockWriter {
+  std::string operator()(const Paragraph& paragraph) const {
+    static constexpr const char* kClasses[] = {"", " class=\"lead\"", " class=\"missing\"", " class=\"muted small\""};
+    const std::string markup = inlined(paragraph.text);
+    return fmt::format("<p{}>{}</p>\n", kClasses[static_cast<std::size_t>(paragraph.role)],
+                       paragraph.role == Role::kLead ? unbroken(markup) : markup);
+  }
+  std::string operator()(const Heading& heading) const {
+    return fmt::format("<h3{}>{}</h3>\n", heading.id.empty() ? "" : attribute("id", heading.id), text(heading.title));
+  }
+  std::string operator()(const List& list) const {
+    std::string out = list.ordered ? "<ol>" : "<ul class=\"notes\">";
+    for (const auto& item : list.items) out += "<li>" + inlined(item.text) + "</li>";
+    return out + (list.ordered ? "</ol>\n" : "</ul>\n");
+  }
+  // In a box of its own that scrolls sideways, so that the page never does. The script makes its heads sortable.
+  std::string operator()(const Table& table) const;
+  std::string operator()(const Legend& legend) const {
+    std::string out = "<ul class=\"legend\">";
+    for (const auto& entry : legend.entries)
+      out += fmt::format("<li><span class=\"key {}\"></span><b>{}</b> {}</li>", entry.colour, text(entry.name), text(entry.text));
+    return out + "</ul>\n";
+  }
+  std::string operator()(const Tiles& tiles) const;
+  std::string operator()(const Notice& notice) const;
+  std::string operator()(const Card& card) const;
+  std::string operator()(const Figure& figure) const {
+    return std::visit([](const auto& chart) { return figure_markup(chart); }, figure);
+  }
+  std::string operator()(const Fold& fold) const {
+    return fmt::format("<details data-print><summary>{}</summary>{}</details>\n", text(fold.title), blocks_markup(fold.blocks));
+  }
+};
+
+std::string BlockWriter::operator()(const Table& table) const {
+  std::string out = fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\"{}><table{}{}>\n<thead><tr>",
+                                attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
+                                table.filter ? " data-filter" : "");
+  for (const auto& column : table.columns)
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == kRight ? " class=\"n\"" : "", text(column.title));
+  out += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) out += row_markup(table, row);
+  out += "</tbody>\n";
+  if (!table.foot.empty()) out += "<tfoot>\n";
+  for (const auto& row : table.foot) out += row_markup(table, row);
+  if (!table.foot.empty()) out += "</tfoot>\n";
+  return out + "</table></div>\n";
+}
+
+std::string BlockWriter::operator()(const Tiles& tiles) const {
+  std::string out = "<dl class=\"tiles\">\n";
+  for (const auto& tile : tiles.tiles) {
+    const bool known = tile.figure != kNoValue;
+    out += fmt::format("<div class=\"tile\"><dt>{}</dt><dd><b{}>{}</b><span>{}</span></dd></div>\n", text(tile.title),
+                       known ? "" : " class=\"none\"", text(tile.figure), known ? text(tile.detail) : kNotCaptured);
+  }
+  return out + "</dl>\n";
+}
+
+std::string BlockWriter::operator()(const Notice& notice) const {
+  if (notice.items.empty() && notice.status == "complete") return {};
+  std::string out = fmt::format("<div class=\"problems {}\" role=\"note\"><p>{}.</p>", notice.status, inlined(notice.text));
+  if (!notice.items.empty()) out += "<ul>";
+  for (const auto& item : notice.items) out += "<li>" + inlined(item) + "</li>";
+  return out + (notice.items.empty() ? "</div>\n" : "</ul></div>\n");
+}
+
+std::string evidence_markup(const Item& item) {
+  static constexpr const char* kClasses[] = {"held", "held", "against", "unknown"};
+  static constexpr const char* kWords[] = {"holds", "holds", "against it", "not captured"};
+  const auto mark = static_cast<std::size_t>(item.mark);
+  return fmt::format("<li class=\"{}\"><span class=\"sr\">{}: </span>{}</li>", kClasses[mark], kWords[mark], inlined(item.text));
+}
+
+std::string BlockWriter::operator()(const Card& card) const {
+  const char* severity = severity_word(card.severity);
+  std::string out = fmt::format(
+      "<details class=\"card {0}\"{1}{2}><summary><span class=\"sev\">{0}</span> <span "
+      "class=\"msg\">{3}</span></summary><div class=\"body\"><p class=\"meta\">{4}</p>",
+      severity, attribute("id", card.id), card.open ? " open" : "", text(card.title), inlined(card.about));
+  if (!card.gain.empty()) out += "<p class=\"gain\">" + inlined(card.gain) + "</p>";
+  out += "<div class=\"two\">";
+  if (!card.evidence.items.empty()) {
+    out += "<div><h3>" + text(card.evidence_title) + "</h3><ul class=\"evidence\">";
+    for (const auto& item : card.evidence.items) out += evidence_markup(item);
+    out += "</ul></div>";
+  }
+  if (!card.fixes.items.empty()) out += "<div><h3>Fix</h3>" + (*this)(card.fixes) + "</div>";
+  return out + "</div></div></details>\n";
+}
+
+}  // namespace
+
+std::string blocks_markup(const Blocks& blocks) {
+  std::string out;
+  for (const auto& block : blocks) out += std::visit(BlockWriter(), block);
+  return out;
+}
+
+}  // namespace nl::exporters::html

@@ -1,0 +1,118 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/figure_text.h"
+#include "exporters/report/html/html.h"
+#include "exporters/report/html/html_text.h"
+
+namespace nl::exporters::html {
+namespace {
+
+using namespace report;
+
+constexpr int kAxisPx = 20;  // the labels of the time stand in so much at the top
+constexpr int kLanePx = 22, kSlicePx = 18;
+constexpr int kCurvePx = 66, kAreaPx = 56;
+constexpr double kRoomForName = 0.4;  // percent of the picture: readable once zoomed in
+
+double place(double ns, double span_ns) { return std::clamp(100 * ns / span_ns, 0.0, 100.0); }
+
+// Lines and labels, from 0; at most eight steps in the span.
+std::string time_axis(double span_ns, int height) {
+  const double unit = span_ns >= 2e9 ? 1e9 : span_ns >= 2e6 ? 1e6 : 1e3;
+  const char* name = span_ns >= 2e9 ? "s" : span_ns >= 2e6 ? "ms" : "µs";
+  std::string out;
+  const double step = round_up(span_ns / 8);
+  for (int i = 0; i < 20 && i * step <= span_ns; ++i) {
+    const double at = 100 * i * step / span_ns;
+    out += fmt::format(
+        "<line class=\"grid\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"14\" y2=\"{1}\"/><text class=\"axis\" "
+        "x=\"{0:.3f}%\" y=\"11\"{2}>{3}</text>",
+        at, height, at > 94 ? " text-anchor=\"end\"" : at < 1 ? "" : " text-anchor=\"middle\"",
+        i == 0 ? "0" : fmt::format("{:g} {}", i * step / unit, name));
+  }
+  return out;
+}
+
+// The titles of the lanes beside the picture, which scrolls and zooms.
+std::string framed(const std::string& titles, const char* what, const std::string& label, int height, const std::string& picture) {
+  return fmt::format(
+      "<div class=\"timeline\">{}<div class=\"zoom scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}; plus and minus "
+      "zoom\"><svg role=\"img\"{} height=\"{}\">{}</svg></div></div>\n",
+      titles, what, attribute("aria-label", label), height, picture);
+}
+
+std::string slice_markup(const LaneChart::Slice& slice, double span_ns, int top) {
+  const double from = place(slice.start_ns, span_ns), to = std::max(place(slice.start_ns + slice.duration_ns, span_ns), from);
+  const double width = std::max(to - from, 0.01);  // else a short one could not be seen
+  const std::string box = fmt::format("x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"", std::min(from, 99.99), top, width, kSlicePx);
+  const std::string tip = "<title>" + text(slice.tip) + "</title>";
+  if (width < kRoomForName) return fmt::format("<rect class=\"{}\" {}>{}</rect>", slice.colour, box, tip);
+  return fmt::format("<svg {}>{}<rect class=\"{}\" width=\"100%\" height=\"100%\"/><text class=\"in\" x=\"3\" y=\"13\">{}</text></svg>", box,
+                     tip, slice.colour, text(cut(slice.name, 40)));
+}
+
+// Steps, because each value is a mean over one; where there was no sample, nothing is drawn.
+std::string area_path(const std::vector<std::optional<double>>& values, double top) {
+  std::string path;
+  bool open = false;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) {
+      if (open) path += "V100z";
+      open = false;
+      continue;
+    }
+    if (!open) path += fmt::format("M{} 100", i);
+    open = true;
+    path += fmt::format("V{:.4g}H{}", 100 - 100 * std::clamp(*values[i] / top, 0.0, 1.0), i + 1);
+  }
+  return open ? path + "V100z" : path;
+}
+
+std::string curve_markup(const CurveChart::Curve& curve, double span_ns, int y) {
+  const double left = place(curve.start_ns, span_ns), right = place(curve.end_ns, span_ns);
+  return fmt::format(
+      "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/><svg x=\"{1:.4f}%\" y=\"{2}\" width=\"{3:.4f}%\" "
+      "height=\"{4}\" viewBox=\"0 0 {5} 100\" preserveAspectRatio=\"none\"><title>{6}</title><path class=\"{7}\" "
+      "d=\"{8}\"/></svg>",
+      y + kAreaPx, left, y, right - left, kAreaPx, curve.values.size(), text(curve.tip), curve.colour,
+      area_path(curve.values, curve.top));
+}
+
+std::string window_markup(const CurveChart::Window& window, double span_ns, int height) {
+  const double from = place(window.start_ns, span_ns), to = place(window.end_ns, span_ns);
+  return fmt::format("<rect class=\"window{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"><title>{}</title></rect>",
+                     window.faded ? " warmup" : "", from, kAxisPx, to - from, height - kAxisPx, text(window.tip));
+}
+
+}  // namespace
+
+std::string figure_markup(const LaneChart& chart) {
+  const int height = kAxisPx + static_cast<int>(chart.lanes.size()) * kLanePx;
+  std::string titles = "<div class=\"lanes\" aria-hidden=\"true\">", picture = time_axis(chart.span_ns, height);
+  int top = kAxisPx;
+  for (const auto& lane : chart.lanes) {
+    titles += fmt::format("<span title=\"{0}\">{0}</span>", text(lane.title));
+    for (const auto& slice : lane.slices) picture += slice_markup(slice, chart.span_ns, top);
+    top += kLanePx;
+  }
+  const std::string label = plural(chart.lanes.size(), "lane") + " over " + time_text(chart.span_ns);
+  return framed(titles + "</div>", "Timeline", label, height, picture);
+}
+
+std::string figure_markup(const CurveChart& chart) {
+  const int height = kAxisPx + static_cast<int>(chart.curves.size()) * kCurvePx;
+  std::string titles = "<div class=\"lanes curves\">", picture;
+  for (const auto& window : chart.windows) picture += window_markup(window, chart.span_ns, height);
+  picture += time_axis(chart.span_ns, height);
+  int y = kAxisPx + kCurvePx - kAreaPx;
+  for (const auto& curve : chart.curves) {
+    titles += fmt::format("<span title=\"{0}\"><b>{0}</b><br>{1}<br>{2}</span>", text(curve.title), text(curve.scale), text(curve.mean));
+    picture += curve_markup(curve, chart.span_ns, y);
+    y += kCurvePx;
+  }
+  return framed(titles + "</div>", "Activity over time", chart.label, height, picture);
+}
+
+}  // namespace nl::exporters::html

@@ -1,0 +1,28 @@
+#include "exporters/report/html/html.h"
+#include "exporters/report/markdown.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/sections.h"
+#include "model/run_status.h"
+
+namespace nl::exporters {
+namespace {
+
+report::Document report_document(const Run& run) {
+  using namespace report;
+  const std::string title = run.run_id.empty() ? run.name : run.run_id;
+  Document out{title.empty() ? "Run" : title, run_status_word(run.status), facts(run), overview(run)};
+  for (const auto section : {summary, findings, stages, budgets, evidence, timeline, activity, efficiency, operators, layers, kernels, overhead, energy,
+                             abstentions, capture, environment, import_stats})
+    out.sections.push_back(section(run));
+  return out;
+}
+
+}  // namespace
+
+std::string report_markdown(const Run& run) { return markdown(report_document(run)); }
+
+std::string report_html(const Run& run) {
+  return html::page(report_document(run), "nl-stage " + run.software.nl_stage_version + " · run.json has every figure of this page");
+}
+
+}  // namespace nl::exporters

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "model/run.h"
+
+// The reports of a run, each the whole text of its file.
+namespace nl::exporters {
+
+// What was captured and how, where the time of each stage went, what limits it and what is not known.
+std::string report_markdown(const Run& run);
+
+// The same as one file that needs nothing else, neither a network nor JavaScript. The script in it only sorts and filters
+// tables, zooms the timeline and changes the theme. What is long is cut with its rest summed, so that the file stays under
+// 5 MB whatever was captured.
+std::string report_html(const Run& run);
+
+// At most five sentences, at most three recommendations, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
+// Takeaways, Top Operators and Top Kernels, always all and in this order.
+std::string stakeholder_markdown(const Run& run);
+
+// The first five columns are for scripts and stay as they are: kernel_name, total_ms, calls, mean_ms, device, as plain
+// numbers with a decimal point. In names only `|` and a `<` that would open a tag are escaped; a name that was shortened ends
+// in [n], the number under which it is listed in full.
+std::string kernels_markdown(const Run& run);
+
+// A section for each source of operators, then the model's layers.
+std::string operators_markdown(const Run& run);
+
+}  // namespace nl::exporters

@@ -1,0 +1,162 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/budget_bins.h"
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kAcross = 3;  // budgets in one table; more would not fit a page
+
+using Stages = std::vector<const StageEntry*>;
+
+Stages with_budget(const Run& run) {
+  Stages out;
+  for (const auto& stage : run.stages)
+    if (stage.budget) out.push_back(&stage);
+  return out;
+}
+
+Bar budget_bar(const StageEntry& stage) {
+  const double wall = static_cast<double>(stage.budget->wall_ns);
+  Bar bar{stage.name, "", {}, wall, time_text(wall), fmt::format("{}: {}", stage.name, time_text(wall)), 0, 0};
+  for (const auto& bin : kBudgetBins) {
+    const Ns ns = *stage.budget.*bin.time;
+    const double share = ratio(static_cast<double>(ns), wall).value_or(0);
+    bar.segments.push_back({static_cast<double>(ns), std::string("b-") + bin.key,
+                            fmt::format("{}: {} ({} ns), {}", bin.label, time_text(static_cast<double>(ns)), ns, share_text(share)),
+                            fmt::format("{:.0f} %", share * 100)});
+    if (ns > 0) bar.spoken += fmt::format(", {} {}", bin.label, share_text(share));
+  }
+  return bar;
+}
+
+// One column of milliseconds and one of percent for each.
+Table budget_table(const Stages& stages) {
+  Table table{"Budget of each stage", {{"Bin, ms"}}};
+  for (const auto* stage : stages) {
+    table.columns.push_back({stage->name, kRight});
+    table.columns.push_back({"%", kRight});
+  }
+  const auto row = [&](const char* label, const auto& time_of) {
+    Row cells = {label};
+    for (const auto* stage : stages) {
+      const Ns ns = time_of(*stage->budget);
+      const auto share = ratio(static_cast<double>(ns), static_cast<double>(stage->budget->wall_ns));
+      cells.emplace_back(exact_ms_text(static_cast<double>(ns)), std::nullopt, fmt::format("{} ns", ns));
+      cells.emplace_back(share ? fmt::format("{:.2f}", *share * 100) : kNoValue);
+    }
+    return cells;
+  };
+  for (const auto& bin : kBudgetBins) {
+    table.rows.push_back(row(bin.label, [&](const Budget& budget) { return budget.*bin.time; }));
+    table.rows.back()[0].colour = std::string("b-") + bin.key;
+  }
+  table.foot = {row("Sum", [](const Budget& budget) { return budget.sum_ns(); }),
+                row("Wall", [](const Budget& budget) { return budget.wall_ns; })};
+  return table;
+}
+
+Legend bins_legend() {
+  Legend legend;
+  for (const auto& bin : kBudgetBins) legend.entries.push_back({std::string("b-") + bin.key, bin.label, bin.meaning});
+  return legend;
+}
+
+// What a reader of the stages' figures should know besides: work of other windows, several GPUs.
+List stage_notes(const Run& run) {
+  std::vector<std::string> all;
+  for (const auto& stage : run.stages) {
+    if (stage.foreign_gpu_ns.value_or(0) > 0)
+      all.push_back(fmt::format("{}: {} of the GPU time in its windows is work launched outside them.", stage.name,
+                                optional_time_text(stage.foreign_gpu_ns)));
+    std::vector<std::string> busy;
+    for (const auto& device : stage.devices)
+      busy.push_back(fmt::format("GPU {} {}", device.device, time_text(static_cast<double>(device.busy_ns))));
+    if (busy.size() > 1) all.push_back(fmt::format("{}: busy in its windows: {}.", stage.name, join(busy)));
+  }
+  return notes(all);
+}
+
+std::string phase_colour(const Run& run, const std::string& name) {
+  return name == "idle" ? "s-idle" : name == "mixed" ? "s-mixed" : stage_colour(run, name);
+}
+
+void add_phases(const Run& run, Blocks& blocks) {
+  if (run.phases.phases.empty()) return;
+  const double span = static_cast<double>(run.phases.span_ns);
+  Bar bar{"", "", {}, span, "", "Phases", 0, 0};
+  Table table{"Phases", {{"Phase"}, {"Wall", kRight}, {"of the span", kRight}, {"GPU computes", kRight}, {"GPU waits for launches", kRight}}};
+  for (const auto& phase : run.phases.phases) {
+    const double wall = static_cast<double>(phase.wall_ns);
+    const std::string share = share_text(ratio(wall, span)), colour = phase_colour(run, phase.name);
+    const auto of_phase = [&](Ns Budget::*time) {
+      return phase.budget ? share_cell(ratio(static_cast<double>(*phase.budget.*time), static_cast<double>(phase.budget->wall_ns))) : Cell(kNoValue);
+    };
+    bar.segments.push_back({wall, colour, fmt::format("{}: {} ({} ns), {}", phase.name, time_text(wall), phase.wall_ns, share), share});
+    bar.spoken += fmt::format(", {} {}", phase.name, share);
+    table.rows.push_back({text_cell(phase.name), time_cell(wall), share_cell(ratio(wall, span)), of_phase(&Budget::gpu_compute_ns),
+                          of_phase(&Budget::launch_starved_ns)});
+    table.rows.back()[0].colour = colour;
+  }
+  blocks.emplace_back(Heading{"Phases"});
+  blocks.emplace_back(Paragraph{fmt::format("From the first stage to the last, {}; each instant belongs to one phase.", time_text(span))});
+  blocks.emplace_back(Figure(BarChart{{std::move(bar)}}));
+  blocks.emplace_back(std::move(table));
+}
+
+// What is missing is said in one line.
+void add_coverage(const Run& run, Blocks& blocks) {
+  Table table{"What the capture explains", {{"Explained by the capture"}, {"", kRight}}};
+  std::vector<std::string> unknown;
+  const auto row = [&](const char* what, bool known, Cell cell) {
+    if (known)
+      table.rows.push_back({what, std::move(cell)});
+    else
+      unknown.emplace_back(what);
+  };
+  const auto time = [&](const char* what, const std::optional<Ns>& value) { row(what, value.has_value(), time_cell(value)); };
+  const auto share = [&](const char* what, const std::optional<double>& value) { row(what, value.has_value(), share_cell(value)); };
+  time("GPU busy, whole capture", run.coverage.gpu_busy_ns);
+  time("kernel time, summed", run.coverage.kernel_sum_ns);
+  share("kernel time inside a stage", run.coverage.in_stage_share);
+  share("kernel time whose launch is not in the capture", run.coverage.unlinked_share);
+  share("GPU time in CUDA graphs captured at graph level", run.coverage.graph_only_share);
+  share("GPU time outside every stage", run.phases.gpu_without_range_share);
+  share("stage time without GPU work", run.phases.ranges_without_gpu_share);
+  blocks.emplace_back(Heading{"Coverage"});
+  if (!unknown.empty())
+    blocks.emplace_back(missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));
+  add(blocks, std::move(table));
+  if (run.coverage.graph_only_share.value_or(0) > 0)
+    blocks.emplace_back(Paragraph{Text(text_of({Code::kGraphsWithoutKernels}) + " Fix: " + fix_of({Code::kGraphsWithoutKernels}))});
+}
+
+}  // namespace
+
+Section budgets(const Run& run) {
+  Section out{"budget", "Budget", "Where the time went"};
+  const Stages stages = with_budget(run);
+  if (run.stages.empty()) {
+    add(out.blocks, missing("No stage is marked, so there is no time to divide."));
+  } else if (stages.empty()) {
+    add(out.blocks, missing("Not captured: the time of a stage is divided by GPU data, and there is none."));
+  } else {
+    BarChart chart;
+    for (const auto* stage : stages) chart.bars.push_back(budget_bar(*stage));
+    out.blocks = {Paragraph{"Each nanosecond of a stage's measured windows is in one bin."}, Figure(std::move(chart)), bins_legend()};
+    for (std::size_t i = 0; i < stages.size(); i += kAcross)
+      out.blocks.emplace_back(budget_table({stages.begin() + static_cast<std::ptrdiff_t>(i),
+                                            stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}));
+    add(out.blocks, stage_notes(run));
+  }
+  add_phases(run, out.blocks);
+  add_coverage(run, out.blocks);
+  return out;
+}
+
+}  // namespace nl::exporters::report

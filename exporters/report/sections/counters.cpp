@@ -1,0 +1,100 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr const char* kCounterLegend =
+    "Counted: one window on average, in a pass of its own; tensor % and occupancy % are of the cycles in which the SMs are "
+    "active. Sampled: DRAM per second; percentages are of all cycles, unless capture.sampling_metrics names others.";
+
+constexpr const char* kCountCommand = "nl-stage run --config cupti -- ./your_workload";
+constexpr const char* kSampleCommand = "nl-stage run --config sampling -- ./your_workload";
+
+// The collector's notes of trouble begin with what was not done.
+constexpr std::string_view kNotCounted = "counters are not measured: ", kNotSampled = "activity is not sampled: ";
+
+bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
+bool counted_any(const StageCounters& counters) { return counters.windows > 0; }
+
+Row counted_row(const StageEntry& stage) {
+  const StageCounters& c = *stage.counters;
+  return {stage.name, text_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0)),
+          bytes_text(c.dram_read_bytes), bytes_text(c.dram_write_bytes), percent_cell(c.dram_pct), percent_cell(c.sm_active_pct),
+          percent_cell(c.tensor_pct), percent_cell(c.occupancy_pct)};
+}
+
+Row sampled_row(const StageEntry& stage) {
+  const StageSampling& s = *stage.sampling;
+  return {stage.name, "sampled, " + plural(s.samples, "sample"), kNoValue, kNoValue, bytes_rate_text(s.dram_read_bytes_per_s),
+          bytes_rate_text(s.dram_write_bytes_per_s), percent_cell(s.dram_pct), percent_cell(s.sm_active_pct),
+          percent_cell(s.tensor_pct), percent_cell(s.occupancy_pct)};
+}
+
+// Why the collector did not, where it says so; else the command that would.
+Text undone(const Run& run, std::string_view beginning, const std::string& what, const char* command) {
+  for (const std::string& note : run.import_stats.notes)
+    if (note.starts_with(beginning)) return sentence(what + ": " + note.substr(beginning.size()));
+  return Text(what + ". To capture it: ") + code(command);
+}
+
+Text note_on(const std::vector<std::string>& stages, bool measured, std::string note) {
+  if (note.starts_with(kNotCounted)) note = note.substr(kNotCounted.size());
+  if (measured) return join(stages) + ": " + note + (note.ends_with('.') ? "" : ".");
+  if (note.empty()) return Text(join(stages) + ": counters not measured. To capture it: ") + code(kCountCommand);
+  return join(stages) + ": counters not measured: " + note + (note.ends_with('.') ? "" : ".");
+}
+
+// What was not measured and why, or what to bear in mind. Stages of which the same is to be said share a line.
+std::vector<Text> counter_notes(const Run& run) {
+  struct Group {
+    bool measured;
+    std::string note;
+    std::vector<std::string> stages;
+  };
+  std::vector<Group> groups;
+  bool any = false;
+  for (const auto& stage : run.stages) {
+    any = any || stage.counters.has_value();
+    if (!stage.counters || (counted_any(*stage.counters) && stage.counters->note.empty())) continue;
+    const Group mine{counted_any(*stage.counters), stage.counters->note, {}};
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.measured == mine.measured && g.note == mine.note; });
+    if (found == groups.end()) found = groups.insert(groups.end(), mine);
+    found->stages.push_back(stage.name);
+  }
+  std::vector<Text> out;
+  for (const Group& group : groups) out.push_back(note_on(group.stages, group.measured, group.note));
+  if (saw_gpu(run) && !run.stages.empty() && !any)
+    out.push_back(undone(run, kNotCounted, "GPU counters of each stage: not measured", kCountCommand));
+  return out;
+}
+
+}  // namespace
+
+Text activity_note(const Run& run) {
+  return saw_gpu(run) ? undone(run, kNotSampled, "Not sampled", kSampleCommand) : Text();
+}
+
+Blocks counters(const Run& run) {
+  Table table{"GPU counters",
+              {{"Stage"}, {"Measured by"}, {"Windows", kRight}, {"Window on the GPU", kRight}, {"DRAM read", kRight},
+               {"DRAM written", kRight}, {"DRAM %", kRight}, {"SM active %", kRight}, {"Tensor %", kRight}, {"Occupancy %", kRight}}};
+  for (const auto& stage : run.stages) {
+    if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(stage));
+    if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(stage));
+  }
+  List list;
+  for (auto& note : counter_notes(run)) list.items.push_back({std::move(note)});
+  if (table.rows.empty() && list.items.empty()) return {};
+  Blocks out = {Heading{"GPU counters"}};
+  if (!table.rows.empty()) out.emplace_back(Paragraph{kCounterLegend});
+  add(out, std::move(table));
+  add(out, std::move(list));
+  return out;
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,208 @@
+#include "exporters/report/sections/executive_summary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exporters/report/sections/budget_bins.h"
+#include "exporters/report/sections/recommendations.h"
+#include "exporters/report/sections/run_text.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kMaxSentences = 5;
+constexpr std::size_t kLongSentence = 320;  // the longest of a shipped rule has 240 before its figures are put in
+constexpr double kWorthSaying = 0.05;       // of the time: less is not what limits a stage
+constexpr double kWidestRange = 0.5;        // of an uncertain slowdown; a wider one is left out
+
+std::string subject(const Run& run) {
+  if (!run.model.name.empty()) return phrase(run.model.name);
+  return run.name.empty() ? "the workload" : phrase(run.name);
+}
+
+// "On one NVIDIA H200, "; nothing where no GPU was seen.
+std::string where(const Run& run) {
+  const auto& gpus = run.hardware.gpus;
+  if (gpus.empty()) return {};
+  const std::string name = gpus[0].name.empty() ? "GPU" : phrase(gpus[0].name);
+  return gpus.size() == 1 ? "On one " + name + ", " : fmt::format("On {} GPUs ({}), ", gpus.size(), name);
+}
+
+// The name of a model stays as it is written, also where it begins the sentence.
+std::string who(const Run& run) {
+  return where(run).empty() && run.model.name.empty() && run.name.empty() ? "The workload" : where(run) + subject(run);
+}
+
+std::string status(const Run& run) {
+  switch (run.status) {
+    case RunStatus::kFailed: return "The run failed; the figures cover only what was captured before that.";
+    case RunStatus::kInterrupted: return "The run ended early; the figures cover only its beginning.";
+    case RunStatus::kPartial:
+    case RunStatus::kComplete: return {};
+  }
+  return {};
+}
+
+std::string stage_speeds(const Run& run) {
+  std::vector<std::string> parts;
+  for (const auto& stage : run.stages)
+    if (stage.wall.count > 0 && parts.size() < 3)
+      parts.push_back(fmt::format("{} takes {}", plain_stage(stage.name), rough_time(stage.wall.mean_ns)));
+  if (!parts.empty()) return sentence(fmt::format("{}in {}, {} on average", where(run), subject(run), join(parts)));
+  const std::string busy = run.coverage.gpu_busy_ns ? fmt::format("; the GPU worked for {} in all", rough_time(static_cast<double>(*run.coverage.gpu_busy_ns))) : "";
+  return fmt::format("{} marks no stages{}.", who(run), busy);
+}
+
+std::string speed(const Run& run) {
+  const Latency& latency = run.latency;
+  std::vector<std::string> parts;
+  if (latency.ttft) parts.push_back("starts to answer after " + rough_time(latency.ttft->mean_ns));
+  if (latency.output_tokens_per_s)
+    parts.push_back(fmt::format("writes {} tokens (word pieces) per second", rough_count(*latency.output_tokens_per_s)));
+  else if (latency.tpot)
+    parts.push_back("writes one token (a word piece) every " + rough_time(latency.tpot->mean_ns));
+  if (parts.empty()) return stage_speeds(run);
+  return fmt::format("{} {}.", who(run), join(parts, " and "));
+}
+
+std::string verdict(double times) {
+  if (times < 0.98) return "faster than the model's description allows, so that description is probably wrong";
+  if (times < 1.5) return "close to the limit of this GPU";
+  return fmt::format("{} times what this GPU needs at its limit", times < 4 ? fmt::format("{:.1f}", times) : "about " + rough_count(times));
+}
+
+std::string quality(const Run& run, const std::optional<MainStage>& stage) {
+  if (!stage) return {};
+  const std::string name = sentence(plain_stage(stage->name)), what = name.substr(0, name.size() - 1);
+  const std::string share = stage->share ? rough_share(*stage->share) + " of the time" : "the longest";
+  const StageEfficiency* efficiency = efficiency_of(run, stage->name);
+  const double ideal_ns = efficiency != nullptr ? efficiency->ideal_ns.value_or(0) : 0;
+  if (!(ideal_ns > 0) || !(stage->mean_ns > 0)) return fmt::format("{} takes {}.", what, share);
+  return fmt::format("{} takes {}: {}, {}{}.", what, share, rough_time(stage->mean_ns), verdict(stage->mean_ns / ideal_ns),
+                     run.peaks && run.peaks->derived ? " (limit estimated)" : "");
+}
+
+// Computing and the largest of the other bins: where both matter, both are said.
+std::string limit(const std::optional<MainStage>& stage) {
+  if (!stage) return {};
+  if (!stage->budget || stage->budget->wall_ns <= 0) return "What the GPU did in that time was not captured.";
+  const Budget& budget = *stage->budget;
+  const auto share = [&](Ns Budget::*time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };
+  const BudgetBin* other = &kBudgetBins[1];
+  for (std::size_t i = 2; i < kBudgetBins.size(); ++i)
+    if (share(kBudgetBins[i].time) > share(other->time)) other = &kBudgetBins[i];
+  const std::string computes = "The GPU computes for " + rough_share(share(&Budget::gpu_compute_ns)) + " of that time";
+  if (share(other->time) < kWorthSaying) return computes + ".";
+  return fmt::format("{} and {} for {}.", computes, other->plain, rough_share(share(other->time)));
+}
+
+std::string first_step(const Run& run) {
+  if (const Finding* finding = first_to_work_on(run)) {
+    const bool gain = finding->gain_share && *finding->gain_share > 0;
+    return fmt::format("First action{}: {}.", gain ? ", worth up to " + rough_share(*finding->gain_share) + " of the time" : "",
+                       phrase(plain_text(*finding), kLongSentence));
+  }
+  return no_advice(run);
+}
+
+std::optional<double> joules_per_token(const Run& run) {
+  for (const char* name : {"decode", "decode_step"})
+    for (const auto& stage : run.energy.stages)
+      if (stage.stage == name && stage.joules_per_token) return stage.joules_per_token;
+  return std::nullopt;
+}
+
+// The times that are shown are not ncu's, which replays kernels.
+const StageSlowdown* worst_slowdown(const Run& run) {
+  const StageSlowdown* worst = nullptr;
+  for (const auto& slowdown : run.perturbation.stages)
+    if (from_key<PassKind>(slowdown.profiler) != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown))
+      worst = &slowdown;
+  return worst;
+}
+
+std::string slowed_by(const StageSlowdown& slowdown) {
+  const auto verdict = from_key<SlowdownVerdict>(slowdown.verdict);
+  if (verdict == SlowdownVerdict::kUnderTenPercent) return "by less than 10 %";
+  if (verdict == SlowdownVerdict::kOverTenPercent) return "by about " + rough_share(*slowdown.slowdown);
+  if (!slowdown.low || !slowdown.high || !(*slowdown.high - *slowdown.low <= kWidestRange) || *slowdown.high <= 0) return {};
+  if (*slowdown.low <= 0) return "by at most " + rough_share(*slowdown.high);
+  return fmt::format("by {} to {}", rough_share(*slowdown.low), rough_share(*slowdown.high));
+}
+
+// "profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms", as far as that is known.
+std::string profiling_cost(const StageSlowdown& slowdown) {
+  std::vector<double> bare = slowdown.bare_ns;
+  std::sort(bare.begin(), bare.end());
+  const double median_ns = bare.empty() ? 0 : bare[bare.size() / 2];
+  const std::string by = slowed_by(slowdown), stage = phrase(slowdown.stage);
+  if (by.empty()) return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
+  return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
+}
+
+std::string cost(const Run& run) {
+  const auto joules = joules_per_token(run);
+  const StageSlowdown* slowdown = worst_slowdown(run);
+  if (!joules && slowdown == nullptr) return "Energy and profiling overhead were not measured.";
+  const std::string energy = joules ? fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6)) : "";
+  if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
+  return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(*slowdown));
+}
+
+}  // namespace
+
+std::optional<MainStage> main_stage(const Run& run) {
+  const Phase* longest = nullptr;
+  for (const auto& phase : run.phases.phases)
+    if (phase.name != "idle" && phase.name != "mixed" && (longest == nullptr || phase.wall_ns > longest->wall_ns))
+      longest = &phase;
+  if (longest != nullptr && longest->wall_ns > 0 && run.phases.span_ns > 0) {
+    const StageEntry* stage = stage_named(run, longest->name);
+    return MainStage{longest->name, static_cast<double>(longest->wall_ns) / static_cast<double>(run.phases.span_ns),
+                     stage != nullptr && stage->budget ? stage->budget : longest->budget,
+                     stage != nullptr ? stage->wall.mean_ns : 0};
+  }
+  const StageEntry* largest = nullptr;
+  for (const auto& stage : run.stages)
+    if (stage.wall.count > 0 && (largest == nullptr || stage.wall.total_ns > largest->wall.total_ns)) largest = &stage;
+  if (largest == nullptr) return std::nullopt;
+  return MainStage{largest->name, std::nullopt, largest->budget, largest->wall.mean_ns};
+}
+
+std::string plain_stage(const std::string& stage) {
+  if (stage == "prefill") return "reading the prompt (prefill)";
+  if (stage == "decode") return "writing the answer (decode)";
+  if (stage == "decode_step") return "one step of the answer (decode_step)";
+  return "the stage " + phrase(stage);
+}
+
+std::string phrase(const std::string& text, std::size_t longest) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = static_cast<unsigned char>(text[i]) < 0x20 ? ' ' : text[i];
+    const bool ends = c == '.' || c == '!' || c == '?';
+    if (ends && (i + 1 == text.size() || static_cast<unsigned char>(text[i + 1]) <= 0x20)) break;
+    out += c;
+    if (out.size() >= longest && c == ' ') {
+      out += "…";
+      break;
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+std::vector<std::string> executive_summary(const Run& run) {
+  const auto stage = main_stage(run);
+  std::vector<std::string> all = {status(run),  speed(run),      quality(run, stage),
+                                  limit(stage), first_step(run), cost(run)};
+  if (!all[0].empty()) all[2].clear();  // what failed need not be called good or bad
+  std::erase_if(all, [](const std::string& sentence) { return sentence.empty(); });
+  if (all.size() > kMaxSentences) all.resize(kMaxSentences);
+  return all;
+}
+
+}  // namespace nl::exporters::report

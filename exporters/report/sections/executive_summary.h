@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+
+namespace nl::exporters::report {
+
+// At most five sentences for people who never saw a profiler: how fast it is, whether that is good, what limits it,
+// what to do first, what it costs.
+std::vector<std::string> executive_summary(const Run& run);
+
+// The stage (or phase) that takes most of the measured time.
+struct MainStage {
+  std::string name;
+  std::optional<double> share;  // of the measured span
+  std::optional<Budget> budget;
+  double mean_ns = 0;  // of one window; 0: not known
+};
+std::optional<MainStage> main_stage(const Run& run);
+
+std::string plain_stage(const std::string& stage);  // "writing the answer (decode)"
+
+// One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, cut at a blank behind the
+// longest.
+std::string phrase(const std::string& text, std::size_t longest = 140);
+
+}  // namespace nl::exporters::report

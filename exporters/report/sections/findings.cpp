@@ -1,0 +1,119 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kMaxFindings = 200, kOpenFindings = 5;
+constexpr std::size_t kTextFindings = 20;
+
+std::string window_text(const Evidence& evidence) {
+  if (!evidence.window_start_ns || !evidence.window_end_ns) return {};
+  return fmt::format("{:.9f}–{:.9f} s of the capture", static_cast<double>(*evidence.window_start_ns) / 1e9,
+                     static_cast<double>(*evidence.window_end_ns) / 1e9);
+}
+
+// The window that all of the evidence shares, so that it is said once; empty where there is none.
+std::string shared_window(const Finding& finding) {
+  std::string shared;
+  for (const auto& evidence : finding.evidence) {
+    const std::string window = window_text(evidence);
+    if (window.empty() || (!shared.empty() && window != shared)) return {};
+    shared = window;
+  }
+  return shared;
+}
+
+Item evidence_item(const Evidence& evidence, bool with_window) {
+  Item item{evidence.text, evidence.held ? Mark::kHolds : evidence.known ? Mark::kAgainst : Mark::kUnknown};
+  const std::string window = with_window ? window_text(evidence) : std::string();
+  if (evidence.reference.empty() && window.empty()) return item;
+  item.text += muted(" (");
+  if (!evidence.reference.empty()) item.text += muted("run.json ") + code(evidence.reference);
+  item.text += muted((evidence.reference.empty() || window.empty() ? "" : "; ") + window + ")");
+  return item;
+}
+
+Text gain_line(const Finding& finding) {
+  const std::string gain = gain_text(finding);
+  if (gain.empty()) return finding.gain_note.empty() ? Text() : Text(finding.gain_note + ".");
+  return strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
+}
+
+std::string card_id(std::size_t number) { return fmt::format("finding-{}", number); }
+
+Card card(std::size_t number, const Finding& finding) {
+  Card out;
+  out.id = card_id(number);
+  out.number = number;
+  out.severity = finding.severity;
+  out.title = title_of(finding);
+  out.in_text = number <= kTextFindings;
+  out.open = number <= kOpenFindings && finding.severity != Severity::kInfo;
+  out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(finding))) + code(finding.rule);
+  out.gain = gain_line(finding);
+  const std::string window = shared_window(finding);
+  out.evidence_title = window.empty() ? "Evidence" : "Evidence, in " + window;
+  for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(evidence, window.empty()));
+  out.fixes = notes(finding.suggestions);
+  out.fixes.ordered = true;
+  return out;
+}
+
+}  // namespace
+
+Section findings(const Run& run) {
+  Section out{"findings", "Findings", "Findings"};
+  if (run.findings.empty()) {
+    out.blocks = {missing(run.abstentions.empty()
+                              ? std::string("No rule was evaluated.")
+                              : fmt::format("No findings. {} the capture lacks; see “Not judged”.",
+                                            plural(run.abstentions.size(), "rule needs data that", "rules need data that")))};
+    return out;
+  }
+  Table table{"Findings", {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
+  const std::size_t all = run.findings.size(), shown = std::min(kMaxFindings, all);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& finding = run.findings[i];
+    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), severity_word(finding.severity),
+                          title_of(finding), share_cell(finding.gain_share)});
+  }
+  table.text_rows = kTextFindings;
+  const auto rest = [&](std::size_t listed) { return plural(all - listed, "more finding") + " in run.json, less severe or less certain."; };
+  if (all > kTextFindings) table.text_note = rest(kTextFindings);
+  if (all > shown) table.foot.push_back({"", "", rest(shown)});
+  out.blocks = {Paragraph{"Savings are shares of the measured time. They overlap; do not add them."}, table};
+  return out;
+}
+
+Section evidence(const Run& run) {
+  Section out{"evidence", "Evidence", "Findings in detail"};
+  for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i)
+    out.blocks.emplace_back(card(i + 1, run.findings[i]));
+  return out;
+}
+
+// One line for all rules that lack the same.
+Section abstentions(const Run& run) {
+  Section out{"abstentions", "Not judged", "Not judged"};
+  if (run.abstentions.empty()) return out;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> rules;
+  std::vector<std::pair<std::string, std::string>> order;
+  for (const auto& abstention : run.abstentions) {
+    const std::pair key(abstention.why.empty() ? join(abstention.missing) : abstention.why, abstention.command);
+    auto& group = rules[key];
+    if (group.empty()) order.push_back(key);
+    if (std::find(group.begin(), group.end(), abstention.rule) == group.end()) group.push_back(abstention.rule);
+  }
+  Table table{"Rules without data", {{"Why"}, {"Captured by"}, {"Rules"}}};
+  for (const auto& key : order) table.rows.push_back({text_cell(key.first), code_cell(key.second), text_cell(join(rules[key]))});
+  out.blocks = {Paragraph{"The capture lacks the data that these rules need."}, table};
+  return out;
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,175 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+
+namespace nl::exporters::report {
+namespace {
+
+// What is left out is summed in the last row: the file stays small, the sums right.
+constexpr std::size_t kMaxRows = 500;
+constexpr std::size_t kTextKernels = 15, kTextOperators = 10, kTextLayers = 24;
+
+Cell top_kernels(const std::vector<OperatorKernel>& kernels) {
+  Text text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, kernels.size()); ++i)
+    text += Text(i == 0 ? "" : ", ") + code(short_kernel_name(kernels[i].name));
+  return text.empty() ? Cell(kNoValue) : Cell(text);
+}
+
+Cell shapes_cell(const std::vector<OperatorShape>& shapes) {
+  if (shapes.empty()) return kNoValue;
+  return code(shapes.front().text) + Text(shapes.size() > 1 ? fmt::format(" and {} more", shapes.size() - 1) : "");
+}
+
+std::optional<double> share_of(const std::optional<Ns>& part, const std::optional<Ns>& whole) {
+  return part && whole ? ratio(static_cast<double>(*part), static_cast<double>(*whole)) : std::nullopt;
+}
+
+Row operator_row(const OperatorTable& source, const OperatorEntry& op) {
+  const auto host = [&](Ns ns) { return time_cell_if(op.host_time_known, static_cast<double>(ns)); };
+  return {code(op.name),
+          time_cell(op.cuda_self_ns),
+          share_cell(share_of(op.cuda_self_ns, source.cuda_ns)),
+          time_cell(op.cuda_total_ns),
+          host(op.self_ns),
+          host(op.total_ns),
+          count_cell(op.calls),
+          time_cell_if(op.host_time_known && op.calls > 0, static_cast<double>(op.total_ns) / static_cast<double>(std::max<std::uint64_t>(op.calls, 1))),
+          shapes_cell(op.shapes),
+          top_kernels(op.kernels)};
+}
+
+Row other_operators(const OperatorTable& source, std::size_t from) {
+  OperatorEntry rest;
+  for (std::size_t i = from; i < source.entries.size(); ++i) {
+    const OperatorEntry& op = source.entries[i];
+    rest.self_ns += op.self_ns;
+    rest.calls += op.calls;
+    if (op.cuda_self_ns) rest.cuda_self_ns = rest.cuda_self_ns.value_or(0) + *op.cuda_self_ns;
+  }
+  return {plural(source.entries.size() - from, "more operator"), time_cell(rest.cuda_self_ns), share_cell(share_of(rest.cuda_self_ns, source.cuda_ns)),
+          "", time_cell(static_cast<double>(rest.self_ns)), "", count_cell(rest.calls)};
+}
+
+Table operator_table(const OperatorTable& source) {
+  Table table{"Operators from " + source.source,
+              {{"Operator"}, {"GPU, self", kRight}, {"Share", kRight}, {"GPU, total", kRight}, {"Host, self", kRight}, {"Host, total", kRight},
+               {"Calls", kRight}, {"Host mean", kRight, kWide}, {"Shapes", kLeft, kWide}, {"Top kernels"}}};
+  table.sortable = table.filter = true;
+  const std::size_t shown = std::min(kMaxRows, source.entries.size());
+  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(operator_row(source, source.entries[i]));
+  if (shown < source.entries.size()) table.foot.push_back(other_operators(source, shown));
+  table.text_rows = kTextOperators;
+  const std::uint64_t all = source.entries.size() + source.entries_left_out;
+  if (all > kTextOperators) table.text_note = fmt::format("{} in all: operators.md has more.", plural(all, "operator"));
+  return table;
+}
+
+Paragraph origin(const OperatorTable& source) {
+  std::string text = "From " + source.source + (source.file.empty() ? "" : ": " + source.file);
+  if (source.gpu_share) text += fmt::format("; {} of the GPU time is inside an operator", share_text(source.gpu_share));
+  if (source.entries_left_out > 0) text += "; " + plural(source.entries_left_out, "operator") + " with little time left out";
+  return {sentence(text)};
+}
+
+Row kernel_row(const KernelEntry& kernel, bool stalls) {
+  const NcuSample* sample = main_sample(kernel);
+  Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName),
+             time_cell(static_cast<double>(kernel.time.total_ns)),
+             share_cell(kernel.gpu_share),
+             count_cell(kernel.time.count),
+             time_cell(kernel.time.mean_ns),
+             time_cell(kernel.time.median_ns),
+             time_cell(static_cast<double>(kernel.time.p99_ns)),
+             split_text(kernel)};
+  for (const auto& column : kSampleColumns) row.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->*column.value));
+  row.push_back(word_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+  row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
+  if (stalls) row.emplace_back(stalls_text(kernel));
+  return row;
+}
+
+Table kernel_table(const std::vector<KernelEntry>& kernels) {
+  Table table{"Kernels",
+              {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages"}}};
+  for (const auto& column : kSampleColumns) table.columns.push_back({column.title, kRight, column.room});
+  table.columns.push_back({"Bound by"});
+  table.columns.push_back({"GPU", kRight, kWide});
+  if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by"});
+  table.sortable = table.filter = true;
+  const std::size_t shown = std::min(kMaxRows, kernels.size());
+  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(kernel_row(kernels[i], any_stalls(kernels)));
+  KernelEntry rest;
+  for (std::size_t i = shown; i < kernels.size(); ++i) {
+    rest.time.total_ns += kernels[i].time.total_ns;
+    rest.time.count += kernels[i].time.count;
+    rest.gpu_share += kernels[i].gpu_share;
+  }
+  if (shown < kernels.size())
+    table.foot.push_back({plural(kernels.size() - shown, "more kernel"), time_cell(static_cast<double>(rest.time.total_ns)), share_cell(rest.gpu_share), count_cell(rest.time.count)});
+  table.text_rows = kTextKernels;
+  return table;
+}
+
+}  // namespace
+
+Section operators(const Run& run) {
+  Section out{"operators", "Operators", "Operators"};
+  if (main_operators(run) == nullptr) {
+    out.blocks = {not_captured(run.operators_note, "the capture holds no operators")};
+    return out;
+  }
+  out.blocks = {Paragraph{"Self leaves out what an operator calls. Add self times only."}};
+  for (const auto& source : run.operators) {
+    if (source.entries.empty()) continue;
+    add(out.blocks, origin(source));
+    add(out.blocks, Paragraph{sentence(source.note)});
+    out.blocks.emplace_back(operator_table(source));
+  }
+  return out;
+}
+
+Section layers(const Run& run) {
+  Section out{"layers", "Layers", "Layers"};
+  if (run.layers.empty()) {
+    if (!run.layers_note.empty()) out.blocks = {not_captured(run.layers_note, "")};
+    return out;
+  }
+  Table table{"Layers",
+              {{"Layer"}, {"Type"}, {"Calls", kRight}, {"GPU, total", kRight}, {"GPU, self", kRight}, {"Host, total", kRight},
+               {"Host, self", kRight, kWide}, {"Top kernels"}}};
+  table.sortable = table.filter = true;
+  const std::size_t shown = std::min(kMaxRows, run.layers.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LayerEntry& layer = run.layers[i];
+    table.rows.push_back({code(layer.name), text_cell(layer.type), count_cell(layer.calls), time_cell(layer.cuda_total_ns), time_cell(layer.cuda_self_ns),
+                          time_cell(static_cast<double>(layer.total_ns)), time_cell(static_cast<double>(layer.self_ns)), top_kernels(layer.kernels)});
+    table.rows.back()[0].indent = layer.depth;
+  }
+  table.text_rows = kTextLayers;
+  if (run.layers.size() > kTextLayers) table.text_note = fmt::format("{} in all: operators.md has every one.", plural(run.layers.size(), "module"));
+  if (run.layers.size() > shown) table.foot.push_back({plural(run.layers.size() - shown, "more module") + " in run.json"});
+  out.blocks = {table};
+  return out;
+}
+
+Section kernels(const Run& run) {
+  Section out{"kernels", "Kernels", "Kernels"};
+  if (!run.kernels || run.kernels->empty()) {
+    out.blocks = {not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured")};
+    return out;
+  }
+  const std::string by = measured_by(*run.kernels);
+  std::string text = "By total GPU time. kernels.md lists every kernel and the names [n] in full.";
+  if (!by.empty()) text = fmt::format("By total GPU time. {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
+                                      "the names [n] in full and each measured launch.", by);
+  Table table = kernel_table(*run.kernels);
+  if (run.kernels->size() > kTextKernels) table.text_note = plural(run.kernels->size(), "kernel") + " in all.";
+  out.blocks = {Paragraph{text}, table};
+  return out;
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,161 @@
+#include "exporters/report/sections/run_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kTopStalls = 3;
+
+std::string exact_ns(double ns) {
+  const double whole = std::round(std::abs(ns));
+  if (!(whole < 9e18)) return {};
+  return (ns < 0 ? "-" : "") + count_text(static_cast<std::uint64_t>(whole)) + " ns";
+}
+
+template <class List, class Of>
+auto* found_in(List& list, const Of& matches) {
+  const auto found = std::find_if(list.begin(), list.end(), matches);
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string status_sentence(RunStatus status) {
+  switch (status) {
+    case RunStatus::kComplete: return "complete: everything planned was captured";
+    case RunStatus::kPartial: return "partial: usable, but something planned is missing";
+    case RunStatus::kInterrupted: return "interrupted: the run ended early, what was captured is kept";
+    case RunStatus::kFailed: return "failed: the workload or the capture failed, what was captured is kept";
+  }
+  return "";
+}
+
+std::string scope_text(const Finding& finding) {
+  if (finding.subject.empty()) return finding.scope.empty() || finding.scope == "run" ? "the run" : finding.scope;
+  return finding.scope.empty() ? finding.subject : finding.scope + " " + finding.subject;
+}
+
+std::string gain_text(const Finding& finding) {
+  std::string out;
+  if (finding.gain_ns) out = "saves at most " + time_text(*finding.gain_ns);
+  if (finding.gain_share)
+    out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";
+  return out;
+}
+
+std::string title_of(const Finding& finding) { return finding.message.empty() ? finding.rule : finding.message; }
+
+const StageEntry* stage_named(const Run& run, const std::string& name) {
+  return found_in(run.stages, [&](const StageEntry& stage) { return stage.name == name; });
+}
+
+const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
+  return found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
+}
+
+std::string stage_colour(const Run& run, const std::string& stage) {
+  const StageEntry* found = stage_named(run, stage);
+  const std::size_t at = found == nullptr ? run.stages.size() : static_cast<std::size_t>(found - run.stages.data());
+  return fmt::format("s-{}", at % 6);
+}
+
+const OperatorTable* main_operators(const Run& run) {
+  const OperatorTable* best = nullptr;
+  for (const auto& table : run.operators)
+    if (!table.entries.empty() && (best == nullptr || table.gpu_share.value_or(-1) > best->gpu_share.value_or(-1)))
+      best = &table;
+  return best;
+}
+
+const NcuSample* main_sample(const KernelEntry& kernel) {
+  const auto time = [](const NcuSample& sample) {
+    return static_cast<double>(sample.nsys_median_ns) * static_cast<double>(sample.nsys_calls);
+  };
+  const auto found = std::max_element(kernel.ncu.begin(), kernel.ncu.end(),
+                                      [&](const NcuSample& a, const NcuSample& b) { return time(a) < time(b); });
+  return found == kernel.ncu.end() ? nullptr : &*found;
+}
+
+std::optional<Bound> bound_of(const std::optional<std::string>& word) {
+  return word ? from_key<Bound>(*word) : std::nullopt;
+}
+
+bool by_cupti(const NcuSample& sample) { return from_key<Meter>(sample.measured_by) == Meter::kCupti; }
+
+std::string measured_by(const std::vector<KernelEntry>& kernels) {
+  bool ncu = false, cupti = false;
+  for (const auto& kernel : kernels)
+    for (const auto& sample : kernel.ncu) (by_cupti(sample) ? cupti : ncu) = true;
+  return ncu && cupti ? "ncu and CUPTI" : cupti ? "CUPTI" : ncu ? "ncu" : "";
+}
+
+std::string stalls_text(const KernelEntry& kernel) {
+  std::vector<std::string> words;
+  for (const auto& stall : kernel.stalls)
+    if (stall.reason != "selected" && words.size() < kTopStalls)  // that one issued
+      words.push_back(fmt::format("{} {:.0f} %", stall.reason, stall.share * 100));
+  return words.empty() ? kNoValue : join(words);
+}
+
+bool any_stalls(const std::vector<KernelEntry>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return !kernel.stalls.empty(); });
+}
+
+std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole) {
+  std::vector<std::string> words;
+  for (const auto& [name, ns] : parts)
+    if (whole > 0)
+      words.push_back(fmt::format("{} {:.0f} %", name, 100.0 * static_cast<double>(ns) / static_cast<double>(whole)));
+  return words.empty() ? kNoValue : join(words);
+}
+
+std::string split_text(const KernelEntry& kernel) {
+  std::vector<std::pair<std::string, Ns>> parts;
+  for (const auto& split : kernel.stages) parts.emplace_back(split.stage, split.total_ns);
+  return split_text(parts, kernel.time.total_ns);
+}
+
+Cell text_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(plain); }
+Cell word_cell(const std::optional<std::string>& word) { return text_cell(word.value_or("")); }
+Cell code_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(code(plain)); }
+Cell time_cell(double ns) { return {time_text(ns), ns, exact_ns(ns)}; }
+Cell time_cell(const std::optional<Ns>& ns) { return ns ? time_cell(static_cast<double>(*ns)) : Cell(kNoValue); }
+Cell time_cell_if(bool known, double ns) { return known ? time_cell(ns) : Cell(kNoValue); }
+Cell count_cell(std::uint64_t count) { return {count_text(count), static_cast<double>(count)}; }
+Cell share_cell(const std::optional<double>& share) { return {share_text(share), share}; }
+Cell utilisation_cell(const std::optional<double>& share) { return {utilisation_text(share), share}; }
+Cell percent_cell(const std::optional<double>& percent) { return {percent_text(percent), percent}; }
+Cell figure_cell(const std::optional<double>& value, const char* unit) { return {figure_text(value, unit), value}; }
+
+Paragraph missing(Text text) { return {std::move(text), Role::kMissing}; }
+
+Paragraph not_captured(const std::string& why, const char* otherwise, const char* what) {
+  const std::string reason = why.empty() ? otherwise : why;
+  return missing(sentence(reason.empty() ? std::string(what) : std::string(what) + ": " + reason));
+}
+
+Paragraph caption(std::string text) { return {Text(std::move(text)), Role::kCaption}; }
+
+List notes(const std::vector<std::string>& plain) {
+  List list;
+  for (const auto& note : plain) list.items.push_back({note});
+  return list;
+}
+
+void add(Blocks& blocks, Paragraph paragraph) {
+  if (!paragraph.text.empty()) blocks.emplace_back(std::move(paragraph));
+}
+void add(Blocks& blocks, List list) {
+  if (!list.items.empty()) blocks.emplace_back(std::move(list));
+}
+void add(Blocks& blocks, Table table) {
+  if (!table.rows.empty()) blocks.emplace_back(std::move(table));
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exporters/report/document.h"
+#include "exporters/report/figure_text.h"
+#include "model/codes.h"
+#include "model/run.h"
+
+// What several sections say or ask of a run, once.
+namespace nl::exporters::report {
+
+std::string status_sentence(RunStatus status);
+
+// The pieces of a finding's subject that a report shows: "stage decode", "the run".
+std::string scope_text(const Finding& finding);
+// "saves at most 83.1 ms, 70.0 % of the measured time"; empty where it could not be computed.
+std::string gain_text(const Finding& finding);
+std::string title_of(const Finding& finding);
+
+const StageEntry* stage_named(const Run& run, const std::string& name);
+const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
+// Which of the stage colours a stage has: "s-0" …
+std::string stage_colour(const Run& run, const std::string& stage);
+
+// The table that stands for the operators in a summary: the one that covers most of the GPU's time; nullptr without any.
+const OperatorTable* main_operators(const Run& run);
+// The sample that stands for the kernel: the one whose shape took the most time; nullptr where there is none.
+const NcuSample* main_sample(const KernelEntry& kernel);
+
+// The counters of a kernel's launch that have a column.
+struct SampleColumn {
+  const char* title;
+  std::optional<double> NcuSample::*value;
+  Room room;  // in report.md; kernels.md has all
+};
+inline constexpr SampleColumn kSampleColumns[] = {{"SM %", &NcuSample::sm_pct, kAlways},
+                                                  {"DRAM %", &NcuSample::dram_pct, kAlways},
+                                                  {"occupancy %", &NcuSample::occupancy_pct, kWide},
+                                                  {"tensor pipe %", &NcuSample::tensor_pct, kWide}};
+
+// What a name in a file stands for; the reports decide on these.
+std::optional<Bound> bound_of(const std::optional<std::string>& word);
+bool by_cupti(const NcuSample& sample);
+
+// "ncu", "CUPTI" or "ncu and CUPTI": who measured launches of these; empty: nobody.
+std::string measured_by(const std::vector<KernelEntry>& kernels);
+std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash
+bool any_stalls(const std::vector<KernelEntry>& kernels);
+
+// "decode 92 %, none 8 %", or a dash.
+std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole);
+std::string split_text(const KernelEntry& kernel);
+
+// Cells: a dash where there is nothing, what they are sorted by, and a tip with the nanoseconds of a time.
+Cell text_cell(const std::string& plain);
+Cell word_cell(const std::optional<std::string>& word);
+Cell code_cell(const std::string& plain);
+Cell time_cell(double ns);
+Cell time_cell(const std::optional<Ns>& ns);
+Cell time_cell_if(bool known, double ns);
+Cell count_cell(std::uint64_t count);
+Cell share_cell(const std::optional<double>& share);
+Cell utilisation_cell(const std::optional<double>& share);
+Cell percent_cell(const std::optional<double>& percent);
+Cell figure_cell(const std::optional<double>& value, const char* unit = "");
+
+// Blocks.
+Paragraph missing(Text text);                             // why something is not there
+Paragraph not_captured(const std::string& why, const char* otherwise, const char* what = "Not captured");
+Paragraph caption(std::string text);                      // below a figure
+List notes(const std::vector<std::string>& plain);
+void add(Blocks& blocks, Paragraph paragraph);            // unless it is empty
+void add(Blocks& blocks, List list);
+void add(Blocks& blocks, Table table);
+
+}  // namespace nl::exporters::report

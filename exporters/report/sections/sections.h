@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exporters/report/document.h"
+#include "model/run.h"
+
+// The sections of report.md and report.html. One without blocks has nothing to say.
+namespace nl::exporters::report {
+
+Blocks overview(const Run& run);  // status, problems, the figures to see first
+std::vector<std::string> facts(const Run& run);
+
+Section summary(const Run& run);
+Section findings(const Run& run);  // a line each
+Section stages(const Run& run);
+Section budgets(const Run& run);
+Section evidence(const Run& run);  // of the findings
+Section timeline(const Run& run);
+Section activity(const Run& run);
+Section efficiency(const Run& run);
+Section operators(const Run& run);
+Section layers(const Run& run);
+Section kernels(const Run& run);
+Section overhead(const Run& run);
+Section energy(const Run& run);
+Section abstentions(const Run& run);
+Section capture(const Run& run);
+Section environment(const Run& run);
+Section import_stats(const Run& run);
+
+Blocks counters(const Run& run);        // a part of the stages
+Blocks iterations(const Run& run);      // likewise
+Blocks roofline(const Run& run);        // a part of the efficiency
+Text activity_note(const Run& run);     // why there are no curves; empty: no GPU was seen
+
+}  // namespace nl::exporters::report

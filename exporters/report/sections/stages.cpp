@@ -1,0 +1,156 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kMaxColumns = 200;
+
+std::string wall_tip(const std::string& name, const TimeSummary& time) {
+  return fmt::format("{}: mean {:.0f} ns, std {}, p50 {:.0f} ns, p99 {} ns, min {} ns, max {} ns, n = {}", name,
+                     time.mean_ns, time.count > 1 ? fmt::format("{:.0f} ns", time.stddev_ns) : kNoValue, time.median_ns,
+                     time.p99_ns, time.min_ns, time.max_ns, time.count);
+}
+
+BarChart wall_bars(const Run& run) {
+  double whole = 0;
+  for (const auto& stage : run.stages)
+    whole = std::max(whole, static_cast<double>(std::max(stage.wall.p99_ns, stage.wall.max_ns)));
+  BarChart chart;
+  for (const auto& stage : run.stages) {
+    if (stage.wall.count == 0) continue;
+    const std::string tip = wall_tip(stage.name, stage.wall);
+    chart.bars.push_back({stage.name, "", {{stage.wall.mean_ns, stage_colour(run, stage.name), tip}}, whole,
+                          mean_text(stage.wall), tip, stage.wall.median_ns, static_cast<double>(stage.wall.p99_ns)});
+  }
+  return chart;
+}
+
+std::string ranges_text(const StageEntry& stage) {
+  std::string text = join(stage.ranges);
+  if (stage.derived) text += (text.empty() ? "" : ", ") + std::string("the span of its steps");
+  if (stage.open_ranges > 0) text += fmt::format(" ({} never closed)", stage.open_ranges);
+  return text;
+}
+
+Row wall_row(const StageEntry& stage) {
+  const TimeSummary& wall = stage.wall;
+  const bool any = wall.count > 0;
+  return {text_cell(stage.name),
+          count_cell(wall.count),
+          time_cell_if(any, wall.mean_ns),
+          time_cell_if(wall.count > 1, wall.stddev_ns),
+          time_cell_if(any, wall.median_ns),
+          time_cell_if(any, static_cast<double>(wall.p99_ns)),
+          time_cell_if(any, static_cast<double>(wall.total_ns)),
+          stage.warmup_windows > 0 ? count_cell(stage.warmup_windows) : Cell(kNoValue),
+          text_cell(ranges_text(stage))};
+}
+
+// Work that a range launched may run on after its end, so that more than 100 % is possible.
+Row gpu_row(const StageEntry& stage) {
+  const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
+  return {text_cell(stage.name),
+          time_cell(stage.gpu_busy_ns),
+          share_cell(comparable ? ratio(static_cast<double>(*stage.gpu_busy_ns), static_cast<double>(stage.wall.total_ns)) : std::nullopt),
+          time_cell(stage.gpu_sum_ns),
+          stage.kernel_calls ? count_cell(*stage.kernel_calls) : Cell(kNoValue),
+          {tokens_text(stage.tokens_per_window), stage.tokens_per_window},
+          figure_cell(stage.tokens_per_s)};
+}
+
+void add_gpu_table(const Run& run, Blocks& blocks) {
+  const bool any = std::any_of(run.stages.begin(), run.stages.end(),
+                               [](const StageEntry& s) { return s.gpu_busy_ns || s.kernel_calls || s.tokens_per_s; });
+  if (!any) return add(blocks, missing("GPU time of the stages: not captured."));
+  Table table{"GPU time of each stage",
+              {{"Stage"}, {"GPU busy", kRight}, {"of wall", kRight}, {"GPU sum", kRight}, {"Kernels", kRight},
+               {"Tokens per window", kRight}, {"Tokens/s", kRight}}};
+  for (const auto& stage : run.stages) table.rows.push_back(gpu_row(stage));
+  blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
+  blocks.emplace_back(std::move(table));
+}
+
+void add_latency(const Run& run, Blocks& blocks) {
+  Table table{"Latency", {{"Latency"}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"n", kRight}}};
+  const auto row = [&](const char* what, const std::optional<TimeSummary>& time) {
+    if (time)
+      table.rows.push_back({what, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns), time_cell(time->median_ns),
+                            time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
+  };
+  row("Time to first token", run.latency.ttft);
+  row("Time per output token", run.latency.tpot);
+  add(blocks, std::move(table));
+  if (run.latency.output_tokens_per_s)
+    add(blocks, Paragraph{fmt::format("Output tokens per second: {}.", figure_text(run.latency.output_tokens_per_s))});
+  add(blocks, notes(run.latency.notes));
+}
+
+std::string iterations_text(const Iterations& all) {
+  const std::string warmup = all.warmup == 0 ? "none is warm-up" : plural(all.warmup, "is warm-up", "are warm-up") + " and left out of every figure";
+  return fmt::format("{}; {}. Rule: {}.", plural(all.count, "iteration"), warmup, all.rule.empty() ? "none" : all.rule);
+}
+
+// Warm-up may take a hundred times as long: it must not flatten what was measured.
+double iteration_scale(const std::vector<Iteration>& list) {
+  Ns measured = 0, all = 0;
+  for (const auto& iteration : list) {
+    all = std::max(all, iteration.wall_ns);
+    if (!iteration.warmup) measured = std::max(measured, iteration.wall_ns);
+  }
+  return measured > 0 ? 1.15 * static_cast<double>(measured) : static_cast<double>(all);
+}
+
+ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration, std::size_t number) {
+  ColumnChart::Column out;
+  out.tip = fmt::format("iteration {}{}: {} ({} ns)", number, iteration.warmup ? ", warm-up" : "",
+                        time_text(static_cast<double>(iteration.wall_ns)), iteration.wall_ns);
+  out.faded = iteration.warmup;
+  out.value = static_cast<double>(iteration.wall_ns);
+  for (const auto& [stage, ns] : iteration.stages) {
+    out.tip += fmt::format(", {} {}", stage, time_text(static_cast<double>(ns)));
+    if (stage == "decode_step" && iteration.stages.size() > 1) continue;  // inside decode
+    out.parts.push_back({static_cast<double>(ns), stage_colour(run, stage)});
+  }
+  return out;
+}
+
+}  // namespace
+
+Section stages(const Run& run) {
+  Section out{"stages", "Stages", "Stages"};
+  if (run.stages.empty()) {
+    out.blocks = {missing(text_of({Code::kNoStages}) + " " + fix_of({Code::kNoStages}))};
+    return out;
+  }
+  Table wall{"Stages",
+             {{"Stage"}, {"n", kRight}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"Sum", kRight},
+              {"Warm-up", kRight}, {"Ranges"}}};
+  for (const auto& stage : run.stages) wall.rows.push_back(wall_row(stage));
+  out.blocks = {Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall};
+  if (run.iterations.count > 0 || !run.iterations.rule.empty()) add(out.blocks, Paragraph{iterations_text(run.iterations)});
+  add_gpu_table(run, out.blocks);
+  add_latency(run, out.blocks);
+  for (auto& part : {counters(run), iterations(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
+  return out;
+}
+
+Blocks iterations(const Run& run) {
+  const Iterations& all = run.iterations;
+  ColumnChart chart;
+  chart.scale = iteration_scale(all.list);
+  if (all.list.size() < 2 || chart.scale <= 0) return {};
+  const std::size_t shown = std::min(kMaxColumns, all.list.size());
+  chart.label = "Wall time of " + plural(shown, "iteration");
+  for (std::size_t i = 0; i < shown; ++i) chart.columns.push_back(iteration_column(run, all.list[i], i + 1));
+  return {Heading{"Iterations"}, Figure(std::move(chart)),
+          caption("Wall time of each iteration, by stage; warm-up is pale and may be cut off at the top." +
+                  (shown < all.count ? fmt::format(" The first {} of {}.", shown, all.count) : std::string()))};
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,79 @@
+#include <fmt/core.h>
+
+#include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "model/run_status.h"
+
+namespace nl::exporters::report {
+namespace {
+
+Tile time_tile(const char* title, const std::optional<TimeSummary>& time) {
+  if (!time || time->count == 0) return {title, kNoValue, ""};
+  return {title, time_text(time->mean_ns),
+          time->count > 1 ? fmt::format("p99 {}, n = {}", time_text(static_cast<double>(time->p99_ns)), time->count)
+                          : "one measurement"};
+}
+
+Tile computing_tile(const std::optional<MainStage>& stage) {
+  if (!stage || !stage->budget) return {"GPU computing", kNoValue, ""};
+  return {"GPU computing",
+          share_text(ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns))),
+          "of the wall time of " + stage->name};
+}
+
+// Of the resource that limits the stage.
+Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
+  const StageEfficiency* entry = stage ? efficiency_of(run, stage->name) : nullptr;
+  if (entry == nullptr) return {"MFU", kNoValue, ""};
+  const bool memory = bound_of(entry->limit) == Bound::kMemory;
+  return {memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu), "of the peak, " + stage->name};
+}
+
+Tile energy_tile(const Run& run) {
+  for (const auto& stage : run.energy.stages)
+    if (stage.stage.starts_with("decode") && stage.joules_per_token)
+      return {"Energy per token", figure_text(stage.joules_per_token, "J"), stage.stage};
+  return {"Energy per token", kNoValue, ""};
+}
+
+Text problem_text(const Problem& problem) {
+  Text out = problem.what;
+  if (!problem.where.empty()) out += muted(" (" + problem.where + ")");
+  if (!problem.fix.empty()) out += muted(" Fix: " + problem.fix);
+  return out;
+}
+
+}  // namespace
+
+Blocks overview(const Run& run) {
+  Notice notice{run_status_word(run.status), strong(status_sentence(run.status)), {}};
+  for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
+  const auto stage = main_stage(run);
+  return {notice, Tiles{{time_tile("Time to first token", run.latency.ttft),
+                         time_tile("Time per output token", run.latency.tpot),
+                         {"Output", figure_text(run.latency.output_tokens_per_s, "tokens/s"), "over whole iterations"},
+                         computing_tile(stage),
+                         utilisation_tile(run, stage),
+                         energy_tile(run)}}};
+}
+
+std::vector<std::string> facts(const Run& run) {
+  std::vector<std::string> out;
+  const auto put = [&](const std::string& fact) {
+    if (!fact.empty()) out.push_back(fact);
+  };
+  const auto& gpus = run.hardware.gpus;
+  put(run.model.name);
+  put(gpus.empty() ? run.hardware.cpu_model : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name) : gpus[0].name);
+  put(run.mode.empty() ? "" : run.mode + " mode");
+  put(run.provenance.captured_by.empty() ? "" : "captured by " + run.provenance.captured_by);
+  put(run.created_at);
+  return out;
+}
+
+Section summary(const Run& run) {
+  return {"summary", "Summary", "In short", {Paragraph{join(executive_summary(run), " "), Role::kLead}}};
+}
+
+}  // namespace nl::exporters::report

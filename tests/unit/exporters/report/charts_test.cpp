@@ -1,0 +1,214 @@
+#include <cmath>
+#include <limits>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "exporters/report/html/html.h"
+#include "exporters/report/reports.h"
+#include "exporters/report/sections/sections.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+// Drawings are measured: where each mark lies and how large it is, from the numbers that it stands for.
+
+using namespace nl::exporters::report;
+using nl::exporters::html::figure_markup;
+
+namespace {
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
+double attribute_of(const std::string& element, const std::string& name) {
+  const std::regex pattern(" " + name + "=\"(-?[0-9.]+)%?\"");
+  std::smatch found;
+  return std::regex_search(element, found, pattern) ? std::stod(found[1]) : 0;
+}
+
+// The elements that begin with this, in order, as far as their first ">".
+std::vector<std::string> elements(const std::string& text, const std::string& beginning) {
+  std::vector<std::string> out;
+  for (std::size_t at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at + 1))
+    out.push_back(text.substr(at, text.find('>', at) - at));
+  return out;
+}
+
+std::vector<Box> boxes(const std::string& text, const std::string& beginning) {
+  std::vector<Box> out;
+  for (const auto& each : elements(text, beginning))
+    out.push_back({attribute_of(each, "x"), attribute_of(each, "y"), attribute_of(each, "width"), attribute_of(each, "height")});
+  return out;
+}
+
+template <class Chart>
+Chart chart_in(const Blocks& blocks) {
+  for (const auto& block : blocks)
+    if (const auto* figure = std::get_if<Figure>(&block))
+      if (const auto* chart = std::get_if<Chart>(figure)) return *chart;
+  FAIL("no such chart");
+  return {};
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Approx near(double value) { return Approx(value).margin(0.002); }
+
+}  // namespace
+
+TEST_CASE("a stacked bar: widths as the values, side by side, never more than the whole") {
+  const std::string bar = figure_markup(BarChart{{{"", "", {{50, "a", "", "50 %"}, {0, "b"}, {20, "c"}, {80, "d"}}, 100, "", "x", 0, 0}}});
+  const auto rects = boxes(bar, "<rect");
+  REQUIRE(rects.size() == 3);  // what is nothing is not drawn
+  CHECK(rects[0].x == near(0));
+  CHECK(rects[0].width == near(50));
+  CHECK(rects[1].x == near(50));
+  CHECK(rects[1].width == near(20));
+  CHECK(rects[2].x == near(70));
+  CHECK(rects[2].width == near(30));  // all that is left
+  CHECK(attribute_of(elements(bar, "<text").at(0), "x") == near(25));
+  CHECK(elements(figure_markup(BarChart{{{"", "", {{1, "a"}}, 0, "", "", 0, 0}}}), "<rect").empty());
+}
+
+TEST_CASE("a bar's tick and line lie where the median and p99 do") {
+  const std::string bar = figure_markup(BarChart{{{"decode", "", {{40, "s-0"}}, 200, "", "", 50, 150}}});
+  CHECK(boxes(bar, "<rect").at(0).width == near(20));
+  const auto far = elements(bar, "<line class=\"far\"");
+  REQUIRE(far.size() == 2);
+  CHECK(attribute_of(far[0], "x1") == near(20));
+  CHECK(attribute_of(far[0], "x2") == near(75));
+  CHECK(attribute_of(far[1], "x1") == near(75));
+  CHECK(attribute_of(elements(bar, "<line class=\"tick\"").at(0), "x1") == near(25));
+}
+
+TEST_CASE("the budget's bars of a run are its bins, to scale") {
+  const nl::Run run = nl::test::full_run();
+  const auto rects = boxes(figure_markup(chart_in<BarChart>(budgets(run).blocks)), "<rect");
+  REQUIRE(rects.size() == 7);
+  const double expected[] = {60, 5, 4, 10, 15, 5, 1};
+  double at = 0;
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(rects[i].width == near(expected[i]));
+    CHECK(rects[i].x == near(at));
+    at += expected[i];
+  }
+}
+
+TEST_CASE("columns: heights as the values, parts on top of each other, cut at the top") {
+  const std::string chart = figure_markup(ColumnChart{"x", 200, {{"", false, 100, {{40, "p"}, {20, "q"}}}, {"", true, 500, {{500, "p"}}}}});
+  const auto rects = boxes(chart, "<rect");
+  REQUIRE(rects.size() == 5);
+  CHECK(rects[0].y == near(50));
+  CHECK(rects[0].height == near(50));
+  CHECK(rects[1].y == near(80));
+  CHECK(rects[1].height == near(20));
+  CHECK(rects[2].y == near(70));
+  CHECK(rects[2].height == near(10));
+  CHECK(rects[3].height == near(100));
+  CHECK(rects[3].x == near(4));
+  CHECK(rects[3].width == near(3.2));
+  CHECK(count(chart, "<g class=\"warmup\">") == 1);
+}
+
+TEST_CASE("slices of the timeline lie at their times, inside the axis") {
+  LaneChart chart{1000, {{"thread 1", {{100, 250, "a", "", "s-0"}, {-50, 100, "b", "", "s-0"}, {900, 500, "c", "", "s-0"}}},
+                         {"stream 7", {{500, 1, "d", "", "k-0"}, {5000, 10, "e", "", "k-0"}, {1000, 0, "f", "", "k-0"}}}}};
+  const std::string picture = figure_markup(chart);
+  const auto wide = boxes(picture, "<svg x=");
+  REQUIRE(wide.size() == 3);
+  CHECK(wide[0].x == near(10));
+  CHECK(wide[0].width == near(25));
+  CHECK(wide[0].y == near(20));
+  CHECK(wide[1].x == near(0));  // it began before
+  CHECK(wide[1].width == near(5));
+  CHECK(wide[2].x == near(90));  // it ends later
+  CHECK(wide[2].width == near(10));
+  const auto thin = boxes(picture, "<rect class=\"k-0\" x=");
+  REQUIRE(thin.size() == 3);
+  CHECK(thin[0].x == near(50));
+  CHECK(thin[0].width == near(0.1));
+  CHECK(thin[0].y == near(42));  // the second lane
+  for (const auto& all : {wide, thin})
+    for (const auto& box : all) {
+      CHECK(box.x >= 0);
+      CHECK(box.x + box.width <= 100.0001);
+    }
+}
+
+TEST_CASE("the time axis has a line at every round step, the last one within the span") {
+  const std::string picture = figure_markup(LaneChart{9e6, {{"x", {}}}});  // 9 ms: steps of 2 ms
+  const auto lines = elements(picture, "<line class=\"grid\"");
+  REQUIRE(lines.size() == 5);
+  for (std::size_t i = 0; i < lines.size(); ++i) CHECK(attribute_of(lines[i], "x1") == near(100.0 * 2 * static_cast<double>(i) / 9));
+  for (const char* label : {">0<", ">2 ms<", ">8 ms<"}) CHECK(has(picture, label));
+}
+
+TEST_CASE("the timeline of a run has every slice where its time is") {
+  const nl::Run run = nl::test::rich_run();
+  const auto chart = chart_in<LaneChart>(timeline(run).blocks);
+  const double span = static_cast<double>(run.timeline->end_ns - run.timeline->start_ns);
+  CHECK(chart.span_ns == span);
+  REQUIRE(chart.lanes.size() == run.timeline->lanes.size());
+  for (std::size_t i = 0; i < chart.lanes.size(); ++i) {
+    REQUIRE(chart.lanes[i].slices.size() == run.timeline->lanes[i].slices.size());
+    for (std::size_t k = 0; k < chart.lanes[i].slices.size(); ++k) {
+      const auto& slice = run.timeline->lanes[i].slices[k];
+      CHECK(chart.lanes[i].slices[k].start_ns == static_cast<double>(slice.start_ns - run.timeline->start_ns));
+      CHECK(chart.lanes[i].slices[k].duration_ns == static_cast<double>(slice.duration_ns));
+    }
+  }
+}
+
+TEST_CASE("points of the roofline lie at the logarithm of their figures, on or under their roofs") {
+  RooflineChart chart;
+  chart.points = {{10, 1e12, "decode", ""}, {1, 1e11, "a", "", "p-memory", 1}, {100, 1e13, "b", "", "p-compute", 2}};
+  chart.roofs = {{1e14, "bf16"}};
+  chart.bytes_per_s = 1e12;
+  chart.memory = "memory";
+  const std::string picture = figure_markup(chart);
+  // x: 10^-1 … 10^3 (ridge at 100, and room behind it); y: 10^10 … 10^15.
+  const auto marks = boxes(picture, "<svg class=\"mark\"");
+  REQUIRE(marks.size() == 3);
+  CHECK(marks[0].x == near(50));  // the stage
+  CHECK(marks[0].y == near(60));
+  CHECK(marks[1].x == near(25));
+  CHECK(marks[1].y == near(80));
+  CHECK(marks[2].x == near(75));
+  CHECK(marks[2].y == near(40));
+  const auto roof = elements(picture, "<line class=\"roof\"").at(0), slope = elements(picture, "<line class=\"roof slope\"").at(0);
+  CHECK(attribute_of(roof, "x1") == near(75));  // from the ridge, at 10^14 ÷ 10^12 FLOPs a byte,
+  CHECK(attribute_of(roof, "x2") == near(100));
+  CHECK(attribute_of(roof, "y1") == near(20));
+  CHECK(attribute_of(slope, "x2") == near(75));  // where the slope meets it
+  CHECK(attribute_of(slope, "y2") == near(20));
+  CHECK(attribute_of(slope, "x1") == near(0));
+  CHECK(attribute_of(slope, "y1") == near(80));
+}
+
+TEST_CASE("the roofline is drawn of what has a place in it") {
+  nl::Run run = nl::test::rich_run();
+  const auto picture_of = [&] { return figure_markup(chart_in<RooflineChart>(roofline(run))); };
+  const std::string picture = picture_of();
+  CHECK(count(picture, "<circle") == 6);
+  CHECK(count(picture, "class=\"stage\"") == 3);
+  CHECK(has(picture, "bf16, f16 989 TFLOP/s"));
+  CHECK(has(picture, "memory 4.80 TB/s"));
+  CHECK(has(picture, "FLOPs per byte of DRAM traffic"));
+  run.roofline.points[0].intensity = 0;
+  run.roofline.points[1].flops_per_s = std::numeric_limits<double>::infinity();
+  run.roofline.points[2].intensity = std::numeric_limits<double>::quiet_NaN();
+  const std::string fewer = picture_of();
+  CHECK(count(fewer, "<circle") == 3);
+  CHECK_FALSE(has(fewer, "nan"));
+  CHECK_FALSE(has(fewer, "inf"));
+  run.peaks.reset();
+  CHECK_FALSE(has(picture_of(), "class=\"roof"));
+  CHECK(roofline(nl::Run()).empty());
+}

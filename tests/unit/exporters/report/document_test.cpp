@@ -1,0 +1,99 @@
+#include "exporters/report/document.h"
+
+#include <string>
+
+#include "exporters/report/html/html.h"
+#include "exporters/report/markdown.h"
+#include "tests/catch.h"
+
+using namespace nl::exporters::report;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+std::string as_markdown(Blocks blocks) { return nl::exporters::markdown({"T", "", {}, std::move(blocks)}).substr(5); }
+std::string as_html(const Blocks& blocks) { return nl::exporters::html::blocks_markup(blocks); }
+
+// The same text wherever a block holds one.
+Blocks all_blocks(const std::string& text) {
+  Table table{text, {{text}, {text, kRight}}};
+  table.rows = {{Cell(Text(text), 1.0, text), Cell(code(text))}, {Cell(strong(text)), Cell(muted(text))}};
+  table.foot = {{text, text}};
+  table.text_note = text;
+  table.sortable = true;
+  Card card;
+  card.id = card.title = card.evidence_title = text;
+  card.about = card.gain = text;
+  card.evidence.items = {{text, Mark::kAgainst}};
+  card.fixes = {{{text}}, true};
+  RooflineChart roofline{{{1, 1e9, text, text}, {2, 2e9, text, text, "p-none", 1}}, {{4e9, text}}, 1e9, text};
+  return {Paragraph{text}, Heading{text, text}, List{{{text}}}, table, Legend{{{"b-copy", text, text}}}, Tiles{{{text, text, text}}},
+          Notice{"failed", text, {text}}, card, Figure(BarChart{{{text, text, {{50, "b-copy", text, text}}, 100, text, text, 1, 2}}}),
+          Figure(ColumnChart{text, 1, {{text, false, 1, {{1, "s-0", text}}}}}), Figure(LaneChart{10, {{text, {{1, 5, text, text, "s-0"}}}}}),
+          Figure(CurveChart{10, text, {{text, text, text, text, "b-copy", 0, 10, 1, {1.0}}}, {{0, 5, false, text}}}), Figure(roofline),
+          Fold{text, {Paragraph{Text(text, Inline::kName)}, Paragraph{Text(text, Inline::kShortName, text)}}}};
+}
+
+}  // namespace
+
+TEST_CASE("a page escapes the text of every block, in elements and in attributes") {
+  const std::string page = as_html(all_blocks("<i>&\"'</i>"));
+  CHECK_FALSE(has(page, "<i>"));
+  CHECK_FALSE(has(page, "&\"'"));
+  CHECK(has(page, "aria-label=\"&lt;i&gt;&amp;&quot;&#39;&lt;/i&gt;\""));
+  CHECK(has(page, "title=\"&lt;i&gt;&amp;&quot;&#39;&lt;/i&gt;\""));
+  CHECK(has(page, "<code>&lt;i&gt;&amp;&quot;&#39;&lt;/i&gt;</code>"));
+}
+
+TEST_CASE("Markdown escapes what would end a cell or open a tag, in every block") {
+  const std::string text = as_markdown(all_blocks("a|b\n<img>"));
+  CHECK(count(text, " <img>") == count(text, " <img>`"));  // in code spans only
+  CHECK_FALSE(has(text, "a|b"));
+  CHECK(has(text, "| a\\|b \\<img> | `a\\|b <img>` |"));  // code keeps its tag, and not its pipe
+  CHECK(has(text, "- against it: a\\|b \\<img>\n"));
+}
+
+TEST_CASE("a code span outside a table keeps its pipe, and its backticks inside a longer fence") {
+  CHECK(as_markdown({Paragraph{code("a|b")}}) == "`a|b`\n");
+  CHECK(as_markdown({Paragraph{Text("run ") + code("`x`")}}) == "run `` `x` ``\n");
+}
+
+TEST_CASE("Markdown leaves figures out, and the headings and captions that stand with them alone") {
+  const Figure bars = BarChart{{{"x", "", {{1, "a"}}, 1, "", "", 0, 0}}};
+  CHECK(as_markdown({Paragraph{"one"}, Heading{"Picture"}, bars, Paragraph{"what it shows", Role::kCaption}, Heading{"Next"}, Paragraph{"two"}}) ==
+        "one\n\n### Next\n\ntwo\n");
+  CHECK(has(as_html({Heading{"Picture"}, bars}), "<h3>Picture</h3>\n<div class=\"chart\">"));
+  Section drawn{"x", "X", "Drawn", {Paragraph{"seen"}}, true};
+  CHECK(nl::exporters::markdown({"T", "", {}, {}, {drawn}}) == "# T\n\n");
+}
+
+TEST_CASE("a table: a text has its first rows and narrow columns, a page has all") {
+  Table table{"label", {{"name"}, {"n", kRight}, {"command", kLeft, kWide}}};
+  table.rows = {{"a", Cell("1", 1.0), "run"}, {"b", Cell("2", 2.0, "2 ns"), "run"}};
+  table.foot = {{"sum", "3"}};
+  table.text_rows = 1;
+  table.text_note = "2 in all.";
+  CHECK(as_markdown({table}) == "| name | n |\n| --- | ---: |\n| a | 1 |\n\n2 in all.\n");
+  table.text_rows = 2;
+  CHECK(has(as_markdown({table}), "| b | 2 |\n| **sum** | 3 |\n"));
+  table.sortable = true;
+  const std::string page = as_html({table});
+  CHECK(has(page, "<td class=\"n\" data-v=\"2\" title=\"2 ns\">2</td><td>run</td>"));
+  CHECK(has(page, "<tfoot>\n<tr><th scope=\"row\">sum</th><td class=\"n\">3</td></tr>\n</tfoot>"));
+}
+
+TEST_CASE("names that were shortened are numbered once and listed in full where the document says so") {
+  const std::string name = "void f<" + std::string(100, 'x') + ">(int)";
+  Document document{"T", "", {}, {Paragraph{Text(name, Inline::kName)}, Paragraph{Text(name, Inline::kName)}}};
+  CHECK(nl::exporters::markdown(document) == "# T\n\nvoid f<...>(...) [1]\n\nvoid f<...>(...) [1]\n");
+  document.full_names = true;
+  CHECK(has(nl::exporters::markdown(document), "\n## Names in full\n\n1. void f\\<xxx"));
+  CHECK(has(as_html({Paragraph{Text(name, Inline::kName)}}), "<details class=\"name\"><summary><code>void f&lt;...&gt;(...)</code></summary>"));
+}

@@ -8,6 +8,7 @@
 
 #include "model/efficiency.h"
 #include "model/finding.h"
+#include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
 #include "model/stage.h"
@@ -47,8 +48,7 @@ struct NcuSample {
   std::uint64_t nsys_calls = 0;
   std::optional<Ns> ncu_duration_ns;
   std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
-  std::optional<double> sm_pct, dram_pct, occupancy_pct, tensor_pct, l2_pct;
-  std::optional<double> dram_bytes;
+  MetricValues values;                   // MetricPlace::kLaunch
   std::optional<std::string> bound_by;   // "compute", "memory", "latency"
   std::map<std::string, double> metrics; // every other number that was asked for, base units
 };

@@ -24,8 +24,8 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
 
 std::optional<double> memory_throughput(const NcuSample& sample) {
   const auto replayed = memory_throughput(sample.metrics);
-  if (sample.measured_by != "CUPTI" || !sample.dram_pct) return replayed;
-  return std::max(replayed.value_or(0), *sample.dram_pct);
+  if (sample.measured_by != "CUPTI" || !sample.values[Metric::kDram]) return replayed;
+  return std::max(replayed.value_or(0), *sample.values[Metric::kDram]);
 }
 
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {

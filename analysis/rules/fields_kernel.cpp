@@ -16,12 +16,6 @@ Value time(const Subject& s) {
   return summary.count > 0 ? Value::of(static_cast<double>(summary.*Member)) : Value::none();
 }
 
-template <auto Member>
-Value percent(const Subject& s) {
-  if (!s.ncu() || !(s.ncu()->*Member)) return Value::not_captured();
-  return Value::of(*(s.ncu()->*Member) / 100);
-}
-
 Value metric(const Subject& s, const char* name, double scale) {
   if (!s.ncu()) return Value::not_captured();
   const auto found = s.ncu()->metrics.find(name);
@@ -114,15 +108,9 @@ void add_counters(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, Capture::kNcu, Place::kNcu, help, read});
   };
-  add("sm_use", Unit::kShare, "the SMs' throughput, of its peak (run.json: sm_pct ÷ 100)", percent<&NcuSample::sm_pct>);
-  add("dram_use", Unit::kShare, "the memory's throughput, of its peak", percent<&NcuSample::dram_pct>);
-  add("l2_use", Unit::kShare, "the L2 cache's throughput, of its peak", percent<&NcuSample::l2_pct>);
-  add("tensor_use", Unit::kShare, "cycles in which the tensor pipe is active", percent<&NcuSample::tensor_pct>);
-  add("occupancy", Unit::kShare, "warps active, of the most an SM can hold", percent<&NcuSample::occupancy_pct>);
+  add_metric_fields(MetricPlace::kLaunch, fields);
   add("l2_hit_rate", Unit::kShare, "sectors found in the L2 cache",
       [](const Subject& s) { return metric(s, "lts__t_sector_hit_rate.pct", 0.01); });
-  add("dram_bytes", Unit::kBytes, "read from and written to memory by one execution",
-      [](const Subject& s) { return s.ncu() ? Value::of(s.ncu()->dram_bytes) : Value::not_captured(); });
   add("waves", Unit::kNumber, "how often the grid fills all SMs",
       [](const Subject& s) { return metric(s, "launch__waves_per_multiprocessor", 1); });
   add("registers", Unit::kCount, "a thread", [](const Subject& s) { return metric(s, "launch__registers_per_thread", 1); });
@@ -131,7 +119,7 @@ void add_counters(std::vector<Field>& fields) {
   add("ncu_calls", Unit::kCount, "executions with the grid and block that ncu measured",
       [](const Subject& s) { return s.ncu() ? Value::of(static_cast<double>(s.ncu()->nsys_calls)) : Value::not_captured(); });
   fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "compute, memory or latency; unclear where two are close", [](const Subject& s) {
-                      if (!s.ncu() || !s.ncu()->sm_pct) return Value::not_captured();
+                      if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
                       return s.ncu()->bound_by ? Value::of_text(*s.ncu()->bound_by) : Value::of_text("unclear");
                     }});
 }

@@ -18,32 +18,22 @@ bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.g
 
 bool measured(const StageCounters& counters) { return counters.windows > 0; }
 
+// The columns are those of the counters; a sample has its own unit for some of them.
+std::vector<CounterRow::Value> values_of(MetricPlace place, const MetricValues& values) {
+  std::vector<CounterRow::Value> out;
+  for (const MetricInfo* column : columns_of(MetricPlace::kStage)) out.push_back({info_of(place, column->metric).unit, values[column->metric]});
+  return out;
+}
+
 CounterRow counted(const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  return {stage.name,
-          c.measured_by.empty() ? kNoValue : c.measured_by,
-          count_text(c.windows),
-          c.duration_ns ? time_text(*c.duration_ns) : kNoValue,
-          bytes_text(c.dram_read_bytes),
-          bytes_text(c.dram_write_bytes),
-          c.dram_pct,
-          c.sm_active_pct,
-          c.tensor_pct,
-          c.occupancy_pct};
+  return {stage.name, c.measured_by.empty() ? kNoValue : c.measured_by, count_text(c.windows), c.duration_ns ? time_text(*c.duration_ns) : kNoValue,
+          values_of(MetricPlace::kStage, c.values)};
 }
 
 CounterRow sampled(const StageEntry& stage) {
   const StageSampling& s = *stage.sampling;
-  return {stage.name,
-          fmt::format("sampled, {} samples", count_text(s.samples)),
-          kNoValue,
-          kNoValue,
-          bytes_rate_text(s.dram_read_bytes_per_s),
-          bytes_rate_text(s.dram_write_bytes_per_s),
-          s.dram_pct,
-          s.sm_active_pct,
-          s.tensor_pct,
-          s.occupancy_pct};
+  return {stage.name, fmt::format("sampled, {} samples", count_text(s.samples)), kNoValue, kNoValue, values_of(MetricPlace::kSampled, s.values)};
 }
 
 std::string unended(std::string text) {
@@ -87,6 +77,28 @@ std::string one_sided(Ns launch_slack_ns) {
 }
 
 }  // namespace
+
+std::vector<const MetricInfo*> columns_of(MetricPlace place) {
+  std::vector<const MetricInfo*> columns;
+  for (const MetricInfo& info : metrics_of(place))
+    if (!info.title.empty()) columns.push_back(&info);
+  return columns;
+}
+
+std::string column_title(const MetricInfo& metric) {
+  std::string title(metric.title);
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
+}
+
+std::string metric_text(MetricUnit unit, const std::optional<double>& value) {
+  switch (unit) {
+    case MetricUnit::kPercent: return percent_text(value);
+    case MetricUnit::kBytes: return bytes_text(value);
+    case MetricUnit::kBytesPerSecond: return bytes_rate_text(value);
+  }
+  return {};
+}
 
 std::vector<CounterRow> counter_rows(const Run& run) {
   std::vector<CounterRow> rows;

@@ -14,9 +14,14 @@ struct CounterRow {          // one line of the stages' counters
   std::string stage;
   std::string measured_by;   // "CUPTI", "sampled, 64 samples"
   std::string windows, duration;
-  std::string dram_read, dram_written;  // of a window, or in a second where it was sampled
-  std::optional<double> dram_pct, sm_active_pct, tensor_pct, occupancy_pct;
+  struct Value {
+    MetricUnit unit;
+    std::optional<double> value;
+  };
+  std::vector<Value> values;  // one for each of columns_of(MetricPlace::kStage)
 };
+std::vector<const MetricInfo*> columns_of(MetricPlace place);  // the metrics with a column
+std::string column_title(const MetricInfo& metric);             // with a capital: "Occupancy %"
 std::vector<CounterRow> counter_rows(const Run& run);
 
 // What the columns mean, said above them.
@@ -43,6 +48,8 @@ inline constexpr std::size_t kTopStalls = 3;
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash
 bool any_stalls(const std::vector<KernelEntry>& kernels);
 std::uint64_t stall_samples(const KernelEntry& kernel);
+
+std::string metric_text(MetricUnit unit, const std::optional<double>& value);  // a dash where there is none; % without its sign
 
 // The unit of a metric as ncu names it: "%", "bytes/s", "bytes", "ns", "Hz", "1/s"; empty: a number, or not known.
 const char* metric_unit(std::string_view metric);

@@ -10,9 +10,11 @@ namespace nl::exporters {
 namespace {
 
 MarkdownTable kernel_table() {
-  return MarkdownTable({{"kernel_name", false}, {"total_ms", true}, {"calls", true}, {"mean_ms", true}, {"device", true},
-                        {"share %", true}, {"p50 µs", true}, {"p99 µs", true}, {"stages", false}, {"SM %", true},
-                        {"DRAM %", true}, {"occupancy %", true}, {"tensor pipe %", true}, {"bound by", false}});
+  std::vector<MarkdownTable::Column> columns = {{"kernel_name", false}, {"total_ms", true}, {"calls", true}, {"mean_ms", true}, {"device", true},
+                        {"share %", true}, {"p50 µs", true}, {"p99 µs", true}, {"stages", false}};
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) columns.push_back({std::string(metric->title), true});
+  columns.push_back({"bound by", false});
+  return MarkdownTable(columns);
 }
 
 std::vector<std::string> kernel_row(const KernelEntry& kernel, NameFootnotes& names) {
@@ -26,13 +28,8 @@ std::vector<std::string> kernel_row(const KernelEntry& kernel, NameFootnotes& na
                                     fmt::format("{:.2f}", static_cast<double>(kernel.time.p99_ns) / 1e3),
                                     split_text(kernel)};
   const NcuSample* sample = main_sample(kernel);
-  const auto add = [&](std::optional<double> NcuSample::*field) {
-    cells.push_back(percent_text(sample == nullptr ? std::nullopt : sample->*field));
-  };
-  add(&NcuSample::sm_pct);
-  add(&NcuSample::dram_pct);
-  add(&NcuSample::occupancy_pct);
-  add(&NcuSample::tensor_pct);
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+    cells.push_back(metric_text(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
   cells.push_back(sample != nullptr && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue);
   return cells;
 }
@@ -52,8 +49,8 @@ std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names)
                  micros(sample.nsys_median_ns), micros(sample.nsys_min_ns) + "–" + micros(sample.nsys_max_ns),
                  std::to_string(sample.nsys_calls), sample.ncu_duration_ns ? micros(*sample.ncu_duration_ns) : kNoValue,
                  sample.durations_agree ? (*sample.durations_agree ? "yes" : "**no**") : kNoValue,
-                 markdown_text(sample.matched_by), percent_text(sample.l2_pct),
-                 sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue,
+                 markdown_text(sample.matched_by), percent_text(sample.values[Metric::kL2]),
+                 sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue,
                  sample.measured_by.empty() ? kNoValue : markdown_text(sample.measured_by)});
   if (table.empty()) return {};
   const std::string by = measured_by(kernels);

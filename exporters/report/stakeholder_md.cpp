@@ -120,8 +120,8 @@ std::string busy_units(const Run& run) {
   if (stage == nullptr) return {};
   const bool counted = stage->counters && stage->counters->windows > 0;
   const std::optional<double> none;
-  const auto& memory = counted ? stage->counters->dram_pct : stage->sampling ? stage->sampling->dram_pct : none;
-  const auto& matrix = counted ? stage->counters->tensor_pct : stage->sampling ? stage->sampling->tensor_pct : none;
+  const auto& memory = counted ? stage->counters->values[Metric::kDram] : stage->sampling ? stage->sampling->values[Metric::kDram] : none;
+  const auto& matrix = counted ? stage->counters->values[Metric::kTensor] : stage->sampling ? stage->sampling->values[Metric::kTensor] : none;
   std::vector<std::string> parts;
   if (memory) parts.push_back(fmt::format("its memory at {} of its peak rate", rough_share(*memory / 100)));
   if (matrix)  // counted, it is a share of the SMs' active cycles

@@ -30,12 +30,7 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("nsys_calls", s.nsys_calls);
   io("ncu_duration_ns", s.ncu_duration_ns);
   io("durations_agree", s.durations_agree);
-  io("sm_pct", s.sm_pct);
-  io("dram_pct", s.dram_pct);
-  io("occupancy_pct", s.occupancy_pct);
-  io("tensor_pct", s.tensor_pct);
-  io("l2_pct", s.l2_pct);
-  io("dram_bytes", s.dram_bytes);
+  metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
   io("bound_by", s.bound_by);
   io("metrics", s.metrics);
 }

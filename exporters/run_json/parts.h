@@ -26,6 +26,12 @@ void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
 
+// Flat, too: a field for each metric of the place.
+template <class Io>
+void metric_fields(Io& io, MetricPlace place, Ref<Io, MetricValues> values) {
+  for (const MetricInfo& info : metrics_of(place)) io(info.key.data(), values[info.metric]);
+}
+
 // Flat among the fields of what was timed. Without one there is a total and a count, and nothing else to say.
 template <class Io>
 void time_fields(Io& io, const char* count_key, Ref<Io, TimeSummary> time) {

@@ -81,13 +81,7 @@ void fields(Io& io, Ref<Io, StageCounters> c) {
   io.known("measured_by", c.measured_by);
   io("windows", c.windows);
   io("duration_ns", c.duration_ns);
-  io("dram_read_bytes", c.dram_read_bytes);
-  io("dram_write_bytes", c.dram_write_bytes);
-  io("l2_bytes", c.l2_bytes);
-  io("dram_pct", c.dram_pct);
-  io("sm_active_pct", c.sm_active_pct);
-  io("tensor_pct", c.tensor_pct);
-  io("occupancy_pct", c.occupancy_pct);
+  metric_fields<Io>(io, MetricPlace::kStage, c.values);
   io("metrics", c.metrics);
   io.known("note", c.note);
 }
@@ -95,12 +89,7 @@ void fields(Io& io, Ref<Io, StageCounters> c) {
 template <class Io>
 void fields(Io& io, Ref<Io, StageSampling> s) {
   io("samples", s.samples);
-  io("sm_active_pct", s.sm_active_pct);
-  io("tensor_pct", s.tensor_pct);
-  io("dram_pct", s.dram_pct);
-  io("occupancy_pct", s.occupancy_pct);
-  io("dram_read_bytes_per_s", s.dram_read_bytes_per_s);
-  io("dram_write_bytes_per_s", s.dram_write_bytes_per_s);
+  metric_fields<Io>(io, MetricPlace::kSampled, s.values);
   io("metrics", s.metrics);
 }
 

@@ -12,20 +12,15 @@ std::string remark_markup(const Remark& remark) {
 }
 
 std::string counters(const Run& run) {
-  Table table("The GPU's counters", {{"Stage"},
-                                     {"Measured by"},
-                                     {"Windows", true},
-                                     {"A window on the GPU", true},
-                                     {"DRAM read", true},
-                                     {"DRAM written", true},
-                                     {"DRAM %", true},
-                                     {"SM active %", true},
-                                     {"Tensor %", true},
-                                     {"Occupancy %", true}});
-  for (const auto& row : counter_rows(run))
-    table.add({text_cell(row.stage), text_cell(row.measured_by), text_cell(row.windows), text_cell(row.duration),
-               text_cell(row.dram_read), text_cell(row.dram_written), percent_cell(row.dram_pct),
-               percent_cell(row.sm_active_pct), percent_cell(row.tensor_pct), percent_cell(row.occupancy_pct)});
+  std::vector<Table::Column> columns = {{"Stage"}, {"Measured by"}, {"Windows", true}, {"A window on the GPU", true}};
+  for (const MetricInfo* metric : columns_of(MetricPlace::kStage)) columns.push_back({column_title(*metric), true});
+  Table table("The GPU's counters", columns);
+  for (const auto& row : counter_rows(run)) {
+    std::vector<Cell> cells = {text_cell(row.stage), text_cell(row.measured_by), text_cell(row.windows), text_cell(row.duration)};
+    for (const auto& [unit, value] : row.values)
+      cells.push_back(unit == MetricUnit::kPercent ? percent_cell(value) : text_cell(metric_text(unit, value)));
+    table.add(cells);
+  }
   std::string notes;
   for (const auto& remark : counter_remarks(run))
     notes += fmt::format("<li>{}</li>", remark_markup(remark));

@@ -88,9 +88,6 @@ std::string operator_table(const OperatorTable& source) {
 
 std::vector<Cell> kernel_row(const KernelEntry& kernel, bool stalls) {
   const NcuSample* sample = main_sample(kernel);
-  const auto field = [&](std::optional<double> NcuSample::*member) {
-    return percent_cell(sample == nullptr ? std::nullopt : sample->*member);
-  };
   std::string stages;
   for (const auto& split : kernel.stages)
     if (kernel.time.total_ns > 0)
@@ -103,13 +100,11 @@ std::vector<Cell> kernel_row(const KernelEntry& kernel, bool stalls) {
                              time_cell(kernel.time.mean_ns),
                              time_cell(kernel.time.median_ns),
                              time_cell(static_cast<double>(kernel.time.p99_ns)),
-                             {stages.empty() ? kNoValue : stages},
-                             field(&NcuSample::sm_pct),
-                             field(&NcuSample::dram_pct),
-                             field(&NcuSample::occupancy_pct),
-                             field(&NcuSample::tensor_pct),
-                             text_cell(sample != nullptr && sample->bound_by ? *sample->bound_by : ""),
-                             count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device)))};
+                             {stages.empty() ? kNoValue : stages}};
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+    cells.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->values[metric->metric]));
+  cells.push_back(text_cell(sample != nullptr && sample->bound_by ? *sample->bound_by : ""));
+  cells.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
   if (stalls) cells.push_back(text_cell(kernel.stalls.empty() ? "" : stalls_text(kernel)));
   return cells;
 }
@@ -175,13 +170,10 @@ std::string kernels(const Run& run) {
                                         {"Mean", true},
                                         {"p50", true},
                                         {"p99", true},
-                                        {"Stages"},
-                                        {"SM %", true},
-                                        {"DRAM %", true},
-                                        {"Occupancy %", true},
-                                        {"Tensor pipe %", true},
-                                        {"Bound by"},
-                                        {"GPU", true}};
+                                        {"Stages"}};
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) columns.push_back({column_title(*metric), true});
+  columns.push_back({"Bound by"});
+  columns.push_back({"GPU", true});
   const bool stalls = any_stalls(*run.kernels);
   if (stalls) columns.push_back({"Warps stalled by"});
   Table table("Kernels", std::move(columns));

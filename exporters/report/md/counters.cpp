@@ -8,20 +8,14 @@
 namespace nl::exporters::report_md {
 
 std::string counters(const Run& run) {
-  MarkdownTable table({{"stage", false},
-                       {"measured by", false},
-                       {"windows", true},
-                       {"a window on the GPU", true},
-                       {"DRAM read", true},
-                       {"DRAM written", true},
-                       {"DRAM %", true},
-                       {"SM active %", true},
-                       {"tensor %", true},
-                       {"occupancy %", true}});
-  for (const auto& row : counter_rows(run))
-    table.add({markdown_text(row.stage), markdown_text(row.measured_by), row.windows, row.duration, row.dram_read,
-               row.dram_written, percent_text(row.dram_pct), percent_text(row.sm_active_pct),
-               percent_text(row.tensor_pct), percent_text(row.occupancy_pct)});
+  std::vector<MarkdownTable::Column> columns = {{"stage", false}, {"measured by", false}, {"windows", true}, {"a window on the GPU", true}};
+  for (const MetricInfo* metric : columns_of(MetricPlace::kStage)) columns.push_back({std::string(metric->title), true});
+  MarkdownTable table(columns);
+  for (const auto& row : counter_rows(run)) {
+    std::vector<std::string> cells = {markdown_text(row.stage), markdown_text(row.measured_by), row.windows, row.duration};
+    for (const auto& [unit, value] : row.values) cells.push_back(metric_text(unit, value));
+    table.add(cells);
+  }
   std::string notes;
   for (const auto& remark : counter_remarks(run))
     notes += fmt::format("- {}{}\n", markdown_text(remark.text),

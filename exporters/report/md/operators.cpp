@@ -108,8 +108,8 @@ std::string kernels(const Run& run) {
                                       time_text(kernel.time.median_ns),
                                       time_text(static_cast<double>(kernel.time.p99_ns)),
                                       split_text(kernel),
-                                      percent_text(sample ? sample->sm_pct : std::nullopt),
-                                      percent_text(sample ? sample->dram_pct : std::nullopt),
+                                      percent_text(sample ? sample->values[Metric::kSm] : std::nullopt),
+                                      percent_text(sample ? sample->values[Metric::kDram] : std::nullopt),
                                       sample && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue};
     if (stalls) cells.push_back(markdown_text(stalls_text(kernel)));
     table.add(std::move(cells));

@@ -157,10 +157,10 @@ void add_kernels(Run& run) {
       sample.nsys_median_ns = static_cast<Ns>(seed.mean_ns);
       sample.nsys_calls = seed.calls;
       sample.ncu_duration_ns = static_cast<Ns>(seed.mean_ns * 1.04);
-      sample.sm_pct = seed.sm;
-      sample.dram_pct = seed.dram;
+      sample.values[Metric::kSm] = seed.sm;
+      sample.values[Metric::kDram] = seed.dram;
       sample.bound_by = seed.bound_by;
-      sample.occupancy_pct = 24.5;
+      sample.values[Metric::kOccupancy] = 24.5;
       kernel.selected = true;
       kernel.ncu = {sample};
     }

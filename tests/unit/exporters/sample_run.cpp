@@ -71,13 +71,13 @@ StageCounters counters() {
   out.measured_by = "CUPTI";
   out.windows = 3;
   out.duration_ns = 320;
-  out.dram_read_bytes = 2048;
-  out.dram_write_bytes = 512;
-  out.l2_bytes = 4096;
-  out.dram_pct = 62.5;
-  out.sm_active_pct = 81.25;
-  out.tensor_pct = 40;
-  out.occupancy_pct = 33.5;
+  out.values[Metric::kDramRead] = 2048;
+  out.values[Metric::kDramWritten] = 512;
+  out.values[Metric::kL2Bytes] = 4096;
+  out.values[Metric::kDram] = 62.5;
+  out.values[Metric::kSmActive] = 81.25;
+  out.values[Metric::kTensor] = 40;
+  out.values[Metric::kOccupancy] = 33.5;
   out.metrics = {{"dram__bytes_read.sum", 2048}, {"gpu__time_duration.sum", 320}};
   return out;
 }
@@ -85,12 +85,12 @@ StageCounters counters() {
 StageSampling sampling() {
   StageSampling out;
   out.samples = 64;
-  out.sm_active_pct = 80.5;
-  out.tensor_pct = 39;
-  out.dram_pct = 61;
-  out.occupancy_pct = 32.5;
-  out.dram_read_bytes_per_s = 2.5e12;
-  out.dram_write_bytes_per_s = 5e11;
+  out.values[Metric::kSmActive] = 80.5;
+  out.values[Metric::kTensor] = 39;
+  out.values[Metric::kDram] = 61;
+  out.values[Metric::kOccupancy] = 32.5;
+  out.values[Metric::kDramRead] = 2.5e12;
+  out.values[Metric::kDramWritten] = 5e11;
   out.metrics = {{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80.5}};
   return out;
 }
@@ -144,10 +144,10 @@ NcuSample sample() {
   out.nsys_calls = 3;
   out.ncu_duration_ns = 310;
   out.durations_agree = true;
-  out.sm_pct = 61.25;
-  out.dram_pct = 12.5;
-  out.occupancy_pct = 33.3;
-  out.dram_bytes = 1024;
+  out.values[Metric::kSm] = 61.25;
+  out.values[Metric::kDram] = 12.5;
+  out.values[Metric::kOccupancy] = 33.3;
+  out.values[Metric::kDramBytes] = 1024;
   out.bound_by = "compute";
   out.metrics = {{"gpu__time_duration.sum", 310}, {"sm__throughput", 0.1}};
   return out;

@@ -113,8 +113,8 @@ TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, wi
   CHECK(gather.nsys_median_ns > 1000);
   CHECK(gather.nsys_median_ns < 5000);
   CHECK(gather.stage == "decode_step");
-  CHECK(gather.sm_pct.has_value());
-  CHECK(gather.tensor_pct.has_value());
+  CHECK(gather.values[nl::Metric::kSm].has_value());
+  CHECK(gather.values[nl::Metric::kTensor].has_value());
   CHECK(gather.bound_by == "latency");
   CHECK(gather.metrics.count("gpu__time_duration.sum") == 1);
   CHECK(gather.metrics.count("device__attribute_clock_rate") == 0);

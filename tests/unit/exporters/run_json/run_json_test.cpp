@@ -40,8 +40,8 @@ nl::Run filled_run() {
                             &run.perturbation.note, &run.energy.note, &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
     *note = "a note";
   run.coverage.graph_only_share = 0.25;
-  run.kernels->at(0).ncu.at(0).l2_pct = 41.5;
-  run.kernels->at(0).ncu.at(0).tensor_pct = 72;
+  run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
+  run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
   run.provenance.passes.at(0).exit_status = -7;
   return run;
 }
@@ -73,7 +73,7 @@ TEST_CASE("a run survives the way to JSON and back") {
   CHECK(kernel.time.mean_ns == run.kernels->at(0).time.mean_ns);
   CHECK(kernel.ncu.at(0).metrics == run.kernels->at(0).ncu.at(0).metrics);
   CHECK(kernel.ncu.at(0).grid == nl::Dim3{8, 12, 1});
-  CHECK(kernel.ncu.at(0).tensor_pct == std::nullopt);
+  CHECK(kernel.ncu.at(0).values[nl::Metric::kTensor] == std::nullopt);
   CHECK(again.status == nl::RunStatus::kPartial);
   CHECK(again.ranges.at(0).style == nl::RangeStyle::kStartEnd);
   CHECK(again.workload.exit_status == 3);
@@ -175,7 +175,7 @@ TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
   auto run = nl::test::full_run();
   run.kernels->at(0).name = "kernel\xff\xfe<\xc3>";
   run.workload.command = {"a\x80\nb", "\"quoted\"", std::string("nul\0l", 5)};
-  run.kernels->at(0).ncu[0].sm_pct = std::numeric_limits<double>::quiet_NaN();
+  run.kernels->at(0).ncu[0].values[nl::Metric::kSm] = std::numeric_limits<double>::quiet_NaN();
   run.coverage.in_stage_share = std::numeric_limits<double>::infinity();
   run.kernels->at(0).ncu[0].metrics["broken"] = std::numeric_limits<double>::quiet_NaN();
   run.efficiency.at(0).mfu = std::numeric_limits<double>::quiet_NaN();
@@ -190,7 +190,7 @@ TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
   CHECK(std::isnan(again.roofline.points.at(0).intensity));
   CHECK(again.kernels->at(0).name == "kernel\xef\xbf\xbd\xef\xbf\xbd<\xef\xbf\xbd>");
   CHECK(again.workload.command[2] == std::string("nul\0l", 5));
-  CHECK(again.kernels->at(0).ncu[0].sm_pct == std::nullopt);
+  CHECK(again.kernels->at(0).ncu[0].values[nl::Metric::kSm] == std::nullopt);
   CHECK(again.coverage.in_stage_share == std::nullopt);
 }
 
@@ -252,11 +252,11 @@ TEST_CASE("counters, samples, stalls, curves and the clock's error survive the w
   const auto& counters = *again.stages.at(0).counters;
   CHECK(counters.measured_by == "CUPTI");
   CHECK(counters.windows == 3);
-  CHECK(counters.dram_read_bytes == 2048);
-  CHECK(counters.sm_active_pct == 81.25);
+  CHECK(counters.values[nl::Metric::kDramRead] == 2048);
+  CHECK(counters.values[nl::Metric::kSmActive] == 81.25);
   CHECK(counters.metrics == run.stages.at(0).counters->metrics);
   CHECK(again.stages.at(0).sampling->samples == 64);
-  CHECK(again.stages.at(0).sampling->dram_write_bytes_per_s == 5e11);
+  CHECK(again.stages.at(0).sampling->values[nl::Metric::kDramWritten] == 5e11);
   CHECK(again.kernels->at(0).ncu.at(0).measured_by == "CUPTI");
   CHECK(again.kernels->at(0).stalls.at(2).reason == "wait");
   CHECK(again.kernels->at(0).stalls.at(2).share == 0.15);

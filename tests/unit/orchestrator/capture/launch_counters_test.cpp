@@ -137,14 +137,14 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
   const auto& counters = scene.stage("prefill").counters;
   REQUIRE(counters);
   CHECK(counters->measured_by == "CUPTI");
-  CHECK(counters->dram_read_bytes == 3'000'000);
+  CHECK(counters->values[nl::Metric::kDramRead] == 3'000'000);
   REQUIRE(scene.kernel("_Zk").ncu.size() == 1);
   const NcuSample& sample = scene.kernel("_Zk").ncu[0];
   CHECK(sample.measured_by == "CUPTI");
   CHECK(sample.ncu_duration_ns == 905);
   CHECK(sample.durations_agree == true);
-  CHECK(sample.dram_bytes == 2'500'000);
-  CHECK(sample.sm_pct == 61);
+  CHECK(sample.values[nl::Metric::kDramBytes] == 2'500'000);
+  CHECK(sample.values[nl::Metric::kSm] == 61);
   CHECK(sample.stage == "prefill");
   CHECK(scene.kernel("_Zk").ncu_note.empty());
   CHECK(scene.kernel("_Zg").ncu.empty());

@@ -57,11 +57,11 @@ KernelEntry a_kernel(const char* name, double share, const char* stage) {
   sample.grid = {1320, 1, 1};
   sample.nsys_median_ns = 100000;
   sample.nsys_calls = 100;
-  sample.sm_pct = 80;
-  sample.dram_pct = 50;
-  sample.occupancy_pct = 60;
-  sample.tensor_pct = 70;
-  sample.l2_pct = 40;
+  sample.values[nl::Metric::kSm] = 80;
+  sample.values[nl::Metric::kDram] = 50;
+  sample.values[nl::Metric::kOccupancy] = 60;
+  sample.values[nl::Metric::kTensor] = 70;
+  sample.values[nl::Metric::kL2] = 40;
   sample.bound_by = "compute";
   sample.metrics = {{"lts__t_sector_hit_rate.pct", 60}, {"launch__waves_per_multiprocessor", 10}, {"launch__registers_per_thread", 64}};
   return entry;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "exporters/run_json/reader.h"
+#include "exporters/run_json/schema_writer.h"
 #include "exporters/run_json/writer.h"
 #include "model/run.h"
 
@@ -26,24 +27,26 @@ void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
 
+inline constexpr const char* kBounds[] = {"compute", "memory", "latency"};
+
 // Flat, too: a field for each metric of the place.
 template <class Io>
 void metric_fields(Io& io, MetricPlace place, Ref<Io, MetricValues> values) {
-  for (const MetricInfo& info : metrics_of(place)) io(info.key.data(), values[info.metric]);
+  for (const MetricInfo& info : metrics_of(place)) io(info.key.data(), values[info.metric], info.help.data());
 }
 
 // Flat among the fields of what was timed. Without one there is a total and a count, and nothing else to say.
 template <class Io>
 void time_fields(Io& io, const char* count_key, Ref<Io, TimeSummary> time) {
-  io("total_ns", time.total_ns);
-  io(count_key, time.count);
+  io("total_ns", time.total_ns, "of all together");
+  io(count_key, time.count, "how many");
   const bool any = time.count > 0;
-  io.where(any, "mean_ns", time.mean_ns);
-  io.where(any, "median_ns", time.median_ns);
-  io.where(any, "p99_ns", time.p99_ns);
-  io.where(any, "min_ns", time.min_ns);
-  io.where(any, "max_ns", time.max_ns);
-  io.where(any, "stddev_ns", time.stddev_ns);
+  io.where(any, "mean_ns", time.mean_ns, "null where there are none");
+  io.where(any, "median_ns", time.median_ns, "the mean of the two middle values where their number is even");
+  io.where(any, "p99_ns", time.p99_ns, "99th percentile, nearest rank");
+  io.where(any, "min_ns", time.min_ns, "shortest");
+  io.where(any, "max_ns", time.max_ns, "longest");
+  io.where(any, "stddev_ns", time.stddev_ns, "standard deviation, n - 1; 0 for a single one");
 }
 
 }  // namespace nl::exporters

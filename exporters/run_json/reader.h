@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "exporters/run_json/limits.h"
 #include "model/error.h"
 
 // Reads run.json through the same fields() as JsonWriter writes it. null leaves a field as it is by default.
@@ -26,21 +27,21 @@ class JsonReader {
   JsonReader(const nlohmann::json& document, bool older) : here_(&document), older_(older) {}
 
   template <class T>
-  void operator()(const char* key, T& value) {
+  void operator()(const char* key, T& value, const char* = "", const Limits& = {}) {
     const auto* found = find(key);
     if (found == nullptr || (found->is_null() && !std::is_same_v<T, double>)) return;
     JsonReader(*found, *this, key).get(value);
   }
   template <class T>
-  void known(const char* key, T& value) {
+  void known(const char* key, T& value, const char* = "", const Limits& = {}) {
     (*this)(key, value);
   }
   template <class T>
-  void where(bool, const char* key, T& value) {
+  void where(bool, const char* key, T& value, const char* = "", const Limits& = {}) {
     if (const auto* found = find(key); found != nullptr && !found->is_null()) (*this)(key, value);
   }
   template <class Enum, std::size_t n>
-  void word(const char* key, Enum& value, const char* const (&words)[n]) {
+  void word(const char* key, Enum& value, const char* const (&words)[n], const char* = "") {
     std::string text = words[static_cast<std::size_t>(value)];
     (*this)(key, text);
     for (std::size_t i = 0; i < n; ++i) {
@@ -50,8 +51,17 @@ class JsonReader {
     }
     JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
   }
+  // Which words they are is looked at where the text is used: a file of another version may have more.
+  template <class Text, std::size_t n>
+  void one_of(const char* key, Text& text, const char* const (&)[n], const char* = "") {
+    (*this)(key, text);
+  }
+  template <std::size_t n>
+  void known_one_of(const char* key, std::string& text, const char* const (&)[n], const char* = "") {
+    known(key, text);
+  }
   template <class T>
-  void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second) {
+  void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second, const char* = "") {
     each(key, [&](JsonReader& item) {
       auto& [name, value] = items.emplace_back();
       item(first, name);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/efficiency.h"
 #include "model/finding.h"
 #include "model/metrics.h"
@@ -20,7 +21,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "2.1.0";
+inline constexpr const char* kRunSchemaVersion = "3.0.0";
 
 enum class RunStatus {
   kComplete,     // everything that was planned was captured
@@ -38,7 +39,7 @@ struct StageSplit {
 // One launch that ncu profiled, with the proof that it is the kernel nsys timed.
 struct NcuSample {
   std::uint64_t ncu_id = 0;
-  std::string measured_by;               // "ncu", or "CUPTI" (ours, without ncu)
+  Meter measured_by = Meter::kNone;
   std::string ncu_kernel_name;
   std::string matched_by;                // "mangled_name", "name" or "normalised_name"
   Dim3 grid, block;
@@ -49,7 +50,7 @@ struct NcuSample {
   std::optional<Ns> ncu_duration_ns;
   std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
   MetricValues values;                   // MetricPlace::kLaunch
-  std::optional<std::string> bound_by;   // "compute", "memory", "latency"
+  std::optional<Bound> bound_by;
   std::map<std::string, double> metrics; // every other number that was asked for, base units
 };
 

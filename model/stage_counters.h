@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/metrics.h"
 #include "model/time.h"
 
@@ -22,7 +23,7 @@ struct DramUse {
 
 // In Run: the counters of a stage, for one window on average. Warm-up windows are left out where the trace says which.
 struct StageCounters {
-  std::string measured_by;               // "CUPTI"
+  Meter measured_by = Meter::kNone;
   std::uint64_t windows = 0;             // that were measured
   std::optional<double> duration_ns;     // of a window on the GPU, idle time included
   MetricValues values;                   // MetricPlace::kStage

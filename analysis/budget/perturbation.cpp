@@ -38,12 +38,12 @@ std::string change_words(const StageSlowdown& row) {
 
 void judge(StageSlowdown& row) {
   if (!row.low || !row.high) {
-    row.verdict = "undecidable";
+    row.verdict = SlowdownVerdict::kUndecidable;
     row.summary = change_words(row) + ", but so few passes cannot tell cost from chance";
     return;
   }
   const bool over = *row.low > kSlowdownLimit, under = *row.high < kSlowdownLimit;
-  row.verdict = over ? "over 10 %" : under ? "under 10 %" : "undecidable";
+  row.verdict = over ? SlowdownVerdict::kOverTenPercent : under ? SlowdownVerdict::kUnderTenPercent : SlowdownVerdict::kUndecidable;
   const std::string span = fmt::format("95 %: {} to {}", percent(*row.low), percent(*row.high));
   if (*row.low <= 0 && *row.high >= 0)
     row.summary = fmt::format("{} under {}: no difference that could be told ({})", row.stage, profiler_words(row.profiler), span);
@@ -64,7 +64,7 @@ void compare(StageSlowdown& row, bool single_will_do) {
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
     row.note = "it took no time in at least one of the passes";
   if (!row.note.empty()) {
-    row.verdict = "undecidable";
+    row.verdict = SlowdownVerdict::kUndecidable;
     row.summary = fmt::format("{} under {}: not compared, {}", row.stage, profiler_words(row.profiler), row.note);
     return;
   }
@@ -172,7 +172,7 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
       if (timed) result.stages.push_back(compare_stage(passes, profiler, stage));
   }
   for (const StageSlowdown& row : result.stages)
-    if (row.verdict == "over 10 %" && row.stage != kWholeRun) result.notes.push_back(row.summary);
+    if (row.verdict == SlowdownVerdict::kOverTenPercent && row.stage != kWholeRun) result.notes.push_back(row.summary);
   return result;
 }
 

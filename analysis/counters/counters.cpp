@@ -96,7 +96,7 @@ std::vector<DramUse> dram_use(const Windows& windows) {
 
 StageCounters combine(const Windows& windows) {
   StageCounters counters;
-  counters.measured_by = "CUPTI";
+  counters.measured_by = Meter::kCupti;
   counters.windows = static_cast<std::uint64_t>(distinct_windows(windows));
   std::set<std::string> names;
   for (const WindowCounters* window : windows)
@@ -139,7 +139,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
       by_stage.erase(found);
     } else {
       stage.counters.emplace();
-      stage.counters->measured_by = "CUPTI";
+      stage.counters->measured_by = Meter::kCupti;
       stage.counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
     }
   }

@@ -234,7 +234,7 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
 
 }  // namespace
 
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by) {
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by) {
   NcuMatch result;
   for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
   const LaunchedShapes shapes(trace);

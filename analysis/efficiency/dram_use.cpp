@@ -44,7 +44,7 @@ std::optional<double> dram_pct(const Run& run, const std::vector<DramUse>& uses)
 
 // From what was measured in place; see memory_throughput.
 void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
-  if (sample.measured_by != "CUPTI" || !sample.values[Metric::kDramBytes] || !sample.ncu_duration_ns) return;
+  if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDramBytes] || !sample.ncu_duration_ns) return;
   const auto pct = dram_pct(run, {{device, *sample.values[Metric::kDramBytes], static_cast<double>(*sample.ncu_duration_ns)}});
   if (!pct) return;
   sample.values[Metric::kDram] = pct;

@@ -3,6 +3,7 @@
 
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/rules/fields.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -25,11 +26,6 @@ Value metric(const Subject& s, const char* name, double scale) {
 template <auto Member>
 Value point(const Subject& s) {
   return s.roof() ? Value::of(s.roof()->*Member) : Value::not_captured();
-}
-
-template <class T>
-Value words(const std::optional<T>& text) {
-  return text ? Value::of_text(*text) : Value::not_captured();
 }
 
 double in_stage(const Subject& s, bool (*matches)(std::string_view)) {
@@ -120,7 +116,7 @@ void add_counters(std::vector<Field>& fields) {
       [](const Subject& s) { return s.ncu() ? Value::of(static_cast<double>(s.ncu()->nsys_calls)) : Value::not_captured(); });
   fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "compute, memory or latency; unclear where two are close", [](const Subject& s) {
                       if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
-                      return s.ncu()->bound_by ? Value::of_text(*s.ncu()->bound_by) : Value::of_text("unclear");
+                      return s.ncu()->bound_by ? Value::of_text(key_of(*s.ncu()->bound_by)) : Value::of_text("unclear");
                     }});
 }
 
@@ -135,7 +131,7 @@ void add_roofline(std::vector<Field>& fields) {
   add("roof_share", Unit::kShare, "`flops_per_s` ÷ the roofline at this intensity", point<&P::roof_share>);
   add("bound_margin", Unit::kNumber, "percentage points that decide what binds it", point<&P::margin>);
   fields.push_back({"roof_bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "compute, memory or latency, by the roofline",
-                    [](const Subject& s) { return s.roof() ? words(s.roof()->bound_by) : Value::not_captured(); }});
+                    [](const Subject& s) { return s.roof() && s.roof()->bound_by ? Value::of_text(key_of(*s.roof()->bound_by)) : Value::not_captured(); }});
   fields.push_back({"precision", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "the one with the most FLOPs: `tensor bf16`, `f32` …",
                     [](const Subject& s) { return s.roof() ? Value::of_text(s.roof()->precision) : Value::not_captured(); }});
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "analysis/rules/fields.h"
+#include "model/words.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis::rules {
@@ -75,7 +76,7 @@ Value ideal_share(const Subject& s) {
 }
 
 Value limit(const Subject& s) {
-  return s.work() && s.work()->limit ? Value::of_text(*s.work()->limit) : Value::not_captured();
+  return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured();
 }
 
 void add_windows(std::vector<Field>& fields) {

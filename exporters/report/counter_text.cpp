@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "exporters/report/figure_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -27,7 +28,7 @@ std::vector<CounterRow::Value> values_of(MetricPlace place, const MetricValues& 
 
 CounterRow counted(const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  return {stage.name, c.measured_by.empty() ? kNoValue : c.measured_by, count_text(c.windows), c.duration_ns ? time_text(*c.duration_ns) : kNoValue,
+  return {stage.name, c.measured_by == Meter::kNone ? kNoValue : std::string(key_of(c.measured_by)), count_text(c.windows), c.duration_ns ? time_text(*c.duration_ns) : kNoValue,
           values_of(MetricPlace::kStage, c.values)};
 }
 
@@ -167,7 +168,7 @@ std::string clock_text(const Run& run) {
 std::string measured_by(const std::vector<KernelEntry>& kernels) {
   bool ncu = false, cupti = false;
   for (const auto& kernel : kernels)
-    for (const auto& sample : kernel.ncu) (sample.measured_by == "CUPTI" ? cupti : ncu) = true;
+    for (const auto& sample : kernel.ncu) (sample.measured_by == Meter::kCupti ? cupti : ncu) = true;
   return ncu && cupti ? "ncu and CUPTI" : cupti ? "CUPTI" : ncu ? "ncu" : "";
 }
 

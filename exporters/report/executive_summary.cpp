@@ -147,10 +147,10 @@ std::string measuring_cost(const Run& run) {
   for (const auto& slowdown : run.perturbation.stages)  // the times that are shown are not ncu's
     if (slowdown.profiler != "ncu" && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown)) worst = &slowdown;
   if (worst == nullptr) return kNotMeasured;
-  if (worst->verdict == "over 10 %")
+  if (worst->verdict == SlowdownVerdict::kOverTenPercent)
     return fmt::format("the measuring slowed the run by up to {}, so that in normal use it is faster than shown",
                        rough_share(*worst->slowdown));
-  if (worst->verdict == "under 10 %") return "the measuring slowed the run by less than 10 %";
+  if (worst->verdict == SlowdownVerdict::kUnderTenPercent) return "the measuring slowed the run by less than 10 %";
   return "how much the measuring slowed the run cannot be told from so few passes";
 }
 

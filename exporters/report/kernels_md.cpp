@@ -5,6 +5,7 @@
 #include "exporters/report/counter_text.h"
 #include "exporters/report/kernel_text.h"
 #include "exporters/report/markdown.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -30,7 +31,7 @@ std::vector<std::string> kernel_row(const KernelEntry& kernel, NameFootnotes& na
   const NcuSample* sample = main_sample(kernel);
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
     cells.push_back(metric_text(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  cells.push_back(sample != nullptr && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue);
+  cells.push_back(sample != nullptr && sample->bound_by ? std::string(key_of(*sample->bound_by)) : kNoValue);
   return cells;
 }
 
@@ -51,7 +52,7 @@ std::string proof(const std::vector<KernelEntry>& kernels, NameFootnotes& names)
                  sample.durations_agree ? (*sample.durations_agree ? "yes" : "**no**") : kNoValue,
                  markdown_text(sample.matched_by), percent_text(sample.values[Metric::kL2]),
                  sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue,
-                 sample.measured_by.empty() ? kNoValue : markdown_text(sample.measured_by)});
+                 sample.measured_by == Meter::kNone ? kNoValue : std::string(key_of(sample.measured_by))});
   if (table.empty()) return {};
   const std::string by = measured_by(kernels);
   if (by == "ncu")

@@ -8,6 +8,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/recommendations.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -108,7 +109,7 @@ std::string takeaway(const Run& run, const StageEntry& stage) {
   }
   if (const StageEfficiency* entry = efficiency_of(run, stage.name);
       entry != nullptr && entry->ideal_ns && entry->limit)
-    text += fmt::format("; at the hardware's limit ({}) it would take {}", markdown_text(*entry->limit),
+    text += fmt::format("; at the hardware's limit ({}) it would take {}", key_of(*entry->limit),
                         rough_time(*entry->ideal_ns));
   return text + ".\n";
 }

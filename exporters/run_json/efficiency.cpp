@@ -1,11 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-namespace {
-
-constexpr const char* kLimits[] = {"compute", "memory"};
-
-}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, DevicePeaks> p) {
@@ -38,7 +33,7 @@ void fields(Io& io, Ref<Io, StageEfficiency> e) {
   io("mbu_busy", e.mbu_busy, "over the GPU's compute time in the window only");
   io("intensity", e.intensity, "FLOPs a byte");
   io("ideal_ns", e.ideal_ns, "the longer of FLOPs by peak and bytes by bandwidth, one window");
-  io.one_of("limit", e.limit, kLimits, "which of the two; null: not known");
+  io.code("limit", e.limit, "which of the two; null: not known", {Bound::kCompute, Bound::kMemory});
   io("terms", e.terms, "of one window");
   io("assumptions", e.assumptions, "in words");
   io.known("note", e.note, "why there is no number, and what would give one");
@@ -57,7 +52,7 @@ void fields(Io& io, Ref<Io, RooflinePoint> p) {
   io.known("precision", p.precision, "the one with the most FLOPs; null: not known");
   io("roof_flops_per_s", p.roof_flops_per_s, "at this intensity and precision; null: not known");
   io("roof_share", p.roof_share, "achieved by possible; null: not known");
-  io.one_of("bound_by", p.bound_by, kBounds, "null: not measured, or a draw");
+  io.code("bound_by", p.bound_by, "null: not measured, or a draw");
   io("margin", p.margin, "percentage points that decide it; null: not known", kAnySign);
 }
 

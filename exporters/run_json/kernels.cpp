@@ -4,7 +4,6 @@ namespace nl::exporters {
 namespace {
 
 constexpr const char* kRangeStyles[] = {"push_pop", "start_end"};
-constexpr const char* kMeters[] = {"ncu", "CUPTI"};
 constexpr const char* kMatches[] = {"mangled_name", "name", "normalised_name", "short_name"};
 
 }  // namespace
@@ -18,9 +17,9 @@ auto cells_of(Io&, Cell& d) {
 template <class Io>
 void fields(Io& io, Ref<Io, NcuSample> s) {
   io("ncu_id", s.ncu_id, "ncu's number of the launch");
-  io.known_one_of("measured_by", s.measured_by, kMeters, "CUPTI: by nl-stage's collector, without ncu; null: not known");
+  io.code("measured_by", s.measured_by, "CUPTI: by nl-stage's collector, without ncu; null: not known");
   if constexpr (std::is_same_v<Io, JsonReader>)
-    if (!io.has("measured_by")) s.measured_by = "ncu";  // until format 2.1 nothing else measured
+    if (!io.has("measured_by")) s.measured_by = Meter::kNcu;  // until format 2.1 nothing else measured
   io("ncu_kernel_name", s.ncu_kernel_name, "as ncu printed it");
   io.one_of("matched_by", s.matched_by, kMatches, "what joined it to the kernel that nsys timed, beside grid and block");
   io("grid", s.grid, "x, y, z");
@@ -33,7 +32,7 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("ncu_duration_ns", s.ncu_duration_ns, "as ncu measured it; null: not measured");
   io("durations_agree", s.durations_agree, "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
   metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
-  io.one_of("bound_by", s.bound_by, kBounds, "null: not measured, or both sides are equally busy");
+  io.code("bound_by", s.bound_by, "null: not measured, or both sides are equally busy");
   io("metrics", s.metrics, "ncu's metrics in ns, bytes, Hz, %", kAnySign);
 }
 

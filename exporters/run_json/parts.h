@@ -4,6 +4,7 @@
 #include "exporters/run_json/schema_writer.h"
 #include "exporters/run_json/writer.h"
 #include "model/run.h"
+#include "model/words.h"
 
 // run.json by area. Each part is instantiated for JsonWriter and JsonReader in the source of its name.
 namespace nl::exporters {
@@ -27,7 +28,16 @@ void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
 
-inline constexpr const char* kBounds[] = {"compute", "memory", "latency"};
+template <class Io>
+void fields(Io& io, Ref<Io, nl::Remark> r) {
+  io.code("code", r.code, "what it is about; never changes its meaning");
+  if constexpr (!std::is_same_v<Io, JsonReader>) io.made("text", text_of(r), "the same as a sentence");  // from code and details
+  io("details", r.details, "names and numbers of the sentence");
+  io.known("where", r.where, "a file, a log or a range; null: nowhere in particular");
+}
+
+// A note of format 2 and before.
+inline void from_sentence(JsonReader&, nl::Remark& r, std::string text) { r = {Code::kNote, {std::move(text)}, {}}; }
 
 // Flat, too: a field for each metric of the place.
 template <class Io>

@@ -11,7 +11,7 @@ void fields(Io& io, Ref<Io, StageSlowdown> s) {
   io("slowdown", s.slowdown, "0.07: 7 % slower; null: not known", kAnySign);
   io("low", s.low, "95 % interval of it", kAnySign);
   io("high", s.high, "95 % interval of it", kAnySign);
-  io.known("verdict", s.verdict, "under 10 %, over 10 %, undecidable");
+  io.code("verdict", s.verdict, "whether profiling slowed the stage by more than 10 %");
   io.known("summary", s.summary, "in one sentence");
   io.known("note", s.note, "why there is no number");
 }

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,8 +14,10 @@
 
 #include "exporters/run_json/limits.h"
 #include "model/error.h"
+#include "model/words.h"
 
 // Reads run.json through the same fields() as JsonWriter writes it. null leaves a field as it is by default.
+// What was a sentence until format 3 becomes a code through from_sentence() of its struct.
 // What is missing or of the wrong kind is an Error with its place as a JSON pointer; a file of an older format may
 // lack fields.
 namespace nl::exporters {
@@ -51,14 +54,26 @@ class JsonReader {
     }
     JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
   }
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void code(const char* key, Enum& value, const char* = "", std::initializer_list<Enum> = {}) {
+    std::optional<Enum> read = value;
+    code(key, read);
+    if (read) value = *read;
+  }
+  template <class Enum>
+  void code(const char* key, std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
+    const auto* found = find(key);
+    if (found == nullptr || found->is_null()) return;
+    std::string text;
+    JsonReader(*found, *this, key).get(text);
+    value = from_key<Enum>(text);
+    if (!value) JsonReader(*found, *this, key).refuse("an unknown word, '" + text + "'");
+  }
   // Which words they are is looked at where the text is used: a file of another version may have more.
   template <class Text, std::size_t n>
   void one_of(const char* key, Text& text, const char* const (&)[n], const char* = "") {
     (*this)(key, text);
-  }
-  template <std::size_t n>
-  void known_one_of(const char* key, std::string& text, const char* const (&)[n], const char* = "") {
-    known(key, text);
   }
   template <class T>
   void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second, const char* = "") {
@@ -74,6 +89,8 @@ class JsonReader {
     if constexpr (requires { cells_of(*this, value); }) {
       std::apply([this](auto&... cells) { row(cells...); }, cells_of(*this, value));
     } else {
+      if constexpr (requires { from_sentence(*this, value, std::string()); })
+        if (older_ && here_->is_string()) return from_sentence(*this, value, here_->get<std::string>());
       expect(here_->is_object(), "an object");
       fields(*this, value);
     }

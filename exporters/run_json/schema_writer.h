@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "exporters/run_json/limits.h"
+#include "model/words.h"
 
 // Makes run.json's JSON Schema (draft 7) of the same fields() that JsonWriter and JsonReader go through. Nothing but the
 // types of the values is looked at. Every property is required, and no other is allowed.
@@ -45,13 +47,21 @@ class SchemaWriter {
   void one_of(const char* key, const std::string&, const char* const (&words)[n], const char* about) {
     add(key, about, {{"enum", words}});
   }
-  template <std::size_t n>
-  void one_of(const char* key, const std::optional<std::string>&, const char* const (&words)[n], const char* about) {
-    add(key, about, nullable({{"enum", words}}));
+  template <class T>
+  void made(const char* key, const T&, const char* about) {
+    add(key, about, of<T>(kFromZero));
   }
-  template <std::size_t n>
-  void known_one_of(const char* key, const std::string&, const char* const (&words)[n], const char* about) {
-    add(key, about, nullable({{"enum", words}}));
+  // `only`: those that this field may have; without, all.
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void code(const char* key, Enum, const char* about, std::initializer_list<Enum> only = {}) {
+    Json schema = {{"enum", words(only)}};
+    if constexpr (requires { Enum::kNone; }) schema = nullable(std::move(schema));
+    add(key, about, std::move(schema));
+  }
+  template <class Enum>
+  void code(const char* key, const std::optional<Enum>&, const char* about, std::initializer_list<Enum> only = {}) {
+    add(key, about, nullable({{"enum", words(only)}}));
   }
   template <class T>
   void pairs(const char* key, const std::vector<std::pair<std::string, T>>&, const char* first, const char* second, const char* about) {
@@ -119,6 +129,15 @@ class SchemaWriter {
     return {{"type", "array"}, {"items", items}, {"minItems", sizeof...(Cells)}, {"maxItems", sizeof...(Cells)}};
   }
 
+  template <class Enum>
+  static Json words(std::initializer_list<Enum> only) {
+    Json list = Json::array();
+    for (const Enum value : only) list.push_back(key_of(value));
+    if (only.size() > 0) return list;
+    for (const std::string_view key : keys_of<Enum>())
+      if (key != "none") list.push_back(key);
+    return list;
+  }
   static Json number(const char* type, const Limits& limits);
   static Json text(const Limits& limits);
   static Json list(Json item, const Limits& limits);

@@ -1,11 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-namespace {
-
-constexpr const char* kMeters[] = {"CUPTI"};
-
-}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Budget> b) {
@@ -83,7 +78,7 @@ void fields(Io& io, Ref<Io, DeviceBusy> d) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageCounters> c) {
-  io.known_one_of("measured_by", c.measured_by, kMeters, "null: nothing was");
+  io.code("measured_by", c.measured_by, "null: nothing was", {Meter::kCupti});
   io("windows", c.windows, "that were measured, warm-up left out where the trace says which");
   io("duration_ns", c.duration_ns, "of a window on the GPU, idle time included");
   metric_fields<Io>(io, MetricPlace::kStage, c.values);

@@ -11,7 +11,7 @@ auto cells_of(Io&, Slice& s) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, TimelineLane> l) {
-  io("kind", l.kind, "ranges, api, gpu");
+  io.code("kind", l.kind, "what the lane shows");
   io("title", l.title, "thread 973, GPU 0 stream 7");
   io("slices", l.slices, "each [start_ns, duration_ns, name, merged]: merged neighbours that it stands for; by start, none overlapping another");
 }

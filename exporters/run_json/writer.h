@@ -3,6 +3,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "exporters/run_json/limits.h"
+#include "model/words.h"
 
 // Writes run.json, indented by two. What a struct holds is said once, in a function that serves the writer,
 // the reader (reader.h) and the schema (schema_writer.h) alike:
@@ -53,14 +55,27 @@ class JsonWriter {
   void word(const char* key, Enum value, const char* const (&words)[n], const char* = "") {
     (*this)(key, std::string_view(words[static_cast<std::size_t>(value)]));
   }
+  // An enumeration of model/codes by its key; kNone, and an optional without a value, are null.
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void code(const char* key, Enum value, const char* = "", std::initializer_list<Enum> = {}) {
+    if constexpr (requires { Enum::kNone; })
+      if (value == Enum::kNone) return null(key);
+    (*this)(key, key_of(value));
+  }
+  template <class Enum>
+  void code(const char* key, const std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
+    value ? code(key, *value) : null(key);
+  }
+  // Made out of other fields, for those who read the file without this program.
+  template <class T>
+  void made(const char* key, const T& value, const char*) {
+    (*this)(key, value);
+  }
   // A text that is one of these.
   template <class Text, std::size_t n>
   void one_of(const char* key, const Text& text, const char* const (&)[n], const char* = "") {
     (*this)(key, text);
-  }
-  template <std::size_t n>
-  void known_one_of(const char* key, const std::string& text, const char* const (&)[n], const char* = "") {
-    known(key, text);
   }
   template <class T>
   void pairs(const char* key, const std::vector<std::pair<std::string, T>>& items, const char* first, const char* second,

@@ -5,6 +5,7 @@
 #include "exporters/report/html/html_table.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -62,7 +63,7 @@ std::string perturbation(const Run& run) {
                {fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size())},
                share_cell(slowdown.slowdown),
                spread(slowdown),
-               text_cell(slowdown.verdict.empty() ? slowdown.note : slowdown.verdict)});
+               text_cell(slowdown.verdict ? std::string(key_of(*slowdown.verdict)) : slowdown.note)});
   return section(
       "perturbation", "What the profilers cost",
       table.markup() +

@@ -9,6 +9,7 @@
 #include "exporters/report/html/sections.h"
 #include "exporters/report/html/svg_bars.h"
 #include "exporters/report/html/svg_roofline.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -63,6 +64,7 @@ Cell utilisation_cell(const std::optional<double>& share) {
   return share ? Cell(utilisation_text(share), *share) : text_cell("");
 }
 Cell word_cell(const std::optional<std::string>& word) { return text_cell(word.value_or("")); }
+Cell word_cell(const std::optional<Bound>& bound) { return text_cell(bound ? std::string(key_of(*bound)) : ""); }
 
 }  // namespace
 

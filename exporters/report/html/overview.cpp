@@ -33,7 +33,7 @@ std::string main_stage_tiles(const Run& run) {
                                : kNoValue,
                          fmt::format("of the wall time of {}", stage->name));
   const StageEfficiency* entry = efficiency_of(run, stage->name);
-  const bool memory = entry != nullptr && entry->limit && *entry->limit == "memory";
+  const bool memory = entry != nullptr && entry->limit == Bound::kMemory;
   if (entry == nullptr) return out + tile("MFU", kNoValue, "");
   return out + tile(memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu),
                     fmt::format("of the peak, {}", stage->name));

@@ -164,11 +164,10 @@ std::string Picture::points() const {
   for (const auto& point : run_.roofline.points) {
     ++number;
     if (!drawable(point.intensity, point.flops_per_s)) continue;
-    const std::string bound = point.bound_by.value_or("");
-    const char* css = bound == "compute"   ? "p-compute"
-                      : bound == "memory"  ? "p-memory"
-                      : bound == "latency" ? "p-latency"
-                                           : "p-none";
+    const char* css = point.bound_by == Bound::kCompute   ? "p-compute"
+                      : point.bound_by == Bound::kMemory  ? "p-memory"
+                      : point.bound_by == Bound::kLatency ? "p-latency"
+                                                          : "p-none";
     out += fmt::format(
         "<svg class=\"mark\" x=\"{:.3f}%\" y=\"{:.3f}%\"><title>{}</title><circle class=\"{}\" r=\"9\"/><text "
         "class=\"number\" y=\"4\">{}</text></svg>",

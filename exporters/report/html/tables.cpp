@@ -7,6 +7,7 @@
 #include "exporters/report/html/html_table.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -103,7 +104,7 @@ std::vector<Cell> kernel_row(const KernelEntry& kernel, bool stalls) {
                              {stages.empty() ? kNoValue : stages}};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
     cells.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  cells.push_back(text_cell(sample != nullptr && sample->bound_by ? *sample->bound_by : ""));
+  cells.push_back(text_cell(sample != nullptr && sample->bound_by ? std::string(key_of(*sample->bound_by)) : ""));
   cells.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
   if (stalls) cells.push_back(text_cell(kernel.stalls.empty() ? "" : stalls_text(kernel)));
   return cells;

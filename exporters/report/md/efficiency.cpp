@@ -5,6 +5,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report_md {
 namespace {
@@ -85,7 +86,7 @@ std::string efficiency(const Run& run) {
     table.add({markdown_text(entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu),
                utilisation_text(entry.mfu_busy), utilisation_text(entry.mbu_busy), flops_rate_text(entry.flops_per_s),
                figure_text(entry.intensity), entry.ideal_ns ? time_text(*entry.ideal_ns) : kNoValue,
-               entry.limit ? markdown_text(*entry.limit) : kNoValue});
+               entry.limit ? std::string(key_of(*entry.limit)) : kNoValue});
     if (!entry.note.empty())
       details += fmt::format("\n- {}: {}\n", markdown_text(entry.stage), markdown_text(entry.note));
     details += terms(entry);
@@ -112,7 +113,7 @@ std::string roofline(const Run& run) {
     table.add({markdown_text(short_kernel_name(point.kernel)), point.stage ? markdown_text(*point.stage) : kNoValue,
                figure_text(point.intensity), flops_rate_text(point.flops_per_s),
                flops_rate_text(point.roof_flops_per_s), share_text(point.roof_share), markdown_text(point.precision),
-               point.bound_by ? markdown_text(*point.bound_by) : kNoValue,
+               point.bound_by ? std::string(key_of(*point.bound_by)) : kNoValue,
                point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue});
   }
   if (!table.empty()) text += table.text();
@@ -138,7 +139,7 @@ std::string perturbation(const Run& run) {
     table.add({markdown_text(slowdown.profiler), markdown_text(slowdown.stage),
                fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                share_text(slowdown.slowdown), interval(slowdown),
-               markdown_text(slowdown.verdict.empty() ? slowdown.note : slowdown.verdict)});
+               markdown_text(slowdown.verdict ? key_of(*slowdown.verdict) : slowdown.note)});
   text += table.text() + "\nPasses: without / with the profiler.";
   if (!run.perturbation.order.empty()) text += fmt::format(" Order: {}.", markdown_text(run.perturbation.order));
   text += "\n";

@@ -6,6 +6,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report_md {
 namespace {
@@ -110,7 +111,7 @@ std::string kernels(const Run& run) {
                                       split_text(kernel),
                                       percent_text(sample ? sample->values[Metric::kSm] : std::nullopt),
                                       percent_text(sample ? sample->values[Metric::kDram] : std::nullopt),
-                                      sample && sample->bound_by ? markdown_text(*sample->bound_by) : kNoValue};
+                                      sample && sample->bound_by ? std::string(key_of(*sample->bound_by)) : kNoValue};
     if (stalls) cells.push_back(markdown_text(stalls_text(kernel)));
     table.add(std::move(cells));
   }

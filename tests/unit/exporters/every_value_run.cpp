@@ -43,7 +43,7 @@ Run every_value_run() {
       .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .devices = {DeviceBusy{.device = 203,
       .busy_ns = 204}}, .tokens_per_window = 205.5, .tokens_per_s = 206.5, .first_window_ns = 207, .rest_median_ns = 208.5,
       .first_in_iteration_ns = 209.5, .later_in_iteration_ns = 210.5, .longest_window_start_ns = 211, .longest_window_end_ns = 212,
-      .counters = StageCounters{.measured_by = "CUPTI", .windows = 213, .duration_ns = 214.5, .values = by_metric(2100), .metrics = {{"metrics 215",
+      .counters = StageCounters{.measured_by = Meter::kCupti, .windows = 213, .duration_ns = 214.5, .values = by_metric(2100), .metrics = {{"metrics 215",
       216.5}}, .note = "note 217", .dram_use = {}}, .sampling = StageSampling{.samples = 218, .values = by_metric(2200), .metrics = {{"metrics 219",
       220.5}}, .dram_use = {}}}};
   run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
@@ -58,10 +58,10 @@ Run every_value_run() {
   run.kernels = std::vector<KernelEntry>{KernelEntry{.name = "name 262", .mangled_name = "mangled_name 263", .short_name =
       "short_name 264", .device = 265, .time = {.count = 266, .total_ns = 267, .mean_ns = 268.5, .median_ns = 269.5, .p99_ns = 270,
       .min_ns = 271, .max_ns = 272, .stddev_ns = 273.5}, .gpu_share = 0.274, .graph_calls = 275, .stages = {StageSplit{.stage =
-      "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = "ncu",
+      "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
       .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = "normalised_name", .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
-      .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = "latency", .metrics = {{"metrics 293",
+      .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency, .metrics = {{"metrics 293",
       294.5}}}}, .ncu_note = "ncu_note 295", .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
   run.kernels_note = "kernels_note 299";
   run.api = {ApiEntry{.name = "name 300", .time = {.count = 301, .total_ns = 302, .mean_ns = 303.5, .median_ns = 304.5, .p99_ns = 305,
@@ -82,11 +82,11 @@ Run every_value_run() {
       .bytes_per_s = 361.5, .notes = {"notes 362"}};
   run.efficiency = {StageEfficiency{.stage = "stage 363", .dtype = "dtype 364", .terms = {WorkTerm{.name = "name 365", .formula =
       "formula 366", .flops = 367.5, .bytes = 368.5}}, .flops = 369.5, .bytes = 370.5, .flops_per_s = 371.5, .mfu = 372.5, .mbu = 373.5,
-      .mfu_busy = 374.5, .mbu_busy = 375.5, .intensity = 376.5, .ideal_ns = 377.5, .limit = "compute", .assumptions = {"assumptions 378"},
+      .mfu_busy = 374.5, .mbu_busy = 375.5, .intensity = 376.5, .ideal_ns = 377.5, .limit = Bound::kCompute, .assumptions = {"assumptions 378"},
       .note = "note 379"}};
   run.roofline = Roofline{.points = {RooflinePoint{.kernel = "kernel 380", .stage = "stage 381", .ncu_id = 382, .flops = 383.5,
       .dram_bytes = 384.5, .duration_ns = 385, .flops_per_s = 386.5, .intensity = 387.5, .precision = "precision 388",
-      .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = "memory", .margin = 391.5}}, .notes = {"notes 392"}};
+      .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .margin = 391.5}}, .notes = {"notes 392"}};
   run.findings = {Finding{.rule = "rule 393", .scope = "kernel", .subject = "subject 394", .severity = Severity::kHigh,
       .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,
       .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}}, .suggestions = {"suggestions 402"},
@@ -94,7 +94,7 @@ Run every_value_run() {
   run.abstentions = {Abstention{.rule = "rule 406", .scope = "operator", .missing = {"missing 407"}, .why = "why 408", .command =
       "command 409"}};
   run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = "profiler 410", .stage = "stage 411", .bare_ns = {412.5, 413.5},
-      .profiled_ns = {414.5, 415.5}, .slowdown = 416.5, .low = 417.5, .high = 418.5, .verdict = "verdict 419", .summary = "summary 420",
+      .profiled_ns = {414.5, 415.5}, .slowdown = 416.5, .low = 417.5, .high = 418.5, .verdict = SlowdownVerdict::kOverTenPercent, .summary = "summary 420",
       .note = "note 421"}}, .order = "order 422", .notes = {"notes 423"}, .note = "note 424"};
   run.energy = Energy{.pass = "pass 425", .source = "source 426", .stages = {StageEnergy{.stage = "stage 427", .joules_per_window = 428.5,
       .joules_per_token = 429.5, .mean_power_w = 430.5, .samples = 431, .note = "note 432"}}, .devices = {ClockSummary{.device = 433,
@@ -102,7 +102,7 @@ Run every_value_run() {
       .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
       .note = "note 443"};
   run.timeline = Timeline{.start_ns = 444, .end_ns = 445, .what = "what 446", .names = {"first name", "second name", "third name"},
-      .lanes = {TimelineLane{.kind = "kind 447", .title = "title 448", .slices = {TimelineSlice{.start_ns = 449, .duration_ns = 450,
+      .lanes = {TimelineLane{.kind = LaneKind::kGpu, .title = "title 448", .slices = {TimelineSlice{.start_ns = 449, .duration_ns = 450,
       .name = 2, .merged = 451}}}}, .slices_left_out = 452};
   run.activity = {ActivityCurve{.device = 453, .metric = "metric 454", .title = "title 455", .start_ns = 456, .step_ns = 457,
       .values = {458.5, 459.5}}};

@@ -9,7 +9,7 @@ namespace nl::test {
 void add_counters(Run& run) {
   const auto counted = [](double duration_ns, double read_bytes, double write_bytes, double sm, double tensor) {
     StageCounters out;
-    out.measured_by = "CUPTI";
+    out.measured_by = Meter::kCupti;
     out.windows = 3;
     out.duration_ns = duration_ns;
     out.values[Metric::kDramRead] = read_bytes;
@@ -37,7 +37,7 @@ void add_counters(Run& run) {
   run.stages[1].counters = counted(33921000, 1.71e9, 6.2e7, 8.9, 4.1);
   run.stages[1].sampling = sampled(204, 8.7, 0.4, 1.1);
   run.stages[2].counters.emplace();
-  run.stages[2].counters->measured_by = "CUPTI";
+  run.stages[2].counters->measured_by = Meter::kCupti;
   run.stages[2].counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
   run.stages[2].sampling = sampled(203, 8.8, 0.4, 1.1);
   // 300 values over the iterations; the samples of one step were lost.

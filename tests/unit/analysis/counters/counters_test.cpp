@@ -52,7 +52,7 @@ TEST_CASE("counters of a stage are found under all its names") {
   apply_stage_counters(report_of({window(spelling.first, spelling.second, 0, {{kTime, 100}})}), run);
   REQUIRE(run.stages[1].counters);
   CHECK(run.stages[1].counters->windows == 1);
-  CHECK(run.stages[1].counters->measured_by == "CUPTI");
+  CHECK(run.stages[1].counters->measured_by == Meter::kCupti);
   CHECK(run.stages[1].counters->duration_ns == 100);
   REQUIRE(run.stages[0].counters);  // not measured, and it says why
   CHECK(run.stages[0].counters->windows == 0);
@@ -225,21 +225,21 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
   launch.kernel_name = "k";
   launch.metrics = {{kTime, 1000}, {kRead, 3'000'000}, {kWritten, 600'000}, {kThroughput, 20},
                     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}};
-  const auto by = GENERATE("ncu", "CUPTI");
+  const auto by = GENERATE(Meter::kNcu, Meter::kCupti);
   CHECK(match_ncu(report, builder.trace, run, by).matched == 1);
   fill_dram_use(run);
   const NcuSample& sample = run.kernels->at(0).ncu.at(0);
   CHECK(sample.measured_by == by);
-  if (sample.measured_by == "CUPTI") {
+  if (sample.measured_by == Meter::kCupti) {
     CHECK(*sample.values[Metric::kDram] == Approx(90));  // rounding: 3.6 MB of 4 MB
-    CHECK(sample.bound_by == "memory");     // not what the replays saw, 30 %
+    CHECK(sample.bound_by == Bound::kMemory);     // not what the replays saw, 30 %
     run.peaks.emplace().bytes_per_s = 8e12;
     fill_dram_use(run);
     CHECK(*sample.values[Metric::kDram] == Approx(45));  // rounding, as above
-    CHECK(sample.bound_by == "latency");
+    CHECK(sample.bound_by == Bound::kLatency);
   } else {
     CHECK_FALSE(sample.values[Metric::kDram]);
-    CHECK(sample.bound_by == "latency");
+    CHECK(sample.bound_by == Bound::kLatency);
   }
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("a sample of ncu and one of ours with the same number are two") {
   NcuReport report;
   report.launches.emplace_back().kernel_name = "k";
   match_ncu(report, builder.trace, run);
-  match_ncu(report, builder.trace, run, "CUPTI");
+  match_ncu(report, builder.trace, run, Meter::kCupti);
   REQUIRE(run.kernels->at(0).ncu.size() == 2);
-  CHECK(run.kernels->at(0).ncu[0].measured_by == "ncu");
+  CHECK(run.kernels->at(0).ncu[0].measured_by == Meter::kNcu);
 }

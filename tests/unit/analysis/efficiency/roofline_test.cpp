@@ -52,7 +52,7 @@ TEST_CASE("a point has its rate, its intensity and its roof") {
   CHECK(point.precision == "tensor bf16");
   CHECK(*point.roof_flops_per_s == 1e15);       // the slope is at 2.51e15 there
   CHECK(*point.roof_share == Approx(0.502));
-  CHECK(point.bound_by == "compute");
+  CHECK(point.bound_by == nl::Bound::kCompute);
   CHECK(point.margin == 20);
   CHECK(run.roofline.notes.empty());
 }
@@ -135,7 +135,7 @@ TEST_CASE("a real ncu report: what was counted gets a point, what was not is exp
     if (point.kernel.find("sgemm") == std::string::npos) continue;
     found = true;
     CHECK(point.flops == Approx(2 * 32768 + 4096).epsilon(1e-5));  // six digits of the counts per cycle
-    CHECK(point.bound_by == "latency");
+    CHECK(point.bound_by == nl::Bound::kLatency);
     CHECK(*point.roof_share < 0.01);
   }
   CHECK(found);

@@ -43,7 +43,7 @@ TEST_CASE("kernels.md says who measured the launches") {
   CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu profiled\n") != std::string::npos);
   auto& samples = run.kernels->at(0).ncu;
   samples.push_back(samples[0]);
-  samples[1].measured_by = "CUPTI";
+  samples[1].measured_by = nl::Meter::kCupti;
   CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches that ncu and CUPTI measured\n") != std::string::npos);
   samples.erase(samples.begin());
   const std::string text = nl::exporters::kernels_markdown(run);

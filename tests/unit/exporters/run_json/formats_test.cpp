@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "exporters/run_json/parts.h"
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
@@ -46,4 +47,22 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   check_same_parts(ours, json::parse(nl::exporters::run_to_json(nl::test::rich_run())));
   const auto full = json::parse(nl::exporters::run_to_json(old_run("full-2.1.0")));
   check_same_parts(full, json::parse(nl::exporters::run_to_json(nl::test::full_run())));
+}
+
+TEST_CASE("a remark has its code and its sentence; a note of format 2 is read as one without a code of its own") {
+  using nl::exporters::JsonReader, nl::exporters::JsonWriter;
+  const std::vector<nl::Remark> remarks = {{nl::Code::kToolNotFound, {"ncu"}, "logs/ncu.log"}};
+  JsonWriter writer;
+  writer.put(remarks);
+  const json document = json::parse(std::move(writer).take());
+  CHECK(document[0]["code"] == "tool-not-found");
+  CHECK(document[0]["text"] == "ncu was not found.");
+  std::vector<nl::Remark> again, old;
+  JsonReader(document, false).get(again);
+  CHECK(again == remarks);
+  const json notes = {"the trace was cut"};
+  JsonReader(notes, true).get(old);
+  CHECK(old == std::vector<nl::Remark>{{nl::Code::kNote, {"the trace was cut"}, {}}});
+  CHECK(nl::text_of(old.at(0)) == "the trace was cut");
+  CHECK_THROWS_AS(JsonReader(notes, false).get(old), nl::Error);
 }

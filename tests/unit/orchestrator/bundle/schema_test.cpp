@@ -128,7 +128,7 @@ TEST_CASE("unknown, missing and wrong properties are refused with their place") 
     CHECK(has(fault_of(document), "/kernels/0/ncu/0/grid"));
   }
   SECTION("another major version") {
-    document["schema_version"] = "3.0.0";
+    document["schema_version"] = "4.0.0";
     CHECK(has(fault_of(document), "/schema_version"));
   }
 }
@@ -137,11 +137,11 @@ TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
   json document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   document.erase("clock");
   CHECK(has(fault_of(document), "clock"));
-  for (const char* version : {"2.0.0", "2.0.9", "1.0.0"}) {
+  for (const char* version : {"2.1.0", "2.0.0", "2.0.9", "1.0.0"}) {
     document["schema_version"] = version;
     CHECK(fault_of(document) == fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", version, nl::kRunSchemaVersion));
   }
-  for (const json& version : {json("2.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
+  for (const json& version : {json("3.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
     document["schema_version"] = version;
     CHECK(has(fault_of(document), "not a valid run.json: at /"));
   }

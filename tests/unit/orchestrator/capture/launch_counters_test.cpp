@@ -136,11 +136,11 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
   CHECK(scene.run.provenance.captured_by == "nsys+CUPTI counters");
   const auto& counters = scene.stage("prefill").counters;
   REQUIRE(counters);
-  CHECK(counters->measured_by == "CUPTI");
+  CHECK(counters->measured_by == nl::Meter::kCupti);
   CHECK(counters->values[nl::Metric::kDramRead] == 3'000'000);
   REQUIRE(scene.kernel("_Zk").ncu.size() == 1);
   const NcuSample& sample = scene.kernel("_Zk").ncu[0];
-  CHECK(sample.measured_by == "CUPTI");
+  CHECK(sample.measured_by == nl::Meter::kCupti);
   CHECK(sample.ncu_duration_ns == 905);
   CHECK(sample.durations_agree == true);
   CHECK(sample.values[nl::Metric::kDramBytes] == 2'500'000);

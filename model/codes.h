@@ -30,6 +30,9 @@ enum class SourceFormat : std::uint8_t {
 // What a kernel or a stage runs into first.
 enum class Bound : std::uint8_t { kCompute, kMemory, kLatency };
 
+// What a lane of the timeline shows.
+enum class LaneKind : std::uint8_t { kRanges, kApi, kGpu };
+
 enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
 
 // Everything that may have to be said of a run besides its numbers: trouble, what is missing and why, what was adjusted.
@@ -46,6 +49,9 @@ enum class Code : std::uint16_t {
   kCountersBusy,          // another profiler holds them
   kCountersOff,           // by the configuration
   kToolNotFound,          // ncu, nsys …
+
+  // Of a file of an earlier format: the sentence is details[0]
+  kNote,
 
   kCount_,
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 
 // How far from the hardware's limits. FLOPs count a multiply-add as two; peaks are dense.
@@ -49,7 +50,7 @@ struct StageEfficiency {
   std::optional<double> mbu_busy;
   std::optional<double> intensity;       // FLOPs a byte
   std::optional<double> ideal_ns;        // the longer of flops ÷ peak and bytes ÷ bandwidth, one window
-  std::optional<std::string> limit;      // "compute" or "memory": which of the two
+  std::optional<Bound> limit;            // which of the two: compute or memory
   std::vector<std::string> assumptions;  // "causal attention counted exactly", "weights read once" …
   std::string note;                      // why there is no number, and what would give one
 };
@@ -66,7 +67,7 @@ struct RooflinePoint {                   // one launch that ncu measured
   std::string precision;                 // "tensor bf16", "f32", the one with the most FLOPs
   std::optional<double> roof_flops_per_s;  // at this intensity and precision
   std::optional<double> roof_share;      // 0..1
-  std::optional<std::string> bound_by;   // "compute", "memory", "latency"
+  std::optional<Bound> bound_by;
   std::optional<double> margin;          // percentage points that decide it; small: a close call
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 
 // What the capturing itself cost.
@@ -18,7 +19,7 @@ struct StageSlowdown {
   std::vector<double> profiled_ns;       // of each profiled pass
   std::optional<double> slowdown;        // 0.07: 7 % slower
   std::optional<double> low, high;       // 95 % interval of it
-  std::string verdict;                   // "under 10 %", "over 10 %", "undecidable"
+  std::optional<SlowdownVerdict> verdict;
   std::string summary;                   // in one sentence, for the reports
   std::string note;                      // the reason where there is no number
 };

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/efficiency.h"
 #include "model/finding.h"
+#include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
 #include "model/stage.h"
@@ -19,7 +21,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "2.1.0";
+inline constexpr const char* kRunSchemaVersion = "3.0.0";
 
 enum class RunStatus {
   kComplete,     // everything that was planned was captured
@@ -37,7 +39,7 @@ struct StageSplit {
 // One launch that ncu profiled, with the proof that it is the kernel nsys timed.
 struct NcuSample {
   std::uint64_t ncu_id = 0;
-  std::string measured_by;               // "ncu", or "CUPTI" (ours, without ncu)
+  Meter measured_by = Meter::kNone;
   std::string ncu_kernel_name;
   std::string matched_by;                // "mangled_name", "name" or "normalised_name"
   Dim3 grid, block;
@@ -47,9 +49,8 @@ struct NcuSample {
   std::uint64_t nsys_calls = 0;
   std::optional<Ns> ncu_duration_ns;
   std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
-  std::optional<double> sm_pct, dram_pct, occupancy_pct, tensor_pct, l2_pct;
-  std::optional<double> dram_bytes;
-  std::optional<std::string> bound_by;   // "compute", "memory", "latency"
+  MetricValues values;                   // MetricPlace::kLaunch
+  std::optional<Bound> bound_by;
   std::map<std::string, double> metrics; // every other number that was asked for, base units
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
+#include "model/metrics.h"
 #include "model/time.h"
 
 // What the GPU's counters say of the stages and kernels of a run.
@@ -21,14 +23,10 @@ struct DramUse {
 
 // In Run: the counters of a stage, for one window on average. Warm-up windows are left out where the trace says which.
 struct StageCounters {
-  std::string measured_by;               // "CUPTI"
+  Meter measured_by = Meter::kNone;
   std::uint64_t windows = 0;             // that were measured
   std::optional<double> duration_ns;     // of a window on the GPU, idle time included
-  std::optional<double> dram_read_bytes, dram_write_bytes, l2_bytes;
-  std::optional<double> dram_pct;        // of the device's peak, from the bytes and the duration
-  std::optional<double> sm_active_pct;   // cycles with a warp on the SMs ÷ cycles
-  std::optional<double> tensor_pct;      // tensor pipe cycles ÷ SM active cycles
-  std::optional<double> occupancy_pct;   // warps ÷ the most, while active
+  MetricValues values;                   // MetricPlace::kStage
   std::map<std::string, double> metrics; // all of them
   std::string note;                      // why there are none, or what to bear in mind
   std::vector<DramUse> dram_use;
@@ -37,8 +35,7 @@ struct StageCounters {
 // In Run: what samples showed during the windows of a stage, on average over them.
 struct StageSampling {
   std::uint64_t samples = 0;
-  std::optional<double> sm_active_pct, tensor_pct, dram_pct, occupancy_pct;
-  std::optional<double> dram_read_bytes_per_s, dram_write_bytes_per_s;  // of all GPUs that the stage used, together
+  MetricValues values;                   // MetricPlace::kSampled
   std::map<std::string, double> metrics;
   std::vector<DramUse> dram_use;
 };

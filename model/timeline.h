@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 
 // A picture of one iteration, small enough for run.json: what a reader looks at first.
@@ -17,7 +18,7 @@ struct TimelineSlice {
 };
 
 struct TimelineLane {
-  std::string kind;                      // "ranges", "api", "gpu"
+  LaneKind kind = LaneKind::kRanges;
   std::string title;                     // "thread 973", "GPU 0 stream 7"
   std::vector<TimelineSlice> slices;     // by start, none overlapping another of its lane
 };

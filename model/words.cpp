@@ -31,6 +31,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kCountersOff, "counters-off", Severity::kInfo, ErrorKind::kCapture, "Counters are switched off ({0}).", ""},
     {Code::kToolNotFound, "tool-not-found", Severity::kHigh, ErrorKind::kTool, "{0} was not found.",
      "`nl-stage doctor` lists where it looked."},
+
+    {Code::kNote, "note", Severity::kInfo, ErrorKind::kCapture, "{0}", ""},
 }};
 
 constexpr bool in_order() {
@@ -81,6 +83,10 @@ template <>
 struct Keys<SlowdownVerdict> {
   static constexpr std::string_view list[] = {"undecidable", "under 10 %", "over 10 %"};
 };
+template <>
+struct Keys<LaneKind> {
+  static constexpr std::string_view list[] = {"ranges", "api", "gpu"};
+};
 
 template <class Enum>
 std::string_view key_in(Enum value) {
@@ -100,6 +106,7 @@ std::optional<Code> code_of(std::string_view key) {
 std::string text_of(const Remark& remark) { return filled(words_of(remark.code).text, remark.details); }
 std::string fix_of(const Remark& remark) { return filled(words_of(remark.code).fix, remark.details); }
 
+std::string_view key_of(Code code) { return words_of(code).key; }
 std::string_view key_of(PassKind pass) { return key_in(pass); }
 std::string_view key_of(PassOutcome outcome) { return key_in(outcome); }
 std::string_view key_of(Tracer tracer) { return key_in(tracer); }
@@ -107,6 +114,7 @@ std::string_view key_of(Meter meter) { return key_in(meter); }
 std::string_view key_of(SourceFormat format) { return key_in(format); }
 std::string_view key_of(Bound bound) { return key_in(bound); }
 std::string_view key_of(SlowdownVerdict verdict) { return key_in(verdict); }
+std::string_view key_of(LaneKind kind) { return key_in(kind); }
 
 template <class Enum>
 std::optional<Enum> from_key(std::string_view key) {
@@ -115,6 +123,10 @@ std::optional<Enum> from_key(std::string_view key) {
     if (list[i] == key) return static_cast<Enum>(i);
   return std::nullopt;
 }
+template <>
+std::optional<Code> from_key(std::string_view key) {
+  return code_of(key);
+}
 template std::optional<PassKind> from_key(std::string_view);
 template std::optional<PassOutcome> from_key(std::string_view);
 template std::optional<Tracer> from_key(std::string_view);
@@ -122,5 +134,28 @@ template std::optional<Meter> from_key(std::string_view);
 template std::optional<SourceFormat> from_key(std::string_view);
 template std::optional<Bound> from_key(std::string_view);
 template std::optional<SlowdownVerdict> from_key(std::string_view);
+template std::optional<LaneKind> from_key(std::string_view);
+
+template <class Enum>
+std::span<const std::string_view> keys_of() {
+  return Keys<Enum>::list;
+}
+template <>
+std::span<const std::string_view> keys_of<Code>() {
+  static const auto keys = [] {
+    std::array<std::string_view, kCodeCount> all;
+    for (std::size_t i = 0; i < kCodeCount; ++i) all[i] = kWords[i].key;
+    return all;
+  }();
+  return keys;
+}
+template std::span<const std::string_view> keys_of<PassKind>();
+template std::span<const std::string_view> keys_of<PassOutcome>();
+template std::span<const std::string_view> keys_of<Tracer>();
+template std::span<const std::string_view> keys_of<Meter>();
+template std::span<const std::string_view> keys_of<SourceFormat>();
+template std::span<const std::string_view> keys_of<Bound>();
+template std::span<const std::string_view> keys_of<SlowdownVerdict>();
+template std::span<const std::string_view> keys_of<LaneKind>();
 
 }  // namespace nl

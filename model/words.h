@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,7 @@ std::string text_of(const Remark& remark);
 std::string fix_of(const Remark& remark);
 
 // Keys of the small enumerations: "nsys-export", "ok", "nsys".
+std::string_view key_of(Code code);
 std::string_view key_of(PassKind pass);
 std::string_view key_of(PassOutcome outcome);
 std::string_view key_of(Tracer tracer);
@@ -35,6 +37,11 @@ std::string_view key_of(Meter meter);
 std::string_view key_of(SourceFormat format);
 std::string_view key_of(Bound bound);
 std::string_view key_of(SlowdownVerdict verdict);
+std::string_view key_of(LaneKind kind);
+
+// All of them, in the order of the enumeration.
+template <class Enum>
+std::span<const std::string_view> keys_of();
 
 // The way back, for readers: nothing where no value has this key.
 template <class Enum>

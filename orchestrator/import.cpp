@@ -143,7 +143,7 @@ class Import {
     if (request_.counters.empty()) return;
     const CounterReport report = parsers::read_collector_counters(request_.counters);
     analysis::apply_stage_counters(report, run_);
-    if (!report.kernels.launches.empty()) judge_match(analysis::match_ncu(report.kernels, trace, run_, "CUPTI"), "CUPTI");
+    if (!report.kernels.launches.empty()) judge_match(analysis::match_ncu(report.kernels, trace, run_, Meter::kCupti), "CUPTI");
     if (!report.windows.empty() || !report.kernels.launches.empty()) return;
     const std::string trouble = counter_trouble(report.notes);
     verdict_.add(ErrorKind::kCapture, "the counter files hold no counters",

@@ -41,12 +41,12 @@ std::string change_words(const StageSlowdown& row) {
 
 void judge(StageSlowdown& row) {
   if (!row.low || !row.high) {
-    row.verdict = "undecidable";
+    row.verdict = SlowdownVerdict::kUndecidable;
     row.summary = change_words(row) + "; too few passes for a range";
     return;
   }
   const bool over = *row.low > kSlowdownLimit, under = *row.high < kSlowdownLimit;
-  row.verdict = over ? "over 10 %" : under ? "under 10 %" : "undecidable";
+  row.verdict = over ? SlowdownVerdict::kOverTenPercent : under ? SlowdownVerdict::kUnderTenPercent : SlowdownVerdict::kUndecidable;
   if (!over && !under && *row.high - *row.low > kWidestRange) {
     row.summary = fmt::format("{} under {}: the passes vary too much to measure a slowdown", row.stage, profiler_words(row.profiler));
     return;
@@ -71,7 +71,7 @@ void compare(StageSlowdown& row, bool single_will_do) {
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
     row.note = "it takes no time in at least one pass";
   if (!row.note.empty()) {
-    row.verdict = "undecidable";
+    row.verdict = SlowdownVerdict::kUndecidable;
     row.summary = fmt::format("{} under {}: not compared, {}", row.stage, profiler_words(row.profiler), row.note);
     return;
   }
@@ -179,7 +179,7 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
       if (timed) result.stages.push_back(compare_stage(passes, profiler, stage));
   }
   for (const StageSlowdown& row : result.stages)
-    if (row.verdict == "over 10 %" && row.stage != kWholeRun) result.notes.push_back(row.summary);
+    if (row.verdict == SlowdownVerdict::kOverTenPercent && row.stage != kWholeRun) result.notes.push_back(row.summary);
   return result;
 }
 

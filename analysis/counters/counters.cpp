@@ -94,17 +94,9 @@ std::vector<DramUse> dram_use(const Windows& windows) {
   return uses;
 }
 
-std::optional<double> sm_active_pct(const StageCounters& counters) {
-  if (const auto pct = first_metric(counters.metrics, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"})) return pct;
-  const auto active = first_metric(counters.metrics, {kActiveCycles});
-  const auto elapsed = first_metric(counters.metrics, {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"});
-  if (!active || !elapsed || *elapsed <= 0) return std::nullopt;
-  return 100 * *active / *elapsed;
-}
-
 StageCounters combine(const Windows& windows) {
   StageCounters counters;
-  counters.measured_by = "CUPTI";
+  counters.measured_by = Meter::kCupti;
   counters.windows = static_cast<std::uint64_t>(distinct_windows(windows));
   std::set<std::string> names;
   for (const WindowCounters* window : windows)
@@ -112,13 +104,8 @@ StageCounters combine(const Windows& windows) {
   for (const std::string& metric : names)
     if (const auto value = adds_up(metric) ? sum_of(windows, metric) : mean_of(windows, metric)) counters.metrics[metric] = *value;
   counters.duration_ns = first_metric(counters.metrics, {kDuration});
-  counters.dram_read_bytes = first_metric(counters.metrics, {"dram__bytes_read.sum"});
-  counters.dram_write_bytes = first_metric(counters.metrics, {"dram__bytes_write.sum"});
-  counters.l2_bytes = first_metric(counters.metrics, {"lts__t_bytes.sum"});
+  counters.values = metric_values(MetricPlace::kStage, counters.metrics);
   counters.dram_use = dram_use(windows);
-  counters.sm_active_pct = sm_active_pct(counters);
-  counters.tensor_pct = tensor_pct_of(counters.metrics);
-  counters.occupancy_pct = first_metric(counters.metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active"});
   return counters;
 }
 
@@ -152,7 +139,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
       by_stage.erase(found);
     } else {
       stage.counters.emplace();
-      stage.counters->measured_by = "CUPTI";
+      stage.counters->measured_by = Meter::kCupti;
       stage.counters->note = "not measured alone: its ranges are inside another stage and count there";
     }
   }

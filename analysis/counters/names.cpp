@@ -1,6 +1,17 @@
 #include "analysis/counters/names.h"
 
 namespace nl::analysis {
+namespace {
+
+// One pass has no room for the percentage beside the cycles.
+std::optional<double> sm_active_by_cycles(const Metrics& metrics) {
+  const auto active = first_metric(metrics, {"sm__cycles_active.avg"});
+  const auto elapsed = first_metric(metrics, {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"});
+  if (!active || !elapsed || *elapsed <= 0) return std::nullopt;
+  return 100 * *active / *elapsed;
+}
+
+}  // namespace
 
 std::optional<double> first_metric(const Metrics& metrics, std::initializer_list<const char*> names) {
   for (const char* name : names)
@@ -17,14 +28,16 @@ std::optional<double> dram_bytes_of(const Metrics& metrics) {
   return first_metric(metrics, {"dram__bytes.sum"});
 }
 
-std::optional<double> dram_pct_of(const Metrics& metrics) {
-  return first_metric(metrics, {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"});
-}
-
-std::optional<double> tensor_pct_of(const Metrics& metrics) {
-  return first_metric(metrics, {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-                                "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-                                "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
+MetricValues metric_values(MetricPlace place, const Metrics& metrics) {
+  MetricValues values;
+  for (const MetricInfo& info : metrics_of(place))
+    for (const char* counter : info.counters) {
+      const auto found = counter == nullptr ? metrics.end() : metrics.find(counter);
+      if (!values[info.metric] && found != metrics.end()) values[info.metric] = found->second;
+    }
+  if (place == MetricPlace::kLaunch) values[Metric::kDramBytes] = dram_bytes_of(metrics);
+  if (place == MetricPlace::kStage && !values[Metric::kSmActive]) values[Metric::kSmActive] = sm_active_by_cycles(metrics);
+  return values;
 }
 
 }  // namespace nl::analysis

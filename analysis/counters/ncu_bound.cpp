@@ -24,19 +24,19 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
 
 std::optional<double> memory_throughput(const NcuSample& sample) {
   const auto replayed = memory_throughput(sample.metrics);
-  if (sample.measured_by != "CUPTI" || !sample.dram_pct) return replayed;
-  return std::max(replayed.value_or(0), *sample.dram_pct);
+  if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDram]) return replayed;
+  return std::max(replayed.value_or(0), *sample.values[Metric::kDram]);
 }
 
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
   if (!sm_pct || !memory_pct) return {};
   const double busier = std::max(*sm_pct, *memory_pct), other = std::min(*sm_pct, *memory_pct);
-  if (busier < kBusyPct) return {"latency", kBusyPct - busier};
+  if (busier < kBusyPct) return {Bound::kLatency, kBusyPct - busier};
   if (busier < other + kClearPoints) return {};
-  return {busier == *memory_pct ? "memory" : "compute", std::min(busier - kBusyPct, busier - other - kClearPoints)};
+  return {busier == *memory_pct ? Bound::kMemory : Bound::kCompute, std::min(busier - kBusyPct, busier - other - kClearPoints)};
 }
 
-std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
+std::optional<Bound> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct) {
   return classify_bound(sm_pct, memory_pct).by;
 }
 

@@ -15,13 +15,13 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
 std::optional<double> memory_throughput(const NcuSample& sample);
 
 struct NcuBound {
-  std::optional<std::string> by;  // "compute", "memory", "latency"
+  std::optional<Bound> by;
   std::optional<double> margin;   // points by which it would have to change to be called otherwise
 };
 
-// "compute" or "memory" where that side is busy (60 % of its peak or more) and clearly busier than the
-// other (5 points), "latency" where neither is; nothing where both are, or where a side was not measured.
+// Compute or memory where that side is busy (60 % of its peak or more) and clearly busier than the
+// other (5 points), latency where neither is; nothing where both are, or where a side was not measured.
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct);
-std::optional<std::string> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct);
+std::optional<Bound> bound_by(std::optional<double> sm_pct, std::optional<double> memory_pct);
 
 }  // namespace nl::analysis

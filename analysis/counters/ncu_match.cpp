@@ -58,13 +58,8 @@ void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
   const auto& metrics = launch.metrics;
   if (const auto ns = first_metric(metrics, {"gpu__time_duration.sum", "gpu__time_duration.max", "gpu__time_duration.avg"}))
     sample.ncu_duration_ns = std::llround(*ns);
-  sample.sm_pct = first_metric(metrics, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"});
-  sample.dram_pct = dram_pct_of(metrics);
-  sample.occupancy_pct = first_metric(metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active"});
-  sample.tensor_pct = tensor_pct_of(metrics);
-  sample.l2_pct = first_metric(metrics, {"lts__throughput.avg.pct_of_peak_sustained_elapsed"});
-  sample.dram_bytes = dram_bytes_of(metrics);
-  sample.bound_by = bound_by(sample.sm_pct, memory_throughput(metrics));
+  sample.values = metric_values(MetricPlace::kLaunch, metrics);
+  sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(metrics));
   for (const auto& [name, value] : metrics)
     if (worth_keeping(name, metrics)) sample.metrics.emplace(name, value);
 }
@@ -188,12 +183,7 @@ void fill_gaps(NcuSample& into, const NcuSample& from) {
   };
   fill(into.ncu_duration_ns, from.ncu_duration_ns);
   fill(into.durations_agree, from.durations_agree);
-  fill(into.sm_pct, from.sm_pct);
-  fill(into.dram_pct, from.dram_pct);
-  fill(into.occupancy_pct, from.occupancy_pct);
-  fill(into.tensor_pct, from.tensor_pct);
-  fill(into.l2_pct, from.l2_pct);
-  fill(into.dram_bytes, from.dram_bytes);
+  for (const MetricInfo& info : metrics_of(MetricPlace::kLaunch)) fill(into.values[info.metric], from.values[info.metric]);
   fill(into.bound_by, from.bound_by);
   into.metrics.insert(from.metrics.begin(), from.metrics.end());
 }
@@ -244,7 +234,7 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
 
 }  // namespace
 
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by) {
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by) {
   NcuMatch result;
   for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
   const LaunchedShapes shapes(trace);

@@ -17,7 +17,7 @@ struct NcuMatch {
 
 // Joins ncu's launches to the run's kernels by name, grid and block, and stores them with their proof.
 // `ncu` with mangled names joins on mangled_name; else on the name, else on the normalised name.
-// `measured_by`: "ncu", or "CUPTI" for our own counters, whose DRAM % is derived from the bytes and the duration.
-NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by = "ncu");
+// Of our own counters (CUPTI) DRAM % is derived from the bytes and the duration.
+NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by = Meter::kNcu);
 
 }  // namespace nl::analysis

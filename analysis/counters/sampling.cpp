@@ -131,17 +131,6 @@ bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   return !known || busy(device);
 }
 
-void name_figures(StageSampling& sampling) {
-  const Metrics& metrics = sampling.metrics;
-  sampling.sm_active_pct = first_metric(metrics, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"});
-  sampling.tensor_pct = tensor_pct_of(metrics);
-  sampling.occupancy_pct = first_metric(metrics, {"sm__warps_active.avg.pct_of_peak_sustained_active",
-                                                  "sm__warps_active.avg.pct_of_peak_sustained_elapsed"});
-  sampling.dram_read_bytes_per_s = first_metric(metrics, {kDramRead});
-  sampling.dram_write_bytes_per_s = first_metric(metrics, {kDramWritten});
-  sampling.dram_pct = dram_pct_of(metrics);
-}
-
 struct CurveKind {
   const char* metric;  // as a mean over time: see SampledMetric
   const char* title;
@@ -228,7 +217,7 @@ void fill_sampling(const Trace& trace, const StageTable& table, const std::vecto
     for (const MetricSeries& series : trace.metric_series)
       if (used_by(stage, series.device, trace)) samples.add(series);
     stage.sampling = samples.result();
-    if (stage.sampling) name_figures(*stage.sampling);
+    if (stage.sampling) stage.sampling->values = metric_values(MetricPlace::kSampled, stage.sampling->metrics);
   }
   for (const MetricSeries& series : trace.metric_series) add_curves(series, *extent, run);
 }

@@ -44,11 +44,11 @@ std::optional<double> dram_pct(const Run& run, const std::vector<DramUse>& uses)
 
 // From what was measured in place; see memory_throughput.
 void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
-  if (sample.measured_by != "CUPTI" || !sample.dram_bytes || !sample.ncu_duration_ns) return;
-  const auto pct = dram_pct(run, {{device, *sample.dram_bytes, static_cast<double>(*sample.ncu_duration_ns)}});
+  if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDramBytes] || !sample.ncu_duration_ns) return;
+  const auto pct = dram_pct(run, {{device, *sample.values[Metric::kDramBytes], static_cast<double>(*sample.ncu_duration_ns)}});
   if (!pct) return;
-  sample.dram_pct = pct;
-  sample.bound_by = bound_by(sample.sm_pct, memory_throughput(sample));
+  sample.values[Metric::kDram] = pct;
+  sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(sample));
 }
 
 }  // namespace
@@ -56,10 +56,10 @@ void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
 void fill_dram_use(Run& run) {
   for (StageEntry& stage : run.stages) {
     // A stage of a run.json that was read has its percentage, and no more what it was made of.
-    if (auto& counters = stage.counters; counters && !counters->dram_use.empty()) counters->dram_pct = dram_pct(run, counters->dram_use);
+    if (auto& counters = stage.counters; counters && !counters->dram_use.empty()) counters->values[Metric::kDram] = dram_pct(run, counters->dram_use);
     // What the GPU itself says of its DRAM goes before.
-    if (auto& sampling = stage.sampling; sampling && !sampling->dram_use.empty() && !dram_pct_of(sampling->metrics))
-      sampling->dram_pct = dram_pct(run, sampling->dram_use);
+    if (auto& sampling = stage.sampling; sampling && !sampling->dram_use.empty() && !metric_values(MetricPlace::kSampled, sampling->metrics)[Metric::kDram])
+      sampling->values[Metric::kDram] = dram_pct(run, sampling->dram_use);
   }
   if (!run.kernels) return;
   for (KernelEntry& kernel : *run.kernels)

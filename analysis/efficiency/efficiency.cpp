@@ -193,7 +193,7 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
     const double compute_ns = *out.flops / *rates.flops_per_s * 1e9;
     const double memory_ns = *out.bytes / *rates.bytes_per_s * 1e9;
     out.ideal_ns = std::max(compute_ns, memory_ns);
-    out.limit = compute_ns >= memory_ns ? "compute" : "memory";
+    out.limit = compute_ns >= memory_ns ? Bound::kCompute : Bound::kMemory;
   }
   std::vector<std::string> notes;
   check_possible(out, notes);

@@ -34,7 +34,7 @@ class LeftOut {
 };
 
 std::optional<double> dram_bytes(const NcuSample& sample) {
-  if (sample.dram_bytes) return sample.dram_bytes;
+  if (sample.values[Metric::kDramBytes]) return sample.values[Metric::kDramBytes];
   const auto rate = sample.metrics.find("dram__bytes.sum.per_second");
   if (rate == sample.metrics.end() || !sample.ncu_duration_ns) return std::nullopt;
   return rate->second * static_cast<double>(*sample.ncu_duration_ns) * 1e-9;
@@ -46,9 +46,9 @@ const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std:
       fmt::format("its FLOPs were not measured (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
   static const std::string kUnknownTensor =
       fmt::format("its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
-  if (!flops.tensor_counted && sample.tensor_pct && *sample.tensor_pct > 0) return kTensor.c_str();
+  if (!flops.tensor_counted && sample.values[Metric::kTensor] && *sample.values[Metric::kTensor] > 0) return kTensor.c_str();
   if (!flops.vector_counted && !(flops.tensor_counted && flops.total() > 0)) return kVector.c_str();
-  if (!flops.tensor_counted && !sample.tensor_pct) return kUnknownTensor.c_str();
+  if (!flops.tensor_counted && !sample.values[Metric::kTensor]) return kUnknownTensor.c_str();
   if (flops.total() <= 0) return "it has no floating-point work";
   if (!sample.ncu_duration_ns || *sample.ncu_duration_ns <= 0) return "its duration was not measured (gpu__time_duration.sum)";
   if (!bytes) return "its DRAM traffic was not measured (dram__bytes_read.sum, dram__bytes_write.sum)";
@@ -98,7 +98,7 @@ RooflinePoint point_of(const KernelEntry& kernel, const NcuSample& sample, const
   point.flops_per_s = point.flops / (static_cast<double>(point.duration_ns) * 1e-9);
   point.intensity = point.flops / bytes;
   point.precision = flops.main_precision();
-  const NcuBound bound = classify_bound(sample.sm_pct, memory_throughput(sample));
+  const NcuBound bound = classify_bound(sample.values[Metric::kSm], memory_throughput(sample));
   point.bound_by = bound.by;
   point.margin = bound.margin;
   return point;

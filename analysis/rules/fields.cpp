@@ -22,7 +22,33 @@ std::vector<Field> make(RuleScope scope) {
   return fields;
 }
 
+const MetricValues* values_of(MetricPlace place, const Subject& s) {
+  switch (place) {
+    case MetricPlace::kLaunch: return s.ncu() ? &s.ncu()->values : nullptr;
+    case MetricPlace::kStage: return s.stage().counters ? &s.stage().counters->values : nullptr;
+    case MetricPlace::kSampled: return s.stage().sampling ? &s.stage().sampling->values : nullptr;
+  }
+  return nullptr;
+}
+
+Value metric_value(const MetricInfo& info, const Subject& s) {
+  const MetricValues* values = values_of(info.place, s);
+  if (values == nullptr || !(*values)[info.metric]) return Value::not_captured();
+  const double value = *(*values)[info.metric];
+  return Value::of(info.unit == MetricUnit::kPercent ? value / 100 : value);
+}
+
 }  // namespace
+
+void add_metric_fields(MetricPlace place, std::vector<Field>& fields) {
+  const bool launch = place == MetricPlace::kLaunch, stage = place == MetricPlace::kStage;
+  const Capture capture = launch ? Capture::kNcu : stage ? Capture::kCounters : Capture::kSampling;
+  const Place where = launch ? Place::kNcu : stage ? Place::kCounters : Place::kSampling;
+  for (const MetricInfo& info : metrics_of(place))
+    if (!info.rule_field.empty())
+      fields.push_back({info.rule_field, Type::kNumber, info.unit == MetricUnit::kPercent ? Unit::kShare : Unit::kBytes, capture, where,
+                        info.help, [&info](const Subject& s) { return metric_value(info, s); }});
+}
 
 const std::vector<Field>& fields_of(RuleScope scope) {
   static const std::vector<Field> all[] = {make(RuleScope::kRun), make(RuleScope::kStage), make(RuleScope::kKernel),

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/rules/subject.h"
 #include "analysis/rules/value.h"
+#include "model/metrics.h"
 
 namespace nl::analysis::rules {
 
@@ -21,7 +23,7 @@ struct Field {
   Capture capture = Capture::kAlways;
   Place place = Place::kSelf;
   std::string_view help;
-  Value (*read)(const Subject&) = nullptr;
+  std::function<Value(const Subject&)> read;
 };
 
 // The fields of a scope, in the order of docs/rules.md.
@@ -33,6 +35,7 @@ const Field* find_field(RuleScope scope, std::string_view name);
 std::string_view unit_word(Unit unit);
 
 // One file each.
+void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one for each of model/metrics that rules may ask for
 void add_time_fields(std::vector<Field>& fields);  // of the run and of a stage alike
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);

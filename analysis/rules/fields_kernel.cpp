@@ -3,6 +3,7 @@
 
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/rules/fields.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -16,12 +17,6 @@ Value time(const Subject& s) {
   return summary.count > 0 ? Value::of(static_cast<double>(summary.*Member)) : Value::none();
 }
 
-template <auto Member>
-Value percent(const Subject& s) {
-  if (!s.ncu() || !(s.ncu()->*Member)) return Value::not_captured();
-  return Value::of(*(s.ncu()->*Member) / 100);
-}
-
 Value metric(const Subject& s, const char* name, double scale) {
   if (!s.ncu()) return Value::not_captured();
   const auto found = s.ncu()->metrics.find(name);
@@ -31,11 +26,6 @@ Value metric(const Subject& s, const char* name, double scale) {
 template <auto Member>
 Value point(const Subject& s) {
   return s.roof() ? Value::of(s.roof()->*Member) : Value::not_captured();
-}
-
-template <class T>
-Value words(const std::optional<T>& text) {
-  return text ? Value::of_text(*text) : Value::not_captured();
 }
 
 double in_stage(const Subject& s, bool (*matches)(std::string_view)) {
@@ -114,15 +104,9 @@ void add_counters(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, Capture::kNcu, Place::kNcu, help, read});
   };
-  add("sm_use", Unit::kShare, "the SMs' throughput, of its peak (run.json: sm_pct ÷ 100)", percent<&NcuSample::sm_pct>);
-  add("dram_use", Unit::kShare, "the memory's throughput, of its peak", percent<&NcuSample::dram_pct>);
-  add("l2_use", Unit::kShare, "the L2 cache's throughput, of its peak", percent<&NcuSample::l2_pct>);
-  add("tensor_use", Unit::kShare, "cycles in which the tensor pipe is active", percent<&NcuSample::tensor_pct>);
-  add("occupancy", Unit::kShare, "warps active, of the most an SM can hold", percent<&NcuSample::occupancy_pct>);
+  add_metric_fields(MetricPlace::kLaunch, fields);
   add("l2_hit_rate", Unit::kShare, "sectors found in the L2 cache",
       [](const Subject& s) { return metric(s, "lts__t_sector_hit_rate.pct", 0.01); });
-  add("dram_bytes", Unit::kBytes, "read from and written to memory by one execution",
-      [](const Subject& s) { return s.ncu() ? Value::of(s.ncu()->dram_bytes) : Value::not_captured(); });
   add("waves", Unit::kNumber, "how often the grid fills all SMs",
       [](const Subject& s) { return metric(s, "launch__waves_per_multiprocessor", 1); });
   add("registers", Unit::kCount, "a thread", [](const Subject& s) { return metric(s, "launch__registers_per_thread", 1); });
@@ -131,8 +115,8 @@ void add_counters(std::vector<Field>& fields) {
   add("ncu_calls", Unit::kCount, "executions with the grid and block that ncu measured",
       [](const Subject& s) { return s.ncu() ? Value::of(static_cast<double>(s.ncu()->nsys_calls)) : Value::not_captured(); });
   fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "compute, memory or latency; unclear where two are close", [](const Subject& s) {
-                      if (!s.ncu() || !s.ncu()->sm_pct) return Value::not_captured();
-                      return s.ncu()->bound_by ? Value::of_text(*s.ncu()->bound_by) : Value::of_text("unclear");
+                      if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
+                      return s.ncu()->bound_by ? Value::of_text(key_of(*s.ncu()->bound_by)) : Value::of_text("unclear");
                     }});
 }
 
@@ -147,7 +131,7 @@ void add_roofline(std::vector<Field>& fields) {
   add("roof_share", Unit::kShare, "`flops_per_s` ÷ the roofline at this intensity", point<&P::roof_share>);
   add("bound_margin", Unit::kNumber, "percentage points that decide what binds it", point<&P::margin>);
   fields.push_back({"roof_bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "compute, memory or latency, by the roofline",
-                    [](const Subject& s) { return s.roof() ? words(s.roof()->bound_by) : Value::not_captured(); }});
+                    [](const Subject& s) { return s.roof() && s.roof()->bound_by ? Value::of_text(key_of(*s.roof()->bound_by)) : Value::not_captured(); }});
   fields.push_back({"precision", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "the one with the most FLOPs: `tensor bf16`, `f32` …",
                     [](const Subject& s) { return s.roof() ? Value::of_text(s.roof()->precision) : Value::not_captured(); }});
 }

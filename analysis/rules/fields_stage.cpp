@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "analysis/rules/fields.h"
+#include "model/words.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis::rules {
@@ -75,7 +76,7 @@ Value ideal_share(const Subject& s) {
 }
 
 Value limit(const Subject& s) {
-  return s.work() && s.work()->limit ? Value::of_text(*s.work()->limit) : Value::not_captured();
+  return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured();
 }
 
 void add_windows(std::vector<Field>& fields) {
@@ -169,47 +170,6 @@ void add_cost(std::vector<Field>& fields) {
       [](const Subject& s) { return s.joules() ? Value::of(s.joules()->mean_power_w) : Value::not_captured(); });
 }
 
-template <auto Member>
-Value counted(const Subject& s, double scale) {
-  if (!s.stage().counters || !((*s.stage().counters).*Member)) return Value::not_captured();
-  return Value::of(*((*s.stage().counters).*Member) * scale);
-}
-
-template <auto Member>
-Value sampled(const Subject& s, double scale) {
-  if (!s.stage().sampling || !((*s.stage().sampling).*Member)) return Value::not_captured();
-  return Value::of(*((*s.stage().sampling).*Member) * scale);
-}
-
-void add_counters(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, Capture::kCounters, Place::kCounters, help, read});
-  };
-  using C = StageCounters;
-  add("counted_dram_use", Unit::kShare, "DRAM bytes of its windows, of what the memory could have moved (run.json: counters.dram_pct ÷ 100)",
-      [](const Subject& s) { return counted<&C::dram_pct>(s, 0.01); });
-  add("counted_sm_active", Unit::kShare, "cycles with a warp on the SMs", [](const Subject& s) { return counted<&C::sm_active_pct>(s, 0.01); });
-  add("counted_tensor_use", Unit::kShare, "cycles of the tensor pipe, of the SMs' active ones",
-      [](const Subject& s) { return counted<&C::tensor_pct>(s, 0.01); });
-  add("counted_occupancy", Unit::kShare, "warps, of the most, while the SMs are active",
-      [](const Subject& s) { return counted<&C::occupancy_pct>(s, 0.01); });
-  add("counted_dram_read", Unit::kBytes, "read from memory by one window", [](const Subject& s) { return counted<&C::dram_read_bytes>(s, 1); });
-  add("counted_dram_written", Unit::kBytes, "written to memory by one window",
-      [](const Subject& s) { return counted<&C::dram_write_bytes>(s, 1); });
-}
-
-void add_sampling(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, std::string_view help, Read read) {
-    fields.push_back({name, kN, Unit::kShare, Capture::kSampling, Place::kSampling, help, read});
-  };
-  using S = StageSampling;
-  add("sampled_dram_use", "the memory's throughput, of its peak, on average over its windows",
-      [](const Subject& s) { return sampled<&S::dram_pct>(s, 0.01); });
-  add("sampled_sm_active", "cycles with a warp on the SMs", [](const Subject& s) { return sampled<&S::sm_active_pct>(s, 0.01); });
-  add("sampled_tensor_use", "cycles of the tensor pipe", [](const Subject& s) { return sampled<&S::tensor_pct>(s, 0.01); });
-  add("sampled_occupancy", "warps on the SMs, of the most", [](const Subject& s) { return sampled<&S::occupancy_pct>(s, 0.01); });
-}
-
 }  // namespace
 
 void add_stage_fields(std::vector<Field>& fields) {
@@ -217,8 +177,8 @@ void add_stage_fields(std::vector<Field>& fields) {
   add_per_window(fields);
   add_efficiency(fields);
   add_cost(fields);
-  add_counters(fields);
-  add_sampling(fields);
+  add_metric_fields(MetricPlace::kStage, fields);
+  add_metric_fields(MetricPlace::kSampled, fields);
 }
 
 }  // namespace nl::analysis::rules

@@ -86,7 +86,7 @@ bool is_tracer(const std::string& profiler) { return profiler == "nsys" || profi
 
 void total_system(const Run& run, RunTotals& totals) {
   for (const StageSlowdown& stage : run.perturbation.stages)
-    if (is_tracer(stage.profiler) && stage.slowdown && stage.verdict != "undecidable")
+    if (is_tracer(stage.profiler) && stage.slowdown && stage.verdict != SlowdownVerdict::kUndecidable)
       totals.worst_slowdown = std::max(totals.worst_slowdown.value_or(*stage.slowdown), *stage.slowdown);
   for (std::size_t i = 0; i < run.energy.devices.size(); ++i) {
     const ClockSummary& device = run.energy.devices[i];

@@ -80,13 +80,13 @@ std::vector<std::vector<std::uint32_t>> ranges_in_view(const Trace& trace, const
 // "LLM@prefill" is prefill, "aten::mm, op_id = 276, sizes = …" is aten::mm, and cudaLaunchKernel_v7000 is
 // cudaLaunchKernel: how a tool spells it is not shown.
 std::string shown_name(const TimelineLane& lane, const std::string& name) {
-  if (lane.kind == "ranges") return nvtx::normalise_range({}, split_operator_name(name).name).name;
+  if (lane.kind == LaneKind::kRanges) return nvtx::normalise_range({}, split_operator_name(name).name).name;
   const std::size_t suffix = name.rfind("_v");
-  const bool version = lane.kind == "api" && suffix != std::string::npos && suffix + 2 < name.size() &&
+  const bool version = lane.kind == LaneKind::kApi && suffix != std::string::npos && suffix + 2 < name.size() &&
                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(suffix) + 2, name.end(),
                                    [](unsigned char c) { return std::isdigit(c) != 0; });
   if (version && name.size() - suffix > 4) return name.substr(0, suffix);  // "_v2" belongs to the name
-  return name.empty() ? (lane.kind == "gpu" ? "CUDA graph" : "unnamed") : name;
+  return name.empty() ? (lane.kind == LaneKind::kGpu ? "CUDA graph" : "unnamed") : name;
 }
 
 Timeline finish(const Trace& trace, const TimelineScene& scene, const Lanes& lanes) {

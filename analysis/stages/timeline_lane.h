@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/strings.h"
 #include "model/time.h"
 
@@ -26,13 +27,14 @@ class LaneDrawing {
     Ns longest_ns = 0;  // of those it stands for
   };
 
-  LaneDrawing(std::string kind, std::string title) : kind(std::move(kind)), title(std::move(title)) {}
+  LaneDrawing(LaneKind kind, std::string title) : kind(kind), title(std::move(title)) {}
 
   // At most about `most` slices, of `count` that will come.
   void set_limit(const TimelineView& view, std::uint64_t most);
   void add(const TimelineView& view, Ns start_ns, Ns end_ns, StringId name);
 
-  std::string kind, title;
+  LaneKind kind;
+  std::string title;
   std::uint64_t count = 0;  // that will come: counted before they are added
   bool hidden = false;      // there are too many lanes: only counted
   std::vector<Slice> slices;

@@ -42,7 +42,7 @@ ThreadLanes::ThreadLanes(const Trace& trace, const CallsByThread& calls, std::ui
   last_call_ = low;
   while (last_call_ < end && calls[last_call_].start_ns < view.end_ns) ++last_call_;
   if (first_call_ == last_call_) return;
-  call_lane_ = &lanes.emplace_back("api", fmt::format("thread {}", trace.threads[thread].tid));
+  call_lane_ = &lanes.emplace_back(LaneKind::kApi, fmt::format("thread {}", trace.threads[thread].tid));
   call_lane_->count = last_call_ - first_call_;
 }
 
@@ -60,7 +60,7 @@ void ThreadLanes::place(const std::vector<std::uint32_t>& ranges, bool stages, L
         ++left_out_;
         continue;
       }
-      LaneDrawing& lane = lanes.emplace_back("ranges", fmt::format("thread {}", trace_.threads[thread_].tid));
+      LaneDrawing& lane = lanes.emplace_back(LaneKind::kRanges, fmt::format("thread {}", trace_.threads[thread_].tid));
       level = levels.insert(levels.end(), {0, &lane});
     }
     level->first = std::max(range.start_ns, range.end_ns);
@@ -91,7 +91,7 @@ QueueLanes::QueueLanes(const Trace& trace, const TimelineScene& scene, Lanes& la
     const Queue& queue = trace.queues[i];
     const bool shown = scene.process == kNone || process_slot(trace, queue.process) == scene.process;
     if (counts[i] == 0 || !shown) continue;
-    lanes_[i] = &lanes.emplace_back("gpu", fmt::format("GPU {} stream {}", queue.device, queue.stream));
+    lanes_[i] = &lanes.emplace_back(LaneKind::kGpu, fmt::format("GPU {} stream {}", queue.device, queue.stream));
     lanes_[i]->count = counts[i];
   }
 }

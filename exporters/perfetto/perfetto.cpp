@@ -6,6 +6,7 @@
 
 #include "exporters/perfetto/lanes.h"
 #include "exporters/perfetto/parts.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace perfetto {
@@ -102,15 +103,15 @@ PerfettoSummary write_perfetto(const Timeline& timeline, const PerfettoSink& sin
   Packets packets(sink, none);
   std::map<std::string, Track> groups;
   for (const TimelineLane& lane : timeline.lanes) {
-    const bool gpu = lane.kind == "gpu";
+    const bool gpu = lane.kind == LaneKind::kGpu;
     Track& group = groups[gpu ? "GPU" : "CPU"];
     if (group == 0) group = packets.process(kMadeUpPid + static_cast<std::uint32_t>(groups.size()), gpu ? "GPU" : "CPU");
-    Lanes lanes(packets, [&](std::size_t) { return packets.track(fmt::format("{} · {}", lane.title, lane.kind), group); });
+    Lanes lanes(packets, [&](std::size_t) { return packets.track(fmt::format("{} · {}", lane.title, key_of(lane.kind)), group); });
     for (const TimelineSlice& slice : lane.slices) {
       if (slice.name >= timeline.names.size()) continue;
       std::string args;
       if (slice.merged > 1) add_arg(args, Arg::kMerged, slice.merged);
-      const Category category = gpu ? Category::kKernel : lane.kind == "api" ? Category::kApi : Category::kRange;
+      const Category category = gpu ? Category::kKernel : lane.kind == LaneKind::kApi ? Category::kApi : Category::kRange;
       lanes.add({0, slice.start_ns, category, packets.name(timeline.names[slice.name]), 0, 0, args}, slice.start_ns + slice.duration_ns);
     }
     lanes.finish();

@@ -15,7 +15,7 @@ Table all_kernels(const std::vector<KernelEntry>& kernels) {
   Table table{"Kernels",
               {{"kernel_name"}, {"total_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"device", kRight}, {"share %", kRight},
                {"p50 µs", kRight}, {"p99 µs", kRight}, {"stages"}}};
-  for (const auto& column : kSampleColumns) table.columns.push_back({column.title, kRight});
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight});
   table.columns.push_back({"bound by"});
   for (const auto& kernel : kernels) {
     const NcuSample* sample = main_sample(kernel);
@@ -28,8 +28,9 @@ Table all_kernels(const std::vector<KernelEntry>& kernels) {
                us_text(kernel.time.median_ns),
                us_text(static_cast<double>(kernel.time.p99_ns)),
                split_text(kernel)};
-    for (const auto& column : kSampleColumns) row.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->*column.value));
-    row.push_back(word_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+    for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+      row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
+    row.push_back(bound_cell(sample == nullptr ? std::nullopt : sample->bound_by));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -42,8 +43,8 @@ Row launch_row(const KernelEntry& kernel, const NcuSample& sample) {
   const Text agree = !sample.durations_agree ? Text(kNoValue) : *sample.durations_agree ? Text("yes") : strong("no");
   return {kernel_name(kernel), dims(sample.grid), dims(sample.block), word_cell(sample.stage), us(sample.nsys_median_ns),
           us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns), std::to_string(sample.nsys_calls),
-          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, sample.matched_by, percent_cell(sample.l2_pct),
-          sample.dram_bytes ? fmt::format("{:.3f}", *sample.dram_bytes / 1e6) : kNoValue, text_cell(sample.measured_by)};
+          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, sample.matched_by, percent_cell(sample.values[Metric::kL2]),
+          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue, meter_cell(sample.measured_by)};
 }
 
 // Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.

@@ -149,7 +149,7 @@ Item takeaway(const Run& run, const StageEntry& stage) {
     text += fmt::format("; the GPU computes for {} of it and waits for the program for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_starved_ns));
   }
   if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
-    text += fmt::format("; at the hardware's limit ({}) it takes {}", *entry->limit, rough_time(*entry->ideal_ns));
+    text += fmt::format("; at the hardware's limit ({}) it takes {}", key_of(*entry->limit), rough_time(*entry->ideal_ns));
   return {strong(stage.name) + Text(": " + text + ".")};
 }
 
@@ -160,8 +160,8 @@ std::string busy_units(const Run& run) {
   if (stage == nullptr) return {};
   const bool counted = stage->counters && stage->counters->windows > 0;
   const std::optional<double> none;
-  const auto& memory = counted ? stage->counters->dram_pct : stage->sampling ? stage->sampling->dram_pct : none;
-  const auto& matrix = counted ? stage->counters->tensor_pct : stage->sampling ? stage->sampling->tensor_pct : none;
+  const auto& memory = counted ? stage->counters->values[Metric::kDram] : stage->sampling ? stage->sampling->values[Metric::kDram] : none;
+  const auto& matrix = counted ? stage->counters->values[Metric::kTensor] : stage->sampling ? stage->sampling->values[Metric::kTensor] : none;
   std::vector<std::string> parts;
   if (memory) parts.push_back(fmt::format("the memory at {} of its peak rate", rough_share(*memory / 100)));
   if (matrix)  // counted, it is a share of the SMs' active cycles

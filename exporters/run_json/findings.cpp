@@ -4,51 +4,53 @@ namespace nl::exporters {
 namespace {
 
 constexpr const char* kSeverities[] = {"info", "low", "medium", "high"};
+constexpr const char* kScopes[] = {"run", "stage", "kernel", "operator"};
 
 }  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Evidence> e) {
-  io("text", e.text);
-  io("held", e.held);
-  io("known", e.known);
-  io.known("reference", e.reference);
-  io("window_start_ns", e.window_start_ns);
-  io("window_end_ns", e.window_end_ns);
+  io("text", e.text, "in words");
+  io("held", e.held, "false: looked at, and speaks against it");
+  io("known", e.known, "false: could not be looked at, not captured");
+  io.known("reference", e.reference, "a JSON pointer into this file; null: none");
+  io("window_start_ns", e.window_start_ns, "where in the trace to look; null: nowhere in particular", kAnySign);
+  io("window_end_ns", e.window_end_ns, "its end", kAnySign);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Finding> f) {
-  io("rule", f.rule);
-  io("scope", f.scope);
-  io.known("subject", f.subject);
-  io.word("severity", f.severity, kSeverities);
-  io("confidence", f.confidence);
-  io("message", f.message);
-  io.known("plain", f.plain);
-  io("evidence", f.evidence);
-  io("suggestions", f.suggestions);
-  io("gain_ns", f.gain_ns);
-  io("gain_share", f.gain_share);
-  io.known("gain_note", f.gain_note);
+  io("rule", f.rule, "its name");
+  io.one_of("scope", f.scope, kScopes, "what it is about");
+  io.known("subject", f.subject, "the stage's, kernel's or operator's name; null: the run");
+  io.word("severity", f.severity, kSeverities, "how much it matters");
+  io("confidence", f.confidence, "weight of the evidence that holds by that of all that was asked for", kFraction);
+  io("message", f.message, "what was found");
+  io.known("plain", f.plain, "the same and what would be done about it, in everyday words; null: the rule has no such sentence");
+  io("evidence", f.evidence, "for and against");
+  io("suggestions", f.suggestions, "what to try");
+  io("gain_ns", f.gain_ns, "at most this much of the run's measured time; null: not computed");
+  io("gain_share", f.gain_share, "of the measured span; null: not computed", kFraction);
+  io.known("gain_note", f.gain_note, "what the figure assumes, or why there is none");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Abstention> a) {
-  io("rule", a.rule);
-  io("scope", a.scope);
-  io("missing", a.missing);
-  io.known("why", a.why);
-  io.known("command", a.command);
+  io("rule", a.rule, "its name");
+  io.one_of("scope", a.scope, kScopes, "what it is about");
+  io("missing", a.missing, "fields that were not captured");
+  io.known("why", a.why, "what that is, in words");
+  io.known("command", a.command, "what would capture them; null: not known");
 }
 
 template <class Io>
 void finding_fields(Io& io, Ref<Io, Run> run) {
-  io("findings", run.findings);
-  io("abstentions", run.abstentions);
+  io("findings", run.findings, "the most severe and certain first");
+  io("abstentions", run.abstentions, "rules that could not be judged");
 }
 
 template void finding_fields(JsonWriter&, const Run&);
 template void finding_fields(JsonReader&, Run&);
+template void finding_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

@@ -4,6 +4,7 @@ namespace nl::exporters {
 namespace {
 
 constexpr const char* kRangeStyles[] = {"push_pop", "start_end"};
+constexpr const char* kMatches[] = {"mangled_name", "name", "normalised_name", "short_name"};
 
 }  // namespace
 
@@ -15,86 +16,82 @@ auto cells_of(Io&, Cell& d) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, NcuSample> s) {
-  io("ncu_id", s.ncu_id);
-  io.known("measured_by", s.measured_by);
+  io("ncu_id", s.ncu_id, "ncu's number of the launch");
+  io.code("measured_by", s.measured_by, "CUPTI: by nl-stage's collector, without ncu; null: not known");
   if constexpr (std::is_same_v<Io, JsonReader>)
-    if (!io.has("measured_by")) s.measured_by = "ncu";  // until format 2.1 nothing else measured
-  io("ncu_kernel_name", s.ncu_kernel_name);
-  io("matched_by", s.matched_by);
-  io("grid", s.grid);
-  io("block", s.block);
-  io("stage", s.stage);
-  io("nsys_median_ns", s.nsys_median_ns);
-  io("nsys_min_ns", s.nsys_min_ns);
-  io("nsys_max_ns", s.nsys_max_ns);
-  io("nsys_calls", s.nsys_calls);
-  io("ncu_duration_ns", s.ncu_duration_ns);
-  io("durations_agree", s.durations_agree);
-  io("sm_pct", s.sm_pct);
-  io("dram_pct", s.dram_pct);
-  io("occupancy_pct", s.occupancy_pct);
-  io("tensor_pct", s.tensor_pct);
-  io("l2_pct", s.l2_pct);
-  io("dram_bytes", s.dram_bytes);
-  io("bound_by", s.bound_by);
-  io("metrics", s.metrics);
+    if (!io.has("measured_by")) s.measured_by = Meter::kNcu;  // until format 2.1 nothing else measured
+  io("ncu_kernel_name", s.ncu_kernel_name, "as ncu printed it");
+  io.one_of("matched_by", s.matched_by, kMatches, "what joined it to the kernel that nsys timed, beside grid and block");
+  io("grid", s.grid, "x, y, z");
+  io("block", s.block, "x, y, z");
+  io("stage", s.stage, "innermost stage range open at the launch; null: not known");
+  io("nsys_median_ns", s.nsys_median_ns, "median of nsys' launches of this name, grid and block");
+  io("nsys_min_ns", s.nsys_min_ns, "the shortest of them");
+  io("nsys_max_ns", s.nsys_max_ns, "the longest; far from the shortest where one shape runs on data of several sizes");
+  io("nsys_calls", s.nsys_calls, "how many those are", kFromOne);
+  io("ncu_duration_ns", s.ncu_duration_ns, "as ncu measured it; null: not measured");
+  io("durations_agree", s.durations_agree, "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
+  metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
+  io.code("bound_by", s.bound_by, "null: not measured, or both sides are equally busy");
+  io("metrics", s.metrics, "ncu's metrics in ns, bytes, Hz, %", kAnySign);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageSplit> s) {
-  io("stage", s.stage);
-  io("total_ns", s.total_ns);
-  io("calls", s.calls);
+  io("stage", s.stage, "outermost stage range around the launch, or none");
+  io("total_ns", s.total_ns, "time of the launches there");
+  io("calls", s.calls, "launches there", kFromOne);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StallShare> s) {
-  io("reason", s.reason);
-  io("samples", s.samples);
-  io("share", s.share);
+  io("reason", s.reason, "long_scoreboard, wait, barrier …");
+  io("samples", s.samples, "with this reason");
+  io("share", s.share, "of the kernel's samples", kFraction);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, KernelEntry> k) {
-  io("name", k.name);
-  io.known("mangled_name", k.mangled_name);
-  io.known("short_name", k.short_name);
-  io("device", k.device);
+  io("name", k.name, "demangled, as the capturing tool writes it");
+  io.known("mangled_name", k.mangled_name, "the symbol; null: not known");
+  io.known("short_name", k.short_name, "the function's base name; null: not known");
+  io("device", k.device, "GPU", kAnySign);
   time_fields(io, "calls", k.time);
-  io("gpu_share", k.gpu_share);
-  io("graph_calls", k.graph_calls);
-  io("stages", k.stages);
-  io("selected", k.selected);
-  io("ncu", k.ncu);
-  io.known("ncu_note", k.ncu_note);
-  io("stalls", k.stalls);
+  io("gpu_share", k.gpu_share, "of the time of all kernels", kFraction);
+  io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
+  io("stages", k.stages, "the launches by stage");
+  io("selected", k.selected, "one of the top-N that ncu was asked for");
+  io("ncu", k.ncu, "what ncu, or CUPTI, measured of it");
+  io.known("ncu_note", k.ncu_note, "why there is no sample; null: not known");
+  io("stalls", k.stalls, "why its warps did not issue, by samples of their program counters, most frequent first; empty: not sampled");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, ApiEntry> a) {
-  io("name", a.name);
+  io("name", a.name, "CUDA function");
   time_fields(io, "calls", a.time);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, RangeEntry> r) {
-  io("domain", r.domain);
-  io("name", r.name);
-  io.word("style", r.style, kRangeStyles);
+  io("domain", r.domain, "empty: the default domain");
+  io("name", r.name, "of the range");
+  io.word("style", r.style, kRangeStyles, "pushed and popped on one thread, or started and ended anywhere");
   time_fields(io, "count", r.wall);
-  io("gpu_busy_ns", r.gpu_busy_ns);
-  io("kernel_calls", r.kernel_calls);
+  io("gpu_busy_ns", r.gpu_busy_ns, "as in stages; null: not captured");
+  io("kernel_calls", r.kernel_calls, "as in stages; null: not captured");
 }
 
 template <class Io>
 void kernel_fields(Io& io, Ref<Io, Run> run) {
-  io("kernels", run.kernels);
-  io.known("kernels_note", run.kernels_note);
-  io("api", run.api);
-  io("ranges", run.ranges);
+  io("kernels", run.kernels, "by name and device, most time first; null: not captured, kernels_note says why");
+  io.known("kernels_note", run.kernels_note, "why there are none; null: not known");
+  io("api", run.api, "CUDA calls by name, most time first");
+  io("ranges", run.ranges, "NVTX ranges by name, most time first");
 }
 
 template void kernel_fields(JsonWriter&, const Run&);
 template void kernel_fields(JsonReader&, Run&);
+template void kernel_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

@@ -4,68 +4,69 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorShape> s) {
-  io("text", s.text);
-  io("calls", s.calls);
-  io("total_ns", s.total_ns);
-  io("cuda_total_ns", s.cuda_total_ns);
+  io("text", s.text, "of the inputs");
+  io("calls", s.calls, "how many");
+  io("total_ns", s.total_ns, "host time");
+  io("cuda_total_ns", s.cuda_total_ns, "GPU work launched inside; null: no GPU data");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorKernel> k) {
-  io("name", k.name);
-  io("calls", k.calls);
-  io("total_ns", k.total_ns);
+  io("name", k.name, "of the kernel");
+  io("calls", k.calls, "launches");
+  io("total_ns", k.total_ns, "GPU time");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorEntry> o) {
-  io("name", o.name);
-  io.known("type", o.type);
-  io("calls", o.calls);
-  io("host_time_known", o.host_time_known);
-  io.where(o.host_time_known, "total_ns", o.total_ns);
-  io.where(o.host_time_known, "self_ns", o.self_ns);
-  io("cuda_total_ns", o.cuda_total_ns);
-  io("cuda_self_ns", o.cuda_self_ns);
-  io("shapes", o.shapes);
-  io("kernels", o.kernels);
-  io.pairs("stages", o.stages, "stage", "self_ns");
+  io("name", o.name, "aten::mm, without running numbers and shapes");
+  io.known("type", o.type, "of the node, where the source has one beside its name; null: it has none");
+  io("calls", o.calls, "how many");
+  io("host_time_known", o.host_time_known, "false: the source knows GPU time only");
+  io.where(o.host_time_known, "total_ns", o.total_ns, "host time, with what was called inside; null: not known");
+  io.where(o.host_time_known, "self_ns", o.self_ns, "host time, without; only this may be summed");
+  io("cuda_total_ns", o.cuda_total_ns, "GPU work launched inside; null: no GPU data");
+  io("cuda_self_ns", o.cuda_self_ns, "of it, launched by this operator itself; null: no GPU data");
+  io("shapes", o.shapes, "those with the most time first");
+  io("kernels", o.kernels, "launched inside, most time first");
+  io.pairs("stages", o.stages, "stage", "self_ns", "by stage");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorTable> t) {
-  io("source", t.source);
-  io.known("file", t.file);
-  io("cuda_ns", t.cuda_ns);
-  io("gpu_share", t.gpu_share);
-  io.known("note", t.note);
-  io("entries_left_out", t.entries_left_out);
-  io("ranges_left_out", t.ranges_left_out);
-  io("entries", t.entries);
+  io("source", t.source, "pytorch ranges, NVTX ranges, kineto, onnxruntime, trtexec");
+  io.known("file", t.file, "imported from; null: the capture itself");
+  io("cuda_ns", t.cuda_ns, "GPU time of all operators, each kernel once; null: no GPU data");
+  io("gpu_share", t.gpu_share, "of the capture's kernel and copy time: inside an operator; null: not known", kFraction);
+  io.known("note", t.note, "what the reader should know of this source; null: nothing");
+  io("entries_left_out", t.entries_left_out, "operators that are not listed");
+  io("ranges_left_out", t.ranges_left_out, "never closed, or closed by another thread");
+  io("entries", t.entries, "most self time first");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, LayerEntry> l) {
-  io("name", l.name);
-  io.known("type", l.type);
-  io("depth", l.depth);
-  io("calls", l.calls);
-  io("total_ns", l.total_ns);
-  io("self_ns", l.self_ns);
-  io("cuda_total_ns", l.cuda_total_ns);
-  io("cuda_self_ns", l.cuda_self_ns);
-  io("kernels", l.kernels);
+  io("name", l.name, "model.layers.3.mlp");
+  io.known("type", l.type, "LlamaMLP …; null: not known");
+  io("depth", l.depth, "in the module tree");
+  io("calls", l.calls, "how many");
+  io("total_ns", l.total_ns, "host time, with what was called inside");
+  io("self_ns", l.self_ns, "host time, without");
+  io("cuda_total_ns", l.cuda_total_ns, "GPU work launched inside; null: no GPU data");
+  io("cuda_self_ns", l.cuda_self_ns, "of it, launched by this module itself; null: no GPU data");
+  io("kernels", l.kernels, "launched inside, most time first");
 }
 
 template <class Io>
 void operator_fields(Io& io, Ref<Io, Run> run) {
-  io("operators", run.operators);
-  io.known("operators_note", run.operators_note);
-  io("layers", run.layers);
-  io.known("layers_note", run.layers_note);
+  io("operators", run.operators, "one table per source");
+  io.known("operators_note", run.operators_note, "why there are none; null: there are");
+  io("layers", run.layers, "modules of the model, from ranges of the domain LLM.layers");
+  io.known("layers_note", run.layers_note, "why there are none; null: there are");
 }
 
 template void operator_fields(JsonWriter&, const Run&);
 template void operator_fields(JsonReader&, Run&);
+template void operator_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

@@ -4,74 +4,75 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Problem> p) {
-  io("what", p.what);
-  io.known("where", p.where);
+  io("what", p.what, "what went wrong");
+  io.known("where", p.where, "file, line or pass; null: not known");
   if constexpr (std::is_same_v<Io, JsonReader>)
     if (io.has("hint")) return io.known("hint", p.fix);  // until format 2.1
-  io.known("fix", p.fix);
+  io.known("fix", p.fix, "what to do about it; null: not known");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Device> d) {
-  io("id", d.id);
-  io.known("name", d.name);
-  io.known("uuid", d.uuid);
-  io.known("bus", d.bus);
-  io.known("chip", d.chip);
-  io.known("sm_count", d.sm_count);
-  io.known("clock_hz", d.clock_hz);
-  io.known("memory_bytes", d.memory_bytes);
-  io.known("bandwidth_bytes_per_s", d.bandwidth_bytes_per_s);
-  io.known("l2_bytes", d.l2_bytes);
-  io.known("compute_major", d.compute_major);
-  io.where(d.compute_major != 0, "compute_minor", d.compute_minor);
+  io("id", d.id, "the number that kernels[].device refers to", kAnySign);
+  io.known("name", d.name, "as the driver names it; null: not known");
+  io.known("uuid", d.uuid, "UUID; null: not known");
+  io.known("bus", d.bus, "PCI address; null: not known");
+  io.known("chip", d.chip, "GH100 …; null: not known");
+  io.known("sm_count", d.sm_count, "streaming multiprocessors");
+  io.known("clock_hz", d.clock_hz, "SM clock");
+  io.known("memory_bytes", d.memory_bytes, "device memory");
+  io.known("bandwidth_bytes_per_s", d.bandwidth_bytes_per_s, "memory bandwidth");
+  io.known("l2_bytes", d.l2_bytes, "L2 cache");
+  io.known("compute_major", d.compute_major, "compute capability");
+  io.where(d.compute_major != 0, "compute_minor", d.compute_minor, "compute capability");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Hardware> h) {
-  io("gpus", h.gpus);
-  io.known("driver_version", h.driver_version);
-  io.known("cpu_model", h.cpu_model);
-  io.known("cpu_count", h.cpu_count);
-  io.known("memory_bytes", h.memory_bytes);
-  io.known("architecture", h.architecture);
+  io("gpus", h.gpus, "the GPUs of the capture");
+  io.known("driver_version", h.driver_version, "of the NVIDIA driver; null: not known");
+  io.known("cpu_model", h.cpu_model, "CPU; null: not known");
+  io.known("cpu_count", h.cpu_count, "logical CPUs");
+  io.known("memory_bytes", h.memory_bytes, "main memory");
+  io.known("architecture", h.architecture, "x86_64, aarch64 …; null: not known");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Software> s) {
-  io.known("nl_stage_version", s.nl_stage_version);
-  io.known("os", s.os);
-  io.known("kernel", s.kernel);
-  io.known("cuda_driver_version", s.cuda_driver_version);
-  io.known("nsys_version", s.nsys_version);
-  io.known("ncu_version", s.ncu_version);
+  io.known("nl_stage_version", s.nl_stage_version, "that wrote this file; null: not known");
+  io.known("os", s.os, "operating system; null: not known");
+  io.known("kernel", s.kernel, "kernel release; null: not known");
+  io.known("cuda_driver_version", s.cuda_driver_version, "the newest CUDA that the driver supports; null: not known");
+  io.known("nsys_version", s.nsys_version, "Nsight Systems; null: not known");
+  io.known("ncu_version", s.ncu_version, "Nsight Compute; null: not known");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, ModelInfo> m) {
-  io.known("name", m.name);
-  io("attributes", m.attributes);
+  io.known("name", m.name, "of the model; null: not known");
+  io("attributes", m.attributes, "architecture, dtype, layers … as configured");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Workload> w) {
-  io("command", w.command);
-  io.known("working_directory", w.working_directory);
-  io("exit_status", w.exit_status);
+  io("command", w.command, "the argument vector; empty for imported captures");
+  io.known("working_directory", w.working_directory, "where it was started; null: not known");
+  io("exit_status", w.exit_status, "of the first pass; null: not known", kAnySign);
 }
 
 template <class Io>
 void origin_fields(Io& io, Ref<Io, Run> run) {
-  io("problems", run.problems);
-  io("name", run.name);
-  io("mode", run.mode);
-  io("hardware", run.hardware);
-  io("software", run.software);
-  io("model", run.model);
-  io("workload", run.workload);
+  io("problems", run.problems, "what is missing or went wrong");
+  io("name", run.name, "as configured");
+  io("mode", run.mode, "deep, light, import …");
+  io("hardware", run.hardware, "the machine that the workload ran on");
+  io("software", run.software, "what ran on it");
+  io("model", run.model, "the model that the workload ran");
+  io("workload", run.workload, "the program that was profiled");
 }
 
 template void origin_fields(JsonWriter&, const Run&);
 template void origin_fields(JsonReader&, Run&);
+template void origin_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

@@ -1,67 +1,75 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
+namespace {
+
+constexpr const char* kOutcomes[] = {"ok", "failed", "timeout", "interrupted", "skipped"};
+
+}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
-  io("gpu_busy_ns", c.gpu_busy_ns);
-  io("kernel_sum_ns", c.kernel_sum_ns);
-  io("in_stage_share", c.in_stage_share);
-  io("unlinked_share", c.unlinked_share);
-  io("graph_only_share", c.graph_only_share);
+  io("gpu_busy_ns", c.gpu_busy_ns, "union of all GPU work of the capture; null: not captured");
+  io("kernel_sum_ns", c.kernel_sum_ns, "time of all kernels; null: not captured");
+  io("in_stage_share", c.in_stage_share, "of the kernel time, launched inside a stage", kFraction);
+  io("unlinked_share", c.unlinked_share, "of the kernel time, without a launching call in the capture", kFraction);
+  io("graph_only_share", c.graph_only_share, "of the GPU time, in graphs traced without their kernels", kFraction);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, ClockFit> c) {
-  io("error_ns", c.error_ns);
-  io("launch_slack_ns", c.launch_slack_ns);
-  io("wait_slack_ns", c.wait_slack_ns);
-  io.where(c.launch_slack_ns.has_value(), "contradictions", c.contradictions);
-  io.known("shortest_stage", c.shortest_stage);
-  io("shortest_stage_ns", c.shortest_stage_ns);
-  io("share_of_shortest_stage", c.share_of_shortest_stage);
+  io("error_ns", c.error_ns, "they are apart by at most this; null: not known");
+  io("launch_slack_ns", c.launch_slack_ns, "least time from a launching call to its kernel; null: not known", kAnySign);
+  io("wait_slack_ns", c.wait_slack_ns, "least time from a kernel's end to the return of a wait for it; null: not known", kAnySign);
+  io.where(c.launch_slack_ns.has_value(), "contradictions", c.contradictions,
+     "kernels that start before their launch or end after a wait for them has returned; null: not known");
+  io.known("shortest_stage", c.shortest_stage, "by its median window; null: no stages");
+  io("shortest_stage_ns", c.shortest_stage_ns, "that median");
+  io("share_of_shortest_stage", c.share_of_shortest_stage, "error_ns of it");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, ImportStats> s) {
-  io.known("source_format", s.source_format);
-  io.known("schema_version", s.schema_version);
-  io.known("tool_version", s.tool_version);
-  io("rows_read", s.rows_read);
-  io("rows_damaged", s.rows_damaged);
-  io("tables_absent", s.tables_absent);
-  io("notes", s.notes);
+  io.known("source_format", s.source_format, "nsys-sqlite, collector; null: not known");
+  io.known("schema_version", s.schema_version, "of the export; null: not known");
+  io.known("tool_version", s.tool_version, "that captured; null: not known");
+  io("rows_read", s.rows_read, "table → rows");
+  io("rows_damaged", s.rows_damaged, "reason → rows");
+  io("tables_absent", s.tables_absent, "looked for and not there");
+  io("notes", s.notes, "in words");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, PassRecord> p) {
-  io("name", p.name);
-  io("argv", p.argv);
-  io("exit_status", p.exit_status);
-  io("duration_ns", p.duration_ns);
-  io("outcome", p.outcome);
-  io.known("detail", p.detail);
-  io("outputs", p.outputs);
+  io("name", p.name, "nsys, nsys-export, ncu, collector …");
+  io("argv", p.argv, "the argument vector");
+  io("exit_status", p.exit_status, "128 + signal where a signal ended it; null: it did not run", kAnySign);
+  io("duration_ns", p.duration_ns, "how long it took");
+  io.one_of("outcome", p.outcome, kOutcomes, "how it ended");
+  io.known("detail", p.detail, "in words; null: not known");
+  io("outputs", p.outputs, "relative to the bundle");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Provenance> p) {
-  io.known("captured_by", p.captured_by);
-  io("passes", p.passes);
-  io("adaptations", p.adaptations);
-  io("inputs_sha256", p.inputs_sha256);
+  io.known("captured_by", p.captured_by,
+     "nsys+ncu, nsys+CUPTI counters, nsys, collector (CUPTI+counters), collector (CUPTI), collector (NVTX only), import; null: not known");
+  io("passes", p.passes, "the processes that were started");
+  io("adaptations", p.adaptations, "options left out or spelled otherwise, and why");
+  io("inputs_sha256", p.inputs_sha256, "imported file → digest", matching("^[0-9a-f]{64}$"));
 }
 
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run) {
-  io("coverage", run.coverage);
-  io("clock", run.clock);
-  io("import_stats", run.import_stats);
-  io("ncu_rows_damaged", run.ncu_rows_damaged);
-  io("provenance", run.provenance);
+  io("coverage", run.coverage, "what of the GPU's time is explained, and what is not");
+  io("clock", run.clock, "how well CPU and GPU times fit each other, from what the capture holds");
+  io("import_stats", run.import_stats, "what the importer met");
+  io("ncu_rows_damaged", run.ncu_rows_damaged, "reason → rows of ncu's CSV");
+  io("provenance", run.provenance, "how the numbers came about");
 }
 
 template void provenance_fields(JsonWriter&, const Run&);
 template void provenance_fields(JsonReader&, Run&);
+template void provenance_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

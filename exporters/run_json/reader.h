@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,9 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "exporters/run_json/limits.h"
 #include "model/error.h"
+#include "model/words.h"
 
 // Reads run.json through the same fields() as JsonWriter writes it. null leaves a field as it is by default.
+// What was a sentence until format 3 becomes a code through from_sentence() of its struct.
 // What is missing or of the wrong kind is an Error with its place as a JSON pointer; a file of an older format may
 // lack fields.
 namespace nl::exporters {
@@ -26,21 +30,21 @@ class JsonReader {
   JsonReader(const nlohmann::json& document, bool older) : here_(&document), older_(older) {}
 
   template <class T>
-  void operator()(const char* key, T& value) {
+  void operator()(const char* key, T& value, const char* = "", const Limits& = {}) {
     const auto* found = find(key);
     if (found == nullptr || (found->is_null() && !std::is_same_v<T, double>)) return;
     JsonReader(*found, *this, key).get(value);
   }
   template <class T>
-  void known(const char* key, T& value) {
+  void known(const char* key, T& value, const char* = "", const Limits& = {}) {
     (*this)(key, value);
   }
   template <class T>
-  void where(bool, const char* key, T& value) {
+  void where(bool, const char* key, T& value, const char* = "", const Limits& = {}) {
     if (const auto* found = find(key); found != nullptr && !found->is_null()) (*this)(key, value);
   }
   template <class Enum, std::size_t n>
-  void word(const char* key, Enum& value, const char* const (&words)[n]) {
+  void word(const char* key, Enum& value, const char* const (&words)[n], const char* = "") {
     std::string text = words[static_cast<std::size_t>(value)];
     (*this)(key, text);
     for (std::size_t i = 0; i < n; ++i) {
@@ -50,8 +54,29 @@ class JsonReader {
     }
     JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
   }
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void code(const char* key, Enum& value, const char* = "", std::initializer_list<Enum> = {}) {
+    std::optional<Enum> read = value;
+    code(key, read);
+    if (read) value = *read;
+  }
+  template <class Enum>
+  void code(const char* key, std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
+    const auto* found = find(key);
+    if (found == nullptr || found->is_null()) return;
+    std::string text;
+    JsonReader(*found, *this, key).get(text);
+    value = from_key<Enum>(text);
+    if (!value) JsonReader(*found, *this, key).refuse("an unknown word, '" + text + "'");
+  }
+  // Which words they are is looked at where the text is used: a file of another version may have more.
+  template <class Text, std::size_t n>
+  void one_of(const char* key, Text& text, const char* const (&)[n], const char* = "") {
+    (*this)(key, text);
+  }
   template <class T>
-  void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second) {
+  void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second, const char* = "") {
     each(key, [&](JsonReader& item) {
       auto& [name, value] = items.emplace_back();
       item(first, name);
@@ -64,6 +89,8 @@ class JsonReader {
     if constexpr (requires { cells_of(*this, value); }) {
       std::apply([this](auto&... cells) { row(cells...); }, cells_of(*this, value));
     } else {
+      if constexpr (requires { from_sentence(*this, value, std::string()); })
+        if (older_ && here_->is_string()) return from_sentence(*this, value, here_->get<std::string>());
       expect(here_->is_object(), "an object");
       fields(*this, value);
     }

@@ -46,10 +46,11 @@ Version version_of(const nlohmann::json& document) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Run> run) {
-  io("schema_version", run.schema_version);
-  io("run_id", run.run_id);
-  io("created_at", run.created_at);
-  io.word("status", run.status, kStatuses);
+  io("schema_version", run.schema_version, "of this format", matching("^3\\.[0-9]+\\.[0-9]+$"));
+  io("run_id", run.run_id, "name of the bundle's folder");
+  io("created_at", run.created_at,
+     "RFC 3339, UTC; may be empty", matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
+  io.word("status", run.status, kStatuses, "complete: all that was planned was captured");
   origin_fields<Io>(io, run);
   stage_fields<Io>(io, run);
   kernel_fields<Io>(io, run);
@@ -65,6 +66,11 @@ std::string run_to_json(const Run& run) {
   JsonWriter writer;
   writer.put(run);
   return std::move(writer).take() + "\n";
+}
+
+std::string run_json_schema() {
+  return schema_text(SchemaWriter::document<Run>(
+      "run.json of nl-stage", "One analysed run. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero."));
 }
 
 Run run_from_json(std::string_view text) {

@@ -4,165 +4,157 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Budget> b) {
-  io("wall_ns", b.wall_ns);
-  io("gpu_compute_ns", b.gpu_compute_ns);
-  io("exposed_copy_ns", b.exposed_copy_ns);
-  io("queue_wait_ns", b.queue_wait_ns);
-  io("sync_blocked_ns", b.sync_blocked_ns);
-  io("launch_starved_ns", b.launch_starved_ns);
-  io("other_host_ns", b.other_host_ns);
-  io("residual_ns", b.residual_ns);
+  io("wall_ns", b.wall_ns, "the windows together; the seven others add up to it");
+  io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs");
+  io("exposed_copy_ns", b.exposed_copy_ns, "no kernel, but a copy or set runs");
+  io("queue_wait_ns", b.queue_wait_ns, "GPU idle, its next work was launched before it went idle");
+  io("sync_blocked_ns", b.sync_blocked_ns, "GPU idle, the stage's thread is inside a call that waits for the GPU");
+  io("launch_starved_ns", b.launch_starved_ns, "GPU idle, and the launch of its next work began only after that");
+  io("other_host_ns", b.other_host_ns, "GPU idle, and the window launches nothing more");
+  io("residual_ns", b.residual_ns, "GPU idle before work whose launching call is not in the capture");
 }
 
 template <class Io>
 void kind_fields(Io& io, Ref<Io, StageActivity> a) {
-  io("elementwise_ns", a.elementwise_ns);
-  io("elementwise_kernels", a.elementwise_kernels);
-  io("longest_elementwise_chain", a.longest_elementwise_chain);
-  io("gemm_ns", a.gemm_ns);
-  io("gemm_kernels", a.gemm_kernels);
-  io("attention_ns", a.attention_ns);
-  io("attention_kernels", a.attention_kernels);
-  io("reduce_ns", a.reduce_ns);
-  io("reduce_kernels", a.reduce_kernels);
-  io("norm_ns", a.norm_ns);
-  io("norm_kernels", a.norm_kernels);
-  io("copy_kernel_ns", a.copy_kernel_ns);
-  io("copy_kernels", a.copy_kernels);
-  io("cache_copy_ns", a.cache_copy_ns);
-  io("cache_copy_kernels", a.cache_copy_kernels);
+  io("elementwise_ns", a.elementwise_ns, "kernels that only map one tensor to another, by name");
+  io("elementwise_kernels", a.elementwise_kernels, "how many");
+  io("longest_elementwise_chain", a.longest_elementwise_chain, "launched one after another on one stream");
+  io("gemm_ns", a.gemm_ns, "matrix products, by name");
+  io("gemm_kernels", a.gemm_kernels, "how many");
+  io("attention_ns", a.attention_ns, "attention kernels, by name");
+  io("attention_kernels", a.attention_kernels, "how many");
+  io("reduce_ns", a.reduce_ns, "sums, maxima, softmax, sampling, by name");
+  io("reduce_kernels", a.reduce_kernels, "how many");
+  io("norm_ns", a.norm_ns, "layer and RMS norms that are one kernel, by name");
+  io("norm_kernels", a.norm_kernels, "how many");
+  io("copy_kernel_ns", a.copy_kernel_ns, "kernels that copy, concatenate or fill, by name");
+  io("copy_kernels", a.copy_kernels, "how many");
+  io("cache_copy_ns", a.cache_copy_ns, "of them, those that grow or fill a KV cache");
+  io("cache_copy_kernels", a.cache_copy_kernels, "how many");
 }
 
 template <class Io>
 void copy_fields(Io& io, Ref<Io, StageActivity> a) {
-  io("h2d_ns", a.h2d_ns);
-  io("d2h_ns", a.d2h_ns);
-  io("d2d_ns", a.d2d_ns);
-  io("memset_ns", a.memset_ns);
-  io("memsets", a.memsets);
-  io("h2d_bytes", a.h2d_bytes);
-  io("d2h_bytes", a.d2h_bytes);
-  io("d2d_bytes", a.d2d_bytes);
-  io("h2d_copies", a.h2d_copies);
-  io("d2h_copies", a.d2h_copies);
-  io("d2d_copies", a.d2d_copies);
-  io("pageable_ns", a.pageable_ns);
-  io("pageable_copies", a.pageable_copies);
+  io("h2d_ns", a.h2d_ns, "copies from host to device");
+  io("d2h_ns", a.d2h_ns, "from device to host");
+  io("d2d_ns", a.d2d_ns, "from device to device");
+  io("memset_ns", a.memset_ns, "sets");
+  io("memsets", a.memsets, "how many");
+  io("h2d_bytes", a.h2d_bytes, "host to device");
+  io("d2h_bytes", a.d2h_bytes, "device to host");
+  io("d2d_bytes", a.d2d_bytes, "device to device");
+  io("h2d_copies", a.h2d_copies, "host to device");
+  io("d2h_copies", a.d2h_copies, "device to host");
+  io("d2d_copies", a.d2d_copies, "device to device");
+  io("pageable_ns", a.pageable_ns, "host copies from or to pageable memory");
+  io("pageable_copies", a.pageable_copies, "how many");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageActivity> a) {
-  io("launches", a.launches);
-  io("launch_call_ns", a.launch_call_ns);
-  io("graph_launches", a.graph_launches);
-  io("sync_calls", a.sync_calls);
-  io("sync_call_ns", a.sync_call_ns);
-  io("kernels", a.kernels);
-  io("graph_kernels", a.graph_kernels);
-  io("graph_runs", a.graph_runs);
-  io("kernel_sum_ns", a.kernel_sum_ns);
-  io("small_kernels", a.small_kernels);
-  io("small_kernel_ns", a.small_kernel_ns);
+  io("launches", a.launches, "calls of the stage's threads that launched GPU work");
+  io("launch_call_ns", a.launch_call_ns, "time inside them");
+  io("graph_launches", a.graph_launches, "of them, launches of CUDA graphs");
+  io("sync_calls", a.sync_calls, "calls that wait for the GPU");
+  io("sync_call_ns", a.sync_call_ns, "time inside them");
+  io("kernels", a.kernels, "kernels that start in the windows");
+  io("graph_kernels", a.graph_kernels, "of them, nodes of CUDA graphs");
+  io("graph_runs", a.graph_runs, "CUDA graphs traced as a whole");
+  io("kernel_sum_ns", a.kernel_sum_ns, "their plain sum");
+  io("small_kernels", a.small_kernels, "kernels shorter than 10 µs");
+  io("small_kernel_ns", a.small_kernel_ns, "their time");
   kind_fields(io, a);
   copy_fields(io, a);
-  io("longest_gap_ns", a.longest_gap_ns);
-  io("longest_gap_at_ns", a.longest_gap_at_ns);
-  io("streams_used", a.streams_used);
+  io("longest_gap_ns", a.longest_gap_ns, "the longest time without GPU work");
+  io("longest_gap_at_ns", a.longest_gap_at_ns, "when it began", kAnySign);
+  io("streams_used", a.streams_used, "GPU queues with work");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, DeviceBusy> d) {
-  io("device", d.device);
-  io("busy_ns", d.busy_ns);
+  io("device", d.device, "GPU", kAnySign);
+  io("busy_ns", d.busy_ns, "in the windows, union of kernels, copies and sets");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageCounters> c) {
-  io.known("measured_by", c.measured_by);
-  io("windows", c.windows);
-  io("duration_ns", c.duration_ns);
-  io("dram_read_bytes", c.dram_read_bytes);
-  io("dram_write_bytes", c.dram_write_bytes);
-  io("l2_bytes", c.l2_bytes);
-  io("dram_pct", c.dram_pct);
-  io("sm_active_pct", c.sm_active_pct);
-  io("tensor_pct", c.tensor_pct);
-  io("occupancy_pct", c.occupancy_pct);
-  io("metrics", c.metrics);
-  io.known("note", c.note);
+  io.code("measured_by", c.measured_by, "null: nothing was", {Meter::kCupti});
+  io("windows", c.windows, "that were measured, warm-up left out where the trace says which");
+  io("duration_ns", c.duration_ns, "of a window on the GPU, idle time included");
+  metric_fields<Io>(io, MetricPlace::kStage, c.values);
+  io("metrics", c.metrics, "all of them, as ncu spells them, in ns, bytes, Hz, %", kAnySign);
+  io.known("note", c.note, "why there are none, or what to bear in mind; null: nothing");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageSampling> s) {
-  io("samples", s.samples);
-  io("sm_active_pct", s.sm_active_pct);
-  io("tensor_pct", s.tensor_pct);
-  io("dram_pct", s.dram_pct);
-  io("occupancy_pct", s.occupancy_pct);
-  io("dram_read_bytes_per_s", s.dram_read_bytes_per_s);
-  io("dram_write_bytes_per_s", s.dram_write_bytes_per_s);
-  io("metrics", s.metrics);
+  io("samples", s.samples, "that lie in the windows, wholly or in part");
+  metric_fields<Io>(io, MetricPlace::kSampled, s.values);
+  io("metrics", s.metrics, "means of all sampled metrics, as ncu spells them", kAnySign);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
-  io("name", s.name);
-  io("ranges", s.ranges);
-  io("derived", s.derived);
+  io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
+  io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
+  io("derived", s.derived, "no ranges of its own: decode as the span of its steps");
   time_fields(io, "count", s.wall);
-  io("warmup_windows", s.warmup_windows);
-  io("warmup_wall_ns", s.warmup_wall_ns);
-  io("gpu_busy_ns", s.gpu_busy_ns);
-  io("gpu_sum_ns", s.gpu_sum_ns);
-  io("kernel_calls", s.kernel_calls);
-  io("open_ranges", s.open_ranges);
-  io("budget", s.budget);
-  io("foreign_gpu_ns", s.foreign_gpu_ns);
-  io("activity", s.activity);
-  io("devices", s.devices);
-  io("tokens_per_window", s.tokens_per_window);
-  io("tokens_per_s", s.tokens_per_s);
-  io("first_window_ns", s.first_window_ns);
-  io("rest_median_ns", s.rest_median_ns);
-  io("first_in_iteration_ns", s.first_in_iteration_ns);
-  io("later_in_iteration_ns", s.later_in_iteration_ns);
-  io("longest_window_start_ns", s.longest_window_start_ns);
-  io("longest_window_end_ns", s.longest_window_end_ns);
-  io("counters", s.counters);
-  io("sampling", s.sampling);
+  io("warmup_windows", s.warmup_windows, "windows left out as warm-up");
+  io("warmup_wall_ns", s.warmup_wall_ns, "their time");
+  io("gpu_busy_ns", s.gpu_busy_ns,
+     "union of the intervals of the kernels, copies, sets and graphs that measured windows launched; null: not captured");
+  io("gpu_sum_ns", s.gpu_sum_ns, "their plain sum; null: not captured");
+  io("kernel_calls", s.kernel_calls, "kernels launched inside; null: not captured");
+  io("open_ranges", s.open_ranges, "ranges that were never closed; they are in none of the times");
+  io("budget", s.budget, "every nanosecond of the measured windows in one bin; null: no GPU data in the capture");
+  io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
+  io("activity", s.activity, "what happened inside the measured windows; null: no GPU data in the capture");
+  io("devices", s.devices, "the GPUs with work in the windows");
+  io("tokens_per_window", s.tokens_per_window, "null: not known");
+  io("tokens_per_s", s.tokens_per_s, "null: not known");
+  io("first_window_ns", s.first_window_ns, "the first measured window; null: none");
+  io("rest_median_ns", s.rest_median_ns, "median of the measured windows after it; null: none");
+  io("first_in_iteration_ns", s.first_in_iteration_ns,
+     "where iterations have several windows: the median of each iteration's first; null: they have not");
+  io("later_in_iteration_ns", s.later_in_iteration_ns, "and of all others");
+  io("longest_window_start_ns", s.longest_window_start_ns, "the slowest measured window, for looking it up", kAnySign);
+  io("longest_window_end_ns", s.longest_window_end_ns, "its end", kAnySign);
+  io("counters", s.counters, "the GPU's counters for one window on average, measured in a pass of its own; null: not measured");
+  io("sampling", s.sampling, "what samples of the GPU's activity showed during the measured windows, on average; null: not sampled");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Phase> p) {
-  io("name", p.name);
-  io("wall_ns", p.wall_ns);
-  io("budget", p.budget);
+  io("name", p.name, "a stage's name; mixed: different stages of several threads overlap; idle: none is open");
+  io("wall_ns", p.wall_ns, "its time");
+  io("budget", p.budget, "as in stages; null: no GPU data in the capture");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Phases> p) {
-  io("span_ns", p.span_ns);
-  io("phases", p.phases);
-  io("ranges_without_gpu_share", p.ranges_without_gpu_share);
-  io("gpu_without_range_share", p.gpu_without_range_share);
+  io("span_ns", p.span_ns, "from the first stage to the last, warm-up iterations left out");
+  io("phases", p.phases, "each instant of the span in one of them");
+  io("ranges_without_gpu_share", p.ranges_without_gpu_share,
+     "of the stages' time: windows in which the GPU did nothing; null: not captured", kFraction);
+  io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured", kFraction);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Iteration> i) {
-  io("start_ns", i.start_ns);
-  io("wall_ns", i.wall_ns);
-  io("warmup", i.warmup);
-  io("pid", i.pid);
-  io("tid", i.tid);
-  io.pairs("stages", i.stages, "stage", "wall_ns");
+  io("start_ns", i.start_ns, "when it began", kAnySign);
+  io("wall_ns", i.wall_ns, "from its first stage's start to its last one's end");
+  io("warmup", i.warmup, "left out of the times");
+  io("pid", i.pid, "the process");
+  io("tid", i.tid, "the thread");
+  io.pairs("stages", i.stages, "stage", "wall_ns", "the stages in it");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Iterations> i) {
-  io("count", i.count);
-  io("warmup", i.warmup);
-  io.known("rule", i.rule);
-  io("list", i.list);
+  io("count", i.count, "how many iterations there are");
+  io("warmup", i.warmup, "of them, warm-up");
+  io.known("rule", i.rule, "in words: how warm-up was told");
+  io("list", i.list, "the first ones; count says how many there are");
 }
 
 template <class Io>
@@ -172,22 +164,23 @@ void fields(Io& io, Ref<Io, TimeSummary> t) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Latency> l) {
-  io("ttft", l.ttft);
-  io("tpot", l.tpot);
-  io("batch", l.batch);
-  io("output_tokens_per_s", l.output_tokens_per_s);
-  io("notes", l.notes);
+  io("ttft", l.ttft, "time to first token: start of the iteration to the end of prefill; null: not known");
+  io("tpot", l.tpot, "time per output token: a decode window by its steps; null: not known");
+  io("batch", l.batch, "sequences at a time; null: not known, or not always the same");
+  io("output_tokens_per_s", l.output_tokens_per_s, "generated tokens of all sequences by the iterations' time; null: not known");
+  io("notes", l.notes, "what could not be derived, and what would make it known");
 }
 
 template <class Io>
 void stage_fields(Io& io, Ref<Io, Run> run) {
-  io("stages", run.stages);
-  io("phases", run.phases);
-  io("iterations", run.iterations);
-  io("latency", run.latency);
+  io("stages", run.stages, "in the order in which they first began");
+  io("phases", run.phases, "the whole measured span, split without overlap");
+  io("iterations", run.iterations, "the repetitions of the workload");
+  io("latency", run.latency, "of the measured iterations");
 }
 
 template void stage_fields(JsonWriter&, const Run&);
 template void stage_fields(JsonReader&, Run&);
+template void stage_fields(SchemaWriter&, const Run&);
 
 }  // namespace nl::exporters

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,13 +12,16 @@
 #include <utility>
 #include <vector>
 
-// Writes run.json, indented by two. What a struct holds is said once, in a function that serves the writer
-// and the reader (run_json_reader.h) alike:
+#include "exporters/run_json/limits.h"
+#include "model/words.h"
+
+// Writes run.json, indented by two. What a struct holds is said once, in a function that serves the writer,
+// the reader (reader.h) and the schema (schema_writer.h) alike:
 //
 //   template <class Io>
 //   void fields(Io& io, Ref<Io, DeviceBusy> d) {
-//     io("device", d.device);
-//     io("busy_ns", d.busy_ns);
+//     io("device", d.device, "which GPU", kAnySign);
+//     io("busy_ns", d.busy_ns, "with a kernel, copy or set");
 //   }
 //
 // A small struct of numbers is one line, [8, 12, 1]: cells_of() ties its members.
@@ -32,27 +36,50 @@ class JsonWriter {
   using Reference = const T&;
 
   template <class T>
-  void operator()(const char* key, const T& value) {
+  void operator()(const char* key, const T& value, const char* = "", const Limits& = {}) {
     name(key);
     put(value);
   }
   // "Not captured" is null: an empty text, or a number that cannot be zero.
-  void known(const char* key, const std::string& text) { text.empty() ? null(key) : (*this)(key, text); }
+  void known(const char* key, const std::string& text, const char* = "", const Limits& = {}) { text.empty() ? null(key) : (*this)(key, text); }
   template <std::integral T>
-  void known(const char* key, const T& number) {
+  void known(const char* key, const T& number, const char* = "", const Limits& = {}) {
     number == 0 ? null(key) : (*this)(key, number);
   }
   // Without meaning where `there` is false.
   template <class T>
-  void where(bool there, const char* key, const T& value) {
+  void where(bool there, const char* key, const T& value, const char* = "", const Limits& = {}) {
     there ? (*this)(key, value) : null(key);
   }
   template <class Enum, std::size_t n>
-  void word(const char* key, Enum value, const char* const (&words)[n]) {
+  void word(const char* key, Enum value, const char* const (&words)[n], const char* = "") {
     (*this)(key, std::string_view(words[static_cast<std::size_t>(value)]));
   }
+  // An enumeration of model/codes by its key; kNone, and an optional without a value, are null.
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void code(const char* key, Enum value, const char* = "", std::initializer_list<Enum> = {}) {
+    if constexpr (requires { Enum::kNone; })
+      if (value == Enum::kNone) return null(key);
+    (*this)(key, key_of(value));
+  }
+  template <class Enum>
+  void code(const char* key, const std::optional<Enum>& value, const char* = "", std::initializer_list<Enum> = {}) {
+    value ? code(key, *value) : null(key);
+  }
+  // Made out of other fields, for those who read the file without this program.
   template <class T>
-  void pairs(const char* key, const std::vector<std::pair<std::string, T>>& items, const char* first, const char* second) {
+  void made(const char* key, const T& value, const char*) {
+    (*this)(key, value);
+  }
+  // A text that is one of these.
+  template <class Text, std::size_t n>
+  void one_of(const char* key, const Text& text, const char* const (&)[n], const char* = "") {
+    (*this)(key, text);
+  }
+  template <class T>
+  void pairs(const char* key, const std::vector<std::pair<std::string, T>>& items, const char* first, const char* second,
+             const char* = "") {
     name(key);
     list(items, [&](const auto& item) {
       open('{');

@@ -148,7 +148,7 @@ class CounterLaunches {
 
   void join(const CounterReport& report) {
     if (report.kernels.launches.empty()) return;
-    const analysis::NcuMatch match = analysis::match_ncu(report.kernels, trace_, run_, "CUPTI");
+    const analysis::NcuMatch match = analysis::match_ncu(report.kernels, trace_, run_, Meter::kCupti);
     measured_ = measured_ || match.matched > 0;
     if (!match.unmatched_launches.empty())
       run_.import_stats.notes.push_back(fmt::format("{} counted launches match no kernel of the trace, the first: {}",

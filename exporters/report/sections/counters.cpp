@@ -21,18 +21,23 @@ constexpr std::string_view kNotCounted = "counters are not measured: ", kNotSamp
 bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
 bool counted_any(const StageCounters& counters) { return counters.windows > 0; }
 
+// The columns are those of counted stages; samples have the same metrics in units of their own.
+void add_metrics(Row& row, MetricPlace place, const MetricValues& values) {
+  for (const MetricInfo* column : columns_of(MetricPlace::kStage))
+    row.push_back(metric_cell(info_of(place, column->metric).unit, values[column->metric]));
+}
+
 Row counted_row(const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  return {stage.name, text_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0)),
-          bytes_text(c.dram_read_bytes), bytes_text(c.dram_write_bytes), percent_cell(c.dram_pct), percent_cell(c.sm_active_pct),
-          percent_cell(c.tensor_pct), percent_cell(c.occupancy_pct)};
+  Row row = {stage.name, meter_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
+  add_metrics(row, MetricPlace::kStage, c.values);
+  return row;
 }
 
 Row sampled_row(const StageEntry& stage) {
-  const StageSampling& s = *stage.sampling;
-  return {stage.name, "sampled, " + plural(s.samples, "sample"), kNoValue, kNoValue, bytes_rate_text(s.dram_read_bytes_per_s),
-          bytes_rate_text(s.dram_write_bytes_per_s), percent_cell(s.dram_pct), percent_cell(s.sm_active_pct),
-          percent_cell(s.tensor_pct), percent_cell(s.occupancy_pct)};
+  Row row = {stage.name, "sampled, " + plural(stage.sampling->samples, "sample"), kNoValue, kNoValue};
+  add_metrics(row, MetricPlace::kSampled, stage.sampling->values);
+  return row;
 }
 
 // Why the collector did not, where it says so; else the command that would.

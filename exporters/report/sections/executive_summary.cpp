@@ -125,7 +125,7 @@ const StageSlowdown* worst_slowdown(const Run& run) {
 }
 
 std::string slowed_by(const StageSlowdown& slowdown) {
-  const auto verdict = from_key<SlowdownVerdict>(slowdown.verdict);
+  const auto verdict = slowdown.verdict;
   if (verdict == SlowdownVerdict::kUnderTenPercent) return "by less than 10 %";
   if (verdict == SlowdownVerdict::kOverTenPercent) return "by about " + rough_share(*slowdown.slowdown);
   if (!slowdown.low || !slowdown.high || !(*slowdown.high - *slowdown.low <= kWidestRange) || *slowdown.high <= 0) return {};

@@ -85,8 +85,9 @@ Row kernel_row(const KernelEntry& kernel, bool stalls) {
              time_cell(kernel.time.median_ns),
              time_cell(static_cast<double>(kernel.time.p99_ns)),
              split_text(kernel)};
-  for (const auto& column : kSampleColumns) row.push_back(percent_cell(sample == nullptr ? std::nullopt : sample->*column.value));
-  row.push_back(word_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+    row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
+  row.push_back(bound_cell(sample == nullptr ? std::nullopt : sample->bound_by));
   row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
   if (stalls) row.emplace_back(stalls_text(kernel));
   return row;
@@ -95,7 +96,7 @@ Row kernel_row(const KernelEntry& kernel, bool stalls) {
 Table kernel_table(const std::vector<KernelEntry>& kernels) {
   Table table{"Kernels",
               {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages"}}};
-  for (const auto& column : kSampleColumns) table.columns.push_back({column.title, kRight, column.room});
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight, room_of(*metric)});
   table.columns.push_back({"Bound by"});
   table.columns.push_back({"GPU", kRight, kWide});
   if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by"});

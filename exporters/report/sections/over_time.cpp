@@ -17,8 +17,8 @@ bool names(const std::string& name, const char* part) { return name.find(part) !
 
 // The same colours as the budget's: what computes, copies, waits and launches looks alike in both.
 std::string slice_colour(const Run& run, const TimelineLane& lane, const std::string& name, std::uint32_t id) {
-  if (lane.kind == "ranges") return stage_named(run, name) != nullptr ? stage_colour(run, name) : "s-other";
-  if (lane.kind == "api")
+  if (lane.kind == LaneKind::kRanges) return stage_named(run, name) != nullptr ? stage_colour(run, name) : "s-other";
+  if (lane.kind == LaneKind::kApi)
     return names(name, "ynchronize")                      ? "b-sync"
            : names(name, "aunch")                         ? "b-starved"
            : names(name, "emcpy") || names(name, "emset") ? "b-copy"

@@ -42,7 +42,7 @@ Section overhead(const Run& run) {
   for (const auto& slowdown : run.perturbation.stages)
     table.rows.push_back({text_cell(slowdown.profiler), text_cell(slowdown.stage), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                           share_cell(certain(slowdown) ? slowdown.slowdown : std::nullopt), interval_text(slowdown),
-                          text_cell(slowdown.verdict.empty() ? slowdown.note : slowdown.verdict)});
+                          slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
   out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." + (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
   add(out.blocks, notes(run.perturbation.notes));
   return out;

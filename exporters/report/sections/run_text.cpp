@@ -82,11 +82,25 @@ const NcuSample* main_sample(const KernelEntry& kernel) {
   return found == kernel.ncu.end() ? nullptr : &*found;
 }
 
-std::optional<Bound> bound_of(const std::optional<std::string>& word) {
-  return word ? from_key<Bound>(*word) : std::nullopt;
+std::vector<const MetricInfo*> columns_of(MetricPlace place) {
+  std::vector<const MetricInfo*> columns;
+  for (const MetricInfo& metric : metrics_of(place))
+    if (!metric.title.empty()) columns.push_back(&metric);
+  return columns;
 }
 
-bool by_cupti(const NcuSample& sample) { return from_key<Meter>(sample.measured_by) == Meter::kCupti; }
+Room room_of(const MetricInfo& metric) { return metric.metric == Metric::kSm || metric.metric == Metric::kDram ? kAlways : kWide; }
+
+Cell metric_cell(MetricUnit unit, const std::optional<double>& value) {
+  switch (unit) {
+    case MetricUnit::kPercent: return percent_cell(value);
+    case MetricUnit::kBytes: return bytes_text(value);
+    case MetricUnit::kBytesPerSecond: return bytes_rate_text(value);
+  }
+  return kNoValue;
+}
+
+bool by_cupti(const NcuSample& sample) { return sample.measured_by == Meter::kCupti; }
 
 std::string measured_by(const std::vector<KernelEntry>& kernels) {
   bool ncu = false, cupti = false;
@@ -123,6 +137,8 @@ std::string split_text(const KernelEntry& kernel) {
 
 Cell text_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(plain); }
 Cell word_cell(const std::optional<std::string>& word) { return text_cell(word.value_or("")); }
+Cell bound_cell(const std::optional<Bound>& bound) { return bound ? Cell(std::string(key_of(*bound))) : Cell(kNoValue); }
+Cell meter_cell(Meter meter) { return meter == Meter::kNone ? Cell(kNoValue) : Cell(std::string(key_of(meter))); }
 Cell code_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(code(plain)); }
 Cell time_cell(double ns) { return {time_text(ns), ns, exact_ns(ns)}; }
 Cell time_cell(const std::optional<Ns>& ns) { return ns ? time_cell(static_cast<double>(*ns)) : Cell(kNoValue); }

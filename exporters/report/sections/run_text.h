@@ -7,6 +7,7 @@
 #include "exporters/report/document.h"
 #include "exporters/report/figure_text.h"
 #include "model/codes.h"
+#include "model/metrics.h"
 #include "model/run.h"
 
 // What several sections say or ask of a run, once.
@@ -30,21 +31,13 @@ const OperatorTable* main_operators(const Run& run);
 // The sample that stands for the kernel: the one whose shape took the most time; nullptr where there is none.
 const NcuSample* main_sample(const KernelEntry& kernel);
 
-// The counters of a kernel's launch that have a column.
-struct SampleColumn {
-  const char* title;
-  std::optional<double> NcuSample::*value;
-  Room room;  // in report.md; kernels.md has all
-};
-inline constexpr SampleColumn kSampleColumns[] = {{"SM %", &NcuSample::sm_pct, kAlways},
-                                                  {"DRAM %", &NcuSample::dram_pct, kAlways},
-                                                  {"occupancy %", &NcuSample::occupancy_pct, kWide},
-                                                  {"tensor pipe %", &NcuSample::tensor_pct, kWide}};
+// The counters of a launch or of a stage that have a column, in the table's order.
+std::vector<const MetricInfo*> columns_of(MetricPlace place);
+// Which of a launch's columns report.md has room for; kernels.md has all.
+Room room_of(const MetricInfo& metric);
+Cell metric_cell(MetricUnit unit, const std::optional<double>& value);
 
-// What a name in a file stands for; the reports decide on these.
-std::optional<Bound> bound_of(const std::optional<std::string>& word);
 bool by_cupti(const NcuSample& sample);
-
 // "ncu", "CUPTI" or "ncu and CUPTI": who measured launches of these; empty: nobody.
 std::string measured_by(const std::vector<KernelEntry>& kernels);
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash
@@ -57,6 +50,8 @@ std::string split_text(const KernelEntry& kernel);
 // Cells: a dash where there is nothing, what they are sorted by, and a tip with the nanoseconds of a time.
 Cell text_cell(const std::string& plain);
 Cell word_cell(const std::optional<std::string>& word);
+Cell bound_cell(const std::optional<Bound>& bound);
+Cell meter_cell(Meter meter);
 Cell code_cell(const std::string& plain);
 Cell time_cell(double ns);
 Cell time_cell(const std::optional<Ns>& ns);

@@ -26,7 +26,7 @@ Tile computing_tile(const std::optional<MainStage>& stage) {
 Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
   const StageEfficiency* entry = stage ? efficiency_of(run, stage->name) : nullptr;
   if (entry == nullptr) return {"MFU", kNoValue, ""};
-  const bool memory = bound_of(entry->limit) == Bound::kMemory;
+  const bool memory = entry->limit == Bound::kMemory;
   return {memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu), "of the peak, " + stage->name};
 }
 

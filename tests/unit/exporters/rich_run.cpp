@@ -104,35 +104,35 @@ struct KernelSeed {
   double mean_ns;
   std::uint64_t calls;
   double sm, dram;
-  const char* bound_by;
+  std::optional<Bound> bound_by;
 };
 
 const KernelSeed kKernels[] = {
-    {"nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN", 7037, 128, 11.2, 38.1, "latency"},
-    {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", 4505, 128, 14.0, 31.5, "latency"},
+    {"nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN", 7037, 128, 11.2, 38.1, Bound::kLatency},
+    {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", 4505, 128, 14.0, 31.5, Bound::kLatency},
     {"void at::native::elementwise_kernel<(int)128, (int)4, void "
      "at::native::gpu_kernel_impl_nocast<at::native::BinaryFunctor<c10::BFloat16, "
      "c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float>>>(at::TensorIteratorBase &, const "
      "T1 &)::[lambda(int) (instance "
      "1)]>(int, T3)",
-     1815, 306, 6.1, 3.0, "latency"},
-    {"nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", 3776, 128, 12.9, 34.7, "latency"},
+     1815, 306, 6.1, 3.0, Bound::kLatency},
+    {"nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", 3776, 128, 12.9, 34.7, Bound::kLatency},
     {"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase "
      "&)::[lambda() (instance 3)]::operator "
      "()() const>(int, T1, T2, T3, T4, T5)",
-     2202, 198, 0, 0, ""},
+     2202, 198, 0, 0, std::nullopt},
     {"void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, float, "
      "float, float>, unsigned int, "
      "float, (int)4, (int)4>>(T3)",
-     2223, 162, 4.4, 1.2, "latency"},
+     2223, 162, 4.4, 1.2, Bound::kLatency},
     {"cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x64_1x4x1_cga1x1x1_kernel0_0", 4964, 64,
-     21.7, 9.8, "latency"},
-    {"nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT", 18910, 16, 24.6, 71.3, "memory"},
+     21.7, 9.8, Bound::kLatency},
+    {"nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT", 18910, 16, 24.6, 71.3, Bound::kMemory},
     {"void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>, unsigned "
      "int, (int)4, (int)64, (int)64>(T1 "
      "*, at::native::<unnamed>::CatArrInputTensorMetadata<T1, T2, T4, T5>)",
-     1762, 160, 0, 0, ""},
-    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", 41500, 4, 78.4, 40.2, "compute"},
+     1762, 160, 0, 0, std::nullopt},
+    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", 41500, 4, 78.4, 40.2, Bound::kCompute},
 };
 
 void add_kernels(Run& run) {
@@ -151,16 +151,16 @@ void add_kernels(Run& run) {
     if (seed.sm > 0) {
       NcuSample sample;
       sample.ncu_id = id++;
-      sample.measured_by = "ncu";
+      sample.measured_by = Meter::kNcu;
       sample.ncu_kernel_name = seed.name;
       sample.matched_by = "name";
       sample.nsys_median_ns = static_cast<Ns>(seed.mean_ns);
       sample.nsys_calls = seed.calls;
       sample.ncu_duration_ns = static_cast<Ns>(seed.mean_ns * 1.04);
-      sample.sm_pct = seed.sm;
-      sample.dram_pct = seed.dram;
+      sample.values[Metric::kSm] = seed.sm;
+      sample.values[Metric::kDram] = seed.dram;
       sample.bound_by = seed.bound_by;
-      sample.occupancy_pct = 24.5;
+      sample.values[Metric::kOccupancy] = 24.5;
       kernel.selected = true;
       kernel.ncu = {sample};
     }
@@ -256,7 +256,7 @@ StageEfficiency efficiency(const std::string& stage, double flops, double bytes,
   out.mbu_busy = *out.mbu / busy;
   out.intensity = flops / bytes;
   out.ideal_ns = std::max(flops / kFlops, bytes / kBytes) * 1e9;
-  out.limit = flops / kFlops > bytes / kBytes ? "compute" : "memory";
+  out.limit = flops / kFlops > bytes / kBytes ? Bound::kCompute : Bound::kMemory;
   out.assumptions = {"causal attention counted exactly", "weights read once a window", "batch 1, prompt 256 tokens"};
   return out;
 }
@@ -356,9 +356,9 @@ void add_costs(Run& run) {
   StageSlowdown replayed = slowdown("ncu", "decode_step", {3.61e6}, {});
   replayed.note = "ncu replays kernels: its stages have no wall time";
   run.perturbation.stages = {judged(slowdown("nsys", "prefill", {4.41e6, 4.52e6, 4.47e6}, {4.90e6, 4.93e6, 4.92e6}),
-                                    0.101, 0.071, 0.131, "undecidable"),
+                                    0.101, 0.071, 0.131, SlowdownVerdict::kUndecidable),
                              judged(slowdown("nsys", "decode_step", {3.61e6, 3.59e6, 3.66e6}, {4.24e6, 4.29e6, 4.25e6}),
-                                    0.176, 0.158, 0.194, "over 10 %"),
+                                    0.176, 0.158, 0.194, SlowdownVerdict::kOverTenPercent),
                              replayed};
   ClockSummary clock;
   clock.samples = 214;
@@ -394,9 +394,9 @@ void add_timeline(Run& run) {
                     kKernels[2].name,
                     "[CUDA memcpy Host-to-Device]"};
   TimelineLane outer{
-      "ranges", "thread 973", {{timeline.start_ns, 4920000, 0, 1}, {timeline.start_ns + 5100000, 34090000, 1, 1}}},
-      steps{"ranges", "thread 973", {}};
-  TimelineLane api{"api", "thread 973 CUDA", {}}, gpu{"gpu", "GPU 0 stream 7", {}};
+      LaneKind::kRanges, "thread 973", {{timeline.start_ns, 4920000, 0, 1}, {timeline.start_ns + 5100000, 34090000, 1, 1}}},
+      steps{LaneKind::kRanges, "thread 973", {}};
+  TimelineLane api{LaneKind::kApi, "thread 973 CUDA", {}}, gpu{LaneKind::kGpu, "GPU 0 stream 7", {}};
   for (int i = 0; i < 8; ++i) steps.slices.push_back({timeline.start_ns + 5100000 + i * 4261000, 4230000, 2, 1});
   for (int i = 0; i < 300; ++i) {
     const Ns at_ns = timeline.start_ns + 90000 + i * 129000;

@@ -9,27 +9,27 @@ namespace nl::test {
 void add_counters(Run& run) {
   const auto counted = [](double duration_ns, double read_bytes, double write_bytes, double sm, double tensor) {
     StageCounters out;
-    out.measured_by = "CUPTI";
+    out.measured_by = Meter::kCupti;
     out.windows = 3;
     out.duration_ns = duration_ns;
-    out.dram_read_bytes = read_bytes;
-    out.dram_write_bytes = write_bytes;
-    out.l2_bytes = 1.4 * (read_bytes + write_bytes);
-    out.dram_pct = 100 * (read_bytes + write_bytes) / (duration_ns * 4800);
-    out.sm_active_pct = sm;
-    out.tensor_pct = tensor;
-    out.occupancy_pct = 24.5;
+    out.values[Metric::kDramRead] = read_bytes;
+    out.values[Metric::kDramWritten] = write_bytes;
+    out.values[Metric::kL2Bytes] = 1.4 * (read_bytes + write_bytes);
+    out.values[Metric::kDram] = 100 * (read_bytes + write_bytes) / (duration_ns * 4800);
+    out.values[Metric::kSmActive] = sm;
+    out.values[Metric::kTensor] = tensor;
+    out.values[Metric::kOccupancy] = 24.5;
     out.metrics = {{"dram__bytes_read.sum", read_bytes}, {"dram__bytes_write.sum", write_bytes}, {"gpu__time_duration.sum", duration_ns}};
     return out;
   };
   const auto sampled = [](std::uint64_t samples, double sm, double tensor, double dram) {
     StageSampling out;
     out.samples = samples;
-    out.sm_active_pct = sm;
-    out.tensor_pct = tensor;
-    out.dram_pct = dram;
-    out.dram_read_bytes_per_s = dram * 46e9;
-    out.dram_write_bytes_per_s = dram * 2e9;
+    out.values[Metric::kSmActive] = sm;
+    out.values[Metric::kTensor] = tensor;
+    out.values[Metric::kDram] = dram;
+    out.values[Metric::kDramRead] = dram * 46e9;
+    out.values[Metric::kDramWritten] = dram * 2e9;
     return out;
   };
   run.stages[0].counters = counted(4774000, 2.38e8, 2.1e7, 9.8, 14.2);
@@ -37,7 +37,7 @@ void add_counters(Run& run) {
   run.stages[1].counters = counted(33921000, 1.71e9, 6.2e7, 8.9, 4.1);
   run.stages[1].sampling = sampled(204, 8.7, 0.4, 1.1);
   run.stages[2].counters.emplace();
-  run.stages[2].counters->measured_by = "CUPTI";
+  run.stages[2].counters->measured_by = Meter::kCupti;
   run.stages[2].counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
   run.stages[2].sampling = sampled(203, 8.8, 0.4, 1.1);
   // 300 values over the iterations; the samples of one step were lost.

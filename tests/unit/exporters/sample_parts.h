@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/run.h"
+#include "model/words.h"
 
 // Makers of the parts of a sample run whose structs may still grow: what is not named here keeps its default.
 namespace nl::test {
@@ -74,12 +75,12 @@ inline StageSlowdown slowdown(std::string profiler, std::string stage, std::vect
   return out;
 }
 
-inline StageSlowdown judged(StageSlowdown out, double slowdown, double low, double high, std::string verdict) {
+inline StageSlowdown judged(StageSlowdown out, double slowdown, double low, double high, SlowdownVerdict verdict) {
   out.slowdown = slowdown;
   out.low = low;
   out.high = high;
-  out.verdict = std::move(verdict);
-  out.summary = out.profiler + " on " + out.stage + ": " + out.verdict;
+  out.verdict = verdict;
+  out.summary = out.profiler + " on " + out.stage + ": " + std::string(key_of(verdict));
   return out;
 }
 

@@ -68,16 +68,16 @@ StageActivity activity() {
 
 StageCounters counters() {
   StageCounters out;
-  out.measured_by = "CUPTI";
+  out.measured_by = Meter::kCupti;
   out.windows = 3;
   out.duration_ns = 320;
-  out.dram_read_bytes = 2048;
-  out.dram_write_bytes = 512;
-  out.l2_bytes = 4096;
-  out.dram_pct = 62.5;
-  out.sm_active_pct = 81.25;
-  out.tensor_pct = 40;
-  out.occupancy_pct = 33.5;
+  out.values[Metric::kDramRead] = 2048;
+  out.values[Metric::kDramWritten] = 512;
+  out.values[Metric::kL2Bytes] = 4096;
+  out.values[Metric::kDram] = 62.5;
+  out.values[Metric::kSmActive] = 81.25;
+  out.values[Metric::kTensor] = 40;
+  out.values[Metric::kOccupancy] = 33.5;
   out.metrics = {{"dram__bytes_read.sum", 2048}, {"gpu__time_duration.sum", 320}};
   return out;
 }
@@ -85,12 +85,12 @@ StageCounters counters() {
 StageSampling sampling() {
   StageSampling out;
   out.samples = 64;
-  out.sm_active_pct = 80.5;
-  out.tensor_pct = 39;
-  out.dram_pct = 61;
-  out.occupancy_pct = 32.5;
-  out.dram_read_bytes_per_s = 2.5e12;
-  out.dram_write_bytes_per_s = 5e11;
+  out.values[Metric::kSmActive] = 80.5;
+  out.values[Metric::kTensor] = 39;
+  out.values[Metric::kDram] = 61;
+  out.values[Metric::kOccupancy] = 32.5;
+  out.values[Metric::kDramRead] = 2.5e12;
+  out.values[Metric::kDramWritten] = 5e11;
   out.metrics = {{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80.5}};
   return out;
 }
@@ -132,7 +132,7 @@ void fill_stages(Run& run) {
 NcuSample sample() {
   NcuSample out;
   out.ncu_id = 4;
-  out.measured_by = "ncu";
+  out.measured_by = Meter::kNcu;
   out.ncu_kernel_name = "void at::reduce<4>(T1)";
   out.matched_by = "normalised_name";
   out.grid = {8, 12, 1};
@@ -144,11 +144,11 @@ NcuSample sample() {
   out.nsys_calls = 3;
   out.ncu_duration_ns = 310;
   out.durations_agree = true;
-  out.sm_pct = 61.25;
-  out.dram_pct = 12.5;
-  out.occupancy_pct = 33.3;
-  out.dram_bytes = 1024;
-  out.bound_by = "compute";
+  out.values[Metric::kSm] = 61.25;
+  out.values[Metric::kDram] = 12.5;
+  out.values[Metric::kOccupancy] = 33.3;
+  out.values[Metric::kDramBytes] = 1024;
+  out.bound_by = Bound::kCompute;
   out.metrics = {{"gpu__time_duration.sum", 310}, {"sm__throughput", 0.1}};
   return out;
 }
@@ -210,11 +210,11 @@ void fill_efficiency(Run& run) {
   stage.mbu_busy = 0.375;
   stage.intensity = 1000;
   stage.ideal_ns = 100;
-  stage.limit = "compute";
+  stage.limit = Bound::kCompute;
   stage.assumptions = {"weights read once"};
   stage.note = "";
   run.efficiency = {stage};
-  run.roofline = {{{"reduce", "prefill", 4, 1e6, 1024, 310, 3.2e12, 976.5625, "f32", 6.7e13, 0.048, "latency", 12.5}},
+  run.roofline = {{{"reduce", "prefill", 4, 1e6, 1024, 310, 3.2e12, 976.5625, "f32", 6.7e13, 0.048, Bound::kLatency, 12.5}},
                   {"1 launch without FLOP counts"}};
 }
 
@@ -241,7 +241,7 @@ void fill_findings(Run& run) {
 
 void fill_costs(Run& run) {
   run.perturbation.stages = {
-      judged(slowdown("nsys", "prefill", {100, 110}, {120, 125}), 0.1667, 0.05, 0.29, "undecidable")};
+      judged(slowdown("nsys", "prefill", {100, 110}, {120, 125}), 0.1667, 0.05, 0.29, SlowdownVerdict::kUndecidable)};
   run.perturbation.order = "bare nsys bare nsys";
   run.perturbation.notes = {"one pass was left out"};
   ClockSummary clock;
@@ -263,7 +263,7 @@ void fill_costs(Run& run) {
                   4500,
                   "iteration 2 of 2",
                   {"prefill", "reduce"},
-                  {{"ranges", "thread 973", {{4000, 500, 0, 1}}}, {"gpu", "GPU 0 stream 7", {{4100, 200, 1, 3}}}},
+                  {{LaneKind::kRanges, "thread 973", {{4000, 500, 0, 1}}}, {LaneKind::kGpu, "GPU 0 stream 7", {{4100, 200, 1, 3}}}},
                   5};
   run.activity = {{0, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 4000, 125, {80.5, std::nullopt, 62.25, 0.0}}};
   run.clock = {1200, 900, 1200, 2, "prefill", 300, 4};

@@ -19,10 +19,10 @@ Run counted_run() {
   KernelEntry& kernel = run.kernels.emplace().emplace_back();
   kernel.name = "k";
   NcuSample& sample = kernel.ncu.emplace_back();
-  sample.measured_by = "CUPTI";
+  sample.measured_by = nl::Meter::kCupti;
   sample.ncu_duration_ns = 1000;
-  sample.dram_bytes = 3e6;
-  sample.sm_pct = 20;
+  sample.values[nl::Metric::kDramBytes] = 3e6;
+  sample.values[nl::Metric::kSm] = 20;
   return run;
 }
 
@@ -32,17 +32,17 @@ TEST_CASE("DRAM % of stages, samples and kernels has the peak of the table, as M
   Knowledge knowledge;
   Run run = counted_run();
   explain(knowledge, run);
-  CHECK(run.stages[0].counters->dram_pct == 50.0);
-  CHECK(run.stages[0].sampling->dram_pct == 25.0);
-  CHECK(*run.kernels->at(0).ncu[0].dram_pct == Approx(75));  // rounding of a division
-  CHECK(run.kernels->at(0).ncu[0].bound_by == "memory");
+  CHECK(run.stages[0].counters->values[nl::Metric::kDram] == 50.0);
+  CHECK(run.stages[0].sampling->values[nl::Metric::kDram] == 25.0);
+  CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(75));  // rounding of a division
+  CHECK(run.kernels->at(0).ncu[0].bound_by == nl::Bound::kMemory);
   knowledge.devices = {{"NVIDIA Card", {"Card"}, {}, 8e12, {}, "own.yaml"}};  // as from device.file
   for (int again = 0; again < 2; ++again) {
     explain(knowledge, run);
     CHECK(run.peaks->bytes_per_s == 8e12);
-    CHECK(run.stages[0].counters->dram_pct == 25.0);
-    CHECK(run.stages[0].sampling->dram_pct == 12.5);
-    CHECK(*run.kernels->at(0).ncu[0].dram_pct == Approx(37.5));  // likewise
-    CHECK(run.kernels->at(0).ncu[0].bound_by == "latency");
+    CHECK(run.stages[0].counters->values[nl::Metric::kDram] == 25.0);
+    CHECK(run.stages[0].sampling->values[nl::Metric::kDram] == 12.5);
+    CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(37.5));  // likewise
+    CHECK(run.kernels->at(0).ncu[0].bound_by == nl::Bound::kLatency);
   }
 }

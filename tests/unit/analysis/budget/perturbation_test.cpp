@@ -49,7 +49,7 @@ TEST_CASE("a steady 20 % is over 10 %, and is warned of") {
   CHECK(row.profiled_ns.size() == 3);
   CHECK(*row.slowdown == Approx(0.199).margin(0.002));  // by hand: 4.80 / 4.003
   CHECK(*row.low > 0.10);
-  CHECK(row.verdict == "over 10 %");
+  CHECK(row.verdict == nl::SlowdownVerdict::kOverTenPercent);
   CHECK(result.order == "bare nsys bare nsys bare nsys");
   REQUIRE(result.notes.size() == 1);
   CHECK(result.notes[0].find("decode ran 19.9 % slower under nsys (95 %:") == 0);
@@ -58,7 +58,7 @@ TEST_CASE("a steady 20 % is over 10 %, and is warned of") {
 
 TEST_CASE("a steady 3 % is under 10 %, and no chance either") {
   const auto row = only(compare_passes(in_turn({4.00, 4.01, 3.99}, {4.12, 4.11, 4.13})));
-  CHECK(row.verdict == "under 10 %");
+  CHECK(row.verdict == nl::SlowdownVerdict::kUnderTenPercent);
   CHECK(*row.low > 0);
   CHECK(row.summary.find("decode ran 3.0 % slower under nsys") == 0);
 }
@@ -67,7 +67,7 @@ TEST_CASE("bare passes that differ by 20 % decide nothing") {
   // As seen on an H200: single pairs out of these would say anything from -8 % to 17 %.
   const auto result = compare_passes(in_turn({4.0, 4.8, 4.3}, {4.4, 4.7, 4.5}));
   const auto row = only(result);
-  CHECK(row.verdict == "undecidable");
+  CHECK(row.verdict == nl::SlowdownVerdict::kUndecidable);
   CHECK(row.summary.find("no measurable slowdown") != std::string::npos);
   CHECK(row.summary.find("more than 10 % is neither shown nor excluded") != std::string::npos);
   CHECK(result.notes.empty());
@@ -75,13 +75,13 @@ TEST_CASE("bare passes that differ by 20 % decide nothing") {
 
 TEST_CASE("an interval around zero is no measurable slowdown") {
   const auto row = only(compare_passes(in_turn({4.00, 4.02, 3.99}, {4.01, 3.99, 4.00})));
-  CHECK(row.verdict == "under 10 %");
+  CHECK(row.verdict == nl::SlowdownVerdict::kUnderTenPercent);
   CHECK(row.summary.find("decode under nsys: no measurable slowdown (95 %: -") == 0);
 }
 
 TEST_CASE("an interval too wide to mean anything is left out") {
   const auto row = only(compare_passes(in_turn({4.0, 4.1}, {4.2, 9.0})));
-  CHECK(row.verdict == "undecidable");
+  CHECK(row.verdict == nl::SlowdownVerdict::kUndecidable);
   CHECK(row.summary == "decode under nsys: the passes vary too much to measure a slowdown");
 }
 
@@ -90,9 +90,9 @@ TEST_CASE("one pass each gives a number and no verdict") {
   CHECK(*row.slowdown == Approx(1.0));
   CHECK_FALSE(row.low);
   CHECK_FALSE(row.high);
-  CHECK(row.verdict == "undecidable");
+  CHECK(row.verdict == nl::SlowdownVerdict::kUndecidable);
   CHECK(row.summary.find("too few passes for a range") != std::string::npos);
-  CHECK(only(compare_passes(in_turn({4.0, 4.1}, {8.0}))).verdict == "undecidable");
+  CHECK(only(compare_passes(in_turn({4.0, 4.1}, {8.0}))).verdict == nl::SlowdownVerdict::kUndecidable);
 }
 
 TEST_CASE("passes of equal cost are hardly ever called slower") {
@@ -102,7 +102,7 @@ TEST_CASE("passes of equal cost are hardly ever called slower") {
   for (int i = 0; i < 1000; ++i) {
     const auto row = only(compare_passes(
         in_turn({ms(random), ms(random), ms(random)}, {ms(random), ms(random), ms(random)})));
-    over += row.verdict == "over 10 %";
+    over += row.verdict == nl::SlowdownVerdict::kOverTenPercent;
     REQUIRE(*row.low <= *row.slowdown);
     REQUIRE(*row.slowdown <= *row.high);
   }
@@ -119,7 +119,7 @@ TEST_CASE("ncu is compared by the whole run") {
   CHECK(row.profiler == "ncu");
   CHECK(row.stage == "whole run");
   CHECK(*row.slowdown == Approx(9).epsilon(0.01));  // 80 ms for 8.0
-  CHECK(row.verdict == "over 10 %");
+  CHECK(row.verdict == nl::SlowdownVerdict::kOverTenPercent);
   CHECK(row.note.find("whole passes are compared") != std::string::npos);
   CHECK(result.notes.empty());  // expected of ncu
   CHECK(result.order == "bare nsys bare nsys bare nsys ncu");
@@ -132,7 +132,7 @@ TEST_CASE("what cannot be compared says why") {
   SECTION("not the same work") {
     const auto row = only(compare_passes({pass("", 4, 64), pass("nsys", 4, 1), pass("", 4, 64), pass("nsys", 4, 1)}));
     CHECK_FALSE(row.slowdown);
-    CHECK(row.verdict == "undecidable");
+    CHECK(row.verdict == nl::SlowdownVerdict::kUndecidable);
     CHECK(row.note == "the passes differ in work: 1 to 64 windows");
   }
   SECTION("a stage that took no time") {

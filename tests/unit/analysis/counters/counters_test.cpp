@@ -52,7 +52,7 @@ TEST_CASE("counters of a stage are found under all its names") {
   apply_stage_counters(report_of({window(spelling.first, spelling.second, 0, {{kTime, 100}})}), run);
   REQUIRE(run.stages[1].counters);
   CHECK(run.stages[1].counters->windows == 1);
-  CHECK(run.stages[1].counters->measured_by == "CUPTI");
+  CHECK(run.stages[1].counters->measured_by == Meter::kCupti);
   CHECK(run.stages[1].counters->duration_ns == 100);
   REQUIRE(run.stages[0].counters);  // not measured, and it says why
   CHECK(run.stages[0].counters->windows == 0);
@@ -87,19 +87,19 @@ TEST_CASE("sums are for one window, percentages over all of them by their weight
   const StageCounters& counters = *run.stages[0].counters;
   CHECK(counters.windows == 3);
   CHECK(counters.duration_ns == 200);
-  CHECK(counters.dram_read_bytes == 500);
+  CHECK(counters.values[Metric::kDramRead] == 500);
   CHECK(counters.metrics.at(kThroughput) == 40);                       // (100·90 + 500·30) ÷ 600
-  CHECK(*counters.occupancy_pct == (40 * 10 + 50 * 19) / 90.0);        // of the active cycles, so by these
-  CHECK(*counters.sm_active_pct == 30);                                // 90 of 300 cycles
-  CHECK_FALSE(counters.dram_write_bytes);
-  CHECK_FALSE(counters.tensor_pct);
-  CHECK_FALSE(counters.dram_pct);
+  CHECK(*counters.values[Metric::kOccupancy] == (40 * 10 + 50 * 19) / 90.0);        // of the active cycles, so by these
+  CHECK(*counters.values[Metric::kSmActive] == 30);                                // 90 of 300 cycles
+  CHECK_FALSE(counters.values[Metric::kDramWritten]);
+  CHECK_FALSE(counters.values[Metric::kTensor]);
+  CHECK_FALSE(counters.values[Metric::kDram]);
 }
 
 TEST_CASE("a metric that some windows lack is that of the others") {
   Run run = run_with({"prefill"});
   apply_stage_counters(report_of({window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 600}, {kThroughput, 90}}), window("LLM", "prefill", 1, {{kTime, 300}})}), run);
-  CHECK(run.stages[0].counters->dram_read_bytes == 600);
+  CHECK(run.stages[0].counters->values[Metric::kDramRead] == 600);
   CHECK(run.stages[0].counters->metrics.at(kThroughput) == 90);
   CHECK(run.stages[0].counters->duration_ns == 200);
 }
@@ -114,21 +114,21 @@ TEST_CASE("DRAM % is the bytes of the time, of the device's peak") {
   WindowCounters second = first;
   second.device = 1;
   apply_stage_counters(report_of({first}), run);
-  CHECK_FALSE(run.stages[0].counters->dram_pct);  // not before the peaks
+  CHECK_FALSE(run.stages[0].counters->values[Metric::kDram]);  // not before the peaks
   fill_dram_use(run);
-  CHECK(*run.stages[0].counters->dram_pct == 50);
+  CHECK(*run.stages[0].counters->values[Metric::kDram] == 50);
   apply_stage_counters(report_of({first, second}), run);  // 4 MB of 6 MB, by two GPUs in one window
   fill_dram_use(run);
-  CHECK(*run.stages[0].counters->dram_pct == Approx(100 * 4.0 / 6));  // rounding of a division
+  CHECK(*run.stages[0].counters->values[Metric::kDram] == Approx(100 * 4.0 / 6));  // rounding of a division
   CHECK(run.stages[0].counters->windows == 1);
-  CHECK(run.stages[0].counters->dram_read_bytes == 2'000'000);
+  CHECK(run.stages[0].counters->values[Metric::kDramRead] == 2'000'000);
   CHECK(run.stages[0].counters->duration_ns == 1000);
   run.hardware.gpus[1].bandwidth_bytes_per_s = 0;  // of the other alone
   fill_dram_use(run);
-  CHECK(*run.stages[0].counters->dram_pct == 50);
+  CHECK(*run.stages[0].counters->values[Metric::kDram] == 50);
   run.hardware.gpus.clear();
   fill_dram_use(run);
-  CHECK_FALSE(run.stages[0].counters->dram_pct);
+  CHECK_FALSE(run.stages[0].counters->values[Metric::kDram]);
 }
 
 TEST_CASE("DRAM % is of the table's peak for the GPU that it is of and for its twins, and MBU's peak is the same") {
@@ -149,7 +149,7 @@ TEST_CASE("DRAM % is of the table's peak for the GPU that it is of and for its t
     fill_efficiency(table, run);
     fill_dram_use(run);
     fill_dram_use(run);  // again does no harm
-    return run.stages[0].counters->dram_pct;
+    return run.stages[0].counters->values[Metric::kDram];
   };
   CHECK(pct_on(0, {entry}) == 25.0);
   CHECK(run.peaks->bytes_per_s == 8e12);
@@ -163,13 +163,13 @@ TEST_CASE("DRAM % is of the table's peak for the GPU that it is of and for its t
 
 TEST_CASE("DRAM % of a run that was read from run.json stays") {
   Run run = run_with({"prefill"});
-  run.stages[0].counters.emplace().dram_pct = 12;
-  run.stages[0].sampling.emplace().dram_pct = 13;
+  run.stages[0].counters.emplace().values[Metric::kDram] = 12;
+  run.stages[0].sampling.emplace().values[Metric::kDram] = 13;
   run.hardware.gpus.resize(1);
   run.hardware.gpus[0].bandwidth_bytes_per_s = 4'000'000'000'000;
   fill_dram_use(run);
-  CHECK(run.stages[0].counters->dram_pct == 12.0);
-  CHECK(run.stages[0].sampling->dram_pct == 13.0);
+  CHECK(run.stages[0].counters->values[Metric::kDram] == 12.0);
+  CHECK(run.stages[0].sampling->values[Metric::kDram] == 13.0);
 }
 
 TEST_CASE("warm-up windows are left out by their number, where others remain") {
@@ -202,9 +202,9 @@ TEST_CASE("rules can ask for a stage's counters and samples, and learn where the
   };
   for (const char* name : {"counted_dram_use", "counted_sm_active", "counted_dram_read", "sampled_dram_use", "sampled_occupancy"})
     CHECK_FALSE(value(name).known);
-  run.stages[0].counters.emplace().dram_pct = 50;
-  run.stages[0].counters->dram_read_bytes = 77;
-  run.stages[0].sampling.emplace().occupancy_pct = 25;
+  run.stages[0].counters.emplace().values[Metric::kDram] = 50;
+  run.stages[0].counters->values[Metric::kDramRead] = 77;
+  run.stages[0].sampling.emplace().values[Metric::kOccupancy] = 25;
   CHECK(value("counted_dram_use").number == 0.5);
   CHECK(value("counted_dram_read").number == 77);
   CHECK_FALSE(value("counted_sm_active").known);
@@ -225,21 +225,21 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
   launch.kernel_name = "k";
   launch.metrics = {{kTime, 1000}, {kRead, 3'000'000}, {kWritten, 600'000}, {kThroughput, 20},
                     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}};
-  const auto by = GENERATE("ncu", "CUPTI");
+  const auto by = GENERATE(Meter::kNcu, Meter::kCupti);
   CHECK(match_ncu(report, builder.trace, run, by).matched == 1);
   fill_dram_use(run);
   const NcuSample& sample = run.kernels->at(0).ncu.at(0);
   CHECK(sample.measured_by == by);
-  if (sample.measured_by == "CUPTI") {
-    CHECK(*sample.dram_pct == Approx(90));  // rounding: 3.6 MB of 4 MB
-    CHECK(sample.bound_by == "memory");     // not what the replays saw, 30 %
+  if (sample.measured_by == Meter::kCupti) {
+    CHECK(*sample.values[Metric::kDram] == Approx(90));  // rounding: 3.6 MB of 4 MB
+    CHECK(sample.bound_by == Bound::kMemory);     // not what the replays saw, 30 %
     run.peaks.emplace().bytes_per_s = 8e12;
     fill_dram_use(run);
-    CHECK(*sample.dram_pct == Approx(45));  // rounding, as above
-    CHECK(sample.bound_by == "latency");
+    CHECK(*sample.values[Metric::kDram] == Approx(45));  // rounding, as above
+    CHECK(sample.bound_by == Bound::kLatency);
   } else {
-    CHECK_FALSE(sample.dram_pct);
-    CHECK(sample.bound_by == "latency");
+    CHECK_FALSE(sample.values[Metric::kDram]);
+    CHECK(sample.bound_by == Bound::kLatency);
   }
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("a sample of ncu and one of ours with the same number are two") {
   NcuReport report;
   report.launches.emplace_back().kernel_name = "k";
   match_ncu(report, builder.trace, run);
-  match_ncu(report, builder.trace, run, "CUPTI");
+  match_ncu(report, builder.trace, run, Meter::kCupti);
   REQUIRE(run.kernels->at(0).ncu.size() == 2);
-  CHECK(run.kernels->at(0).ncu[0].measured_by == "ncu");
+  CHECK(run.kernels->at(0).ncu[0].measured_by == Meter::kNcu);
 }

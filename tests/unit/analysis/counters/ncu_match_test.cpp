@@ -113,9 +113,9 @@ TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, wi
   CHECK(gather.nsys_median_ns > 1000);
   CHECK(gather.nsys_median_ns < 5000);
   CHECK(gather.stage == "decode_step");
-  CHECK(gather.sm_pct.has_value());
-  CHECK(gather.tensor_pct.has_value());
-  CHECK(gather.bound_by == "latency");
+  CHECK(gather.values[nl::Metric::kSm].has_value());
+  CHECK(gather.values[nl::Metric::kTensor].has_value());
+  CHECK(gather.bound_by == nl::Bound::kLatency);
   CHECK(gather.metrics.count("gpu__time_duration.sum") == 1);
   CHECK(gather.metrics.count("device__attribute_clock_rate") == 0);
   for (const auto& kernel : *run.kernels) CHECK(kernel.ncu.empty() != kernel.ncu_note.empty());
@@ -207,9 +207,9 @@ TEST_CASE("damaged rows of the CSV reach the run") {
 }
 
 TEST_CASE("bound by: both sides measured, one clearly busier") {
-  CHECK(nl::analysis::bound_by(20.0, 85.0) == "memory");
-  CHECK(nl::analysis::bound_by(85.0, 20.0) == "compute");
-  CHECK(nl::analysis::bound_by(20.0, 30.0) == "latency");
+  CHECK(nl::analysis::bound_by(20.0, 85.0) == nl::Bound::kMemory);
+  CHECK(nl::analysis::bound_by(85.0, 20.0) == nl::Bound::kCompute);
+  CHECK(nl::analysis::bound_by(20.0, 30.0) == nl::Bound::kLatency);
   CHECK(nl::analysis::bound_by(60.0, 59.0) == std::nullopt);
   CHECK(nl::analysis::bound_by(80.0, 78.0) == std::nullopt);
   CHECK(nl::analysis::bound_by(std::nullopt, 85.0) == std::nullopt);

@@ -76,8 +76,8 @@ TEST_CASE("a stage's mean weighs each sample by what of it lies in its windows, 
     ++judged;
     REQUIRE(sampling->samples == expected.samples);
     const auto weight = static_cast<double>(expected.weight);
-    REQUIRE(*sampling->sm_active_pct == expected.sum / weight);  // whole numbers: exact in any order
-    REQUIRE(*sampling->dram_read_bytes_per_s == Approx(expected.rate_sum / weight).epsilon(1e-12));  // order of the sum
+    REQUIRE(*sampling->values[Metric::kSmActive] == expected.sum / weight);  // whole numbers: exact in any order
+    REQUIRE(*sampling->values[Metric::kDramRead] == Approx(expected.rate_sum / weight).epsilon(1e-12));  // order of the sum
   }
   CHECK(judged > 190);
 }
@@ -96,8 +96,8 @@ TEST_CASE("samples of warm-up windows do not count") {
   const Run run = builder.run(options);
   REQUIRE(stage(run, "prefill").warmup_windows == 1);
   CHECK(stage(run, "prefill").sampling->samples == 2);
-  CHECK(*stage(run, "prefill").sampling->sm_active_pct == (50 * 10 + 25 * 30) / 75.0);
-  CHECK(*stage(builder.run_all(), "prefill").sampling->sm_active_pct == (50 * 90 + 50 * 10 + 25 * 30) / 125.0);
+  CHECK(*stage(run, "prefill").sampling->values[Metric::kSmActive] == (50 * 10 + 25 * 30) / 75.0);
+  CHECK(*stage(builder.run_all(), "prefill").sampling->values[Metric::kSmActive] == (50 * 90 + 50 * 10 + 25 * 30) / 125.0);
 }
 
 TEST_CASE("each stage has its own mean, the one inside another too") {
@@ -109,8 +109,8 @@ TEST_CASE("each stage has its own mean, the one inside another too") {
   sample(made, 0, 50, {80});
   sample(made, 50, 50, {20});
   const Run run = builder.run_all();
-  CHECK(*stage(run, "decode").sampling->sm_active_pct == 50);
-  CHECK(*stage(run, "decode_step").sampling->sm_active_pct == 80);
+  CHECK(*stage(run, "decode").sampling->values[Metric::kSmActive] == 50);
+  CHECK(*stage(run, "decode_step").sampling->values[Metric::kSmActive] == 80);
   CHECK_FALSE(stage(run, "idle_stage").sampling);  // not sampled is not zero
 }
 
@@ -123,15 +123,15 @@ TEST_CASE("what was not measured is absent; DRAM % comes from the bytes where no
   builder.trace.devices.resize(1);
   builder.trace.devices[0].bandwidth_bytes_per_s = 100'000'000'000;  // 100 bytes a nanosecond
   Run run = builder.run_all();
-  CHECK_FALSE(stage(run, "prefill").sampling->dram_pct);  // not before the peaks
+  CHECK_FALSE(stage(run, "prefill").sampling->values[Metric::kDram]);  // not before the peaks
   fill_dram_use(run);
   const StageSampling& sampling = *stage(run, "prefill").sampling;
   CHECK(sampling.samples == 2);
-  CHECK(*sampling.sm_active_pct == 80);
-  CHECK_FALSE(sampling.occupancy_pct);
-  CHECK_FALSE(sampling.tensor_pct);
-  CHECK(*sampling.dram_read_bytes_per_s == 40e9);  // 4000 bytes in 100 ns
-  CHECK(*sampling.dram_pct == 50);
+  CHECK(*sampling.values[Metric::kSmActive] == 80);
+  CHECK_FALSE(sampling.values[Metric::kOccupancy]);
+  CHECK_FALSE(sampling.values[Metric::kTensor]);
+  CHECK(*sampling.values[Metric::kDramRead] == 40e9);  // 4000 bytes in 100 ns
+  CHECK(*sampling.values[Metric::kDram] == 50);
   CHECK(sampling.metrics.contains("dram__bytes_read.sum.per_second"));
   CHECK_FALSE(sampling.metrics.contains(kRead));
 }
@@ -142,9 +142,9 @@ TEST_CASE("GPUs that a stage leaves idle do not thin its mean, and all count whe
   builder.launch(10, 20, 50, 0, 0);
   sample(series(builder.trace, {kSm}, 0), 0, 100, {80});
   sample(series(builder.trace, {kSm}, 1), 0, 100, {0});
-  CHECK(*stage(builder.run_all(), "prefill").sampling->sm_active_pct == 80);
+  CHECK(*stage(builder.run_all(), "prefill").sampling->values[Metric::kSmActive] == 80);
   builder.trace.kernels.clear();
-  CHECK(*stage(builder.run_all(), "prefill").sampling->sm_active_pct == 40);
+  CHECK(*stage(builder.run_all(), "prefill").sampling->values[Metric::kSmActive] == 40);
 }
 
 TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean") {
@@ -164,11 +164,11 @@ TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean
   Run run = builder.run_all();
   fill_dram_use(run);
   const StageSampling& sampling = *stage(run, "prefill").sampling;
-  CHECK(*sampling.sm_active_pct == 60);
-  CHECK(*sampling.dram_read_bytes_per_s == 70e9);   // 4000, 2000 and 1000 bytes in 100 ns
-  CHECK(*sampling.dram_write_bytes_per_s == 20e9);  // of two of them
+  CHECK(*sampling.values[Metric::kSmActive] == 60);
+  CHECK(*sampling.values[Metric::kDramRead] == 70e9);   // 4000, 2000 and 1000 bytes in 100 ns
+  CHECK(*sampling.values[Metric::kDramWritten] == 20e9);  // of two of them
   CHECK(sampling.metrics.at("gpc__cycles_elapsed.avg.per_second") == 1.8e9);  // a clock is no sum
-  CHECK(*sampling.dram_pct == 20);  // 50 + 30 of 100 + 300 bytes a ns: the third says too little
+  CHECK(*sampling.values[Metric::kDram] == 20);  // 50 + 30 of 100 + 300 bytes a ns: the third says too little
 }
 
 TEST_CASE("the curve of a capture: at most 600 values, each the mean of its samples, none where there are no samples") {

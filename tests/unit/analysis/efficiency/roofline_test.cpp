@@ -16,8 +16,8 @@ nl::NcuSample sample(std::map<std::string, double> metrics) {
   nl::NcuSample one;
   one.ncu_id = 3;
   one.ncu_duration_ns = 1000;
-  one.dram_bytes = 1e6;
-  one.tensor_pct = 0;
+  one.values[nl::Metric::kDramBytes] = 1e6;
+  one.values[nl::Metric::kTensor] = 0;
   one.metrics = std::move(metrics);
   return one;
 }
@@ -39,7 +39,7 @@ nl::Run run_with(std::vector<nl::NcuSample> samples) {
 
 TEST_CASE("a point has its rate, its intensity and its roof") {
   auto measured = sample({{kBf16, 5e8}, {kFfma, 1e6}, {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}});
-  measured.sm_pct = 80;
+  measured.values[nl::Metric::kSm] = 80;
   measured.stage = "prefill";
   const auto run = run_with({measured});
   REQUIRE(run.roofline.points.size() == 1);
@@ -52,7 +52,7 @@ TEST_CASE("a point has its rate, its intensity and its roof") {
   CHECK(point.precision == "tensor bf16");
   CHECK(*point.roof_flops_per_s == 1e15);       // the slope is at 2.51e15 there
   CHECK(*point.roof_share == Approx(0.502));
-  CHECK(point.bound_by == "compute");
+  CHECK(point.bound_by == nl::Bound::kCompute);
   CHECK(point.margin == 20);
   CHECK(run.roofline.notes.empty());
 }
@@ -69,15 +69,15 @@ TEST_CASE("left of the ridge the memory is the roof") {
 
 TEST_CASE("a launch without what a point needs is left out, with the metrics to add") {
   auto tensor = sample({{kFfma, 1e6}});
-  tensor.tensor_pct = 12;
+  tensor.values[nl::Metric::kTensor] = 12;
   auto untold = sample({{kFfma, 1e6}});
-  untold.tensor_pct.reset();
+  untold.values[nl::Metric::kTensor].reset();
   auto no_time = sample({{kFfma, 1e6}});
   no_time.ncu_duration_ns.reset();
   auto no_bytes = sample({{kFfma, 1e6}});
-  no_bytes.dram_bytes.reset();
+  no_bytes.values[nl::Metric::kDramBytes].reset();
   auto cached = sample({{kFfma, 1e6}});
-  cached.dram_bytes = 0;
+  cached.values[nl::Metric::kDramBytes] = 0;
   const auto run = run_with({tensor, tensor, untold, no_time, no_bytes, cached, sample({}), sample({{kFfma, 0}})});
   CHECK(run.roofline.points.empty());
   REQUIRE(run.roofline.notes.size() == 7);
@@ -91,7 +91,7 @@ TEST_CASE("a launch without what a point needs is left out, with the metrics to 
   CHECK(all.find("dram__bytes_read.sum") != std::string::npos);
   CHECK(all.find("it moved no byte") != std::string::npos);
   auto derived = sample({{kFfma, 1e6}, {"dram__bytes.sum.per_second", 1e12}});
-  derived.dram_bytes.reset();
+  derived.values[nl::Metric::kDramBytes].reset();
   CHECK(run_with({derived}).roofline.points.at(0).dram_bytes == Approx(1e6));  // a product of rounded factors
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("a real ncu report: what was counted gets a point, what was not is exp
     if (point.kernel.find("sgemm") == std::string::npos) continue;
     found = true;
     CHECK(point.flops == Approx(2 * 32768 + 4096).epsilon(1e-5));  // six digits of the counts per cycle
-    CHECK(point.bound_by == "latency");
+    CHECK(point.bound_by == nl::Bound::kLatency);
     CHECK(*point.roof_share < 0.01);
   }
   CHECK(found);

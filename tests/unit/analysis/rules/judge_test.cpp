@@ -90,11 +90,11 @@ TEST_CASE("a rule that can be judged somewhere does not abstain for the rest") {
   Run run = staged_run();
   add_kernels(run, 3);
   NcuSample& sample = (*run.kernels)[1].ncu.emplace_back();
-  sample.occupancy_pct = 90;
+  sample.values[Metric::kOccupancy] = 90;
   judge({{rule(RuleScope::kKernel, "occupancy < 25%")}}, run);
   CHECK(run.findings.empty());
   CHECK(run.abstentions.empty());
-  sample.occupancy_pct = 10;
+  sample.values[Metric::kOccupancy] = 10;
   judge({{rule(RuleScope::kKernel, "occupancy < 25%")}}, run);
   REQUIRE(run.findings.size() == 1);
   CHECK(run.findings[0].subject == "k1");

@@ -1,4 +1,5 @@
 #include "analysis/stages/timeline.h"
+#include "model/words.h"
 
 #include <algorithm>
 #include <string>
@@ -14,7 +15,7 @@ using nl::Ns;
 
 const nl::TimelineLane& lane(const nl::Timeline& timeline, std::string_view kind, std::size_t number = 0) {
   for (const auto& each : timeline.lanes)
-    if (each.kind == kind && number-- == 0) return each;
+    if (nl::key_of(each.kind) == kind && number-- == 0) return each;
   FAIL("no lane " << kind);
   throw 0;
 }
@@ -22,7 +23,7 @@ const nl::TimelineLane& lane(const nl::Timeline& timeline, std::string_view kind
 std::size_t check_slices(const nl::Timeline& timeline) {
   std::size_t slices = 0;
   for (const auto& each : timeline.lanes) {
-    INFO(each.kind << " " << each.title);
+    INFO(nl::key_of(each.kind) << " " << each.title);
     Ns until = timeline.start_ns;
     for (const auto& slice : each.slices) {
       REQUIRE(slice.start_ns >= until);

@@ -394,7 +394,7 @@ TEST_CASE("the timeline of a run.json is shown where there is nothing else", "[p
   nl::Timeline timeline;
   timeline.what = "iteration 2 of 2";
   timeline.names = {"decode", "gemm"};
-  timeline.lanes = {{"ranges", "thread 101", {{0, 1000, 0, 1}}}, {"gpu", "GPU 0 stream 7", {{100, 50, 1, 1}, {200, 400, 1, 12}}}};
+  timeline.lanes = {{nl::LaneKind::kRanges, "thread 101", {{0, 1000, 0, 1}}}, {nl::LaneKind::kGpu, "GPU 0 stream 7", {{100, 50, 1, 1}, {200, 400, 1, 12}}}};
   nl::exporters::PerfettoSummary summary;
   const json document = shown(timeline, &summary);
   CHECK(summary.note == "only iteration 2 of 2, from run.json");

@@ -41,7 +41,7 @@ TEST_CASE("kernels.md says who measured the launches") {
   CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches measured by ncu\n") != std::string::npos);
   auto& samples = run.kernels->at(0).ncu;
   samples.push_back(samples[0]);
-  samples[1].measured_by = "CUPTI";
+  samples[1].measured_by = nl::Meter::kCupti;
   CHECK(nl::exporters::kernels_markdown(run).find("\n## Launches measured by ncu and CUPTI\n") != std::string::npos);
   samples.erase(samples.begin());
   const std::string text = nl::exporters::kernels_markdown(run);

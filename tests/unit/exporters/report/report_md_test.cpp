@@ -196,7 +196,7 @@ TEST_CASE("report.md gives the GPU's counters of each stage, counted and sampled
   CHECK(has(text, "| long_scoreboard 50 %, wait 15 %, barrier 7 % |"));
   CHECK(has(text, "ncu measured the columns from SM % to Bound by"));
   CHECK_FALSE(has(text, "To capture it: "));
-  run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
+  run.kernels->at(0).ncu.at(0).measured_by = nl::Meter::kCupti;
   CHECK(has(nl::exporters::report_markdown(run), "CUPTI measured the columns from SM % to Bound by"));
 }
 

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 HEADERS = ["run", "stage", "stage_counters", "time_summary", "timeline", "operator", "efficiency", "finding", "perturbation", "trace"]
 OF_TRACE = {"Device", "Dim3", "ImportStats"}
 NOT_IN_RUN = {"PowerSample", "DeviceTableEntry", "DramUse"}  # what is summed up or chosen from before
@@ -45,7 +45,7 @@ def described(source):
 
 
 def main():
-    source = "\n".join(f.read_text() for f in sorted(ROOT.glob("exporters/run_json*.*")))
+    source = "\n".join(f.read_text() for f in sorted(ROOT.glob("exporters/run_json/*.*")))
     known = described(source)
     missing, seen = [], 0
     for header in HEADERS:

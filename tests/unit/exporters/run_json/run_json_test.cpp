@@ -40,8 +40,8 @@ nl::Run filled_run() {
                             &run.perturbation.note, &run.energy.note, &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
     *note = "a note";
   run.coverage.graph_only_share = 0.25;
-  run.kernels->at(0).ncu.at(0).l2_pct = 41.5;
-  run.kernels->at(0).ncu.at(0).tensor_pct = 72;
+  run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
+  run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
   run.provenance.passes.at(0).exit_status = -7;
   return run;
 }
@@ -73,7 +73,7 @@ TEST_CASE("a run survives the way to JSON and back") {
   CHECK(kernel.time.mean_ns == run.kernels->at(0).time.mean_ns);
   CHECK(kernel.ncu.at(0).metrics == run.kernels->at(0).ncu.at(0).metrics);
   CHECK(kernel.ncu.at(0).grid == nl::Dim3{8, 12, 1});
-  CHECK(kernel.ncu.at(0).tensor_pct == std::nullopt);
+  CHECK(kernel.ncu.at(0).values[nl::Metric::kTensor] == std::nullopt);
   CHECK(again.status == nl::RunStatus::kPartial);
   CHECK(again.ranges.at(0).style == nl::RangeStyle::kStartEnd);
   CHECK(again.workload.exit_status == 3);
@@ -128,7 +128,7 @@ TEST_CASE("each slice of the timeline is one line") {
   nl::Run run;
   run.timeline.emplace();
   run.timeline->names = {"sgemm"};
-  run.timeline->lanes = {{"gpu", "GPU 0 stream 7", {{1000, 250, 0, 1}, {1300, 50, 0, 12}}}};
+  run.timeline->lanes = {{nl::LaneKind::kGpu, "GPU 0 stream 7", {{1000, 250, 0, 1}, {1300, 50, 0, 12}}}};
   const std::string text = nl::exporters::run_to_json(run);
   CHECK(text.find("\n          [1000, 250, 0, 1],\n          [1300, 50, 0, 12]\n") != std::string::npos);
 }
@@ -175,7 +175,7 @@ TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
   auto run = nl::test::full_run();
   run.kernels->at(0).name = "kernel\xff\xfe<\xc3>";
   run.workload.command = {"a\x80\nb", "\"quoted\"", std::string("nul\0l", 5)};
-  run.kernels->at(0).ncu[0].sm_pct = std::numeric_limits<double>::quiet_NaN();
+  run.kernels->at(0).ncu[0].values[nl::Metric::kSm] = std::numeric_limits<double>::quiet_NaN();
   run.coverage.in_stage_share = std::numeric_limits<double>::infinity();
   run.kernels->at(0).ncu[0].metrics["broken"] = std::numeric_limits<double>::quiet_NaN();
   run.efficiency.at(0).mfu = std::numeric_limits<double>::quiet_NaN();
@@ -190,7 +190,7 @@ TEST_CASE("text that is not UTF-8 and numbers that are none do no harm") {
   CHECK(std::isnan(again.roofline.points.at(0).intensity));
   CHECK(again.kernels->at(0).name == "kernel\xef\xbf\xbd\xef\xbf\xbd<\xef\xbf\xbd>");
   CHECK(again.workload.command[2] == std::string("nul\0l", 5));
-  CHECK(again.kernels->at(0).ncu[0].sm_pct == std::nullopt);
+  CHECK(again.kernels->at(0).ncu[0].values[nl::Metric::kSm] == std::nullopt);
   CHECK(again.coverage.in_stage_share == std::nullopt);
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("a run.json of 2.0 is read: it has no counters, and ncu measured its k
   CHECK(error_of(document.dump()).kind == nl::ErrorKind::kInput);  // in today's format that is not whole
   document["schema_version"] = "2.0.0";
   const auto run = nl::exporters::run_from_json(document.dump());
-  CHECK(run.kernels->at(0).ncu.at(0).measured_by == "ncu");
+  CHECK(run.kernels->at(0).ncu.at(0).measured_by == nl::Meter::kNcu);
   CHECK(run.kernels->at(0).stalls.empty());
   CHECK(run.stages.at(0).counters == std::nullopt);
   CHECK(run.stages.at(0).sampling == std::nullopt);
@@ -244,20 +244,20 @@ TEST_CASE("a run.json of 2.0 is read: it has no counters, and ncu measured its k
 
 TEST_CASE("counters, samples, stalls, curves and the clock's error survive the way to JSON and back") {
   auto run = nl::test::full_run();
-  run.kernels->at(0).ncu.at(0).measured_by = "CUPTI";
+  run.kernels->at(0).ncu.at(0).measured_by = nl::Meter::kCupti;
   run.clock.launch_slack_ns = -40;
   const std::string text = nl::exporters::run_to_json(run);
   CHECK(text.find("\"values\": [80.5, null, 62.25, 0.0]") != std::string::npos);  // a line a curve
   const auto again = nl::exporters::run_from_json(text);
   const auto& counters = *again.stages.at(0).counters;
-  CHECK(counters.measured_by == "CUPTI");
+  CHECK(counters.measured_by == nl::Meter::kCupti);
   CHECK(counters.windows == 3);
-  CHECK(counters.dram_read_bytes == 2048);
-  CHECK(counters.sm_active_pct == 81.25);
+  CHECK(counters.values[nl::Metric::kDramRead] == 2048);
+  CHECK(counters.values[nl::Metric::kSmActive] == 81.25);
   CHECK(counters.metrics == run.stages.at(0).counters->metrics);
   CHECK(again.stages.at(0).sampling->samples == 64);
-  CHECK(again.stages.at(0).sampling->dram_write_bytes_per_s == 5e11);
-  CHECK(again.kernels->at(0).ncu.at(0).measured_by == "CUPTI");
+  CHECK(again.stages.at(0).sampling->values[nl::Metric::kDramWritten] == 5e11);
+  CHECK(again.kernels->at(0).ncu.at(0).measured_by == nl::Meter::kCupti);
   CHECK(again.kernels->at(0).stalls.at(2).reason == "wait");
   CHECK(again.kernels->at(0).stalls.at(2).share == 0.15);
   CHECK(again.activity.at(0).values == run.activity.at(0).values);
@@ -299,15 +299,15 @@ TEST_CASE("what is no run.json is refused, with its place") {
 }
 
 TEST_CASE("a newer format is called that, whatever else it holds") {
-  const auto newer = error_of(R"({"schema_version": "3.0.0", "stages": "entirely other"})");
-  CHECK(newer.message.find("3.0.0") != std::string::npos);
+  const auto newer = error_of(R"({"schema_version": "4.0.0", "stages": "entirely other"})");
+  CHECK(newer.message.find("4.0.0") != std::string::npos);
   CHECK(newer.message.find(nl::kRunSchemaVersion) != std::string::npos);
   CHECK_FALSE(newer.fix.empty());
   for (const char* version : {"", "2", "two", "2.x.0", "-1.0.0", "99999999999999999999.0.0"})
     CHECK(error_of(json{{"schema_version", version}}.dump()).where == "run.json: /schema_version");
   auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
-  document["schema_version"] = "2.7.0";  // only adds fields
-  document["added_in_2_7"] = 1;
+  document["schema_version"] = "3.7.0";  // only adds fields
+  document["added_in_3_7"] = 1;
   CHECK(nl::exporters::run_from_json(document.dump()).run_id == nl::test::full_run().run_id);
 }
 

@@ -45,7 +45,7 @@ void check_strict(const json& schema, const std::string& where) {
       INFO(name);
       const auto& required = schema.at("required");
       CHECK(std::find(required.begin(), required.end(), name) != required.end());
-      CHECK((property.contains("type") || property.contains("enum")));
+      CHECK((property.contains("type") || property.contains("enum") || property.contains("$ref")));
       check_strict(property, where + "/" + name);
     }
   }
@@ -56,7 +56,9 @@ void check_strict(const json& schema, const std::string& where) {
 
 TEST_CASE("the embedded schema is the file, and strict throughout") {
   CHECK(nl::orchestrator::kRunSchema == read_text(NL_SOURCE_ROOT "/schema/run.schema.json"));
-  check_strict(json::parse(nl::orchestrator::kRunSchema), "");
+  const json schema = json::parse(nl::orchestrator::kRunSchema);
+  check_strict(schema, "");
+  for (const auto& [name, definition] : schema.at("definitions").items()) check_strict(definition, name);
 }
 
 TEST_CASE("what we write is valid: a full run, an empty one, one without kernels") {
@@ -110,12 +112,23 @@ TEST_CASE("unknown, missing and wrong properties are refused with their place") 
     document["kernels"][0]["ncu"][0]["bound_by"] = "magic";
     CHECK(has(fault_of(document), "/kernels/0/ncu/0/bound_by"));
   }
+  SECTION("inside a shape that several fields share") {
+    document["stages"][0]["budget"]["wall_ns"] = -1;
+    CHECK(has(fault_of(document), "/stages/0/budget/wall_ns"));
+    document = valid;
+    document["stages"][0]["budget"]["colour"] = 1;
+    CHECK(has(fault_of(document), "colour"));
+    CHECK(has(fault_of(document), "/stages/0/budget"));
+    document = valid;
+    document["stages"][0]["budget"] = nullptr;
+    CHECK(fault_of(document) == "valid");
+  }
   SECTION("a grid of two") {
     document["kernels"][0]["ncu"][0]["grid"] = {1, 2};
     CHECK(has(fault_of(document), "/kernels/0/ncu/0/grid"));
   }
   SECTION("another major version") {
-    document["schema_version"] = "3.0.0";
+    document["schema_version"] = "4.0.0";
     CHECK(has(fault_of(document), "/schema_version"));
   }
 }
@@ -124,11 +137,11 @@ TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
   json document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   document.erase("clock");
   CHECK(has(fault_of(document), "clock"));
-  for (const char* version : {"2.0.0", "2.0.9", "1.0.0"}) {
+  for (const char* version : {"2.1.0", "2.0.0", "2.0.9", "1.0.0"}) {
     document["schema_version"] = version;
     CHECK(fault_of(document) == fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", version, nl::kRunSchemaVersion));
   }
-  for (const json& version : {json("2.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
+  for (const json& version : {json("3.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
     document["schema_version"] = version;
     CHECK(has(fault_of(document), "not a valid run.json: at /"));
   }

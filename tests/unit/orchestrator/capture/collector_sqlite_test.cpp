@@ -52,8 +52,8 @@ TEST_CASE("what an export of nsys has no place for comes along: samples, stalls 
   // The mean of a stage lies among the samples at its windows.
   const auto sampled = std::find_if(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.sampling.has_value(); });
   REQUIRE(sampled != run.stages.end());
-  CHECK(*sampled->sampling->sm_active_pct > 0);
-  CHECK(*sampled->sampling->sm_active_pct < 100);
+  CHECK(*sampled->sampling->values[nl::Metric::kSmActive] > 0);
+  CHECK(*sampled->sampling->values[nl::Metric::kSmActive] < 100);
 }
 
 TEST_CASE("where the export cannot be written the capture is read without it, and a note says why") {

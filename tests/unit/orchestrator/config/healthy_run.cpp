@@ -35,7 +35,7 @@ StageEntry a_stage(const char* name, std::uint64_t windows, Ns each, Ns at) {
   return entry;
 }
 
-StageEfficiency an_efficiency(const char* name, const char* limit, double mfu, double mbu, Ns each) {
+StageEfficiency an_efficiency(const char* name, nl::Bound limit, double mfu, double mbu, Ns each) {
   StageEfficiency entry;
   entry.stage = name;
   entry.limit = limit;
@@ -57,12 +57,12 @@ KernelEntry a_kernel(const char* name, double share, const char* stage) {
   sample.grid = {1320, 1, 1};
   sample.nsys_median_ns = 100000;
   sample.nsys_calls = 100;
-  sample.sm_pct = 80;
-  sample.dram_pct = 50;
-  sample.occupancy_pct = 60;
-  sample.tensor_pct = 70;
-  sample.l2_pct = 40;
-  sample.bound_by = "compute";
+  sample.values[nl::Metric::kSm] = 80;
+  sample.values[nl::Metric::kDram] = 50;
+  sample.values[nl::Metric::kOccupancy] = 60;
+  sample.values[nl::Metric::kTensor] = 70;
+  sample.values[nl::Metric::kL2] = 40;
+  sample.bound_by = nl::Bound::kCompute;
   sample.metrics = {{"lts__t_sector_hit_rate.pct", 60}, {"launch__waves_per_multiprocessor", 10}, {"launch__registers_per_thread", 64}};
   return entry;
 }
@@ -75,7 +75,7 @@ void add_system(Run& run) {
   run.workload.command = {"python", "serve it.py", "--n=2"};
   run.coverage = {200 * kMs, 200 * kMs, 1.0, 0.0, 0.0};
   run.import_stats.rows_read = {{"kernels", 100000}};
-  for (const auto& entry : run.stages) run.perturbation.stages.push_back({"nsys", entry.name, {1}, {1}, 0.02, -0.01, 0.05, "under 10 %", "", ""});
+  for (const auto& entry : run.stages) run.perturbation.stages.push_back({"nsys", entry.name, {1}, {1}, 0.02, -0.01, 0.05, nl::SlowdownVerdict::kUnderTenPercent, "", ""});
   ClockSummary clocks;
   clocks.samples = 100;
   clocks.throttled_share = 0;
@@ -100,8 +100,8 @@ Run healthy_run() {
   run.iterations.warmup = 1;
   run.kernels = {a_kernel("ampere_bf16_gemm_128x128", 0.30, "prefill"), a_kernel("vectorized_elementwise_kernel", 0.20, "decode_step"),
                  a_kernel("flash_fwd_kernel", 0.30, "decode_step")};
-  run.efficiency = {an_efficiency("prefill", "compute", 0.5, 0.2, 50 * kMs), an_efficiency("decode", "memory", 0.06, 0.6, 50 * kMs),
-                    an_efficiency("decode_step", "memory", 0.06, 0.6, 5 * kMs)};
+  run.efficiency = {an_efficiency("prefill", nl::Bound::kCompute, 0.5, 0.2, 50 * kMs), an_efficiency("decode", nl::Bound::kMemory, 0.06, 0.6, 50 * kMs),
+                    an_efficiency("decode_step", nl::Bound::kMemory, 0.06, 0.6, 5 * kMs)};
   OperatorTable& table = run.operators.emplace_back();
   table.source = "pytorch ranges";
   table.cuda_ns = 200 * kMs;

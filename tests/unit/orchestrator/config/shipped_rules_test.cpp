@@ -101,13 +101,13 @@ const Case kCases[] = {
     {"many_memsets", "prefill", [](Run& run) { activity(run, "prefill").memsets = 102, activity(run, "prefill").memset_ns = 600000; },
      [](Run& run) { activity(run, "prefill").memsets = 100, activity(run, "prefill").memset_ns = 600000; }},
 
-    {"low_occupancy", kMap, [](Run& run) { ncu(run, 1).occupancy_pct = 24, ncu(run, 1).sm_pct = 59; },
-     [](Run& run) { ncu(run, 1).occupancy_pct = 24, ncu(run, 1).sm_pct = 60; }},
-    NL_PAIR("gemm_low_tensor_use", kGemm, ncu(run, 0).tensor_pct, 29, 30),
-    NL_PAIR("memory_bound_near_roof", kFlash, ncu(run, 2).dram_pct, 75, 74),
-    {"memory_bound_far_from_roof", kMap, [](Run& run) { ncu(run, 1).sm_pct = 40, ncu(run, 1).dram_pct = 59; },
-     [](Run& run) { ncu(run, 1).sm_pct = 40, ncu(run, 1).dram_pct = 60; }},
-    NL_PAIR("latency_bound_kernel", kFlash, ncu(run, 2).bound_by, "latency", "memory"),
+    {"low_occupancy", kMap, [](Run& run) { ncu(run, 1).values[nl::Metric::kOccupancy] = 24, ncu(run, 1).values[nl::Metric::kSm] = 59; },
+     [](Run& run) { ncu(run, 1).values[nl::Metric::kOccupancy] = 24, ncu(run, 1).values[nl::Metric::kSm] = 60; }},
+    NL_PAIR("gemm_low_tensor_use", kGemm, ncu(run, 0).values[nl::Metric::kTensor], 29, 30),
+    NL_PAIR("memory_bound_near_roof", kFlash, ncu(run, 2).values[nl::Metric::kDram], 75, 74),
+    {"memory_bound_far_from_roof", kMap, [](Run& run) { ncu(run, 1).values[nl::Metric::kSm] = 40, ncu(run, 1).values[nl::Metric::kDram] = 59; },
+     [](Run& run) { ncu(run, 1).values[nl::Metric::kSm] = 40, ncu(run, 1).values[nl::Metric::kDram] = 60; }},
+    NL_PAIR("latency_bound_kernel", kFlash, ncu(run, 2).bound_by, nl::Bound::kLatency, nl::Bound::kMemory),
     NL_PAIR("grid_too_small", kFlash, ncu(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
     {"gemm_without_tensor_cores", "ampere_sgemm_128x64_tn", [](Run& run) { kernel(run, 0).name = "ampere_sgemm_128x64_tn"; },
      [](Run& run) { kernel(run, 0).name = "ampere_bf16_s16816gemm_128x64_tn"; }},
@@ -119,8 +119,8 @@ const Case kCases[] = {
     NL_PAIR("copy_operators", "aten::cat", run.operators[0].entries[2].cuda_self_ns, 11000000, 10000000),
 
     NL_PAIR("prefill_low_mfu", "prefill", efficiency(run, "prefill").mfu, 0.29, 0.30),
-    {"prefill_memory_limited", "prefill", [](Run& run) { efficiency(run, "prefill").limit = "memory"; },
-     [](Run& run) { efficiency(run, "prefill").limit = "memory", efficiency(run, "prefill").mbu = 0.6; }},
+    {"prefill_memory_limited", "prefill", [](Run& run) { efficiency(run, "prefill").limit = nl::Bound::kMemory; },
+     [](Run& run) { efficiency(run, "prefill").limit = nl::Bound::kMemory, efficiency(run, "prefill").mbu = 0.6; }},
     NL_PAIR("decode_low_mbu", kStep, efficiency(run, kStep).mbu, 0.39, 0.40),
     NL_PAIR("batch_too_small", kStep, stage(run, kStep).tokens_per_window, 4, 5),
     NL_PAIR("step_jitter", kStep, stage(run, kStep).wall.p99_ns, 7500001, 7500000),
@@ -212,7 +212,7 @@ TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no f
   for (const auto& [profiler, speaks] : {std::pair("nsys", true), std::pair("collector", true), std::pair("ncu", false)}) {
     CAPTURE(profiler);
     Run run = healthy_run();
-    for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, "over 10 %", "", ""};
+    for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
     judge(rules, run);
     CHECK((find(run, {"profiler_perturbation", "prefill", nullptr, nullptr}) != nullptr) == speaks);
   }

@@ -1,0 +1,123 @@
+#include "tests/unit/exporters/every_value_run.h"
+
+namespace nl::test {
+namespace {
+
+// A value for each metric by its place in the enumeration, so that a row of model/metrics with the wrong metric is seen.
+MetricValues by_metric(double first) {
+  MetricValues values;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Metric::kCount_); ++i) values[static_cast<Metric>(i)] = first + static_cast<double>(i) + 0.25;
+  return values;
+}
+
+}  // namespace
+
+// Member by member, by their own names: a list of fields that takes one for another shows in the golden run.json.
+Run every_value_run() {
+  Run run;
+  run.run_id = "run_id 101";
+  run.created_at = "2026-01-02T03:04:05Z";
+  run.name = "name 102";
+  run.mode = "mode 103";
+  run.status = RunStatus::kPartial;
+  run.problems = {Problem{.what = "what 104", .where = "where 105", .fix = "fix 106"}};
+  run.hardware = Hardware{.gpus = {Device{.id = 107, .name = "name 108", .uuid = "uuid 109", .bus = "bus 110", .chip = "chip 111",
+      .sm_count = 112, .clock_hz = 113, .memory_bytes = 114, .bandwidth_bytes_per_s = 115, .l2_bytes = 116, .compute_major = 117,
+      .compute_minor = 118}}, .driver_version = "driver_version 119", .cpu_model = "cpu_model 120", .cpu_count = 121, .memory_bytes = 122,
+      .architecture = "architecture 123"};
+  run.software = Software{.nl_stage_version = "nl_stage_version 124", .os = "os 125", .kernel = "kernel 126", .cuda_driver_version =
+      "cuda_driver_version 127", .nsys_version = "nsys_version 128", .ncu_version = "ncu_version 129"};
+  run.model = ModelInfo{.name = "name 130", .attributes = {{"attributes 131", "attributes value 132"}}};
+  run.workload = Workload{.command = {"command 133"}, .working_directory = "working_directory 134", .exit_status = 135};
+  run.stages = {StageEntry{.name = "name 136", .ranges = {"ranges 137"}, .wall = {.count = 138, .total_ns = 139, .mean_ns = 140.5,
+      .median_ns = 141.5, .p99_ns = 142, .min_ns = 143, .max_ns = 144, .stddev_ns = 145.5}, .warmup_windows = 146, .warmup_wall_ns = 147,
+      .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
+      .gpu_compute_ns = 153, .exposed_copy_ns = 154, .queue_wait_ns = 155, .sync_blocked_ns = 156, .launch_starved_ns = 157,
+      .other_host_ns = 158, .residual_ns = 159}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
+      .graph_launches = 163, .sync_calls = 164, .sync_call_ns = 165, .kernels = 166, .graph_kernels = 167, .kernel_sum_ns = 168,
+      .small_kernels = 169, .small_kernel_ns = 170, .elementwise_ns = 171, .elementwise_kernels = 172, .longest_elementwise_chain = 173,
+      .gemm_ns = 174, .gemm_kernels = 175, .attention_ns = 176, .attention_kernels = 177, .reduce_ns = 178, .reduce_kernels = 179,
+      .norm_ns = 180, .norm_kernels = 181, .copy_kernel_ns = 182, .copy_kernels = 183, .cache_copy_ns = 184, .cache_copy_kernels = 185,
+      .h2d_ns = 186, .d2h_ns = 187, .d2d_ns = 188, .memset_ns = 189, .h2d_bytes = 190, .d2h_bytes = 191, .d2d_bytes = 192,
+      .h2d_copies = 193, .d2h_copies = 194, .d2d_copies = 195, .memsets = 196, .pageable_ns = 197, .pageable_copies = 198,
+      .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .devices = {DeviceBusy{.device = 203,
+      .busy_ns = 204}}, .tokens_per_window = 205.5, .tokens_per_s = 206.5, .first_window_ns = 207, .rest_median_ns = 208.5,
+      .first_in_iteration_ns = 209.5, .later_in_iteration_ns = 210.5, .longest_window_start_ns = 211, .longest_window_end_ns = 212,
+      .counters = StageCounters{.measured_by = Meter::kCupti, .windows = 213, .duration_ns = 214.5, .values = by_metric(2100), .metrics = {{"metrics 215",
+      216.5}}, .note = "note 217", .dram_use = {}}, .sampling = StageSampling{.samples = 218, .values = by_metric(2200), .metrics = {{"metrics 219",
+      220.5}}, .dram_use = {}}}};
+  run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
+      .gpu_compute_ns = 225, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
+      .other_host_ns = 230, .residual_ns = 231}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233};
+  run.iterations = Iterations{.list = {Iteration{.start_ns = 234, .wall_ns = 235, .warmup = true, .stages = {{"stages 236", 237}},
+      .pid = 238, .tid = 239}}, .count = 240, .warmup = 241, .rule = "rule 242"};
+  run.latency = Latency{.ttft = TimeSummary{.count = 243, .total_ns = 244, .mean_ns = 245.5, .median_ns = 246.5, .p99_ns = 247,
+      .min_ns = 248, .max_ns = 249, .stddev_ns = 250.5}, .tpot = TimeSummary{.count = 251, .total_ns = 252, .mean_ns = 253.5,
+      .median_ns = 254.5, .p99_ns = 255, .min_ns = 256, .max_ns = 257, .stddev_ns = 258.5}, .batch = 259.5, .output_tokens_per_s = 260.5,
+      .notes = {"notes 261"}};
+  run.kernels = std::vector<KernelEntry>{KernelEntry{.name = "name 262", .mangled_name = "mangled_name 263", .short_name =
+      "short_name 264", .device = 265, .time = {.count = 266, .total_ns = 267, .mean_ns = 268.5, .median_ns = 269.5, .p99_ns = 270,
+      .min_ns = 271, .max_ns = 272, .stddev_ns = 273.5}, .gpu_share = 0.274, .graph_calls = 275, .stages = {StageSplit{.stage =
+      "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
+      .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = "normalised_name", .grid = {.x = 281, .y = 282, .z = 283},
+      .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
+      .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency, .metrics = {{"metrics 293",
+      294.5}}}}, .ncu_note = "ncu_note 295", .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
+  run.kernels_note = "kernels_note 299";
+  run.api = {ApiEntry{.name = "name 300", .time = {.count = 301, .total_ns = 302, .mean_ns = 303.5, .median_ns = 304.5, .p99_ns = 305,
+      .min_ns = 306, .max_ns = 307, .stddev_ns = 308.5}}};
+  run.ranges = {RangeEntry{.domain = "domain 309", .name = "name 310", .style = RangeStyle::kStartEnd, .wall = {.count = 311,
+      .total_ns = 312, .mean_ns = 313.5, .median_ns = 314.5, .p99_ns = 315, .min_ns = 316, .max_ns = 317, .stddev_ns = 318.5},
+      .gpu_busy_ns = 319, .kernel_calls = 320}};
+  run.operators = {OperatorTable{.source = "source 321", .file = "file 322", .entries = {OperatorEntry{.name = "name 323", .type =
+      "type 324", .calls = 325, .host_time_known = true, .total_ns = 326, .self_ns = 327, .cuda_total_ns = 328, .cuda_self_ns = 329,
+      .shapes = {OperatorShape{.text = "text 330", .calls = 331, .total_ns = 332, .cuda_total_ns = 333}},
+      .kernels = {OperatorKernel{.name = "name 334", .calls = 335, .total_ns = 336}}, .stages = {{"stages 337", 338}}}}, .cuda_ns = 339,
+      .gpu_share = 0.340, .note = "note 341", .entries_left_out = 342, .ranges_left_out = 343}};
+  run.operators_note = "operators_note 344";
+  run.layers = {LayerEntry{.name = "name 345", .type = "type 346", .depth = 347, .calls = 348, .total_ns = 349, .self_ns = 350,
+      .cuda_total_ns = 351, .cuda_self_ns = 352, .kernels = {OperatorKernel{.name = "name 353", .calls = 354, .total_ns = 355}}}};
+  run.layers_note = "layers_note 356";
+  run.peaks = DevicePeaks{.name = "name 357", .source = "source 358", .derived = true, .flops_per_s = {{"flops_per_s 359", 360.5}},
+      .bytes_per_s = 361.5, .notes = {"notes 362"}};
+  run.efficiency = {StageEfficiency{.stage = "stage 363", .dtype = "dtype 364", .terms = {WorkTerm{.name = "name 365", .formula =
+      "formula 366", .flops = 367.5, .bytes = 368.5}}, .flops = 369.5, .bytes = 370.5, .flops_per_s = 371.5, .mfu = 372.5, .mbu = 373.5,
+      .mfu_busy = 374.5, .mbu_busy = 375.5, .intensity = 376.5, .ideal_ns = 377.5, .limit = Bound::kCompute, .assumptions = {"assumptions 378"},
+      .note = "note 379"}};
+  run.roofline = Roofline{.points = {RooflinePoint{.kernel = "kernel 380", .stage = "stage 381", .ncu_id = 382, .flops = 383.5,
+      .dram_bytes = 384.5, .duration_ns = 385, .flops_per_s = 386.5, .intensity = 387.5, .precision = "precision 388",
+      .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .margin = 391.5}}, .notes = {"notes 392"}};
+  run.findings = {Finding{.rule = "rule 393", .scope = "kernel", .subject = "subject 394", .severity = Severity::kHigh,
+      .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,
+      .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}}, .suggestions = {"suggestions 402"},
+      .gain_ns = 403.5, .gain_share = 0.404, .gain_note = "gain_note 405"}};
+  run.abstentions = {Abstention{.rule = "rule 406", .scope = "operator", .missing = {"missing 407"}, .why = "why 408", .command =
+      "command 409"}};
+  run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = "profiler 410", .stage = "stage 411", .bare_ns = {412.5, 413.5},
+      .profiled_ns = {414.5, 415.5}, .slowdown = 416.5, .low = 417.5, .high = 418.5, .verdict = SlowdownVerdict::kOverTenPercent, .summary = "summary 420",
+      .note = "note 421"}}, .order = "order 422", .notes = {"notes 423"}, .note = "note 424"};
+  run.energy = Energy{.pass = "pass 425", .source = "source 426", .stages = {StageEnergy{.stage = "stage 427", .joules_per_window = 428.5,
+      .joules_per_token = 429.5, .mean_power_w = 430.5, .samples = 431, .note = "note 432"}}, .devices = {ClockSummary{.device = 433,
+      .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
+      .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
+      .note = "note 443"};
+  run.timeline = Timeline{.start_ns = 444, .end_ns = 445, .what = "what 446", .names = {"first name", "second name", "third name"},
+      .lanes = {TimelineLane{.kind = LaneKind::kGpu, .title = "title 448", .slices = {TimelineSlice{.start_ns = 449, .duration_ns = 450,
+      .name = 2, .merged = 451}}}}, .slices_left_out = 452};
+  run.activity = {ActivityCurve{.device = 453, .metric = "metric 454", .title = "title 455", .start_ns = 456, .step_ns = 457,
+      .values = {458.5, 459.5}}};
+  run.coverage = Coverage{.gpu_busy_ns = 460, .kernel_sum_ns = 461, .in_stage_share = 0.462, .unlinked_share = 0.463,
+      .graph_only_share = 0.464};
+  run.clock = ClockFit{.error_ns = 465, .launch_slack_ns = 466, .wait_slack_ns = 467, .contradictions = 468, .shortest_stage =
+      "shortest_stage 469", .shortest_stage_ns = 470.5, .share_of_shortest_stage = 471.5};
+  run.import_stats = ImportStats{.source_format = "source_format 472", .schema_version = "schema_version 473", .tool_version =
+      "tool_version 474", .rows_read = {{"rows_read 475", 476}}, .rows_damaged = {{"rows_damaged 477", 478}}, .tables_absent = {"tables_absent 479"},
+      .notes = {"notes 480"}};
+  run.ncu_rows_damaged = {{"ncu_rows_damaged 481", 482}};
+  run.provenance = Provenance{.captured_by = "captured_by 483", .passes = {PassRecord{.name = "name 484", .argv = {"argv 485"},
+      .exit_status = 486, .duration_ns = 487, .outcome = "timeout", .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {"adaptations 490"},
+      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}};
+  return run;
+}
+
+}  // namespace nl::test

@@ -1,0 +1,68 @@
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "exporters/run_json/parts.h"
+#include "exporters/run_json/run_json.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+// What earlier versions of nl-stage wrote is still read. tests/fixtures/formats has a file for each format, as it was written.
+namespace {
+
+using nlohmann::json;
+
+std::string read_text(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+nl::Run old_run(const std::string& name) {
+  const std::string text = read_text(NL_FIXTURES "/formats/" + name + ".json");
+  REQUIRE_FALSE(text.empty());
+  return nl::exporters::run_from_json(text);
+}
+
+// By part of the file, so that a failure names it.
+void check_same_parts(const json& ours, const json& expected) {
+  for (const auto& [key, value] : expected.items()) {
+    if (key == "schema_version") continue;
+    INFO(key);
+    CHECK(ours.at(key) == value);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a real run.json of 2.1.0 says what today's golden file of the same capture says") {
+  const nl::Run run = old_run("h200-llava-2.1.0");
+  CHECK(run.schema_version == "2.1.0");
+  const auto ours = json::parse(nl::exporters::run_to_json(run));
+  check_same_parts(ours, json::parse(read_text(NL_FIXTURES "/golden/h200-llava/run.json")));
+}
+
+TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as the run that was written") {
+  const auto ours = json::parse(nl::exporters::run_to_json(old_run("rich-2.1.0")));
+  check_same_parts(ours, json::parse(nl::exporters::run_to_json(nl::test::rich_run())));
+  const auto full = json::parse(nl::exporters::run_to_json(old_run("full-2.1.0")));
+  check_same_parts(full, json::parse(nl::exporters::run_to_json(nl::test::full_run())));
+}
+
+TEST_CASE("a remark has its code and its sentence; a note of format 2 is read as one without a code of its own") {
+  using nl::exporters::JsonReader, nl::exporters::JsonWriter;
+  const std::vector<nl::Remark> remarks = {{nl::Code::kToolNotFound, {"ncu"}, "logs/ncu.log"}};
+  JsonWriter writer;
+  writer.put(remarks);
+  const json document = json::parse(std::move(writer).take());
+  CHECK(document[0]["code"] == "tool-not-found");
+  CHECK(document[0]["text"] == "ncu was not found.");
+  std::vector<nl::Remark> again, old;
+  JsonReader(document, false).get(again);
+  CHECK(again == remarks);
+  const json notes = {"the trace was cut"};
+  JsonReader(notes, true).get(old);
+  CHECK(old == std::vector<nl::Remark>{{nl::Code::kNote, {"the trace was cut"}, {}}});
+  CHECK(nl::text_of(old.at(0)) == "the trace was cut");
+  CHECK_THROWS_AS(JsonReader(notes, false).get(old), nl::Error);
+}

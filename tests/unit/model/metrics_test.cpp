@@ -1,0 +1,44 @@
+#include "model/metrics.h"
+
+#include <set>
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("every metric is counted somewhere, under keys and rule fields of its own") {
+  std::set<Metric> seen;
+  std::set<std::string_view> rule_fields;
+  for (const MetricPlace place : {MetricPlace::kLaunch, MetricPlace::kStage, MetricPlace::kSampled}) {
+    std::set<std::string_view> keys;
+    std::set<Metric> metrics;
+    CHECK_FALSE(metrics_of(place).empty());
+    for (const MetricInfo& info : metrics_of(place)) {
+      INFO(info.key);
+      CHECK(info.place == place);
+      CHECK(keys.insert(info.key).second);
+      CHECK(metrics.insert(info.metric).second);
+      CHECK((info.rule_field.empty() || rule_fields.insert(info.rule_field).second));
+      CHECK(info.key.ends_with("_pct") == (info.unit == MetricUnit::kPercent));
+      CHECK_FALSE(info.help.empty());
+      CHECK(&info_of(place, info.metric) == &info);
+      seen.insert(info.metric);
+    }
+  }
+  CHECK(seen.size() == static_cast<std::size_t>(Metric::kCount_));
+}
+
+// A row of samples stands below the columns of the counters.
+TEST_CASE("every column of a stage's counters has a value where it was sampled") {
+  for (const MetricInfo& column : metrics_of(MetricPlace::kStage))
+    if (!column.title.empty()) CHECK(info_of(MetricPlace::kSampled, column.metric).metric == column.metric);
+}
+
+TEST_CASE("values are kept by metric, and empty until measured") {
+  MetricValues values;
+  CHECK_FALSE(values[Metric::kTensor]);
+  values[Metric::kTensor] = 41;
+  CHECK(values[Metric::kTensor] == 41);
+  CHECK_FALSE(values[Metric::kOccupancy]);
+}

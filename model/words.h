@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "model/codes.h"
 #include "model/error.h"
@@ -26,6 +27,8 @@ std::optional<Code> code_of(std::string_view key);  // nothing where no code has
 
 std::string text_of(const Remark& remark);
 std::string fix_of(const Remark& remark);
+Problem problem_of(const Remark& remark);
+Problem problem_of(const Error& error);
 
 // Keys of the small enumerations: "nsys-export", "ok", "nsys".
 std::string_view key_of(PassKind pass);
@@ -35,6 +38,10 @@ std::string_view key_of(Meter meter);
 std::string_view key_of(SourceFormat format);
 std::string_view key_of(Bound bound);
 std::string_view key_of(SlowdownVerdict verdict);
+
+// Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
+std::string captured_by(Tracer tracer, Meter meter);
+std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by);
 
 // The way back, for readers: nothing where no value has this key.
 template <class Enum>

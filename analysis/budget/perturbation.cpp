@@ -60,7 +60,7 @@ bool all_positive(const std::vector<double>& values) {
 // interval that is symmetric in ratios. A row that has a note already cannot be.
 void compare(StageSlowdown& row, bool single_will_do) {
   if (row.bare_ns.empty() || row.profiled_ns.empty())
-    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "bare" : row.profiler);
+    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "unprofiled" : row.profiler);
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
     row.note = "it took no time in at least one of the passes";
   if (!row.note.empty()) {
@@ -154,7 +154,7 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
   std::vector<std::string> profilers, stages;
   bool bare = false;
   for (const PassTimes& pass : passes) {
-    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "bare" : pass.profiler);
+    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "unprofiled" : pass.profiler);
     bare = bare || pass.profiler.empty();
     if (!pass.profiler.empty()) add_once(profilers, pass.profiler);
     for (const PassStage& time : pass.stages) add_once(stages, time.stage);

@@ -20,4 +20,8 @@ struct NcuMatch {
 // `measured_by`: "ncu", or "CUPTI" for our own counters, whose DRAM % is derived from the bytes and the duration.
 NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, const std::string& measured_by = "ncu");
 
+// Run::kernels from ncu's report alone, where there is no trace: the launches that it profiled, with the times that they took
+// under it.
+void list_ncu_kernels(const NcuReport& ncu, Run& run);
+
 }  // namespace nl::analysis

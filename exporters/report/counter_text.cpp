@@ -56,6 +56,9 @@ constexpr std::string_view kNotCounted = "counters are not measured: ", kNotSamp
 
 // Why the collector did not, where it says so; else the command that would.
 Remark undone(const Run& run, std::string_view beginning, const char* what, const char* command) {
+  const auto& missing = run.provenance.counters_missing;
+  const bool refused = missing && (missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed);
+  if (refused && beginning == kNotCounted) return {fmt::format("{}: {}", what, missing->what), {}};
   for (const std::string& note : run.import_stats.notes)
     if (note.rfind(beginning, 0) == 0) return {fmt::format("{}: {}.", what, unended(note.substr(beginning.size()))), {}};
   return {std::string(what) + ".", command};

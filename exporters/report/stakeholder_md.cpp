@@ -8,6 +8,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/recommendations.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -32,7 +33,7 @@ std::string environment(const Run& run) {
   row("Driver", run.hardware.driver_version);
   row("CPU", run.hardware.cpu_model);
   row("System", run.software.os);
-  row("Captured by", run.provenance.captured_by);
+  row("Captured by", captured_by(run.provenance.tracer, run.provenance.meter));
   row("Captured at", run.created_at);
   return section("Environment", table.text());
 }

@@ -3,15 +3,6 @@
 namespace nl::exporters {
 
 template <class Io>
-void fields(Io& io, Ref<Io, Problem> p) {
-  io("what", p.what);
-  io.known("where", p.where);
-  if constexpr (std::is_same_v<Io, JsonReader>)
-    if (io.has("hint")) return io.known("hint", p.fix);  // until format 2.1
-  io.known("fix", p.fix);
-}
-
-template <class Io>
 void fields(Io& io, Ref<Io, Device> d) {
   io("id", d.id);
   io.known("name", d.name);

@@ -3,6 +3,7 @@
 #include "exporters/run_json/reader.h"
 #include "exporters/run_json/writer.h"
 #include "model/run.h"
+#include "model/words.h"
 
 // run.json by area. Each part is instantiated for JsonWriter and JsonReader in the source of its name.
 namespace nl::exporters {
@@ -25,6 +26,23 @@ template <class Io>
 void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
+
+template <class Io>
+void fields(Io& io, Ref<Io, Problem> p) {
+  if constexpr (std::is_same_v<Io, JsonReader>) {
+    std::string key;
+    if (io.has("code")) io("code", key);  // since format 3.0
+    p.code = code_of(key).value_or(Code::kError);
+    if (io.has("hint")) io("hint", p.fix);  // until format 2.1
+  } else {
+    io("code", words_of(p.code).key);
+  }
+  io("what", p.what);
+  io.known("where", p.where);
+  if constexpr (std::is_same_v<Io, JsonReader>)
+    if (io.has("hint")) return;
+  io.known("fix", p.fix);
+}
 
 // Flat among the fields of what was timed. Without one there is a total and a count, and nothing else to say.
 template <class Io>

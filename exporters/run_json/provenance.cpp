@@ -1,6 +1,23 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
+namespace {
+
+// Until format 2.1 a pass without a profiler was called bare.
+PassKind pass_named(const JsonReader& io, const std::string& name) {
+  if (name == "bare") return PassKind::kUnprofiled;
+  const auto kind = from_key<PassKind>(name);
+  if (!kind) io.refuse("an unknown pass, '" + name + "'");
+  return *kind;
+}
+
+PassOutcome outcome_named(const JsonReader& io, const std::string& name) {
+  const auto outcome = from_key<PassOutcome>(name);
+  if (!outcome) io.refuse("an unknown outcome, '" + name + "'");
+  return *outcome;
+}
+
+}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
@@ -35,18 +52,30 @@ void fields(Io& io, Ref<Io, ImportStats> s) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, PassRecord> p) {
-  io("name", p.name);
+  std::string name(key_of(p.kind)), outcome(key_of(p.outcome));
+  io("name", name);
   io("argv", p.argv);
   io("exit_status", p.exit_status);
   io("duration_ns", p.duration_ns);
-  io("outcome", p.outcome);
+  io("outcome", outcome);
+  if constexpr (std::is_same_v<Io, JsonReader>) {
+    p.kind = pass_named(io, name);
+    p.outcome = outcome_named(io, outcome);
+  }
   io.known("detail", p.detail);
   io("outputs", p.outputs);
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Provenance> p) {
-  io.known("captured_by", p.captured_by);
+  std::string by = captured_by(p.tracer, p.meter);
+  io.known("captured_by", by);
+  if constexpr (std::is_same_v<Io, JsonReader>) {
+    const auto capture = capture_of(by);
+    if (!capture) io.refuse("captured by nobody that is known, '" + by + "'");
+    std::tie(p.tracer, p.meter) = *capture;
+  }
+  io("counters_missing", p.counters_missing);
   io("passes", p.passes);
   io("adaptations", p.adaptations);
   io("inputs_sha256", p.inputs_sha256);

@@ -70,7 +70,7 @@ void name_judgements(Run& run, const std::string& text) {
 
 Run named_everywhere(Run run, const std::string& text) {
   run.run_id = run.name = run.mode = run.created_at = text;
-  run.problems = {{text, text, text}};
+  run.problems = {{Code::kError, text, text, text}};
   run.hardware.gpus[0].name = run.hardware.cpu_model = run.hardware.driver_version = text;
   run.software.os = run.software.nl_stage_version = text;
   run.model = {text, {{text, text}}};

@@ -5,6 +5,7 @@
 #include "exporters/report/html/html_table.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -16,8 +17,8 @@ std::string passes(const Run& run) {
   Table table("Passes", {{"Pass"}, {"Outcome"}, {"Exit status", true}, {"Took", true}, {"Detail"}, {"Command"}});
   for (const auto& pass : run.provenance.passes)
     table.add(
-        {text_cell(pass.name),
-         text_cell(pass.outcome),
+        {text_cell(std::string(key_of(pass.kind))),
+         text_cell(std::string(key_of(pass.outcome))),
          {pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue},
          time_cell(static_cast<double>(pass.duration_ns)),
          text_cell(pass.detail),
@@ -111,7 +112,7 @@ std::string energy(const Run& run) {
 }
 
 std::string capture(const Run& run) {
-  std::string body = paragraph("By " + known(run.provenance.captured_by) +
+  std::string body = paragraph("By " + known(captured_by(run.provenance.tracer, run.provenance.meter)) +
                                (run.created_at.empty() ? "" : ", " + run.created_at) + ".");
   if (!run.workload.command.empty())
     body += fmt::format("<pre class=\"cmd\">{}</pre>\n", text(shell_text(run.workload.command)));

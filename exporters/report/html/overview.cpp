@@ -5,6 +5,7 @@
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/html/sections.h"
 #include "model/run_status.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -58,7 +59,8 @@ std::string facts(const Run& run) {
   else
     add(run.hardware.cpu_model);
   add(run.mode.empty() ? "" : run.mode + " mode");
-  add(run.provenance.captured_by.empty() ? "" : "captured by " + run.provenance.captured_by);
+  const std::string by = captured_by(run.provenance.tracer, run.provenance.meter);
+  add(by.empty() ? "" : "captured by " + by);
   add(run.created_at);
   return join(parts, "");
 }

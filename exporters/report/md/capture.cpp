@@ -4,6 +4,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/md/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report_md {
 namespace {
@@ -14,7 +15,7 @@ std::string passes(const Run& run) {
   if (run.provenance.passes.empty()) return {};
   MarkdownTable table({{"pass", false}, {"outcome", false}, {"exit status", true}, {"took", true}, {"detail", false}});
   for (const auto& pass : run.provenance.passes)
-    table.add({known(pass.name), known(pass.outcome), pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue,
+    table.add({std::string(key_of(pass.kind)), std::string(key_of(pass.outcome)), pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue,
                time_text(static_cast<double>(pass.duration_ns)), markdown_text(pass.detail)});
   return "\n" + table.text();
 }
@@ -41,7 +42,7 @@ std::string problems(const Run& run) {
 }
 
 std::string capture(const Run& run) {
-  std::string text = fmt::format("\n## How it was captured\n\nBy {}", known(run.provenance.captured_by));
+  std::string text = fmt::format("\n## How it was captured\n\nBy {}", known(captured_by(run.provenance.tracer, run.provenance.meter)));
   if (!run.created_at.empty()) text += fmt::format(", {}", markdown_text(run.created_at));
   text += ".\n";
   if (!run.workload.command.empty()) {

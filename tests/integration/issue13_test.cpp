@@ -137,7 +137,7 @@ TEST_CASE("trace.pftrace has the power, clocks and temperature that were read du
   INFO(outcome.err << outcome.out);
   REQUIRE(outcome.status == 0);
   REQUIRE(scene.text(scene.bundle() / "energy/samples.csv").find("\ncollector,") != std::string::npos);
-  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto_decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
+  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
                              (scene.path / "trace.json").string() + "'";
   REQUIRE(std::system(decode.c_str()) == 0);
   const Json trace = Json::parse(scene.text(scene.path / "trace.json"));

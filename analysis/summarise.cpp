@@ -17,7 +17,8 @@
 #include "analysis/stages/stages.h"
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/timeline.h"
-#include "model/notes.h"
+#include "model/collector_notes.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -126,14 +127,9 @@ void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& ord
 
 std::string missing_kernels(const ImportStats& stats) {
   if (stats.source_format != "collector") return "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
-  const auto said = [&](const char* words) {
-    const auto found = std::find_if(stats.notes.begin(), stats.notes.end(), [&](const auto& note) { return note.find(words) != std::string::npos; });
-    return found != stats.notes.end() ? *found : "";
-  };
-  if (stats.rows_read.count("counter sets") > 0 || !said("counters are not measured").empty())
+  if (stats.rows_read.count("counter sets") > 0 || counter_trouble(stats.notes))
     return "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
-  const std::string reason = said("not recorded");
-  return !reason.empty() ? reason : "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
+  return recording_trouble(stats.notes).value_or("the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it");
 }
 
 void note_missing_kernels(const Trace& trace, Run& run) {
@@ -142,18 +138,8 @@ void note_missing_kernels(const Trace& trace, Run& run) {
 }
 
 void note_fallback(const SummaryOptions& options, bool have_ranges, bool whole_graphs, Run& run) {
-  const std::string stages = fmt::format("{}", fmt::join(options.stages, ", "));
-  if (have_ranges && whole_graphs) {
-    run.problems.push_back(
-        {fmt::format("inside the stages {} there are only CUDA graphs traced as wholes: kernels are ranked by their total GPU time", stages), "",
-         fmt::format("capture with their nodes: {}", kTraceNodes)});
-    return;
-  }
-  run.problems.push_back(
-      {have_ranges ? fmt::format("no kernel was launched inside the stages {}: kernels are ranked by their total GPU time", stages)
-                   : fmt::format("the capture has no ranges of the stages {}: kernels are ranked by their total GPU time", stages),
-       "", have_ranges ? "launch the work on the thread that opens the ranges"
-                       : "mark the phases of the workload with NVTX ranges prefill and decode_all of the domain LLM"});
+  const Code code = !have_ranges ? Code::kNoStages : whole_graphs ? Code::kGraphsWithoutKernels : Code::kNoKernelInStages;
+  run.problems.push_back(problem_of(Remark{code, {fmt::format("{}", fmt::join(options.stages, ", "))}}));
 }
 
 void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& sweep, const SummaryOptions& options,

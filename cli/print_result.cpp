@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "exporters/report/figure_text.h"
 #include "model/run_status.h"
+#include "model/words.h"
 
 namespace nl::cli {
 namespace {
@@ -58,17 +59,19 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["exit_status"] = status;
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
-    out["problems"].push_back({{"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
+    out["problems"].push_back({{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void print_lines(const char* mark, const std::string& what, const std::string& where, const std::string& fix) {
+  fmt::print(stderr, "{} {}\n", mark, what);
+  if (!where.empty()) fmt::print(stderr, "where: {}\n", where);
+  if (!fix.empty()) fmt::print(stderr, "fix:   {}\n", fix);
 }
 
 }  // namespace
 
-void print_error(const Error& error) {
-  fmt::print(stderr, "error: {}\n", error.message);
-  if (!error.where.empty()) fmt::print(stderr, "where: {}\n", error.where);
-  if (!error.fix.empty()) fmt::print(stderr, "fix:   {}\n", error.fix);
-}
+void print_error(const Error& error) { print_lines("error:", error.message, error.where, error.fix); }
 
 int print_result(const orchestrator::RunResult& result, bool json) {
   const int status = exit_status_of(result.failure, result.interrupt_signal);
@@ -83,7 +86,7 @@ int print_result(const orchestrator::RunResult& result, bool json) {
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)
-    print_error({ErrorKind::kCapture, problem.what, problem.where, problem.fix});
+    print_lines(words_of(problem.code).severity == Severity::kHigh ? "error:" : "note: ", problem.what, problem.where, problem.fix);
   return status;
 }
 

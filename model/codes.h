@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/error.h"
+
 // What the program decides on. model/words has the key that files carry and the sentence that people read for each of these;
 // no decision reads either.
 namespace nl {
@@ -49,6 +51,75 @@ enum class Code : std::uint16_t {
   kCountersBusy,          // another profiler holds them
   kCountersOff,           // by the configuration
   kToolNotFound,          // ncu, nsys …
+  kCountersFailed,        // the pass that counts said why, in words of its own
+  kCountersNotReached,    // the run was ended before them
+  kCountersAfterFailure,  // not begun, because the workload failed in the traced pass
+  kNotLaunchedAgain,      // the pass that counts met no launch of it
+  kFailedWhileCounted,    // the workload failed before it was measured
+  kOnlyInGraphs,          // CUPTI does not replay CUDA graphs
+  kTalksToPeers,          // holding it would keep other GPUs waiting
+
+  // Passes
+  kError,                 // an Error that was caught: its own words
+  kInterrupted,           // Ctrl-C
+  kEndedFromOutside,      // SIGTERM, SIGHUP
+  kPassTimeout,
+  kLogCutShort,
+  kWorkloadFailed,
+  kWorkloadCrashed,
+  kWorkloadDiffers,       // ends otherwise when it is not profiled
+  kNsysKilled,
+  kNsysNotImported,       // captured, and its importer cannot make a report of it
+  kNsysFailed,
+  kNsysNoReport,
+  kNsysExportFailed,
+  kDiskFull,
+  kCollectorSilent,       // it wrote no file
+  kCuptiSilent,           // its files hold no kernel
+  kMetersSilent,          // NVML, where energy.enabled is on
+  kSamplingDenied,
+  kSamplingFailed,
+
+  // Passes that count
+  kNcuKilled,
+  kNcuFailed,
+  kNcuNoMatch,            // no kernel matched its filters
+  kNcuNotWritable,
+  kNcuNotStarted,         // the workload, by ncu
+  kNcuWorkloadFailed,
+  kNcuExportFailed,
+  kNcuEndedWithError,     // the workload, after everything was measured
+  kCountersPartly,        // of some of the chosen kernels
+  kKernelCountersFailed,  // those of the stages were measured
+  kCounterPassFailed,     // the workload, in it
+  kStagesNotCounted,
+  kCountersUnmatched,     // import: launches of another workload
+  kCountersEmpty,         // import: files without counters
+  kNoKernelToMeasure,
+
+  // Adjustments for this machine
+  kOptionLeftOut,
+  kInjectionUnset,
+  kTracedByNsysInstead,
+  kTracedByCollector,
+  kTracedRangesOnly,
+  kNotSampledByNsys,
+  kNotSampled,
+  kStallsInsteadOfActivity,
+  kGraphNodesForStalls,
+  kNoUnprofiledPasses,
+  kCountedByCollector,
+  kCountersNeedTrace,
+  kCountersIfKernels,
+  kCountersLeftOut,
+  kNcuLeftOut,
+  kStagesLeftOut,
+  kWiderRanges,           // second try, wherever the kernels are launched
+  kShorterNames,          // second try, by short names
+  kNoMangledNames,
+  kNamesTooLong,
+  kEveryKernel,
+  kTraceThinned,          // trace.pftrace shows a part
 
   // Of a file of an earlier format: the sentence is details[0]
   kNote,
@@ -62,6 +133,14 @@ struct Remark {
   std::vector<std::string> details = {};
   std::string where = {};
   friend bool operator==(const Remark&, const Remark&) = default;
+};
+
+// The same in words, as run.json keeps it: what older files and other programs say has no details to fill a sentence with.
+struct Problem {
+  Code code = Code::kError;
+  std::string what = {}, where = {}, fix = {};
+  ErrorKind kind = ErrorKind::kCapture;  // of this process only: decides its exit status
+  friend bool operator==(const Problem&, const Problem&) = default;
 };
 
 }  // namespace nl

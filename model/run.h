@@ -131,21 +131,19 @@ struct ModelInfo {
 };
 
 struct PassRecord {                      // one process that we started, or would have
-  std::string name;                      // "nsys", "nsys-export", "ncu", "collector" …
+  PassKind kind = PassKind::kNsys;
   std::vector<std::string> argv;
   std::optional<int> exit_status;        // 128 + signal where a signal ended it
   Ns duration_ns = 0;
-  std::string outcome;                   // "ok", "failed", "timeout", "interrupted", "skipped"
+  PassOutcome outcome = PassOutcome::kFailed;
   std::string detail;
   std::vector<std::string> outputs;      // relative to the bundle
 };
 
-struct Problem {
-  std::string what, where, fix;
-};
-
 struct Provenance {
-  std::string captured_by;               // "nsys+ncu", "nsys+CUPTI counters", "nsys", "collector (CUPTI)" …, "import"
+  Tracer tracer = Tracer::kNone;
+  Meter meter = Meter::kNone;            // what measured kernels or stages; kNone: nothing did
+  std::optional<Problem> counters_missing;  // why the chosen kernels have none; the rules suggest by its code
   std::vector<PassRecord> passes;
   std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest

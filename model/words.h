@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "model/codes.h"
 #include "model/error.h"
@@ -27,6 +28,8 @@ std::optional<Code> code_of(std::string_view key);  // nothing where no code has
 
 std::string text_of(const Remark& remark);
 std::string fix_of(const Remark& remark);
+Problem problem_of(const Remark& remark);
+Problem problem_of(const Error& error);
 
 // Keys of the small enumerations: "nsys-export", "ok", "nsys".
 std::string_view key_of(Code code);
@@ -42,6 +45,10 @@ std::string_view key_of(LaneKind kind);
 // All of them, in the order of the enumeration.
 template <class Enum>
 std::span<const std::string_view> keys_of();
+
+// Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
+std::string captured_by(Tracer tracer, Meter meter);
+std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by);
 
 // The way back, for readers: nothing where no value has this key.
 template <class Enum>

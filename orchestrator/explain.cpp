@@ -27,6 +27,8 @@ std::optional<std::uint64_t> count_of(const ModelOptions& model, const char* att
   return count;
 }
 
+}  // namespace
+
 analysis::SummaryOptions summary_options(const Config& config) {
   analysis::SummaryOptions options;
   options.stages = config.run.stages;
@@ -37,14 +39,12 @@ analysis::SummaryOptions summary_options(const Config& config) {
   return options;
 }
 
-}  // namespace
-
 Knowledge load_knowledge(const Config& config) {
-  return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules)};
+  return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules), summary_options(config)};
 }
 
-void analyse_trace(const Trace& trace, const Config& config, Run& run) {
-  analysis::summarise(trace, summary_options(config), run);
+void analyse_trace(const Trace& trace, const analysis::SummaryOptions& options, Run& run) {
+  analysis::summarise(trace, options, run);
   analysis::add_operators(trace, {}, run);
   analysis::add_layers(trace, run);
 }

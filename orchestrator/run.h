@@ -6,7 +6,7 @@
 #include "model/error.h"
 #include "model/run.h"
 #include "orchestrator/config/config.h"
-#include "orchestrator/capture/launch.h"
+#include "orchestrator/capture/pass_runner.h"
 
 namespace nl::orchestrator {
 
@@ -23,7 +23,7 @@ struct RunResult {
   int interrupt_signal = 0;
 };
 
-// Config → Plan → Capture → Trace → Run → files. Throws Error only where there is nothing to leave behind:
+// Config → Plan → Capture → Evidence → Run → files. Throws Error only where there is nothing to leave behind:
 // a wrong configuration, a missing tool or program, an output folder that cannot be written.
 RunResult run_workload(const RunRequest& request, Launcher& launcher);
 

@@ -161,7 +161,7 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
   std::vector<std::string> profilers, stages;
   bool bare = false;
   for (const PassTimes& pass : passes) {
-    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "bare" : pass.profiler);
+    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "unprofiled" : pass.profiler);
     bare = bare || pass.profiler.empty();
     if (!pass.profiler.empty()) add_once(profilers, pass.profiler);
     for (const PassStage& time : pass.stages) add_once(stages, time.stage);

@@ -14,6 +14,7 @@
 #include "analysis/counters/ncu_bound.h"
 #include "analysis/stats/time_summary.h"
 #include "nvtx/names.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -232,7 +233,50 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
   return sample;
 }
 
+// As far as ncu alone knows it.
+void add_launch(const NcuLaunch& launch, KernelEntry& entry, std::vector<Ns>& durations) {
+  Pending pending;
+  pending.launch = &launch;
+  NcuSample sample = make_sample(pending, {});
+  sample.measured_by = Meter::kNcu;
+  sample.matched_by = "name";
+  sample.durations_agree.reset();  // there is no other
+  if (sample.ncu_duration_ns) durations.push_back(*sample.ncu_duration_ns);
+  if (sample.stage) {
+    auto split = std::find_if(entry.stages.begin(), entry.stages.end(), [&](const StageSplit& each) { return each.stage == *sample.stage; });
+    if (split == entry.stages.end()) split = entry.stages.insert(split, {*sample.stage, 0, 0});
+    split->total_ns += sample.ncu_duration_ns.value_or(0);
+    ++split->calls;
+  }
+  attach(entry, std::move(sample));
+}
+
 }  // namespace
+
+void list_ncu_kernels(const NcuReport& ncu, Run& run) {
+  for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
+  std::map<std::pair<std::string, std::int32_t>, std::pair<KernelEntry, std::vector<Ns>>> entries;
+  for (const NcuLaunch& launch : ncu.launches) {
+    auto& [entry, durations] = entries[{launch.kernel_name, launch.device}];
+    entry.name = launch.kernel_name;
+    entry.device = launch.device;
+    entry.selected = true;
+    add_launch(launch, entry, durations);
+  }
+  Ns all_ns = 0;
+  run.kernels.emplace();
+  for (auto& [key, found] : entries) {
+    found.first.time = summarise_times(found.second);
+    all_ns += found.first.time.total_ns;
+    run.kernels->push_back(std::move(found.first));
+  }
+  for (KernelEntry& entry : *run.kernels)
+    if (all_ns > 0) entry.gpu_share = static_cast<double>(entry.time.total_ns) / static_cast<double>(all_ns);
+  std::stable_sort(run.kernels->begin(), run.kernels->end(),
+                   [](const KernelEntry& a, const KernelEntry& b) { return a.time.total_ns > b.time.total_ns; });
+  run.kernels_note.clear();
+  run.import_stats.notes.push_back("there is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them");
+}
 
 NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by) {
   NcuMatch result;

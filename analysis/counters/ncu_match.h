@@ -20,4 +20,8 @@ struct NcuMatch {
 // Of our own counters (CUPTI) DRAM % is derived from the bytes and the duration.
 NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by = Meter::kNcu);
 
+// Run::kernels from ncu's report alone, where there is no trace: the launches that it profiled, with the times that they took
+// under it.
+void list_ncu_kernels(const NcuReport& ncu, Run& run);
+
 }  // namespace nl::analysis

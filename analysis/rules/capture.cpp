@@ -36,6 +36,14 @@ std::vector<std::string> configuration(const std::set<Capture>& captures) {
   return words;
 }
 
+// Why counters were asked for and did not come: the same command would meet the same refusal. Null: it might work.
+const Problem* refusal(const std::set<Capture>& captures, const Run& run) {
+  const auto& missing = run.provenance.counters_missing;
+  if (!missing || missing->code == Code::kCountersOff) return nullptr;
+  const bool by_anybody = missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed;
+  return captures.count(Capture::kNcu) > 0 || (by_anybody && captures.count(Capture::kCounters) > 0) ? &*missing : nullptr;
+}
+
 // A shape, or what it still lacks.
 void add_model(const Run& run, std::vector<std::string>& command) {
   const auto& known = run.model.attributes;
@@ -47,24 +55,8 @@ void add_model(const Run& run, std::vector<std::string>& command) {
 
 }  // namespace
 
-std::string_view capture_word(Capture capture) {
-  switch (capture) {
-    case Capture::kAlways: return "any";
-    case Capture::kStages: return "ranges";
-    case Capture::kCuda: return "nsys";
-    case Capture::kNcu: return "ncu";
-    case Capture::kOperators: return "operators";
-    case Capture::kModel: return "model";
-    case Capture::kBare: return "bare passes";
-    case Capture::kNvml: return "NVML";
-    case Capture::kIterations: return "iterations";
-    case Capture::kCounters: return "counters";
-    case Capture::kSampling: return "sampling";
-  }
-  return "";
-}
-
-std::string capture_reason(const std::set<Capture>& captures) {
+std::string capture_reason(const std::set<Capture>& captures, const Run& run) {
+  if (const Problem* refused = refusal(captures, run)) return refused->fix.empty() ? refused->what : refused->what + " " + refused->fix;
   std::string text;
   for (const Capture capture : captures)
     if (capture != Capture::kAlways) text += (text.empty() ? "needs " : ", and ") + std::string(words(capture));
@@ -72,6 +64,7 @@ std::string capture_reason(const std::set<Capture>& captures) {
 }
 
 std::string capture_command(const std::set<Capture>& captures, const Run& run) {
+  if (refusal(captures, run) != nullptr) return {};
   std::vector<std::string> command = {"nl-stage", "run"};
   for (std::string& word : configuration(captures)) command.push_back(std::move(word));
   if (captures.count(Capture::kOperators)) command.insert(command.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});

@@ -7,13 +7,11 @@
 
 namespace nl::analysis::rules {
 
-// As docs/rules.md calls it: "ncu", "model" …
-std::string_view capture_word(Capture capture);
-
 // "needs kernel counters (ncu or the collector), and the model's shape"
-std::string capture_reason(const std::set<Capture>& captures);
+std::string capture_reason(const std::set<Capture>& captures, const Run& run);
 
-// The command that would capture them: nl-stage run with the workload's own command behind it.
+// The command that would capture them: nl-stage run with the workload's own command behind it. Empty where it was just
+// tried and refused; the reason then says why, and what to do.
 std::string capture_command(const std::set<Capture>& captures, const Run& run);
 
 }  // namespace nl::analysis::rules

@@ -139,7 +139,7 @@ void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
     abstention.missing.push_back(each.name);
     captures.insert(each.capture);
   }
-  abstention.why = capture_reason(captures);
+  abstention.why = capture_reason(captures, run);
   abstention.command = capture_command(captures, run);
   run.abstentions.push_back(std::move(abstention));
 }

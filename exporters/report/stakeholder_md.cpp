@@ -69,7 +69,7 @@ Section setting(const Run& run) {
   row("Driver", run.hardware.driver_version);
   row("CPU", run.hardware.cpu_model);
   row("System", run.software.os);
-  row("Captured by", run.provenance.captured_by);
+  row("Captured by", captured_by(run.provenance.tracer, run.provenance.meter));
   row("Captured at", run.created_at);
   return {"", "", "Environment", {table}};
 }

@@ -3,15 +3,6 @@
 namespace nl::exporters {
 
 template <class Io>
-void fields(Io& io, Ref<Io, Problem> p) {
-  io("what", p.what, "what went wrong");
-  io.known("where", p.where, "file, line or pass; null: not known");
-  if constexpr (std::is_same_v<Io, JsonReader>)
-    if (io.has("hint")) return io.known("hint", p.fix);  // until format 2.1
-  io.known("fix", p.fix, "what to do about it; null: not known");
-}
-
-template <class Io>
 void fields(Io& io, Ref<Io, Device> d) {
   io("id", d.id, "the number that kernels[].device refers to", kAnySign);
   io.known("name", d.name, "as the driver names it; null: not known");

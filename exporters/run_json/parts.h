@@ -29,6 +29,17 @@ template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
 
 template <class Io>
+void fields(Io& io, Ref<Io, Problem> p) {
+  if constexpr (std::is_same_v<Io, JsonReader>) p.code = Code::kError;  // until format 2.1 there was none
+  io.code("code", p.code, "what it is about; never changes its meaning");
+  io("what", p.what, "what went wrong");
+  io.known("where", p.where, "file, line or pass; null: not known");
+  if constexpr (std::is_same_v<Io, JsonReader>)
+    if (io.has("hint")) return io.known("hint", p.fix);  // until format 2.1
+  io.known("fix", p.fix, "what to do about it; null: not known");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, nl::Remark> r) {
   io.code("code", r.code, "what it is about; never changes its meaning");
   if constexpr (!std::is_same_v<Io, JsonReader>) io.made("text", text_of(r), "the same as a sentence");  // from code and details

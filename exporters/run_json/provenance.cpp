@@ -3,7 +3,6 @@
 namespace nl::exporters {
 namespace {
 
-constexpr const char* kOutcomes[] = {"ok", "failed", "timeout", "interrupted", "skipped"};
 
 }  // namespace
 
@@ -39,21 +38,42 @@ void fields(Io& io, Ref<Io, ImportStats> s) {
   io("notes", s.notes, "in words");
 }
 
+// Until format 2.1 an unprofiled pass was called bare.
+template <class Io>
+void pass_name(Io& io, Ref<Io, PassKind> kind) {
+  if constexpr (std::is_same_v<Io, JsonReader>) {
+    std::string name;
+    io("name", name);
+    if (name == "bare") {
+      kind = PassKind::kUnprofiled;
+      return;
+    }
+  }
+  io.code("name", kind, "nsys, nsys-export, ncu, collector …");
+}
+
 template <class Io>
 void fields(Io& io, Ref<Io, PassRecord> p) {
-  io("name", p.name, "nsys, nsys-export, ncu, collector …");
+  pass_name(io, p.kind);
   io("argv", p.argv, "the argument vector");
   io("exit_status", p.exit_status, "128 + signal where a signal ended it; null: it did not run", kAnySign);
   io("duration_ns", p.duration_ns, "how long it took");
-  io.one_of("outcome", p.outcome, kOutcomes, "how it ended");
+  io.code("outcome", p.outcome, "how it ended");
   io.known("detail", p.detail, "in words; null: not known");
   io("outputs", p.outputs, "relative to the bundle");
 }
 
 template <class Io>
 void fields(Io& io, Ref<Io, Provenance> p) {
-  io.known("captured_by", p.captured_by,
+  std::string by = captured_by(p.tracer, p.meter);
+  io.known("captured_by", by,
      "nsys+ncu, nsys+CUPTI counters, nsys, collector (CUPTI+counters), collector (CUPTI), collector (NVTX only), import; null: not known");
+  if constexpr (std::is_same_v<Io, JsonReader>) {
+    const auto capture = capture_of(by);
+    if (!capture) io.refuse("captured by nobody that is known, '" + by + "'");
+    std::tie(p.tracer, p.meter) = *capture;
+  }
+  io("counters_missing", p.counters_missing, "why kernels or stages were not counted; null: they were, or nobody asked");
   io("passes", p.passes, "the processes that were started");
   io("adaptations", p.adaptations, "options left out or spelled otherwise, and why");
   io("inputs_sha256", p.inputs_sha256, "imported file → digest", matching("^[0-9a-f]{64}$"));

@@ -1,8 +1,11 @@
 #include "orchestrator/bundle/files.h"
 
+#include <fmt/format.h>
+
 #include "analysis/stats/reports.h"
 #include "exporters/run_json/run_json.h"
 #include "exporters/stat_text.h"
+#include "model/words.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
@@ -18,6 +21,15 @@ void write_stats(const Bundle& bundle, const Trace& trace) {
   }
 }
 
+void write_power(const Bundle& bundle, const Evidence& evidence) {
+  std::vector<NamedSamples> sampled;
+  const auto& unprofiled = evidence.repeats.unprofiled_power;
+  for (std::size_t i = 0; i < unprofiled.size(); ++i)
+    sampled.emplace_back(fmt::format("{}-{}", key_of(PassKind::kUnprofiled), i + 1), &unprofiled[i].samples);
+  if (!evidence.power.empty()) sampled.emplace_back(key_of(tracing_pass(evidence.tracer)), &evidence.power);
+  if (!sampled.empty()) bundle.write("energy/samples.csv", samples_csv(sampled));
+}
+
 }  // namespace
 
 void write_configuration(const Bundle& bundle, const Config& config) {
@@ -25,14 +37,13 @@ void write_configuration(const Bundle& bundle, const Config& config) {
   bundle.write("inputs.yaml", inputs_yaml(config.workload.inputs));
 }
 
-void write_bundle(const Bundle& bundle, const Config& config, const Trace& trace, const Verdict& verdict, Run& run) {
-  const bool captured = trace.has_range_data || trace.has_kernel_data || trace.has_api_data;
-  run.status = verdict.status(captured);
-  run.problems = verdict.problems();
-  if (config.nsys.stats_csv && trace.stats.source_format == "nsys-sqlite") write_stats(bundle, trace);
+void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, Run& run) {
+  const Trace& trace = evidence.trace;
+  write_power(bundle, evidence);
+  if (config.nsys.stats_csv && trace.stats.source_format == key_of(SourceFormat::kNsysSqlite)) write_stats(bundle, trace);
   if (config.artifacts.perfetto) {
-    const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run);
-    if (!shown.note.empty()) run.provenance.adaptations.push_back(std::string(kTraceFile) + " shows " + shown.note);
+    const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run, &evidence.power);
+    if (!shown.note.empty()) run.provenance.adaptations.push_back(text_of({Code::kTraceThinned, {kTraceFile, shown.note}}));
   }
   const std::string json = exporters::run_to_json(run);
   validate_run_json(json);

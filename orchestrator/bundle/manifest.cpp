@@ -9,6 +9,7 @@
 #include "model/run_status.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/sha256.h"
+#include "model/words.h"
 
 namespace fs = std::filesystem;
 
@@ -55,8 +56,8 @@ void hash_all(const fs::path& folder, std::vector<Entry>& entries) {
 
 nlohmann::ordered_json pass_json(const PassRecord& pass) {
   nlohmann::ordered_json out;
-  out["name"] = pass.name;
-  out["outcome"] = pass.outcome;
+  out["name"] = key_of(pass.kind);
+  out["outcome"] = key_of(pass.outcome);
   out["exit_status"] = pass.exit_status ? nlohmann::ordered_json(*pass.exit_status) : nullptr;
   out["duration_s"] = static_cast<double>(pass.duration_ns) / 1e9;
   return out;

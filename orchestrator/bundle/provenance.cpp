@@ -68,29 +68,25 @@ std::string version_in(const fs::path& folder, const std::string& package) {
   return {};
 }
 
-void describe_devices(const Trace& trace, Run& run) { run.hardware.gpus = trace.devices; }
-
 }  // namespace
 
-void describe_machine(const Toolset& tools, const Trace& trace, Run& run) {
-  describe_devices(trace, run);
-  run.hardware.driver_version = tools.driver_version;
-  run.hardware.cpu_model = value_in("/proc/cpuinfo", "model name", ':');
-  run.hardware.cpu_count = std::thread::hardware_concurrency();
-  run.hardware.memory_bytes =
+void describe_machine(const Toolset& tools, Hardware& hardware, Software& software) {
+  hardware.driver_version = tools.driver_version;
+  hardware.cpu_model = value_in("/proc/cpuinfo", "model name", ':');
+  hardware.cpu_count = std::thread::hardware_concurrency();
+  hardware.memory_bytes =
       static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   utsname names = {};
   uname(&names);
-  run.hardware.architecture = names.machine;
-  run.software.nl_stage_version = version();
-  run.software.os = value_in("/etc/os-release", "PRETTY_NAME", '=');
-  run.software.kernel = names.release;
+  hardware.architecture = names.machine;
+  software.nl_stage_version = version();
+  software.os = value_in("/etc/os-release", "PRETTY_NAME", '=');
+  software.kernel = names.release;
 }
 
-void describe_capture_machine(const fs::path& sqlite_file, const Trace& trace, Run& run) {
-  describe_devices(trace, run);
-  run.software.nl_stage_version = version();
-  run.software.nsys_version = trace.stats.tool_version;
+void describe_capture_machine(const fs::path& sqlite_file, const Trace& trace, Hardware& hardware, Software& software) {
+  software.nl_stage_version = version();
+  software.nsys_version = trace.stats.tool_version;
   try {
     SQLite::Database db(sqlite_file.string(), SQLite::OPEN_READONLY);
     if (!db.tableExists("TARGET_INFO_SYSTEM_ENV")) return;
@@ -98,13 +94,13 @@ void describe_capture_machine(const fs::path& sqlite_file, const Trace& trace, R
     while (rows.executeStep()) {
       const std::string name = rows.getColumn(0).getString();
       const std::string value = rows.getColumn(1).getString();
-      if (name == "NvDriverVersion") run.hardware.driver_version = value;
-      if (name == "CpuDescription") run.hardware.cpu_model = value;
-      if (name == "CpuCores") run.hardware.cpu_count = static_cast<std::uint32_t>(std::atoi(value.c_str()));
-      if (name == "CpuArchitecture") run.hardware.architecture = value;
-      if (name == "OsDescription") run.software.os = value;
-      if (name == "SoftwareReleaseVersion") run.software.kernel = value;
-      if (name == "CudaDriverVersion") run.software.cuda_driver_version = cuda_version_text(value);
+      if (name == "NvDriverVersion") hardware.driver_version = value;
+      if (name == "CpuDescription") hardware.cpu_model = value;
+      if (name == "CpuCores") hardware.cpu_count = static_cast<std::uint32_t>(std::atoi(value.c_str()));
+      if (name == "CpuArchitecture") hardware.architecture = value;
+      if (name == "OsDescription") software.os = value;
+      if (name == "SoftwareReleaseVersion") software.kernel = value;
+      if (name == "CudaDriverVersion") software.cuda_driver_version = cuda_version_text(value);
     }
   } catch (const SQLite::Exception&) {
     // The machine is a courtesy: an export without it is still whole.
@@ -133,7 +129,7 @@ std::string env_json(const Run& run, const Config& config) {
   auto or_null = [](const std::string& text) {
     return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
   };
-  const bool here = run.provenance.captured_by != "import";
+  const bool here = run.provenance.tracer != Tracer::kImport;
   const auto& command = config.workload.command;
   nlohmann::ordered_json env;
   env["gpu"] = run.hardware.gpus.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.hardware.gpus[0].name);

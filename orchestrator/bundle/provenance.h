@@ -10,11 +10,11 @@
 
 namespace nl::orchestrator {
 
-// Facts of this machine, the tools that were found and the devices that the trace names.
-void describe_machine(const Toolset& tools, const Trace& trace, Run& run);
+// Facts of this machine and of the tools that were found.
+void describe_machine(const Toolset& tools, Hardware& hardware, Software& software);
 
 // Facts of the machine that an imported nsys export was made on, as far as it tells.
-void describe_capture_machine(const std::filesystem::path& sqlite_file, const Trace& trace, Run& run);
+void describe_capture_machine(const std::filesystem::path& sqlite_file, const Trace& trace, Hardware& hardware, Software& software);
 
 // {gpu, cuda, torch, transformers, driver, …}; null where unknown. No environment value is among them.
 std::string env_json(const Run& run, const Config& config);

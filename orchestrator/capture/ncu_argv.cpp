@@ -36,12 +36,12 @@ std::string expression_of(const NcuRequest& request, const std::string& base) {
 
 class Arguments {
  public:
-  Arguments(const Tool& ncu, std::vector<std::string>& adaptations) : ncu_(ncu), adaptations_(adaptations) {}
+  Arguments(const Tool& ncu, std::vector<Remark>& adaptations) : ncu_(ncu), adaptations_(adaptations) {}
 
   void push(std::string word) { argv_.push_back(std::move(word)); }
   void add(const std::string& option, const std::string& value, const std::string& instead) {
     if (!ncu_.has_option(option)) {
-      adaptations_.push_back(fmt::format("ncu {} has no {}: left out, so {}", ncu_.version.text(), option, instead));
+      add_once(adaptations_, {Code::kOptionLeftOut, {"ncu", ncu_.version.text(), option, instead}});
       return;
     }
     push(option);
@@ -52,7 +52,7 @@ class Arguments {
 
  private:
   const Tool& ncu_;
-  std::vector<std::string>& adaptations_;
+  std::vector<Remark>& adaptations_;
   std::vector<std::string> argv_;
 };
 
@@ -91,23 +91,21 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
 
 }  // namespace
 
-NameFilter ncu_name_filter(const NcuRequest& request, std::vector<std::string>& adaptations) {
+NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations) {
   std::string base = request.kernel_name_base;
   const bool all_mangled = std::all_of(request.kernels.begin(), request.kernels.end(),
                                        [](const KernelChoice& kernel) { return !kernel.mangled_name.empty(); });
   if (base == "mangled" && !all_mangled) {
-    adaptations.push_back("the trace has no mangled name for some kernels: ncu compares short names");
+    add_once(adaptations, {Code::kNoMangledNames});
     base = "function";
   }
   NameFilter filter{base, expression_of(request, base)};
   if (filter.expression.size() > kLongestExpression && base != "function") {
-    adaptations.push_back(
-        fmt::format("the kernel names are too long for one argument ({} bytes): ncu compares short names",
-                    filter.expression.size()));
+    add_once(adaptations, {Code::kNamesTooLong, {std::to_string(filter.expression.size())}});
     filter = {"function", expression_of(request, "function")};
   }
   if (filter.expression.size() > kLongestExpression) {
-    adaptations.push_back("the kernel names are too long for one argument: ncu measures every kernel");
+    add_once(adaptations, {Code::kEveryKernel});
     filter.expression.clear();
   }
   return filter;
@@ -116,7 +114,7 @@ NameFilter ncu_name_filter(const NcuRequest& request, std::vector<std::string>& 
 std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
                                           const std::filesystem::path& output_stem, const NameFilter& names,
                                           const std::vector<std::string>& nvtx_include,
-                                          std::vector<std::string>& adaptations) {
+                                          std::vector<Remark>& adaptations) {
   const NcuOptions& options = config.ncu;
   NcuOptions which = options;
   if (options.filter_mode == "per-launch-config" && !ncu.has_option("--filter-mode")) {

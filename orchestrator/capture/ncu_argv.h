@@ -16,13 +16,13 @@ struct NameFilter {
   std::string expression;
 };
 
-NameFilter ncu_name_filter(const NcuRequest& request, std::vector<std::string>& adaptations);
+NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations);
 
 // `ncu …` up to the workload's own command.
 std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
                                           const std::filesystem::path& output_stem, const NameFilter& names,
                                           const std::vector<std::string>& nvtx_include,
-                                          std::vector<std::string>& adaptations);
+                                          std::vector<Remark>& adaptations);
 
 std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report, const std::string& page);
 

@@ -22,25 +22,22 @@ std::vector<std::string> tool_messages(const std::vector<std::filesystem::path>&
 
 struct Sign {
   std::string_view text;
-  NcuTrouble trouble;
-  std::string_view what, fix;
+  Code code;
+  Retry retry;
 };
 
 constexpr Sign kSigns[] = {
-    {"ERR_NVGPUCTRPERM", NcuTrouble::kPermission, "ncu may not read the GPU's performance counters (ERR_NVGPUCTRPERM)",
-     "run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo "
-     "tee "
-     "/etc/modprobe.d/nvidia-profiling.conf, then reboot"},
-    {"driver resource was unavailable", NcuTrouble::kCountersBusy,
-     "another profiler holds the GPU's performance counters",
-     "end it: `dcgmi profile --pause`, other ncu or nsys --gpu-metrics sessions"},
-    {"Unable to write to file", NcuTrouble::kNotWritable, "ncu could not write its report",
-     "check the space left and --out"},
-    {"does not exist or is not an executable", NcuTrouble::kWorkloadFailed, "ncu could not start the workload",
-     "give the workload's full path"},
-    {"No kernels were profiled", NcuTrouble::kNothingMatched, "ncu profiled no kernel: none matched its filters",
-     "the second run may launch other kernels than the first: fix seeds and shapes; see ncu/cmd.txt for the filters"},
+    {"ERR_NVGPUCTRPERM", Code::kCountersDenied, Retry::kNo},
+    {"driver resource was unavailable", Code::kCountersBusy, Retry::kSame},
+    {"Unable to write to file", Code::kNcuNotWritable, Retry::kNo},
+    {"does not exist or is not an executable", Code::kNcuNotStarted, Retry::kNo},
+    {"No kernels were profiled", Code::kNcuNoMatch, Retry::kWider},
 };
+
+std::vector<std::string> details_of(Code code) {
+  if (code == Code::kCountersDenied) return {"ncu"};
+  return code == Code::kCountersBusy ? std::vector<std::string>{""} : std::vector<std::string>{};
+}
 
 bool mentions(const std::vector<std::string>& messages, std::string_view text, std::string& found) {
   for (const auto& message : messages)
@@ -61,31 +58,21 @@ NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::fi
   out.application_failed = mentions(out.messages, "The application returned an error code", found);
   for (const auto& sign : kSigns) {
     // A report that is there wins over "nothing matched", which one of several processes may say.
-    if (!mentions(out.messages, sign.text, found) || (report_there && sign.trouble == NcuTrouble::kNothingMatched))
-      continue;
-    out.trouble = sign.trouble;
-    out.what = sign.what;
-    out.fix = sign.fix;
-    out.retry_wider = sign.trouble == NcuTrouble::kNothingMatched;
-    out.retry_same = sign.trouble == NcuTrouble::kCountersBusy;
+    if (!mentions(out.messages, sign.text, found) || (report_there && sign.code == Code::kNcuNoMatch)) continue;
+    out.trouble = Remark{sign.code, details_of(sign.code)};
+    out.retry = sign.retry;
     return out;
   }
   if (report_there) return out;
-  out.fix = "see logs/ncu.stdout.log and logs/ncu.stderr.log";
   if (result.term_signal != 0) {
-    out.trouble = NcuTrouble::kKilled;
-    out.what = fmt::format("ncu was killed by signal {}", result.term_signal);
-    out.retry_same = true;
+    out.trouble = Remark{Code::kNcuKilled, {std::to_string(result.term_signal)}};
+    out.retry = Retry::kSame;
   } else if (out.application_failed) {
-    out.trouble = NcuTrouble::kWorkloadFailed;
-    out.what =
-        fmt::format("the workload failed under ncu (status {}) before a kernel was measured", result.exit_status);
-    out.fix = "see logs/ncu.stderr.log; ncu's replay needs more memory and time than the bare run";
+    out.trouble = Remark{Code::kNcuWorkloadFailed, {std::to_string(result.exit_status)}};
   } else {
-    out.trouble = NcuTrouble::kOther;
-    out.what = out.messages.empty() ? fmt::format("ncu ended with status {} and wrote no report", result.exit_status)
-                                    : "ncu wrote no report: " + out.messages.back();
-    out.retry_same = true;
+    const std::string words = out.messages.empty() ? fmt::format("it ended with status {}", result.exit_status) : out.messages.back();
+    out.trouble = Remark{Code::kNcuFailed, {words.ends_with('.') ? words.substr(0, words.size() - 1) : words}};
+    out.retry = Retry::kSame;
   }
   return out;
 }

@@ -1,30 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "orchestrator/process/process.h"
 
 namespace nl::orchestrator {
 
-enum class NcuTrouble {
-  kNone,            // a report is there
-  kNothingMatched,  // "No kernels were profiled."
-  kPermission,      // ERR_NVGPUCTRPERM
-  kCountersBusy,    // another profiler or DCGM holds them
-  kNotWritable,     // its report could not be written
-  kWorkloadFailed,  // and no report
-  kKilled,          // ncu itself, by a signal
-  kOther,
-};
+enum class Retry { kNo, kWider, kSame };  // what is likeliest to work
 
 struct NcuDiagnosis {
-  NcuTrouble trouble = NcuTrouble::kNone;
-  std::string what, fix;                        // for the problem list
-  std::vector<std::string> messages;             // ncu's own ==ERROR== and ==WARNING== lines, without the marks
-  bool application_failed = false;               // "The application returned an error code (3)."
-  bool retry_wider = false, retry_same = false;  // what is likeliest to work
+  std::optional<Remark> trouble;      // nothing: a report is there
+  std::vector<std::string> messages;  // ncu's own ==ERROR== and ==WARNING== lines, without the marks
+  bool application_failed = false;    // "The application returned an error code (3)."
+  Retry retry = Retry::kNo;
 };
 
 // Reads what ncu said in its logs: its exit status is 0 although it measured nothing.

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "orchestrator/capture/plan.h"
+
 namespace nl::orchestrator {
 namespace {
 
 class Arguments {
  public:
-  Arguments(const Tool& nsys, std::vector<std::string>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
+  Arguments(const Tool& nsys, std::vector<Remark>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
 
   // `instead` says what the pass does without the option.
   void add(const std::string& option, const std::string& value, const std::string& instead) {
@@ -16,14 +18,14 @@ class Arguments {
       argv_.push_back(option + "=" + value);
       return;
     }
-    adaptations_.push_back(fmt::format("nsys {} has no {}: left out, so {}", nsys_.version.text(), option, instead));
+    add_once(adaptations_, {Code::kOptionLeftOut, {"nsys", nsys_.version.text(), option, instead}});
   }
   void push(std::string word) { argv_.push_back(std::move(word)); }
   std::vector<std::string> take() { return std::move(argv_); }
 
  private:
   const Tool& nsys_;
-  std::vector<std::string>& adaptations_;
+  std::vector<Remark>& adaptations_;
   std::vector<std::string> argv_;
 };
 
@@ -42,7 +44,7 @@ void add_capture_range(const NsysOptions& options, Arguments& arguments) {
 
 std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsys,
                                            const std::filesystem::path& output_stem,
-                                           std::vector<std::string>& adaptations) {
+                                           std::vector<Remark>& adaptations) {
   const NsysOptions& options = config.nsys;
   Arguments arguments(nsys, adaptations);
   arguments.push(nsys.path.string());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/machine/tools.h"
 
@@ -13,7 +14,7 @@ namespace nl::orchestrator {
 // its way, and said in `adaptations`.
 std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsys,
                                            const std::filesystem::path& output_stem,
-                                           std::vector<std::string>& adaptations);
+                                           std::vector<Remark>& adaptations);
 
 std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesystem::path& report,
                                           const std::filesystem::path& sqlite);

@@ -1,6 +1,6 @@
 #include "orchestrator/capture/plan.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "model/error.h"
 #include "orchestrator/capture/plan_parts.h"
@@ -9,16 +9,24 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-// Counters come in passes of their own, after the trace has said which kernels matter.
+std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")"; }
+
+// Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
+// a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
 void add_counting(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
   const CounterChoice choice = choose_counters(config, tools);
-  const bool in_vain = tools.gpus.empty() && (choice.tool == CounterTool::kNcu || choice.tool == CounterTool::kCupti);
+  const bool no_gpu = tools.gpus.empty() && tools.nvml && tools.gpu_trouble.empty();
+  const bool in_vain = no_gpu && choice.meter != Meter::kNone;
   plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : choice.why);
-  if (choice.tool == CounterTool::kCupti) {
-    if (config.capture.counters == "auto" && !in_vain) plan.adaptations.push_back(choice.why);
-    return add_counter_passes(plan, config, tools, bundle);
+  if (in_vain) return plan.adaptations.push_back({Code::kCountersLeftOut});
+  if (choice.meter == Meter::kNone) {
+    if (choice.missing->code == Code::kToolNotFound) plan.adaptations.push_back({Code::kNcuLeftOut});
+    return;
   }
-  if (choice.tool != CounterTool::kOff) add_ncu_passes(plan, config, tools, bundle);
+  if (tools.gpus.empty()) plan.adaptations.push_back({Code::kCountersIfKernels, {trouble_text(tools)}});
+  if (choice.meter == Meter::kNcu) return add_ncu_passes(plan, config, tools, bundle);
+  if (config.capture.counters == "auto") plan.adaptations.push_back({Code::kCountedByCollector});
+  add_counter_passes(plan, config, tools, bundle);
 }
 
 // What the collector lacks to record kernels; empty where it can.
@@ -30,19 +38,16 @@ std::string cupti_lacks(const Toolset& tools) {
 void note_unsampled(Plan& plan, const Config& config, const Toolset& tools) {
   if (config.capture.sampling_us <= 0 && config.capture.pc_sampling <= 0) return;
   const std::string lacks = cupti_lacks(tools);
-  plan.adaptations.push_back(
-      lacks.empty() ? "nsys traces, and activity and stalls are sampled beside the collector's trace only: they are not "
-                      "sampled (--set capture.prefer=cupti)"
-                    : lacks + ": the GPU's activity and stalls are not sampled");
+  plan.adaptations.push_back(lacks.empty() ? Remark{Code::kNotSampledByNsys} : Remark{Code::kNotSampled, {lacks}});
 }
 
 void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  plan.captured_by = plan.traced_by = kByNsys;
+  plan.tracer = Tracer::kNsys;
   plan.why = "nsys was found";
   if (config.capture.prefer == "cupti") {
     const std::string instead = "capture.prefer is cupti, but " + cupti_lacks(tools);
     plan.why = instead + "; " + plan.why;
-    plan.adaptations.push_back(instead + ": nsys traces");
+    plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(tools)}});
   }
   add_nsys_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
@@ -51,38 +56,33 @@ void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const 
 
 void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle,
                    const std::string& reason, bool preferred) {
-  plan.captured_by = plan.traced_by = kByCupti;
+  plan.tracer = Tracer::kCupti;
   plan.why = preferred ? "capture.prefer is cupti" : reason + "; a GPU and the collector were found";
-  if (!preferred) plan.adaptations.push_back(reason + ": the collector records kernels and ranges itself (CUPTI)");
-  if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0)
-    plan.adaptations.push_back(
-        "capture.pc_sampling is set, and the GPU samples stalls or activity, not both: activity is not sampled");
-  if (config.capture.cuda_graphs == "graph" && config.capture.pc_sampling > 0)
-    plan.adaptations.push_back("capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes");
+  if (!preferred) plan.adaptations.push_back({Code::kTracedByCollector, {reason}});
+  if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kStallsInsteadOfActivity});
+  if (config.capture.cuda_graphs == "graph" && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
   add_cupti_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
 }
 
 void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle,
                     const std::string& reason) {
-  plan.captured_by = plan.traced_by = kByRanges;
+  plan.tracer = Tracer::kRanges;
   plan.why = reason + "; no GPU was found";
-  plan.adaptations.push_back(reason + ", and no GPU was found: the collector records the stages; there are no kernels to capture");
+  plan.adaptations.push_back({Code::kTracedRangesOnly, {reason}});
   if (config.capture.counters == "cupti" || (config.ncu.enabled && config.capture.counters != "off"))
-    plan.adaptations.push_back("without a trace there is nothing to choose kernels from: no counters are measured");
+    plan.adaptations.push_back({Code::kCountersNeedTrace});
   note_unsampled(plan, config, tools);
   plan.passes.push_back(collector_pass(config, tools, bundle));
 }
 
 }  // namespace
 
-std::string with_ncu(const std::string& traced_by) { return traced_by + "+ncu"; }
+PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
 
-std::string with_cupti_counters(const std::string& traced_by) {
-  return traced_by == kByCupti ? "collector (CUPTI+counters)" : traced_by + "+CUPTI counters";
+void add_once(std::vector<Remark>& remarks, const Remark& remark) {
+  if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
 }
-
-std::string tracer_of(const Plan& plan) { return plan.traced_by == kByNsys ? "nsys" : "collector"; }
 
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (config.workload.command.empty())
@@ -92,6 +92,9 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   const bool preferred = config.capture.prefer == "cupti" && cupti_lacks(tools).empty();
   const std::string reason = config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
   Plan plan;
+  plan.config = config;
+  plan.tools = tools;
+  plan.bundle = bundle;
   if (config.nsys.enabled && tools.nsys && !preferred) {
     plan_by_nsys(plan, config, tools, bundle);
     return plan;

@@ -5,43 +5,42 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/process/process.h"
 #include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
 
-// Plan::traced_by, best first; docs/capture.md has the order of the whole captures.
-inline constexpr const char* kByNsys = "nsys";
-inline constexpr const char* kByCupti = "collector (CUPTI)";  // kernels come from the collector's GPU half
-inline constexpr const char* kByRanges = "collector (NVTX only)";
-
-// Plan::captured_by where kernels are measured too: "nsys+ncu", "collector (CUPTI+counters)".
-std::string with_ncu(const std::string& traced_by);
-std::string with_cupti_counters(const std::string& traced_by);
-
 struct Pass {
-  std::string name;  // "nsys", "nsys-export", "ncu", "ncu-export-raw", "collector", "counters-stages", "bare" …
+  PassKind kind = PassKind::kNsys;
   ProcessSpec process;
   std::vector<std::filesystem::path> outputs;  // relative to the bundle: what must exist afterwards
   std::string purpose;                         // one line for the dry run
   std::vector<std::string> private_env;        // of process.env, those whose values are not shown
   bool optional = false;                       // its failure is noted, and no problem of the run
   bool sample_power = false;                   // the GPUs' meters are read while it runs
+  bool even_if_stopped = false;                // reads what an interrupted pass before it has left
 };
 
-// What will be run, as data. Passes after the trace depend on its result (which kernels), so the ncu pass is
-// planned with placeholders first and completed by plan_ncu(), and the counters' by launch_counters().
+// What will be run, as data, and what it was made of. Which kernels are measured is known after the trace: the passes that
+// count are planned with that left open, and made once more, by the same function, when it is known.
 struct Plan {
   std::vector<Pass> passes;
-  std::string traced_by;                 // kByNsys, kByCupti, kByRanges
-  std::string captured_by;               // that, and what measures kernels
-  std::string why;                       // it is captured so and not otherwise
-  std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
+  Tracer tracer = Tracer::kNone;
+  Meter meter = Meter::kNone;        // what will measure kernels
+  std::string why;                   // it is captured so and not otherwise
+  std::vector<Remark> adaptations;   // options left out or spelled otherwise, and why
+  Config config;
+  Toolset tools;
+  std::filesystem::path bundle;      // absolute
 };
 
-// The name of the pass that captures, and of the profiler that it is: "nsys", "collector".
-std::string tracer_of(const Plan& plan);
+// The pass that captures: kNsys or kCollector.
+PassKind tracing_pass(Tracer tracer);
+
+// Once, however often it is found.
+void add_once(std::vector<Remark>& remarks, const Remark& remark);
 
 // Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
 Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
@@ -61,18 +60,17 @@ struct NcuRequest {
   std::string kernel_name_base = "mangled";
   int attempt = 1;
 };
-Pass plan_ncu(const Config& config, const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request,
-              std::vector<std::string>& adaptations);
-std::vector<Pass> plan_ncu_exports(const Tool& ncu, const std::filesystem::path& bundle, const NcuRequest& request);
-std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle,
-                                   const NcuRequest& request);
+// Null: which kernels is not known yet, and the filter says so.
+Pass plan_ncu(const Config& config, const Toolset& tools, const std::filesystem::path& bundle, const NcuRequest* request,
+              std::vector<Remark>& adaptations);
+std::vector<Pass> plan_ncu_exports(const Config& config, const Tool& ncu, const std::filesystem::path& bundle);
 Pass plan_nsys_export(const Config& config, const Tool& nsys, const std::filesystem::path& bundle);
 
-// Who measures the kernels that matter, and why.
-enum class CounterTool { kNone, kOff, kNcu, kCupti };  // kOff: by the configuration; kNone: nobody, or ncu is not wanted
+// Who measures the kernels that matter, and why; where nobody does, the code of the reason.
 struct CounterChoice {
-  CounterTool tool = CounterTool::kNone;
+  Meter meter = Meter::kNone;
   std::string why;
+  std::optional<Remark> missing = {};  // kCountersOff, kToolNotFound
 };
 CounterChoice choose_counters(const Config& config, const Toolset& tools);
 

@@ -40,7 +40,7 @@ Pass cupti_pass(const Config& config, const Toolset& tools, const fs::path& bund
 Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
   const fs::path folder = fs::path("perturbation") / fmt::format("collector-{}", number);
   Pass pass = cupti_pass(config, tools, bundle);
-  make_repeat(pass, "collector-repeat", config, bundle, number);
+  make_repeat(pass, PassKind::kCollectorRepeat, config, bundle, number);
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
   pass.outputs = {folder};
   return pass;
@@ -48,9 +48,9 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
 
 }  // namespace
 
-Pass ranges_pass(const std::string& name, const Config& config, const Toolset& tools, const fs::path& bundle,
+Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const fs::path& bundle,
                  const fs::path& folder, double timeout_s) {
-  Pass pass = workload_pass(name, config, bundle, timeout_s);
+  Pass pass = workload_pass(kind, config, bundle, timeout_s);
   pass.process.argv = config.workload.command;
   pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
@@ -67,7 +67,7 @@ void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools) {
 }
 
 Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
-  Pass pass = ranges_pass("collector", config, tools, bundle, "collector", config.nsys.timeout_s);
+  Pass pass = ranges_pass(PassKind::kCollector, config, tools, bundle, "collector", config.nsys.timeout_s);
   pass.purpose = "run the workload with the NVTX collector loaded: stage timings, no kernels";
   pass.sample_power = true;
   return pass;

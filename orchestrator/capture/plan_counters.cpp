@@ -17,8 +17,9 @@ std::string range_lines(const Config& config) {
   return lines;
 }
 
-Pass counter_pass(const std::string& what, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  Pass pass = ranges_pass("counters-" + what, config, tools, bundle, fs::path("counters") / what, config.ncu.timeout_s);
+Pass counter_pass(PassKind kind, const Config& config, const Toolset& tools, const fs::path& bundle) {
+  const std::string what = kind == PassKind::kStageCounters ? "stages" : "kernels";
+  Pass pass = ranges_pass(kind, config, tools, bundle, fs::path("counters") / what, config.ncu.timeout_s);
   load_gpu_half(pass, config, tools);
   auto& env = pass.process.env;
   env["NL_STAGE_COUNTERS"] = what;
@@ -38,20 +39,22 @@ std::string stages_left_out(const Config& config) {
 CounterChoice choose_counters(const Config& config, const Toolset& tools) {
   const std::string& asked = config.capture.counters;
   const bool any = !config.capture.counter_metrics.empty() || !config.capture.replay_metrics.empty();
-  if (asked == "off") return {CounterTool::kOff, "no counters are asked for (capture.counters is off)"};
-  if (asked == "cupti" && tools.collector && any)
-    return {CounterTool::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
+  const auto off = [](const char* key) { return Remark{Code::kCountersOff, {key}}; };
+  if (asked == "off") return {Meter::kNone, "no counters are asked for (capture.counters is off)", off("capture.counters is off")};
+  if (asked == "cupti" && tools.collector && any) return {Meter::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
   const std::string instead = asked == "cupti" && !tools.collector ? "the collector, which would count, was not found; " : "";
-  if (!config.ncu.enabled) return {CounterTool::kNone, instead + "no counters are asked for (ncu.enabled is false)"};
-  if (tools.ncu) return {CounterTool::kNcu, instead + "ncu was found"};
-  if (!tools.collector) return {CounterTool::kNone, "neither ncu nor the collector was found: nothing can count"};
-  if (!any) return {CounterTool::kNone, "ncu was not found, and capture names no metric that the collector could count"};
-  return {CounterTool::kCupti, "ncu was not found: the collector counts instead (CUPTI)"};
+  if (!config.ncu.enabled)
+    return {Meter::kNone, instead + "no counters are asked for (ncu.enabled is false)", off("ncu.enabled is false")};
+  if (tools.ncu) return {Meter::kNcu, instead + "ncu was found"};
+  const Remark no_ncu{Code::kToolNotFound, {"ncu"}};
+  if (!tools.collector) return {Meter::kNone, "neither ncu nor the collector was found: nothing can count", no_ncu};
+  if (!any) return {Meter::kNone, "ncu was not found, and capture names no metric that the collector could count", no_ncu};
+  return {Meter::kCupti, "ncu was not found: the collector counts instead (CUPTI)"};
 }
 
 std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (!stages_left_out(config).empty()) return std::nullopt;
-  Pass pass = counter_pass("stages", config, tools, absolute_bundle(bundle_folder));
+  Pass pass = counter_pass(PassKind::kStageCounters, config, tools, absolute_bundle(bundle_folder));
   pass.process.env["NL_STAGE_COUNTER_RANGES"] = range_lines(config);
   pass.process.label = "counters of the stages";
   pass.purpose = fmt::format("count each stage as a whole, {} metrics in one pass, nothing replayed (CUPTI)",
@@ -62,7 +65,7 @@ std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& too
 Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::path& bundle_folder,
                           const CounterRequest& request) {
   const fs::path bundle = absolute_bundle(bundle_folder);
-  Pass pass = counter_pass("kernels", config, tools, bundle);
+  Pass pass = counter_pass(PassKind::kKernelCounters, config, tools, bundle);
   auto& env = pass.process.env;
   env["NL_STAGE_COUNTER_REPLAY_METRICS"] = fmt::format("{}", fmt::join(config.capture.replay_metrics, ","));
   env["NL_STAGE_COUNTER_KERNELS"] = (bundle / kCounterKernels).string();
@@ -72,8 +75,7 @@ Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::
     const std::string folder = fmt::format("counters/kernels-{}", request.attempt);
     env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
     pass.outputs = {folder};
-    pass.process.stdout_log = bundle / "logs" / fmt::format("counters-kernels-{}.stdout.log", request.attempt);
-    pass.process.stderr_log = bundle / "logs" / fmt::format("counters-kernels-{}.stderr.log", request.attempt);
+    set_logs(pass, bundle, request.attempt);
   }
   pass.process.label = "counters of the kernels";
   pass.purpose = fmt::format("count the {} kernels that take the most GPU time{}: {} metrics in place, {} by replay (CUPTI)",
@@ -84,18 +86,12 @@ Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::
 }
 
 void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  if (tools.gpus.empty()) {
-    plan.adaptations.push_back(
-        fmt::format("no GPU was found{}: the counter passes are left out, and the trace will hold no kernels",
-                    tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")"));
-    return;
-  }
   if (auto stages = plan_stage_counters(config, tools, bundle))
     plan.passes.push_back(std::move(*stages));
   else
-    plan.adaptations.push_back("the stages are not counted as a whole: " + stages_left_out(config));
+    plan.adaptations.push_back({Code::kStagesLeftOut, {stages_left_out(config)}});
   plan.passes.push_back(plan_kernel_counters(config, tools, bundle, {}));
-  plan.captured_by = with_cupti_counters(plan.traced_by);
+  plan.meter = Meter::kCupti;
 }
 
 }  // namespace nl::orchestrator

@@ -4,10 +4,18 @@
 
 #include <algorithm>
 
+#include "model/words.h"
+
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
 
 fs::path absolute_bundle(const fs::path& bundle) { return fs::absolute(bundle).lexically_normal(); }
+
+void set_logs(Pass& pass, const fs::path& bundle, int number) {
+  const std::string name = number > 0 ? fmt::format("{}-{}", key_of(pass.kind), number) : std::string(key_of(pass.kind));
+  pass.process.stdout_log = bundle / "logs" / (name + ".stdout.log");
+  pass.process.stderr_log = bundle / "logs" / (name + ".stderr.log");
+}
 
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
   argv.insert(argv.end(), more.begin(), more.end());
@@ -15,17 +23,16 @@ void append(std::vector<std::string>& argv, const std::vector<std::string>& more
 
 double shorter_timeout(double a, double b) { return a <= 0 ? b : b <= 0 ? a : std::min(a, b); }
 
-Pass workload_pass(const std::string& name, const Config& config, const fs::path& bundle, double timeout_s) {
+Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, double timeout_s) {
   Pass pass;
-  pass.name = name;
+  pass.kind = kind;
   for (const auto& [variable, value] : config.workload.env) {
     if (value == kMaskedValue) continue;  // from a config.yaml of ours: our own environment has it, or nobody
     pass.process.env[variable] = value;
     pass.private_env.push_back(variable);
   }
   pass.process.working_directory = config.workload.working_directory;
-  pass.process.stdout_log = bundle / "logs" / (name + ".stdout.log");
-  pass.process.stderr_log = bundle / "logs" / (name + ".stderr.log");
+  set_logs(pass, bundle);
   pass.process.forward_output = true;
   pass.process.timeout_s = timeout_s;
   return pass;
@@ -38,10 +45,10 @@ void set_tool_env(Pass& pass, const Tool& tool) {
   }
 }
 
-void clear_injections(Pass& pass, const Toolset& tools, std::vector<std::string>& adaptations) {
+void clear_injections(Pass& pass, const Toolset& tools, std::vector<Remark>& adaptations) {
   for (const auto& variable : tools.injection_env) {
     pass.process.unset_env.push_back(variable);
-    adaptations.push_back(fmt::format("{} is set: unset for the {} pass", variable, pass.name));
+    add_once(adaptations, {Code::kInjectionUnset, {variable, std::string(key_of(pass.kind))}});
   }
 }
 

@@ -8,21 +8,23 @@
 namespace nl::orchestrator {
 
 std::filesystem::path absolute_bundle(const std::filesystem::path& bundle);
+// logs/nsys-repeat-2.stdout.log; 0: without a number.
+void set_logs(Pass& pass, const std::filesystem::path& bundle, int number = 0);
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more);
 double shorter_timeout(double a, double b);  // 0: none
 
 // Environment, folder, logs and timeout of a pass that runs the workload.
-Pass workload_pass(const std::string& name, const Config& config, const std::filesystem::path& bundle, double timeout_s);
+Pass workload_pass(PassKind kind, const Config& config, const std::filesystem::path& bundle, double timeout_s);
 
 // A library path of the tool's goes before the workload's own.
 void set_tool_env(Pass& pass, const Tool& tool);
 
 // nsys and ncu load themselves into the workload this way; a library of somebody else in their place costs them the
 // capture, and ncu refuses to start.
-void clear_injections(Pass& pass, const Toolset& tools, std::vector<std::string>& adaptations);
+void clear_injections(Pass& pass, const Toolset& tools, std::vector<Remark>& adaptations);
 
 // The collector, loaded by NVTX into the workload; its files go to `folder` of the bundle.
-Pass ranges_pass(const std::string& name, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
+Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
                  const std::filesystem::path& folder, double timeout_s);
 // The same library once more, where the CUDA driver loads it.
 void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools);
@@ -31,7 +33,7 @@ void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools);
 // `again` returns. make_repeat() makes such a pass of the one that captures.
 void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
                   std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);
-void make_repeat(Pass& pass, const std::string& name, const Config& config, const std::filesystem::path& bundle, int number);
+void make_repeat(Pass& pass, PassKind kind, const Config& config, const std::filesystem::path& bundle, int number);
 
 void add_nsys_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 void add_ncu_passes(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle);

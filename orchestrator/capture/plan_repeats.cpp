@@ -6,17 +6,12 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-void log_apart(Pass& pass, const fs::path& bundle, int number) {
-  pass.process.stdout_log = bundle / "logs" / fmt::format("{}-{}.stdout.log", pass.name, number);
-  pass.process.stderr_log = bundle / "logs" / fmt::format("{}-{}.stderr.log", pass.name, number);
-}
-
 // The workload with nothing but a stopwatch: what the traced passes are compared with.
-Pass bare_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
+Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path& bundle, int number) {
   const double timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
-  Pass pass = ranges_pass("bare", config, tools, bundle, fs::path("bare") / std::to_string(number), timeout_s);
+  Pass pass = ranges_pass(PassKind::kUnprofiled, config, tools, bundle, fs::path("unprofiled") / std::to_string(number), timeout_s);
   for (const auto& variable : tools.injection_env) pass.process.unset_env.push_back(variable);
-  log_apart(pass, bundle, number);
+  set_logs(pass, bundle, number);
   pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
   pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number,
                              config.perturbation.repeats);
@@ -26,9 +21,9 @@ Pass bare_pass(const Config& config, const Toolset& tools, const fs::path& bundl
 
 }  // namespace
 
-void make_repeat(Pass& pass, const std::string& name, const Config& config, const fs::path& bundle, int number) {
-  pass.name = name;
-  log_apart(pass, bundle, number);
+void make_repeat(Pass& pass, PassKind kind, const Config& config, const fs::path& bundle, int number) {
+  pass.kind = kind;
+  set_logs(pass, bundle, number);
   pass.process.timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
   pass.process.label = fmt::format("traced pass {} of {}", number, config.perturbation.repeats);
   pass.purpose = fmt::format("trace the workload again, for its timings alone ({} of {})", number,
@@ -37,21 +32,21 @@ void make_repeat(Pass& pass, const std::string& name, const Config& config, cons
   pass.sample_power = false;
 }
 
-// Bare, traced, bare, traced … so that a machine that grows slower or faster does so for both.
+// Unprofiled, traced, unprofiled, traced … so that a machine that grows slower or faster does so for both.
 void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, std::vector<Pass> capture,
                   const std::function<std::vector<Pass>(int number)>& again) {
   int repeats = config.perturbation.repeats;
   if (repeats > 0 && !tools.collector) {
-    plan.adaptations.push_back("the collector was not found: how much profiling slows the workload is not measured");
+    plan.adaptations.push_back({Code::kNoUnprofiledPasses});
     repeats = 0;
   }
   const auto add = [&](std::vector<Pass> passes) {
     for (Pass& pass : passes) plan.passes.push_back(std::move(pass));
   };
-  if (repeats > 0) plan.passes.push_back(bare_pass(config, tools, bundle, 1));
+  if (repeats > 0) plan.passes.push_back(unprofiled_pass(config, tools, bundle, 1));
   add(std::move(capture));
   for (int number = 2; number <= repeats; ++number) {
-    plan.passes.push_back(bare_pass(config, tools, bundle, number));
+    plan.passes.push_back(unprofiled_pass(config, tools, bundle, number));
     add(again(number));
   }
 }

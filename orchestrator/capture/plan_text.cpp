@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/words.h"
 #include "orchestrator/capture/plan.h"
 
 namespace nl::orchestrator {
@@ -25,7 +26,7 @@ std::string private_note(const Pass& pass) {
 }
 
 void describe_pass(std::string& text, const Pass& pass, std::size_t number) {
-  text += fmt::format("# {}. {}: {}\n", number, pass.name, pass.purpose);
+  text += fmt::format("# {}. {}: {}\n", number, key_of(pass.kind), pass.purpose);
   if (!pass.private_env.empty())
     text += fmt::format("# with the configured variables {} (values not shown)\n", private_note(pass));
   if (pass.process.timeout_s > 0) text += fmt::format("# ended after {} s\n", pass.process.timeout_s);
@@ -36,7 +37,7 @@ void describe_pass(std::string& text, const Pass& pass, std::size_t number) {
 
 nlohmann::ordered_json pass_json(const Pass& pass) {
   nlohmann::ordered_json json;
-  json["name"] = pass.name;
+  json["name"] = key_of(pass.kind);
   json["purpose"] = pass.purpose;
   json["argv"] = pass.process.argv;
   json["env"] = nlohmann::ordered_json::object();
@@ -84,19 +85,20 @@ std::string shell_command(const Pass& pass) {
 }
 
 std::string describe_plan(const Plan& plan) {
-  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", plan.captured_by, plan.why, kOrder);
+  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", captured_by(plan.tracer, plan.meter), plan.why, kOrder);
   for (std::size_t i = 0; i < plan.passes.size(); ++i) describe_pass(text, plan.passes[i], i + 1);
-  for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", adaptation);
+  for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", text_of(adaptation));
   return text;
 }
 
 std::string plan_json(const Plan& plan) {
   nlohmann::ordered_json json;
-  json["captured_by"] = plan.captured_by;
+  json["captured_by"] = captured_by(plan.tracer, plan.meter);
   json["why"] = plan.why;
   json["passes"] = nlohmann::ordered_json::array();
   for (const auto& pass : plan.passes) json["passes"].push_back(pass_json(pass));
-  json["adaptations"] = plan.adaptations;
+  json["adaptations"] = nlohmann::ordered_json::array();
+  for (const auto& adaptation : plan.adaptations) json["adaptations"].push_back(text_of(adaptation));
   // Arguments need not be UTF-8.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

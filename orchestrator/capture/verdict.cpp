@@ -2,10 +2,12 @@
 
 #include <csignal>
 
+#include "model/words.h"
+
 namespace nl::orchestrator {
 namespace {
 
-// The exit status tells one thing only: what the user has to mend first.
+// The exit status tells one thing only: what the user has to fix first.
 int gravity(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kInterrupted: return 9;
@@ -22,33 +24,43 @@ int gravity(ErrorKind kind) {
   return 0;
 }
 
-}  // namespace
-
-void Verdict::add(ErrorKind kind, std::string what, std::string where, std::string fix) {
-  problems_.push_back({std::move(what), std::move(where), std::move(fix)});
-  if (!failure_ || gravity(kind) > gravity(*failure_)) failure_ = kind;
+bool ended_early(const std::optional<ErrorKind>& failure) {
+  return failure == ErrorKind::kInterrupted || failure == ErrorKind::kTimeout;
 }
 
-void Verdict::add(const Error& error) { add(error.kind, error.message, error.where, error.fix); }
+}  // namespace
+
+void Verdict::add(Code code, std::vector<std::string> details, std::string where) {
+  add(Remark{code, std::move(details), std::move(where)});
+}
+
+void Verdict::add(const Remark& remark) { problems_.push_back(problem_of(remark)); }
+
+void Verdict::add(const Error& error) { problems_.push_back(problem_of(error)); }
 
 void Verdict::interrupted(int signal) {
   if (interrupt_signal_ != 0) return;
   interrupt_signal_ = signal;
-  add(ErrorKind::kInterrupted, signal == SIGINT ? "interrupted by Ctrl-C" : "ended by a signal from outside",
-      signal == SIGINT    ? "SIGINT"
-      : signal == SIGTERM ? "SIGTERM"
-                          : "SIGHUP",
-      "what was captured until then has been kept");
+  if (signal == SIGINT) add(Code::kInterrupted, {}, "SIGINT");
+  else add(Code::kEndedFromOutside, {signal == SIGTERM ? "SIGTERM" : "SIGHUP"});
 }
 
-bool Verdict::stopped() const {
-  return failure_ == ErrorKind::kInterrupted || failure_ == ErrorKind::kTimeout || interrupt_signal_ != 0;
+bool Verdict::stopped() const { return ended_early(failure()) || interrupt_signal_ != 0; }
+
+std::optional<ErrorKind> Verdict::failure() const { return gravest(problems_); }
+
+std::optional<ErrorKind> gravest(const std::vector<Problem>& problems) {
+  std::optional<ErrorKind> worst;
+  for (const Problem& problem : problems)
+    if (words_of(problem.code).severity == Severity::kHigh && (!worst || gravity(problem.kind) > gravity(*worst))) worst = problem.kind;
+  return worst;
 }
 
-RunStatus Verdict::status(bool captured_something) const {
-  if (!failure_) return RunStatus::kComplete;
-  if (stopped()) return RunStatus::kInterrupted;
-  if (*failure_ == ErrorKind::kWorkload || !captured_something) return RunStatus::kFailed;
+RunStatus status_of(const std::vector<Problem>& problems, bool captured_something) {
+  const auto failure = gravest(problems);
+  if (!failure) return RunStatus::kComplete;
+  if (ended_early(failure)) return RunStatus::kInterrupted;
+  if (*failure == ErrorKind::kWorkload || !captured_something) return RunStatus::kFailed;
   return RunStatus::kPartial;
 }
 

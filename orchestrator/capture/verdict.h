@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/error.h"
 #include "model/run.h"
 
@@ -13,20 +14,24 @@ namespace nl::orchestrator {
 // not throw: it is noted here, and the bundle is still written.
 class Verdict {
  public:
-  void add(ErrorKind kind, std::string what, std::string where = {}, std::string fix = {});
+  // How grave it is comes from the table of words.
+  void add(Code code, std::vector<std::string> details = {}, std::string where = {});
+  void add(const Remark& remark);
   void add(const Error& error);
   void interrupted(int signal);
 
   bool stopped() const;  // interrupted, or a timeout: no further capture is begun
   int interrupt_signal() const { return interrupt_signal_; }
-  std::optional<ErrorKind> failure() const { return failure_; }  // the gravest
-  RunStatus status(bool captured_something) const;
+  std::optional<ErrorKind> failure() const;  // the gravest
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:
   std::vector<Problem> problems_;
-  std::optional<ErrorKind> failure_;
   int interrupt_signal_ = 0;
 };
+
+// What the problems of a run make of it. Those that are only worth knowing make nothing of it.
+std::optional<ErrorKind> gravest(const std::vector<Problem>& problems);
+RunStatus status_of(const std::vector<Problem>& problems, bool captured_something);
 
 }  // namespace nl::orchestrator

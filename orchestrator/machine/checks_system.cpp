@@ -96,7 +96,7 @@ Check check_cupti_counters(const Toolset& tools, const Config& config, const Hos
   const std::string id = "counters.cupti", subject = "counters without ncu";
   if (tools.gpus.empty()) return ok(id, subject, "no GPU: no counters");
   const CounterChoice choice = choose_counters(config, tools);
-  if (choice.tool != CounterTool::kCupti) return ok(id, subject, "not used: " + choice.why);
+  if (choice.meter != Meter::kCupti) return ok(id, subject, "not used: " + choice.why);
   const Check permission = check_counters(tools, host);
   if (permission.level == CheckLevel::kBlocked)
     return {id, CheckLevel::kWarning, subject, choice.why + "; counters are " + permission.finding, permission.fix};

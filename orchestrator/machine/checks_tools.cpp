@@ -115,10 +115,10 @@ Check check_ncu(const Toolset& tools, const Config& config) {
     return check;
   }
   check.level = CheckLevel::kWarning;
-  const CounterTool counts = choose_counters(config, tools).tool;
+  const CounterChoice counts = choose_counters(config, tools);
   check.finding = tools.gpus.empty()               ? "not found; without a GPU there is nothing to measure"
-                  : counts == CounterTool::kCupti  ? "not found: nl-stage's own collector counts instead (CUPTI)"
-                  : config.ncu.enabled && counts != CounterTool::kOff
+                  : counts.meter == Meter::kCupti    ? "not found: nl-stage's own collector counts instead (CUPTI)"
+                  : counts.missing && counts.missing->code != Code::kCountersOff
                       ? "not found: kernels are timed, but not measured"
                       : "not found; this configuration does not ask for it";
   check.fix = kGetNcu;

@@ -15,7 +15,7 @@ bool will_trace(const Toolset& tools, const Config& config) {
 
 // By ncu, whose pass would be in vain; the collector's counters are gone without.
 bool will_measure(const Toolset& tools, const Config& config) {
-  return will_trace(tools, config) && choose_counters(config, tools).tool == CounterTool::kNcu && !tools.gpus.empty();
+  return will_trace(tools, config) && choose_counters(config, tools).meter == Meter::kNcu && !tools.gpus.empty();
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::vector<Check> preflight(const Toolset& tools, const Config& config, const H
   }
   if (will_measure(tools, config))
     checks.insert(checks.end(), {check_counters(tools, host), check_ncu_lock(host), check_profilers(host)});
-  if (choose_counters(config, tools).tool == CounterTool::kCupti)
+  if (choose_counters(config, tools).meter == Meter::kCupti)
     checks.push_back(check_cupti_counters(tools, config, host));
   checks.insert(checks.end(), {check_temporary(host), check_artifacts(config, host), check_injection(tools)});
   return checks;

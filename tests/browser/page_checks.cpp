@@ -12,9 +12,9 @@ void name_stages(Run& run, const std::string& text) {
   run.latency.notes = {text};
   run.timeline->what = text;
   for (auto& name : run.timeline->names) name = text;
-  for (auto& lane : run.timeline->lanes) lane.title = lane.kind = text;
+  for (auto& lane : run.timeline->lanes) lane.title = text;
   for (auto& stage : run.stages)
-    if (stage.counters) stage.counters->measured_by = stage.counters->note = text;
+    if (stage.counters) stage.counters->note = text;
   for (auto& curve : run.activity) curve.title = curve.metric = text;
   run.clock.shortest_stage = text;
 }
@@ -23,7 +23,7 @@ void name_work(Run& run, const std::string& text) {
   for (auto& kernel : *run.kernels) {
     kernel.name = text;
     kernel.stages[0].stage = text;
-    for (auto& sample : kernel.ncu) sample.bound_by = sample.measured_by = text;
+    for (auto& sample : kernel.ncu) sample.matched_by = text;
     for (auto& stall : kernel.stalls) stall.reason = text;
   }
   for (auto& table : run.operators) {
@@ -40,13 +40,12 @@ void name_work(Run& run, const std::string& text) {
   run.peaks->notes = {text};
   for (auto& entry : run.efficiency) {
     entry.stage = entry.dtype = entry.note = text;
-    entry.limit = text;
     entry.assumptions = {text};
     for (auto& term : entry.terms) term.name = term.formula = text;
   }
   for (auto& point : run.roofline.points) {
     point.kernel = point.precision = text;
-    point.stage = point.bound_by = text;
+    point.stage = text;
   }
   run.roofline.notes = {text};
 }
@@ -58,7 +57,7 @@ void name_judgements(Run& run, const std::string& text) {
     for (auto& evidence : finding.evidence) evidence.text = evidence.reference = text;
   }
   for (auto& abstention : run.abstentions) abstention.rule = abstention.why = abstention.command = text;
-  for (auto& slowdown : run.perturbation.stages) slowdown.profiler = slowdown.stage = slowdown.verdict = text;
+  for (auto& slowdown : run.perturbation.stages) slowdown.profiler = slowdown.stage = text;
   run.perturbation.order = text;
   run.perturbation.notes = {text};
   for (auto& stage : run.energy.stages) stage.stage = stage.note = text;
@@ -70,7 +69,7 @@ void name_judgements(Run& run, const std::string& text) {
 
 Run named_everywhere(Run run, const std::string& text) {
   run.run_id = run.name = run.mode = run.created_at = text;
-  run.problems = {{text, text, text}};
+  run.problems = {{Code::kError, text, text, text}};
   run.hardware.gpus[0].name = run.hardware.cpu_model = run.hardware.driver_version = text;
   run.software.os = run.software.nl_stage_version = text;
   run.model = {text, {{text, text}}};
@@ -79,7 +78,10 @@ Run named_everywhere(Run run, const std::string& text) {
   name_work(run, text);
   name_judgements(run, text);
   run.import_stats = {text, text, text, {{text, 1}}, {{text, 1}}, {text}, {text}};
-  run.provenance = {text, {{text, {text}, 1, 1, text, text, {text}}}, {text}, {{text, text}}};
+  run.provenance.counters_missing = Problem{Code::kCountersDenied, text, text, text};
+  run.provenance.passes = {{PassKind::kNsys, {text}, 1, 1, PassOutcome::kOk, text, {text}}};
+  run.provenance.adaptations = {text};
+  run.provenance.inputs_sha256 = {{text, text}};
   return run;
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("counters: nsys traces, the collector counts, and the bundle has both"
   for (const Counted& kernel : kKernels) CHECK(names.find(std::string(kernel.name) + "\n") != std::string::npos);
 }
 
-TEST_CASE("counters: no permission leaves a bundle with the trace and the mend") {
+TEST_CASE("counters: no permission leaves a bundle with the trace and the fix") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Counters scene;
   write(scene.path / "stages", begun().note("counters are not measured: not permitted; run as root or with CAP_SYS_ADMIN, or set "
@@ -172,10 +172,10 @@ TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   CHECK(outcome.status == 0);
   check_bundle(scene);
   const auto run = scene.json("run.json");
-  CHECK(run["perturbation"]["order"] == "bare collector bare collector");
+  CHECK(run["perturbation"]["order"] == "unprofiled collector unprofiled collector");
   std::vector<std::string> passes;
   for (const auto& pass : run["provenance"]["passes"]) passes.push_back(pass["name"]);
-  CHECK(passes == std::vector<std::string>{"bare", "collector", "bare", "collector-repeat"});
+  CHECK(passes == std::vector<std::string>{"unprofiled", "collector", "unprofiled", "collector-repeat"});
   REQUIRE_FALSE(run["perturbation"]["stages"].empty());
   for (const auto& row : run["perturbation"]["stages"]) {
     CHECK(row["profiler"] == "collector");

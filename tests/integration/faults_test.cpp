@@ -35,21 +35,21 @@ TEST_CASE("fault: the workload ends with an error, and what was captured is kept
   CHECK_FALSE(run["kernels"].empty());
 }
 
-TEST_CASE("fault: a CUDA error that tracing the nodes of CUDA graphs is known for comes with its mend") {
+TEST_CASE("fault: a CUDA error that tracing the nodes of CUDA graphs is known for comes with its fix") {
   Scene scene;
   scene.use_standins();
-  auto hinted = [&](const std::string& last_words, const std::vector<std::string>& more) {
+  auto advised = [&](const std::string& last_words, const std::vector<std::string>& more) {
     fs::remove_all(scene.bundle());
     const Outcome outcome = scene.nl_stage(light(scene, {"/bin/sh", "-c", "echo '" + last_words + "' >&2; exit 1"}, more));
     CHECK(outcome.says("ended with status 1"));
-    return outcome.says("=graph traces them as wholes");
+    return outcome.says("may break it: --set");
   };
-  CHECK(hinted("CUDA error: unspecified launch failure", {}));
-  CHECK(scene.text(scene.bundle() / "run.json").find("--set nsys.cuda_graph_trace=graph traces them as wholes") != std::string::npos);
-  CHECK_FALSE(hinted("CUDA error: unspecified launch failure", {"--set", "nsys.cuda_graph_trace=graph"}));
-  CHECK_FALSE(hinted("CUDA error: out of memory", {}));
+  CHECK(advised("CUDA error: unspecified launch failure", {}));
+  CHECK(scene.text(scene.bundle() / "run.json").find("may break it: --set nsys.cuda_graph_trace=graph") != std::string::npos);
+  CHECK_FALSE(advised("CUDA error: unspecified launch failure", {"--set", "nsys.cuda_graph_trace=graph"}));
+  CHECK_FALSE(advised("CUDA error: out of memory", {}));
   if (!fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so")) NL_SKIP("the collector was not built");
-  CHECK_FALSE(hinted("CUDA error: unspecified launch failure", {"--set", "nsys.enabled=false"}));  // ranges alone trace no graph
+  CHECK_FALSE(advised("CUDA error: unspecified launch failure", {"--set", "nsys.enabled=false"}));  // ranges alone trace no graph
 }
 
 TEST_CASE("fault: the workload fails under nsys, so ncu is not started") {

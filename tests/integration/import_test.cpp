@@ -48,6 +48,21 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
 }
 
+TEST_CASE("import of ncu's report alone: its launches are the kernels, and that is said") {
+  Scene scene;
+  const Outcome outcome = scene.nl_stage({"import", "--ncu", (kFixtures / "h200-probe/ncu_prefill_raw.csv").string(), "--out", scene.bundle().string()});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  REQUIRE_FALSE(run["kernels"].empty());
+  for (const auto& kernel : run["kernels"]) {
+    CHECK(kernel["ncu"].size() == kernel["calls"]);
+    CHECK(kernel["total_ns"] > 0);
+  }
+  CHECK(run["import_stats"]["notes"].dump().find("there is no trace") != std::string::npos);
+}
+
 TEST_CASE("import reads the details page as well") {
   Scene scene;
   const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu",

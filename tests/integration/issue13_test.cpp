@@ -58,7 +58,7 @@ void demand_problem(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("import of a capture without ranges of stages says so", "[issue13][!shouldfail]") {
+TEST_CASE("import of a capture without ranges of stages says so", "[issue13]") {
   Scene scene;
   const Outcome outcome = import(scene, {"--nsys", without_ranges(scene).string()});
   INFO(outcome.err);
@@ -66,7 +66,7 @@ TEST_CASE("import of a capture without ranges of stages says so", "[issue13][!sh
   demand_problem(scene);
 }
 
-TEST_CASE("import with stages that launched no kernel says so", "[issue13][!shouldfail]") {
+TEST_CASE("import with stages that launched no kernel says so", "[issue13]") {
   Scene scene;
   const Outcome outcome =
       import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--set", "run.stages=[verify]"});
@@ -127,7 +127,7 @@ TEST_CASE("a copy of the program alone knows the shipped models and runners", "[
   CHECK(alone.json("run.json")["model"]["name"] == "llama-3.1-8b");
 }
 
-TEST_CASE("trace.pftrace has the power, clocks and temperature that were read during the capture", "[issue13][!shouldfail]") {
+TEST_CASE("trace.pftrace has the power, clocks and temperature that were read during the capture", "[issue13]") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Scene scene;
   scene.env["NL_STAGE_NVML"] = kFakeNvml;
@@ -137,7 +137,7 @@ TEST_CASE("trace.pftrace has the power, clocks and temperature that were read du
   INFO(outcome.err << outcome.out);
   REQUIRE(outcome.status == 0);
   REQUIRE(scene.text(scene.bundle() / "energy/samples.csv").find("\ncollector,") != std::string::npos);
-  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto_decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
+  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
                              (scene.path / "trace.json").string() + "'";
   REQUIRE(std::system(decode.c_str()) == 0);
   const Json trace = Json::parse(scene.text(scene.path / "trace.json"));
@@ -190,7 +190,7 @@ struct Counting : Scene {
 
 }  // namespace
 
-TEST_CASE("where ncu may not count, no rule suggests the run that was just refused", "[issue13][!shouldfail]") {
+TEST_CASE("where ncu may not count, no rule suggests the run that was just refused", "[issue13]") {
   Counting scene;
   scene.env["NL_FAKE_NCU"] = "denied";
   const Outcome outcome = scene.run({"--config", "deep", "--set", "run.stages=[prefill]"}, {"/bin/true"});
@@ -199,7 +199,7 @@ TEST_CASE("where ncu may not count, no rule suggests the run that was just refus
   demand_no_refused_command(scene, {"--config deep"});
 }
 
-TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same permission", "[issue13][!shouldfail]") {
+TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same permission", "[issue13]") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Counting scene;
   scene.env["FAKE_CUPTI_DENY"] = "35";  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
@@ -209,7 +209,7 @@ TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same
   demand_no_refused_command(scene, {"--config cupti", "--config deep"});
 }
 
-TEST_CASE("where another profiler holds CUPTI, the report says so and does not suggest to count again", "[issue13][!shouldfail]") {
+TEST_CASE("where another profiler holds CUPTI, the report says so and does not suggest to count again", "[issue13]") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Counting scene;
   scene.env["FAKE_CUPTI_HOLDER"] = "CUPTI-Kineto";
@@ -321,7 +321,7 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: arguments, ou
   CHECK(fs::exists(planned["stderr"].get<std::string>()));
 }
 
-TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment", "[issue13][!shouldfail]") {
+TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment", "[issue13]") {
   Planned scene;
   scene.env["CUDA_INJECTION64_PATH"] = "";  // set, to nothing
   const fs::path seen = scene.path / "environment";
@@ -335,7 +335,7 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment",
   CHECK(differences(parsed(scene.text(seen)), expected) == Words{});
 }
 
-TEST_CASE("every pass that runs was in the plan", "[issue13][!shouldfail]") {
+TEST_CASE("every pass that runs was in the plan", "[issue13]") {
   Planned scene;
   scene.env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/collector/libnl_collector.so";  // a library that is no NVML: no GPU is known of
   if (!fs::exists(scene.env["NL_STAGE_NVML"])) NL_SKIP("built without the collector");
@@ -344,7 +344,7 @@ TEST_CASE("every pass that runs was in the plan", "[issue13][!shouldfail]") {
   CHECK(ran == planned);
 }
 
-TEST_CASE("what a plan leaves out is noted once in the run", "[issue13][!shouldfail]") {
+TEST_CASE("what a plan leaves out is noted once in the run", "[issue13]") {
   Planned scene;
   scene.wrap_ncu("[ \"$1\" = --help ] && exec grep -v -e '--graph-profiling' \"$NL_FIXTURES/help/ncu-2025.3.1.txt\"");
   const Json planned = scene.plan()["adaptations"];

@@ -47,10 +47,10 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   CHECK(outcome.status == 0);
   check_bundle(scene);
   const auto run = scene.json("run.json");
-  CHECK(passes(run) == std::vector<std::string>{"bare", "nsys", "nsys-export", "bare", "nsys-repeat",
+  CHECK(passes(run) == std::vector<std::string>{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat",
                                                 "nsys-repeat-export"});
   const auto& perturbation = run["perturbation"];
-  CHECK(perturbation["order"] == "bare nsys bare nsys");
+  CHECK(perturbation["order"] == "unprofiled nsys unprofiled nsys");
   int compared = 0;
   for (const auto& row : perturbation["stages"]) {
     if (row["stage"] != "prefill") continue;
@@ -60,11 +60,11 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
     CHECK(row["profiled_ns"].size() == 2);
   }
   CHECK(compared == 1);
-  CHECK(fs::exists(scene.bundle() / "bare/1"));
+  CHECK(fs::exists(scene.bundle() / "unprofiled/1"));
   CHECK_FALSE(fs::exists(scene.bundle() / "perturbation"));
   // The first traced pass is heard, the others are not.
   CHECK(count(outcome.err, "checksum") == 3);  // a line an iteration
-  CHECK(count(scene.text(scene.bundle() / "logs/bare-2.stdout.log"), "checksum") == 3);
+  CHECK(count(scene.text(scene.bundle() / "logs/unprofiled-2.stdout.log"), "checksum") == 3);
   CHECK(scene.still_running().empty());
 }
 
@@ -82,10 +82,10 @@ TEST_CASE("energy: the meters are read during the passes") {
   CHECK(outcome.status == 0);
   check_bundle(scene);
   const auto run = scene.json("run.json");
-  CHECK(run["energy"]["pass"] == "bare");
+  CHECK(run["energy"]["pass"] == "unprofiled");
   REQUIRE(run["energy"]["devices"].size() == 1);
   const std::string samples = scene.text(scene.bundle() / "energy/samples.csv");
-  CHECK(samples.find("\nbare-1,") != std::string::npos);
+  CHECK(samples.find("\nunprofiled-1,") != std::string::npos);
   CHECK(samples.find("\nnsys,") != std::string::npos);
   CHECK(run["energy"]["devices"][0]["sm_clock_max_mhz"] == 1980);
   bool any = false;

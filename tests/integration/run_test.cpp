@@ -154,11 +154,11 @@ TEST_CASE("fault: ncu measured some of the chosen kernels: says which are missin
   CHECK(outcome.status == 6);
   CHECK(ncu_runs(scene) == 2);
   CHECK(run["status"] == "partial");
-  CHECK(outcome.says("missing: "));
+  CHECK(outcome.says("Missing: "));
   CHECK(fs::exists(scene.bundle() / "ncu/first-raw.csv"));
 }
 
-TEST_CASE("fault: ncu may not read the counters: the mend is named, nothing is retried") {
+TEST_CASE("fault: ncu may not read the counters: the fix is named, nothing is retried") {
   Scene scene;
   scene.use_standins();
   scene.env["NL_FAKE_NCU"] = "denied";
@@ -217,7 +217,7 @@ TEST_CASE("fault: ncu's report cannot be exported") {
   scene.env["NL_FAKE_NCU"] = "export-fails";
   const Outcome outcome = scene.nl_stage(deep(scene));
   CHECK(outcome.status == 4);
-  CHECK(outcome.says("could not be read"));
+  CHECK(outcome.says("ncu could not export its report"));
   CHECK(fs::exists(scene.bundle() / "ncu/profile.ncu-rep"));
   CHECK_FALSE(fs::exists(scene.bundle() / "ncu/raw.csv"));
   check_bundle(scene);

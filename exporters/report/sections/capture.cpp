@@ -4,6 +4,7 @@
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -53,7 +54,7 @@ std::string clock_text(const Run& run) {
 Table passes_table(const Run& run) {
   Table table{"Passes", {{"Pass"}, {"Outcome"}, {"Exit status", kRight}, {"Took", kRight}, {"Detail"}, {"Command", kLeft, kWide}}};
   for (const auto& pass : run.provenance.passes)
-    table.rows.push_back({text_cell(pass.name), text_cell(pass.outcome), pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue,
+    table.rows.push_back({std::string(key_of(pass.kind)), std::string(key_of(pass.outcome)), pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue,
                           time_cell(static_cast<double>(pass.duration_ns)), text_cell(pass.detail), code_cell(shell_text(pass.argv))});
   return table;
 }
@@ -62,7 +63,7 @@ Table passes_table(const Run& run) {
 
 Section capture(const Run& run) {
   Section out{"capture", "Capture", "How it was captured"};
-  out.blocks = {Paragraph{"By " + known(run.provenance.captured_by) + (run.created_at.empty() ? "" : ", " + run.created_at) + "."}};
+  out.blocks = {Paragraph{"By " + known(captured_by(run.provenance.tracer, run.provenance.meter)) + (run.created_at.empty() ? "" : ", " + run.created_at) + "."}};
   if (!run.workload.command.empty())
     add(out.blocks, Paragraph{Text("Workload: ") + code(shell_text(run.workload.command)) +
                      Text(run.workload.exit_status ? fmt::format(", exit status {}", *run.workload.exit_status) : "")});

@@ -41,7 +41,10 @@ Row sampled_row(const StageEntry& stage) {
 }
 
 // Why the collector did not, where it says so; else the command that would.
-Text undone(const Run& run, std::string_view beginning, const std::string& what, const char* command) {
+Text why_not(const Run& run, std::string_view beginning, const std::string& what, const char* command) {
+  const auto& missing = run.provenance.counters_missing;
+  const bool refused = missing && (missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed);
+  if (refused && beginning == kNotCounted) return sentence(what + ": " + missing->what);
   for (const std::string& note : run.import_stats.notes)
     if (note.starts_with(beginning)) return sentence(what + ": " + note.substr(beginning.size()));
   return Text(what + ". To capture it: ") + code(command);
@@ -74,14 +77,14 @@ std::vector<Text> counter_notes(const Run& run) {
   std::vector<Text> out;
   for (const Group& group : groups) out.push_back(note_on(group.stages, group.measured, group.note));
   if (saw_gpu(run) && !run.stages.empty() && !any)
-    out.push_back(undone(run, kNotCounted, "GPU counters of each stage: not measured", kCountCommand));
+    out.push_back(why_not(run, kNotCounted, "GPU counters of each stage: not measured", kCountCommand));
   return out;
 }
 
 }  // namespace
 
 Text activity_note(const Run& run) {
-  return saw_gpu(run) ? undone(run, kNotSampled, "Not sampled", kSampleCommand) : Text();
+  return saw_gpu(run) ? why_not(run, kNotSampled, "Not sampled", kSampleCommand) : Text();
 }
 
 Blocks counters(const Run& run) {

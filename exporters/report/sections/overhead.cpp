@@ -2,6 +2,7 @@
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {

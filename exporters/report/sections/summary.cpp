@@ -4,6 +4,7 @@
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 #include "model/run_status.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -67,7 +68,8 @@ std::vector<std::string> facts(const Run& run) {
   put(run.model.name);
   put(gpus.empty() ? run.hardware.cpu_model : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name) : gpus[0].name);
   put(run.mode.empty() ? "" : run.mode + " mode");
-  put(run.provenance.captured_by.empty() ? "" : "captured by " + run.provenance.captured_by);
+  const std::string by = captured_by(run.provenance.tracer, run.provenance.meter);
+  put(by.empty() ? "" : "captured by " + by);
   put(run.created_at);
   return out;
 }

@@ -114,8 +114,9 @@ Run every_value_run() {
       "tool_version 474", .rows_read = {{"rows_read 475", 476}}, .rows_damaged = {{"rows_damaged 477", 478}}, .tables_absent = {"tables_absent 479"},
       .notes = {"notes 480"}};
   run.ncu_rows_damaged = {{"ncu_rows_damaged 481", 482}};
-  run.provenance = Provenance{.captured_by = "captured_by 483", .passes = {PassRecord{.name = "name 484", .argv = {"argv 485"},
-      .exit_status = 486, .duration_ns = 487, .outcome = "timeout", .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {"adaptations 490"},
+  run.provenance = Provenance{.tracer = Tracer::kCupti, .meter = Meter::kNcu, .counters_missing =
+      Problem{.code = Code::kCountersBusy, .what = "what 493", .where = "where 494", .fix = "fix 495"}, .passes = {PassRecord{.kind = PassKind::kNcuExportDetails, .argv = {"argv 485"},
+      .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {"adaptations 490"},
       .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}};
   return run;
 }

@@ -436,10 +436,12 @@ Run rich_run() {
       {"GPU_METRICS"},
       {}};
   run.provenance = {
-      "nsys+ncu",
-      {{"bare", {"python3", "hf_llm.py"}, 0, 9120000000, "ok", "", {}},
-       {"nsys", {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, "ok", "", {"nsys/run.nsys-rep"}},
-       {"ncu", {"ncu", "--set", "roofline"}, 0, 48100000000, "ok", "", {"ncu/profile.ncu-rep"}}},
+      Tracer::kNsys,
+      Meter::kNcu,
+      std::nullopt,
+      {{PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
+       {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
+       {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}},
       {"--gpu-metrics-devices left out: this nsys has no such option"},
       {{"run.sqlite", std::string(64, 'a')}}};
   return run;

@@ -278,7 +278,7 @@ Run full_run() {
   run.name = "llama";
   run.mode = "deep";
   run.status = RunStatus::kPartial;
-  run.problems = {{"ncu profiled 1 of 2 kernels", "ncu pass", "try --set ncu.replay_mode=application"}};
+  run.problems = {{Code::kCountersPartly, "ncu profiled 1 of 2 kernels", "ncu pass", "try --set ncu.replay_mode=application"}};
   fill_machine(run);
   fill_stages(run);
   fill_kernels(run);
@@ -290,8 +290,10 @@ Run full_run() {
                       {"GPU_METRICS"}, {"a note"}};
   run.ncu_rows_damaged = {{"a row was cut off", 1}};
   run.provenance = {
-      "nsys+ncu",
-      {{"nsys", {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, "ok", "", {"nsys/run.nsys-rep"}}},
+      Tracer::kNsys,
+      Meter::kNcu,
+      Problem{Code::kCountersDenied, "ncu may not read the counters.", "ncu/cmd.txt", "Run as root."},
+      {{PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}},
       {"--gpu-metrics-devices left out"},
       {{"run.sqlite", std::string(64, 'a')}}};
   return run;
@@ -321,8 +323,8 @@ Run sparse_run() {
   run.energy.note = "no NVML on this machine";
   run.latency.notes = {"tokens are not known: set workload.tokens, or mark decode steps"};
   run.import_stats = {"collector", "1", "0.1.0", {{"ranges", 30}}, {}, {}, {}};
-  run.provenance.captured_by = "collector (NVTX only)";
-  run.provenance.passes = {{"collector", {"nl-llm-cpu"}, 0, 412000000, "ok", "", {}}};
+  run.provenance.tracer = Tracer::kRanges;
+  run.provenance.passes = {{PassKind::kCollector, {"nl-llm-cpu"}, 0, 412000000, PassOutcome::kOk, "", {}}};
   return run;
 }
 

@@ -84,8 +84,8 @@ nl::Run analysed(const nl::Trace& trace, const nl::orchestrator::Config& config)
   run.run_id = "golden";
   run.name = "golden";
   run.model = {config.model.name, config.model.attributes};
-  run.provenance.captured_by = "import";
-  nl::orchestrator::analyse_trace(trace, config, run);
+  run.provenance.tracer = nl::Tracer::kImport;
+  nl::orchestrator::analyse_trace(trace, nl::orchestrator::summary_options(config), run);
   return run;
 }
 

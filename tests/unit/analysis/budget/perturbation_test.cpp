@@ -50,7 +50,7 @@ TEST_CASE("a steady 20 % is over 10 %, and is warned of") {
   CHECK(*row.slowdown == Approx(0.199).margin(0.002));  // by hand: 4.80 / 4.003
   CHECK(*row.low > 0.10);
   CHECK(row.verdict == nl::SlowdownVerdict::kOverTenPercent);
-  CHECK(result.order == "bare nsys bare nsys bare nsys");
+  CHECK(result.order == "unprofiled nsys unprofiled nsys unprofiled nsys");
   REQUIRE(result.notes.size() == 1);
   CHECK(result.notes[0].find("decode ran 19.9 % slower under nsys (95 %:") == 0);
   CHECK(result.note.empty());
@@ -122,7 +122,7 @@ TEST_CASE("ncu is compared by the whole run") {
   CHECK(row.verdict == nl::SlowdownVerdict::kOverTenPercent);
   CHECK(row.note.find("whole passes are compared") != std::string::npos);
   CHECK(result.notes.empty());  // expected of ncu
-  CHECK(result.order == "bare nsys bare nsys bare nsys ncu");
+  CHECK(result.order == "unprofiled nsys unprofiled nsys unprofiled nsys ncu");
 }
 
 TEST_CASE("what cannot be compared says why") {

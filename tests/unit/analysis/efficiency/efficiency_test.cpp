@@ -62,7 +62,7 @@ TEST_CASE("the MFU of a known product is its FLOPs over its time") {
   CHECK(*gemm.mfu == Approx(2 * std::pow(8192., 3) / (1.395e-3 * 989.4e12)).epsilon(1e-12));
   CHECK(*gemm.mfu_busy == Approx(2 * std::pow(8192., 3) / (1.390e-3 * 989.4e12)).epsilon(1e-12));
   CHECK(*gemm.mbu == Approx(3. * 8192 * 8192 * 2 / (1.395e-3 * 4.8e12)).epsilon(1e-12));
-  CHECK(gemm.limit == "compute");
+  CHECK(gemm.limit == nl::Bound::kCompute);
   CHECK(*gemm.ideal_ns == Approx(1.0995e12 / 989.4e12 * 1e9).epsilon(1e-4));
   CHECK(*gemm.intensity == Approx(8192. / 3));
   CHECK(gemm.note.empty());
@@ -72,8 +72,8 @@ TEST_CASE("the MFU of a known product is its FLOPs over its time") {
 TEST_CASE("prefill, decode and its steps of a Llama") {
   auto run = run_with({stage("prefill", 2, 20e6), stage("decode", 2, 64e6), stage("decode_step", 32, 4e6)}, with(llama_8b(), kLengths));
   nl::analysis::fill_efficiency(kTable, run);
-  CHECK(of(run, "prefill").limit == "compute");
-  CHECK(of(run, "decode_step").limit == "memory");
+  CHECK(of(run, "prefill").limit == nl::Bound::kCompute);
+  CHECK(of(run, "decode_step").limit == nl::Bound::kMemory);
   CHECK(*of(run, "decode").flops == Approx(16 * *of(run, "decode_step").flops).epsilon(1e-12));
   // 15.0 GB of weights and 64 MB of cache in 4 ms of 4.8 TB/s.
   CHECK(*of(run, "decode_step").mbu == Approx(0.785).epsilon(0.01));

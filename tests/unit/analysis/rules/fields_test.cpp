@@ -26,6 +26,24 @@ std::set<std::string> documented(const std::string& heading) {
   return rows;
 }
 
+// As docs/rules.md calls what puts a field into a capture.
+std::string_view capture_word(Capture capture) {
+  switch (capture) {
+    case Capture::kAlways: return "any";
+    case Capture::kStages: return "ranges";
+    case Capture::kCuda: return "nsys";
+    case Capture::kNcu: return "ncu";
+    case Capture::kOperators: return "operators";
+    case Capture::kModel: return "model";
+    case Capture::kBare: return "unprofiled runs";
+    case Capture::kNvml: return "NVML";
+    case Capture::kIterations: return "iterations";
+    case Capture::kCounters: return "counters";
+    case Capture::kSampling: return "sampling";
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE("docs/rules.md describes every field as it is, and no other") {

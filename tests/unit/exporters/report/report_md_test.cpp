@@ -206,6 +206,10 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   run.stages[0].sampling.reset();
   run.activity.clear();
   std::string text = nl::exporters::report_markdown(run);
+  // Where they were refused, the same command would be refused again.
+  CHECK(has(text, "- GPU counters of each stage: not measured: ncu may not read the counters.\n"));
+  run.provenance.counters_missing.reset();
+  text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
   CHECK(has(text, "\n## The GPU over time\n\nNot sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
   CHECK_FALSE(has(text, "| Measured by |"));

@@ -206,7 +206,7 @@ TEST_CASE("an uncertain slowdown is a range, or left out") {
   const auto cost = [&] { return nl::exporters::report::executive_summary(run)[4]; };
   run.perturbation.stages = {decode};
   nl::StageSlowdown& only = run.perturbation.stages[0];
-  only.verdict = "undecidable";
+  only.verdict = nl::SlowdownVerdict::kUndecidable;
   only.bare_ns = {3.6e6, 3.7e6, 3.5e6};
   only.low = 0.05;
   only.high = 0.3;

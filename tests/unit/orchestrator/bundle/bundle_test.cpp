@@ -127,7 +127,7 @@ TEST_CASE("the manifest lists every file with its size and sha256") {
   run.run_id = bundle.run_id();
   run.status = nl::RunStatus::kPartial;
   run.software.nsys_version = "2025.3.1";
-  run.provenance.passes.push_back({"nsys", {"nsys"}, 3, 1'500'000'000, "failed", "", {}});
+  run.provenance.passes.push_back({nl::PassKind::kNsys, {"nsys"}, 3, 1'500'000'000, nl::PassOutcome::kFailed, "", {}});
   bundle.write_manifest(run);
   const auto manifest = nlohmann::json::parse(content(bundle.path() / "manifest.json"));
   CHECK(manifest["status"] == "partial");

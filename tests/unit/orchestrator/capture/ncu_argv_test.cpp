@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 
 namespace fs = std::filesystem;
@@ -31,7 +32,7 @@ nl::orchestrator::NcuRequest two_kernels() {
 }  // namespace
 
 TEST_CASE("kernels are named by an anchored expression of escaped mangled names") {
-  Words notes;
+  std::vector<nl::Remark> notes;
   const auto filter = nl::orchestrator::ncu_name_filter(two_kernels(), notes);
   CHECK(filter.base == "mangled");
   CHECK(filter.expression == "regex:^(_Z5scaleIfEvPT_|gemm\\$x\\.1)$");
@@ -39,12 +40,12 @@ TEST_CASE("kernels are named by an anchored expression of escaped mangled names"
 }
 
 TEST_CASE("names fall back to short ones") {
-  Words notes;
+  std::vector<nl::Remark> notes;
   auto request = two_kernels();
   request.kernels[1].mangled_name.clear();
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(scale|gemm)$");
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == "function");
-  CHECK(notes.front() == "the trace has no mangled name for some kernels: ncu compares short names");
+  CHECK(notes.front().code == nl::Code::kNoMangledNames);
   notes.clear();
   request = two_kernels();
   request.kernel_name_base = "demangled";
@@ -63,7 +64,7 @@ TEST_CASE("the whole ncu command of 2025.3") {
   nl::orchestrator::Config config;
   config.ncu.sections = {"SpeedOfLight", "Occupancy"};
   config.ncu.metrics = {"a.sum", "b.avg"};
-  Words notes;
+  std::vector<nl::Remark> notes;
   CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {"mangled", "regex:^(k)$"},
                              {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
                                                                                  "--target-processes",
@@ -111,14 +112,13 @@ TEST_CASE("what an older ncu lacks is left out and said") {
   nl::orchestrator::Config config;
   config.ncu.set = "full";
   config.ncu.launch_skip = 3;
-  Words notes;
+  std::vector<nl::Remark> notes;
   const auto argv = nl::orchestrator::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
   CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40",
                       "--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full",
                       "--force-overwrite", "--export", "/b/p"});
-  CHECK(notes ==
-        Words{"ncu 2021.1.0 has no --filter-mode: left out, so the launch count holds for all kernels together",
-              "ncu 2021.1.0 has no --graph-profiling: left out, so kernels inside CUDA graphs may not be measured"});
+  CHECK(nl::test::texts_of(notes) == Words{"ncu 2021.1.0 has no --filter-mode: the launch count holds for all kernels together.",
+                                           "ncu 2021.1.0 has no --graph-profiling: kernels inside CUDA graphs may not be measured."});
   CHECK(nl::orchestrator::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
         Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv", "--page", "raw", "--print-units", "base"});
 }

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "model/run.h"
+#include "model/words.h"
+#include "orchestrator/capture/plan.h"
 #include "orchestrator/config/config.h"
 
 // Plans and what became of their passes, in few words.
@@ -12,7 +14,7 @@ namespace nl::test {
 
 using Words = std::vector<std::string>;
 
-// Without the bare passes beside.
+// Without the unprofiled passes beside.
 inline orchestrator::Config config_for(Words command) {
   orchestrator::Config config;
   config.workload.command = std::move(command);
@@ -21,10 +23,22 @@ inline orchestrator::Config config_for(Words command) {
 }
 
 // "nsys ok", "ncu failed"
-inline Words outcomes_of(const Run& run) {
+inline Words outcomes_of(const std::vector<PassRecord>& records) {
   Words words;
-  for (const auto& record : run.provenance.passes) words.push_back(record.name + " " + record.outcome);
+  for (const auto& record : records) words.push_back(std::string(key_of(record.kind)) + " " + std::string(key_of(record.outcome)));
   return words;
+}
+
+inline Words names_of(const orchestrator::Plan& plan) {
+  Words names;
+  for (const auto& pass : plan.passes) names.emplace_back(key_of(pass.kind));
+  return names;
+}
+
+inline Words texts_of(const std::vector<Remark>& remarks) {
+  Words texts;
+  for (const auto& remark : remarks) texts.push_back(text_of(remark));
+  return texts;
 }
 
 }  // namespace nl::test

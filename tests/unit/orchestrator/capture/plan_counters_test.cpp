@@ -7,6 +7,8 @@
 #include "tests/unit/orchestrator/capture/pass_words.h"
 
 using nl::test::config_for;
+using nl::test::names_of;
+using nl::test::texts_of;
 using nl::test::Words;
 
 namespace {
@@ -24,19 +26,14 @@ struct Machine {
     if (nsys) found.nsys = tool("/opt/nsys");
     if (ncu) found.ncu = tool("/opt/ncu");
     if (gpu) found.gpus = {"NVIDIA H200"};
+    found.nvml = "/lib/libnvidia-ml.so.1";
     if (collector) found.collector = "/lib/libnl_collector.so";
     return found;
   }
 };
 
-Words names(const nl::orchestrator::Plan& plan) {
-  Words all;
-  for (const auto& pass : plan.passes) all.push_back(pass.name);
-  return all;
-}
-
 const nl::orchestrator::Pass& pass_of(const nl::orchestrator::Plan& plan, const std::string& name) {
-  const auto found = std::find_if(plan.passes.begin(), plan.passes.end(), [&](const auto& pass) { return pass.name == name; });
+  const auto found = std::find_if(plan.passes.begin(), plan.passes.end(), [&](const auto& pass) { return key_of(pass.kind) == name; });
   REQUIRE(found != plan.passes.end());
   return *found;
 }
@@ -96,8 +93,8 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
     config.ncu.enabled = each.ncu_enabled;
     const auto plan = nl::orchestrator::make_plan(config, each.machine.tools(), "/b");
     INFO(each.captured_by << ", " << each.why);
-    CHECK(plan.captured_by == each.captured_by);
-    CHECK(names(plan) == each.passes);
+    CHECK(captured_by(plan.tracer, plan.meter) == each.captured_by);
+    CHECK(names_of(plan) == each.passes);
     CHECK(plan.why == each.why);
     CHECK(nl::orchestrator::describe_plan(plan).find("# because: " + each.why + "\n") != std::string::npos);
   }
@@ -155,18 +152,18 @@ TEST_CASE("the stages are counted where they are named and wanted") {
   auto config = config_for({"./w"});
   const auto left_out = [&] {
     const auto plan = nl::orchestrator::make_plan(config, Machine{.ncu = false}.tools(), "/b");
-    CHECK(names(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
-    return plan.adaptations.at(1);
+    CHECK(names_of(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
+    return text_of(plan.adaptations.at(1));
   };
   config.capture.stage_counters = false;
-  CHECK(left_out() == "the stages are not counted as a whole: capture.stage_counters is false");
+  CHECK(left_out() == "The stages are not counted as a whole: capture.stage_counters is false.");
   config.capture.stage_counters = true;
   config.run.stages.clear();
-  CHECK(left_out() == "the stages are not counted as a whole: run.stages names none");
+  CHECK(left_out() == "The stages are not counted as a whole: run.stages names none.");
   config.run.stages = {"gemm"};
   config.capture.counter_metrics.clear();
   config.capture.replay_metrics = {"x"};
-  CHECK(left_out() == "the stages are not counted as a whole: capture.counter_metrics names no metric");
+  CHECK(left_out() == "The stages are not counted as a whole: capture.counter_metrics names no metric.");
 }
 
 TEST_CASE("activity and stalls are sampled in the collector's own pass, and under nsys not at all") {
@@ -181,7 +178,7 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   CHECK(env.at("NL_STAGE_PC_SAMPLING") == "18");
   CHECK(env.count("NL_STAGE_PM_SAMPLING_US") == 0);  // the GPU does one of the two
   REQUIRE(plan.adaptations.size() == 1);
-  CHECK(plan.adaptations[0].find("activity is not sampled") != std::string::npos);
+  CHECK(plan.adaptations[0].code == nl::Code::kStallsInsteadOfActivity);
   config.capture.pc_sampling = 0;
   plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   const auto& activity = pass_of(plan, "collector").process.env;
@@ -195,7 +192,7 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   config.capture.counters = "auto";
   plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
   REQUIRE(plan.adaptations.size() == 1);
-  CHECK(plan.adaptations[0].find("they are not sampled (--set capture.prefer=cupti)") != std::string::npos);
+  CHECK(plan.adaptations[0].code == nl::Code::kNotSampledByNsys);
 }
 
 TEST_CASE("where the collector cannot trace, the plan says so, and that nothing is sampled") {
@@ -203,15 +200,15 @@ TEST_CASE("where the collector cannot trace, the plan says so, and that nothing 
   config.ncu.enabled = false;
   config.capture.prefer = "cupti";
   config.capture.sampling_us = 500;
-  CHECK(nl::orchestrator::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations ==
-        Words{"capture.prefer is cupti, but no GPU was found: nsys traces",
-              "no GPU was found: the GPU's activity and stalls are not sampled"});
-  CHECK(nl::orchestrator::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations ==
-        Words{"capture.prefer is cupti, but the collector was not found: nsys traces",
-              "the collector was not found: the GPU's activity and stalls are not sampled"});
-  CHECK(nl::orchestrator::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations ==
-        Words{"nsys was not found, and no GPU was found: the collector records the stages; there are no kernels to capture",
-              "no GPU was found: the GPU's activity and stalls are not sampled"});
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations) ==
+        Words{"capture.prefer is cupti, but no GPU was found: nsys traces.",
+              "no GPU was found: activity and stalls are not sampled."});
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations) ==
+        Words{"capture.prefer is cupti, but the collector was not found: nsys traces.",
+              "the collector was not found: activity and stalls are not sampled."});
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations) ==
+        Words{"nsys was not found, and no GPU was found: the collector records the stages, and there are no kernels to capture.",
+              "no GPU was found: activity and stalls are not sampled."});
   config.nsys.enabled = false;
   config.capture.prefer = "nsys";
   CHECK(nl::orchestrator::make_plan(config, Machine{}.tools(), "/b").why ==

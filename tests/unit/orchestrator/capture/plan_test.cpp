@@ -7,6 +7,8 @@
 #include "tests/unit/orchestrator/capture/pass_words.h"
 
 using nl::test::config_for;
+using nl::test::names_of;
+using nl::test::texts_of;
 using nl::test::Words;
 
 namespace {
@@ -19,13 +21,8 @@ nl::orchestrator::Toolset gpu_machine() {
   tools.ncu->path = "/opt/ncu";
   tools.gpus = {"NVIDIA H200"};
   tools.collector = "/lib/libnl_collector.so";
+  tools.nvml = "/lib/libnvidia-ml.so.1";
   return tools;
-}
-
-Words names(const nl::orchestrator::Plan& plan) {
-  Words all;
-  for (const auto& pass : plan.passes) all.push_back(pass.name);
-  return all;
 }
 
 bool has(const Words& words, const std::string& word) {
@@ -36,9 +33,9 @@ bool has(const Words& words, const std::string& word) {
 
 TEST_CASE("on a GPU: nsys, its export, ncu, its exports") {
   const auto plan = nl::orchestrator::make_plan(config_for({"python", "x.py"}), gpu_machine(), "/b");
-  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(plan.captured_by == "nsys+ncu");
-  CHECK(plan.adaptations.empty());
+  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(captured_by(plan.tracer, plan.meter) == "nsys+ncu");
+  CHECK(texts_of(plan.adaptations).empty());
   const auto& argv = plan.passes[0].process.argv;
   CHECK(Words(argv.end() - 3, argv.end()) == Words{"--output=/b/nsys/run", "python", "x.py"});
   CHECK(plan.passes[0].process.timeout_s == 1800);
@@ -58,14 +55,14 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   auto tools = gpu_machine();
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  CHECK(names(plan) == Words{"bare", "nsys", "nsys-export", "bare", "nsys-repeat", "nsys-repeat-export", "bare",
+  CHECK(names_of(plan) == Words{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export", "unprofiled",
                              "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(plan.captured_by == "nsys+ncu");
+  CHECK(captured_by(plan.tracer, plan.meter) == "nsys+ncu");
   const auto& bare = plan.passes[3];
   CHECK(bare.process.argv == Words{"python", "x.py"});
   CHECK(bare.process.env ==
         std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                           {"NL_STAGE_TRACE_DIR", "/b/bare/2"}});
+                                           {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"}});
   CHECK(bare.process.unset_env == Words{"CUDA_INJECTION64_PATH"});
   CHECK(bare.process.timeout_s == 180);
   CHECK(bare.optional);
@@ -80,7 +77,7 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   CHECK_FALSE(plan.passes[1].optional);
   CHECK(plan.adaptations.size() == 2);  // the injection of nsys and ncu, not of each repetition
   const std::string text = nl::orchestrator::describe_plan(plan);
-  CHECK(text.find("# 4. bare: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
+  CHECK(text.find("# 4. unprofiled: run the workload unprofiled, timed by the NVTX collector (2 of 3)") != std::string::npos);
 }
 
 TEST_CASE("unprofiled passes take turns with the collector's, before it counts") {
@@ -88,7 +85,7 @@ TEST_CASE("unprofiled passes take turns with the collector's, before it counts")
   config.perturbation.repeats = 2;
   config.capture.prefer = config.capture.counters = "cupti";
   const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
-  CHECK(names(plan) == Words{"bare", "collector", "bare", "collector-repeat", "counters-stages", "counters-kernels"});
+  CHECK(names_of(plan) == Words{"unprofiled", "collector", "unprofiled", "collector-repeat", "counters-stages", "counters-kernels"});
   // The same but for where it lands, and how long it may take.
   auto expected = plan.passes[1].process.env;
   expected["NL_STAGE_TRACE_DIR"] = "/b/perturbation/collector-2";
@@ -107,7 +104,7 @@ TEST_CASE("stalls are sampled by kernel, so graphs are then traced by their node
   config.capture.pc_sampling = 18;
   const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
   CHECK(plan.passes[0].process.env.at("NL_STAGE_CUDA_GRAPHS") == "node");
-  CHECK(has(plan.adaptations, "capture.pc_sampling is set, and stalls belong to kernels: CUDA graphs are traced by their nodes"));
+  CHECK(plan.adaptations.back().code == nl::Code::kGraphNodesForStalls);
 }
 
 TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
@@ -116,26 +113,35 @@ TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   auto tools = gpu_machine();
   tools.collector.reset();
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  CHECK(names(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(plan.adaptations ==
-        Words{"the collector was not found: how much profiling slows the workload is not measured"});
+  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(texts_of(plan.adaptations) ==
+        Words{"The collector was not found: the overhead of profiling is not measured."});
 }
 
 TEST_CASE("what is missing is left out and said") {
   auto tools = gpu_machine();
   tools.gpus.clear();
   auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(names(plan) == Words{"nsys", "nsys-export"});
-  CHECK(plan.captured_by == "nsys");
-  CHECK(plan.adaptations == Words{"no GPU was found: the ncu pass is left out, and the trace will hold no kernels"});
+  CHECK(names_of(plan) == Words{"nsys", "nsys-export"});
+  CHECK(captured_by(plan.tracer, plan.meter) == "nsys");
+  CHECK(texts_of(plan.adaptations) == Words{"No GPU was found: the passes that count are left out."});
   tools = gpu_machine();
   tools.ncu.reset();
   tools.collector.reset();
   plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
-  CHECK(names(plan) == Words{"nsys", "nsys-export"});
-  CHECK(plan.captured_by == "nsys");
-  CHECK(plan.adaptations ==
-        Words{"ncu was not found: the ncu pass is left out (nl-stage doctor says where it was looked for)"});
+  CHECK(names_of(plan) == Words{"nsys", "nsys-export"});
+  CHECK(captured_by(plan.tracer, plan.meter) == "nsys");
+  CHECK(texts_of(plan.adaptations) ==
+        Words{"ncu was not found: its pass is left out."});
+  // Where NVML says nothing there may be a GPU: the trace decides.
+  tools = gpu_machine();
+  tools.gpus.clear();
+  tools.gpu_trouble = "no such library";
+  plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
+  CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+  CHECK(texts_of(plan.adaptations) == Words{"No GPU was found (no such library): counters are measured only if the trace has kernels."});
+  tools.ncu.reset();
+  tools.collector.reset();
   auto quiet = config_for({"x"});
   quiet.ncu.enabled = false;
   CHECK(nl::orchestrator::make_plan(quiet, tools, "/b").adaptations.empty());
@@ -150,8 +156,8 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   config.capture.cuda_graphs = "graph";
   config.ncu.enabled = false;
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  REQUIRE(names(plan) == Words{"collector"});
-  CHECK(plan.captured_by == nl::orchestrator::kByCupti);
+  REQUIRE(names_of(plan) == Words{"collector"});
+  CHECK(plan.tracer == nl::Tracer::kCupti);
   CHECK(plan.passes[0].process.env ==
         std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                            {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
@@ -162,7 +168,7 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
                                            {"NL_STAGE_GPU_BUFFER_KB", "4096"},
                                            {"NL_STAGE_GPU_BUFFERS", "64"},
                                            {"NL_STAGE_FLUSH_MS", "1000"}});
-  CHECK(plan.adaptations == Words{"nsys was not found: the collector records kernels and ranges itself (CUPTI)"});
+  CHECK(texts_of(plan.adaptations) == Words{"nsys was not found: the collector records kernels and ranges (CUPTI)."});
 }
 
 TEST_CASE("the collector is chosen although nsys is there, but not without a GPU or a collector") {
@@ -170,16 +176,16 @@ TEST_CASE("the collector is chosen although nsys is there, but not without a GPU
   config.capture.prefer = "cupti";
   config.ncu.enabled = false;
   auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
-  CHECK(names(plan) == Words{"collector"});
-  CHECK(plan.captured_by == nl::orchestrator::kByCupti);
-  CHECK(plan.adaptations.empty());
+  CHECK(names_of(plan) == Words{"collector"});
+  CHECK(plan.tracer == nl::Tracer::kCupti);
+  CHECK(texts_of(plan.adaptations).empty());
   CHECK(plan.passes[0].process.env.count("NL_STAGE_CUPTI") == 0);
   auto tools = gpu_machine();
   tools.gpus.clear();
-  CHECK(nl::orchestrator::make_plan(config, tools, "/b").captured_by == "nsys");
+  CHECK(nl::orchestrator::make_plan(config, tools, "/b").tracer == nl::Tracer::kNsys);
   tools = gpu_machine();
   tools.collector.reset();
-  CHECK(nl::orchestrator::make_plan(config, tools, "/b").captured_by == "nsys");
+  CHECK(nl::orchestrator::make_plan(config, tools, "/b").tracer == nl::Tracer::kNsys);
 }
 
 TEST_CASE("without nsys and without a GPU the collector records ranges") {
@@ -189,8 +195,8 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
   auto config = config_for({"./w", "a"});
   config.workload.working_directory = "/w";
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  REQUIRE(names(plan) == Words{"collector"});
-  CHECK(plan.captured_by == "collector (NVTX only)");
+  REQUIRE(names_of(plan) == Words{"collector"});
+  CHECK(captured_by(plan.tracer, plan.meter) == "collector (NVTX only)");
   CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
   CHECK(plan.passes[0].process.working_directory == "/w");
   CHECK(plan.passes[0].process.env ==
@@ -207,8 +213,8 @@ TEST_CASE("somebody else's injection is unset for the tools") {
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
   const auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
-  CHECK(plan.adaptations == Words{"CUDA_INJECTION64_PATH is set: unset for the nsys pass",
-                                  "CUDA_INJECTION64_PATH is set: unset for the ncu pass"});
+  CHECK(texts_of(plan.adaptations) == Words{"CUDA_INJECTION64_PATH is set. It is unset for the nsys pass.",
+                                  "CUDA_INJECTION64_PATH is set. It is unset for the ncu pass."});
 }
 
 TEST_CASE("configured variables reach the passes, but no text") {
@@ -234,30 +240,47 @@ TEST_CASE("the second try drops the NVTX filter, or else the mangled names") {
   auto config = config_for({"x"});
   nl::orchestrator::NcuRequest request;
   request.kernels = {{"scale<float>", "_Z5scale", "scale"}};
-  Words notes;
-  auto first = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  std::vector<nl::Remark> notes;
+  auto first = nl::orchestrator::plan_ncu(config, tools, "/b", &request, notes);
   CHECK(has(first.process.argv, "--nvtx-include"));
   CHECK(has(first.process.argv, "regex:^(_Z5scale)$"));
   CHECK(first.process.unset_env.size() == 2);
   CHECK(notes.empty());
   request.attempt = 2;
-  auto second = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  auto second = nl::orchestrator::plan_ncu(config, tools, "/b", &request, notes);
   CHECK_FALSE(has(second.process.argv, "--nvtx-include"));
   CHECK(has(second.process.argv, "--nvtx"));
   CHECK(has(second.process.argv, "regex:^(_Z5scale)$"));
-  CHECK(second.process.stdout_log == "/b/logs/ncu-2.stdout.log");
-  CHECK(notes.size() == 1);
+  CHECK(notes == std::vector<nl::Remark>{{nl::Code::kWiderRanges, {"ncu"}}});
   config.run.stages.clear();
-  auto by_name = nl::orchestrator::plan_ncu(config, *tools.ncu, "/b", request, notes);
+  auto by_name = nl::orchestrator::plan_ncu(config, tools, "/b", &request, notes);
   CHECK(has(by_name.process.argv, "regex:^(scale)$"));
+}
+
+TEST_CASE("one builder makes the ncu pass that is shown and the one that runs") {
+  auto tools = gpu_machine();
+  tools.injection_env = {"NVTX_INJECTION64_PATH"};
+  const auto config = config_for({"x"});
+  const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
+  const auto shown = std::find_if(plan.passes.begin(), plan.passes.end(), [](const auto& pass) { return pass.kind == nl::PassKind::kNcu; });
+  REQUIRE(shown != plan.passes.end());
+  nl::orchestrator::NcuRequest request;
+  request.kernels = {{"scale<float>", "_Z5scale", "scale"}};
+  auto notes = plan.adaptations;
+  const auto runs = nl::orchestrator::plan_ncu(config, tools, "/b", &request, notes);
+  CHECK(notes == plan.adaptations);  // said once
+  CHECK(runs.process.env == shown->process.env);
+  CHECK(runs.process.unset_env == shown->process.unset_env);
+  CHECK(runs.process.stdout_log == shown->process.stdout_log);
+  CHECK(runs.process.argv.size() == shown->process.argv.size());
 }
 
 TEST_CASE("the exports follow the configuration") {
   const auto tools = gpu_machine();
   auto config = config_for({"x"});
+  CHECK(nl::orchestrator::plan_ncu_exports(config, *tools.ncu, "/b").size() == 2);
   config.ncu.details_csv = false;
-  CHECK(nl::orchestrator::plan_ncu_exports(config, *tools.ncu, "/b", {}).size() == 1);
-  CHECK(nl::orchestrator::plan_ncu_exports(*tools.ncu, "/b", {}).size() == 2);
+  CHECK(nl::orchestrator::plan_ncu_exports(config, *tools.ncu, "/b").size() == 1);
   config.ncu.nvtx_include = {"mine/"};
   CHECK(nl::orchestrator::nvtx_filters(config) == Words{"mine/"});
 }

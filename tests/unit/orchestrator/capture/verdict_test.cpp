@@ -39,12 +39,22 @@ std::vector<ErrorKind> documented_order() {
 
 std::optional<ErrorKind> failure_of(ErrorKind first, ErrorKind second) {
   Verdict verdict;
-  for (const ErrorKind kind : {first, second}) kind == ErrorKind::kInterrupted ? verdict.interrupted(SIGINT) : verdict.add(kind, "trouble");
+  for (const ErrorKind kind : {first, second}) kind == ErrorKind::kInterrupted ? verdict.interrupted(SIGINT) : verdict.add(nl::Error(kind, "trouble"));
   CHECK(verdict.problems().size() == (first == second && first == ErrorKind::kInterrupted ? 1 : 2));
   return verdict.failure();
 }
 
 }  // namespace
+
+TEST_CASE("what is only worth knowing fails nothing") {
+  Verdict verdict;
+  verdict.add(Code::kNoStages, {"decode"});
+  CHECK(verdict.problems().size() == 1);
+  CHECK_FALSE(verdict.failure());
+  CHECK(status_of(verdict.problems(), true) == RunStatus::kComplete);
+  verdict.add(Code::kCountersDenied, {"ncu"});
+  CHECK(verdict.failure() == ErrorKind::kTool);  // by the table of words
+}
 
 TEST_CASE("of two troubles the graver decides, in the order that docs/exit-status.md promises", "[issue13]") {
   const std::vector<ErrorKind> order = documented_order();

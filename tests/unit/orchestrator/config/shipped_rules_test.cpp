@@ -272,7 +272,7 @@ TEST_CASE("every shipped rule that can ask for a change says so in one sentence 
 }
 
 TEST_CASE("where CUDA graphs are used no rule advises to use them") {
-  const Rules rules = load_rules(kRules, {});
+  const Rules rules = load_rules(shipped_rules(), {});
   std::size_t advised = 0;
   for (const bool graphs : {false, true}) {
     for (const Case& each : kCases) {

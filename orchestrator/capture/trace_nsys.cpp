@@ -1,4 +1,4 @@
-#include "orchestrator/capture/launch_nsys.h"
+#include "orchestrator/capture/trace_nsys.h"
 
 #include <fmt/format.h>
 #include <string.h>
@@ -60,28 +60,20 @@ bool find_report(const fs::path& expected, const std::string& output, std::vecto
   return false;
 }
 
-void explain_missing_report(const ProcessResult& result, const Tool& nsys, const Bundle& bundle, Verdict& verdict) {
+void explain_missing_report(const ProcessResult& result, const Tool& nsys, const fs::path& bundle, Verdict& verdict) {
   const std::string output = result.stdout_text + result.stderr_text;
   for (const auto& file : generated_files(output)) {
     if (file.extension() != ".qdstrm" || !has_content(file)) continue;
-    const fs::path kept = bundle.path() / "nsys" / "run.qdstrm";
+    const fs::path kept = bundle / "nsys" / "run.qdstrm";
     if (file != kept) move_file(file, kept);
     std::string why = nsys.importer_trouble;
     for (const auto& library : nsys.missing_libraries) why += (why.empty() ? "missing " : ", ") + library;
-    verdict.add(ErrorKind::kTool, "nsys captured, but its importer could not turn the capture into a report",
-                why.empty() ? last_lines(result.stderr_text, 2) : why,
-                "run `nl-stage doctor` for the missing library; the raw capture is kept as nsys/run.qdstrm");
-    return;
+    return verdict.add(Code::kNsysNotImported, {why.empty() ? last_words(result.stderr_text, 2) : ": " + why}, "logs/nsys.stderr.log");
   }
-  if (result.term_signal != 0)
-    return verdict.add(ErrorKind::kTool, fmt::format("nsys was killed by signal {}", result.term_signal), "nsys",
-                       "look for the out-of-memory killer in `dmesg`; its processes have been ended");
+  if (result.term_signal != 0) return verdict.add(Code::kNsysKilled, {std::to_string(result.term_signal)}, "nsys");
   if (result.exit_status != 0)
-    return verdict.add(ErrorKind::kTool,
-                       fmt::format("nsys ended with status {} and wrote no report", result.exit_status),
-                       last_lines(output, 3), "see logs/nsys.stderr.log and logs/nsys.stdout.log");
-  verdict.add(ErrorKind::kCapture, "nsys ended well but wrote no report", last_lines(output, 3),
-              "the capture range may never have been reached: check nsys.capture_range and nsys.nvtx_capture");
+    return verdict.add(Code::kNsysFailed, {std::to_string(result.exit_status), last_words(output, 3)}, "logs/nsys.stderr.log");
+  verdict.add(Code::kNsysNoReport, {last_words(output, 3)}, "logs/nsys.stderr.log");
 }
 
 // Under nsys 2025.3 on an H200, programs that launched CUDA graphs some thousand times ended so while the graphs' nodes were
@@ -100,13 +92,19 @@ std::string graph_nodes_key(const Pass& pass) {
   return graphs != pass.process.env.end() && graphs->second == "node" ? "capture.cuda_graphs" : "";
 }
 
-std::string next_step(const Pass& pass, const ProcessResult& result) {
-  const std::string step = "run it alone first; everything captured until then was kept", key = graph_nodes_key(pass);
-  if (key.empty() || !died_of_a_launch(result)) return step;
-  return fmt::format("{}. Where it ends well alone, tracing the nodes of its CUDA graphs may be what broke it: --set {}=graph traces them as wholes", step, key);
+std::string graph_advice(const Pass& pass, const ProcessResult& result) {
+  const std::string key = graph_nodes_key(pass);
+  if (key.empty() || !died_of_a_launch(result)) return {};
+  return fmt::format(" If it ends well alone, tracing its CUDA graphs at node level may break it: --set {}=graph", key);
 }
 
 }  // namespace
+
+std::string last_words(const std::string& output, int lines) {
+  std::string words = last_lines(output, lines);
+  while (!words.empty() && words.back() == '.') words.pop_back();
+  return words.empty() ? "" : ": " + words;
+}
 
 std::vector<fs::path> generated_files(const std::string& nsys_output) {
   std::vector<fs::path> files;
@@ -140,48 +138,38 @@ std::string session_of(const std::string& sessions_list, int pid) {
   return {};
 }
 
-std::string timeout_key(const std::string& pass_name) {
-  if (pass_name.rfind("counters-", 0) == 0) return "ncu.timeout_s";
-  const auto dash = pass_name.find('-');
-  if (dash != std::string::npos) return pass_name.substr(0, dash) + ".export_timeout_s";
-  return (pass_name == "collector" ? "nsys" : pass_name) + ".timeout_s";
-}
-
 void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
-  const std::string program = config.workload.command.empty() ? "the workload" : config.workload.command[0];
-  std::string what;
+  const std::string program = config.workload.command.empty() ? "The workload" : config.workload.command[0];
+  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, 2);
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
     const int number = result.exit_status - 128;
     const char* name = sigabbrev_np(number);
     record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
-    what = fmt::format("{} crashed: signal {} (SIG{})", program, number, name != nullptr ? name : "?");
+    const std::string signal = name != nullptr ? fmt::format("{} (SIG{})", number, name) : std::to_string(number);
+    verdict.add(Code::kWorkloadCrashed, {program, signal, words, graph_advice(pass, result)}, where);
   } else {
     record.detail = fmt::format("the workload ended with status {}", result.exit_status);
-    what = fmt::format("{} ended with status {}", program, result.exit_status);
+    verdict.add(Code::kWorkloadFailed, {program, std::to_string(result.exit_status), words, graph_advice(pass, result)}, where);
   }
-  verdict.add(ErrorKind::kWorkload, what, last_lines(result.stderr_text, 2), next_step(pass, result));
 }
 
-fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundle, PassRunner& passes,
-                     Verdict& verdict) {
-  const fs::path sqlite = bundle.path() / pass.outputs.at(0);
+fs::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner) {
+  const fs::path bundle = runner.bundle().path(), sqlite = bundle / pass.outputs.at(0);
   std::error_code ignored;
-  const auto result = passes.run(pass, true);
+  const auto result = runner.run(pass);
   if (!result) return {};
   const bool good = result->exit_status == 0 && !result->interrupted && !result->timed_out && has_content(sqlite);
   if (!good) {
     fs::remove(sqlite, ignored);  // half an export must not be mistaken for one
-    passes.last().outputs.clear();
+    runner.last().outputs.clear();
     if (result->interrupted || result->timed_out) return {};
-    const auto space = fs::space(bundle.path(), ignored);
+    const auto space = fs::space(bundle, ignored);
     const bool full = space.available < (1 << 20) || result->term_signal == SIGXFSZ ||
                       (result->stderr_text + result->stdout_text).find("No space left") != std::string::npos;
-    verdict.add(
-        full ? ErrorKind::kOutput : ErrorKind::kTool,
-        full ? "the disk was full while nsys exported its report" : "nsys could not export its report to SQLite",
-        full ? fmt::format("{} ({})", sqlite.string(), free_space_of(sqlite)) : last_lines(result->stderr_text, 2),
-        fmt::format("the report is kept: nl-stage import --nsys {}", (bundle.path() / "nsys/run.nsys-rep").string()));
+    const std::string report = (bundle / "nsys/run.nsys-rep").string();
+    if (full) runner.verdict().add(Code::kDiskFull, {free_space_of(sqlite), report}, sqlite.string());
+    else runner.verdict().add(Code::kNsysExportFailed, {last_words(result->stderr_text, 2), report}, "logs/nsys-export.stderr.log");
     return {};
   }
   if (config.artifacts.keep_env) return sqlite;
@@ -190,37 +178,34 @@ fs::path export_nsys(const Pass& pass, const Config& config, const Bundle& bundl
     return sqlite;
   } catch (const Error& error) {
     fs::remove(sqlite, ignored);  // what could not be blanked is not left lying about
-    passes.last().outputs.clear();
-    verdict.add(error);
+    runner.last().outputs.clear();
+    runner.verdict().add(error);
     return {};
   }
 }
 
-Capture launch_nsys(const Pass& pass, const Config& config, const Tool& nsys, const Bundle& bundle, PassRunner& passes,
-                    Verdict& verdict) {
-  Capture capture;
+void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
+  const Tool& nsys = *plan.tools.nsys;
+  Verdict& verdict = runner.verdict();
   Pass supervised = pass;
-  supervised.process.not_found = ErrorKind::kTool;
-  supervised.process.profiler = true;
   supervised.process.on_orphaned = [&](int pid) { rescue_session(nsys, pid); };
-  const auto result = passes.run(supervised);
-  if (!result) return capture;
+  const auto result = runner.run(supervised);
+  if (!result) return;
   std::vector<std::string> notes;
-  const bool there = find_report(bundle.path() / pass.outputs.at(0), result->stdout_text + result->stderr_text, notes);
-  if (!notes.empty()) passes.last().detail = notes[0];
-  if (there) passes.last().outputs = {pass.outputs.at(0).generic_string()};
+  const bool there = find_report(plan.bundle / pass.outputs.at(0), result->stdout_text + result->stderr_text, notes);
+  if (!notes.empty()) runner.last().detail = notes[0];
+  if (there) runner.last().outputs = {pass.outputs.at(0).generic_string()};
   if (there && result->term_signal != 0 && !result->interrupted && !result->timed_out) {
-    verdict.add(ErrorKind::kTool, fmt::format("nsys was killed by signal {}", result->term_signal),
-                "its agent could still be asked for the report", "look for the out-of-memory killer in `dmesg`");
+    verdict.add(Code::kNsysKilled, {std::to_string(result->term_signal)}, "its agent could still be asked for the report");
   } else if (there) {
     capture.workload_exit = result->exit_status;
-    judge_workload(pass, *result, config, passes.last(), verdict);
+    judge_workload(pass, *result, plan.config, runner.last(), verdict);
   } else if (!result->interrupted && !result->timed_out) {
-    explain_missing_report(*result, nsys, bundle, verdict);
+    explain_missing_report(*result, nsys, plan.bundle, verdict);
   }
-  if (there)
-    capture.nsys_sqlite = export_nsys(plan_nsys_export(config, nsys, bundle.path()), config, bundle, passes, verdict);
-  return capture;
+  if (!there) return;
+  for (const Pass& next : plan.passes)
+    if (next.kind == PassKind::kNsysExport) capture.nsys_sqlite = export_nsys(next, plan.config, runner);
 }
 
 }  // namespace nl::orchestrator

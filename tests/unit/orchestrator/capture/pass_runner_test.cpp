@@ -1,10 +1,12 @@
-#include "orchestrator/capture/launch.h"
+#include "orchestrator/capture/pass_runner.h"
 
 #include <unistd.h>
 
 #include <fstream>
 
+#include "model/words.h"
 #include "orchestrator/capture/ncu_diagnosis.h"
+#include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/bundle/provenance.h"
 #include "tests/catch.h"
 
@@ -64,10 +66,10 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
   const Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, std::chrono::system_clock::now());
   Scripted launcher;
   Verdict verdict;
-  std::vector<PassRecord> records;
-  PassRunner passes(launcher, bundle, verdict, records, true);
+  PassRunner passes(launcher, bundle, verdict, true);
+  const auto& records = passes.records();
   Pass pass;
-  pass.name = "ncu-export-raw";
+  pass.kind = PassKind::kNcuExportRaw;
   pass.process.argv = {"ncu", "--import", "a b", "LLM\\@prefill/"};
   pass.outputs = {"ncu/raw.csv"};
   pass.process.stdout_log = bundle.path() / "ncu/raw.csv";
@@ -78,7 +80,7 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
     CHECK(launcher.launched.at(0).stdout_log == bundle.path() / "ncu/raw.csv.partial");
     CHECK(fs::exists(bundle.path() / "ncu/raw.csv"));
     CHECK_FALSE(fs::exists(bundle.path() / "ncu/raw.csv.partial"));
-    CHECK(records.at(0).outcome == "ok");
+    CHECK(records.at(0).outcome == PassOutcome::kOk);
     CHECK(records.at(0).outputs == std::vector<std::string>{"ncu/raw.csv"});
     std::ifstream cmd(bundle.path() / "ncu/cmd.txt");
     std::string line;
@@ -90,17 +92,18 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
     launcher.next.exit_status = 1;
     REQUIRE(passes.run(pass));
     CHECK_FALSE(fs::exists(bundle.path() / "ncu/raw.csv"));
-    CHECK(records.at(0).outcome == "failed");
+    CHECK(records.at(0).outcome == PassOutcome::kFailed);
   }
   SECTION("a timeout is a problem with the key that raises it, and stops what follows") {
     launcher.next.timed_out = true;
     pass.process.timeout_s = 5;
     REQUIRE(passes.run(pass));
     CHECK(verdict.failure() == ErrorKind::kTimeout);
-    CHECK(verdict.problems().at(0).fix == "raise it: --set ncu.export_timeout_s=20");
+    CHECK(verdict.problems().at(0).fix == "Raise the limit: --set ncu.export_timeout_s=20");
     CHECK_FALSE(passes.run(pass));
-    CHECK(records.at(1).outcome == "skipped");
-    CHECK(passes.run(pass, true));
+    CHECK(records.at(1).outcome == PassOutcome::kSkipped);
+    pass.even_if_stopped = true;
+    CHECK(passes.run(pass));
     CHECK(launcher.launched.size() == 2);
   }
   SECTION("a log that was cut short is an output problem") {
@@ -113,40 +116,41 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
 
 TEST_CASE("the gravest problem decides the exit status, and the status of the run") {
   Verdict verdict;
-  CHECK(verdict.status(true) == RunStatus::kComplete);
-  verdict.add(ErrorKind::kCapture, "some kernels are missing");
-  CHECK(verdict.status(true) == RunStatus::kPartial);
-  CHECK(verdict.status(false) == RunStatus::kFailed);
-  verdict.add(ErrorKind::kWorkload, "crashed");
+  const auto status = [&](bool captured) { return status_of(verdict.problems(), captured); };
+  CHECK(status(true) == RunStatus::kComplete);
+  verdict.add(Error(ErrorKind::kCapture, "some kernels are missing"));
+  CHECK(status(true) == RunStatus::kPartial);
+  CHECK(status(false) == RunStatus::kFailed);
+  verdict.add(Error(ErrorKind::kWorkload, "crashed"));
   CHECK(verdict.failure() == ErrorKind::kWorkload);
-  CHECK(verdict.status(true) == RunStatus::kFailed);
+  CHECK(status(true) == RunStatus::kFailed);
   verdict.interrupted(2);
   verdict.interrupted(15);
   CHECK(verdict.failure() == ErrorKind::kInterrupted);
   CHECK(verdict.interrupt_signal() == 2);
-  CHECK(verdict.status(true) == RunStatus::kInterrupted);
+  CHECK(status(true) == RunStatus::kInterrupted);
   CHECK(verdict.problems().size() == 3);
 }
 
 TEST_CASE("what ncu said is understood although its status is 0") {
+  const auto code_of_text = [](const NcuDiagnosis& diagnosis) { return diagnosis.trouble ? std::optional(diagnosis.trouble->code) : std::nullopt; };
   const auto none = diagnose_text("==PROF== Connected to process 1\n==WARNING== No kernels were profiled.\n", false);
-  CHECK(none.trouble == NcuTrouble::kNothingMatched);
-  CHECK(none.retry_wider);
+  CHECK(code_of_text(none) == Code::kNcuNoMatch);
+  CHECK(none.retry == Retry::kWider);
   const auto denied = diagnose_text(
       "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n",
       false);
-  CHECK(denied.trouble == NcuTrouble::kPermission);
-  CHECK_FALSE(denied.retry_wider);
-  CHECK_FALSE(denied.retry_same);
-  CHECK(denied.fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
-  CHECK(diagnose_text("==ERROR== Profiling failed because a driver resource was unavailable.\n", false).retry_same);
-  CHECK(diagnose_text("", true).trouble == NcuTrouble::kNone);
-  CHECK(diagnose_text("", false, 1).trouble == NcuTrouble::kOther);
+  CHECK(code_of_text(denied) == Code::kCountersDenied);
+  CHECK(denied.retry == Retry::kNo);
+  CHECK(fix_of(*denied.trouble).find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
+  CHECK(diagnose_text("==ERROR== Profiling failed because a driver resource was unavailable.\n", false).retry == Retry::kSame);
+  CHECK_FALSE(diagnose_text("", true).trouble);
+  CHECK(code_of_text(diagnose_text("", false, 1)) == Code::kNcuFailed);
   const auto failed = diagnose_text("==ERROR== The application returned an error code (3).\n", true, 3);
-  CHECK(failed.trouble == NcuTrouble::kNone);
+  CHECK_FALSE(failed.trouble);
   CHECK(failed.application_failed);
   // The workload may print such words itself.
-  CHECK(diagnose_text("No kernels were profiled\n", true).trouble == NcuTrouble::kNone);
+  CHECK_FALSE(diagnose_text("No kernels were profiled\n", true).trouble);
 }
 
 TEST_CASE("a package's version is read from its folder, without running Python") {

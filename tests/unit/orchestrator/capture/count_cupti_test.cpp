@@ -1,9 +1,11 @@
-#include "orchestrator/capture/launch_counters.h"
+#include "orchestrator/capture/count.h"
 
 #include <chrono>
 #include <fstream>
 
-#include "orchestrator/explain.h"
+#include "model/collector_notes.h"
+#include "model/words.h"
+#include "orchestrator/analyse.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
@@ -14,12 +16,12 @@ namespace fs = std::filesystem;
 using namespace nl;
 using namespace nl::orchestrator;
 using nl::test::CounterFile;
-using nl::test::Words;
+using Strings = std::vector<std::string>;
 using trace_format::MetricUse;
 
 namespace {
 
-const Words kInPlace = {"gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"};
+const Strings kInPlace = {"gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"};
 const char* const kDenied =
     "counters are not measured: this user may not read them; run as root or with CAP_SYS_ADMIN, or set "
     "NVreg_RestrictProfilingToAdminUsers=0";
@@ -41,8 +43,8 @@ Trace told_trace() {
 
 // What the collector would leave behind: a window of each stage, or a launch of each name in kernels.txt.
 struct Collector : Launcher {
-  Words order;                 // "stages", "kernels", "kernels anywhere"
-  Words names;                 // that the last kernels pass was asked for
+  Strings order;                 // "stages", "kernels", "kernels anywhere"
+  Strings names;                 // that the last kernels pass was asked for
   std::string note;            // instead of counters
   bool only_anywhere = false;  // no launch inside the ranges
   bool writes = true;
@@ -92,23 +94,32 @@ struct Scene {
   Toolset tools;
   Collector collector;
   Verdict verdict;
+  orchestrator::Evidence evidence;
   Run run;
+  Tracer tracer = Tracer::kNsys;
   Trace trace = told_trace();
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
 
   Scene() {
     config.workload.command = {"./w"};
+    config.perturbation.repeats = 0;
     tools.nsys.emplace();
     tools.collector = "/lib/libnl_collector.so";
     tools.gpus = {"NVIDIA H200"};
-    analyse_trace(trace, config, run);
-    run.provenance.captured_by = kByNsys;
-    REQUIRE(kernel("_Zk").selected);
-    REQUIRE(kernel("_Zg").selected);
   }
-  void play() {
-    PassRunner passes(collector, bundle, verdict, run.provenance.passes, true);
-    launch_counters(config, tools, trace, bundle, passes, verdict, run);
+  void play() { play(collector); }
+  void play(Launcher& launcher) {
+    if (tracer == Tracer::kCupti) config.capture.prefer = "cupti";
+    const Plan plan = make_plan(config, tools, bundle.path());
+    REQUIRE(plan.tracer == tracer);
+    REQUIRE(plan.meter == Meter::kCupti);
+    PassRunner runner(launcher, bundle, verdict, true);
+    Capture capture;
+    capture.trace = std::move(trace);
+    count(plan, runner, capture);
+    capture.passes = runner.records();
+    evidence = read(plan, std::move(capture), {}, bundle, verdict);
+    run = analyse(evidence, {{}, {}, summary_options(config)});
   }
   const KernelEntry& kernel(const std::string& name) const {
     for (const auto& entry : *run.kernels)
@@ -122,7 +133,11 @@ struct Scene {
     FAIL("no stage " << name);
     return run.stages.front();
   }
-  Words outcomes() const { return test::outcomes_of(run); }
+  std::string captured_by() const { return nl::captured_by(run.provenance.tracer, run.provenance.meter); }
+  std::optional<Code> missing() const {
+    return evidence.counters_missing ? std::optional(evidence.counters_missing->code) : std::nullopt;
+  }
+  Strings outcomes() const { return test::outcomes_of(evidence.passes); }
 };
 
 }  // namespace
@@ -130,10 +145,10 @@ struct Scene {
 TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as ncu's are") {
   Scene scene;
   scene.play();
-  CHECK(scene.outcomes() == Words{"counters-stages ok", "counters-kernels ok"});
-  CHECK(scene.collector.names == Words{"_Zj", "_Zk"});  // what runs only in graphs cannot be counted
+  CHECK(scene.outcomes() == Strings{"counters-stages ok", "counters-kernels ok"});
+  CHECK(scene.collector.names == Strings{"_Zj", "_Zk"});  // what runs only in graphs cannot be counted
   CHECK(scene.verdict.problems().empty());
-  CHECK(scene.run.provenance.captured_by == "nsys+CUPTI counters");
+  CHECK(scene.captured_by() == "nsys+CUPTI counters");
   const auto& counters = scene.stage("prefill").counters;
   REQUIRE(counters);
   CHECK(counters->measured_by == nl::Meter::kCupti);
@@ -148,7 +163,7 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
   CHECK(sample.stage == "prefill");
   CHECK(scene.kernel("_Zk").ncu_note.empty());
   CHECK(scene.kernel("_Zg").ncu.empty());
-  CHECK(scene.kernel("_Zg").ncu_note == "runs only inside CUDA graphs, which CUPTI does not replay; ncu does");
+  CHECK(scene.kernel("_Zg").ncu_note == "It runs only inside CUDA graphs, which CUPTI does not replay.");
   std::ifstream commands(scene.bundle.path() / "counters/cmd.txt");
   std::string line;
   std::getline(commands, line);
@@ -157,74 +172,74 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
 
 TEST_CASE("counters: where all kernels are in graphs traced as wholes, the stages are counted all the same") {
   Scene scene;
-  for (const Kernel& kernel : scene.trace.kernels)
+  for (const nl::Kernel& kernel : scene.trace.kernels)
     scene.trace.graph_runs.push_back({kernel.start_ns, kernel.end_ns(), static_cast<std::uint32_t>(kernel.queue), kernel.api});
   scene.trace.kernels.clear();
-  scene.run = {};
-  analyse_trace(scene.trace, scene.config, scene.run);
-  scene.run.provenance.captured_by = kByCupti;
+  scene.tracer = Tracer::kCupti;
   scene.play();
-  CHECK(scene.outcomes() == Words{"counters-stages ok"});
+  CHECK(scene.outcomes() == Strings{"counters-stages ok"});
   CHECK(scene.verdict.problems().empty());
   CHECK(scene.stage("prefill").counters);
-  CHECK(scene.run.provenance.adaptations.at(0).starts_with("all of the GPU's work is inside CUDA graphs that were traced as wholes"));
 }
 
 TEST_CASE("counters: a kernel that is launched outside of the ranges is looked for everywhere, once") {
   Scene scene;
   scene.collector.only_anywhere = true;
-  scene.run.provenance.captured_by = kByCupti;
+  scene.tracer = Tracer::kCupti;
   scene.play();
-  CHECK(scene.collector.order == Words{"stages", "kernels", "kernels anywhere"});
+  CHECK(scene.collector.order == Strings{"stages", "kernels", "kernels anywhere"});
   CHECK(scene.kernel("_Zk").ncu.size() == 1);
   CHECK(scene.verdict.problems().empty());
-  CHECK(scene.run.provenance.captured_by == "collector (CUPTI+counters)");
-  CHECK(scene.run.provenance.adaptations.size() == 1);
+  CHECK(scene.captured_by() == "collector (CUPTI+counters)");
+  CHECK(scene.evidence.adaptations == std::vector<Remark>{{Code::kWiderRanges, {"the counter pass"}}});
   CHECK(fs::exists(scene.bundle.path() / "counters/kernels-2/nvtx-100.nltrace"));
 }
 
-TEST_CASE("counters: without permission the trace stands, the mend is said, and no second pass is tried") {
+TEST_CASE("counters: without permission the trace stands, the fix is said, and no second pass is tried") {
   Scene scene;
   scene.collector.note = kDenied;
   scene.play();
-  CHECK(scene.collector.order == Words{"stages"});
-  CHECK(scene.run.provenance.captured_by == "nsys");
+  CHECK(scene.collector.order == Strings{"stages"});
+  CHECK(scene.captured_by() == "nsys");
   REQUIRE(scene.verdict.problems().size() == 1);
   CHECK(scene.verdict.failure() == ErrorKind::kTool);  // as where ncu is not permitted
-  CHECK(scene.verdict.status(true) == RunStatus::kPartial);
-  CHECK(scene.verdict.problems()[0].where.starts_with("this user may not read them"));
+  CHECK(status_of(scene.verdict.problems(), true) == RunStatus::kPartial);
+  CHECK(scene.verdict.problems()[0].code == Code::kCountersDenied);
+  CHECK(scene.missing() == Code::kCountersDenied);
+  CHECK(scene.run.provenance.counters_missing->code == Code::kCountersDenied);
   CHECK(scene.verdict.problems()[0].fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
-  CHECK(scene.kernel("_Zk").ncu_note.starts_with("this user may not read them"));
-  CHECK(scene.kernel("_Zg").ncu_note.starts_with("runs only inside CUDA graphs"));
+  CHECK(scene.kernel("_Zk").ncu_note == "CUPTI may not read the GPU's performance counters.");
+  CHECK(scene.kernel("_Zg").ncu_note.starts_with("It runs only inside CUDA graphs"));
   CHECK_FALSE(scene.stage("prefill").counters);
-  CHECK(scene.run.provenance.passes[0].detail.starts_with("this user may not read them"));
+  CHECK(scene.evidence.passes[0].detail == "CUPTI may not read the GPU's performance counters.");
 }
 
-TEST_CASE("counters: other trouble is a capture problem, with the collector's words") {
+TEST_CASE("counters: who holds them is named, and that is a capture problem") {
   Scene scene;
   scene.config.capture.stage_counters = false;
   scene.collector.note = "another CUPTI client holds this process (CUPTI-Kineto): counters are not measured. Run without it";
   scene.play();
-  CHECK(scene.collector.order == Words{"kernels"});
+  CHECK(scene.collector.order == Strings{"kernels"});
   CHECK(scene.verdict.failure() == ErrorKind::kCapture);
-  CHECK(scene.kernel("_Zj").ncu_note == scene.collector.note);
+  CHECK(scene.missing() == Code::kCountersBusy);
+  CHECK(scene.kernel("_Zj").ncu_note == "Another profiler holds the GPU's performance counters (CUPTI-Kineto).");
 }
 
 TEST_CASE("counters: a workload that fails under them leaves what was counted, and the trace") {
   Scene scene;
   scene.collector.status = 3;
   scene.play();
-  CHECK(scene.outcomes() == Words{"counters-stages failed", "counters-kernels failed"});
+  CHECK(scene.outcomes() == Strings{"counters-stages failed", "counters-kernels failed"});
   CHECK(scene.kernel("_Zk").ncu.size() == 1);
   CHECK(scene.stage("prefill").counters);
   REQUIRE(scene.verdict.problems().size() == 2);
-  CHECK(scene.verdict.problems()[0].what == "the workload ended with status 3 in the counters-stages pass");
-  CHECK(scene.verdict.status(true) == RunStatus::kPartial);
+  CHECK(scene.verdict.problems()[0].what == "The workload ended with status 3 in the counters-stages pass.");
+  CHECK(status_of(scene.verdict.problems(), true) == RunStatus::kPartial);
   Scene nothing;
   nothing.collector.status = 139;
   nothing.collector.writes = false;
   nothing.play();
-  CHECK(nothing.kernel("_Zk").ncu_note == "the collector wrote no file");
+  CHECK(nothing.kernel("_Zk").ncu_note == "The GPU's performance counters could not be measured: the collector wrote no file.");
   CHECK(nothing.run.kernels->size() == 3);
 }
 
@@ -233,12 +248,12 @@ TEST_CASE("counters: an interrupted or overlong pass ends the counting") {
   const bool timeout = GENERATE(false, true);
   (timeout ? scene.collector.time_out_at : scene.collector.interrupt_at) = 0;
   scene.play();
-  CHECK(scene.collector.order == Words{"stages"});
-  CHECK(scene.outcomes() == Words{timeout ? "counters-stages timeout" : "counters-stages interrupted", "counters-kernels skipped"});
+  CHECK(scene.collector.order == Strings{"stages"});
+  CHECK(scene.outcomes() == Strings{timeout ? "counters-stages timeout" : "counters-stages interrupted", "counters-kernels skipped"});
   CHECK(scene.verdict.stopped());
-  CHECK(scene.kernel("_Zk").ncu_note == "the run was ended before its counters were measured");
+  CHECK(scene.kernel("_Zk").ncu_note == "The run was ended before the counters were measured.");
   CHECK(scene.stage("prefill").counters);  // what was there by then
-  if (timeout) CHECK(scene.verdict.problems()[0].fix == "raise it: --set ncu.timeout_s=14400");
+  if (timeout) CHECK(scene.verdict.problems()[0].fix == "Raise the limit: --set ncu.timeout_s=14400");
 }
 
 TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
@@ -246,9 +261,9 @@ TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
   interrupted.verdict.interrupted(15);
   interrupted.play();
   CHECK(interrupted.collector.order.empty());
-  CHECK(interrupted.kernel("_Zk").ncu_note == "the run was ended before its counters were measured");
+  CHECK(interrupted.kernel("_Zk").ncu_note == "The run was ended before the counters were measured.");
   Scene failed;
-  failed.verdict.add(ErrorKind::kWorkload, "crashed");
+  failed.verdict.add(Error(ErrorKind::kWorkload, "crashed"));
   failed.play();
   CHECK(failed.collector.order.empty());
   CHECK(failed.kernel("_Zk").ncu_note.find("the workload failed in the traced pass") != std::string::npos);
@@ -256,20 +271,20 @@ TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
 
 TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is said") {
   Scene scene;
-  for (auto& kernel : *scene.run.kernels)
-    if (kernel.name == "_Zk") kernel.mangled_name = "_Z31ncclDevKernel_AllReduce_Sum_f16";
+  for (auto& shape : scene.trace.shapes)
+    if (std::string_view(scene.trace.strings[shape.name]) == "_Zk") shape.mangled_name = scene.trace.strings.intern("_Z31ncclDevKernel_AllReduce_Sum_f16");
   scene.play();
-  CHECK(scene.collector.names == Words{"_Zj"});
-  CHECK(scene.kernel("_Zk").ncu_note.starts_with("talks to other GPUs"));
+  CHECK(scene.collector.names == Strings{"_Zj"});
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("It talks to other GPUs"));
 }
 
 TEST_CASE("counters: all in graphs, the kernels pass is not started") {
   Scene scene;
-  for (auto& kernel : *scene.run.kernels) kernel.graph_calls = kernel.time.count;
+  for (auto& kernel : scene.trace.kernels) kernel.in_graph = 1;
   scene.play();
-  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.collector.order == Strings{"stages"});
   CHECK(scene.verdict.problems().empty());
-  CHECK(scene.kernel("_Zk").ncu_note.starts_with("runs only inside CUDA graphs"));
+  CHECK(scene.kernel("_Zk").ncu_note.starts_with("It runs only inside CUDA graphs"));
 }
 
 TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and neither loses the trace") {
@@ -280,8 +295,7 @@ TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and 
       return {};
     }
   } foreign;
-  PassRunner passes(foreign, scene.bundle, scene.verdict, scene.run.provenance.passes, true);
-  launch_counters(scene.config, scene.tools, scene.trace, scene.bundle, passes, scene.verdict, scene.run);
+  scene.play(foreign);
   CHECK_FALSE(scene.verdict.problems().empty());
   CHECK(scene.run.kernels->size() == 3);
   CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
@@ -291,34 +305,24 @@ TEST_CASE("counters: a bundle that cannot be written to is a problem, and what w
   Scene scene;
   fs::create_directories(scene.bundle.path() / "counters/kernels.txt/in the way");
   scene.play();
-  CHECK(scene.collector.order == Words{"stages"});
+  CHECK(scene.collector.order == Strings{"stages"});
   CHECK(scene.verdict.failure() == ErrorKind::kOutput);
   CHECK(scene.stage("prefill").counters);
   CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
 }
 
-TEST_CASE("sampling that was asked for and did not work is a problem with its mend") {
-  Config config;
-  Trace trace;
-  trace.stats.notes = {"nvtx-1.nltrace: activity is not sampled: no permission; set NVreg_RestrictProfilingToAdminUsers=0",
-                       "stalls are not sampled: CUPTI 11.8 has no such function"};
-  Verdict quiet;
-  judge_sampling(config, trace, quiet);
-  CHECK(quiet.problems().empty());
-  config.capture.sampling_us = 500;
-  Verdict activity;
-  judge_sampling(config, trace, activity);
-  REQUIRE(activity.problems().size() == 1);
-  CHECK(activity.failure() == ErrorKind::kTool);
-  CHECK(activity.problems()[0].where == "no permission; set NVreg_RestrictProfilingToAdminUsers=0");
-  config.capture.pc_sampling = 18;  // instead of activity
-  Verdict stalls;
-  judge_sampling(config, trace, stalls);
-  REQUIRE(stalls.problems().size() == 1);
-  CHECK(stalls.problems()[0].fix == "--set capture.pc_sampling=0 runs without");
-  trace.metric_series.emplace_back();
-  trace.stalls.emplace_back();
-  Verdict there;
-  judge_sampling(config, trace, there);
-  CHECK(there.problems().empty());
+TEST_CASE("the collector's notes are understood once, as codes") {
+  const std::vector<std::string> notes = {"nvtx-1.nltrace: activity is not sampled: no permission; set NVreg_RestrictProfilingToAdminUsers=0",
+                                          "stalls are not sampled: CUPTI 11.8 has no such function"};
+  const auto activity = activity_trouble(notes), stalls = stall_trouble(notes);
+  REQUIRE(activity);
+  CHECK(activity->code == Code::kSamplingDenied);
+  CHECK(activity->details.at(1) == "no permission; set NVreg_RestrictProfilingToAdminUsers=0");
+  REQUIRE(stalls);
+  CHECK(stalls->code == Code::kSamplingFailed);
+  CHECK(fix_of(*stalls) == "--set capture.pc_sampling=0 runs without.");
+  CHECK_FALSE(counter_trouble(notes));
+  CHECK_FALSE(recording_trouble(notes));
+  CHECK_FALSE(activity_trouble({}));
+  CHECK(recording_trouble({"kernels, copies and CUDA calls are not recorded: no libcupti"}));
 }

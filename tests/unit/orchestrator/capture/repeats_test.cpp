@@ -1,4 +1,4 @@
-#include "orchestrator/capture/perturbation_passes.h"
+#include "orchestrator/capture/repeats.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,8 +6,10 @@
 #include <fstream>
 
 #include "collector/trace_format.h"
-#include "orchestrator/capture/launch.h"
-#include "orchestrator/capture/weigh_passes.h"
+#include "orchestrator/capture/execute.h"
+#include "orchestrator/config/warmup_rule.h"
+#include "orchestrator/evidence.h"
+#include "orchestrator/overhead.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
@@ -19,7 +21,7 @@ using namespace nl;
 using namespace nl::parsers;
 using namespace nl::orchestrator;
 using nl::test::FakeTree;
-using nl::test::Words;
+using Strings = std::vector<std::string>;
 
 namespace {
 
@@ -101,7 +103,8 @@ struct Stage {
   Toolset tools;
   Actor actor;
   Verdict verdict;
-  Run run;
+  orchestrator::Evidence evidence;
+  Perturbation perturbation;
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
 
   Stage() {
@@ -110,66 +113,62 @@ struct Stage {
     tools.nsys.emplace();
     tools.nsys->path = "/opt/nsys";
     tools.collector = "/lib/libnl_collector.so";
-    fs::create_directories(bundle.path() / "nsys");
   }
 
   void without_nsys() {
     tools.nsys.reset();
     tools.gpus.push_back({});
-    fs::create_directories(bundle.path() / "collector");
   }
 
-  Capture play() {
+  void play() { play(actor); }
+  void play(Launcher& launcher) {
     const Plan plan = make_plan(config, tools, bundle.path());
-    PassRunner passes(actor, bundle, verdict, run.provenance.passes, true);
-    Capture capture = launch(plan, config, tools, bundle, passes, verdict);
-    const Trace trace = capture.nsys_sqlite.empty() ? read_collector_traces(capture.collector_files) : read_nsys_sqlite(capture.nsys_sqlite);
-    weigh_passes(config, plan, capture, trace, nullptr, bundle, run);
-    return capture;
+    PassRunner runner(launcher, bundle, verdict, true);
+    evidence = read(plan, execute(plan, runner), {}, bundle, verdict);
+    perturbation = measure_overhead(evidence, warmup_rule(config));
   }
 
-  Words outcomes() const { return test::outcomes_of(run); }
+  Strings outcomes() const { return test::outcomes_of(evidence.passes); }
 };
 
 }  // namespace
 
 TEST_CASE("bare and traced passes take turns around the capture") {
   Stage stage;
-  const Capture capture = stage.play();
-  CHECK(stage.actor.order == Words{"bare", "nsys", "export", "bare", "nsys", "export", "bare", "nsys", "export"});
+  stage.play();
+  CHECK(stage.actor.order == Strings{"bare", "nsys", "export", "bare", "nsys", "export", "bare", "nsys", "export"});
   CHECK_FALSE(stage.verdict.failure());
-  CHECK(stage.run.perturbation.order == "bare nsys bare nsys bare nsys");
-  CHECK(stage.run.perturbation.note.empty());
-  const auto& rows = stage.run.perturbation.stages;
+  CHECK(stage.perturbation.order == "unprofiled nsys unprofiled nsys unprofiled nsys");
+  CHECK(stage.perturbation.note.empty());
+  const auto& rows = stage.perturbation.stages;
   const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.stage == "prefill"; });
   REQUIRE(row != rows.end());
   CHECK(row->profiler == "nsys");
   CHECK(row->bare_ns == std::vector<double>{2e6, 5e6, 8e6});
   CHECK(row->profiled_ns.size() == 3);
-  CHECK_FALSE(row->verdict.empty());
+  CHECK(row->verdict);
   // The capture stays, its repetitions do not.
   CHECK(fs::exists(stage.bundle.path() / "nsys/run.nsys-rep"));
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
-  CHECK(fs::exists(stage.bundle.path() / "bare/3/w.7.nltrace"));
+  CHECK(fs::exists(stage.bundle.path() / "unprofiled/3/w.7.nltrace"));
   CHECK(stage.actor.started[0].forward_output == false);
-  CHECK(stage.actor.started[0].stdout_log == stage.bundle.path() / "logs/bare-1.stdout.log");
+  CHECK(stage.actor.started[0].stdout_log == stage.bundle.path() / "logs/unprofiled-1.stdout.log");
   CHECK(stage.actor.started[4].stdout_log == stage.bundle.path() / "logs/nsys-repeat-2.stdout.log");
 }
 
 TEST_CASE("the collector's trace has its price as well") {
   Stage stage;
   stage.without_nsys();
-  const Capture capture = stage.play();
-  CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector", "bare", "collector"});
+  stage.play();
+  CHECK(stage.actor.order == Strings{"bare", "collector", "bare", "collector", "bare", "collector"});
   CHECK_FALSE(stage.verdict.failure());
-  CHECK(stage.run.perturbation.order == "bare collector bare collector bare collector");
-  REQUIRE(stage.run.perturbation.stages.size() == 1);
-  const auto& row = stage.run.perturbation.stages[0];
+  CHECK(stage.perturbation.order == "unprofiled collector unprofiled collector unprofiled collector");
+  REQUIRE(stage.perturbation.stages.size() == 1);
+  const auto& row = stage.perturbation.stages[0];
   CHECK(row.profiler == "collector");
   CHECK(row.stage == "prefill");
   CHECK(row.bare_ns == std::vector<double>{2e6, 4e6, 6e6});
   CHECK(row.profiled_ns == std::vector<double>{3e6, 5e6, 7e6});
-  CHECK(capture.collector_files.size() == 1);
   CHECK(fs::exists(stage.bundle.path() / "collector/w.7.nltrace"));
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
   CHECK(stage.actor.started[3].stdout_log == stage.bundle.path() / "logs/collector-repeat-2.stdout.log");
@@ -182,17 +181,17 @@ TEST_CASE("the collector's repetitions keep to the budget, and a workload that f
   SECTION("budget") {
     stage.config.perturbation.budget_s = 20;  // 5, then pairs of 5 and 6: one fits
     stage.play();
-    CHECK(stage.actor.order == Words{"bare", "collector", "bare", "collector"});
-    CHECK(stage.run.perturbation.notes.at(0) ==
+    CHECK(stage.actor.order == Strings{"bare", "collector", "bare", "collector"});
+    CHECK(stage.perturbation.notes.at(0) ==
           "1 of 3 repetitions were left out: an unprofiled and a traced pass take 11 s, and of perturbation.budget_s (20 s) 4 s are left");
   }
   SECTION("status") {
     stage.actor.collector_status = 3;
     stage.play();
-    CHECK(stage.actor.order == Words{"bare", "collector"});
+    CHECK(stage.actor.order == Strings{"bare", "collector"});
     const auto& problems = stage.verdict.problems();
     CHECK(std::any_of(problems.begin(), problems.end(), [](const auto& problem) {
-      return problem.what == "the workload ended with status 0 unprofiled, and with 3 under the collector";
+      return problem.what == "The workload ended with status 0 unprofiled and with status 3 under the collector.";
     }));
   }
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
@@ -204,17 +203,17 @@ TEST_CASE("a collector that recorded no GPU work has no price") {
   SECTION("not at all: nothing is repeated") {
     stage.actor.works_until = 0;
     stage.play();
-    CHECK(stage.actor.order == Words{"bare", "collector"});
-    CHECK(stage.run.perturbation.stages.empty());
-    CHECK(stage.run.perturbation.note == "the collector recorded no GPU work: there is no trace to tell the cost of");
-    CHECK(stage.run.perturbation.notes.at(0) ==
-          "2 of 3 repetitions were left out: the captured pass recorded no GPU work: there is no trace to tell the cost of");
+    CHECK(stage.actor.order == Strings{"bare", "collector"});
+    CHECK(stage.perturbation.stages.empty());
+    CHECK(stage.perturbation.note == "overhead not measured: no GPU work was recorded");
+    CHECK(stage.perturbation.notes.at(0) ==
+          "2 of 3 repetitions were left out: overhead not measured: no GPU work was recorded");
   }
   SECTION("in one of the repetitions: that one does not count") {
     stage.actor.works_until = 4;
     stage.play();
-    CHECK(stage.run.perturbation.order == "bare collector bare collector bare");
-    CHECK(stage.run.perturbation.notes.at(0) == "traced pass 3 of 3: the collector recorded no GPU work, so it does not count");
+    CHECK(stage.perturbation.order == "unprofiled collector unprofiled collector unprofiled");
+    CHECK(stage.perturbation.notes.at(0) == "traced pass 3 of 3: the collector recorded no GPU work, so it does not count");
   }
 }
 
@@ -225,7 +224,7 @@ TEST_CASE("what an interrupted repetition left is gone, from the bundle and from
   stage.play();
   CHECK(stage.actor.order.size() == 4);
   CHECK(stage.outcomes().at(3) == "collector-repeat interrupted");
-  CHECK(stage.run.provenance.passes.at(3).outputs.empty());
+  CHECK(stage.evidence.passes.at(3).outputs.empty());
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
 }
 
@@ -234,15 +233,15 @@ TEST_CASE("no pass is begun that would not fit the budget, and what is left out 
   // 5 for the first bare pass; each pair takes 5 + 8 + 2: one fits into 30, a second would end at 35.
   stage.config.perturbation.budget_s = 30;
   stage.play();
-  CHECK(stage.actor.order == Words{"bare", "nsys", "export", "bare", "nsys", "export"});
-  CHECK(stage.run.perturbation.order == "bare nsys bare nsys");
-  REQUIRE(stage.run.perturbation.notes.size() == 1);
-  CHECK(stage.run.perturbation.notes[0] ==
+  CHECK(stage.actor.order == Strings{"bare", "nsys", "export", "bare", "nsys", "export"});
+  CHECK(stage.perturbation.order == "unprofiled nsys unprofiled nsys");
+  REQUIRE(stage.perturbation.notes.size() == 1);
+  CHECK(stage.perturbation.notes[0] ==
         "1 of 3 repetitions were left out: an unprofiled and a traced pass take 15 s, and of perturbation.budget_s "
         "(30 s) 10 s are left");
   const auto outcomes = stage.outcomes();
-  CHECK(Words(outcomes.end() - 3, outcomes.end()) ==
-        Words{"bare skipped", "nsys-repeat skipped", "nsys-repeat-export skipped"});
+  CHECK(Strings(outcomes.end() - 3, outcomes.end()) ==
+        Strings{"unprofiled skipped", "nsys-repeat skipped", "nsys-repeat-export skipped"});
   CHECK_FALSE(stage.verdict.failure());
   // None may run past the budget either.
   CHECK(stage.actor.started[0].timeout_s == 30);
@@ -259,12 +258,10 @@ TEST_CASE("a pass that outruns its forecast leaves the traced one out") {
     }
   } slowing;
   stage.config.perturbation.budget_s = 45;
-  PassRunner passes(slowing, stage.bundle, stage.verdict, stage.run.provenance.passes, true);
-  const Plan plan = make_plan(stage.config, stage.tools, stage.bundle.path());
-  const Capture capture = launch(plan, stage.config, stage.tools, stage.bundle, passes, stage.verdict);
-  CHECK(slowing.order == Words{"bare", "nsys", "export", "bare"});
-  REQUIRE(capture.repeats.notes.size() == 2);
-  CHECK(capture.repeats.notes[0] == "traced pass 2 of 3 was left out: it would not fit into perturbation.budget_s");
+  stage.play(slowing);
+  CHECK(slowing.order == Strings{"bare", "nsys", "export", "bare"});
+  REQUIRE(stage.evidence.repeats.notes.size() == 2);
+  CHECK(stage.evidence.repeats.notes[0] == "traced pass 2 of 3 was left out: it would not fit into perturbation.budget_s");
 }
 
 TEST_CASE("a budget of nothing, no repeats, no collector: the capture alone, and why") {
@@ -272,34 +269,34 @@ TEST_CASE("a budget of nothing, no repeats, no collector: the capture alone, and
   SECTION("budget") {
     stage.config.perturbation.budget_s = 0;
     stage.play();
-    CHECK(stage.run.perturbation.note == "no unprofiled pass was run: perturbation.budget_s is 0");
+    CHECK(stage.perturbation.note == "no unprofiled pass was run: perturbation.budget_s is 0");
   }
   SECTION("repeats") {
     stage.config.perturbation.repeats = 0;
     stage.play();
-    CHECK(stage.run.perturbation.note.find("perturbation.repeats is 0") != std::string::npos);
+    CHECK(stage.perturbation.note.find("perturbation.repeats is 0") != std::string::npos);
   }
   SECTION("collector") {
     stage.tools.collector.reset();
     stage.play();
-    CHECK(stage.run.perturbation.note.find("was not found") != std::string::npos);
+    CHECK(stage.perturbation.note.find("was not found") != std::string::npos);
   }
-  CHECK(stage.actor.order == Words{"nsys", "export"});
-  CHECK(stage.run.perturbation.stages.empty());
+  CHECK(stage.actor.order == Strings{"nsys", "export"});
+  CHECK(stage.perturbation.stages.empty());
   CHECK_FALSE(stage.verdict.failure());
 }
 
 TEST_CASE("a bare pass that fails is noted; that the workload fails unprofiled only is a problem") {
   Stage stage;
   stage.actor.bare_status = 3;
-  const Capture capture = stage.play();
-  CHECK(capture.any());
+  stage.play();
+  CHECK(stage.evidence.captured_any);
   CHECK(stage.verdict.failure() == ErrorKind::kCapture);
   CHECK(stage.verdict.problems().at(0).what ==
-        "the workload ended with status 3 unprofiled, and with 0 under nsys");
-  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
-  CHECK(stage.run.perturbation.stages.empty());
-  CHECK(capture.repeats.notes.at(0) == "unprofiled pass 1 of 3 ended with status 3: it does not count");
+        "The workload ended with status 3 unprofiled and with status 0 under nsys.");
+  CHECK(stage.actor.order == Strings{"bare", "nsys", "export"});
+  CHECK(stage.perturbation.stages.empty());
+  CHECK(stage.evidence.repeats.notes.at(0) == "unprofiled pass 1 of 3 ended with status 3: it does not count");
 }
 
 TEST_CASE("a workload that fails either way is one problem, and is not repeated") {
@@ -308,29 +305,29 @@ TEST_CASE("a workload that fails either way is one problem, and is not repeated"
   stage.play();
   CHECK(stage.verdict.failure() == ErrorKind::kWorkload);
   CHECK(stage.verdict.problems().size() == 1);
-  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
+  CHECK(stage.actor.order == Strings{"bare", "nsys", "export"});
 }
 
 TEST_CASE("a bare pass that takes too long fails nothing") {
   Stage stage;
   stage.actor.time_out_at = 0;
-  const Capture capture = stage.play();
-  CHECK(capture.any());
+  stage.play();
+  CHECK(stage.evidence.captured_any);
   CHECK_FALSE(stage.verdict.failure());
-  CHECK(stage.outcomes().at(0) == "bare timeout");
-  CHECK(stage.actor.order == Words{"bare", "nsys", "export"});
-  CHECK(stage.run.perturbation.note == "unprofiled pass 1 of 3 was ended after 180 s: it does not count");
+  CHECK(stage.outcomes().at(0) == "unprofiled timeout");
+  CHECK(stage.actor.order == Strings{"bare", "nsys", "export"});
+  CHECK(stage.perturbation.note == "unprofiled pass 1 of 3 was ended after 180 s: it does not count");
 }
 
 TEST_CASE("Ctrl-C in any of the passes ends all that follow") {
   Stage stage;
   const int at = GENERATE(0, 3, 4, 5);
   stage.actor.interrupt_at = at;
-  const Capture capture = stage.play();
+  stage.play();
   CHECK(stage.actor.order.size() == static_cast<std::size_t>(at) + 1);
   CHECK(stage.verdict.interrupt_signal() == 2);
   CHECK(stage.verdict.problems().size() == 1);
-  CHECK(capture.any() == (at > 0));
+  CHECK(stage.evidence.captured_any == (at > 0));
   CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
 }
 

@@ -1,0 +1,135 @@
+#include "orchestrator/analyse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/counters/counters.h"
+#include "analysis/counters/ncu_match.h"
+#include "analysis/operators/operators.h"
+#include "model/collector_notes.h"
+#include "model/words.h"
+#include "orchestrator/capture/kernels_so_far.h"
+#include "orchestrator/overhead.h"
+
+namespace nl::orchestrator {
+namespace {
+
+Run facts_of(const Evidence& evidence) {
+  Run run;
+  run.run_id = evidence.run_id;
+  run.created_at = evidence.created_at;
+  run.name = evidence.name;
+  run.mode = evidence.mode;
+  run.hardware = evidence.hardware;
+  run.hardware.gpus = evidence.trace.devices;
+  run.software = evidence.software;
+  run.model = evidence.model;
+  run.workload = evidence.workload;
+  run.provenance.tracer = evidence.tracer;
+  run.provenance.passes = evidence.passes;
+  run.provenance.inputs_sha256 = evidence.inputs_sha256;
+  for (const Remark& remark : evidence.adaptations) run.provenance.adaptations.push_back(text_of(remark));
+  return run;
+}
+
+// What was recorded beside the capture: each a table of operators of its own.
+void join_operators(const Evidence& evidence, Run& run) {
+  for (const OperatorSource& source : evidence.operators) {
+    if (source.table) {
+      run.operators.push_back(*source.table);
+      run.operators_note.clear();
+      continue;
+    }
+    const std::string format(key_of(source.format));
+    analysis::add_operator_table_from(source.trace, format, source.file, run);
+    for (const auto& note : source.trace.stats.notes) run.import_stats.notes.push_back(source.file + ": " + note);
+    for (const auto& [reason, rows] : source.trace.stats.rows_damaged) run.import_stats.rows_damaged[format + ": " + reason] += rows;
+  }
+}
+
+class Counters {
+ public:
+  Counters(const Evidence& evidence, Run& run) : evidence_(evidence), run_(run) {}
+
+  void join() {
+    const bool alone = evidence_.tracer == Tracer::kImport && !run_.kernels;
+    if (!evidence_.ncu.empty() && alone) analysis::list_ncu_kernels(merged(evidence_.ncu), run_);
+    else if (!evidence_.ncu.empty()) match(merged(evidence_.ncu), Meter::kNcu);
+    bool empty = !evidence_.counters.empty();
+    for (const CounterReport& report : evidence_.counters) {
+      analysis::apply_stage_counters(report, run_);
+      if (!report.windows.empty()) measured_by(Meter::kCupti);
+      if (!report.kernels.launches.empty()) match(report.kernels, Meter::kCupti);
+      empty = empty && report.windows.empty() && report.kernels.launches.empty();
+    }
+    if (empty && evidence_.tracer == Tracer::kImport) note_empty();
+    note_unmeasured();
+  }
+
+ private:
+  void match(const NcuReport& report, Meter meter) {
+    const std::string name(key_of(meter));
+    const analysis::NcuMatch match = analysis::match_ncu(report, evidence_.trace, run_, meter);
+    if (match.matched > 0) measured_by(meter);
+    const std::string first = match.unmatched_launches.empty() ? "" : match.unmatched_launches[0];
+    if (match.matched == 0 && run_.kernels && evidence_.tracer == Tracer::kImport)
+      run_.problems.push_back(problem_of(Remark{Code::kCountersUnmatched, {name, first.empty() ? ": its files hold no launch" : ". The first is " + first}}));
+    else if (!first.empty())
+      run_.import_stats.notes.push_back(
+          fmt::format("{} {} launches match no kernel of the trace, the first: {}", match.unmatched_launches.size(), name, first));
+  }
+
+  // What is imported was captured elsewhere, by whatever.
+  void measured_by(Meter meter) {
+    if (evidence_.tracer != Tracer::kImport) run_.provenance.meter = meter;
+  }
+
+  void note_empty() {
+    const auto trouble = counter_trouble(evidence_.counters[0].notes);
+    const std::string words = trouble ? ": " + text_of(*trouble) : "";
+    run_.problems.push_back(problem_of(Remark{Code::kCountersEmpty, {words.ends_with('.') ? words.substr(0, words.size() - 1) : words}}));
+  }
+
+  // Every chosen kernel without counters says why.
+  void note_unmeasured() {
+    if (!run_.kernels) return;
+    for (KernelEntry& kernel : *run_.kernels) {
+      if (!kernel.selected || !kernel.ncu.empty()) continue;
+      const auto never = evidence_.meter == Meter::kCupti ? never_counted(kernel) : std::nullopt;
+      if (never) kernel.ncu_note = text_of(*never);
+      else if (evidence_.counters_missing) kernel.ncu_note = text_of(*evidence_.counters_missing);
+    }
+  }
+
+  const Evidence& evidence_;
+  Run& run_;
+};
+
+void explain_absent_kernels(const Evidence& evidence, Run& run) {
+  if (run.kernels || evidence.tracer == Tracer::kImport) return;
+  if (!evidence.no_kernels_note.empty()) run.kernels_note = evidence.no_kernels_note;
+  else if (evidence.tracer == Tracer::kCupti) run.kernels_note = recording_trouble(run.import_stats.notes).value_or("the workload ran no CUDA kernel");
+}
+
+}  // namespace
+
+Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
+  Run run = facts_of(evidence);
+  analyse_trace(evidence.trace, knowledge.options, run);
+  run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
+  join_operators(evidence, run);
+  Counters(evidence, run).join();
+  if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);
+  if (evidence.tracer != Tracer::kImport) {
+    run.perturbation = measure_overhead(evidence, knowledge.options.warmup);
+    run.energy = measure_energy(evidence, knowledge.options.warmup, run);
+  }
+  explain_absent_kernels(evidence, run);
+  explain(knowledge, run);
+  const Trace& trace = evidence.trace;
+  run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
+  return run;
+}
+
+}  // namespace nl::orchestrator

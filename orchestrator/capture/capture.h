@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/budget/energy.h"
+#include "analysis/budget/perturbation.h"
+#include "model/codes.h"
+#include "model/counters.h"
+#include "model/ncu.h"
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl::orchestrator {
+
+// The passes beside the capture that tell what profiling costs.
+struct Repeats {
+  std::vector<analysis::PassTimes> before, after;      // the capture
+  std::vector<analysis::SampledPass> unprofiled_power; // as far as the meters were read
+  std::vector<std::string> notes;                      // passes that were left out, or do not count
+};
+
+// What the passes of a plan left behind. Trace and counters are read as they come, because later passes depend on them.
+struct Capture {
+  std::filesystem::path nsys_sqlite;  // empty: none
+  std::vector<std::filesystem::path> collector_files;
+  std::optional<int> workload_exit;
+  Trace trace;
+  std::vector<PowerSample> power;  // while it was traced
+  Repeats repeats;
+  std::vector<NcuReport> ncu;               // one a try
+  std::vector<CounterReport> counters;      // one a pass
+  std::optional<Remark> counters_missing;   // why a chosen kernel has none
+  std::vector<PassRecord> passes;
+  std::vector<Remark> adaptations;          // the plan's, and what came up on the way
+  bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
+};
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/collector_notes.h"
+#include "model/words.h"
+#include "orchestrator/capture/count.h"
+#include "parsers/collector/counters.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+namespace {
+
+std::optional<Remark> trouble_in(const CounterReport& report, bool wrote_nothing) {
+  if (wrote_nothing) return Remark{Code::kCountersFailed, {"the collector wrote no file"}};
+  return counter_trouble(report.notes);
+}
+
+std::string joined(const std::string& before, const std::string& more) {
+  return before.empty() || more.empty() ? before + more : before + "; " + more;
+}
+
+}  // namespace
+
+CuptiStep::CuptiStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
+    : CountStep(plan, runner, kernels, capture) {
+  request_.anywhere = plan.config.run.stages.empty();
+  for (const Pass& pass : plan.passes)
+    if (pass.kind == PassKind::kStageCounters) waiting_.push_back(pass);
+  if (waiting_.empty()) count_kernels();
+}
+
+// The names that can be measured, for the collector; how many.
+std::size_t CuptiStep::write_names() {
+  std::set<std::string> names;
+  for (const auto* kernel : kernels_.chosen())
+    if (!never_counted(*kernel)) names.insert(kernel->symbol());
+  std::string lines;
+  for (const auto& name : names) lines += name + "\n";
+  if (!names.empty()) runner_.bundle().write(kCounterKernels, lines);
+  return names.size();
+}
+
+void CuptiStep::count_kernels() {
+  request_.kernels = write_names();
+  if (*request_.kernels > 0) waiting_.push_back(plan_kernel_counters(plan_.config, plan_.tools, plan_.bundle, request_));
+}
+
+void CuptiStep::take(const Pass& pass, const ProcessResult* result, PassRecord& record) {
+  const bool stages = pass.kind == PassKind::kStageCounters;
+  if (result == nullptr) return;
+  judge(pass, *result, record);
+  const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
+  CounterReport report;
+  try {
+    if (!files.empty()) report = parsers::read_collector_counters(files);
+  } catch (const Error& error) {
+    runner_.verdict().add(error);
+    capture_.counters_missing = Remark{Code::kCountersFailed, {error.message}};
+    unreadable_ = true;
+    if (stages) count_kernels();
+    return;
+  }
+  const auto trouble = trouble_in(report, files.empty());
+  if (trouble) record.detail = joined(record.detail, text_of(*trouble));
+  trouble_ = (stages ? report.windows.empty() : report.kernels.launches.empty()) ? trouble : std::nullopt;
+  capture_.counters.push_back(report);
+  stages ? take_stages(report) : take_kernels(report);
+}
+
+void CuptiStep::take_stages(const CounterReport& report) {
+  measured_ = !report.windows.empty();
+  if (!measured_ && trouble_ && !failed_) return;  // the kernels would meet the same
+  if (!measured_ && !failed_ && !stopped())
+    runner_.verdict().add(Code::kStagesNotCounted, {fmt::format("{}", fmt::join(plan_.config.run.stages, ", "))});
+  trouble_.reset();
+  count_kernels();
+}
+
+// Where none of them was launched inside the ranges, as with ncu: once more, wherever they are launched.
+void CuptiStep::take_kernels(const CounterReport& report) {
+  std::vector<NcuReport> all;
+  for (const auto& each : capture_.counters) all.push_back(each.kernels);
+  measured_ = kernels_.join(all, Meter::kCupti) > 0 || measured_;
+  if (!report.kernels.launches.empty() || trouble_ || request_.anywhere || failed_ || stopped()) return;
+  add_once(capture_.adaptations, {Code::kWiderRanges, {"the counter pass"}});
+  request_.anywhere = true;
+  request_.attempt = 2;
+  count_kernels();
+}
+
+// It ran well under the trace: that it fails here is the counters' doing, and what they gave until then is kept.
+void CuptiStep::judge(const Pass& pass, const ProcessResult& result, PassRecord& record) {
+  failed_ = result.exit_status != 0 && !result.timed_out && !result.interrupted;
+  if (!failed_) return;
+  record.detail = fmt::format("the workload ended with status {}", result.exit_status);
+  runner_.verdict().add(Code::kCounterPassFailed, {std::to_string(result.exit_status), std::string(key_of(pass.kind))},
+                        (fs::path("logs") / pass.process.stderr_log.filename()).string());
+}
+
+void CuptiStep::blame(const Remark& trouble) {
+  capture_.counters_missing = trouble;
+  const bool only_kernels = measured_ && trouble.code == Code::kCountersFailed;
+  runner_.verdict().add(only_kernels ? Remark{Code::kKernelCountersFailed, trouble.details, "counters/cmd.txt"}
+                                     : Remark{trouble.code, trouble.details, "counters/cmd.txt"});
+}
+
+void CuptiStep::finish() {
+  auto missing = kernels_.unmeasured();
+  std::erase_if(missing, [](const KernelEntry* kernel) { return never_counted(*kernel).has_value(); });
+  if (stopped()) {
+    capture_.counters_missing = Remark{Code::kCountersNotReached};
+    return;
+  }
+  if (trouble_) return blame(*trouble_);
+  if (missing.empty() || unreadable_) return;
+  if (failed_) {
+    capture_.counters_missing = Remark{Code::kFailedWhileCounted};
+    return;
+  }
+  const auto chosen = kernels_.chosen();
+  capture_.counters_missing = Remark{Code::kNotLaunchedAgain, {request_.anywhere ? "in the counter passes" : "inside the chosen ranges of the counter pass"}};
+  runner_.verdict().add(Code::kCountersPartly, {"CUPTI", std::to_string(chosen.size() - missing.size()), std::to_string(chosen.size()), names_of(missing)},
+                        kCounterKernels);
+}
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,91 @@
+#include "orchestrator/capture/execute.h"
+
+#include "model/collector_notes.h"
+#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/capture/count.h"
+#include "orchestrator/capture/repeats.h"
+#include "orchestrator/capture/trace_nsys.h"
+#include "parsers/nsys/sqlite.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+namespace {
+
+void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
+  const auto result = runner.run(pass);
+  if (!result) return;
+  capture.workload_exit = result->exit_status;
+  capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
+  judge_workload(pass, *result, plan.config, runner.last(), runner.verdict());
+  if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
+}
+
+void trace(const Plan& plan, PassRunner& runner, Capture& capture) {
+  for (const auto& pass : plan.passes) {
+    if (pass.kind == PassKind::kNsys) trace_by_nsys(plan, pass, runner, capture);
+    if (pass.kind == PassKind::kCollector) trace_by_collector(plan, pass, runner, capture);
+  }
+  capture.power = runner.take_power();
+}
+
+Trace read_trace(const Plan& plan, const Capture& capture, Verdict& verdict) {
+  try {
+    if (!capture.nsys_sqlite.empty()) return parsers::read_nsys_sqlite(capture.nsys_sqlite);
+    if (!capture.collector_files.empty()) return import_collector_files(capture.collector_files, plan.bundle / "collector" / "run.sqlite");
+  } catch (const Error& error) {
+    verdict.add(error);
+  }
+  return {};
+}
+
+// Everything the bundle needs of it is in the trace by then; a damaged one is kept to be looked at.
+void drop_unwanted_export(const Plan& plan, const Capture& capture, PassRunner& runner) {
+  if (plan.config.nsys.sqlite || capture.nsys_sqlite.empty() || runner.verdict().failure()) return;
+  std::error_code ignored;
+  fs::remove(capture.nsys_sqlite, ignored);
+  for (PassRecord& pass : runner.records()) {
+    if (pass.kind != PassKind::kNsysExport) continue;
+    pass.outputs.clear();
+    pass.detail = "read, and not kept (nsys.export.sqlite: false)";
+  }
+}
+
+// Sampling that was asked for and did not work. Stalls come instead of activity where both are asked for; the plan says so.
+void judge_sampling(const Plan& plan, const Trace& trace, Verdict& verdict) {
+  const auto& wanted = plan.config.capture;
+  const bool activity = wanted.sampling_us > 0 && wanted.pc_sampling == 0 && trace.metric_series.empty();
+  const bool stalls = wanted.pc_sampling > 0 && trace.stalls.empty();
+  if (const auto trouble = activity_trouble(trace.stats.notes); activity && trouble) verdict.add(*trouble);
+  if (const auto trouble = stall_trouble(trace.stats.notes); stalls && trouble) verdict.add(*trouble);
+}
+
+// The collector says in its trace what kept CUPTI from recording.
+void judge_recording(const Trace& trace, Verdict& verdict) {
+  if (trace.has_kernel_data) return;
+  if (const auto trouble = recording_trouble(trace.stats.notes)) verdict.add(Code::kCuptiSilent, {*trouble}, "collector/");
+}
+
+}  // namespace
+
+Capture execute(const Plan& plan, PassRunner& runner) {
+  Capture capture;
+  capture.adaptations = plan.adaptations;
+  RepeatedPasses repeats(plan, runner);
+  run_step(repeats, runner);
+  trace(plan, runner, capture);
+  repeats.go_on_after(capture);
+  run_step(repeats, runner);
+  capture.repeats = repeats.take();
+  capture.trace = read_trace(plan, capture, runner.verdict());
+  drop_unwanted_export(plan, capture, runner);
+  if (plan.tracer == Tracer::kCupti) {
+    judge_sampling(plan, capture.trace, runner.verdict());
+    judge_recording(capture.trace, runner.verdict());
+  }
+  count(plan, runner, capture);
+  capture.passes = runner.records();
+  return capture;
+}
+
+}  // namespace nl::orchestrator

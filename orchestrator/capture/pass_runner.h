@@ -1,0 +1,85 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/verdict.h"
+#include "orchestrator/machine/nvml_sampler.h"
+
+namespace nl::orchestrator {
+
+// Running a process, as an interface: tests need none.
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  virtual ProcessResult launch(const ProcessSpec& process) = 0;
+};
+
+class ProcessLauncher : public Launcher {
+ public:
+  ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
+};
+
+// Runs passes one after another and keeps their records: the argv in <tool>/cmd.txt, the output in logs/,
+// the outcome in run.json.
+class PassRunner {
+ public:
+  PassRunner(Launcher& launcher, const Bundle& bundle, Verdict& verdict, bool quiet)
+      : launcher_(launcher), bundle_(bundle), verdict_(verdict), quiet_(quiet) {}
+
+  // Nothing where the pass was not started: an earlier one was interrupted, or its program is not there, which the
+  // verdict then says.
+  std::optional<ProcessResult> run(Pass pass);
+  void skip(const Pass& pass, const std::string& why);
+  PassRecord& last() { return records_.back(); }
+  std::vector<PassRecord>& records() { return records_; }
+
+  // The meters are read during the passes that ask for it; none: they are not.
+  void sample_power(PowerSampler* sampler) { sampler_ = sampler; }
+  std::vector<PowerSample> take_power() { return std::move(power_); }  // of the latest such pass
+
+  const Bundle& bundle() const { return bundle_; }
+  Verdict& verdict() { return verdict_; }
+
+ private:
+  void prepare(Pass& pass) const;
+  std::optional<ProcessResult> launch(const Pass& pass);
+  void judge(const Pass& pass, const ProcessResult& result);
+
+  Launcher& launcher_;
+  const Bundle& bundle_;
+  Verdict& verdict_;
+  std::vector<PassRecord> records_;
+  bool quiet_;
+  PowerSampler* sampler_ = nullptr;
+  std::vector<PowerSample> power_;
+};
+
+// A part of the plan that is run pass by pass, where what one leaves decides on the next: which kernels, whether to try
+// again, whether another fits the budget.
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual std::optional<Pass> next() = 0;  // nothing: there is none left
+  // Null: it was not started, which the runner has said.
+  virtual void take(const Pass& pass, const ProcessResult* result, PassRecord& record) = 0;
+  virtual void finish() = 0;
+};
+void run_step(Step& step, PassRunner& runner);
+
+bool ended_well(const ProcessResult* result);
+
+// The configuration key that gives a pass more time.
+std::string timeout_key(PassKind pass);
+
+// What the collector wrote into a folder, by name.
+std::vector<std::filesystem::path> collector_files(const std::filesystem::path& folder);
+
+// Moves across file systems too.
+void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,196 @@
+#include "orchestrator/capture/repeats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/words.h"
+#include "orchestrator/config/warmup_rule.h"
+#include "parsers/collector/trace.h"
+#include "parsers/nsys/sqlite.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+namespace {
+
+double seconds(Ns duration_ns) { return static_cast<double>(duration_ns) * 1e-9; }
+
+// What a pass that does not count says of itself.
+std::string ending_of(const ProcessResult& result, double timeout_s) {
+  if (result.interrupted) return "was interrupted";
+  if (result.timed_out) return fmt::format("was ended after {:.0f} s", timeout_s);
+  return fmt::format("ended with status {}", result.exit_status);
+}
+
+bool is_repeat(PassKind kind) { return kind == PassKind::kNsysRepeat || kind == PassKind::kCollectorRepeat; }
+
+}  // namespace
+
+RepeatedPasses::RepeatedPasses(const Plan& plan, PassRunner& runner) : plan_(plan), config_(plan.config), runner_(runner) {
+  while (capture_at_ < plan.passes.size() && plan.passes[capture_at_].optional) ++capture_at_;
+}
+
+bool RepeatedPasses::fits(double more_s) const { return spent_s_ + more_s <= config_.perturbation.budget_s; }
+
+Pass RepeatedPasses::within_budget(Pass pass) const {
+  const double left_s = std::max(config_.perturbation.budget_s - spent_s_, 1.0);
+  pass.process.timeout_s = pass.process.timeout_s > 0 ? std::min(pass.process.timeout_s, left_s) : left_s;
+  return pass;
+}
+
+std::optional<Pass> RepeatedPasses::next() { return after_ ? next_after() : next_before(); }
+
+std::optional<Pass> RepeatedPasses::next_before() {
+  while (at_ < capture_at_) {
+    const Pass& pass = plan_.passes[at_++];
+    if (fits(1e-9)) return within_budget(pass);
+    repeats_.notes.push_back("no unprofiled pass was run: perturbation.budget_s is 0");
+    runner_.skip(pass, "perturbation.budget_s is 0");
+  }
+  return std::nullopt;
+}
+
+// The collector's GPU half may not have come to work: another client holds CUPTI, there is no libcupti.
+bool RepeatedPasses::has_trace(const Capture& capture) const {
+  if (plan_.tracer != Tracer::kCupti || repeats_.before.empty()) return capture.any();
+  try {
+    return parsers::gpu_half_recorded(capture.collector_files);
+  } catch (const Error&) {
+    return false;  // whoever reads it for the report says why
+  }
+}
+
+void RepeatedPasses::go_on_after(const Capture& capture) {
+  compare_exits(capture);
+  for (const PassRecord& record : runner_.records())
+    if (record.kind == PassKind::kNsys || record.kind == PassKind::kNsysExport || record.kind == PassKind::kCollector)
+      traced_s_ += seconds(record.duration_ns);
+  traced_ = has_trace(capture);
+  captured_ = capture.any();
+  after_ = true;
+  at_ = capture_at_;
+}
+
+// An unprofiled pass, then a traced one, as long as both will fit.
+std::optional<Pass> RepeatedPasses::next_after() {
+  for (; at_ < plan_.passes.size(); ++at_) {
+    const Pass& pass = plan_.passes[at_];
+    if (pass.kind == PassKind::kUnprofiled) {
+      const std::string why = no_further();
+      if (why.empty()) return within_budget(plan_.passes[at_++]);
+      leave_out(at_, why);
+      at_ = plan_.passes.size();
+      return std::nullopt;
+    }
+    if (is_repeat(pass.kind) && may_repeat(at_)) return within_budget(plan_.passes[at_++]);
+    if (pass.kind == PassKind::kNsysRepeatExport && repeated_ns_) return within_budget(plan_.passes[at_++]);
+  }
+  return std::nullopt;
+}
+
+// Else it is skipped, and its export with it.
+bool RepeatedPasses::may_repeat(std::size_t at) {
+  if (!verdict().stopped() && fits(traced_s_)) return true;
+  const std::string why = verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s";
+  runner_.skip(plan_.passes[at], why);
+  if (plan_.passes[at].kind == PassKind::kNsysRepeat) runner_.skip(plan_.passes.at(at + 1), why);
+  repeats_.notes.push_back(fmt::format("{} was left out: {}", plan_.passes[at].process.label, why));
+  return false;
+}
+
+std::string RepeatedPasses::no_further() const {
+  if (verdict().stopped()) return "the run was ended early";
+  if (!captured_ || verdict().failure()) return "the captured pass did not go well";
+  if (!traced_) return "overhead not measured: no GPU work was recorded";
+  if (repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
+  if (!fits(unprofiled_s_ + traced_s_))
+    return fmt::format("an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
+                       "{:.0f} s are left",
+                       unprofiled_s_ + traced_s_, config_.perturbation.budget_s, config_.perturbation.budget_s - spent_s_);
+  return {};
+}
+
+void RepeatedPasses::leave_out(std::size_t from, const std::string& why) {
+  int left_out = 0;
+  for (std::size_t i = from; i < plan_.passes.size(); ++i) {
+    if (!plan_.passes[i].optional) continue;
+    runner_.skip(plan_.passes[i], why);
+    left_out += plan_.passes[i].kind == PassKind::kUnprofiled;
+  }
+  repeats_.notes.push_back(fmt::format("{} of {} repetitions were left out: {}", left_out, config_.perturbation.repeats, why));
+}
+
+void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRecord& record) {
+  if (result == nullptr) return drop(pass);
+  spent_s_ += seconds(result->duration_ns);
+  if (!ended_well(result))
+    repeats_.notes.push_back(fmt::format("{} {}: it does not count", pass.process.label, ending_of(*result, pass.process.timeout_s)));
+  if (pass.kind == PassKind::kUnprofiled) return take_unprofiled(pass, *result);
+  record.outputs.clear();
+  if (!ended_well(result)) {
+    repeated_ns_.reset();
+    return drop(pass);
+  }
+  if (is_repeat(pass.kind)) {
+    record.detail = "for its timings: not kept";
+    repeated_ns_ = result->duration_ns;
+  }
+  if (pass.kind == PassKind::kNsysRepeat) return;  // its export comes next
+  try {
+    read_repeat(pass.process.label, pass.kind == PassKind::kCollectorRepeat
+                                        ? parsers::read_collector_traces(collector_files(plan_.bundle / pass.outputs.at(0)))
+                                        : parsers::read_nsys_sqlite(plan_.bundle / pass.outputs.at(0)));
+  } catch (const Error& error) {
+    repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
+  }
+  drop(pass);
+}
+
+void RepeatedPasses::read_repeat(const std::string& label, const Trace& trace) {
+  const Ns duration_ns = *std::exchange(repeated_ns_, std::nullopt);
+  if (plan_.tracer == Tracer::kCupti && !trace.has_kernel_data)
+    return repeats_.notes.push_back(label + ": the collector recorded no GPU work, so it does not count");
+  repeats_.after.push_back(analysis::pass_times(std::string(key_of(tracing_pass(plan_.tracer))), trace, warmup_rule(config_), duration_ns));
+}
+
+// Large, and full of the workload's environment: gone when the times are read, or could not be.
+void RepeatedPasses::drop(const Pass& pass) const {
+  std::error_code ignored;
+  if (pass.kind == PassKind::kUnprofiled) return;
+  const fs::path output = plan_.bundle / pass.outputs.at(0), stem = output.parent_path() / output.stem();
+  for (const fs::path& path : {output, fs::path(stem.string() + ".nsys-rep"), fs::path(stem.string() + ".sqlite")}) fs::remove_all(path, ignored);
+  fs::remove(output.parent_path(), ignored);  // where it was the last
+}
+
+void RepeatedPasses::finish() { repeated_ns_.reset(); }
+
+void RepeatedPasses::take_unprofiled(const Pass& pass, const ProcessResult& result) {
+  unprofiled_s_ = std::max(unprofiled_s_, seconds(result.duration_ns));
+  if (!unprofiled_exit_ && !result.timed_out && !result.interrupted) unprofiled_exit_ = result.exit_status;
+  if (ended_well(&result)) read_unprofiled(pass, result.duration_ns);
+}
+
+void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
+  auto power = runner_.take_power();
+  try {
+    const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
+    if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
+    const Trace trace = parsers::read_collector_traces(files);
+    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times("", trace, warmup_rule(config_), duration_ns));
+    if (!power.empty())
+      repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
+  } catch (const Error& error) {
+    repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
+  }
+}
+
+// A workload that ends otherwise when nobody looks is a finding of its own.
+void RepeatedPasses::compare_exits(const Capture& capture) {
+  if (!unprofiled_exit_ || !capture.workload_exit || *unprofiled_exit_ == *capture.workload_exit || verdict().stopped()) return;
+  verdict().add(Code::kWorkloadDiffers, {std::to_string(*unprofiled_exit_), std::to_string(*capture.workload_exit),
+                                         analysis::profiler_words(std::string(key_of(tracing_pass(plan_.tracer))))},
+                "logs/unprofiled-1.stderr.log");
+}
+
+}  // namespace nl::orchestrator

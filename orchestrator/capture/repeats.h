@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/capture/capture.h"
+#include "orchestrator/capture/pass_runner.h"
+
+namespace nl::orchestrator {
+
+// The plan's passes that tell what tracing costs, in turn with the capture: unprofiled, the capture, unprofiled, the
+// capture once more … None is begun that perturbation.budget_s would not see the end of, judged by those before it.
+// Whatever goes wrong in one of them is noted and fails nothing.
+class RepeatedPasses : public Step {
+ public:
+  RepeatedPasses(const Plan& plan, PassRunner& runner);
+
+  void go_on_after(const Capture& capture);  // until then: the passes before it
+  std::optional<Pass> next() override;
+  void take(const Pass& pass, const ProcessResult* result, PassRecord& record) override;
+  void finish() override;
+  Repeats take() { return std::move(repeats_); }
+
+ private:
+  std::optional<Pass> next_before();
+  std::optional<Pass> next_after();
+  bool may_repeat(std::size_t at);
+  Pass within_budget(Pass pass) const;
+  void take_unprofiled(const Pass& pass, const ProcessResult& result);
+  void read_unprofiled(const Pass& pass, Ns duration_ns);
+  void read_repeat(const std::string& label, const Trace& trace);
+  void drop(const Pass& pass) const;
+  bool fits(double seconds) const;
+  bool has_trace(const Capture& capture) const;
+  std::string no_further() const;
+  void compare_exits(const Capture& capture);
+  void leave_out(std::size_t from, const std::string& why);
+  Verdict& verdict() const { return runner_.verdict(); }
+
+  const Plan& plan_;
+  const Config& config_;
+  PassRunner& runner_;
+  Repeats repeats_;
+  std::size_t at_ = 0;          // the next pass of the plan
+  std::size_t capture_at_ = 0;  // in the plan
+  bool after_ = false, captured_ = false;
+  double spent_s_ = 0, unprofiled_s_ = 0, traced_s_ = 0;  // traced: with its export
+  bool traced_ = false;                  // the capture has GPU work, so that its cost can be told
+  std::optional<Ns> repeated_ns_;        // the latest repetition, where it ended well and is still to be read
+  std::optional<int> unprofiled_exit_;   // of the first unprofiled pass that came to its end
+};
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,70 @@
+#include "orchestrator/evidence.h"
+
+#include <algorithm>
+
+#include "orchestrator/bundle/provenance.h"
+
+namespace nl::orchestrator {
+namespace {
+
+// Why there is nothing to compare the traced pass with.
+std::string overhead_note(const Plan& plan, const Repeats& repeats) {
+  if (plan.tracer == Tracer::kRanges) return "overhead not measured: the capture itself ran unprofiled";
+  if (plan.config.perturbation.repeats == 0)
+    return "no unprofiled pass was run (perturbation.repeats is 0); --set perturbation.repeats=3 runs some";
+  if (std::none_of(plan.passes.begin(), plan.passes.end(), [](const Pass& pass) { return pass.kind == PassKind::kUnprofiled; }))
+    return "the collector, which times the unprofiled passes, was not found (nl-stage doctor)";
+  return repeats.notes.empty() ? "no unprofiled pass was run" : repeats.notes[0];
+}
+
+Workload workload_of(const Config& config, const std::optional<int>& exit_status) {
+  const auto& folder = config.workload.working_directory;
+  return {config.workload.command, folder.empty() ? std::filesystem::current_path().string() : folder, exit_status};
+}
+
+// Without a GPU there are none to capture, which is no failure.
+std::string no_kernels_note(const Plan& plan, const Verdict& verdict) {
+  if (plan.tracer == Tracer::kRanges) {
+    const std::string trouble = plan.tools.gpu_trouble.empty() ? "" : " (" + plan.tools.gpu_trouble + ")";
+    return "no GPU was found" + trouble + "; where there is one, the same command captures kernels";
+  }
+  if (plan.tracer == Tracer::kNsys && verdict.failure()) return verdict.problems()[0].what;
+  return {};
+}
+
+}  // namespace
+
+Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict) {
+  Evidence evidence;
+  evidence.run_id = bundle.run_id();
+  evidence.created_at = bundle.created_at();
+  evidence.name = plan.config.run.name;
+  evidence.mode = plan.config.run.mode;
+  evidence.model = {plan.config.model.name, plan.config.model.attributes};
+  evidence.workload = workload_of(plan.config, capture.workload_exit);
+  evidence.tracer = plan.tracer;
+  evidence.meter = plan.meter;
+  describe_machine(plan.tools, evidence.hardware, evidence.software);
+  if (plan.tracer == Tracer::kNsys) evidence.software.nsys_version = plan.tools.nsys->version.text();
+  if (plan.meter == Meter::kNcu && std::any_of(capture.passes.begin(), capture.passes.end(), [](const PassRecord& pass) {
+        return pass.kind == PassKind::kNcu && pass.outcome != PassOutcome::kSkipped;
+      }))
+    evidence.software.ncu_version = plan.tools.ncu->version.text();
+  evidence.captured_any = capture.any();
+  evidence.overhead_note = overhead_note(plan, capture.repeats);
+  evidence.no_kernels_note = no_kernels_note(plan, verdict);
+  evidence.power_note = power.note;
+  if (power.sampler) evidence.meter_uuids = power.sampler->uuids();
+  evidence.trace = std::move(capture.trace);
+  evidence.ncu = std::move(capture.ncu);
+  evidence.counters = std::move(capture.counters);
+  evidence.counters_missing = std::move(capture.counters_missing);
+  evidence.repeats = std::move(capture.repeats);
+  evidence.power = std::move(capture.power);
+  evidence.passes = std::move(capture.passes);
+  evidence.adaptations = std::move(capture.adaptations);
+  evidence.problems = verdict.problems();
+  return evidence;
+}
+
+}  // namespace nl::orchestrator

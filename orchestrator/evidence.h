@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+#include "model/trace.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/capture/capture.h"
+#include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/power.h"
+
+namespace nl::orchestrator {
+
+// Operators that were recorded beside the capture: of another trace, or a table of their own.
+struct OperatorSource {
+  SourceFormat format = SourceFormat::kNone;
+  std::string file;
+  Trace trace;
+  std::optional<OperatorTable> table;
+};
+
+// All that a run is made of, captured here or imported: facts and readings, nothing that is concluded from them.
+struct Evidence {
+  std::string run_id, created_at, name, mode;
+  Hardware hardware;
+  Software software;
+  ModelInfo model;
+  Workload workload;
+
+  Tracer tracer = Tracer::kNone;
+  Meter meter = Meter::kNone;               // what was to measure kernels
+  Trace trace;
+  std::vector<NcuReport> ncu;
+  std::vector<CounterReport> counters;
+  std::optional<Remark> counters_missing;   // why a chosen kernel has none
+  std::vector<OperatorSource> operators;
+
+  bool captured_any = false;                // the traced pass left something
+  Repeats repeats;
+  std::string overhead_note;                // why no unprofiled pass was run
+  std::vector<PowerSample> power;           // while the workload was traced
+  std::optional<std::vector<std::string>> meter_uuids;  // of the GPUs whose power was read; nothing: none was
+  std::string power_note;                   // why
+
+  std::string no_kernels_note;              // why the trace can have none; empty: the analysis says
+  std::vector<PassRecord> passes;
+  std::vector<Remark> adaptations;
+  std::map<std::string, std::string> inputs_sha256;
+  std::vector<Problem> problems;
+};
+
+// What a plan's capture shows. `power`: the meters that were read meanwhile.
+Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict);
+
+}  // namespace nl::orchestrator

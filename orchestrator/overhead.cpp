@@ -1,0 +1,95 @@
+#include "orchestrator/overhead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/words.h"
+
+namespace nl::orchestrator {
+namespace {
+
+Ns duration_of(const Evidence& evidence, PassKind kind) {
+  Ns duration_ns = 0;
+  for (const PassRecord& record : evidence.passes)
+    if (record.kind == kind && record.outcome == PassOutcome::kOk) duration_ns = record.duration_ns;
+  return duration_ns;
+}
+
+bool ran_graph(const Trace& trace, std::int32_t device) {
+  return std::any_of(trace.graph_runs.begin(), trace.graph_runs.end(),
+                     [&](const GraphRun& run) { return run.queue < trace.queues.size() && trace.queues[run.queue].device == device; });
+}
+
+// The meters' numbers of the GPUs that ran kernels, or graphs of them; all where that is not known.
+std::set<std::int32_t> used_devices(const Trace& trace, const Run& run, const std::vector<std::string>& uuids) {
+  std::set<std::int32_t> used;
+  if (!run.kernels) return used;
+  for (const Device& device : trace.devices) {
+    const bool busy = std::any_of(run.kernels->begin(), run.kernels->end(),
+                                  [&](const KernelEntry& kernel) { return kernel.device == device.id; }) ||
+                      ran_graph(trace, device.id);
+    // NVML: "GPU-03332c53-ff42-…", nsys: the same without its beginning.
+    for (std::size_t i = 0; busy && !device.uuid.empty() && i < uuids.size(); ++i)
+      if (uuids[i].ends_with(device.uuid)) used.insert(static_cast<std::int32_t>(i));
+  }
+  return used;
+}
+
+void keep_used(analysis::SampledPass& pass, const std::set<std::int32_t>& used) {
+  if (!used.empty())
+    std::erase_if(pass.samples, [&](const PowerSample& sample) { return !used.contains(sample.device); });
+}
+
+void add_tokens(analysis::SampledPass& pass, const Run& run) {
+  for (analysis::StageWindows& stage : pass.stages)
+    for (const StageEntry& entry : run.stages)
+      if (entry.name == stage.stage) stage.tokens_per_window = entry.tokens_per_window;
+}
+
+}  // namespace
+
+Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRule& warmup) {
+  const Repeats& repeats = evidence.repeats;
+  std::vector<analysis::PassTimes> passes = repeats.before;
+  const bool traced = evidence.tracer != Tracer::kCupti || evidence.trace.has_kernel_data;
+  if (passes.empty() || !traced) {
+    Perturbation none;
+    none.note = passes.empty() ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
+    none.notes = repeats.notes;
+    return none;
+  }
+  const PassKind tracer = tracing_pass(evidence.tracer);
+  if (evidence.captured_any)
+    passes.push_back(analysis::pass_times(std::string(key_of(tracer)), evidence.trace, warmup, duration_of(evidence, tracer)));
+  passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
+  if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({"ncu", {}, ncu_ns});
+  Perturbation result = analysis::compare_passes(passes);
+  result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
+  return result;
+}
+
+Energy measure_energy(const Evidence& evidence, const analysis::WarmupRule& warmup, const Run& run) {
+  Energy energy;
+  energy.note = evidence.power_note;
+  if (!evidence.meter_uuids) return energy;
+  std::vector<analysis::SampledPass> passes = evidence.repeats.unprofiled_power;
+  std::string name(key_of(PassKind::kUnprofiled));
+  // Unprofiled where there is such a pass: tracing costs energy too.
+  if (passes.empty()) {
+    name = key_of(tracing_pass(evidence.tracer));
+    passes.push_back({evidence.power, analysis::stage_windows(evidence.trace, warmup, {})});
+  }
+  const auto used = used_devices(evidence.trace, run, *evidence.meter_uuids);
+  for (analysis::SampledPass& pass : passes) {
+    keep_used(pass, used);
+    add_tokens(pass, run);
+  }
+  energy = analysis::measure_energy(name, passes);
+  if (used.empty() && evidence.meter_uuids->size() > 1 && energy.note.empty())
+    energy.note = fmt::format("which GPUs the workload used is not known: the joules are those of all {}", evidence.meter_uuids->size());
+  return energy;
+}
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "model/run.h"
+#include "orchestrator/evidence.h"
+
+namespace nl::orchestrator {
+
+// What profiling cost: unprofiled passes against traced ones. A note says why where it was not measured.
+Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRule& warmup);
+
+// Joules and clocks of the stages of a run whose trace is analysed.
+Energy measure_energy(const Evidence& evidence, const analysis::WarmupRule& warmup, const Run& run);
+
+}  // namespace nl::orchestrator

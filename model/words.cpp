@@ -3,11 +3,13 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace nl {
 namespace {
 
+constexpr std::size_t kMostDetails = 6;
 constexpr auto kCodeCount = static_cast<std::size_t>(Code::kCount_);
 
 constexpr std::array<Words, kCodeCount> kWords = {{
@@ -176,7 +178,9 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "kWords has one row for each Code, in the order of model/codes.h");
 
-std::string filled(std::string_view pattern, const std::vector<std::string>& details) {
+// A gap that no detail fills stays empty: a report must not fail for want of a word.
+std::string filled(std::string_view pattern, std::vector<std::string> details) {
+  details.resize(std::max(details.size(), kMostDetails));
   fmt::dynamic_format_arg_store<fmt::format_context> arguments;
   for (const auto& detail : details) arguments.push_back(std::cref(detail));
   return fmt::vformat(pattern, arguments);

@@ -110,7 +110,7 @@ Section aggregates(const Run& run) {
 Section timings(const Run& run) {
   Section out{"", "", "Per-Stage Timings (ms)"};
   if (run.stages.empty()) {
-    out.blocks = {Paragraph{text_of({Code::kNoStages}) + " " + fix_of({Code::kNoStages})}};
+    out.blocks = {Paragraph{"No stage is marked in this capture. " + fix_of({Code::kNoStages})}};
     return out;
   }
   Table table{"Stages", {{"Stage"}, {"Mean", kRight}, {"Std", kRight}}};

@@ -133,7 +133,7 @@ void add_coverage(const Run& run, Blocks& blocks) {
     blocks.emplace_back(missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));
   add(blocks, std::move(table));
   if (run.coverage.graph_only_share.value_or(0) > 0)
-    blocks.emplace_back(Paragraph{Text(text_of({Code::kGraphsWithoutKernels}) + " Fix: " + fix_of({Code::kGraphsWithoutKernels}))});
+    blocks.emplace_back(Paragraph{Text("CUDA graphs were captured at graph level (kernels inside not visible). Fix: " + fix_of({Code::kGraphsWithoutKernels}))});
 }
 
 }  // namespace

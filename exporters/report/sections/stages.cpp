@@ -125,7 +125,7 @@ ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration,
 Section stages(const Run& run) {
   Section out{"stages", "Stages", "Stages"};
   if (run.stages.empty()) {
-    out.blocks = {missing(text_of({Code::kNoStages}) + " " + fix_of({Code::kNoStages}))};
+    out.blocks = {missing("No stage is marked in this capture. " + fix_of({Code::kNoStages}))};
     return out;
   }
   Table wall{"Stages",

@@ -24,6 +24,7 @@ TEST_CASE("every code has a key of its own, a sentence, and finds its way back")
 TEST_CASE("details fill the gaps of a sentence and of its fix") {
   CHECK(text_of({Code::kCountersDenied, {"ncu"}}) == "ncu may not read the GPU's performance counters.");
   CHECK(text_of({Code::kToolNotFound, {"nsys"}}) == "nsys was not found.");
+  CHECK(text_of({Code::kToolNotFound}) == " was not found.");  // no exception
   CHECK(fix_of({Code::kToolNotFound, {"nsys"}}) == "`nl-stage doctor` lists where it looked.");
 }
 

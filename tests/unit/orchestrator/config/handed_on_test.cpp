@@ -93,8 +93,8 @@ const std::vector<Effect> kEffects = {
     {"ncu.timeout_s", "1234", "deep", "ncu", " within 1234.0 "},
     {"ncu.export_timeout_s", "1234", "deep", "ncu-export-raw", " within 1234.0 "},
     {"ncu.extra_args", "[--verbose]", "deep", "ncu", " --verbose "},
-    {"perturbation.repeats", "2", "light", "bare", " ./workload "},
-    {"perturbation.budget_s", "99", "deep", "bare", " within 99.0 "},
+    {"perturbation.repeats", "2", "light", "unprofiled", " ./workload "},
+    {"perturbation.budget_s", "99", "deep", "unprofiled", " within 99.0 "},
 };
 
 // A value that takes something out of the plan.

@@ -5,14 +5,14 @@
 
 #include "cli/print_result.h"
 #include "cli/verbs.h"
-#include "orchestrator/import.h"
+#include "orchestrator/import_files.h"
 
 namespace nl::cli {
 namespace {
 
 struct Flags {
   std::string nsys, kineto, out, name, config, model;
-  std::vector<std::string> ncu, collector, counters, ort, trtexec, rules, sets;
+  std::vector<std::string> files, ncu, collector, counters, ort, trtexec, rules, sets;
   bool copy = false, keep_env = false, json = false;
 };
 
@@ -29,6 +29,7 @@ int import(const Flags& flags) {
   request.kineto = flags.kineto;
   request.ort.assign(flags.ort.begin(), flags.ort.end());
   request.trtexec.assign(flags.trtexec.begin(), flags.trtexec.end());
+  for (const auto& file : flags.files) orchestrator::add_input(file, request);
   request.out = flags.out;
   request.copy = flags.copy;
   orchestrator::ProcessLauncher launcher;
@@ -40,6 +41,7 @@ int import(const Flags& flags) {
 void add_import(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = app.add_subcommand("import", "Make a bundle from captures made elsewhere");
+  verb->add_option("files", flags->files, "captures of any format nl-stage reads, folders of them, or a bundle");
   verb->add_option("--nsys", flags->nsys, "SQLite export of nsys, or a .nsys-rep (needs nsys)")
       ->type_name("FILE");
   verb->add_option("--ncu", flags->ncu, "CSV of ncu (raw or details page), or a .ncu-rep (needs ncu)")
@@ -70,6 +72,8 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->footer(
       "The given files are not changed. The bundle lists them with their sha256.\n"
       "Examples:\n"
+      "  nl-stage import run.sqlite ncu_raw.csv --out bundle\n"
+      "  nl-stage import captures/ --out bundle\n"
       "  nl-stage import --nsys run.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
       "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"

@@ -28,7 +28,7 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("nsys_median_ns", s.nsys_median_ns, "median of nsys' launches of this name, grid and block");
   io("nsys_min_ns", s.nsys_min_ns, "the shortest of them");
   io("nsys_max_ns", s.nsys_max_ns, "the longest; far from the shortest where one shape runs on data of several sizes");
-  io("nsys_calls", s.nsys_calls, "how many those are", kFromOne);
+  io("nsys_calls", s.nsys_calls, "how many those are; 0: there is no trace");
   io("ncu_duration_ns", s.ncu_duration_ns, "as ncu measured it; null: not measured");
   io("durations_agree", s.durations_agree, "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
   metric_fields<Io>(io, MetricPlace::kLaunch, s.values);

@@ -13,6 +13,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "model/run.h"
 
@@ -24,7 +25,7 @@ using nlohmann::json;
 const valijson::Schema& run_schema() {
   static const valijson::Schema* const schema = [] {
     auto* parsed = new valijson::Schema;  // lives as long as the program
-    const json document = json::parse(kRunSchema);
+    const json document = json::parse(exporters::run_json_schema());
     valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(valijson::adapters::NlohmannJsonAdapter(document), *parsed);
     return parsed;
   }();

@@ -5,9 +5,6 @@
 
 namespace nl::orchestrator {
 
-// schema/run.schema.json, as it was when this binary was built.
-extern const std::string_view kRunSchema;
-
 // Throws Error(kInput) with the JSON pointer of the first thing that is wrong and the reason; of an older format it says
 // so and looks no further. `where` is the file it came from.
 void validate_run_json(std::string_view json, const std::string& where = "run.json");

@@ -63,6 +63,41 @@ TEST_CASE("import of ncu's report alone: its launches are the kernels, and that 
   CHECK(run["import_stats"]["notes"].dump().find("there is no trace") != std::string::npos);
 }
 
+TEST_CASE("import takes files of any format it knows, folders of them and bundles, without flags") {
+  Scene flags, files, folder, again;
+  const fs::path sqlite = kFixtures / "h200-llama/nsys.sqlite", page = kFixtures / "h200-llama/ncu_prefill_raw.csv";
+  REQUIRE(flags.nl_stage({"import", "--nsys", sqlite.string(), "--ncu", page.string(), "--out", flags.bundle().string()}).status == 0);
+  REQUIRE(files.nl_stage({"import", page.string(), sqlite.string(), "--out", files.bundle().string()}).status == 0);
+  fs::create_directories(folder.path / "captures");
+  fs::copy_file(sqlite, folder.path / "captures/a.db");  // what is in it counts, not its name
+  fs::copy_file(page, folder.path / "captures/b.txt");
+  std::ofstream(folder.path / "captures/notes.md") << "not a capture";
+  REQUIRE(folder.nl_stage({"import", (folder.path / "captures").string(), "--out", folder.bundle().string()}).status == 0);
+  const auto expected = flags.json("run.json");
+  for (Scene* scene : {&files, &folder}) {
+    const auto run = scene->json("run.json");
+    for (const char* part : {"stages", "kernels", "findings", "roofline"}) CHECK(run[part] == expected[part]);
+  }
+  fs::create_directories(flags.bundle() / "nsys");
+  fs::copy_file(sqlite, flags.bundle() / "nsys/run.sqlite");  // as a run leaves it
+  REQUIRE(again.nl_stage({"import", flags.bundle().string(), "--out", again.bundle().string()}).status == 0);
+  CHECK(again.json("run.json")["stages"] == expected["stages"]);
+}
+
+TEST_CASE("import refuses what no format knows, and two captures where a run has one") {
+  Scene scene;
+  std::ofstream(scene.path / "notes.txt") << "hello";
+  const Outcome unknown = scene.nl_stage({"import", (scene.path / "notes.txt").string()});
+  CHECK(unknown.status == 3);
+  CHECK(unknown.says("no format that nl-stage reads"));
+  const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string(), other = (kFixtures / "h200-probe/probe_node.sqlite").string();
+  const Outcome two = scene.nl_stage({"import", sqlite, other});
+  CHECK(two.status == 2);
+  CHECK(two.says("two captures of one kind"));
+  fs::create_directories(scene.path / "empty");
+  CHECK(scene.nl_stage({"import", (scene.path / "empty").string()}).says("no capture in it"));
+}
+
 TEST_CASE("import reads the details page as well") {
   Scene scene;
   const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu",

@@ -10,9 +10,11 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/RE
 
 
 def undocumented_keys():
-    # Sample: {.path = "run.mode", …    and    whole("model.layers", …
-    source = (ROOT / 'orchestrator/config/keys.cpp').read_text()
-    keys = re.findall(r'(?:\.path = |whole\()"([\w.]+)"', source)
+    # Sample: {NL_KEY(run, mode), …    {NL_KEY_AS("nsys.export.sqlite", nsys, sqlite), …    {"model.layers", …
+    source = ''.join((ROOT / 'orchestrator/config' / name).read_text() for name in ('keys.cpp', 'keys_model.cpp'))
+    keys = [f'{section}.{field}' for section, field in re.findall(r'NL_KEY\((\w+), (\w+)\), ', source)]
+    keys += re.findall(r'(?:NL_KEY_AS|text|whole|number|numbers)\("([\w.]+)"', source) + re.findall(r'"(model\.[\w.]+)"', source)
+    keys = list(dict.fromkeys(keys))
     assert len(keys) > 50, keys
     page = (ROOT / 'docs/configuration.md').read_text()
     documented = set(re.findall(r'^\| `([a-z_]+\.[\w.]+)` \|', page, re.MULTILINE))

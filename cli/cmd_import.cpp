@@ -10,13 +10,13 @@
 namespace nl::cli {
 namespace {
 
-struct Flags {
+struct ImportFlags {
   std::string nsys, kineto, out, name, config, model;
   std::vector<std::string> files, ncu, collector, counters, ort, trtexec, rules, sets;
   bool copy = false, keep_env = false, json = false;
 };
 
-int import(const Flags& flags) {
+int import(const ImportFlags& flags) {
   orchestrator::ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
                        .name = flags.name};
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
@@ -39,7 +39,7 @@ int import(const Flags& flags) {
 }  // namespace
 
 void add_import(CLI::App& app, std::function<int()>& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ImportFlags>();
   CLI::App* verb = app.add_subcommand("import", "Make a bundle from captures made elsewhere");
   verb->add_option("files", flags->files, "captures of any format nl-stage reads, folders of them, or a bundle");
   verb->add_option("--nsys", flags->nsys, "SQLite export of nsys, or a .nsys-rep (needs nsys)")

@@ -12,7 +12,7 @@
 namespace nl::cli {
 namespace {
 
-struct Flags {
+struct ReportFlags {
   std::string bundle, out;
   std::vector<std::string> rules;
   bool json = false;
@@ -28,7 +28,7 @@ void print_json(const orchestrator::ReportResult& result) {
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-int report(const Flags& flags) {
+int report(const ReportFlags& flags) {
   const orchestrator::ReportResult result = orchestrator::report_bundle({flags.bundle, flags.rules, flags.out});
   if (flags.json) {
     print_json(result);
@@ -43,7 +43,7 @@ int report(const Flags& flags) {
 }  // namespace
 
 void add_report(CLI::App& app, std::function<int()>& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ReportFlags>();
   CLI::App* verb = app.add_subcommand("report", "Render the reports of a bundle again, from run.json alone");
   verb->add_option("bundle", flags->bundle, "the bundle's folder, or its run.json")->type_name("BUNDLE")->required();
   verb->add_option("--rules", flags->rules, "make the findings again, by the shipped rules and this file; repeatable")

@@ -13,17 +13,17 @@
 namespace nl::cli {
 namespace {
 
-struct Flags : RunFlags {
+struct RunVerbFlags : RunFlags {
   bool dry_run = false, quiet = false, json = false, keep_env = false;
 };
 
-orchestrator::Config config_of(const Flags& flags) {
+orchestrator::Config config_of(const RunVerbFlags& flags) {
   orchestrator::ConfigRequest request = config_request(flags);
   if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
   return orchestrator::load_config(request);
 }
 
-int print_plan(const Flags& flags) {
+int print_plan(const RunVerbFlags& flags) {
   const orchestrator::Config config = config_of(flags);
   const std::filesystem::path bundle =
       !flags.out.empty()
@@ -35,7 +35,7 @@ int print_plan(const Flags& flags) {
   return 0;
 }
 
-int run(const Flags& flags) {
+int run(const RunVerbFlags& flags) {
   if (flags.dry_run) return print_plan(flags);
   orchestrator::ProcessLauncher launcher;
   return print_result(orchestrator::run_workload({config_of(flags), flags.out, flags.quiet}, launcher), flags.json);
@@ -44,7 +44,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 void add_run(CLI::App& app, std::function<int()>& action) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunVerbFlags>();
   CLI::App* verb =
       app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
   add_run_flags(*verb, *flags);

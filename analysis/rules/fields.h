@@ -11,6 +11,8 @@
 
 namespace nl::analysis::rules {
 
+inline constexpr Type kN = Type::kNumber;  // of nearly all fields
+
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
 // What puts a field into a capture; capture_command() names the command.

@@ -9,7 +9,6 @@ namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
-constexpr Type kN = Type::kNumber;
 
 template <auto Member>
 Value time(const Subject& s) {

@@ -6,7 +6,6 @@ namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
-constexpr Type kN = Type::kNumber;
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
@@ -22,7 +21,7 @@ Value cuda_share(const Subject& s) {
   return *all > 0 ? Value::of(static_cast<double>(*s.op().cuda_self_ns) / static_cast<double>(*all)) : Value::none();
 }
 
-Value main_stage(const Subject& s) {
+Value operator_stage(const Subject& s) {
   const auto& stages = s.op().stages;
   const auto most = std::max_element(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == stages.end() ? Value::none() : Value::of_text(most->first);
@@ -47,7 +46,7 @@ void add_operator_fields(std::vector<Field>& fields) {
   text("name", "such as `aten::mm`", [](const Subject& s) { return Value::of_text(s.op().name); });
   text("source", "pytorch ranges, NVTX ranges, kineto, onnxruntime or trtexec",
        [](const Subject& s) { return Value::of_text(s.run->operators[s.table].source); });
-  text("main_stage", "the stage in which it spends the most time", main_stage);
+  text("main_stage", "the stage in which it spends the most time", operator_stage);
   add("calls", Unit::kCount, Capture::kOperators, "how often it was called", [](const Subject& s) { return Value::of(number(s.op().calls)); });
   add("total_time", Unit::kTime, Capture::kOperators, "host time, with what it calls",
       [](const Subject& s) { return host_time(s, s.op().total_ns); });

@@ -7,7 +7,6 @@ namespace nl::analysis::rules {
 namespace {
 
 using Read = Value (*)(const Subject&);
-constexpr Type kN = Type::kNumber;
 
 Value share_of_span(const Subject& s, const std::optional<Ns>& part) {
   if (!part || !s.totals->span_ns) return Value::not_captured();

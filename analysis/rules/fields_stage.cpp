@@ -10,7 +10,6 @@ namespace {
 
 using A = StageActivity;
 using Read = Value (*)(const Subject&);
-constexpr Type kN = Type::kNumber;
 
 template <auto Member>
 Value wall(const Subject& s) {
@@ -41,7 +40,7 @@ Value of_or_none(const std::optional<T>& value) {
   return value ? Value::of(value) : Value::none();
 }
 
-Value kind(const Subject& s) {
+Value stage_kind(const Subject& s) {
   const std::string& name = s.stage().name;
   if (name == "prefill" || name == "decode") return Value::of_text(name);
   return Value::of_text(name == nvtx::kDecodeStep ? "step" : "other");
@@ -85,7 +84,7 @@ void add_windows(std::vector<Field>& fields) {
   };
   fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
                     [](const Subject& s) { return Value::of_text(s.stage().name); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", kind});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", stage_kind});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",

@@ -56,7 +56,6 @@ Value memcpy_time(const Subject& s) {
 
 Value total_time(const Subject& s) { return Value::of(s.time_ns()); }
 
-constexpr Type kN = Type::kNumber;
 
 void add_budget(std::vector<Field>& fields) {
   const auto time = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {

@@ -29,7 +29,7 @@ class File {
 
   std::size_t read_some(char* buffer, std::size_t size) {
     ssize_t got = 0;
-    do got = read(fd_, buffer, size);
+    do got = ::read(fd_, buffer, size);
     while (got < 0 && errno == EINTR);
     if (got < 0) refuse();
     return static_cast<std::size_t>(got);

@@ -8,9 +8,9 @@
 namespace nl::orchestrator {
 namespace {
 
-class Arguments {
+class NsysArguments {
  public:
-  Arguments(const Tool& nsys, std::vector<Remark>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
+  NsysArguments(const Tool& nsys, std::vector<Remark>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
 
   // `instead` says what the pass does without the option.
   void add(const std::string& option, const std::string& value, const std::string& instead) {
@@ -29,7 +29,7 @@ class Arguments {
   std::vector<std::string> argv_;
 };
 
-void add_capture_range(const NsysOptions& options, Arguments& arguments) {
+void add_capture_range(const NsysOptions& options, NsysArguments& arguments) {
   if (options.capture_range == "none") return;
   arguments.add("--capture-range", options.capture_range, "the whole run is captured");
   // The tool's own default ends the workload together with the range.
@@ -46,7 +46,7 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
                                            const std::filesystem::path& output_stem,
                                            std::vector<Remark>& adaptations) {
   const NsysOptions& options = config.nsys;
-  Arguments arguments(nsys, adaptations);
+  NsysArguments arguments(nsys, adaptations);
   arguments.push(nsys.path.string());
   arguments.push("profile");
   arguments.add("--trace", fmt::format("{}", fmt::join(options.trace, ",")), "its own default is traced");

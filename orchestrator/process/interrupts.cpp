@@ -80,7 +80,7 @@ int Interrupts::wake_fd() { return wake_pipe[0]; }
 
 void Interrupts::drain() {
   char bytes[64];
-  while (read(wake_pipe[0], bytes, sizeof bytes) > 0) {
+  while (::read(wake_pipe[0], bytes, sizeof bytes) > 0) {
   }
 }
 

@@ -5,11 +5,11 @@
 namespace nl::parsers {
 namespace {
 
-namespace json = simdjson::ondemand;
+namespace ondemand = simdjson::ondemand;
 
 // "grid": [256, 1, 1]
-std::optional<Dim3> dimensions(json::value& value) {
-  json::array list;
+std::optional<Dim3> dimensions(ondemand::value& value) {
+  ondemand::array list;
   if (value.get_array().get(list)) return std::nullopt;
   std::uint32_t axes[3] = {1, 1, 1};
   std::size_t count = 0;
@@ -21,14 +21,14 @@ std::optional<Dim3> dimensions(json::value& value) {
   return Dim3{axes[0], axes[1], axes[2]};
 }
 
-std::string_view raw_array(json::value& value) {
-  json::array list;
+std::string_view raw_array(ondemand::value& value) {
+  ondemand::array list;
   std::string_view text;
   if (value.get_array().get(list) || list.raw_json().get(text)) return {};
   return text;
 }
 
-void read_argument(std::string_view key, json::value& value, KinetoEvent& out) {
+void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& out) {
   if (key == "correlation") out.correlation = json_whole(value);
   else if (key == "device") out.device = json_whole(value);
   else if (key == "context") out.context = json_whole(value);
@@ -42,19 +42,19 @@ void read_argument(std::string_view key, json::value& value, KinetoEvent& out) {
   else if (key == "name") out.args_name = json_text(value);
 }
 
-bool read_member(std::string_view key, json::value& value, KinetoEvent& out) {
+bool read_member(std::string_view key, ondemand::value& value, KinetoEvent& out) {
   if (key == "ph") out.phase = json_text(value);
   if (read_event_member(key, value, out) || key != "args") return true;
-  return for_each_member(value, [&](std::string_view name, json::value& argument) {
+  return for_each_member(value, [&](std::string_view name, ondemand::value& argument) {
     read_argument(name, argument, out);
     return true;
   });
 }
 
 // "id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9, "numSms": 132
-Device read_device(json::object& properties) {
+Device read_device(ondemand::object& properties) {
   Device device;
-  for_each_member(properties, [&](std::string_view key, json::value& value) {
+  for_each_member(properties, [&](std::string_view key, ondemand::value& value) {
     if (key == "name") {
       device.name = json_text(value);
       return true;
@@ -71,11 +71,11 @@ Device read_device(json::object& properties) {
   return device;
 }
 
-void read_devices(json::value& value, std::vector<Device>& out) {
-  json::array devices;
+void read_devices(ondemand::value& value, std::vector<Device>& out) {
+  ondemand::array devices;
   if (value.get_array().get(devices)) return;
   for (auto element : devices) {
-    json::object properties;
+    ondemand::object properties;
     if (element.get_object().get(properties)) return;
     out.push_back(read_device(properties));
   }
@@ -84,7 +84,7 @@ void read_devices(json::value& value, std::vector<Device>& out) {
 }  // namespace
 
 struct KinetoEventReader::Impl {
-  json::parser parser;
+  ondemand::parser parser;
 };
 
 KinetoEventReader::KinetoEventReader() : impl_(std::make_unique<Impl>()) {}
@@ -94,17 +94,17 @@ KinetoEventReader::~KinetoEventReader() = default;
 //  "args": {"device": 0, "context": 1, "stream": 7, "correlation": 20, "grid": [256, 1, 1], "block": [128, 1, 1]}}
 bool KinetoEventReader::read(const JsonArrayFile& file, KinetoEvent& out) {
   out = {};
-  return for_each_member(impl_->parser, file, [&](std::string_view key, json::value& value) { return read_member(key, value, out); });
+  return for_each_member(impl_->parser, file, [&](std::string_view key, ondemand::value& value) { return read_member(key, value, out); });
 }
 
 KinetoDocument read_kineto_document(const std::string& document) {
   KinetoDocument out;
-  json::parser parser;
+  ondemand::parser parser;
   const simdjson::padded_string padded(document);
-  json::document parsed;
-  json::object members;
+  ondemand::document parsed;
+  ondemand::object members;
   if (parser.iterate(padded).get(parsed) || parsed.get_object().get(members)) return out;
-  for_each_member(members, [&](std::string_view key, json::value& value) {
+  for_each_member(members, [&](std::string_view key, ondemand::value& value) {
     if (key == "baseTimeNanoseconds") out.base_time_ns = json_whole(value);
     if (key == "deviceProperties") read_devices(value, out.devices);
     if (key == "schemaVersion")

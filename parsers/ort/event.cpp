@@ -5,9 +5,9 @@
 namespace nl::parsers {
 namespace {
 
-namespace json = simdjson::ondemand;
+namespace ondemand = simdjson::ondemand;
 
-void append_dimensions(json::array& dimensions, std::string& out) {
+void append_dimensions(ondemand::array& dimensions, std::string& out) {
   out += '[';
   for (auto element : dimensions) {
     std::int64_t size = 0;
@@ -19,16 +19,16 @@ void append_dimensions(json::array& dimensions, std::string& out) {
 }
 
 // [{"float":[1,16,64]},{"int64":[1,16]}] → [[1, 16, 64], [1, 16]]
-std::string shapes_of(json::value& value) {
-  json::array tensors;
+std::string shapes_of(ondemand::value& value) {
+  ondemand::array tensors;
   if (value.get_array().get(tensors)) return {};
   std::string out;
   for (auto tensor : tensors) {
-    json::object types;
+    ondemand::object types;
     if (tensor.get_object().get(types)) return {};
     for (auto type : types) {
-      json::value list;
-      json::array dimensions;
+      ondemand::value list;
+      ondemand::array dimensions;
       if (type.value().get(list) || list.get_array().get(dimensions)) return {};
       out += out.empty() ? "" : ", ";
       append_dimensions(dimensions, out);
@@ -38,7 +38,7 @@ std::string shapes_of(json::value& value) {
   return out.empty() ? out : '[' + out + ']';
 }
 
-void read_argument(std::string_view key, json::value& value, OrtEvent& out) {
+void read_argument(std::string_view key, ondemand::value& value, OrtEvent& out) {
   if (key == "op_name") out.op_name = json_text(value);
   else if (key == "provider") out.provider = json_text(value);
   else if (key == "input_type_shape") out.input_shapes = shapes_of(value);
@@ -51,9 +51,9 @@ void read_argument(std::string_view key, json::value& value, OrtEvent& out) {
   else if (key == "block_z") out.block[2] = json_whole(value);
 }
 
-bool read_member(std::string_view key, json::value& value, OrtEvent& out) {
+bool read_member(std::string_view key, ondemand::value& value, OrtEvent& out) {
   if (read_event_member(key, value, out) || key != "args") return true;
-  return for_each_member(value, [&](std::string_view name, json::value& argument) {
+  return for_each_member(value, [&](std::string_view name, ondemand::value& argument) {
     read_argument(name, argument, out);
     return true;
   });
@@ -62,7 +62,7 @@ bool read_member(std::string_view key, json::value& value, OrtEvent& out) {
 }  // namespace
 
 struct OrtEventReader::Impl {
-  json::parser parser;
+  ondemand::parser parser;
 };
 
 OrtEventReader::OrtEventReader() : impl_(std::make_unique<Impl>()) {}
@@ -72,7 +72,7 @@ OrtEventReader::~OrtEventReader() = default;
 //  "args" : {"provider" : "CPUExecutionProvider","input_type_shape" : [{"float":[320,64]},{"int64":[1,16]}],"op_name" : "Gather"}}
 bool OrtEventReader::read(const JsonArrayFile& file, OrtEvent& out) {
   out = {};
-  return for_each_member(impl_->parser, file, [&](std::string_view key, json::value& value) { return read_member(key, value, out); });
+  return for_each_member(impl_->parser, file, [&](std::string_view key, ondemand::value& value) { return read_member(key, value, out); });
 }
 
 }  // namespace nl::parsers

@@ -109,7 +109,7 @@ std::string text(const std::map<std::string, int>& counts) {
 
 }  // namespace
 
-TEST_CASE("import keeps every record of a collector's trace", "[issue13]") {
+TEST_CASE("import keeps every record of a collector's trace") {
   for (const char* name : {"launch-loop-samples", "llm-cuda-graph", "llm-cuda-stalls", "llm-cuda-whole-graph", "llm-torch"}) {
     const Unpacked file(fmt::format(NL_FIXTURES "/h200-collector/{}.nltrace.gz", name));
     const std::filesystem::path sqlite = file.file.string() + ".sqlite";

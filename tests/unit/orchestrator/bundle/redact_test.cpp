@@ -94,7 +94,7 @@ TEST_CASE("redact_environment removes the bytes from all three places and touche
   CHECK(db.execAndGet("SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE nameEnum = 605").getString() == "Ubuntu 24.04");
 }
 
-TEST_CASE("redact_environment removes what lives on in deleted rows alone", "[issue13]") {
+TEST_CASE("redact_environment removes what lives on in deleted rows alone") {
   Export file;
   {
     SQLite::Database db(file.path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

@@ -56,7 +56,7 @@ TEST_CASE("what is only worth knowing fails nothing") {
   CHECK(verdict.failure() == ErrorKind::kTool);  // by the table of words
 }
 
-TEST_CASE("of two troubles the graver decides, in the order that docs/exit-status.md promises", "[issue13]") {
+TEST_CASE("of two troubles the graver decides, in the order that docs/exit-status.md promises") {
   const std::vector<ErrorKind> order = documented_order();
   REQUIRE(order.size() == kStatuses.size());
   for (std::size_t graver = 0; graver < order.size(); ++graver)

@@ -1,5 +1,4 @@
-// Known faults of the whole program, each shown by a case that fails for as long as the fault is there ([!shouldfail]).
-// Whoever fixes one removes that tag; the case stays.
+// Faults of the whole program that cost users something once, each with the case that failed while it was there.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <algorithm>
@@ -58,7 +57,7 @@ void demand_problem(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("import of a capture without ranges of stages says so", "[issue13]") {
+TEST_CASE("import of a capture without ranges of stages says so") {
   Scene scene;
   const Outcome outcome = import(scene, {"--nsys", without_ranges(scene).string()});
   INFO(outcome.err);
@@ -66,7 +65,7 @@ TEST_CASE("import of a capture without ranges of stages says so", "[issue13]") {
   demand_problem(scene);
 }
 
-TEST_CASE("import with stages that launched no kernel says so", "[issue13]") {
+TEST_CASE("import with stages that launched no kernel says so") {
   Scene scene;
   const Outcome outcome =
       import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--set", "run.stages=[verify]"});
@@ -104,7 +103,7 @@ Json conclusions(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("a copy of the program alone finds what the program in its tree finds", "[issue13]") {
+TEST_CASE("a copy of the program alone finds what the program in its tree finds") {
   Scene tree;
   Alone alone;
   REQUIRE(import(tree, kLlama).status == 0);
@@ -117,7 +116,7 @@ TEST_CASE("a copy of the program alone finds what the program in its tree finds"
   CHECK(conclusions(alone) == expected);
 }
 
-TEST_CASE("a copy of the program alone knows the shipped models and runners", "[issue13]") {
+TEST_CASE("a copy of the program alone knows the shipped models and runners") {
   Alone alone;
   Words words = kLlama;
   add(words, {"--model", "llama-3.1-8b", "--config", "deep"});
@@ -127,7 +126,7 @@ TEST_CASE("a copy of the program alone knows the shipped models and runners", "[
   CHECK(alone.json("run.json")["model"]["name"] == "llama-3.1-8b");
 }
 
-TEST_CASE("trace.pftrace has the power, clocks and temperature that were read during the capture", "[issue13]") {
+TEST_CASE("trace.pftrace has the power, clocks and temperature that were read during the capture") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Scene scene;
   scene.env["NL_STAGE_NVML"] = kFakeNvml;
@@ -190,7 +189,7 @@ struct Counting : Scene {
 
 }  // namespace
 
-TEST_CASE("where ncu may not count, no rule suggests the run that was just refused", "[issue13]") {
+TEST_CASE("where ncu may not count, no rule suggests the run that was just refused") {
   Counting scene;
   scene.env["NL_FAKE_NCU"] = "denied";
   const Outcome outcome = scene.run({"--config", "deep", "--set", "run.stages=[prefill]"}, {"/bin/true"});
@@ -199,7 +198,7 @@ TEST_CASE("where ncu may not count, no rule suggests the run that was just refus
   demand_no_refused_command(scene, {"--config deep"});
 }
 
-TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same permission", "[issue13]") {
+TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same permission") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Counting scene;
   scene.env["FAKE_CUPTI_DENY"] = "35";  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
@@ -209,7 +208,7 @@ TEST_CASE("where CUPTI may not count, no rule suggests a run that needs the same
   demand_no_refused_command(scene, {"--config cupti", "--config deep"});
 }
 
-TEST_CASE("where another profiler holds CUPTI, the report says so and does not suggest to count again", "[issue13]") {
+TEST_CASE("where another profiler holds CUPTI, the report says so and does not suggest to count again") {
   if (!fs::exists(kGpuProgram)) NL_SKIP("built without the collector's GPU half");
   Counting scene;
   scene.env["FAKE_CUPTI_HOLDER"] = "CUPTI-Kineto";
@@ -311,7 +310,7 @@ Environment given_to_nl_stage(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("the ncu pass that is planned is the ncu pass that runs: arguments, outputs and logs", "[issue13]") {
+TEST_CASE("the ncu pass that is planned is the ncu pass that runs: arguments, outputs and logs") {
   Planned scene;
   const Json planned = pass_named(scene.plan()["passes"], "ncu");
   const Json ran = pass_named(scene.run()["provenance"]["passes"], "ncu");
@@ -321,7 +320,7 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: arguments, ou
   CHECK(fs::exists(planned["stderr"].get<std::string>()));
 }
 
-TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment", "[issue13]") {
+TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment") {
   Planned scene;
   scene.env["CUDA_INJECTION64_PATH"] = "";  // set, to nothing
   const fs::path seen = scene.path / "environment";
@@ -335,7 +334,7 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment",
   CHECK(differences(parsed(scene.text(seen)), expected) == Words{});
 }
 
-TEST_CASE("every pass that runs was in the plan", "[issue13]") {
+TEST_CASE("every pass that runs was in the plan") {
   Planned scene;
   scene.env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/collector/libnl_collector.so";  // a library that is no NVML: no GPU is known of
   if (!fs::exists(scene.env["NL_STAGE_NVML"])) NL_SKIP("built without the collector");
@@ -344,7 +343,7 @@ TEST_CASE("every pass that runs was in the plan", "[issue13]") {
   CHECK(ran == planned);
 }
 
-TEST_CASE("what a plan leaves out is noted once in the run", "[issue13]") {
+TEST_CASE("what a plan leaves out is noted once in the run") {
   Planned scene;
   scene.wrap_ncu("[ \"$1\" = --help ] && exec grep -v -e '--graph-profiling' \"$NL_FIXTURES/help/ncu-2025.3.1.txt\"");
   const Json planned = scene.plan()["adaptations"];
@@ -352,7 +351,7 @@ TEST_CASE("what a plan leaves out is noted once in the run", "[issue13]") {
   CHECK(scene.run()["provenance"]["adaptations"] == planned);
 }
 
-TEST_CASE("run.top_n_kernels is how many kernels ncu measures", "[issue13]") {
+TEST_CASE("run.top_n_kernels is how many kernels ncu measures") {
   const int top = GENERATE(1, 2);
   Planned scene;
   const Json run = scene.run({"--set", "run.top_n_kernels=" + std::to_string(top)});
@@ -362,7 +361,7 @@ TEST_CASE("run.top_n_kernels is how many kernels ncu measures", "[issue13]") {
   CHECK(std::count((option + 1)->begin(), (option + 1)->end(), '|') == top - 1);
 }
 
-TEST_CASE("run.mode=light on the deep runner plans what the light runner plans", "[issue13]") {
+TEST_CASE("run.mode=light on the deep runner plans what the light runner plans") {
   Scene scene;
   scene.use_standins();
   scene.env["NL_STAGE_NVML"] = kFakeNvml;
@@ -378,7 +377,7 @@ TEST_CASE("run.mode=light on the deep runner plans what the light runner plans",
   CHECK(planned({"--config", "deep", "--set", "run.mode=light"}) == planned({"--config", "light"}));
 }
 
-TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13]") {
+TEST_CASE("--set compose is obeyed, or refused with an answer") {
   Scene scene;
   scene.use_standins();
   const Outcome outcome = scene.nl_stage({"plan", "--config", "light", "--set", "compose=[profiling/nsys/pytorch]", "--", "/bin/true"});
@@ -389,7 +388,7 @@ TEST_CASE("--set compose is obeyed, or refused with an answer", "[issue13]") {
     CHECK_FALSE(outcome.says("did you mean 'compose'"));
 }
 
-TEST_CASE("import of a collector's trace counts a range whose clock stepped back as damaged", "[issue13]") {
+TEST_CASE("import of a collector's trace counts a range whose clock stepped back as damaged") {
   Scene scene;
   const Unpacked file(kFixtures / "h200-collector/llm-torch.nltrace.gz");
   std::ifstream stream(file.file, std::ios::binary);
@@ -406,7 +405,7 @@ TEST_CASE("import of a collector's trace counts a range whose clock stepped back
   CHECK(std::none_of(run["ranges"].begin(), run["ranges"].end(), [](const Json& range) { return range["name"] == "stepped back"; }));
 }
 
-TEST_CASE("import of ranges alone counts one whose clock stepped back as damaged", "[issue13]") {
+TEST_CASE("import of ranges alone counts one whose clock stepped back as damaged") {
   Scene scene;
   CounterFile file;
   file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).push(2, 9500, 1).pop(9400, 1);

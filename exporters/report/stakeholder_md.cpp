@@ -129,13 +129,9 @@ Section mfu(const Run& run) {
     return out;
   }
   Table table{"MFU", {{"Scope"}, {"MFU", kRight}}};
-  std::vector<std::string> why;
-  for (const auto& entry : run.efficiency) {
-    table.rows.push_back({entry.stage, utilisation_text(entry.mfu)});
-    if (!entry.mfu && !entry.note.empty()) why.push_back(entry.stage + ": " + entry.note);
-  }
+  for (const auto& entry : run.efficiency) table.rows.push_back({entry.stage, utilisation_text(entry.mfu)});
   out.blocks = {table};
-  add(out.blocks, notes(why));
+  add(out.blocks, notes(efficiency_notes(run, true)));
   add(out.blocks, Paragraph{"Share of the GPU's peak arithmetic rate that the model's own work reaches. Memory limits decoding, so a low MFU is usual there."});
   if (run.peaks && run.peaks->derived) add(out.blocks, Paragraph{"The peak is estimated from the GPU's clock; no data sheet was used."});
   return out;

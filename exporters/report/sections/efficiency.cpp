@@ -124,10 +124,9 @@ Section efficiency(const Run& run) {
     out.blocks.emplace_back(caption("Share of the peak over the wall time; a full bar is the hardware's limit."));
     out.blocks.emplace_back(Paragraph{"MFU and MBU are shares of the peak over the wall time; “GPU busy”: over the time in which kernels run."});
     out.blocks.emplace_back(utilisation_table(run));
-    for (const auto& entry : run.efficiency) {
-      if (!entry.note.empty()) add(out.blocks, Paragraph{entry.stage + ": " + entry.note});
+    add(out.blocks, notes(efficiency_notes(run, false)));
+    for (const auto& entry : run.efficiency)
       if (!entry.terms.empty()) out.blocks.emplace_back(work_terms(entry));
-    }
   }
   for (auto& block : roofline(run)) out.blocks.push_back(std::move(block));
   return out;

@@ -82,6 +82,21 @@ const NcuSample* main_sample(const KernelEntry& kernel) {
   return found == kernel.ncu.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // the note, and its stages
+  for (const auto& entry : run.efficiency) {
+    if (entry.note.empty() || (without_mfu && entry.mfu)) continue;
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == entry.note; });
+    if (known == reasons.end())
+      reasons.emplace_back(entry.note, entry.stage);
+    else
+      known->second += ", " + entry.stage;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [note, stages] : reasons) lines.push_back(stages + ": " + note);
+  return lines;
+}
+
 std::vector<const MetricInfo*> columns_of(MetricPlace place) {
   std::vector<const MetricInfo*> columns;
   for (const MetricInfo& metric : metrics_of(place))

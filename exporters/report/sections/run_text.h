@@ -23,6 +23,8 @@ std::string title_of(const Finding& finding);
 
 const StageEntry* stage_named(const Run& run, const std::string& name);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
+// What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.
+std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu);
 // Which of the stage colours a stage has: "s-0" …
 std::string stage_colour(const Run& run, const std::string& stage);
 

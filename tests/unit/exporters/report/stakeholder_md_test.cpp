@@ -303,3 +303,17 @@ TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {
   run.stages[0].sampling.reset();
   CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "the matrix units"));
 }
+
+TEST_CASE("stages without MFU for the same reason share a line") {
+  nl::Run run = nl::test::full_run();
+  run.efficiency.assign(3, {});
+  run.efficiency[0].stage = "prefill";
+  run.efficiency[1].stage = "decode";
+  run.efficiency[2].stage = "vision";
+  run.efficiency[0].note = run.efficiency[1].note = "the model shape is not known";
+  run.efficiency[2].note = "no peak is known";
+  const std::string text = nl::exporters::stakeholder_markdown(run);
+  CHECK(has(text, "prefill, decode: the model shape is not known"));
+  CHECK(has(text, "vision: no peak is known"));
+  CHECK(text.find("the model shape is not known") == text.rfind("the model shape is not known"));
+}

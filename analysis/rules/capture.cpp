@@ -1,6 +1,6 @@
 #include "analysis/rules/capture.h"
 
-#include "analysis/rules/text.h"
+#include "model/shell.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -74,7 +74,7 @@ std::string capture_command(const std::set<Capture>& captures, const Run& run) {
     command.push_back("./your_workload");
   else
     command.insert(command.end(), run.workload.command.begin(), run.workload.command.end());
-  return shell_text(command);
+  return shell_quoted(command);
 }
 
 }  // namespace nl::analysis::rules

@@ -119,22 +119,4 @@ std::string Sentence::text(const Subject& subject) const {
   return text;
 }
 
-std::string shell_text(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-    });
-    if (!text.empty()) text += ' ';
-    if (plain) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
-  return text;
-}
-
 }  // namespace nl::analysis::rules

@@ -34,7 +34,4 @@ struct Sentence::Parsed {
   Fault fault;
 };
 
-// The command as a shell takes it.
-std::string shell_text(const std::vector<std::string>& words);
-
 }  // namespace nl::analysis::rules

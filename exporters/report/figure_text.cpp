@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/shell.h"
+
 namespace nl::exporters {
 namespace {
 
@@ -30,18 +32,6 @@ std::string scaled(const std::optional<double>& value, const char* unit) {
     ++at;
   }
   return fmt::format("{} {}{}", digits(rest), kPrefixes[at], unit);
-}
-
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_./:=,+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c == '\n' || c == '\r' ? ' ' : c);
-  return quoted + "'";
 }
 
 // Where the bracket at `open` closes, or the end.
@@ -198,9 +188,9 @@ std::string join(const std::vector<std::string>& words, const char* between) {
 }
 
 std::string shell_text(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : " ") + shell_word(word);
-  return out;
+  std::string line = shell_quoted(words);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
 }
 
 // void at::native::reduce_kernel<(int)512, …>(T3) → void at::native::reduce_kernel<...>(...)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "model/shell.h"
 #include "model/words.h"
 #include "orchestrator/process/interrupts.h"
 

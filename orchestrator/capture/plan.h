@@ -95,9 +95,7 @@ std::vector<std::string> nvtx_filters(const Config& config);
 std::string describe_plan(const Plan& plan);
 std::string plan_json(const Plan& plan);
 
-// One word of a shell command, all words of one, or a pass with its folder and environment.
-std::string shell_quoted(const std::string& word);
-std::string shell_quoted(const std::vector<std::string>& words);
+// A pass as a shell command, with its folder and environment.
 std::string shell_command(const Pass& pass);
 
 }  // namespace nl::orchestrator

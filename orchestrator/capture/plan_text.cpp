@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/shell.h"
 #include "model/words.h"
 #include "orchestrator/capture/plan.h"
 
@@ -54,20 +55,6 @@ nlohmann::ordered_json pass_json(const Pass& pass) {
 }
 
 }  // namespace
-
-std::string shell_quoted(const std::string& word) {
-  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string shell_quoted(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
-  return line;
-}
 
 std::string shell_command(const Pass& pass) {
   const ProcessSpec& process = pass.process;

@@ -225,7 +225,3 @@ TEST_CASE("sentences hold expressions") {
   CHECK(Sentence::parse("{", RuleScope::kStage).fault.what == "this '{' has no '}'");
   CHECK(Sentence::parse("{}", RuleScope::kStage).fault.what == "there is no expression");
 }
-
-TEST_CASE("a command is quoted for the shell") {
-  CHECK(shell_text({"python", "a b.py", "it's", "", "--x=1,2"}) == "python 'a b.py' 'it'\\''s' '' --x=1,2");
-}

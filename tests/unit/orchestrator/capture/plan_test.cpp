@@ -284,10 +284,3 @@ TEST_CASE("the exports follow the configuration") {
   config.ncu.nvtx_include = {"mine/"};
   CHECK(nl::orchestrator::nvtx_filters(config) == Words{"mine/"});
 }
-
-TEST_CASE("words are quoted for the shell") {
-  CHECK(nl::orchestrator::shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
-  CHECK(nl::orchestrator::shell_quoted("") == "''");
-  CHECK(nl::orchestrator::shell_quoted("a b") == "'a b'");
-  CHECK(nl::orchestrator::shell_quoted("*") == "'*'");
-}

@@ -1,0 +1,16 @@
+#include "model/shell.h"
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+TEST_CASE("words are quoted for the shell") {
+  CHECK(shell_quoted("--a=b/c.d,e:f@g%h+1") == "--a=b/c.d,e:f@g%h+1");
+  CHECK(shell_quoted("") == "''");
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("*") == "'*'");
+}
+
+TEST_CASE("a command is quoted for the shell") {
+  CHECK(shell_quoted({"python", "a b.py", "it's", "", "--x=1,2"}) == "python 'a b.py' 'it'\\''s' '' --x=1,2");
+}

@@ -28,7 +28,6 @@ Run facts_of(const Evidence& evidence) {
   run.workload = evidence.workload;
   run.provenance.tracer = evidence.tracer;
   run.provenance.passes = evidence.passes;
-  run.provenance.inputs_sha256 = evidence.inputs_sha256;
   for (const Remark& remark : evidence.adaptations) run.provenance.adaptations.push_back(text_of(remark));
   return run;
 }
@@ -127,6 +126,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   }
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);
+  if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
   return run;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,7 +50,7 @@ struct Evidence {
   std::string no_kernels_note;              // why the trace can have none; empty: the analysis says
   std::vector<PassRecord> passes;
   std::vector<Remark> adaptations;
-  std::map<std::string, std::string> inputs_sha256;
+  std::shared_future<std::map<std::string, std::string>> inputs_sha256;  // of imported files: hashed while the rest is analysed
   std::vector<Problem> problems;
 };
 

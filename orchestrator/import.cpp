@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 
+#include "model/shell.h"
 #include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/capture/collector_sqlite.h"
@@ -27,18 +28,6 @@ namespace fs = std::filesystem;
 namespace nl::orchestrator {
 namespace {
 
-std::vector<fs::path> all_inputs(const ImportRequest& request) {
-  std::vector<fs::path> files;
-  if (!request.nsys.empty()) files.push_back(request.nsys);
-  files.insert(files.end(), request.ncu.begin(), request.ncu.end());
-  files.insert(files.end(), request.collector.begin(), request.collector.end());
-  files.insert(files.end(), request.counters.begin(), request.counters.end());
-  if (!request.kineto.empty()) files.push_back(request.kineto);
-  files.insert(files.end(), request.ort.begin(), request.ort.end());
-  files.insert(files.end(), request.trtexec.begin(), request.trtexec.end());
-  return files;
-}
-
 // What stands in two of the files would count twice. Only files of one size are read for it; of empty ones there may be
 // several, from processes that were killed.
 void refuse_twins(const std::vector<fs::path>& files, const char* flag) {
@@ -58,13 +47,13 @@ void refuse_twins(const std::vector<fs::path>& files, const char* flag) {
 }
 
 void check_inputs(const ImportRequest& request) {
-  if (request.nsys.empty() && request.collector.empty() && request.kineto.empty() && request.ort.empty() &&
-      request.trtexec.empty() && request.ncu.empty())
+  const auto files = request.files();
+  if (files.size() == request.counters.size())
     throw Error(ErrorKind::kUsage,
                 request.counters.empty() ? "there is nothing to import" : "counters are joined to a capture, and none is given",
                 "import",
                 "give --nsys F.sqlite (or F.nsys-rep), --ncu, --kineto, --ort, --trtexec, or --collector FILES");
-  for (const auto& file : all_inputs(request)) {
+  for (const auto& file : files) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
       throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
@@ -75,7 +64,7 @@ void check_inputs(const ImportRequest& request) {
 }
 
 // Beside the analysis, which keeps one processor busy; the reading before it keeps all of them.
-std::future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs::path>& files) {
+std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::vector<fs::path>& files) {
   return std::async(std::launch::async, [files] {
     std::map<std::string, std::string> digests;
     for (const auto& file : files) digests[fs::absolute(file).lexically_normal().string()] = sha256_file(file);
@@ -96,11 +85,10 @@ class Reader {
   Evidence read() {
     describe();
     read_trace();
-    auto digests = hash_inputs(all_inputs(request_));
+    evidence_.inputs_sha256 = hash_inputs(request_.files());
     read_operators();
     read_ncu();
     if (!request_.counters.empty()) evidence_.counters.push_back(parsers::read_collector_counters(request_.counters));
-    evidence_.inputs_sha256 = digests.get();
     evidence_.passes = runner_.records();
     if (Interrupts::signal() != 0) runner_.verdict().interrupted(Interrupts::signal());
     evidence_.problems = runner_.verdict().problems();
@@ -220,6 +208,14 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<fs::path> ImportRequest::files() const {
+  std::vector<fs::path> all;
+  for (const fs::path& file : {nsys, kineto})
+    if (!file.empty()) all.push_back(file);
+  for (const auto* list : {&ncu, &collector, &counters, &ort, &trtexec}) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
 
 RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   check_inputs(request);

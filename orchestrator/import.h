@@ -18,6 +18,8 @@ struct ImportRequest {
   std::vector<std::filesystem::path> trtexec;  // profile, layers: operators only
   std::filesystem::path out;  // as for run
   bool copy = false;          // a blanked copy of the export into the bundle
+
+  std::vector<std::filesystem::path> files() const;  // all that are given
 };
 
 // The same bundle as run_workload() leaves, from captures made elsewhere. The files given are never

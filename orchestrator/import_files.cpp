@@ -62,11 +62,6 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     for (const auto& file : files_in(bundle / "counters" / counted)) request.counters.push_back(file);
 }
 
-bool any(const ImportRequest& request) {
-  return !request.nsys.empty() || !request.kineto.empty() || !request.ncu.empty() || !request.collector.empty() ||
-         !request.counters.empty() || !request.ort.empty() || !request.trtexec.empty();
-}
-
 }  // namespace
 
 void add_input(const fs::path& path, ImportRequest& request) {
@@ -78,12 +73,12 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(),
                 "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a torch.profiler, ONNX Runtime or trtexec JSON, a collector trace, or a bundle");
   }
-  const bool before = any(request);
+  const std::size_t before = request.files().size();
   if (parsers::sniff(path) == SourceFormat::kBundle)
     add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
-  if (!before && !any(request))
+  if (before == 0 && request.files().empty())
     throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(), "give the folder that holds the exports, or the files themselves");
 }
 

@@ -194,4 +194,10 @@ std::string cpu_workload() {
   return fs::exists(file) ? file.string() : std::string();
 }
 
+Outcome import(Scene& scene, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"import", "--out", scene.bundle().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return scene.nl_stage(words);
+}
+
 }  // namespace nl::test

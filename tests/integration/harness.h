@@ -13,6 +13,8 @@ namespace nl::test {
 
 namespace fs = std::filesystem;
 
+inline const fs::path kFixtures = NL_FIXTURES;
+
 struct Outcome {
   int status = -1;  // 128 + signal where a signal ended it
   std::string out, err;
@@ -62,5 +64,8 @@ std::vector<std::string> light(const Scene& scene, const std::vector<std::string
                                const std::vector<std::string>& more = {});
 
 std::string cpu_workload();  // path of the built one; empty where it was not built
+
+// `nl-stage import` with these words, into the scene's bundle.
+Outcome import(Scene& scene, const std::vector<std::string>& more);
 
 }  // namespace nl::test

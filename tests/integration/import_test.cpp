@@ -9,14 +9,6 @@ using namespace nl::test;
 
 namespace {
 
-const fs::path kFixtures = NL_FIXTURES;
-
-Outcome import(Scene& scene, std::vector<std::string> more) {
-  std::vector<std::string> words = {"import", "--out", scene.bundle().string()};
-  words.insert(words.end(), more.begin(), more.end());
-  return scene.nl_stage(words);
-}
-
 void copy_part(const fs::path& from, const fs::path& to, std::uintmax_t size) {
   fs::copy_file(from, to);
   fs::resize_file(to, size);

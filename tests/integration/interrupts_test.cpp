@@ -8,7 +8,7 @@ using namespace nl::test;
 
 namespace {
 
-std::vector<std::string> deep(const Scene& scene, const std::string& workload) {
+std::vector<std::string> deep_of(const Scene& scene, const std::string& workload) {
   return {"run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]",
           "--",  "/bin/sh",  "-c",   workload};
 }
@@ -28,7 +28,7 @@ TEST_CASE("Ctrl-C in the nsys pass: its report is exported and imported") {
   scene.use_standins();
   scene.env["NL_FAKE_NSYS"] = "hangs";
   const int number = GENERATE(SIGINT, SIGTERM);
-  const Outcome outcome = scene.nl_stage_signalled(deep(scene, "sleep 4244"), scene.env["NL_STARTED"], number);
+  const Outcome outcome = scene.nl_stage_signalled(deep_of(scene, "sleep 4244"), scene.env["NL_STARTED"], number);
   check_interrupted(scene, outcome, number);
   CHECK_FALSE(scene.json("run.json")["kernels"].empty());
   CHECK_FALSE(fs::exists(scene.env["NL_STARTED"] + ".ncu"));
@@ -38,7 +38,7 @@ TEST_CASE("Ctrl-C in the export: the report is kept, half an export is not") {
   Scene scene;
   scene.use_standins();
   scene.env["NL_FAKE_NSYS"] = "export-hangs";
-  const Outcome outcome = scene.nl_stage_signalled(deep(scene, "true"), scene.env["NL_STARTED"], SIGINT);
+  const Outcome outcome = scene.nl_stage_signalled(deep_of(scene, "true"), scene.env["NL_STARTED"], SIGINT);
   check_interrupted(scene, outcome, SIGINT);
   CHECK(fs::exists(scene.bundle() / "nsys/run.nsys-rep"));
   CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
@@ -50,7 +50,7 @@ TEST_CASE("Ctrl-C in the ncu pass: what it measured until then is read") {
   scene.env["NL_FAKE_NCU"] = "hangs";
   // Quick under nsys, endless under ncu.
   const std::string workload = "test -e $NL_STARTED.ncu && exec sleep 4245; true";
-  const Outcome outcome = scene.nl_stage_signalled(deep(scene, workload), scene.env["NL_STARTED"], SIGINT);
+  const Outcome outcome = scene.nl_stage_signalled(deep_of(scene, workload), scene.env["NL_STARTED"], SIGINT);
   check_interrupted(scene, outcome, SIGINT);
   int measured = 0;
   const auto run = scene.json("run.json");
@@ -62,7 +62,7 @@ TEST_CASE("SIGTERM in ncu's export: the report is kept, half a CSV is not") {
   Scene scene;
   scene.use_standins();
   scene.env["NL_FAKE_NCU"] = "export-hangs";
-  const Outcome outcome = scene.nl_stage_signalled(deep(scene, "true"), scene.env["NL_STARTED"], SIGTERM);
+  const Outcome outcome = scene.nl_stage_signalled(deep_of(scene, "true"), scene.env["NL_STARTED"], SIGTERM);
   check_interrupted(scene, outcome, SIGTERM);
   CHECK(fs::exists(scene.bundle() / "ncu/profile.ncu-rep"));
   CHECK_FALSE(fs::exists(scene.bundle() / "ncu/raw.csv"));

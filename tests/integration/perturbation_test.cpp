@@ -12,7 +12,7 @@ bool have_parts() {
   return fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so") && !cpu_workload().empty();
 }
 
-std::vector<std::string> deep(const Scene& scene, const std::vector<std::string>& more,
+std::vector<std::string> repeated(const Scene& scene, const std::vector<std::string>& more,
                               const std::vector<std::string>& command) {
   std::vector<std::string> words = {"run", "--config", "deep", "--out", scene.bundle().string(),
                                     "--set", "run.stages=[prefill]", "--set", "ncu.enabled=false"};
@@ -22,7 +22,7 @@ std::vector<std::string> deep(const Scene& scene, const std::vector<std::string>
   return words;
 }
 
-int count(const std::string& text, const std::string& word) {
+int occurrences(const std::string& text, const std::string& word) {
   int found = 0;
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
   return found;
@@ -41,7 +41,7 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   Scene scene;
   scene.perturbation = true;
   scene.use_standins();
-  const Outcome outcome = scene.nl_stage(deep(scene, {"--set", "perturbation.repeats=2"},
+  const Outcome outcome = scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=2"},
                                               {cpu_workload(), "--steps", "4", "--iterations", "3"}));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
@@ -63,8 +63,8 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   CHECK(fs::exists(scene.bundle() / "unprofiled/1"));
   CHECK_FALSE(fs::exists(scene.bundle() / "perturbation"));
   // The first traced pass is heard, the others are not.
-  CHECK(count(outcome.err, "checksum") == 3);  // a line an iteration
-  CHECK(count(scene.text(scene.bundle() / "logs/unprofiled-2.stdout.log"), "checksum") == 3);
+  CHECK(occurrences(outcome.err, "checksum") == 3);  // a line an iteration
+  CHECK(occurrences(scene.text(scene.bundle() / "logs/unprofiled-2.stdout.log"), "checksum") == 3);
   CHECK(scene.still_running().empty());
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("energy: the meters are read during the passes") {
   scene.env["NL_STAGE_NVML"] = std::string(NL_BUILD_ROOT) + "/tests/unit/orchestrator/libfake_nvml.so";
   // Long enough for the counter, which moves every 20 ms.
   const Outcome outcome =
-      scene.nl_stage(deep(scene, {"--set", "perturbation.repeats=1", "--set", "energy.interval_ms=5"},
+      scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=1", "--set", "energy.interval_ms=5"},
                           {cpu_workload(), "--steps", "16", "--iterations", "4"}));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
@@ -108,7 +108,7 @@ TEST_CASE("perturbation: Ctrl-C in an unprofiled pass ends the run") {
   scene.use_standins();
   const std::string started = scene.env["NL_STARTED"];
   const Outcome outcome = scene.nl_stage_signalled(
-      deep(scene, {}, {"/bin/sh", "-c", "touch " + started + "; sleep 4261"}), started, SIGINT);
+      repeated(scene, {}, {"/bin/sh", "-c", "touch " + started + "; sleep 4261"}), started, SIGINT);
   CHECK(outcome.status == 130);
   CHECK(scene.still_running().empty());
   check_bundle(scene);
@@ -121,7 +121,7 @@ TEST_CASE("perturbation: the dry run shows the passes") {
   Scene scene;
   scene.perturbation = true;
   scene.use_standins();
-  const Outcome outcome = scene.nl_stage(deep(scene, {"--dry-run"}, {"/bin/true"}));
+  const Outcome outcome = scene.nl_stage(repeated(scene, {"--dry-run"}, {"/bin/true"}));
   CHECK(outcome.says("unprofiled, timed by the NVTX collector (3 of 3)"));
   CHECK(outcome.says("perturbation/nsys-3.nsys-rep"));
 }

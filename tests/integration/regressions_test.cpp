@@ -21,19 +21,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const fs::path kFixtures = NL_FIXTURES;
-const std::string kUnit = NL_BUILD_ROOT "/tests/unit/";
-const std::string kFakeNvml = kUnit + "orchestrator/libfake_nvml.so";
-const std::string kFakeCupti = kUnit + "collector/libfake_cupti.so";
-const std::string kGpuProgram = kUnit + "collector/gpu_program";
+const std::string kUnitTests = NL_BUILD_ROOT "/tests/unit/";
+const std::string kFakeNvml = kUnitTests + "orchestrator/libfake_nvml.so";
+const std::string kFakeCupti = kUnitTests + "collector/libfake_cupti.so";
+const std::string kGpuProgram = kUnitTests + "collector/gpu_program";
 
 void add(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
-
-Outcome import(Scene& scene, const Words& more) {
-  Words words = {"import", "--out", scene.bundle().string()};
-  add(words, more);
-  return scene.nl_stage(words);
-}
 
 }  // namespace
 

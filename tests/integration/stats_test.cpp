@@ -7,8 +7,7 @@ using namespace nl::test;
 
 namespace {
 
-const fs::path kFixtures(NL_FIXTURES);
-const std::string kProbe = (kFixtures / "h200-probe/probe_node.sqlite").string();
+const std::string kProbeExport = (kFixtures / "h200-probe/probe_node.sqlite").string();
 
 std::string nsys_csv(const Scene& scene, const std::string& report) {
   return scene.text(kFixtures / ("h200-probe/probe_node_" + report + ".csv"));
@@ -19,7 +18,7 @@ std::string nsys_csv(const Scene& scene, const std::string& report) {
 TEST_CASE("stats: one report on standard output is nsys' CSV and nothing else") {
   Scene scene;
   for (std::string report : {"cuda_gpu_kern_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"}) {
-    Outcome outcome = scene.nl_stage({"stats", "--report", report, kProbe});
+    Outcome outcome = scene.nl_stage({"stats", "--report", report, kProbeExport});
     CHECK(outcome.status == 0);
     CHECK((outcome.out == nsys_csv(scene, report)));
     CHECK(outcome.err == "");
@@ -28,7 +27,7 @@ TEST_CASE("stats: one report on standard output is nsys' CSV and nothing else") 
 
 TEST_CASE("stats: several reports are set apart by their titles") {
   Scene scene;
-  Outcome outcome = scene.nl_stage({"stats", "--report", "nvtx_sum,cuda_api_sum", kProbe});
+  Outcome outcome = scene.nl_stage({"stats", "--report", "nvtx_sum,cuda_api_sum", kProbeExport});
   CHECK(outcome.status == 0);
   CHECK((outcome.out == "** NVTX Range Summary (nvtx_sum):\n\n" + nsys_csv(scene, "nvtx_sum") +
                             "\n** CUDA API Summary (cuda_api_sum):\n\n" + nsys_csv(scene, "cuda_api_sum")));
@@ -36,13 +35,13 @@ TEST_CASE("stats: several reports are set apart by their titles") {
 
 TEST_CASE("stats: with a prefix each report goes to its own file") {
   Scene scene;
-  Outcome outcome = scene.nl_stage({"stats", "-o", (scene.path / "all").string(), kProbe});
+  Outcome outcome = scene.nl_stage({"stats", "-o", (scene.path / "all").string(), kProbeExport});
   CHECK(outcome.status == 0);
   CHECK(outcome.out == "");
   for (std::string report : {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum",
                              "nvtx_kern_sum"})
     CHECK((scene.text(scene.path / ("all_" + report + ".csv")) == nsys_csv(scene, report)));
-  scene.nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", "-o", (scene.path / "one").string(), kProbe});
+  scene.nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", "-o", (scene.path / "one").string(), kProbeExport});
   CHECK(nlohmann::json::parse(scene.text(scene.path / "one_nvtx_sum.json")).size() == 13);
 }
 
@@ -60,7 +59,7 @@ TEST_CASE("stats: what the capture cannot answer is said, and is an error only w
 
 TEST_CASE("stats: wrong arguments and files are refused with what to do") {
   Scene scene;
-  Outcome report = scene.nl_stage({"stats", "--report", "gpukernsum", kProbe});
+  Outcome report = scene.nl_stage({"stats", "--report", "gpukernsum", kProbeExport});
   CHECK(report.status != 0);
   CHECK(report.says("cuda_gpu_kern_sum"));
   Outcome rep = scene.nl_stage({"stats", "capture.nsys-rep"});
@@ -69,7 +68,7 @@ TEST_CASE("stats: wrong arguments and files are refused with what to do") {
   Outcome absent = scene.nl_stage({"stats", (scene.path / "absent.sqlite").string()});
   CHECK(absent.status != 0);
   CHECK(absent.says("absent.sqlite"));
-  Outcome folder = scene.nl_stage({"stats", "-o", (scene.path / "no/such/folder/x").string(), kProbe});
+  Outcome folder = scene.nl_stage({"stats", "-o", (scene.path / "no/such/folder/x").string(), kProbeExport});
   CHECK(folder.status != 0);
   CHECK(folder.says("cannot be written"));
 }

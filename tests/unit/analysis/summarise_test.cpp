@@ -11,12 +11,14 @@
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
+#include "tests/unit/files.h"
+
+using nl::test::kLlama;
+using nl::test::kProbe;
 
 namespace {
 
 using nl::Ns;
-const std::string kLlama = NL_FIXTURES "/h200-llama/";
-const std::string kProbe = NL_FIXTURES "/h200-probe/";
 
 // NVIDIA's nvtx_kern_sum: (range, kernel name) → calls and time. The kernel name is the last column.
 struct KernSum {

@@ -9,35 +9,19 @@
 #include "exporters/stat_text.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 using namespace nl;
 using namespace nl::parsers;
 using namespace nl::analysis;
 using namespace nl::exporters;
 namespace fs = std::filesystem;
+using nl::test::Folder;
+using nl::test::read_text;
 
 namespace {
 
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// A folder that goes away with the test.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "nl-stage-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()));
-    path = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-fs::path unpacked(const fs::path& gz, const TemporaryFolder& folder) {
+fs::path unpacked(const fs::path& gz, const Folder& folder) {
   fs::path out = folder.path / "export.sqlite";
   std::string command = "gzip -dc '" + gz.string() + "' > '" + out.string() + "'";
   REQUIRE(std::system(command.c_str()) == 0);
@@ -97,7 +81,7 @@ TEST_CASE("reports equal nsys 2025.3 byte for byte") {
     check_against_nsys(read_nsys_sqlite(fixtures / "h200-llama/nsys.sqlite"), fixtures / "h200-llama", "nsys");
   }
   SECTION("a PyTorch model with operator ranges") {
-    TemporaryFolder folder;
+    Folder folder;
     Trace trace = read_nsys_sqlite(unpacked(fixtures / "h200-llama/nsys_pytorch_ops.sqlite.gz", folder));
     check_against_nsys(trace, fixtures / "h200-llama", "nsys_pytorch_ops");
   }

@@ -17,20 +17,18 @@
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/unpacked.h"
 
 // From real captures to every file that people read. After a change of the reports run tools/golden, which writes
 // them anew, and read the difference.
+using nl::test::kLlama;
+using nl::test::read_text;
+
 namespace {
 
 using nlohmann::json;
 
-const std::string kLlama = NL_FIXTURES "/h200-llama/";
-
-std::string read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 void update_if_asked(const std::string& file, std::string_view text) {
   if (std::getenv("NL_UPDATE_GOLDEN") == nullptr) return;

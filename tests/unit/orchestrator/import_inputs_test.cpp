@@ -6,25 +6,17 @@
 #include "model/error.h"
 #include "orchestrator/import.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 using namespace nl;
 using namespace nl::orchestrator;
 namespace fs = std::filesystem;
+using nl::test::Folder;
 
 namespace {
 
 struct NoLauncher : Launcher {
   ProcessResult launch(const ProcessSpec&) override { throw Error(ErrorKind::kInternal, "nothing is to be launched", ""); }
-};
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl-stage-inputs-" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  fs::path file(const char* name, const std::string& text) const {
-    std::ofstream(path / name) << text;
-    return path / name;
-  }
 };
 
 // "": the files themselves were accepted, and then refused for what is in them.

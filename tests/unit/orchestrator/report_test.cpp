@@ -15,25 +15,20 @@
 #include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using nl::test::read_text;
 
 namespace {
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl_report_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path / "bundle"); }
-  ~Folder() { fs::remove_all(path); }
+struct ReportFolder : nl::test::Folder {
+  ReportFolder() { fs::create_directories(path / "bundle"); }
   fs::path bundle() const { return path / "bundle"; }
 };
 
 void put(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 nl::Error refusal(const nl::orchestrator::ReportRequest& request) {
   try {
@@ -50,7 +45,7 @@ const std::vector<std::string> kReports = {"report.md", "report.html", "stakehol
 }  // namespace
 
 TEST_CASE("report renders what the run itself would have written") {
-  Folder folder;
+  ReportFolder folder;
   const nl::Run run = nl::test::rich_run();
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
   const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
@@ -58,21 +53,21 @@ TEST_CASE("report renders what the run itself would have written") {
   nl::orchestrator::write_reports(run, [&](const fs::path& name, std::string_view text) {
     direct.push_back(name);
     INFO(name);
-    CHECK(content(folder.bundle() / name) == text);
+    CHECK(read_text(folder.bundle() / name) == text);
   });
   CHECK(direct == kReports);
   CHECK(result.run.run_id == run.run_id);
-  CHECK(content(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
+  CHECK(read_text(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
 }
 
 TEST_CASE("report brings the manifest up to date, and only what it wrote") {
-  Folder folder;
+  ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::rich_run()));
   put(folder.bundle() / "report.md", "old");
   put(folder.bundle() / "manifest.json",
       R"({"schema_version": "1.0.0", "files": [{"path": "report.md", "size_bytes": 3, "sha256": "old"}, {"path": "nsys/run.nsys-rep", "size_bytes": 9, "sha256": "kept"}]})");
   const auto result = nl::orchestrator::report_bundle({folder.bundle() / "run.json", {}, {}});
-  const auto manifest = json::parse(content(folder.bundle() / "manifest.json"));
+  const auto manifest = json::parse(read_text(folder.bundle() / "manifest.json"));
   CHECK(manifest.at("files").size() == result.files.size() + 1);
   for (const json& entry : manifest.at("files")) {
     const std::string name = entry.at("path");
@@ -85,11 +80,11 @@ TEST_CASE("report brings the manifest up to date, and only what it wrote") {
   }
   put(folder.bundle() / "manifest.json", "{ broken");
   CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, {}}).notes.back().find("manifest.json is damaged") == 0);
-  CHECK(content(folder.bundle() / "manifest.json") == "{ broken");
+  CHECK(read_text(folder.bundle() / "manifest.json") == "{ broken");
 }
 
 TEST_CASE("where the bundle has no trace, its timeline is shown, and that is said") {
-  Folder folder;
+  ReportFolder folder;
   auto run = nl::test::rich_run();
   REQUIRE(run.timeline);
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
@@ -100,22 +95,22 @@ TEST_CASE("where the bundle has no trace, its timeline is shown, and that is sai
   put(folder.bundle() / "trace.pftrace", "whole");
   result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   CHECK_FALSE(fs::exists(folder.bundle() / "timeline.pftrace"));
-  CHECK(content(folder.bundle() / "trace.pftrace") == "whole");
+  CHECK(read_text(folder.bundle() / "trace.pftrace") == "whole");
 }
 
 TEST_CASE("with --out the bundle stays as it is") {
-  Folder folder;
+  ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::rich_run()));
   const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "new" / "place"});
   for (const auto& file : result.files) CHECK(fs::exists(folder.path / "new" / "place" / file));
   CHECK(std::distance(fs::directory_iterator(folder.bundle()), fs::directory_iterator()) == 1);
-  CHECK(content(folder.path / "new/place/run.json") == content(folder.bundle() / "run.json"));
+  CHECK(read_text(folder.path / "new/place/run.json") == read_text(folder.bundle() / "run.json"));
   const auto error = refusal({folder.bundle(), {}, folder.path / "new"});  // not empty
   CHECK(error.kind == nl::ErrorKind::kOutput);
 }
 
 TEST_CASE("with --rules the findings are judged anew and run.json says so") {
-  Folder folder;
+  ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::full_run()));
   put(folder.path / "mine.yaml", "nonsense: [");
   CHECK(refusal({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}}).kind == nl::ErrorKind::kConfig);
@@ -124,18 +119,18 @@ TEST_CASE("with --rules the findings are judged anew and run.json says so") {
       "rules:\n  - name: any_stage\n    scope: stage\n    condition: total_time > 0\n    severity: low\n    message: \"{name} takes time\"\n"
       "    evidence:\n      - {when: total_time > 0, text: \"it does\"}\n    suggestions: [\"try this\", \"or that\"]\n");
   const auto result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
-  const std::string text = content(folder.bundle() / "run.json");
+  const std::string text = read_text(folder.bundle() / "run.json");
   nl::orchestrator::validate_run_json(text);
   const auto has_mine = [](const nl::Run& run) {
     return std::any_of(run.findings.begin(), run.findings.end(), [](const nl::Finding& finding) { return finding.rule == "any_stage"; });
   };
   CHECK(has_mine(nl::exporters::run_from_json(text)));
   CHECK(has_mine(result.run));
-  CHECK(content(folder.bundle() / "report.md").find("any_stage") != std::string::npos);
+  CHECK(read_text(folder.bundle() / "report.md").find("any_stage") != std::string::npos);
 }
 
 TEST_CASE("a sparse run and one of the first format are rendered too") {
-  Folder folder;
+  ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::sparse_run()));
   CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, {}}).files.size() >= kReports.size());
   auto old = nl::test::sparse_run();
@@ -145,7 +140,7 @@ TEST_CASE("a sparse run and one of the first format are rendered too") {
 }
 
 TEST_CASE("a run.json that is missing, damaged or newer is named with its place") {
-  Folder folder;
+  ReportFolder folder;
   const fs::path file = folder.bundle() / "run.json";
   CHECK(refusal({folder.bundle(), {}, {}}).where == file.string());
   CHECK(refusal({folder.path / "nowhere", {}, {}}).kind == nl::ErrorKind::kInput);

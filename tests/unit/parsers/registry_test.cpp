@@ -12,6 +12,7 @@
 #include "model/error.h"
 #include "model/words.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/parsers/nsys/crafted.h"
 #include "tests/unit/parsers/scratch_file.h"
 #include "tests/unit/unpacked.h"
@@ -46,11 +47,6 @@ const std::map<std::string, SourceFormat> kKnown = {
     {"trtexec/profile.json", SourceFormat::kTrtexec},
 };
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 SourceFormat sniff_text(std::string_view content) { return sniff(ScratchFile(content).path); }
 
 }  // namespace
@@ -82,12 +78,12 @@ TEST_CASE("packed fixtures are recognised once they are unpacked") {
 
 TEST_CASE("the name of a file decides nothing") {
   // ScratchFile is called trace.json
-  CHECK(sniff_text(text_of(NL_FIXTURES "/h200-llama/ncu_decode_raw.csv")) == SourceFormat::kNcu);
-  CHECK(sniff_text(text_of(NL_FIXTURES "/crafted/ties.sqlite")) == SourceFormat::kNsysSqlite);
+  CHECK(sniff_text(read_text(NL_FIXTURES "/h200-llama/ncu_decode_raw.csv")) == SourceFormat::kNcu);
+  CHECK(sniff_text(read_text(NL_FIXTURES "/crafted/ties.sqlite")) == SourceFormat::kNsysSqlite);
 }
 
 TEST_CASE("a table of ncu is found behind what ncu and the program printed") {
-  const std::string table = text_of(NL_FIXTURES "/h200-probe/ncu_prefill_raw.csv");
+  const std::string table = read_text(NL_FIXTURES "/h200-probe/ncu_prefill_raw.csv");
   CHECK(sniff_text("==PROF== Connected to process 7 (./probe)\ntokens per second: 41\n" + table) == SourceFormat::kNcu);
   CHECK(sniff_text(std::string(200'000, 'x') + "\n" + table) == SourceFormat::kNcu);
   CHECK(sniff_text("==PROF== Connected to process 7 (./probe)\n==WARNING== No kernels were profiled.\n") == SourceFormat::kNcu);
@@ -106,7 +102,7 @@ TEST_CASE("an SQLite file of something else is no export, a damaged one is left 
   CraftedExport other;
   other.sql("CREATE TABLE cookies (id INTEGER)");
   CHECK(sniff(other.file) == SourceFormat::kNone);
-  const std::string whole = text_of(NL_FIXTURES "/h200-llama/nsys.sqlite");
+  const std::string whole = read_text(NL_FIXTURES "/h200-llama/nsys.sqlite");
   CHECK(sniff_text(whole.substr(0, whole.size() / 2)) == SourceFormat::kNsysSqlite);
 }
 

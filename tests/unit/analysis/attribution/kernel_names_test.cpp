@@ -8,11 +8,13 @@
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using nl::test::kLlama;
+using nl::test::kProbe;
 
 namespace {
 
-const std::string kLlama = NL_FIXTURES "/h200-llama/";
-const std::string kProbe = NL_FIXTURES "/h200-probe/";
 using How = nl::analysis::KernelNames::How;
 
 std::vector<nl::analysis::KernelNames::Entry> names_of(const nl::Trace& trace) {

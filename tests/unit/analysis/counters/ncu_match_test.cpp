@@ -7,11 +7,12 @@
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using nl::test::kLlama;
+using nl::test::kProbe;
 
 namespace {
-
-const std::string kLlama = NL_FIXTURES "/h200-llama/";
-const std::string kProbe = NL_FIXTURES "/h200-probe/";
 
 const nl::NcuSample& sample_of(const nl::Run& run, std::uint64_t id) {
   for (const auto& kernel : *run.kernels)

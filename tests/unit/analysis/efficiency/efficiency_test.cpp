@@ -12,7 +12,7 @@ using namespace nl::test;
 
 namespace {
 
-const std::vector<nl::DeviceTableEntry> kTable = {
+const std::vector<nl::DeviceTableEntry> kDevices = {
     {"NVIDIA H200", {"H200"}, {{"bf16", 989.4e12}, {"f32", 67e12}}, 4.8e12, {}, "conf/device/h200.yaml"}};
 
 nl::StageEntry stage(const char* name, std::uint64_t windows, double mean_ns) {
@@ -57,7 +57,7 @@ TEST_CASE("the MFU of a known product is its FLOPs over its time") {
   auto run = run_with({stage("gemm", 10, 1.395e6)}, {{"dtype", "bf16"}, {"stage_flops.gemm", "1099511627776"}, {"stage_bytes.gemm", "402653184"}});
   run.stages[0].budget.emplace();
   run.stages[0].budget->gpu_compute_ns = 13900000;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   const auto& gemm = of(run, "gemm");
   CHECK(*gemm.mfu == Approx(2 * std::pow(8192., 3) / (1.395e-3 * 989.4e12)).epsilon(1e-12));
   CHECK(*gemm.mfu_busy == Approx(2 * std::pow(8192., 3) / (1.390e-3 * 989.4e12)).epsilon(1e-12));
@@ -71,7 +71,7 @@ TEST_CASE("the MFU of a known product is its FLOPs over its time") {
 
 TEST_CASE("prefill, decode and its steps of a Llama") {
   auto run = run_with({stage("prefill", 2, 20e6), stage("decode", 2, 64e6), stage("decode_step", 32, 4e6)}, with(llama_8b(), kLengths));
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").limit == nl::Bound::kCompute);
   CHECK(of(run, "decode_step").limit == nl::Bound::kMemory);
   CHECK(*of(run, "decode").flops == Approx(16 * *of(run, "decode_step").flops).epsilon(1e-12));
@@ -88,7 +88,7 @@ TEST_CASE("the workload's own marks tell batch and prompt where the model file d
   auto run = run_with({stage("prefill", 1, 20e6)}, llama_8b());
   run.stages[0].tokens_per_window = 1024;
   run.latency.batch = 2;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(says(of(run, "prefill").assumptions, "prompt of 512 tokens at batch 2"));
   CHECK(of(run, "prefill").mfu);
 }
@@ -96,21 +96,21 @@ TEST_CASE("the workload's own marks tell batch and prompt where the model file d
 // A replayed CUDA graph: the range around the replay is over long before the GPU is.
 TEST_CASE("a stage that does not wait for its GPU work is measured by the GPU's time") {
   auto run = run_with({stage("decode_step", 10, 0.2e6), stage("decode", 1, 60e6)}, with(llama_8b(), kLengths));
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   REQUIRE(of(run, "decode_step").mbu);
   const double over_wall = *of(run, "decode_step").mbu;
   run.stages[0].gpu_busy_ns = 10 * 6'000'000;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "decode_step").mbu == Approx(over_wall * 0.2 / 6));
   CHECK(of(run, "decode_step").note.find("its ranges end before their GPU work (0.2 ms of 6 ms)") != std::string::npos);
   run.stages[0].gpu_busy_ns = 10 * 209'000;  // the tail of the last kernel
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "decode_step").mbu == Approx(over_wall));
 }
 
 TEST_CASE("what is not known is asked for by name") {
   auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 1, 1e6), stage("sampling", 1, 1e6), stage("vision", 1, 1e6)}, llama_8b());
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").note == "its number of tokens is not known; set model.batch_size and model.prompt_tokens");
   CHECK(of(run, "decode").note.find("model.decode_tokens") != std::string::npos);
   CHECK_FALSE(of(run, "prefill").flops);
@@ -118,7 +118,7 @@ TEST_CASE("what is not known is asked for by name") {
   CHECK(of(run, "sampling").note.find("set model.stage_flops.sampling") != std::string::npos);
   CHECK(of(run, "vision").note.find("set model.batch_size") != std::string::npos);
   auto shapeless = run_with({stage("prefill", 1, 1e6)}, {{"layers", "4"}});
-  nl::analysis::fill_efficiency(kTable, shapeless);
+  nl::analysis::fill_efficiency(kDevices, shapeless);
   CHECK(of(shapeless, "prefill").note.find("model.hidden_size, model.heads, model.intermediate_size, model.vocab_size are not set") != std::string::npos);
 }
 
@@ -126,18 +126,18 @@ TEST_CASE("an unknown type leaves FLOPs, and says what it would give") {
   auto attributes = with(llama_8b(), kLengths);
   attributes.erase("dtype");
   auto run = run_with({stage("prefill", 1, 20e6)}, attributes);
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").flops);
   CHECK_FALSE(of(run, "prefill").bytes);
   CHECK_FALSE(of(run, "prefill").mfu);
   CHECK_FALSE(of(run, "prefill").limit);
   CHECK(of(run, "prefill").note.find("set model.dtype") != std::string::npos);
   auto quantised = run_with({stage("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "int4"}}));
-  nl::analysis::fill_efficiency(kTable, quantised);
+  nl::analysis::fill_efficiency(kDevices, quantised);
   CHECK(of(quantised, "prefill").bytes);
   CHECK(of(quantised, "prefill").note.find("set model.compute_dtype") != std::string::npos);
   auto exotic = run_with({stage("prefill", 1, 20e6)}, with(with(llama_8b(), kLengths), {{"dtype", "fp4"}}));
-  nl::analysis::fill_efficiency(kTable, exotic);
+  nl::analysis::fill_efficiency(kDevices, exotic);
   CHECK(of(exotic, "prefill").note == "no MFU: the fp4 peak of NVIDIA H200 is not known");
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("a model file that contradicts the trace is called so, and no number i
   auto run = run_with({stage("prefill", 1, 1e6), stage("decode", 2, 1e6), stage("decode_step", 16, 1e5)},
                       with(with(llama_8b(), kLengths), {{"decode_tokens", "32"}}));
   run.stages[0].tokens_per_window = 128;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "prefill").mfu > 1);
   CHECK(of(run, "prefill").note.find("is impossible: the model file contradicts the trace") != std::string::npos);
   CHECK(*of(run, "decode_step").mbu > 1.05);
@@ -154,7 +154,7 @@ TEST_CASE("a model file that contradicts the trace is called so, and no number i
   CHECK(says(of(run, "prefill").assumptions, "model.prompt_tokens is 512, prefill has 128 tokens at batch 1"));
   run.model.attributes["decode_tokens"] = "9";  // the prefill made the first of them
   run.stages[0].tokens_per_window = 512;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(says(of(run, "decode").assumptions, "contradicts"));
 }
 
@@ -163,42 +163,42 @@ TEST_CASE("lengths come from the trace where they are not configured") {
   run.stages[0].tokens_per_window = 1024;
   run.iterations.count = 3;
   run.iterations.warmup = 1;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "prefill").flops > 0);
   CHECK(says(of(run, "decode_step").assumptions, "7.5 steps on average"));
   auto no_steps = run_with({stage("decode", 1, 64e6)}, with(with(llama_8b(), kLengths), {{"decode_tokens", "16"}}));
-  nl::analysis::fill_efficiency(kTable, no_steps);
+  nl::analysis::fill_efficiency(kDevices, no_steps);
   CHECK(says(of(no_steps, "decode").assumptions, "16 steps at batch 1"));
 }
 
 TEST_CASE("no GPU, no kernels, no description of it: FLOPs, but no share of a peak") {
   auto run = run_with({stage("prefill", 1, 20e6)}, with(llama_8b(), kLengths));
   run.kernels->clear();
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(run.peaks);
   CHECK(of(run, "prefill").flops_per_s);
   CHECK_FALSE(of(run, "prefill").mfu);
   CHECK(of(run, "prefill").note == "no MFU or MBU: no kernel ran in the capture");
   run.kernels.reset();
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").note == "no MFU or MBU: GPU work was not captured");
   run.kernels.emplace(1);
   run.hardware.gpus.clear();
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "prefill").note == "no MFU or MBU: the capture does not describe the GPU");
 }
 
 TEST_CASE("stages without length, without windows, and no stages at all") {
   auto run = run_with({stage("prefill", 1, 0), stage("decode_step", 0, 0)}, with(llama_8b(), kLengths));
   run.stages[0].budget.emplace();
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(of(run, "prefill").mfu);
   CHECK_FALSE(of(run, "prefill").mfu_busy);
   CHECK_FALSE(of(run, "prefill").flops_per_s);
   CHECK(of(run, "prefill").note == "no rates: its windows are empty");
   CHECK_FALSE(of(run, "decode_step").flops);
   nl::Run empty;
-  nl::analysis::fill_efficiency(kTable, empty);
+  nl::analysis::fill_efficiency(kDevices, empty);
   CHECK(empty.efficiency.empty());
   CHECK_FALSE(empty.peaks);
 }
@@ -210,14 +210,14 @@ TEST_CASE("two GPUs: the first that worked counts, and the other is mentioned") 
   run.hardware.gpus[0].name = "NVIDIA T4";
   run.hardware.gpus.push_back(second);
   run.kernels->at(0).device = 1;
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(run.peaks->name == "NVIDIA H200");
   CHECK_FALSE(says(of(run, "prefill").assumptions, "GPUs ran kernels"));
   run.kernels->emplace_back();
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(says(of(run, "prefill").assumptions, "2 GPUs ran kernels, but model.tensor_parallel is 1"));
   run.model.attributes["tensor_parallel"] = "2";
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK_FALSE(says(of(run, "prefill").assumptions, "GPUs ran kernels"));
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("a real capture: a small Llama's stages on an H200") {
   run.model.attributes = {{"architecture", "llama"}, {"dtype", "bf16"}, {"layers", "4"}, {"hidden_size", "1024"}, {"heads", "16"}, {"kv_heads", "4"},
                           {"head_dim", "64"}, {"intermediate_size", "2816"}, {"vocab_size", "32000"}, {"batch_size", "1"}, {"prompt_tokens", "256"},
                           {"decode_tokens", "8"}, {"prefill_logits", "all"}};
-  nl::analysis::fill_efficiency(kTable, run);
+  nl::analysis::fill_efficiency(kDevices, run);
   CHECK(run.peaks->name == "NVIDIA H200");
   const double layer = 1024. * (16 + 8) * 64 + 16. * 64 * 1024 + 3. * 1024 * 2816, head = 1024. * 32000;
   CHECK(*of(run, "prefill").flops == 2 * 256 * (4 * layer + head) + 4. * 16 * 64 * 256 * 257 / 2 * 4);

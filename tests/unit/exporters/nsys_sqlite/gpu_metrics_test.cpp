@@ -11,17 +11,11 @@
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using nl::test::Folder;
 
 namespace {
-
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nl-metrics-test-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
 
 // Rows as text, columns parted by '|'.
 std::vector<std::string> answer(const std::filesystem::path& file, const std::string& query) {

@@ -11,6 +11,7 @@
 #include "model/error.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
@@ -21,15 +22,6 @@ using namespace nl::test;
 namespace {
 
 const std::filesystem::path kFixtures(NL_FIXTURES);
-
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nl-export-test-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
 
 std::string output_of(const std::string& command) {
   std::string text;

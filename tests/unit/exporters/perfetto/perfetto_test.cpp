@@ -26,7 +26,7 @@ struct File {
   ~File() { fs::remove(path); }
 };
 
-std::string output_of(const std::string& command) {
+std::string decoder_output(const std::string& command) {
   std::string out;
   FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -47,7 +47,7 @@ json shown(const Source& source, nl::exporters::PerfettoSummary* summary = nullp
   else written = nl::exporters::write_perfetto(source, sink);
   out.close();
   if (summary != nullptr) *summary = written;
-  json document = json::parse(output_of("python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py " + file.path.string()));
+  json document = json::parse(decoder_output("python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py " + file.path.string()));
   CHECK(document.at("errors") == json::array());
   return document;
 }
@@ -440,7 +440,7 @@ TEST_CASE("Perfetto's own trace processor finds what is in the capture, and noth
     std::ofstream(query.path) << "select category || ' ' || count(*) || ' ' || sum(dur) || ' ' || min(dur) as line from slice where dur > 0 or category != 'mark' "
                                  "group by category union all select 'flow ' || count(*) from flow "
                                  "union all select 'fault ' || name || ' ' || value from stats where value > 0 and severity in ('error', 'data_loss');";
-    const std::string answer = output_of(std::string(processor) + " -q " + query.path.string() + " " + file.path.string() + " 2>/dev/null");
+    const std::string answer = decoder_output(std::string(processor) + " -q " + query.path.string() + " " + file.path.string() + " 2>/dev/null");
     INFO(answer);
     CHECK(answer.find("fault") == std::string::npos);
     const auto says = [&](const char* category, const Sum& sum) {

@@ -9,11 +9,14 @@
 #include "exporters/report/sections/sections.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
 
 // Drawings are measured: where each mark lies and how large it is, from the numbers that it stands for.
 
 using namespace nl::exporters::report;
 using nl::exporters::html::figure_markup;
+using nl::test::count;
+using nl::test::has;
 
 namespace {
 
@@ -50,14 +53,6 @@ Chart chart_in(const Blocks& blocks) {
   FAIL("no such chart");
   return {};
 }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 Approx near(double value) { return Approx(value).margin(0.002); }
 

@@ -5,18 +5,13 @@
 #include "exporters/report/html/html.h"
 #include "exporters/report/markdown.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 using namespace nl::exporters::report;
+using nl::test::count;
+using nl::test::has;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 std::string as_markdown(Blocks blocks) { return nl::exporters::markdown({"T", "", {}, std::move(blocks)}).substr(5); }
 std::string as_html(const Blocks& blocks) { return nl::exporters::html::blocks_markup(blocks); }
@@ -31,7 +26,7 @@ Blocks all_blocks(const std::string& text) {
   Card card;
   card.id = card.title = card.evidence_title = text;
   card.about = card.gain = text;
-  card.evidence.items = {{text, Mark::kAgainst}};
+  card.evidence.items = {{text, nl::exporters::report::Mark::kAgainst}};
   card.fixes = {{{text}}, true};
   RooflineChart roofline{{{1, 1e9, text, text}, {2, 2e9, text, text, "p-none", 1}}, {{4e9, text}}, 1e9, text};
   return {Paragraph{text}, Heading{text, text}, List{{{text}}}, table, Legend{{{"b-copy", text, text}}}, Tiles{{{text, text, text}}},

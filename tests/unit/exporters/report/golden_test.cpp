@@ -7,13 +7,11 @@
 #include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
+
+using nl::test::read_text;
 
 namespace {
-
-std::string read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 // After a change of the reports, write them anew (tools/golden) and look at the difference.
 void check_golden(const std::string& name, const std::string& text) {

@@ -11,7 +11,7 @@ using namespace nl::exporters;
 
 namespace {
 
-std::vector<std::vector<std::string>> table_lines(const std::string& text) {
+std::vector<std::vector<std::string>> table_cells(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::vector<std::string>> lines;
   for (std::string line; std::getline(stream, line);)
@@ -21,7 +21,7 @@ std::vector<std::vector<std::string>> table_lines(const std::string& text) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 OperatorEntry linear() {
   OperatorEntry entry;
@@ -53,11 +53,11 @@ Run sample() {
 
 TEST_CASE("operators.md has the documented columns first and plain numbers") {
   const std::string text = operators_markdown(sample());
-  const auto lines = table_lines(text);
+  const auto lines = table_cells(text);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == Row{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "shapes",
+  CHECK(lines[0] == Cells{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "shapes",
                         "top kernels", "stages"});
-  CHECK(lines[2] == Row{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0",
+  CHECK(lines[2] == Cells{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0",
                         "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
   CHECK(contains(text, "do not add them."));
   CHECK(contains(text, "## pytorch ranges\n"));
@@ -75,7 +75,7 @@ TEST_CASE("what was not captured is called that, never zero") {
   entry.stages.clear();
   run.operators[0].cuda_ns.reset();
   run.operators[0].gpu_share.reset();
-  CHECK(table_lines(operators_markdown(run))[2] == Row{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
+  CHECK(table_cells(operators_markdown(run))[2] == Cells{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
                                                        "not captured", "100.0", "—", "—", "—"});
   CHECK(contains(operators_markdown(run), "GPU time: not captured."));
 }
@@ -92,7 +92,7 @@ TEST_CASE("layers of TensorRT have no host time") {
   const std::string text = operators_markdown(run);
   CHECK(contains(text, "## trtexec (profile.json)\n\nGPU time of TensorRT's layers over 4 runs.\n"));
   CHECK(contains(text, "Host time: not captured; mean_ms is GPU time here."));
-  const auto row = table_lines(text)[2];
+  const auto row = table_cells(text)[2];
   CHECK(row[0] == "aten::linear (gemm)");
   CHECK(row[1] == "not captured");
   CHECK(row[4] == "0.375000");
@@ -116,7 +116,7 @@ TEST_CASE("names are escaped, long ones are listed in full, and what was left ou
   table.entries_left_out = 12;
   table.ranges_left_out = 3;
   const std::string text = operators_markdown(run);
-  const auto row = table_lines(text)[2];
+  const auto row = table_cells(text)[2];
   CHECK(row[0] == "a\\|b \\<script>");
   CHECK(row[8].substr(0, 83) == "[[" + std::string(78, '1') + "…");
   CHECK(row[9] == "void gemm<...>(...) [1] ×4 (1.250000 ms)");
@@ -138,9 +138,9 @@ TEST_CASE("the layers' table: which layer runs which kernels") {
   layer.kernels = {{"gemm", 6, 400000}, {"silu", 2, 100000}};
   run.layers = {layer};
   run.layers_note.clear();
-  const auto lines = table_lines(operators_markdown(run));
+  const auto lines = table_cells(operators_markdown(run));
   REQUIRE(lines.size() == 6);
   CHECK(lines[3][0] == "layer");
-  CHECK(lines[5] == Row{"model.layers.0.mlp", "LlamaMLP", "3.000000", "0.500000", "2", "1.500000", "1.000000", "0.000000",
+  CHECK(lines[5] == Cells{"model.layers.0.mlp", "LlamaMLP", "3.000000", "0.500000", "2", "1.500000", "1.000000", "0.000000",
                         "gemm ×6 (0.400000 ms); silu ×2 (0.100000 ms)"});
 }

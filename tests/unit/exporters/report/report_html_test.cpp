@@ -6,16 +6,12 @@
 #include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
+
+using nl::test::count;
+using nl::test::has;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 }  // namespace
 

@@ -8,10 +8,11 @@
 #include "exporters/report/sections/recommendations.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
+
+using nl::test::has;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> headings(const std::string& text) {
   std::vector<std::string> out;

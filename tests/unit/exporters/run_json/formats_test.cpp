@@ -7,16 +7,14 @@
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
 
 // What earlier versions of nl-stage wrote is still read. tests/fixtures/formats has a file for each format, as it was written.
+using nl::test::read_text;
+
 namespace {
 
 using nlohmann::json;
-
-std::string read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 nl::Run old_run(const std::string& name) {
   const std::string text = read_text(NL_FIXTURES "/formats/" + name + ".json");

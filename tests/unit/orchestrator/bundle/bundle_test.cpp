@@ -11,24 +11,14 @@
 #include "model/error.h"
 #include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 namespace fs = std::filesystem;
 using nl::orchestrator::Bundle;
+using nl::test::Folder;
+using nl::test::read_text;
 
 namespace {
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl_bundle_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // 2026-11-15 01:02:03 UTC
 const auto kNow = std::chrono::system_clock::from_time_t(1794704523);
@@ -113,7 +103,7 @@ TEST_CASE("files are written whole or not at all") {
   std::signal(SIGXFSZ, handler);
   CHECK(where.find("data.txt") != std::string::npos);
   CHECK(where.find("MiB free") != std::string::npos);
-  CHECK(content(file) == "old");
+  CHECK(read_text(file) == "old");
   CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
 }
 
@@ -129,7 +119,7 @@ TEST_CASE("the manifest lists every file with its size and sha256") {
   run.software.nsys_version = "2025.3.1";
   run.provenance.passes.push_back({nl::PassKind::kNsys, {"nsys"}, 3, 1'500'000'000, nl::PassOutcome::kFailed, "", {}});
   bundle.write_manifest(run);
-  const auto manifest = nlohmann::json::parse(content(bundle.path() / "manifest.json"));
+  const auto manifest = nlohmann::json::parse(read_text(bundle.path() / "manifest.json"));
   CHECK(manifest["status"] == "partial");
   CHECK(manifest["tools"]["nsys"] == "2025.3.1");
   CHECK(manifest["tools"]["ncu"].is_null());
@@ -138,7 +128,7 @@ TEST_CASE("the manifest lists every file with its size and sha256") {
   std::vector<std::string> paths;
   for (const auto& file : manifest["files"]) {
     paths.push_back(file["path"]);
-    const std::string bytes = content(bundle.path() / paths.back());
+    const std::string bytes = read_text(bundle.path() / paths.back());
     CHECK(file["size_bytes"] == bytes.size());
     CHECK(file["sha256"] == nl::orchestrator::sha256_file(bundle.path() / paths.back()));
   }

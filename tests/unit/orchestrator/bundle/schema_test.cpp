@@ -12,15 +12,14 @@
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
+
+using nl::test::has;
+using nl::test::read_text;
 
 namespace {
 
 using nlohmann::json;
-
-std::string read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 std::string fault_of(const json& document) {
   try {
@@ -32,8 +31,6 @@ std::string fault_of(const json& document) {
   }
   return "valid";
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Every property of every object of the schema, so that nothing in it goes unseen.
 void check_strict(const json& schema, const std::string& where) {

@@ -9,20 +9,16 @@
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/bundle/provenance.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 namespace fs = std::filesystem;
 using namespace nl;
 using namespace nl::orchestrator;
+using nl::test::Folder;
 
 namespace {
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl_launch_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
-
-struct Scripted : Launcher {
+struct ScriptedLauncher : Launcher {
   std::vector<ProcessSpec> launched;
   ProcessResult next;
   std::string writes;  // into stdout_log
@@ -64,7 +60,7 @@ TEST_CASE("a session is found by the pid of the nsys that began it") {
 TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
   Folder folder;
   const Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, std::chrono::system_clock::now());
-  Scripted launcher;
+  ScriptedLauncher launcher;
   Verdict verdict;
   PassRunner passes(launcher, bundle, verdict, true);
   const auto& records = passes.records();

@@ -19,7 +19,7 @@ nl::orchestrator::Tool tool(const std::string& path) {
   return found;
 }
 
-struct Machine {
+struct Found {
   bool nsys = true, ncu = true, gpu = true, collector = true;
   nl::orchestrator::Toolset tools() const {
     nl::orchestrator::Toolset found;
@@ -42,7 +42,7 @@ const nl::orchestrator::Pass& pass_of(const nl::orchestrator::Plan& plan, const 
 
 TEST_CASE("what captures: the best that the machine and the configuration allow") {
   struct Case {
-    Machine machine;
+    Found machine;
     std::string prefer, counters;
     bool ncu_enabled;
     std::string captured_by;
@@ -98,11 +98,11 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
     CHECK(plan.why == each.why);
     CHECK(nl::orchestrator::describe_plan(plan).find("# because: " + each.why + "\n") != std::string::npos);
   }
-  CHECK_THROWS_AS(nl::orchestrator::make_plan(config_for({"./w"}), Machine{.nsys = false, .collector = false}.tools(), "/b"), nl::Error);
+  CHECK_THROWS_AS(nl::orchestrator::make_plan(config_for({"./w"}), Found{.nsys = false, .collector = false}.tools(), "/b"), nl::Error);
 }
 
 TEST_CASE("the plan says what comes after the last way, and that no adapter is built in") {
-  const std::string text = nl::orchestrator::describe_plan(nl::orchestrator::make_plan(config_for({"./w"}), Machine{}.tools(), "/b"));
+  const std::string text = nl::orchestrator::describe_plan(nl::orchestrator::make_plan(config_for({"./w"}), Found{}.tools(), "/b"));
   CHECK(text.find("# order: nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector "
                   "(CUPTI), collector (NVTX only), adapters (none is built in)\n") != std::string::npos);
 }
@@ -115,7 +115,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   config.tools.cupti = "/c/libcupti.so";
   config.workload.env = {{"HF_TOKEN", "s3cret"}};
   config.ncu.timeout_s = 77;
-  const auto plan = nl::orchestrator::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+  const auto plan = nl::orchestrator::make_plan(config, Found{.ncu = false}.tools(), "/b");
   const std::map<std::string, std::string> shared = {{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                      {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
                                                      {"HF_TOKEN", "s3cret"},
@@ -151,7 +151,7 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
 TEST_CASE("the stages are counted where they are named and wanted") {
   auto config = config_for({"./w"});
   const auto left_out = [&] {
-    const auto plan = nl::orchestrator::make_plan(config, Machine{.ncu = false}.tools(), "/b");
+    const auto plan = nl::orchestrator::make_plan(config, Found{.ncu = false}.tools(), "/b");
     CHECK(names_of(plan) == Words{"nsys", "nsys-export", "counters-kernels"});
     return text_of(plan.adaptations.at(1));
   };
@@ -173,24 +173,24 @@ TEST_CASE("activity and stalls are sampled in the collector's own pass, and unde
   config.capture.sampling_us = 500;
   config.capture.sampling_metrics = {"a", "b"};
   config.capture.pc_sampling = 18;
-  auto plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
+  auto plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
   const auto env = pass_of(plan, "collector").process.env;
   CHECK(env.at("NL_STAGE_PC_SAMPLING") == "18");
   CHECK(env.count("NL_STAGE_PM_SAMPLING_US") == 0);  // the GPU does one of the two
   REQUIRE(plan.adaptations.size() == 1);
   CHECK(plan.adaptations[0].code == nl::Code::kStallsInsteadOfActivity);
   config.capture.pc_sampling = 0;
-  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
   const auto& activity = pass_of(plan, "collector").process.env;
   CHECK(activity.at("NL_STAGE_PM_SAMPLING_US") == "500");
   CHECK(activity.at("NL_STAGE_PM_METRICS") == "a,b");
   CHECK(activity.count("NL_STAGE_PC_SAMPLING") == 0);
   config.capture.counters = "cupti";
-  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
   CHECK(pass_of(plan, "counters-kernels").process.env.count("NL_STAGE_PM_SAMPLING_US") == 0);
   config.capture.prefer = "nsys";
   config.capture.counters = "auto";
-  plan = nl::orchestrator::make_plan(config, Machine{}.tools(), "/b");
+  plan = nl::orchestrator::make_plan(config, Found{}.tools(), "/b");
   REQUIRE(plan.adaptations.size() == 1);
   CHECK(plan.adaptations[0].code == nl::Code::kNotSampledByNsys);
 }
@@ -200,18 +200,18 @@ TEST_CASE("where the collector cannot trace, the plan says so, and that nothing 
   config.ncu.enabled = false;
   config.capture.prefer = "cupti";
   config.capture.sampling_us = 500;
-  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.gpu = false}.tools(), "/b").adaptations) ==
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.gpu = false}.tools(), "/b").adaptations) ==
         Words{"capture.prefer is cupti, but no GPU was found: nsys traces.",
               "no GPU was found: activity and stalls are not sampled."});
-  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.collector = false}.tools(), "/b").adaptations) ==
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.collector = false}.tools(), "/b").adaptations) ==
         Words{"capture.prefer is cupti, but the collector was not found: nsys traces.",
               "the collector was not found: activity and stalls are not sampled."});
-  CHECK(texts_of(nl::orchestrator::make_plan(config, Machine{.nsys = false, .gpu = false}.tools(), "/b").adaptations) ==
+  CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.nsys = false, .gpu = false}.tools(), "/b").adaptations) ==
         Words{"nsys was not found, and no GPU was found: the collector records the stages, and there are no kernels to capture.",
               "no GPU was found: activity and stalls are not sampled."});
   config.nsys.enabled = false;
   config.capture.prefer = "nsys";
-  CHECK(nl::orchestrator::make_plan(config, Machine{}.tools(), "/b").why ==
+  CHECK(nl::orchestrator::make_plan(config, Found{}.tools(), "/b").why ==
         "nsys is switched off (nsys.enabled); a GPU and the collector were found; no counters are asked for (ncu.enabled is "
         "false)");
 }

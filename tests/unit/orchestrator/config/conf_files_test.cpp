@@ -7,18 +7,15 @@
 #include "model/error.h"
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 
 namespace fs = std::filesystem;
 using namespace nl::orchestrator;
 using nl::test::FakeTree;
+using nl::test::read_text;
 
 namespace {
-
-std::string content(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 }  // namespace
 
@@ -29,7 +26,7 @@ TEST_CASE("what is built in is conf/, byte for byte") {
   CHECK(kBuiltInConf.size() == files);
   for (const auto& file : kBuiltInConf) {
     INFO(file.path);
-    CHECK(file.text == content(conf / file.path));
+    CHECK(file.text == read_text(conf / file.path));
   }
 }
 
@@ -38,7 +35,7 @@ TEST_CASE("without any folder on disk everything shipped is found, and named as 
   const auto deep = alone.find("runner/deep.yaml");
   REQUIRE(deep);
   CHECK(deep->name() == "conf/runner/deep.yaml (built in)");
-  CHECK(deep->text() == content(NL_SOURCE_ROOT "/conf/runner/deep.yaml"));
+  CHECK(deep->text() == read_text(NL_SOURCE_ROOT "/conf/runner/deep.yaml"));
   CHECK_FALSE(alone.find("runner/none.yaml"));
   CHECK(alone.all_in("device").size() >= 20);
   const nl::Rules rules = load_rules(alone.all_in("rules"), {});

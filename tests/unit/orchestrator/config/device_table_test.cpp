@@ -9,7 +9,7 @@ using nl::test::FakeTree;
 
 namespace {
 
-[[maybe_unused]] const int kDataDir = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
+[[maybe_unused]] const int kDeviceData = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
 
 nl::DevicePeaks peaks_of(const char* name) {
   nl::Device device;

@@ -10,7 +10,7 @@ using nl::test::FakeTree;
 
 namespace {
 
-[[maybe_unused]] const int kDataDir = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
+[[maybe_unused]] const int kModelData = setenv("NL_STAGE_DATA", NL_SOURCE_ROOT, 1);
 
 nl::analysis::LlmShape shape_of(const fs::path& model) { return nl::analysis::read_llm_shape(nl::orchestrator::load_config({.model_file = model}).model.attributes); }
 

@@ -304,7 +304,7 @@ TEST_CASE("every piece of evidence leads to something in run.json, and no gain e
     judge(rules, run);
     const auto json = nlohmann::json::parse(run_to_json(run));
     for (const Finding& finding : run.findings) {
-      for (const Evidence& evidence : finding.evidence) {
+      for (const nl::Evidence& evidence : finding.evidence) {
         CAPTURE(finding.rule, evidence.reference);
         const nlohmann::json::json_pointer pointer(evidence.reference);
         REQUIRE(!evidence.reference.empty());

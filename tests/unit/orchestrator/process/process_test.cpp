@@ -12,11 +12,14 @@
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/process/tree.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 namespace fs = std::filesystem;
 using nl::orchestrator::ProcessResult;
 using nl::orchestrator::ProcessSpec;
 using nl::orchestrator::run_process;
+using nl::test::Folder;
+using nl::test::read_text;
 
 namespace {
 
@@ -26,19 +29,6 @@ ProcessSpec shell(const std::string& script) {
   spec.grace_s = 1;
   return spec;
 }
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl_process_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-};
 
 double elapsed_s(const std::function<void()>& work) {
   auto start = std::chrono::steady_clock::now();
@@ -107,11 +97,11 @@ TEST_CASE("run_process keeps whole logs and the tail in memory") {
   spec.stdout_log = folder.path / "out.log";
   spec.stderr_log = folder.path / "err.log";
   auto result = run_process(spec);
-  const auto log = content(spec.stdout_log);
+  const auto log = read_text(spec.stdout_log);
   CHECK(std::count(log.begin(), log.end(), '\n') == 20000);
   CHECK(result.stdout_text.size() <= 64 * 1024);
   CHECK(result.stdout_text.ends_with("line-19999-0123456789\n"));
-  CHECK(content(spec.stderr_log).empty());
+  CHECK(read_text(spec.stderr_log).empty());
   CHECK(result.log_error.empty());
 }
 

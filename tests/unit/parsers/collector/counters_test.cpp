@@ -26,7 +26,7 @@ const char* const kRead = "dram__bytes_read.sum";
 const char* const kThroughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 const char* const kDramThroughput = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
 
-CounterReport read(const CounterFile& file) {
+CounterReport read_counters(const CounterFile& file) {
   ScratchFile scratch(file.bytes);
   return read_collector_counters({scratch.path});
 }
@@ -48,7 +48,7 @@ CounterFile begun() {
 TEST_CASE("windows are numbered among all ranges of their name, those before CUDA too") {
   CounterFile file = begun();  // prefill at 1500 and 2800; CUDA began between them
   file.window(1, 1, 2, 0, {100, 5000}, 2790, 2950);
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.windows.size() == 1);
   CHECK(report.windows[0].first == 1);
 }
@@ -78,7 +78,7 @@ TEST_CASE("windows of several processes are numbered together, by time") {
 TEST_CASE("a counter below zero is damage, not a number") {
   CounterFile file = begun();
   file.window(1, 1, 2, 0, {100, -5000});
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.windows.size() == 1);
   CHECK(report.windows[0].metrics == std::map<std::string, double>{{kTime, 100}});
   CHECK(report.rows_damaged.at("counter or sample below zero") == 1);
@@ -88,7 +88,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
   CounterFile file = begun();
   file.window(1, 1, 2, 0, {100, 5000}).window(1, 0, 3, 4, {kNaN, 7000}, 4000, 9000, 3, 1);
   file.note("counters are not measured: no permission").note("counters are not measured: no permission");
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   CHECK(report.rows_damaged.empty());
   REQUIRE(report.windows.size() == 2);
   CHECK(report.windows[0].domain == "LLM");
@@ -110,7 +110,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
 TEST_CASE("counters of a kernel: in place and by replay are one launch, in which the first wins") {
   CounterFile file = begun();
   file.kernel(2, 1, 2000, {30, 5000}).kernel(3, 1, 2850, {61, 10, 2});
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.kernels.launches.size() == 1);
   const NcuLaunch& launch = report.kernels.launches[0];
   CHECK(launch.kernel_name == "_Zk");
@@ -124,7 +124,7 @@ TEST_CASE("counters of a kernel: in place and by replay are one launch, in which
 TEST_CASE("counters of a kernel: the replayed set may come first, be alone, or fill a gap") {
   CounterFile file = begun();
   file.kernel(3, 1, 2000, {61, 10, 2}).kernel(2, 1, 2850, {30, kNaN}).kernel(3, 2, 2100, {62, 11, 3});
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.kernels.launches.size() == 2);  // by the time of what was measured in place
   const NcuLaunch& alone = report.kernels.launches[0];
   CHECK(alone.kernel_name == "_Zj");
@@ -138,7 +138,7 @@ TEST_CASE("counters of a kernel: other shapes, GPUs and further launches stay ap
   CounterFile file = begun();
   file.kernel(2, 1, 2000, {30, 1}).kernel(2, 1, 2001, {31, 2}).kernel(2, 1, 2002, {32, 3}, 8).kernel(2, 1, 2003, {33, 4}, 4, 7, 1);
   file.kernel(3, 1, 2004, {61, 0, 0}).kernel(3, 1, 2005, {62, 0, 0}).kernel(3, 1, 2006, {63, 0, 0}, 8);
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.kernels.launches.size() == 4);
   CHECK(report.kernels.launches[0].metrics == std::map<std::string, double>{{kTime, 30}, {kRead, 1}, {kThroughput, 61}});
   CHECK(report.kernels.launches[1].metrics == std::map<std::string, double>{{kTime, 31}, {kRead, 2}, {kThroughput, 62}});
@@ -150,7 +150,7 @@ TEST_CASE("counters of a kernel: other shapes, GPUs and further launches stay ap
 TEST_CASE("counters of a kernel: a set that is defined anew is the same set") {
   CounterFile file = begun();
   file.kernel(2, 1, 2000, {30, 1}).set(9, MetricUse::kKernel, {kTime, kRead}).kernel(9, 1, 2001, {31, 2});
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.kernels.launches.size() == 2);
   CHECK(report.kernels.launches[1].metrics.at(kTime) == 31);
 }
@@ -158,7 +158,7 @@ TEST_CASE("counters of a kernel: a set that is defined anew is the same set") {
 TEST_CASE("counters of a kernel: the ranges that are open on its thread, outermost first") {
   CounterFile file = begun();
   file.kernel(2, 1, 1700, {30, 1}).kernel(2, 1, 2650, {31, 2}).kernel(2, 1, 2750, {32, 3}).kernel(2, 2, 2850, {33, 4}, 4, 8);
-  const CounterReport report = read(file);
+  const CounterReport report = read_counters(file);
   REQUIRE(report.kernels.launches.size() == 4);
   const auto ranges = [&](std::size_t i) {
     std::string text;
@@ -192,7 +192,7 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
     CounterFile file = begun();
     spoil(file);
     file.window(1, 1, 2, 0, {100, 5000}).kernel(2, 1, 2000, {30, 5000});
-    const CounterReport report = read(file);
+    const CounterReport report = read_counters(file);
     CHECK(report.windows.size() == 1);
     CHECK(report.kernels.launches.size() == 1);
     return report.rows_damaged;
@@ -219,7 +219,7 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
   bad_set(2, 400, file);
   bad_set(0, 0, file);
   file.window(8, 1, 2, 0, {1, 2, 3});
-  CHECK(read(file).rows_damaged == Damage{{"metric set that does not fit its record", 3}, {"counters or samples whose metrics are not known", 1}});
+  CHECK(read_counters(file).rows_damaged == Damage{{"metric set that does not fit its record", 3}, {"counters or samples whose metrics are not known", 1}});
 }
 
 TEST_CASE("counters cut at every byte: what came before is read") {

@@ -17,7 +17,7 @@ namespace {
 
 using Damage = std::map<std::string, std::uint64_t>;
 
-Trace read(const CounterFile& file) {
+Trace read_series(const CounterFile& file) {
   ScratchFile scratch(file.bytes);
   return read_collector_traces({scratch.path});
 }
@@ -33,7 +33,7 @@ CounterFile sampled(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000, s
 TEST_CASE("samples become a series, in floats and since the capture began") {
   CounterFile file = sampled();
   file.samples(4, {{2000, 500, {1.5f, 20}}, {2500, 500, {2.5f, std::numeric_limits<float>::infinity()}}}).samples(4, {{3000, 400, {3, 40}}}, true);
-  const Trace trace = read(file);
+  const Trace trace = read_series(file);
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.rows_read.at("GPU samples") == 3);
   REQUIRE(trace.metric_series.size() == 1);
@@ -52,9 +52,9 @@ TEST_CASE("samples become a series, in floats and since the capture began") {
 
 TEST_CASE("a file of a counter pass is told by its sets") {
   CounterFile file = sampled();
-  CHECK(read(file).stats.rows_read.count("counter sets") == 0);
+  CHECK(read_series(file).stats.rows_read.count("counter sets") == 0);
   file.set(1, MetricUse::kStage, {"sm"}).set(2, MetricUse::kKernel, {"sm"});
-  CHECK(read(file).stats.rows_read.at("counter sets") == 2);
+  CHECK(read_series(file).stats.rows_read.at("counter sets") == 2);
 }
 
 TEST_CASE("samples of several processes: one GPU and list of metrics is one series, by time") {
@@ -91,7 +91,7 @@ TEST_CASE("stalls of a kernel are added up over records and processes") {
 TEST_CASE("a set of metrics that is defined anew begins another series") {
   CounterFile file = sampled();
   file.samples(4, {{2000, 500, {1, 2}}}).set(4, MetricUse::kSamples, {"tensor"}).samples(4, {{3000, 500, {9}}});
-  const Trace trace = read(file);
+  const Trace trace = read_series(file);
   REQUIRE(trace.metric_series.size() == 2);
   CHECK(trace.metric_series[0].values == std::vector<float>{1, 2});
   CHECK(trace.metric_series[1].values == std::vector<float>{9});
@@ -105,7 +105,7 @@ TEST_CASE("damaged samples and stalls are counted, and the rest is read") {
   file.add(Kind::kStalls, trace_format::Stalls{{}, 0xFFFFFFFF, 0}, 1).stalls(1, {{1, 5}}).name(2, "_Zk").stalls(2, {{8, 5}, {1, 6}});
   file.text(Kind::kStallReason, 1, "wait");
   file.add(Kind::kStallReason, trace_format::String{{}, 500, 0}, 3, "short");
-  const Trace trace = read(file);
+  const Trace trace = read_series(file);
   CHECK(trace.stats.rows_damaged == Damage{{"samples that do not fit their record", 2},
                                            {"counters or samples whose metrics are not known", 1},
                                            {"sample with an impossible time", 2},
@@ -140,7 +140,7 @@ TEST_CASE("a trace of a counter pass has its ranges and notes, and no kernels") 
   CounterFile file;
   file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(2500, 1);
   file.thread(0).set(1, MetricUse::kStage, {"a"}).window(1, 1, 2, 0, {1}).note("counters are not measured: why");
-  const Trace trace = read(file);
+  const Trace trace = read_series(file);
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.ranges.size() == 1);
   CHECK_FALSE(trace.has_kernel_data);

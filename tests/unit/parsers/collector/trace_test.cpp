@@ -10,12 +10,14 @@
 #include "collector/trace_format.h"
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
 using namespace nl::parsers;
 namespace format = nl::trace_format;
 using format::Kind;
+using nl::test::Folder;
 
 namespace {
 
@@ -75,16 +77,6 @@ class FileBuilder {
 
  private:
   std::string bytes_;
-};
-
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nl-trace-test-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path operator/(const char* name) const { return path / name; }
-  std::filesystem::path path;
 };
 
 Trace read(FileBuilder& file) {

@@ -13,18 +13,18 @@ using nl::test::ScratchFile;
 
 namespace {
 
-Trace read_text(const std::string& text) {
+Trace read_kineto(const std::string& text) {
   const ScratchFile file(text);
   return read_kineto_json(file.path);
 }
 
-Trace read_events(const std::string& events) { return read_text("{\"traceEvents\": [" + events + "]}"); }
+Trace read_events(const std::string& events) { return read_kineto("{\"traceEvents\": [" + events + "]}"); }
 
 const std::string kOp = R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 100.5, "dur": 10,
   "args": {"Input Dims": [[1, 2], []]}})";
 
 const Trace& llama() {
-  static const Trace trace = read_text(nl::test::unpacked_fixture("h200-llama/kineto.json.gz"));
+  static const Trace trace = read_kineto(nl::test::unpacked_fixture("h200-llama/kineto.json.gz"));
   return trace;
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a packed trace is read as it is, or refused with the command that unp
 }
 
 TEST_CASE("spellings of other years, and a list without a document around it") {
-  const Trace trace = read_text(R"json([
+  const Trace trace = read_kineto(R"json([
     {"ph": "X", "cat": "Operator", "name": "aten::add", "pid": 1, "tid": 2, "ts": 1623143089861001, "dur": 5, "args": {"Input dims": [[2]]}},
     {"args": {"correlation": 7, "stream": "3"}, "dur": 1, "ts": 1623143089861004, "tid": "stream 3", "pid": 0, "name": "k", "cat": "Kernel", "ph": "X"},
     {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": 1623143089861002, "dur": 1, "args": {"correlation": 7}},
@@ -194,13 +194,13 @@ TEST_CASE("a trace that is cut off is refused, with the place and what to do") {
     CHECK(error.fix.find("--ort") != std::string::npos);
   }
   // A PyTorch without Kineto, such as Debian's, writes no categories.
-  CHECK_THROWS_AS(read_text(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);
+  CHECK_THROWS_AS(read_kineto(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);
 }
 
 TEST_CASE("no flipped byte of a trace does harm") {
   std::string text = nl::test::unpacked_fixture("h200-llama/kineto.json.gz").substr(0, 5000);
   text = text.substr(0, text.rfind("},\n")) + "}]}";
-  REQUIRE(read_text(text).ranges.size() > 5);
+  REQUIRE(read_kineto(text).ranges.size() > 5);
   ScratchFile file("");
   for (std::size_t i = 0; i < text.size(); i += 11) {
     for (const char byte : {'"', '}', '[', '\\', '\0', '\xff'}) {

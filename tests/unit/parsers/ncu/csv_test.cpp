@@ -12,18 +12,15 @@
 #include "parsers/ncu/numbers.h"
 #include "parsers/ncu/nvtx.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using nl::test::kLlama;
+using nl::test::kProbe;
+using nl::test::read_text;
 
 namespace {
 
-const std::string kLlama = NL_FIXTURES "/h200-llama/";
-const std::string kProbe = NL_FIXTURES "/h200-probe/";
-const std::string kTime = "gpu__time_duration.sum";
-
-std::string read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  REQUIRE(stream.good());
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
+const std::string kDuration = "gpu__time_duration.sum";
 
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
@@ -31,7 +28,7 @@ std::string replace_all(std::string text, const std::string& from, const std::st
 }
 
 // A raw page of one metric.
-std::string raw_page(const std::string& unit, const std::vector<std::string>& values, const std::string& metric = kTime) {
+std::string raw_page(const std::string& unit, const std::vector<std::string>& values, const std::string& metric = kDuration) {
   std::string text = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"" + metric + "\"\n";
   text += "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"" + unit + "\"\n";
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -42,8 +39,8 @@ std::string raw_page(const std::string& unit, const std::vector<std::string>& va
 double only(const std::string& unit, const std::string& value) {
   const auto report = nl::parsers::parse_ncu_csv(raw_page(unit, {value}), "test");
   REQUIRE(report.launches.size() == 1);
-  REQUIRE(report.launches[0].metrics.count(kTime) == 1);
-  return report.launches[0].metrics.at(kTime);
+  REQUIRE(report.launches[0].metrics.count(kDuration) == 1);
+  return report.launches[0].metrics.at(kDuration);
 }
 
 std::uint64_t damaged_rows(const nl::NcuReport& report) {
@@ -89,7 +86,7 @@ TEST_CASE("one report printed with scaled and with base units gives the same lau
     }
   }
   CHECK(compared > 16 * 1500);
-  CHECK(scaled.launches[0].metrics.at(kTime) == Approx(3104).epsilon(1e-12));
+  CHECK(scaled.launches[0].metrics.at(kDuration) == Approx(3104).epsilon(1e-12));
   CHECK(base.launches[0].metrics.at("dram__bytes.sum.per_second") == Approx(2061855670.10).epsilon(1e-12));
   CHECK(base.launches[0].metrics.count("derived__local_spilling_requests_pct") == 0);  // "no data"
   CHECK(base.launches[0].text_metrics.at("device__attribute_display_name") == "NVIDIA H200");
@@ -117,7 +114,7 @@ TEST_CASE("the details page agrees with the raw page where they overlap") {
   }
   // All names of the map that these sections hold.
   CHECK(overlap.size() == 19);
-  CHECK(overlap.count(kTime) == 1);
+  CHECK(overlap.count(kDuration) == 1);
   CHECK(overlap.count("sm__throughput.avg.pct_of_peak_sustained_elapsed") == 1);
   CHECK(overlap.count("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed") == 1);
   CHECK(overlap.count("sm__warps_active.avg.pct_of_peak_sustained_active") == 1);
@@ -134,7 +131,7 @@ TEST_CASE("demangled, mangled and details of one report are the same launches") 
   CHECK(mangled.launches[0].kernel_name == "_ZN36_GLOBAL__N__3bf8baaf_8_probe_cu_main5scaleIfEEvPT_iS1_");
   for (std::size_t i = 0; i < 6; ++i) {
     CHECK(raw.launches[i].metrics == mangled.launches[i].metrics);
-    CHECK(raw.launches[i].metrics.at(kTime) == details.launches[i].metrics.at(kTime));
+    CHECK(raw.launches[i].metrics.at(kDuration) == details.launches[i].metrics.at(kDuration));
     REQUIRE(raw.launches[i].ranges.size() == 1);
     CHECK(raw.launches[i].ranges[0].domain == "LLM");
     CHECK(raw.launches[i].ranges[0].name == "prefill");
@@ -177,21 +174,21 @@ TEST_CASE("a German or French print of the same report gives the same values") {
 TEST_CASE("a doubtful number is decided by the rest of the file, or counted") {
   SECTION("the other values say that the comma groups") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "1,234,567"}), "test");
-    CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
+    CHECK(report.launches[0].metrics.at(kDuration) == 3670e3);
   }
   SECTION("the other values say that the comma sets off decimals") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "0,25"}), "test");
-    CHECK(report.launches[0].metrics.at(kTime) == Approx(3670));
+    CHECK(report.launches[0].metrics.at(kDuration) == Approx(3670));
   }
   SECTION("a point that sets off decimals makes the comma a group mark") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "12.25"}), "test");
-    CHECK(report.launches[0].metrics.at(kTime) == 3670e3);
+    CHECK(report.launches[0].metrics.at(kDuration) == 3670e3);
   }
   SECTION("no kernel takes 3.67 ns") { CHECK(only("ns", "3,670") == 3670); }
   SECTION("nothing decides it") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "12"}), "test");
     CHECK(report.launches[0].metrics.empty());
-    CHECK(report.launches[1].metrics.at(kTime) == 12e3);
+    CHECK(report.launches[1].metrics.at(kDuration) == 12e3);
     CHECK(report.rows_damaged.at("a number that two locales read differently") == 1);
   }
   SECTION("the file contradicts itself") {
@@ -239,7 +236,7 @@ TEST_CASE("tool messages and the program's output may stand anywhere between the
   text = "\xEF\xBB\xBF==PROF== Connected to process 7\nloading ... " + replace_all(text, "\n", "\r\n");
   const auto report = nl::parsers::parse_ncu_csv(text, "test");
   REQUIRE(report.launches.size() == 2);
-  CHECK(report.launches[1].metrics.at(kTime) == 2000);
+  CHECK(report.launches[1].metrics.at(kDuration) == 2000);
   CHECK(report.rows_damaged.empty());
   REQUIRE(report.tool_messages.size() == 2);
   CHECK(report.tool_messages[1] == "==PROF== Profiling \"k\": 0%....100%");
@@ -268,7 +265,7 @@ TEST_CASE("a row cut off in the middle does not swallow the next") {
   text = text.substr(0, second_row + 25) + "\n" + text.substr(third_row);
   const auto report = nl::parsers::parse_ncu_csv(text, "test");
   REQUIRE(report.launches.size() == 2);
-  CHECK(report.launches[1].metrics.at(kTime) == 3000);
+  CHECK(report.launches[1].metrics.at(kDuration) == 3000);
   CHECK(damaged_rows(report) == 1);
 }
 
@@ -285,7 +282,7 @@ TEST_CASE("numbers without a row of units are left out and counted") {
 TEST_CASE("two tables in one file are both read") {
   const auto report = nl::parsers::parse_ncu_csv(raw_page("ns", {"1000"}) + raw_page("us", {"2"}), "test");
   REQUIRE(report.launches.size() == 2);
-  CHECK(report.launches[1].metrics.at(kTime) == 2000);
+  CHECK(report.launches[1].metrics.at(kDuration) == 2000);
 }
 
 TEST_CASE("what is no ncu CSV is an error; nothing profiled is not") {
@@ -343,7 +340,7 @@ TEST_CASE("two processes in one page: launches of the same id are told apart, ra
   REQUIRE(both.launches.size() == 2);
   CHECK((both.launches[0].pid == 7 && both.launches[1].pid == 8));
   CHECK((both.launches[0].id == 0 && both.launches[1].id == 0));
-  CHECK((both.launches[0].metrics.at(kTime) == 100 && both.launches[1].metrics.at(kTime) == 200));
+  CHECK((both.launches[0].metrics.at(kDuration) == 100 && both.launches[1].metrics.at(kDuration) == 200));
 
   const std::string row = ",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"GPU Speed Of Light Throughput\",\"Duration\",\"ns\",\"";
   const auto details = nl::parsers::parse_ncu_csv(

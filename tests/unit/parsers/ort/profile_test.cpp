@@ -13,7 +13,7 @@ using nl::test::ScratchFile;
 
 namespace {
 
-Trace read_text(const std::string& text) {
+Trace read_profile(const std::string& text) {
   const ScratchFile file(text);
   return read_ort_profile(file.path);
 }
@@ -56,18 +56,18 @@ TEST_CASE("a profile of a real ONNX Runtime") {
 
 TEST_CASE("a profile without its end is kept and says so") {
   const std::string whole = fixture();
-  const Trace trace = read_text(whole.substr(0, whole.size() / 2));
+  const Trace trace = read_profile(whole.substr(0, whole.size() / 2));
   CHECK(ranges_of(trace, "onnxruntime").size() > 100);
   CHECK(ranges_of(trace, "onnxruntime").size() < 200);
   REQUIRE(trace.stats.notes.size() == 2);
   CHECK(trace.stats.notes[1].find("its process ended early") != std::string::npos);
   const std::size_t bracket = whole.rfind(']');
-  CHECK(ranges_of(read_text(whole.substr(0, bracket)), "onnxruntime").size() == 255);
+  CHECK(ranges_of(read_profile(whole.substr(0, bracket)), "onnxruntime").size() == 255);
 }
 
 // As ONNX Runtime's own pull request 8406 shows what its CUDA provider writes; there was none to run here.
 TEST_CASE("kernels of the CUDA provider belong to the node that they follow") {
-  const Trace trace = read_text(R"([
+  const Trace trace = read_profile(R"([
 {"cat" : "Session","pid" :5,"tid" :6,"dur" :200,"ts" :0,"ph" : "X","name" :"model_run","args" : {}},
 {"cat" : "Node","pid" :5,"tid" :6,"dur" :24,"ts" :100,"ph" : "X","name" :"Add_0_fence_before","args" : {"op_name" : "Add"}},
 {"cat" : "Node","pid" :5,"tid" :6,"dur" :20,"ts" :150,"ph" : "X","name" :"Mul_1_kernel_time","args" : {"op_name" : "Mul"}},
@@ -93,7 +93,7 @@ TEST_CASE("kernels of the CUDA provider belong to the node that they follow") {
 }
 
 TEST_CASE("damaged events of a profile are counted") {
-  const Trace trace = read_text(R"([{"cat" : "Node","pid" :5,"tid" :6,"ts" :1,"name" :"a_kernel_time"},
+  const Trace trace = read_profile(R"([{"cat" : "Node","pid" :5,"tid" :6,"ts" :1,"name" :"a_kernel_time"},
     {"cat" : "Node","pid" :5,"tid" :6,"dur" :-3,"ts" :1,"name" :"a_kernel_time"}, {"cat" : "Node","dur" :3,"ts" :1,"name" :"a_kernel_time"},
     {"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :1,"name" :"a_kernel_time","args" : {"input_type_shape" : [{"float":["x"]}]}}, {"cat" "x"}, 3])");
   CHECK(trace.ranges.size() == 1);
@@ -104,9 +104,9 @@ TEST_CASE("damaged events of a profile are counted") {
 TEST_CASE("what is no profile is refused") {
   for (const char* text : {"", "{}", "[{\"cat\": \"kernel\"}]", "{\"traceEvents\": []}"}) {
     INFO(text);
-    CHECK_THROWS_AS(read_text(text), Error);
+    CHECK_THROWS_AS(read_profile(text), Error);
   }
-  CHECK(read_text("[").ranges.empty());  // a session that had nothing to say yet
+  CHECK(read_profile("[").ranges.empty());  // a session that had nothing to say yet
 }
 
 TEST_CASE("no flipped byte of a profile does harm") {

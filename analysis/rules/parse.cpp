@@ -112,8 +112,6 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-}  // namespace
-
 class Parser {
  public:
   Parser(std::string_view text, RuleScope scope) : lexer_(text), scope_(scope) { take(); }
@@ -389,6 +387,8 @@ class Parser {
   Expression out_;
   int depth_ = 0;
 };
+
+}  // namespace
 
 Parsed parse_expression(std::string_view text, RuleScope scope) {
   try {

@@ -12,7 +12,7 @@ namespace nl::orchestrator {
 
 NcuStep::NcuStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
     : CountStep(plan, runner, kernels, capture) {
-  request_.kernel_name_base = plan.config.ncu.kernel_name_base;
+  request_.kernel_name_base = choice<KernelNameBase>(plan.config.ncu.kernel_name_base);
   attempt(kernels_.chosen());
 }
 

@@ -17,7 +17,7 @@ void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, 
   if (!result) return;
   capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
-  judge_workload(pass, *result, plan.config, runner.last(), runner.verdict());
+  judge_workload(plan, pass, *result, runner.last(), runner.verdict());
   if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
 }
 

@@ -21,13 +21,20 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-std::string expression_of(const NcuRequest& request, const std::string& base) {
+const std::string& name_of(const KernelChoice& kernel, KernelNameBase base) {
+  switch (base) {
+    case KernelNameBase::kMangled: return kernel.mangled_name;
+    case KernelNameBase::kFunction: return kernel.short_name;
+    case KernelNameBase::kDemangled: break;
+  }
+  return kernel.name;
+}
+
+std::string expression_of(const NcuRequest& request, KernelNameBase base) {
   std::set<std::string> seen;
   std::string names;
   for (const auto& kernel : request.kernels) {
-    const std::string& name = base == "mangled"    ? kernel.mangled_name
-                              : base == "function" ? kernel.short_name
-                                                   : kernel.name;
+    const std::string& name = name_of(kernel, base);
     if (name.empty() || !seen.insert(name).second) continue;
     names += (names.empty() ? "" : "|") + escaped(name);
   }
@@ -79,7 +86,7 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
   }
   if (!names.expression.empty()) {
     arguments.push("--kernel-name-base");
-    arguments.push(names.base);
+    arguments.push(word_of(names.base));
     arguments.push("--kernel-name");
     arguments.push(names.expression);
   }
@@ -92,17 +99,17 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
 }  // namespace
 
 NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations) {
-  std::string base = request.kernel_name_base;
+  KernelNameBase base = request.kernel_name_base;
   const bool all_mangled = std::all_of(request.kernels.begin(), request.kernels.end(),
                                        [](const KernelChoice& kernel) { return !kernel.mangled_name.empty(); });
-  if (base == "mangled" && !all_mangled) {
+  if (base == KernelNameBase::kMangled && !all_mangled) {
     add_once(adaptations, {Code::kNoMangledNames});
-    base = "function";
+    base = KernelNameBase::kFunction;
   }
   NameFilter filter{base, expression_of(request, base)};
-  if (filter.expression.size() > kLongestExpression && base != "function") {
+  if (filter.expression.size() > kLongestExpression && base != KernelNameBase::kFunction) {
     add_once(adaptations, {Code::kNamesTooLong, {std::to_string(filter.expression.size())}});
-    filter = {"function", expression_of(request, "function")};
+    filter = {KernelNameBase::kFunction, expression_of(request, KernelNameBase::kFunction)};
   }
   if (filter.expression.size() > kLongestExpression) {
     add_once(adaptations, {Code::kEveryKernel});
@@ -117,7 +124,7 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
                                           std::vector<Remark>& adaptations) {
   const NcuOptions& options = config.ncu;
   NcuOptions which = options;
-  if (options.filter_mode == "per-launch-config" && !ncu.has_option("--filter-mode")) {
+  if (choice<LaunchFilter>(options.filter_mode) == LaunchFilter::kPerLaunchConfig && !ncu.has_option("--filter-mode")) {
     // One launch in all would be the wrong answer; a few for each name that was asked for is near enough.
     which.launch_count = options.launch_count * config.run.top_n_kernels * 4;
   }

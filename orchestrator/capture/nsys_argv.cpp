@@ -30,11 +30,12 @@ class NsysArguments {
 };
 
 void add_capture_range(const NsysOptions& options, NsysArguments& arguments) {
-  if (options.capture_range == "none") return;
+  const auto range = choice<CaptureRange>(options.capture_range);
+  if (range == CaptureRange::kNone) return;
   arguments.add("--capture-range", options.capture_range, "the whole run is captured");
   // The tool's own default ends the workload together with the range.
   arguments.add("--capture-range-end", options.capture_range_end, "the workload ends with the range");
-  if (options.capture_range != "nvtx") return;
+  if (range != CaptureRange::kNvtx) return;
   arguments.add("--nvtx-capture", options.nvtx_capture, "the whole run is captured");
   // Otherwise only registered strings start a capture; PyTorch and most C++ code push plain ones.
   arguments.add("--env-var", "NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "only registered strings start the capture");
@@ -54,7 +55,7 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
   arguments.add("--cpuctxsw", options.cpuctxsw, "its own default applies");
   arguments.add("--cuda-graph-trace", options.cuda_graph_trace,
                 "kernels inside CUDA graphs are shown or hidden as it pleases");
-  if (options.pytorch != "none") arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
+  if (choice<PytorchRanges>(options.pytorch) != PytorchRanges::kNone) arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
   add_capture_range(options, arguments);
   arguments.add("--wait", "all", "it may not wait for re-parented children");
   arguments.add("--force-overwrite", "true", "an older report may stay in place");

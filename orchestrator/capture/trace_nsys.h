@@ -12,7 +12,7 @@ void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Captu
 std::filesystem::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner);
 
 // Notes the workload's own failure.
-void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict);
+void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict);
 
 // The end of what a program printed: ": out of memory"; empty where it printed nothing.
 std::string last_words(const std::string& output, int lines);

@@ -11,6 +11,7 @@
 #include "model/words.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/overhead.h"
+#include "orchestrator/process/interrupts.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -127,6 +128,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
+  if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted) run.problems.push_back(problem_of(interruption(Interrupts::signal())));
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
   return run;

@@ -227,7 +227,7 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   try {
     write_configuration(bundle, request.config);
     const Evidence evidence = Reader(request, bundle, runner).read();
-    Run run = analyse(evidence, knowledge);
+    Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, request.config, evidence, judged); });
     write_bundle(bundle, request.config, evidence, run);
     return result_of(std::move(run), bundle);
   } catch (const Error& error) {

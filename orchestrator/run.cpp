@@ -65,7 +65,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
 
   Capture capture = execute(plan, runner);
   const Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
-  Run run = analyse(evidence, knowledge);
+  Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
   write_bundle(bundle, config, evidence, run);
   return result_of(std::move(run), bundle);
 }

@@ -47,3 +47,11 @@ TEST_CASE("Ctrl-C while the run is analysed: the run is interrupted, and so is t
   CHECK(result.failure == ErrorKind::kInterrupted);
   CHECK(result.interrupt_signal == number);
 }
+
+TEST_CASE("what the trace file leaves out is in the run from its start") {
+  const Run run = analyse(traced(), {}, [](const Run& judged) {
+    CHECK(judged.stages.size() == 1);
+    return Remark{Code::kTraceThinned, {"trace.pftrace", "3 of 9 events"}};
+  });
+  CHECK(run.provenance.adaptations == std::vector<std::string>{"trace.pftrace shows 3 of 9 events."});
+}

@@ -184,7 +184,8 @@ fs::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner)
   }
 }
 
-void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
+void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  const Pass& pass = passes.front();
   const Tool& nsys = *plan.tools.nsys;
   Verdict& verdict = runner.verdict();
   Pass supervised = pass;
@@ -203,9 +204,7 @@ void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Captu
   } else if (!result->interrupted && !result->timed_out) {
     explain_missing_report(*result, nsys, plan.bundle, verdict);
   }
-  if (!there) return;
-  for (const Pass& next : plan.passes)
-    if (next.kind == PassKind::kNsysExport) capture.nsys_sqlite = export_nsys(next, plan.config, runner);
+  if (there) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
 }
 
 }  // namespace nl::orchestrator

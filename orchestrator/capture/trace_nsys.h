@@ -6,7 +6,7 @@
 namespace nl::orchestrator {
 
 // The nsys pass and its SQLite export. What nsys calls success is checked, not believed.
-void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture);
+void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture);
 
 // Exports FILE.nsys-rep into the bundle and blanks the environment; empty where it did not work.
 std::filesystem::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "orchestrator/capture/tool_arguments.h"
+
 namespace nl::orchestrator {
 namespace {
 
@@ -41,29 +43,7 @@ std::string expression_of(const NcuRequest& request, KernelNameBase base) {
   return names.empty() ? "" : "regex:^(" + names + ")$";
 }
 
-class Arguments {
- public:
-  Arguments(const Tool& ncu, std::vector<Remark>& adaptations) : ncu_(ncu), adaptations_(adaptations) {}
-
-  void push(std::string word) { argv_.push_back(std::move(word)); }
-  void add(const std::string& option, const std::string& value, const std::string& instead) {
-    if (!ncu_.has_option(option)) {
-      add_once(adaptations_, {Code::kOptionLeftOut, {"ncu", ncu_.version.text(), option, instead}});
-      return;
-    }
-    push(option);
-    push(value);
-  }
-  bool has(const std::string& option) const { return ncu_.has_option(option); }
-  std::vector<std::string> take() { return std::move(argv_); }
-
- private:
-  const Tool& ncu_;
-  std::vector<Remark>& adaptations_;
-  std::vector<std::string> argv_;
-};
-
-void add_what(const NcuOptions& options, Arguments& arguments) {
+void add_what(const NcuOptions& options, ToolArguments& arguments) {
   if (!options.set.empty()) {
     arguments.push("--set");
     arguments.push(options.set);
@@ -78,7 +58,7 @@ void add_what(const NcuOptions& options, Arguments& arguments) {
 }
 
 void add_which(const NcuOptions& options, const NameFilter& names, const std::vector<std::string>& nvtx_include,
-               Arguments& arguments) {
+               ToolArguments& arguments) {
   arguments.push("--nvtx");  // also without a filter: the report then says in which ranges a launch was
   for (const auto& expression : nvtx_include) {
     arguments.push("--nvtx-include");
@@ -128,8 +108,7 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
     // One launch in all would be the wrong answer; a few for each name that was asked for is near enough.
     which.launch_count = options.launch_count * config.run.top_n_kernels * 4;
   }
-  Arguments arguments(ncu, adaptations);
-  arguments.push(ncu.path.string());
+  ToolArguments arguments("ncu", ncu, ToolArguments::Values::kApart, adaptations);
   arguments.add("--target-processes", options.target_processes, "only the application itself is measured");
   add_which(which, names, nvtx_include, arguments);
   arguments.add("--replay-mode", options.replay_mode, "its own default applies");
@@ -137,7 +116,7 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
   arguments.add("--clock-control", options.clock_control, "clocks are locked to base while measuring");
   arguments.add("--cache-control", options.cache_control, "caches are emptied before each pass");
   add_what(options, arguments);
-  if (!options.import_sass && arguments.has("--import-sass")) arguments.add("--import-sass", "no", "");
+  if (!options.import_sass && ncu.has_option("--import-sass")) arguments.add("--import-sass", "no", "");
   arguments.push("--force-overwrite");
   arguments.push("--export");
   arguments.push(output_stem.string());

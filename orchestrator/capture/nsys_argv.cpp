@@ -3,33 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 namespace nl::orchestrator {
 namespace {
 
-class NsysArguments {
- public:
-  NsysArguments(const Tool& nsys, std::vector<Remark>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
-
-  // `instead` says what the pass does without the option.
-  void add(const std::string& option, const std::string& value, const std::string& instead) {
-    if (nsys_.has_option(option)) {
-      argv_.push_back(option + "=" + value);
-      return;
-    }
-    add_once(adaptations_, {Code::kOptionLeftOut, {"nsys", nsys_.version.text(), option, instead}});
-  }
-  void push(std::string word) { argv_.push_back(std::move(word)); }
-  std::vector<std::string> take() { return std::move(argv_); }
-
- private:
-  const Tool& nsys_;
-  std::vector<Remark>& adaptations_;
-  std::vector<std::string> argv_;
-};
-
-void add_capture_range(const NsysOptions& options, NsysArguments& arguments) {
+void add_capture_range(const NsysOptions& options, ToolArguments& arguments) {
   const auto range = choice<CaptureRange>(options.capture_range);
   if (range == CaptureRange::kNone) return;
   arguments.add("--capture-range", options.capture_range, "the whole run is captured");
@@ -47,8 +26,7 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
                                            const std::filesystem::path& output_stem,
                                            std::vector<Remark>& adaptations) {
   const NsysOptions& options = config.nsys;
-  NsysArguments arguments(nsys, adaptations);
-  arguments.push(nsys.path.string());
+  ToolArguments arguments("nsys", nsys, ToolArguments::Values::kJoined, adaptations);
   arguments.push("profile");
   arguments.add("--trace", fmt::format("{}", fmt::join(options.trace, ",")), "its own default is traced");
   arguments.add("--sample", options.sample, "its own default applies");

@@ -121,10 +121,9 @@ std::string RepeatedPasses::no_further() const {
 
 void RepeatedPasses::leave_out(std::size_t from, const std::string& why) {
   int left_out = 0;
-  for (std::size_t i = from; i < passes_.size(); ++i) {
-    if (!passes_[i].optional) continue;
-    runner_->skip(passes_[i], why);
-    left_out += passes_[i].kind == PassKind::kUnprofiled;
+  for (const Pass& pass : passes_.subspan(from)) {
+    runner_->skip(pass, why);
+    left_out += pass.kind == PassKind::kUnprofiled;
   }
   repeats_.notes.push_back(fmt::format("{} of {} repetitions were left out: {}", left_out, config_.perturbation.repeats, why));
 }

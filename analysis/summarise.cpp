@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "analysis/budget/clock_fit.h"
+#include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
 #include "analysis/stages/phases.h"
 #include "analysis/counters/sampling.h"
@@ -197,6 +198,16 @@ void note_backward_ranges(const Trace& trace, Run& run) {
 }
 
 }  // namespace
+
+void list_kernels(const Trace& trace, const SummaryOptions& options, Run& run) {
+  const StageTable table(trace);
+  const auto chosen = chosen_stages(table, options.stages);
+  std::vector<Window> windows = find_windows(trace, table);
+  const IterationPlan plan = plan_iterations(trace, table, options.warmup, windows);
+  GpuSweeper sweeper(trace, table, plan, windows, chosen);
+  visit_gpu_work(trace, [&](const auto& work) { sweeper.add(work); });
+  fill_kernels(trace, table, sweeper.result(), options, !chosen.empty(), run);
+}
 
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   run.import_stats = trace.stats;

@@ -22,4 +22,7 @@ struct SummaryOptions {
 // phases leave warm-up iterations out; kernels, API calls and ranges are those of the whole capture.
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run);
 
+// The kernels alone, as summarise() lists and selects them: for passes that still have to choose what they measure.
+void list_kernels(const Trace& trace, const SummaryOptions& options, Run& run);
+
 }  // namespace nl::analysis

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -8,8 +7,6 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/config/reference.h"
-#include "orchestrator/capture/plan.h"
-#include "orchestrator/machine/tools.h"
 
 namespace nl::cli {
 namespace {
@@ -24,17 +21,8 @@ int print_keys(bool markdown) {
   return 0;
 }
 
-int print_plan(const PlanFlags& flags) {
-  const orchestrator::Config config = orchestrator::load_config(config_request(flags));
-  const orchestrator::Toolset tools = orchestrator::find_tools(config.tools);
-  // The stamp is not known before the run; everything else is as it will be.
-  const std::filesystem::path fresh =
-      std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
-  const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
-  const orchestrator::Plan plan = orchestrator::make_plan(config, tools, bundle);
-  const std::string text = flags.json ? orchestrator::plan_json(plan) : describe_plan(plan);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return 0;
+int run(const PlanFlags& flags) {
+  return flags.keys ? print_keys(flags.markdown) : print_plan(orchestrator::load_config(config_request(flags)), flags, flags.json);
 }
 
 }  // namespace
@@ -51,7 +39,7 @@ void add_plan(CLI::App& app, std::function<int()>& action) {
       "  nl-stage plan --config deep -- python generate.py --model gpt2\n"
       "  nl-stage plan --config light --set nsys.pytorch=autograd-shapes-nvtx --json -- ./workload\n"
       "  nl-stage plan --keys");
-  verb->callback([flags, &action] { action = [flags] { return flags->keys ? print_keys(flags->markdown) : print_plan(*flags); }; });
+  verb->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }
 
 }  // namespace nl::cli

@@ -1,7 +1,5 @@
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <functional>
 #include <memory>
 
@@ -23,20 +21,8 @@ orchestrator::Config config_of(const RunVerbFlags& flags) {
   return orchestrator::load_config(request);
 }
 
-int print_plan(const RunVerbFlags& flags) {
-  const orchestrator::Config config = config_of(flags);
-  const std::filesystem::path bundle =
-      !flags.out.empty()
-          ? std::filesystem::path(flags.out)
-          : std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
-  const orchestrator::Plan plan = orchestrator::make_plan(config, orchestrator::find_tools(config.tools), bundle);
-  const std::string text = flags.json ? orchestrator::plan_json(plan) : describe_plan(plan);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return 0;
-}
-
 int run(const RunVerbFlags& flags) {
-  if (flags.dry_run) return print_plan(flags);
+  if (flags.dry_run) return print_plan(config_of(flags), flags, flags.json);
   orchestrator::ProcessLauncher launcher;
   return print_result(orchestrator::run_workload({config_of(flags), flags.out, flags.quiet}, launcher), flags.json);
 }

@@ -1,8 +1,13 @@
 #include "cli/run_flags.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <string_view>
+
+#include "orchestrator/capture/plan.h"
+#include "orchestrator/machine/tools.h"
 
 namespace nl::cli {
 namespace {
@@ -45,6 +50,17 @@ orchestrator::ConfigRequest config_request(const RunFlags& flags) {
           .rules = flags.rules,
           .name = flags.name,
           .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
+}
+
+int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json) {
+  // The stamp is not known before the run; everything else is as it will be.
+  const std::filesystem::path fresh =
+      std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
+  const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
+  const orchestrator::Plan plan = orchestrator::make_plan(config, orchestrator::find_tools(config.tools), bundle);
+  const std::string text = json ? orchestrator::plan_json(plan) : describe_plan(plan);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
 }
 
 }  // namespace nl::cli

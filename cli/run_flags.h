@@ -26,4 +26,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags);
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags);
 
+// For `plan` and `run --dry-run`.
+int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json);
+
 }  // namespace nl::cli

@@ -11,6 +11,7 @@
 #include "model/words.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/overhead.h"
+#include "orchestrator/process/interrupts.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -113,7 +114,7 @@ void explain_absent_kernels(const Evidence& evidence, Run& run) {
 
 }  // namespace
 
-Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
+Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWriter& write_trace) {
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
@@ -127,6 +128,8 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge) {
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
+  if (const auto thinned = write_trace ? write_trace(run) : std::nullopt) run.provenance.adaptations.push_back(text_of(*thinned));
+  if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted) run.problems.push_back(problem_of(interruption(Interrupts::signal())));
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
   return run;

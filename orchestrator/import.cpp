@@ -90,7 +90,6 @@ class Reader {
     read_ncu();
     if (!request_.counters.empty()) evidence_.counters.push_back(parsers::read_collector_counters(request_.counters));
     evidence_.passes = runner_.records();
-    if (Interrupts::signal() != 0) runner_.verdict().interrupted(Interrupts::signal());
     evidence_.problems = runner_.verdict().problems();
     return std::move(evidence_);
   }
@@ -228,10 +227,9 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   try {
     write_configuration(bundle, request.config);
     const Evidence evidence = Reader(request, bundle, runner).read();
-    Run run = analyse(evidence, knowledge);
+    Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, request.config, evidence, judged); });
     write_bundle(bundle, request.config, evidence, run);
-    const auto failure = gravest(run.problems);
-    return {std::move(run), bundle.path(), failure, verdict.interrupt_signal()};
+    return result_of(std::move(run), bundle);
   } catch (const Error& error) {
     // The captures lie where they lay; an empty bundle would help nobody. A full disk leaves what was written.
     if (error.kind != ErrorKind::kOutput) bundle.discard();

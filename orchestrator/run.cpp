@@ -42,6 +42,11 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
 
 }  // namespace
 
+RunResult result_of(Run run, const Bundle& bundle) {
+  const auto failure = gravest(run.problems);
+  return {std::move(run), bundle.path(), failure, failure == ErrorKind::kInterrupted ? Interrupts::signal() : 0};
+}
+
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Config& config = request.config;
   const Knowledge knowledge = load_knowledge(config);
@@ -59,12 +64,10 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   runner.sample_power(power.sampler.get());
 
   Capture capture = execute(plan, runner);
-  if (Interrupts::signal() != 0) verdict.interrupted(Interrupts::signal());
   const Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
-  Run run = analyse(evidence, knowledge);
+  Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
   write_bundle(bundle, config, evidence, run);
-  const auto failure = gravest(run.problems);
-  return {std::move(run), bundle.path(), failure, verdict.interrupt_signal()};
+  return result_of(std::move(run), bundle);
 }
 
 }  // namespace nl::orchestrator

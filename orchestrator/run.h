@@ -23,6 +23,9 @@ struct RunResult {
   int interrupt_signal = 0;
 };
 
+// What a written run means for whoever called: run.problems decide.
+RunResult result_of(Run run, const Bundle& bundle);
+
 // Config → Plan → Capture → Evidence → Run → files. Throws Error only where there is nothing to leave behind:
 // a wrong configuration, a missing tool or program, an output folder that cannot be written.
 RunResult run_workload(const RunRequest& request, Launcher& launcher);

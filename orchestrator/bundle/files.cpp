@@ -37,14 +37,17 @@ void write_configuration(const Bundle& bundle, const Config& config) {
   bundle.write("inputs.yaml", inputs_yaml(config.workload.inputs));
 }
 
-void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, Run& run) {
+std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
+  if (!config.artifacts.perfetto) return std::nullopt;
+  const auto shown = write_trace_file(bundle.path() / kTraceFile, evidence.trace, run, &evidence.power);
+  if (shown.note.empty()) return std::nullopt;
+  return Remark{Code::kTraceThinned, {kTraceFile, shown.note}};
+}
+
+void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
   const Trace& trace = evidence.trace;
   write_power(bundle, evidence);
   if (config.nsys.stats_csv && trace.stats.source_format == key_of(SourceFormat::kNsysSqlite)) write_stats(bundle, trace);
-  if (config.artifacts.perfetto) {
-    const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run, &evidence.power);
-    if (!shown.note.empty()) run.provenance.adaptations.push_back(text_of({Code::kTraceThinned, {kTraceFile, shown.note}}));
-  }
   const std::string json = exporters::run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);

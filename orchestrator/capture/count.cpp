@@ -9,17 +9,6 @@
 namespace nl::orchestrator {
 namespace {
 
-bool counts(const Pass& pass) {
-  switch (pass.kind) {
-    case PassKind::kNcu:
-    case PassKind::kNcuExportRaw:
-    case PassKind::kNcuExportDetails:
-    case PassKind::kStageCounters:
-    case PassKind::kKernelCounters: return true;
-    default: return false;
-  }
-}
-
 // Why the passes that count are not begun; nothing where they are.
 std::optional<Remark> why_not(const Plan& plan, const KernelsSoFar& kernels, const Verdict& verdict) {
   if (verdict.failure() == ErrorKind::kWorkload) return Remark{Code::kCountersAfterFailure};
@@ -32,17 +21,16 @@ std::optional<Remark> why_not(const Plan& plan, const KernelsSoFar& kernels, con
 }
 
 // A workload without kernels is a problem where there is a GPU that it should have used.
-void leave_out(const Plan& plan, const Remark& why, const KernelsSoFar& kernels, PassRunner& runner, Capture& capture) {
+void leave_out(const Plan& plan, std::span<const Pass> passes, const Remark& why, const KernelsSoFar& kernels, PassRunner& runner, Capture& capture) {
   const bool problem = why.code == Code::kNoKernelToMeasure && (kernels.only_graphs() || !plan.tools.gpus.empty()) && !runner.verdict().failure();
   if (problem) runner.verdict().add(why);
-  for (const Pass& pass : plan.passes)
-    if (counts(pass)) runner.skip(pass, text_of(why));
+  for (const Pass& pass : passes) runner.skip(pass, text_of(why));
   capture.counters_missing = why;
 }
 
 }  // namespace
 
-void count(const Plan& plan, PassRunner& runner, Capture& capture) {
+void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
   const bool lost = plan.tracer == Tracer::kCupti && !capture.trace.has_kernel_data;  // and that was said
   if (plan.meter == Meter::kNone || lost) {
     capture.counters_missing = choose_counters(plan.config, plan.tools).missing;
@@ -51,15 +39,15 @@ void count(const Plan& plan, PassRunner& runner, Capture& capture) {
     return;
   }
   KernelsSoFar kernels(capture.trace, plan.config);
-  if (const auto why = why_not(plan, kernels, runner.verdict())) return leave_out(plan, *why, kernels, runner, capture);
+  if (const auto why = why_not(plan, kernels, runner.verdict())) return leave_out(plan, passes, *why, kernels, runner, capture);
   // Where NVML is missing the plan knew of no GPU; the trace has kernels, so there is one.
   std::erase_if(capture.adaptations, [](const Remark& remark) { return remark.code == Code::kCountersIfKernels; });
   try {
     if (plan.meter == Meter::kNcu) {
-      NcuStep step(plan, runner, kernels, capture);
+      NcuStep step(plan, passes, runner, kernels, capture);
       run_step(step, runner);
     } else {
-      CuptiStep step(plan, runner, kernels, capture);
+      CuptiStep step(plan, passes, runner, kernels, capture);
       run_step(step, runner);
     }
   } catch (const Error& error) {  // a full disk, say: the trace is worth a bundle even so

@@ -11,13 +11,13 @@ namespace nl::orchestrator {
 
 // The passes of the plan that count, over the kernels that the trace ranks first. Where they are not begun, or do not
 // measure all of them, capture.counters_missing says why, and the verdict where it is a problem.
-void count(const Plan& plan, PassRunner& runner, Capture& capture);
+void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture);
 
 // What the two meters share: passes that wait, and what is known of the kernels by now.
 class CountStep : public Step {
  public:
-  CountStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
-      : plan_(plan), runner_(runner), kernels_(kernels), capture_(capture) {}
+  CountStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
+      : plan_(plan), passes_(passes), runner_(runner), kernels_(kernels), capture_(capture) {}
 
   std::optional<Pass> next() override {
     if (waiting_.empty()) return std::nullopt;
@@ -30,6 +30,7 @@ class CountStep : public Step {
   bool stopped() const { return runner_.verdict().stopped(); }
 
   const Plan& plan_;
+  std::span<const Pass> passes_;  // of the plan
   PassRunner& runner_;
   KernelsSoFar& kernels_;
   Capture& capture_;
@@ -39,7 +40,7 @@ class CountStep : public Step {
 // ncu on the chosen kernels, its exports, and once more in the way likeliest to work where it missed some.
 class NcuStep : public CountStep {
  public:
-  NcuStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture);
+  NcuStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture);
   void take(const Pass& pass, const ProcessResult* result, PassRecord& record) override;
   void finish() override;
 
@@ -61,7 +62,7 @@ class NcuStep : public CountStep {
 // wherever they are launched where none was met there.
 class CuptiStep : public CountStep {
  public:
-  CuptiStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture);
+  CuptiStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture);
   void take(const Pass& pass, const ProcessResult* result, PassRecord& record) override;
   void finish() override;
 

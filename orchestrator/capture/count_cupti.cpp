@@ -25,10 +25,10 @@ std::string joined(const std::string& before, const std::string& more) {
 
 }  // namespace
 
-CuptiStep::CuptiStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
-    : CountStep(plan, runner, kernels, capture) {
+CuptiStep::CuptiStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
+    : CountStep(plan, passes, runner, kernels, capture) {
   request_.anywhere = plan.config.run.stages.empty();
-  for (const Pass& pass : plan.passes)
+  for (const Pass& pass : passes)
     if (pass.kind == PassKind::kStageCounters) waiting_.push_back(pass);
   if (waiting_.empty()) count_kernels();
 }

@@ -10,9 +10,9 @@ namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 
-NcuStep::NcuStep(const Plan& plan, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
-    : CountStep(plan, runner, kernels, capture) {
-  request_.kernel_name_base = plan.config.ncu.kernel_name_base;
+NcuStep::NcuStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
+    : CountStep(plan, passes, runner, kernels, capture) {
+  request_.kernel_name_base = choice<KernelNameBase>(plan.config.ncu.kernel_name_base);
   attempt(kernels_.chosen());
 }
 
@@ -41,7 +41,7 @@ void NcuStep::take_profile(const Pass& pass, const ProcessResult& result, PassRe
   record.detail = last_.trouble ? text_of(*last_.trouble) : "";
   if (!there && record.outcome == PassOutcome::kOk) record.outcome = PassOutcome::kFailed;
   if (!there) return;
-  for (auto& next : plan_ncu_exports(plan_.config, *plan_.tools.ncu, plan_.bundle)) waiting_.push_back(std::move(next));
+  for (const Pass& next : passes_.subspan(1)) waiting_.push_back(next);  // the exports
 }
 
 void NcuStep::take_export(const Pass& pass, const ProcessResult* result) {

@@ -1,5 +1,7 @@
 #include "orchestrator/capture/execute.h"
 
+#include <algorithm>
+
 #include "model/collector_notes.h"
 #include "orchestrator/capture/collector_sqlite.h"
 #include "orchestrator/capture/count.h"
@@ -17,15 +19,13 @@ void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, 
   if (!result) return;
   capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
-  judge_workload(pass, *result, plan.config, runner.last(), runner.verdict());
+  judge_workload(plan, pass, *result, runner.last(), runner.verdict());
   if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
 }
 
-void trace(const Plan& plan, PassRunner& runner, Capture& capture) {
-  for (const auto& pass : plan.passes) {
-    if (pass.kind == PassKind::kNsys) trace_by_nsys(plan, pass, runner, capture);
-    if (pass.kind == PassKind::kCollector) trace_by_collector(plan, pass, runner, capture);
-  }
+void trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  if (plan.tracer == Tracer::kNsys) trace_by_nsys(plan, passes, runner, capture);
+  else trace_by_collector(plan, passes.front(), runner, capture);
   capture.power = runner.take_power();
 }
 
@@ -66,25 +66,40 @@ void judge_recording(const Trace& trace, Verdict& verdict) {
   if (const auto trouble = recording_trouble(trace.stats.notes)) verdict.add(Code::kCuptiSilent, {*trouble}, "collector/");
 }
 
-}  // namespace
-
-Capture execute(const Plan& plan, PassRunner& runner) {
-  Capture capture;
-  capture.adaptations = plan.adaptations;
-  RepeatedPasses repeats(plan, runner);
-  run_step(repeats, runner);
-  trace(plan, runner, capture);
-  repeats.go_on_after(capture);
-  run_step(repeats, runner);
-  capture.repeats = repeats.take();
+void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
   capture.trace = read_trace(plan, capture, runner.verdict());
   drop_unwanted_export(plan, capture, runner);
-  if (plan.tracer == Tracer::kCupti) {
-    judge_sampling(plan, capture.trace, runner.verdict());
-    judge_recording(capture.trace, runner.verdict());
-  }
-  count(plan, runner, capture);
-  capture.passes = runner.records();
+  if (plan.tracer != Tracer::kCupti) return;
+  judge_sampling(plan, capture.trace, runner.verdict());
+  judge_recording(capture.trace, runner.verdict());
+}
+
+bool repeats_workload(const Pass& pass) { return pass.optional; }
+bool traces(const Pass& pass) { return pass.kind == PassKind::kNsys || pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kCollector; }
+
+std::span<const Pass> cut_off(std::span<const Pass>& rest, bool (*belongs)(const Pass&)) {
+  const auto end = std::find_if_not(rest.begin(), rest.end(), belongs);
+  const auto part = rest.first(static_cast<std::size_t>(end - rest.begin()));
+  rest = rest.subspan(part.size());
+  return part;
+}
+
+}  // namespace
+
+// The parts follow each other as their passes do in the plan, and the last takes all that are left.
+Capture execute(const Plan& plan, Runner& runner) {
+  Capture capture;
+  capture.adaptations = plan.adaptations;
+  RepeatedPasses repeats(plan);
+  std::span<const Pass> rest = plan.passes;
+  runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) { repeats.run_before(passes, live); });
+  runner.run(cut_off(rest, traces), [&](auto passes, PassRunner& live) { trace(plan, passes, live, capture); });
+  runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) { capture.repeats = repeats.run_after(passes, live, capture); });
+  runner.run(rest, [&](auto passes, PassRunner& live) {
+    read_capture(plan, live, capture);
+    count(plan, passes, live, capture);
+    capture.passes = live.records();
+  });
   return capture;
 }
 

@@ -11,7 +11,7 @@
 namespace nl::orchestrator {
 
 KernelsSoFar::KernelsSoFar(const Trace& trace, const Config& config) : trace_(trace) {
-  analysis::summarise(trace, summary_options(config), summary_);
+  analysis::list_kernels(trace, summary_options(config), summary_);
 }
 
 std::vector<const KernelEntry*> KernelsSoFar::chosen() const {

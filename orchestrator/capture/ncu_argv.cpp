@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "orchestrator/capture/tool_arguments.h"
+
 namespace nl::orchestrator {
 namespace {
 
@@ -21,42 +23,27 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-std::string expression_of(const NcuRequest& request, const std::string& base) {
+const std::string& name_of(const KernelChoice& kernel, KernelNameBase base) {
+  switch (base) {
+    case KernelNameBase::kMangled: return kernel.mangled_name;
+    case KernelNameBase::kFunction: return kernel.short_name;
+    case KernelNameBase::kDemangled: break;
+  }
+  return kernel.name;
+}
+
+std::string expression_of(const NcuRequest& request, KernelNameBase base) {
   std::set<std::string> seen;
   std::string names;
   for (const auto& kernel : request.kernels) {
-    const std::string& name = base == "mangled"    ? kernel.mangled_name
-                              : base == "function" ? kernel.short_name
-                                                   : kernel.name;
+    const std::string& name = name_of(kernel, base);
     if (name.empty() || !seen.insert(name).second) continue;
     names += (names.empty() ? "" : "|") + escaped(name);
   }
   return names.empty() ? "" : "regex:^(" + names + ")$";
 }
 
-class Arguments {
- public:
-  Arguments(const Tool& ncu, std::vector<Remark>& adaptations) : ncu_(ncu), adaptations_(adaptations) {}
-
-  void push(std::string word) { argv_.push_back(std::move(word)); }
-  void add(const std::string& option, const std::string& value, const std::string& instead) {
-    if (!ncu_.has_option(option)) {
-      add_once(adaptations_, {Code::kOptionLeftOut, {"ncu", ncu_.version.text(), option, instead}});
-      return;
-    }
-    push(option);
-    push(value);
-  }
-  bool has(const std::string& option) const { return ncu_.has_option(option); }
-  std::vector<std::string> take() { return std::move(argv_); }
-
- private:
-  const Tool& ncu_;
-  std::vector<Remark>& adaptations_;
-  std::vector<std::string> argv_;
-};
-
-void add_what(const NcuOptions& options, Arguments& arguments) {
+void add_what(const NcuOptions& options, ToolArguments& arguments) {
   if (!options.set.empty()) {
     arguments.push("--set");
     arguments.push(options.set);
@@ -71,7 +58,7 @@ void add_what(const NcuOptions& options, Arguments& arguments) {
 }
 
 void add_which(const NcuOptions& options, const NameFilter& names, const std::vector<std::string>& nvtx_include,
-               Arguments& arguments) {
+               ToolArguments& arguments) {
   arguments.push("--nvtx");  // also without a filter: the report then says in which ranges a launch was
   for (const auto& expression : nvtx_include) {
     arguments.push("--nvtx-include");
@@ -79,7 +66,7 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
   }
   if (!names.expression.empty()) {
     arguments.push("--kernel-name-base");
-    arguments.push(names.base);
+    arguments.push(word_of(names.base));
     arguments.push("--kernel-name");
     arguments.push(names.expression);
   }
@@ -92,17 +79,17 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
 }  // namespace
 
 NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations) {
-  std::string base = request.kernel_name_base;
+  KernelNameBase base = request.kernel_name_base;
   const bool all_mangled = std::all_of(request.kernels.begin(), request.kernels.end(),
                                        [](const KernelChoice& kernel) { return !kernel.mangled_name.empty(); });
-  if (base == "mangled" && !all_mangled) {
+  if (base == KernelNameBase::kMangled && !all_mangled) {
     add_once(adaptations, {Code::kNoMangledNames});
-    base = "function";
+    base = KernelNameBase::kFunction;
   }
   NameFilter filter{base, expression_of(request, base)};
-  if (filter.expression.size() > kLongestExpression && base != "function") {
+  if (filter.expression.size() > kLongestExpression && base != KernelNameBase::kFunction) {
     add_once(adaptations, {Code::kNamesTooLong, {std::to_string(filter.expression.size())}});
-    filter = {"function", expression_of(request, "function")};
+    filter = {KernelNameBase::kFunction, expression_of(request, KernelNameBase::kFunction)};
   }
   if (filter.expression.size() > kLongestExpression) {
     add_once(adaptations, {Code::kEveryKernel});
@@ -117,12 +104,11 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
                                           std::vector<Remark>& adaptations) {
   const NcuOptions& options = config.ncu;
   NcuOptions which = options;
-  if (options.filter_mode == "per-launch-config" && !ncu.has_option("--filter-mode")) {
+  if (choice<LaunchFilter>(options.filter_mode) == LaunchFilter::kPerLaunchConfig && !ncu.has_option("--filter-mode")) {
     // One launch in all would be the wrong answer; a few for each name that was asked for is near enough.
     which.launch_count = options.launch_count * config.run.top_n_kernels * 4;
   }
-  Arguments arguments(ncu, adaptations);
-  arguments.push(ncu.path.string());
+  ToolArguments arguments("ncu", ncu, ToolArguments::Values::kApart, adaptations);
   arguments.add("--target-processes", options.target_processes, "only the application itself is measured");
   add_which(which, names, nvtx_include, arguments);
   arguments.add("--replay-mode", options.replay_mode, "its own default applies");
@@ -130,7 +116,7 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
   arguments.add("--clock-control", options.clock_control, "clocks are locked to base while measuring");
   arguments.add("--cache-control", options.cache_control, "caches are emptied before each pass");
   add_what(options, arguments);
-  if (!options.import_sass && arguments.has("--import-sass")) arguments.add("--import-sass", "no", "");
+  if (!options.import_sass && ncu.has_option("--import-sass")) arguments.add("--import-sass", "no", "");
   arguments.push("--force-overwrite");
   arguments.push("--export");
   arguments.push(output_stem.string());

@@ -12,7 +12,7 @@ namespace nl::orchestrator {
 
 // Which names ncu compares, and with what: "regex:^(a|b)$". An empty expression: every kernel.
 struct NameFilter {
-  std::string base;  // "mangled", "function", "demangled"
+  KernelNameBase base = KernelNameBase::kMangled;
   std::string expression;
 };
 

@@ -3,38 +3,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/tool_arguments.h"
 
 namespace nl::orchestrator {
 namespace {
 
-class NsysArguments {
- public:
-  NsysArguments(const Tool& nsys, std::vector<Remark>& adaptations) : nsys_(nsys), adaptations_(adaptations) {}
-
-  // `instead` says what the pass does without the option.
-  void add(const std::string& option, const std::string& value, const std::string& instead) {
-    if (nsys_.has_option(option)) {
-      argv_.push_back(option + "=" + value);
-      return;
-    }
-    add_once(adaptations_, {Code::kOptionLeftOut, {"nsys", nsys_.version.text(), option, instead}});
-  }
-  void push(std::string word) { argv_.push_back(std::move(word)); }
-  std::vector<std::string> take() { return std::move(argv_); }
-
- private:
-  const Tool& nsys_;
-  std::vector<Remark>& adaptations_;
-  std::vector<std::string> argv_;
-};
-
-void add_capture_range(const NsysOptions& options, NsysArguments& arguments) {
-  if (options.capture_range == "none") return;
+void add_capture_range(const NsysOptions& options, ToolArguments& arguments) {
+  const auto range = choice<CaptureRange>(options.capture_range);
+  if (range == CaptureRange::kNone) return;
   arguments.add("--capture-range", options.capture_range, "the whole run is captured");
   // The tool's own default ends the workload together with the range.
   arguments.add("--capture-range-end", options.capture_range_end, "the workload ends with the range");
-  if (options.capture_range != "nvtx") return;
+  if (range != CaptureRange::kNvtx) return;
   arguments.add("--nvtx-capture", options.nvtx_capture, "the whole run is captured");
   // Otherwise only registered strings start a capture; PyTorch and most C++ code push plain ones.
   arguments.add("--env-var", "NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "only registered strings start the capture");
@@ -46,15 +26,14 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
                                            const std::filesystem::path& output_stem,
                                            std::vector<Remark>& adaptations) {
   const NsysOptions& options = config.nsys;
-  NsysArguments arguments(nsys, adaptations);
-  arguments.push(nsys.path.string());
+  ToolArguments arguments("nsys", nsys, ToolArguments::Values::kJoined, adaptations);
   arguments.push("profile");
   arguments.add("--trace", fmt::format("{}", fmt::join(options.trace, ",")), "its own default is traced");
   arguments.add("--sample", options.sample, "its own default applies");
   arguments.add("--cpuctxsw", options.cpuctxsw, "its own default applies");
   arguments.add("--cuda-graph-trace", options.cuda_graph_trace,
                 "kernels inside CUDA graphs are shown or hidden as it pleases");
-  if (options.pytorch != "none") arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
+  if (choice<PytorchRanges>(options.pytorch) != PytorchRanges::kNone) arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
   add_capture_range(options, arguments);
   arguments.add("--wait", "all", "it may not wait for re-parented children");
   arguments.add("--force-overwrite", "true", "an older report may stay in place");

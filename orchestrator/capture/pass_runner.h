@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,26 @@ class ProcessLauncher : public Launcher {
   ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
 };
 
+class PassRunner;
+
+// Who executes a plan. PassRunner starts its passes, a dry run shows them.
+class Runner {
+ public:
+  // Runs passes of the plan by what was left before them.
+  using Part = std::function<void(std::span<const Pass> passes, PassRunner& runner)>;
+
+  virtual ~Runner() = default;
+  virtual void run(std::span<const Pass> passes, const Part& part) = 0;
+};
+
 // Runs passes one after another and keeps their records: the argv in <tool>/cmd.txt, the output in logs/,
 // the outcome in run.json.
-class PassRunner {
+class PassRunner : public Runner {
  public:
   PassRunner(Launcher& launcher, const Bundle& bundle, Verdict& verdict, bool quiet)
       : launcher_(launcher), bundle_(bundle), verdict_(verdict), quiet_(quiet) {}
+
+  void run(std::span<const Pass> passes, const Part& part) override { part(passes, *this); }
 
   // Nothing where the pass was not started: an earlier one was interrupted, or its program is not there, which the
   // verdict then says.

@@ -14,20 +14,22 @@ std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty(
 // Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
 // a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
 void add_counting(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  const CounterChoice choice = choose_counters(config, tools);
+  const CounterChoice counters = choose_counters(config, tools);
   const bool no_gpu = tools.gpus.empty() && tools.nvml && tools.gpu_trouble.empty();
-  const bool in_vain = no_gpu && choice.meter != Meter::kNone;
-  plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : choice.why);
+  const bool in_vain = no_gpu && counters.meter != Meter::kNone;
+  plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : counters.why);
   if (in_vain) return plan.adaptations.push_back({Code::kCountersLeftOut});
-  if (choice.meter == Meter::kNone) {
-    if (choice.missing->code == Code::kToolNotFound) plan.adaptations.push_back({Code::kNcuLeftOut});
+  if (counters.meter == Meter::kNone) {
+    if (counters.missing->code == Code::kToolNotFound) plan.adaptations.push_back({Code::kNcuLeftOut});
     return;
   }
   if (tools.gpus.empty()) plan.adaptations.push_back({Code::kCountersIfKernels, {trouble_text(tools)}});
-  if (choice.meter == Meter::kNcu) return add_ncu_passes(plan, config, tools, bundle);
-  if (config.capture.counters == "auto") plan.adaptations.push_back({Code::kCountedByCollector});
+  if (counters.meter == Meter::kNcu) return add_ncu_passes(plan, config, tools, bundle);
+  if (choice<CounterPreference>(config.capture.counters) == CounterPreference::kAuto) plan.adaptations.push_back({Code::kCountedByCollector});
   add_counter_passes(plan, config, tools, bundle);
 }
+
+bool prefers_cupti(const Config& config) { return choice<TracePreference>(config.capture.prefer) == TracePreference::kCupti; }
 
 // What the collector lacks to record kernels; empty where it can.
 std::string cupti_lacks(const Toolset& tools) {
@@ -44,7 +46,7 @@ void note_unsampled(Plan& plan, const Config& config, const Toolset& tools) {
 void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
   plan.tracer = Tracer::kNsys;
   plan.why = "nsys was found";
-  if (config.capture.prefer == "cupti") {
+  if (prefers_cupti(config)) {
     const std::string instead = "capture.prefer is cupti, but " + cupti_lacks(tools);
     plan.why = instead + "; " + plan.why;
     plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(tools)}});
@@ -60,7 +62,8 @@ void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const
   plan.why = preferred ? "capture.prefer is cupti" : reason + "; a GPU and the collector were found";
   if (!preferred) plan.adaptations.push_back({Code::kTracedByCollector, {reason}});
   if (config.capture.sampling_us > 0 && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kStallsInsteadOfActivity});
-  if (config.capture.cuda_graphs == "graph" && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
+  const bool hides_nodes = choice<GraphDetail>(config.capture.cuda_graphs) == GraphDetail::kGraph;
+  if (hides_nodes && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
   add_cupti_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
 }
@@ -70,7 +73,8 @@ void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, cons
   plan.tracer = Tracer::kRanges;
   plan.why = reason + "; no GPU was found";
   plan.adaptations.push_back({Code::kTracedRangesOnly, {reason}});
-  if (config.capture.counters == "cupti" || (config.ncu.enabled && config.capture.counters != "off"))
+  const auto counters = choice<CounterPreference>(config.capture.counters);
+  if (counters == CounterPreference::kCupti || (config.ncu.enabled && counters != CounterPreference::kOff))
     plan.adaptations.push_back({Code::kCountersNeedTrace});
   note_unsampled(plan, config, tools);
   plan.passes.push_back(collector_pass(config, tools, bundle));
@@ -89,7 +93,7 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
     throw Error(ErrorKind::kUsage, "there is no command to profile", "",
                 "give it after --, or as workload.command in the configuration");
   const fs::path bundle = absolute_bundle(bundle_folder);
-  const bool preferred = config.capture.prefer == "cupti" && cupti_lacks(tools).empty();
+  const bool preferred = prefers_cupti(config) && cupti_lacks(tools).empty();
   const std::string reason = config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
   Plan plan;
   plan.config = config;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/codes.h"
+#include "orchestrator/config/choices.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/process/process.h"
 #include "orchestrator/machine/tools.h"
@@ -57,7 +58,7 @@ struct KernelChoice {  // one kernel that ncu shall profile
 struct NcuRequest {
   std::vector<KernelChoice> kernels;      // empty: every kernel
   std::vector<std::string> nvtx_include;  // ncu's own syntax, escaped; empty: nvtx_filters(config)
-  std::string kernel_name_base = "mangled";
+  KernelNameBase kernel_name_base = KernelNameBase::kMangled;
   int attempt = 1;
 };
 // Null: which kernels is not known yet, and the filter says so.

@@ -37,12 +37,13 @@ std::string stages_left_out(const Config& config) {
 }  // namespace
 
 CounterChoice choose_counters(const Config& config, const Toolset& tools) {
-  const std::string& asked = config.capture.counters;
+  const auto asked = choice<CounterPreference>(config.capture.counters);
+  const bool cupti = asked == CounterPreference::kCupti;
   const bool any = !config.capture.counter_metrics.empty() || !config.capture.replay_metrics.empty();
   const auto off = [](const char* key) { return Remark{Code::kCountersOff, {key}}; };
-  if (asked == "off") return {Meter::kNone, "no counters are asked for (capture.counters is off)", off("capture.counters is off")};
-  if (asked == "cupti" && tools.collector && any) return {Meter::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
-  const std::string instead = asked == "cupti" && !tools.collector ? "the collector, which would count, was not found; " : "";
+  if (asked == CounterPreference::kOff) return {Meter::kNone, "no counters are asked for (capture.counters is off)", off("capture.counters is off")};
+  if (cupti && tools.collector && any) return {Meter::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
+  const std::string instead = cupti && !tools.collector ? "the collector, which would count, was not found; " : "";
   if (!config.ncu.enabled)
     return {Meter::kNone, instead + "no counters are asked for (ncu.enabled is false)", off("ncu.enabled is false")};
   if (tools.ncu) return {Meter::kNcu, instead + "ncu was found"};

@@ -9,7 +9,8 @@ namespace fs = std::filesystem;
 namespace {
 
 Pass ncu_export(PassKind kind, const Config& config, const Tool& ncu, const fs::path& bundle) {
-  const std::string page = kind == PassKind::kNcuExportRaw ? "raw" : "details";
+  const bool raw = kind == PassKind::kNcuExportRaw;
+  const std::string page = raw ? "raw" : "details";
   Pass pass;
   pass.kind = kind;
   pass.even_if_stopped = true;
@@ -22,7 +23,7 @@ Pass ncu_export(PassKind kind, const Config& config, const Tool& ncu, const fs::
   pass.process.timeout_s = config.ncu.export_timeout_s;
   pass.outputs = {"ncu/" + page + ".csv"};
   pass.purpose =
-      page == "raw" ? "read ncu's report: every metric, one row a launch" : "read ncu's report: its sections and rules";
+      raw ? "read ncu's report: every metric, one row a launch" : "read ncu's report: its sections and rules";
   return pass;
 }
 
@@ -32,14 +33,14 @@ void widen(NcuRequest& wanted, std::vector<Remark>& adaptations) {
     add_once(adaptations, {Code::kWiderRanges, {"ncu"}});
     wanted.nvtx_include.clear();
   } else {
-    add_once(adaptations, {Code::kShorterNames, {wanted.kernel_name_base}});
-    wanted.kernel_name_base = "function";
+    add_once(adaptations, {Code::kShorterNames, {word_of(wanted.kernel_name_base)}});
+    wanted.kernel_name_base = KernelNameBase::kFunction;
   }
 }
 
 // The names are known after the traced pass; until then a placeholder stands in their place.
 NameFilter open_filter(const Config& config) {
-  return {config.ncu.kernel_name_base, fmt::format("regex:^(<the {} kernels that the trace ranks first>)$", config.run.top_n_kernels)};
+  return {choice<KernelNameBase>(config.ncu.kernel_name_base), fmt::format("regex:^(<the {} kernels that the trace ranks first>)$", config.run.top_n_kernels)};
 }
 
 }  // namespace

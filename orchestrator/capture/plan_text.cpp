@@ -5,7 +5,7 @@
 
 #include "model/shell.h"
 #include "model/words.h"
-#include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/execute.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -24,6 +24,19 @@ std::string private_note(const Pass& pass) {
   std::string names;
   for (const auto& variable : pass.private_env) names += (names.empty() ? "" : ", ") + variable;
   return names;
+}
+
+// Starts nothing: what it is given to run is what is shown.
+class DryRunner : public Runner {
+ public:
+  void run(std::span<const Pass> passes, const Part&) override { shown.insert(shown.end(), passes.begin(), passes.end()); }
+  std::vector<Pass> shown;
+};
+
+std::vector<Pass> dry_run(const Plan& plan) {
+  DryRunner runner;
+  execute(plan, runner);
+  return std::move(runner.shown);
 }
 
 void describe_pass(std::string& text, const Pass& pass, std::size_t number) {
@@ -73,7 +86,8 @@ std::string shell_command(const Pass& pass) {
 
 std::string describe_plan(const Plan& plan) {
   std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", captured_by(plan.tracer, plan.meter), plan.why, kOrder);
-  for (std::size_t i = 0; i < plan.passes.size(); ++i) describe_pass(text, plan.passes[i], i + 1);
+  std::size_t number = 0;
+  for (const Pass& pass : dry_run(plan)) describe_pass(text, pass, ++number);
   for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", text_of(adaptation));
   return text;
 }
@@ -83,7 +97,7 @@ std::string plan_json(const Plan& plan) {
   json["captured_by"] = captured_by(plan.tracer, plan.meter);
   json["why"] = plan.why;
   json["passes"] = nlohmann::ordered_json::array();
-  for (const auto& pass : plan.passes) json["passes"].push_back(pass_json(pass));
+  for (const Pass& pass : dry_run(plan)) json["passes"].push_back(pass_json(pass));
   json["adaptations"] = nlohmann::ordered_json::array();
   for (const auto& adaptation : plan.adaptations) json["adaptations"].push_back(text_of(adaptation));
   // Arguments need not be UTF-8.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "orchestrator/config/choices.h"
+
 namespace nl::orchestrator {
 namespace {
 
@@ -23,12 +25,13 @@ void add_row(std::string& text, const std::string& pass, const PowerSample& samp
 }  // namespace
 
 PowerSource open_power_source(const Config& config, const Toolset& tools, Verdict& verdict) {
-  if (config.energy.enabled == "off") return {nullptr, "switched off (energy.enabled)"};
+  const auto wanted = choice<EnergyReading>(config.energy.enabled);
+  if (wanted == EnergyReading::kOff) return {nullptr, "switched off (energy.enabled)"};
   std::string trouble = tools.gpu_trouble;
   std::unique_ptr<PowerMeter> meter = tools.nvml ? open_nvml_meter(*tools.nvml, trouble) : nullptr;
   if (meter) return {std::make_unique<PowerSampler>(std::move(meter), config.energy.interval_ms), ""};
   const std::string note = "NVML does not answer" + (trouble.empty() ? "" : ": " + trouble);
-  if (config.energy.enabled == "on") verdict.add(Code::kMetersSilent, {note});
+  if (wanted == EnergyReading::kOn) verdict.add(Code::kMetersSilent, {note});
   return {nullptr, note};
 }
 

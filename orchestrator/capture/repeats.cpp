@@ -27,8 +27,17 @@ bool is_repeat(PassKind kind) { return kind == PassKind::kNsysRepeat || kind == 
 
 }  // namespace
 
-RepeatedPasses::RepeatedPasses(const Plan& plan, PassRunner& runner) : plan_(plan), config_(plan.config), runner_(runner) {
-  while (capture_at_ < plan.passes.size() && plan.passes[capture_at_].optional) ++capture_at_;
+void RepeatedPasses::run_before(std::span<const Pass> passes, PassRunner& runner) {
+  passes_ = passes;
+  runner_ = &runner;
+  run_step(*this, runner);
+}
+
+Repeats RepeatedPasses::run_after(std::span<const Pass> passes, PassRunner& runner, const Capture& capture) {
+  go_on_after(capture);
+  at_ = 0;
+  run_before(passes, runner);
+  return std::move(repeats_);
 }
 
 bool RepeatedPasses::fits(double more_s) const { return spent_s_ + more_s <= config_.perturbation.budget_s; }
@@ -42,11 +51,11 @@ Pass RepeatedPasses::within_budget(Pass pass) const {
 std::optional<Pass> RepeatedPasses::next() { return after_ ? next_after() : next_before(); }
 
 std::optional<Pass> RepeatedPasses::next_before() {
-  while (at_ < capture_at_) {
-    const Pass& pass = plan_.passes[at_++];
+  while (at_ < passes_.size()) {
+    const Pass& pass = passes_[at_++];
     if (fits(1e-9)) return within_budget(pass);
     repeats_.notes.push_back("no unprofiled pass was run: perturbation.budget_s is 0");
-    runner_.skip(pass, "perturbation.budget_s is 0");
+    runner_->skip(pass, "perturbation.budget_s is 0");
   }
   return std::nullopt;
 }
@@ -63,28 +72,27 @@ bool RepeatedPasses::has_trace(const Capture& capture) const {
 
 void RepeatedPasses::go_on_after(const Capture& capture) {
   compare_exits(capture);
-  for (const PassRecord& record : runner_.records())
+  for (const PassRecord& record : runner_->records())
     if (record.kind == PassKind::kNsys || record.kind == PassKind::kNsysExport || record.kind == PassKind::kCollector)
       traced_s_ += seconds(record.duration_ns);
   traced_ = has_trace(capture);
   captured_ = capture.any();
   after_ = true;
-  at_ = capture_at_;
 }
 
 // An unprofiled pass, then a traced one, as long as both will fit.
 std::optional<Pass> RepeatedPasses::next_after() {
-  for (; at_ < plan_.passes.size(); ++at_) {
-    const Pass& pass = plan_.passes[at_];
+  for (; at_ < passes_.size(); ++at_) {
+    const Pass& pass = passes_[at_];
     if (pass.kind == PassKind::kUnprofiled) {
       const std::string why = no_further();
-      if (why.empty()) return within_budget(plan_.passes[at_++]);
+      if (why.empty()) return within_budget(passes_[at_++]);
       leave_out(at_, why);
-      at_ = plan_.passes.size();
+      at_ = passes_.size();
       return std::nullopt;
     }
-    if (is_repeat(pass.kind) && may_repeat(at_)) return within_budget(plan_.passes[at_++]);
-    if (pass.kind == PassKind::kNsysRepeatExport && repeated_ns_) return within_budget(plan_.passes[at_++]);
+    if (is_repeat(pass.kind) && may_repeat(at_)) return within_budget(passes_[at_++]);
+    if (pass.kind == PassKind::kNsysRepeatExport && repeated_ns_) return within_budget(passes_[at_++]);
   }
   return std::nullopt;
 }
@@ -93,9 +101,9 @@ std::optional<Pass> RepeatedPasses::next_after() {
 bool RepeatedPasses::may_repeat(std::size_t at) {
   if (!verdict().stopped() && fits(traced_s_)) return true;
   const std::string why = verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s";
-  runner_.skip(plan_.passes[at], why);
-  if (plan_.passes[at].kind == PassKind::kNsysRepeat) runner_.skip(plan_.passes.at(at + 1), why);
-  repeats_.notes.push_back(fmt::format("{} was left out: {}", plan_.passes[at].process.label, why));
+  runner_->skip(passes_[at], why);
+  if (passes_[at].kind == PassKind::kNsysRepeat) runner_->skip(passes_[at + 1], why);
+  repeats_.notes.push_back(fmt::format("{} was left out: {}", passes_[at].process.label, why));
   return false;
 }
 
@@ -113,10 +121,9 @@ std::string RepeatedPasses::no_further() const {
 
 void RepeatedPasses::leave_out(std::size_t from, const std::string& why) {
   int left_out = 0;
-  for (std::size_t i = from; i < plan_.passes.size(); ++i) {
-    if (!plan_.passes[i].optional) continue;
-    runner_.skip(plan_.passes[i], why);
-    left_out += plan_.passes[i].kind == PassKind::kUnprofiled;
+  for (const Pass& pass : passes_.subspan(from)) {
+    runner_->skip(pass, why);
+    left_out += pass.kind == PassKind::kUnprofiled;
   }
   repeats_.notes.push_back(fmt::format("{} of {} repetitions were left out: {}", left_out, config_.perturbation.repeats, why));
 }
@@ -172,7 +179,7 @@ void RepeatedPasses::take_unprofiled(const Pass& pass, const ProcessResult& resu
 }
 
 void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
-  auto power = runner_.take_power();
+  auto power = runner_->take_power();
   try {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");

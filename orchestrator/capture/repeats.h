@@ -14,18 +14,20 @@ namespace nl::orchestrator {
 // Whatever goes wrong in one of them is noted and fails nothing.
 class RepeatedPasses : public Step {
  public:
-  RepeatedPasses(const Plan& plan, PassRunner& runner);
+  explicit RepeatedPasses(const Plan& plan) : plan_(plan), config_(plan.config) {}
 
-  void go_on_after(const Capture& capture);  // until then: the passes before it
+  void run_before(std::span<const Pass> passes, PassRunner& runner);  // the capture
+  Repeats run_after(std::span<const Pass> passes, PassRunner& runner, const Capture& capture);
+
   std::optional<Pass> next() override;
   void take(const Pass& pass, const ProcessResult* result, PassRecord& record) override;
   void finish() override;
-  Repeats take() { return std::move(repeats_); }
 
  private:
   std::optional<Pass> next_before();
   std::optional<Pass> next_after();
   bool may_repeat(std::size_t at);
+  void go_on_after(const Capture& capture);
   Pass within_budget(Pass pass) const;
   void take_unprofiled(const Pass& pass, const ProcessResult& result);
   void read_unprofiled(const Pass& pass, Ns duration_ns);
@@ -36,14 +38,14 @@ class RepeatedPasses : public Step {
   std::string no_further() const;
   void compare_exits(const Capture& capture);
   void leave_out(std::size_t from, const std::string& why);
-  Verdict& verdict() const { return runner_.verdict(); }
+  Verdict& verdict() const { return runner_->verdict(); }
 
   const Plan& plan_;
   const Config& config_;
-  PassRunner& runner_;
+  PassRunner* runner_ = nullptr;
+  std::span<const Pass> passes_;
   Repeats repeats_;
-  std::size_t at_ = 0;          // the next pass of the plan
-  std::size_t capture_at_ = 0;  // in the plan
+  std::size_t at_ = 0;  // the next of passes_
   bool after_ = false, captured_ = false;
   double spent_s_ = 0, unprofiled_s_ = 0, traced_s_ = 0;  // traced: with its export
   bool traced_ = false;                  // the capture has GPU work, so that its cost can be told

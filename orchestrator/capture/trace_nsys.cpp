@@ -83,17 +83,17 @@ bool died_of_a_launch(const ProcessResult& result) {
   return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
 }
 
-// What the pass traces the nodes of CUDA graphs by; empty where it does not.
-std::string graph_nodes_key(const Pass& pass) {
-  const auto& argv = pass.process.argv;
-  if (std::any_of(argv.begin(), argv.end(), [](const std::string& word) { return word.starts_with("--cuda-graph-trace=node"); }))
-    return "nsys.cuda_graph_trace";
-  const auto graphs = pass.process.env.find("NL_STAGE_CUDA_GRAPHS");
-  return graphs != pass.process.env.end() && graphs->second == "node" ? "capture.cuda_graphs" : "";
+// The key by which the nodes of CUDA graphs are traced; empty where they are not.
+std::string graph_nodes_key(const Plan& plan) {
+  const auto nodes = [](const std::string& detail) { return choice<GraphDetail>(detail) == GraphDetail::kNode; };
+  const Config& config = plan.config;
+  if (plan.tracer == Tracer::kNsys) return nodes(config.nsys.cuda_graph_trace) && plan.tools.nsys->has_option("--cuda-graph-trace") ? "nsys.cuda_graph_trace" : "";
+  const bool by_cupti = plan.tracer == Tracer::kCupti && config.capture.pc_sampling == 0;  // stalls need them
+  return by_cupti && nodes(config.capture.cuda_graphs) ? "capture.cuda_graphs" : "";
 }
 
-std::string graph_advice(const Pass& pass, const ProcessResult& result) {
-  const std::string key = graph_nodes_key(pass);
+std::string graph_advice(const Plan& plan, const ProcessResult& result) {
+  const std::string key = graph_nodes_key(plan);
   if (key.empty() || !died_of_a_launch(result)) return {};
   return fmt::format(" If it ends well alone, tracing its CUDA graphs at node level may break it: --set {}=graph", key);
 }
@@ -138,19 +138,19 @@ std::string session_of(const std::string& sessions_list, int pid) {
   return {};
 }
 
-void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict) {
+void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
-  const std::string program = config.workload.command.empty() ? "The workload" : config.workload.command[0];
+  const std::string program = plan.config.workload.command.at(0);
   const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, 2);
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
     const int number = result.exit_status - 128;
     const char* name = sigabbrev_np(number);
     record.detail = fmt::format("the workload was ended by SIG{}", name != nullptr ? name : std::to_string(number));
     const std::string signal = name != nullptr ? fmt::format("{} (SIG{})", number, name) : std::to_string(number);
-    verdict.add(Code::kWorkloadCrashed, {program, signal, words, graph_advice(pass, result)}, where);
+    verdict.add(Code::kWorkloadCrashed, {program, signal, words, graph_advice(plan, result)}, where);
   } else {
     record.detail = fmt::format("the workload ended with status {}", result.exit_status);
-    verdict.add(Code::kWorkloadFailed, {program, std::to_string(result.exit_status), words, graph_advice(pass, result)}, where);
+    verdict.add(Code::kWorkloadFailed, {program, std::to_string(result.exit_status), words, graph_advice(plan, result)}, where);
   }
 }
 
@@ -184,7 +184,8 @@ fs::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner)
   }
 }
 
-void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
+void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  const Pass& pass = passes.front();
   const Tool& nsys = *plan.tools.nsys;
   Verdict& verdict = runner.verdict();
   Pass supervised = pass;
@@ -199,13 +200,11 @@ void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Captu
     verdict.add(Code::kNsysKilled, {std::to_string(result->term_signal)}, "its agent could still be asked for the report");
   } else if (there) {
     capture.workload_exit = result->exit_status;
-    judge_workload(pass, *result, plan.config, runner.last(), verdict);
+    judge_workload(plan, pass, *result, runner.last(), verdict);
   } else if (!result->interrupted && !result->timed_out) {
     explain_missing_report(*result, nsys, plan.bundle, verdict);
   }
-  if (!there) return;
-  for (const Pass& next : plan.passes)
-    if (next.kind == PassKind::kNsysExport) capture.nsys_sqlite = export_nsys(next, plan.config, runner);
+  if (there) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
 }
 
 }  // namespace nl::orchestrator

@@ -6,13 +6,13 @@
 namespace nl::orchestrator {
 
 // The nsys pass and its SQLite export. What nsys calls success is checked, not believed.
-void trace_by_nsys(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture);
+void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture);
 
 // Exports FILE.nsys-rep into the bundle and blanks the environment; empty where it did not work.
 std::filesystem::path export_nsys(const Pass& pass, const Config& config, PassRunner& runner);
 
 // Notes the workload's own failure.
-void judge_workload(const Pass& pass, const ProcessResult& result, const Config& config, PassRecord& record, Verdict& verdict);
+void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict);
 
 // The end of what a program printed: ": out of memory"; empty where it printed nothing.
 std::string last_words(const std::string& output, int lines);

@@ -41,13 +41,17 @@ void Verdict::add(const Error& error) { problems_.push_back(problem_of(error)); 
 void Verdict::interrupted(int signal) {
   if (interrupt_signal_ != 0) return;
   interrupt_signal_ = signal;
-  if (signal == SIGINT) add(Code::kInterrupted, {}, "SIGINT");
-  else add(Code::kEndedFromOutside, {signal == SIGTERM ? "SIGTERM" : "SIGHUP"});
+  add(interruption(signal));
 }
 
 bool Verdict::stopped() const { return ended_early(failure()) || interrupt_signal_ != 0; }
 
 std::optional<ErrorKind> Verdict::failure() const { return gravest(problems_); }
+
+Remark interruption(int signal) {
+  if (signal == SIGINT) return {Code::kInterrupted, {}, "SIGINT"};
+  return {Code::kEndedFromOutside, {signal == SIGTERM ? "SIGTERM" : "SIGHUP"}};
+}
 
 std::optional<ErrorKind> gravest(const std::vector<Problem>& problems) {
   std::optional<ErrorKind> worst;

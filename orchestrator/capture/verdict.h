@@ -30,6 +30,8 @@ class Verdict {
   int interrupt_signal_ = 0;
 };
 
+Remark interruption(int signal);
+
 // What the problems of a run make of it. Those that are only worth knowing make nothing of it.
 std::optional<ErrorKind> gravest(const std::vector<Problem>& problems);
 RunStatus status_of(const std::vector<Problem>& problems, bool captured_something);

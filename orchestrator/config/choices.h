@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +46,12 @@ Enum choice(std::string_view word) {
   // load_config() checks every value, so that this is a mistake of ours.
   if (found == words.end()) throw Error(ErrorKind::kInternal, "unknown configuration value '" + std::string(word) + "'");
   return static_cast<Enum>(found - words.begin());
+}
+
+// The word that files, --set and the tools' own options have for it.
+template <class Enum>
+std::string word_of(Enum value) {
+  return std::string(kChoiceWords<Enum>.at(static_cast<std::size_t>(value)));
 }
 
 }  // namespace nl::orchestrator

@@ -16,6 +16,8 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kRunners = "runner";
+
 // The file a name stands for, with or without .yaml, in one of the rooms.
 std::optional<ConfFile> find_preset(const std::string& name, const ConfFiles& files, const std::vector<std::string>& rooms) {
   for (const auto& room : rooms)
@@ -24,11 +26,16 @@ std::optional<ConfFile> find_preset(const std::string& name, const ConfFiles& fi
   return std::nullopt;
 }
 
+// Suggests names as the place takes them: --config wants a runner's name alone.
 [[noreturn]] void no_such_preset(const std::string& name, const std::string& where, const ConfFiles& files, const std::string& room) {
+  const bool alone = room == kRunners;
   std::vector<std::string> names;
-  for (const auto& file : files.all_in(room)) names.push_back(file.relative.substr(0, file.relative.size() - std::string(".yaml").size()));
+  for (const auto& file : files.all_in(room)) {
+    const fs::path path = fs::path(file.relative).replace_extension();
+    if (!alone || path.parent_path() == room) names.push_back(alone ? path.filename().string() : path.string());
+  }
   std::string near = nearest_name(name, names);
-  if (near.empty()) near = nearest_name(room + "/" + fs::path(name).stem().string(), names);
+  if (near.empty()) near = nearest_name((alone ? "" : room + "/") + fs::path(name).stem().string(), names);
   throw Error(ErrorKind::kConfig, fmt::format("there is no configuration file '{}'", name), where,
               near.empty() ? fmt::format("there are: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
 }
@@ -77,7 +84,7 @@ void Composer::add_runner(const fs::path& given) {
   here.ask_first("conf");
   // A name goes through the folders; a path that is not there is an error, not another file of that name.
   if (!file && !given.has_parent_path()) file = find_preset(given.string(), here, {"runner/"});
-  if (!file) no_such_preset(given.string(), "--config", here, "runner");
+  if (!file) no_such_preset(given.string(), "--config", here, kRunners);
   if (const fs::path own = file->text_built_in ? fs::path() : conf_folder_of(file->disk); !own.empty()) files_.ask_first(own);
   add_file(*file);
 }

@@ -74,7 +74,7 @@ void Interrupts::obey() {
   raise(first_signal);
 }
 
-int Interrupts::signal() { return first_signal; }
+int Interrupts::signal() { return depth > 0 ? first_signal.load() : 0; }
 int Interrupts::count() { return signal_count; }
 int Interrupts::wake_fd() { return wake_pipe[0]; }
 

@@ -116,7 +116,10 @@ struct Scene {
     PassRunner runner(launcher, bundle, verdict, true);
     Capture capture;
     capture.trace = std::move(trace);
-    count(plan, runner, capture);
+    const auto counting = std::find_if(plan.passes.begin(), plan.passes.end(), [](const Pass& pass) {
+      return pass.kind == PassKind::kStageCounters || pass.kind == PassKind::kKernelCounters;
+    });
+    count(plan, {counting, plan.passes.end()}, runner, capture);
     capture.passes = runner.records();
     evidence = read(plan, std::move(capture), {}, bundle, verdict);
     run = analyse(evidence, {{}, {}, summary_options(config)});
@@ -141,6 +144,27 @@ struct Scene {
 };
 
 }  // namespace
+
+TEST_CASE("counters: the kernels that are chosen before the run is analysed are those that its summary selects") {
+  Config config;
+  config.run.top_n_kernels = GENERATE(1, 2, 10);
+  config.run.stages = GENERATE(Strings{"prefill", "decode"}, Strings{"decode"}, Strings{"draft"});
+  const Trace trace = told_trace();
+  Run run;
+  analysis::summarise(trace, summary_options(config), run);
+  const KernelsSoFar kernels(trace, config);
+  std::size_t selected = 0;
+  for (const KernelEntry& kernel : *run.kernels) {
+    if (!kernel.selected) continue;
+    REQUIRE(kernels.chosen().size() > selected);
+    const KernelEntry& chosen = *kernels.chosen()[selected++];
+    CHECK(chosen.name == kernel.name);
+    CHECK(chosen.time.total_ns == kernel.time.total_ns);
+    CHECK(chosen.graph_calls == kernel.graph_calls);
+  }
+  CHECK(kernels.chosen().size() == selected);
+  CHECK(selected > 0);
+}
 
 TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as ncu's are") {
   Scene scene;

@@ -8,6 +8,7 @@
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
+using nl::orchestrator::KernelNameBase;
 
 namespace {
 
@@ -34,7 +35,7 @@ nl::orchestrator::NcuRequest two_kernels() {
 TEST_CASE("kernels are named by an anchored expression of escaped mangled names") {
   std::vector<nl::Remark> notes;
   const auto filter = nl::orchestrator::ncu_name_filter(two_kernels(), notes);
-  CHECK(filter.base == "mangled");
+  CHECK(filter.base == KernelNameBase::kMangled);
   CHECK(filter.expression == "regex:^(_Z5scaleIfEvPT_|gemm\\$x\\.1)$");
   CHECK(notes.empty());
 }
@@ -44,16 +45,16 @@ TEST_CASE("names fall back to short ones") {
   auto request = two_kernels();
   request.kernels[1].mangled_name.clear();
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(scale|gemm)$");
-  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == "function");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == KernelNameBase::kFunction);
   CHECK(notes.front().code == nl::Code::kNoMangledNames);
   notes.clear();
   request = two_kernels();
-  request.kernel_name_base = "demangled";
+  request.kernel_name_base = KernelNameBase::kDemangled;
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(void scale<float>\\(T1 \\*\\)|gemm\\.x|again)$");
   request = {};
   for (int i = 0; i < 60; ++i)
     request.kernels.push_back({"n", std::to_string(i) + std::string(2000, 'x'), "short" + std::to_string(i)});
-  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == "function");
+  CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == KernelNameBase::kFunction);
   CHECK(notes.size() == 1);
   for (auto& kernel : request.kernels) kernel.short_name = kernel.mangled_name;
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression.empty());
@@ -65,7 +66,7 @@ TEST_CASE("the whole ncu command of 2025.3") {
   config.ncu.sections = {"SpeedOfLight", "Occupancy"};
   config.ncu.metrics = {"a.sum", "b.avg"};
   std::vector<nl::Remark> notes;
-  CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {"mangled", "regex:^(k)$"},
+  CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {KernelNameBase::kMangled, "regex:^(k)$"},
                              {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
                                                                                  "--target-processes",
                                                                                  "all",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "collector/trace_format.h"
 #include "orchestrator/capture/execute.h"
@@ -345,4 +346,41 @@ TEST_CASE("readings of the meters become a table that stays small") {
   const std::string fewer = samples_csv({{"bare-1", &samples}}, 4);  // every third of five readings
   CHECK(std::count(fewer.begin(), fewer.end(), '\n') == 5);
   CHECK(fewer.find("bare-1,1003,1,") != std::string::npos);
+}
+
+TEST_CASE("the dry run shows the very commands that a run starts") {
+  Stage stage;
+  if (GENERATE(false, true)) stage.without_nsys();
+  stage.config.workload.working_directory = stage.tree.root().string();
+  const auto shown = nlohmann::json::parse(plan_json(make_plan(stage.config, stage.tools, stage.bundle.path())))["passes"];
+  stage.play();
+  REQUIRE(shown.size() == stage.actor.started.size());
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const ProcessSpec& started = stage.actor.started[i];
+    CHECK(shown[i]["argv"] == started.argv);
+    CHECK(shown[i]["env"] == started.env);
+    CHECK(shown[i]["unset_env"] == started.unset_env);
+    CHECK(shown[i]["working_directory"] == started.working_directory.string());
+    CHECK(shown[i]["stdout"] == started.stdout_log.string());
+  }
+}
+
+TEST_CASE("a runner that starts nothing is given every pass of the plan, once and in order") {
+  struct Listing : Runner {
+    std::vector<PassKind> given;
+    void run(std::span<const Pass> passes, const Part&) override {
+      for (const Pass& pass : passes) given.push_back(pass.kind);
+    }
+  } listing;
+  Stage stage;
+  stage.config.ncu.enabled = true;
+  stage.tools.ncu.emplace();
+  stage.tools.gpus.push_back({});
+  const Plan plan = make_plan(stage.config, stage.tools, stage.bundle.path());
+  CHECK_FALSE(execute(plan, listing).any());
+  std::vector<PassKind> planned;
+  for (const Pass& pass : plan.passes) planned.push_back(pass.kind);
+  CHECK(planned.size() == 12);
+  CHECK(listing.given == planned);
+  CHECK(fs::is_empty(stage.bundle.path() / "logs"));
 }

@@ -28,6 +28,13 @@ std::optional<double> memory_throughput(const NcuSample& sample) {
   return std::max(replayed.value_or(0), *sample.values[Metric::kDram]);
 }
 
+std::optional<double> dram_bytes(const NcuSample& sample) {
+  if (sample.values[Metric::kDramBytes]) return sample.values[Metric::kDramBytes];
+  const auto rate = sample.metrics.find("dram__bytes.sum.per_second");
+  if (rate == sample.metrics.end() || !sample.ncu_duration_ns) return std::nullopt;
+  return rate->second * static_cast<double>(*sample.ncu_duration_ns) * 1e-9;
+}
+
 NcuBound classify_bound(std::optional<double> sm_pct, std::optional<double> memory_pct) {
   if (!sm_pct || !memory_pct) return {};
   const double busier = std::max(*sm_pct, *memory_pct), other = std::min(*sm_pct, *memory_pct);

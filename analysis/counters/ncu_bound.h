@@ -14,6 +14,8 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
 // in place, was busier.
 std::optional<double> memory_throughput(const NcuSample& sample);
 
+std::optional<double> dram_bytes(const NcuSample& sample);  // read and written by the launch
+
 struct NcuBound {
   std::optional<Bound> by;
   std::optional<double> margin;   // points by which it would have to change to be called otherwise

@@ -5,13 +5,20 @@
 
 namespace nl::analysis {
 
+struct Precision {
+  std::string name;             // "tensor bf16", "f32", "f16" (bf16 too), "f64"
+  std::string peak_dtype = {};  // under which peaks are listed
+  bool peak_is_higher = false;  // than that one, by how much is not listed
+  friend bool operator<(const Precision& a, const Precision& b) { return a.name < b.name; }
+};
+
 // Floating-point work of one launch, from what ncu counted. A multiply-add is two.
 struct LaunchFlops {
-  std::map<std::string, double> by_precision;  // "tensor bf16", "f32", "f16" (bf16 too), "f64"
+  std::map<Precision, double> by_precision;
   bool vector_counted = false;                 // the metrics of the ordinary pipes are there, if only as zero
   bool tensor_counted = false;                 // and those of the tensor pipe
   double total() const;
-  std::string main_precision() const;          // the one with the most; "" where there is no work
+  Precision main_precision() const;            // the one with the most; without a name where there is no work
 };
 
 LaunchFlops count_flops(const std::map<std::string, double>& metrics);

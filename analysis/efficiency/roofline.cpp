@@ -33,13 +33,6 @@ class LeftOut {
   std::map<std::string, std::pair<std::size_t, std::string>> reasons_;
 };
 
-std::optional<double> dram_bytes(const NcuSample& sample) {
-  if (sample.values[Metric::kDramBytes]) return sample.values[Metric::kDramBytes];
-  const auto rate = sample.metrics.find("dram__bytes.sum.per_second");
-  if (rate == sample.metrics.end() || !sample.ncu_duration_ns) return std::nullopt;
-  return rate->second * static_cast<double>(*sample.ncu_duration_ns) * 1e-9;
-}
-
 const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std::optional<double> bytes) {
   static const std::string kTensor = fmt::format("its tensor operations were not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
   static const std::string kVector =
@@ -56,24 +49,14 @@ const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std:
   return nullptr;
 }
 
-std::optional<double> peak_of(const DevicePeaks& peaks, std::string precision) {
-  if (constexpr std::string_view tensor = "tensor "; precision.compare(0, tensor.size(), tensor) == 0)
-    precision = precision.substr(tensor.size());
-  else if (precision == "f16")
-    precision.clear();  // the tables' f16 is the tensor pipe's
-  const auto found = peaks.flops_per_s.find(precision);
-  return found == peaks.flops_per_s.end() ? std::nullopt : std::optional(found->second);
-}
-
 // The roof over a point: the slope of the memory, or the peak of its precision where that is lower.
-std::optional<double> roof_at(const DevicePeaks& peaks, const RooflinePoint& point) {
+std::optional<double> roof_at(const DevicePeaks& peaks, const Precision& precision, double intensity) {
   if (!peaks.bytes_per_s || *peaks.bytes_per_s <= 0) return std::nullopt;
-  const double slope = *peaks.bytes_per_s * point.intensity;
-  if (const auto peak = peak_of(peaks, point.precision)) return std::min(*peak, slope);
-  // Half precision on the ordinary pipes runs at twice single precision's rate or more: below that the slope decides.
-  const auto single = peaks.flops_per_s.find("f32");
-  if (point.precision == "f16" && single != peaks.flops_per_s.end() && slope <= single->second) return slope;
-  return std::nullopt;
+  const double slope = *peaks.bytes_per_s * intensity;
+  const auto peak = peaks.flops_per_s.find(precision.peak_dtype);
+  if (peak == peaks.flops_per_s.end()) return std::nullopt;
+  if (!precision.peak_is_higher) return std::min(peak->second, slope);
+  return slope <= peak->second ? std::optional(slope) : std::nullopt;
 }
 
 // Peaks are of one GPU model: those of its twins count for them too.
@@ -97,7 +80,7 @@ RooflinePoint point_of(const KernelEntry& kernel, const NcuSample& sample, const
   point.duration_ns = *sample.ncu_duration_ns;
   point.flops_per_s = point.flops / (static_cast<double>(point.duration_ns) * 1e-9);
   point.intensity = point.flops / bytes;
-  point.precision = flops.main_precision();
+  point.precision = flops.main_precision().name;
   const NcuBound bound = classify_bound(sample.values[Metric::kSm], memory_throughput(sample));
   point.bound_by = bound.by;
   point.margin = bound.margin;
@@ -119,7 +102,7 @@ void fill_roofline(Run& run) {
         continue;
       }
       RooflinePoint point = point_of(kernel, sample, flops, *bytes);
-      if (has_peaks(run, kernel)) point.roof_flops_per_s = roof_at(*run.peaks, point);
+      if (has_peaks(run, kernel)) point.roof_flops_per_s = roof_at(*run.peaks, flops.main_precision(), point.intensity);
       if (point.roof_flops_per_s && *point.roof_flops_per_s > 0) point.roof_share = point.flops_per_s / *point.roof_flops_per_s;
       run.roofline.points.push_back(std::move(point));
     }

@@ -29,4 +29,11 @@ inline CudaCall cuda_call(std::string_view name) {
   return call;
 }
 
+// cudaLaunchKernel_v7000 is cudaLaunchKernel, cuMemcpyHtoD_v2 stays: a short version belongs to the name.
+inline std::string_view without_api_version(std::string_view name) {
+  const std::size_t suffix = name.rfind("_v");
+  if (suffix == std::string_view::npos || name.size() - suffix <= 4) return name;
+  return name.find_first_not_of("0123456789", suffix + 2) == std::string_view::npos ? name.substr(0, suffix) : name;
+}
+
 }  // namespace nl

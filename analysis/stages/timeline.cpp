@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "analysis/operators/names.h"
 #include "analysis/stages/timeline_lanes.h"
 #include "analysis/stages/windows.h"
+#include "model/cuda_calls.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -81,11 +81,7 @@ std::vector<std::vector<std::uint32_t>> ranges_in_view(const Trace& trace, const
 // cudaLaunchKernel: how a tool spells it is not shown.
 std::string shown_name(const TimelineLane& lane, const std::string& name) {
   if (lane.kind == LaneKind::kRanges) return nvtx::normalise_range({}, split_operator_name(name).name).name;
-  const std::size_t suffix = name.rfind("_v");
-  const bool version = lane.kind == LaneKind::kApi && suffix != std::string::npos && suffix + 2 < name.size() &&
-                       std::all_of(name.begin() + static_cast<std::ptrdiff_t>(suffix) + 2, name.end(),
-                                   [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (version && name.size() - suffix > 4) return name.substr(0, suffix);  // "_v2" belongs to the name
+  if (lane.kind == LaneKind::kApi && !name.empty()) return std::string(without_api_version(name));
   return name.empty() ? (lane.kind == LaneKind::kGpu ? "CUDA graph" : "unnamed") : name;
 }
 

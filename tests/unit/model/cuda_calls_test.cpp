@@ -29,3 +29,10 @@ TEST_CASE("all calls but those that only wait put work on the GPU") {
   CHECK(cuda_call("cudaGraphLaunch_v10000").graph);
   CHECK_FALSE(cuda_call("cudaLaunchKernel").graph);
 }
+
+TEST_CASE("the version that a trace appends to a call is not part of its name") {
+  CHECK(without_api_version("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
+  CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
+  CHECK(without_api_version("cudaStreamSynchronize_valve") == "cudaStreamSynchronize_valve");
+  CHECK(without_api_version("") == "");
+}

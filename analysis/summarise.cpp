@@ -127,7 +127,7 @@ void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& ord
 }
 
 std::string missing_kernels(const ImportStats& stats) {
-  if (stats.source_format != "collector") return "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
+  if (stats.source_format != SourceFormat::kCollector) return "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
   if (stats.rows_read.count("counter sets") > 0 || counter_trouble(stats.notes))
     return "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
   return recording_trouble(stats.notes).value_or("the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it");

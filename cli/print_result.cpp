@@ -8,7 +8,6 @@
 
 #include "cli/exit_status.h"
 #include "exporters/report/figure_text.h"
-#include "model/run_status.h"
 #include "model/words.h"
 
 namespace nl::cli {
@@ -47,7 +46,7 @@ void print_findings(const Run& run) {
   if (run.findings.empty()) return;
   fmt::print("\nwhat limits it\n");
   for (std::size_t i = 0; i < run.findings.size() && i < 3; ++i)
-    fmt::print("{:<7} {}\n", exporters::severity_word(run.findings[i].severity), run.findings[i].message);
+    fmt::print("{:<7} {}\n", key_of(run.findings[i].severity), run.findings[i].message);
   if (run.findings.size() > 3) fmt::print("        and {} more in the report\n", run.findings.size() - 3);
 }
 
@@ -55,7 +54,7 @@ void print_json(const orchestrator::RunResult& result, int status) {
   nlohmann::ordered_json out;
   out["run_id"] = result.run.run_id;
   out["bundle"] = result.bundle.string();
-  out["status"] = run_status_word(result.run.status);
+  out["status"] = key_of(result.run.status);
   out["exit_status"] = status;
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
@@ -82,7 +81,7 @@ int print_result(const orchestrator::RunResult& result, bool json) {
     print_kernels(result.run);
     print_findings(result.run);
     for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", note);
-    fmt::print("\n{}: {}\n", run_status_word(result.run.status), result.bundle.string());
+    fmt::print("\n{}: {}\n", key_of(result.run.status), result.bundle.string());
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)

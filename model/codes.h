@@ -37,6 +37,31 @@ enum class LaneKind : std::uint8_t { kRanges, kApi, kGpu };
 
 enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
 
+enum class RunStatus : std::uint8_t {
+  kComplete,     // everything that was planned was captured
+  kPartial,      // usable, but something planned is missing; Run::problems says what
+  kInterrupted,  // Ctrl-C, SIGTERM or a timeout ended it early
+  kFailed,       // the workload or the capture failed; what there is was kept
+};
+
+enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh };
+
+// What a rule is asked about, and its findings are about.
+enum class RuleScope : std::uint8_t { kRun, kStage, kKernel, kOperator };
+
+// The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
+enum class StageKind : std::uint8_t {
+  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kMixed, kIdle,
+};
+
+// What joined a measured launch to a kernel of the trace, beside grid and block.
+enum class KernelMatch : std::uint8_t { kNone, kMangledName, kName, kNormalisedName, kShortName };
+
+enum class RangeStyle : std::uint8_t { kPushPop, kStartEnd };
+
+// What NVML gave the joules from.
+enum class EnergySource : std::uint8_t { kNone, kCounter, kPower };
+
 // Everything that may have to be said of a run besides its numbers: trouble, what is missing and why, what was adjusted.
 // A section for each subject; within it, add at the end. model/words.cpp has one row for each, in this order.
 enum class Code : std::uint16_t {

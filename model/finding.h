@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 
 namespace nl {
-
-enum class Severity { kInfo, kLow, kMedium, kHigh };
 
 struct Evidence {
   std::string text;                      // "the GPU waits for the next launch 63 % of the time"
@@ -21,7 +20,7 @@ struct Evidence {
 
 struct Finding {
   std::string rule;                      // "launch_bound_decode"
-  std::string scope;                     // "run", "stage", "kernel", "operator"
+  RuleScope scope = RuleScope::kRun;
   std::string subject;                   // the stage's, kernel's or operator's name; empty: the run
   Severity severity = Severity::kInfo;
   double confidence = 0;                 // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
@@ -37,7 +36,7 @@ struct Finding {
 // A rule that could not be judged: its inputs are not in the capture.
 struct Abstention {
   std::string rule;
-  std::string scope;
+  RuleScope scope = RuleScope::kRun;
   std::vector<std::string> missing;      // fields
   std::string why;                       // what that is, in words: "needs counters of Nsight Compute"
   std::string command;                   // what would capture them

@@ -63,7 +63,18 @@ constexpr bool by_place() {
 }
 static_assert(by_place(), "the rows of one place stand together");
 
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 }  // namespace
+
+MetricUnit unit_of(std::string_view counter) {
+  if (contains(counter, ".pct")) return MetricUnit::kPercent;
+  const bool bytes = contains(counter, "bytes");
+  if (counter.ends_with(".per_second"))
+    return bytes ? MetricUnit::kBytesPerSecond : contains(counter, "cycles") ? MetricUnit::kHertz : MetricUnit::kPerSecond;
+  if (contains(counter, ".per_") || contains(counter, ".ratio")) return MetricUnit::kNone;
+  return bytes ? MetricUnit::kBytes : contains(counter, "time_duration") ? MetricUnit::kNanoseconds : MetricUnit::kNone;
+}
 
 std::span<const MetricInfo> metrics_of(MetricPlace place) {
   const auto of_place = [&](const MetricInfo& info) { return info.place == place; };

@@ -28,7 +28,10 @@ enum class Metric : std::uint8_t {
 // Who counts: ncu or CUPTI one launch, CUPTI the windows of a stage, or samples during these.
 enum class MetricPlace : std::uint8_t { kLaunch, kStage, kSampled };
 
-enum class MetricUnit : std::uint8_t { kPercent, kBytes, kBytesPerSecond };
+enum class MetricUnit : std::uint8_t {
+  kNone, kPercent, kBytes, kBytesPerSecond, kHertz, kPerSecond, kNanoseconds, kWatts, kMegahertz, kCelsius,
+};
+MetricUnit unit_of(std::string_view counter);  // of any counter of ncu, by its name
 
 struct MetricInfo {
   MetricPlace place;

@@ -13,7 +13,7 @@ namespace nl {
 
 // Unprofiled (the NVTX stopwatch) against profiled passes of the same workload, one stage.
 struct StageSlowdown {
-  std::string profiler;                  // "nsys", "collector", "ncu"
+  PassKind profiler = PassKind::kNsys;   // kNsys, kCollector or kNcu
   std::string stage;
   std::vector<double> bare_ns;           // the median window of each bare pass
   std::vector<double> profiled_ns;       // of each profiled pass
@@ -62,7 +62,7 @@ struct ClockSummary {
 
 struct Energy {
   std::string pass;                      // which passes the numbers are of: "bare", "nsys", "collector"
-  std::string source;                    // "energy counter", "power readings"
+  EnergySource source = EnergySource::kNone;
   std::vector<StageEnergy> stages;
   std::vector<ClockSummary> devices;
   std::string note;                      // why nothing was sampled

@@ -10,11 +10,6 @@
 // A rule as it is written: texts with their places, not yet understood. docs/rules.md describes each part.
 namespace nl {
 
-enum class RuleScope { kRun, kStage, kKernel, kOperator };
-
-inline constexpr const char* kRuleScopeWords[] = {"run", "stage", "kernel", "operator"};
-inline const char* rule_scope_word(RuleScope scope) { return kRuleScopeWords[static_cast<int>(scope)]; }
-
 struct RuleText {                        // an expression, or a sentence with {fields} in it
   std::string text;
   int line = 0, column = 0;              // in its file

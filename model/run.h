@@ -23,13 +23,6 @@ namespace nl {
 
 inline constexpr const char* kRunSchemaVersion = "3.0.0";
 
-enum class RunStatus {
-  kComplete,     // everything that was planned was captured
-  kPartial,      // usable, but something planned is missing; Run::problems says what
-  kInterrupted,  // Ctrl-C, SIGTERM or a timeout ended it early
-  kFailed,       // the workload or the capture failed; what there is was kept
-};
-
 struct StageSplit {
   std::string stage;
   Ns total_ns = 0;
@@ -41,7 +34,7 @@ struct NcuSample {
   std::uint64_t ncu_id = 0;
   Meter measured_by = Meter::kNone;
   std::string ncu_kernel_name;
-  std::string matched_by;                // "mangled_name", "name" or "normalised_name"
+  KernelMatch matched_by = KernelMatch::kNone;
   Dim3 grid, block;
   std::optional<std::string> stage;      // innermost stage range open at the launch
   Ns nsys_median_ns = 0;                 // over nsys' launches of this name, grid and block

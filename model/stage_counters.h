@@ -44,6 +44,7 @@ struct StallShare {
   std::string reason;                    // "long_scoreboard"
   std::uint64_t samples = 0;
   double share = 0;                      // of the kernel's samples that were stalled or issued, 0..1
+  bool issued() const { return reason == "selected"; }  // CUPTI's word for a warp that did not stall
 };
 
 // In Run: a series made small enough for a report's picture.

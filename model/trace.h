@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/durations.h"
 #include "model/metric_series.h"
 #include "model/strings.h"
@@ -123,7 +125,9 @@ struct ApiStat {
   Durations durations;
 };
 
-enum class RangeStyle : std::uint8_t { kPushPop, kStartEnd };
+// Where importers put the ranges of these frameworks.
+inline constexpr std::string_view kTorchDomain = "torch.ops", kOnnxRuntimeDomain = "onnxruntime",
+                                  kOnnxRuntimeSessionDomain = "onnxruntime.session";
 
 struct Range {
   Ns start_ns = 0;
@@ -155,7 +159,7 @@ struct Device {
 
 // What the importer met on the way. Every count reaches run.json and the reports.
 struct ImportStats {
-  std::string source_format;        // "nsys-sqlite", "collector"
+  SourceFormat source_format = SourceFormat::kNone;
   std::string schema_version;       // of the export
   std::string tool_version;         // that captured, "2025.3.1"
   std::map<std::string, std::uint64_t> rows_read;      // table → rows

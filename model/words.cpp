@@ -186,79 +186,18 @@ std::string filled(std::string_view pattern, std::vector<std::string> details) {
   return fmt::vformat(pattern, arguments);
 }
 
-// Keys of an enumeration, in its order.
-template <class Enum>
-struct Keys;
-template <>
-struct Keys<PassKind> {
-  static constexpr std::string_view list[] = {
-      "nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details",
-      "collector", "collector-repeat", "counters-stages", "counters-kernels", "unprofiled"};
-};
-template <>
-struct Keys<PassOutcome> {
-  static constexpr std::string_view list[] = {"ok", "failed", "timeout", "interrupted", "skipped"};
-};
-template <>
-struct Keys<Tracer> {
-  static constexpr std::string_view list[] = {"none", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"};
-};
-template <>
-struct Keys<Meter> {
-  static constexpr std::string_view list[] = {"none", "ncu", "CUPTI"};
-};
-template <>
-struct Keys<SourceFormat> {
-  static constexpr std::string_view list[] = {
-      "none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu",
-      "trtexec-layers", "nsys-report", "ncu-report", "bundle"};
-};
-template <>
-struct Keys<Bound> {
-  static constexpr std::string_view list[] = {"compute", "memory", "latency"};
-};
-template <>
-struct Keys<SlowdownVerdict> {
-  static constexpr std::string_view list[] = {"undecidable", "under 10 %", "over 10 %"};
-};
-template <>
-struct Keys<LaneKind> {
-  static constexpr std::string_view list[] = {"ranges", "api", "gpu"};
-};
-
-template <class Enum>
-std::string_view key_in(Enum value) {
-  return Keys<Enum>::list[static_cast<std::size_t>(value)];
-}
-
 }  // namespace
 
 const Words& words_of(Code code) { return kWords[static_cast<std::size_t>(code)]; }
 
-std::optional<Code> code_of(std::string_view key) {
-  for (const auto& words : kWords)
-    if (words.key == key) return words.code;
-  return std::nullopt;
-}
-
 std::string text_of(const Remark& remark) { return filled(words_of(remark.code).text, remark.details); }
 std::string fix_of(const Remark& remark) { return filled(words_of(remark.code).fix, remark.details); }
 
-std::string_view key_of(Code code) { return words_of(code).key; }
 Problem problem_of(const Remark& remark) {
   return {remark.code, text_of(remark), remark.where, fix_of(remark), words_of(remark.code).kind};
 }
 
 Problem problem_of(const Error& error) { return {Code::kError, error.message, error.where, error.fix, error.kind}; }
-
-std::string_view key_of(PassKind pass) { return key_in(pass); }
-std::string_view key_of(PassOutcome outcome) { return key_in(outcome); }
-std::string_view key_of(Tracer tracer) { return key_in(tracer); }
-std::string_view key_of(Meter meter) { return key_in(meter); }
-std::string_view key_of(SourceFormat format) { return key_in(format); }
-std::string_view key_of(Bound bound) { return key_in(bound); }
-std::string_view key_of(SlowdownVerdict verdict) { return key_in(verdict); }
-std::string_view key_of(LaneKind kind) { return key_in(kind); }
 
 std::string captured_by(Tracer tracer, Meter meter) {
   if (tracer == Tracer::kNone) return {};
@@ -274,32 +213,7 @@ std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by_
   return std::nullopt;
 }
 
-template <class Enum>
-std::optional<Enum> from_key(std::string_view key) {
-  const auto& list = Keys<Enum>::list;
-  for (std::size_t i = 0; i < std::size(list); ++i)
-    if (list[i] == key) return static_cast<Enum>(i);
-  return std::nullopt;
-}
-template <>
-std::optional<Code> from_key(std::string_view key) {
-  return code_of(key);
-}
-template std::optional<PassKind> from_key(std::string_view);
-template std::optional<PassOutcome> from_key(std::string_view);
-template std::optional<Tracer> from_key(std::string_view);
-template std::optional<Meter> from_key(std::string_view);
-template std::optional<SourceFormat> from_key(std::string_view);
-template std::optional<Bound> from_key(std::string_view);
-template std::optional<SlowdownVerdict> from_key(std::string_view);
-template std::optional<LaneKind> from_key(std::string_view);
-
-template <class Enum>
-std::span<const std::string_view> keys_of() {
-  return Keys<Enum>::list;
-}
-template <>
-std::span<const std::string_view> keys_of<Code>() {
+std::span<const std::string_view> code_keys() {
   static const auto keys = [] {
     std::array<std::string_view, kCodeCount> all;
     for (std::size_t i = 0; i < kCodeCount; ++i) all[i] = kWords[i].key;
@@ -307,13 +221,5 @@ std::span<const std::string_view> keys_of<Code>() {
   }();
   return keys;
 }
-template std::span<const std::string_view> keys_of<PassKind>();
-template std::span<const std::string_view> keys_of<PassOutcome>();
-template std::span<const std::string_view> keys_of<Tracer>();
-template std::span<const std::string_view> keys_of<Meter>();
-template std::span<const std::string_view> keys_of<SourceFormat>();
-template std::span<const std::string_view> keys_of<Bound>();
-template std::span<const std::string_view> keys_of<SlowdownVerdict>();
-template std::span<const std::string_view> keys_of<LaneKind>();
 
 }  // namespace nl

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "model/codes.h"
 #include "model/error.h"
-#include "model/finding.h"
+#include "model/metrics.h"
 
 // Codes into words: the one table of keys (for files), sentences, severities and fixes (for people). How the sentences read:
 // docs/glossary.md has the terms.
@@ -24,34 +27,81 @@ struct Words {
 };
 
 const Words& words_of(Code code);
-std::optional<Code> code_of(std::string_view key);  // nothing where no code has this key
 
 std::string text_of(const Remark& remark);
 std::string fix_of(const Remark& remark);
 Problem problem_of(const Remark& remark);
 Problem problem_of(const Error& error);
 
-// Keys of the small enumerations: "nsys-export", "ok", "nsys".
-std::string_view key_of(Code code);
-std::string_view key_of(PassKind pass);
-std::string_view key_of(PassOutcome outcome);
-std::string_view key_of(Tracer tracer);
-std::string_view key_of(Meter meter);
-std::string_view key_of(SourceFormat format);
-std::string_view key_of(Bound bound);
-std::string_view key_of(SlowdownVerdict verdict);
-std::string_view key_of(LaneKind kind);
-
-// All of them, in the order of the enumeration.
+// Keys of the enumerations, in their order: what files carry.
 template <class Enum>
-std::span<const std::string_view> keys_of();
+inline constexpr std::array<std::string_view, 0> kKeys = {};
+template <>
+inline constexpr auto kKeys<PassKind> = std::to_array<std::string_view>({
+    "nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details",
+    "collector", "collector-repeat", "counters-stages", "counters-kernels", "unprofiled"});
+template <>
+inline constexpr auto kKeys<PassOutcome> = std::to_array<std::string_view>({"ok", "failed", "timeout", "interrupted", "skipped"});
+template <>
+inline constexpr auto kKeys<Tracer> = std::to_array<std::string_view>({"none", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"});
+template <>
+inline constexpr auto kKeys<Meter> = std::to_array<std::string_view>({"none", "ncu", "CUPTI"});
+template <>
+inline constexpr auto kKeys<SourceFormat> = std::to_array<std::string_view>({
+    "none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu",
+    "trtexec-layers", "nsys-report", "ncu-report", "bundle"});
+template <>
+inline constexpr auto kKeys<Bound> = std::to_array<std::string_view>({"compute", "memory", "latency"});
+template <>
+inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under 10 %", "over 10 %"});
+template <>
+inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});
+template <>
+inline constexpr auto kKeys<RunStatus> = std::to_array<std::string_view>({"complete", "partial", "interrupted", "failed"});
+template <>
+inline constexpr auto kKeys<Severity> = std::to_array<std::string_view>({"info", "low", "medium", "high"});
+template <>
+inline constexpr auto kKeys<RuleScope> = std::to_array<std::string_view>({"run", "stage", "kernel", "operator"});
+template <>
+inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>({
+    "other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector", "mixed", "idle"});
+template <>
+inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
+template <>
+inline constexpr auto kKeys<RangeStyle> = std::to_array<std::string_view>({"push_pop", "start_end"});
+template <>
+inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"none", "energy counter", "power readings"});
+template <>
+inline constexpr auto kKeys<MetricUnit> = std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C"});
+
+std::span<const std::string_view> code_keys();
+
+template <class Enum>
+std::span<const std::string_view> keys_of() {
+  if constexpr (std::is_same_v<Enum, Code>) return code_keys();
+  else return kKeys<Enum>;
+}
+template <class Enum>
+  requires std::is_enum_v<Enum>
+std::string_view key_of(Enum value) {
+  return keys_of<Enum>()[static_cast<std::size_t>(value)];
+}
+// The way back, for readers: nothing where no value has this key.
+template <class Enum>
+std::optional<Enum> from_key(std::string_view key) {
+  const auto keys = keys_of<Enum>();
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  if (found == keys.end()) return std::nullopt;
+  return static_cast<Enum>(found - keys.begin());
+}
 
 // Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
 std::string captured_by(Tracer tracer, Meter meter);
 std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by);
 
-// The way back, for readers: nothing where no value has this key.
-template <class Enum>
-std::optional<Enum> from_key(std::string_view key);
+// What a stage, or a phase, is by its name.
+inline StageKind stage_kind(std::string_view name) { return from_key<StageKind>(name).value_or(StageKind::kOther); }
+// Also what a workload marks as decode_something.
+inline bool is_decode(std::string_view name) { return name.starts_with(key_of(StageKind::kDecode)); }
 
 }  // namespace nl

@@ -62,9 +62,9 @@ Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRu
   }
   const PassKind tracer = tracing_pass(evidence.tracer);
   if (evidence.captured_any)
-    passes.push_back(analysis::pass_times(std::string(key_of(tracer)), evidence.trace, warmup, duration_of(evidence, tracer)));
+    passes.push_back(analysis::pass_times(tracer, evidence.trace, warmup, duration_of(evidence, tracer)));
   passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
-  if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({"ncu", {}, ncu_ns});
+  if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({PassKind::kNcu, {}, ncu_ns});
   Perturbation result = analysis::compare_passes(passes);
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
   return result;

@@ -165,19 +165,19 @@ KernelNames::KernelNames(std::vector<Entry> entries) : entries_(std::move(entrie
 
 KernelNames::Found KernelNames::find(std::string_view name) const {
   Found found;
-  const auto take = [&](How how, auto range) {
+  const auto take = [&](KernelMatch how, auto range) {
     for (auto it = range.first; it != range.second; ++it) found.entries.push_back(it->second);
     std::sort(found.entries.begin(), found.entries.end());
     if (!found.entries.empty()) found.how = how;
     return !found.entries.empty();
   };
-  if (take(How::kMangledName, by_mangled_.equal_range(name))) return found;
-  if (take(How::kName, by_name_.equal_range(name))) return found;
-  take(How::kNormalisedName, by_key_.equal_range(kernel_name_key(name)));
+  if (take(KernelMatch::kMangledName, by_mangled_.equal_range(name))) return found;
+  if (take(KernelMatch::kName, by_name_.equal_range(name))) return found;
+  take(KernelMatch::kNormalisedName, by_key_.equal_range(kernel_name_key(name)));
   std::erase_if(found.entries, [&](std::size_t i) { return !same_kernel(name, entries_[i].name); });
   if (!found.entries.empty()) return found;
-  found.how = How::kNone;
-  take(How::kShortName, by_short_.equal_range(name));
+  found.how = KernelMatch::kNone;
+  take(KernelMatch::kShortName, by_short_.equal_range(name));
   return found;
 }
 

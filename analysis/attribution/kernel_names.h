@@ -10,6 +10,8 @@
 //   nsys   void at::native::reduce_kernel<(int)512, (int)1, at::native::memory::Load<(bool)1>>(T3)
 //   ncu    void at::reduce_kernel<512, 1, memory::Load<1>>(T3)              (its rename rules shorten)
 //   CUPTI  void at::native::reduce_kernel<512, 1, at::native::memory::Load<true> >(T3)
+#include "model/codes.h"
+
 namespace nl::analysis {
 
 // The name without casts before literals, without namespaces, with one way to write blanks, anonymous
@@ -30,9 +32,8 @@ class KernelNames {
   };
   explicit KernelNames(std::vector<Entry> entries);
 
-  enum class How { kNone, kMangledName, kName, kNormalisedName, kShortName };
   struct Found {
-    How how = How::kNone;
+    KernelMatch how = KernelMatch::kNone;
     std::vector<std::size_t> entries;  // several: the name alone does not tell them apart
   };
   Found find(std::string_view name) const;

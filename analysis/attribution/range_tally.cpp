@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/attribution/attribution.h"
+#include "model/words.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -41,7 +42,7 @@ class StageOfRange {
   std::uint32_t lookup(const Range& range) {
     std::string stage = nvtx::stage_of(trace_.strings[range.domain], trace_.strings[range.name]);
     if (stage.empty()) return kNone;
-    if (stage == nvtx::kDecodeStep) stage = "decode";
+    if (stage_kind(stage) == StageKind::kDecodeStep) stage = key_of(StageKind::kDecode);
     const auto at = std::find(stages_.begin(), stages_.end(), stage);
     if (at == stages_.end()) {
       stages_.push_back(stage);

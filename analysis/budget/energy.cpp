@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/budget/energy_curve.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -64,13 +65,13 @@ struct StageSum {
     if (!tokens_per_window) tokens_per_window = stage.tokens_per_window;
   }
 
-  StageEnergy result(const std::string& name, const std::string& source) const {
+  StageEnergy result(const std::string& name, EnergySource source) const {
     StageEnergy energy;
     energy.stage = name;
     energy.samples = updates;
     if (updates < kLeastUpdates || windows == 0) {
       energy.note = fmt::format("too short: its windows have {} new readings of the {}, and {} are needed; run more iterations",
-                                updates, source == "energy counter" ? source : "power", kLeastUpdates);
+                                updates, source == EnergySource::kCounter ? key_of(source) : "power", kLeastUpdates);
       return energy;
     }
     energy.joules_per_window = joules / static_cast<double>(windows);
@@ -181,12 +182,12 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
     return energy;
   }
   Curves curves = make_curves(passes, devices, true);
-  energy.source = "energy counter";
+  energy.source = EnergySource::kCounter;
   if (all_empty(curves)) {
     curves = make_curves(passes, devices, false);
-    energy.source = "power readings";
+    energy.source = EnergySource::kPower;
   }
-  if (all_empty(curves)) energy.source.clear();
+  if (all_empty(curves)) energy.source = EnergySource::kNone;
   add_stages(passes, curves, energy);
   add_clocks(passes, devices, energy);
   if (energy.stages.empty())

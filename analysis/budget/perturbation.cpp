@@ -8,6 +8,7 @@
 #include "analysis/stats/confidence.h"
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/windows.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -67,7 +68,7 @@ bool all_positive(const std::vector<double>& values) {
 // interval that is symmetric in ratios. A row that has a note already cannot be.
 void compare(StageSlowdown& row, bool single_will_do) {
   if (row.bare_ns.empty() || row.profiled_ns.empty())
-    row.note = fmt::format("no {} pass has it", row.bare_ns.empty() ? "unprofiled" : row.profiler);
+    row.note = fmt::format("no {} pass has it", key_of(row.bare_ns.empty() ? PassKind::kUnprofiled : row.profiler));
   else if (row.note.empty() && (!all_positive(row.bare_ns) || !all_positive(row.profiled_ns)))
     row.note = "it takes no time in at least one pass";
   if (!row.note.empty()) {
@@ -94,17 +95,16 @@ struct Windows {  // least and most of any pass
   }
 };
 
-StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::string& profiler,
-                            const std::string& stage) {
+StageSlowdown compare_stage(const std::vector<PassTimes>& passes, PassKind profiler, const std::string& stage) {
   StageSlowdown row;
   row.profiler = profiler;
   row.stage = stage;
   Windows windows;
   for (const PassTimes& pass : passes) {
-    if (!pass.profiler.empty() && pass.profiler != profiler) continue;
+    if (pass.profiled() && pass.profiler != profiler) continue;
     for (const PassStage& time : pass.stages) {
       if (time.stage != stage) continue;
-      (pass.profiler.empty() ? row.bare_ns : row.profiled_ns).push_back(time.median_ns);
+      (pass.profiled() ? row.profiled_ns : row.bare_ns).push_back(time.median_ns);
       windows.add(time.windows);
     }
   }
@@ -115,30 +115,33 @@ StageSlowdown compare_stage(const std::vector<PassTimes>& passes, const std::str
   return row;
 }
 
-StageSlowdown compare_whole(const std::vector<PassTimes>& passes, const std::string& profiler, bool stages_known) {
+StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profiler, bool stages_known) {
   StageSlowdown row;
   row.profiler = profiler;
   row.stage = kWholeRun;
   for (const PassTimes& pass : passes)
-    if (pass.profiler.empty() || pass.profiler == profiler)
-      (pass.profiler.empty() ? row.bare_ns : row.profiled_ns).push_back(static_cast<double>(pass.duration_ns));
+    if (!pass.profiled() || pass.profiler == profiler)
+      (pass.profiled() ? row.profiled_ns : row.bare_ns).push_back(static_cast<double>(pass.duration_ns));
   compare(row, true);
   // Why it is this number and no other.
   if (row.note.empty())
     row.note = fmt::format("{}; whole passes are compared, start and end included",
-                           stages_known ? profiler + " blocks the timing of stages" : "no stage is marked");
+                           stages_known ? fmt::format("{} blocks the timing of stages", key_of(profiler)) : "no stage is marked");
   return row;
 }
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+template <class T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 }  // namespace
 
-std::string profiler_words(const std::string& profiler) { return profiler == "collector" ? "the collector" : profiler; }
+std::string profiler_words(PassKind profiler) {
+  return (profiler == PassKind::kCollector ? "the " : "") + std::string(key_of(profiler));
+}
 
-PassTimes pass_times(const std::string& profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
+PassTimes pass_times(PassKind profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
   const StageTable table(trace);
   std::vector<Window> windows = find_windows(trace, table);
   plan_iterations(trace, table, warmup, windows);
@@ -158,19 +161,20 @@ PassTimes pass_times(const std::string& profiler, const Trace& trace, const Warm
 
 Perturbation compare_passes(const std::vector<PassTimes>& passes) {
   Perturbation result;
-  std::vector<std::string> profilers, stages;
+  std::vector<PassKind> profilers;
+  std::vector<std::string> stages;
   bool bare = false;
   for (const PassTimes& pass : passes) {
-    result.order += (result.order.empty() ? "" : " ") + (pass.profiler.empty() ? "unprofiled" : pass.profiler);
-    bare = bare || pass.profiler.empty();
-    if (!pass.profiler.empty()) add_once(profilers, pass.profiler);
+    result.order += (result.order.empty() ? "" : " ") + std::string(key_of(pass.profiler));
+    bare = bare || !pass.profiled();
+    if (pass.profiled()) add_once(profilers, pass.profiler);
     for (const PassStage& time : pass.stages) add_once(stages, time.stage);
   }
   if (!bare || profilers.empty()) {
     result.note = bare ? "no profiled pass to compare with" : "no unprofiled pass to compare with";
     return result;
   }
-  for (const std::string& profiler : profilers) {
+  for (const PassKind profiler : profilers) {
     const bool timed = std::any_of(passes.begin(), passes.end(), [&](const PassTimes& pass) {
       return pass.profiler == profiler && !pass.stages.empty();
     });

@@ -20,16 +20,17 @@ struct PassStage {
 };
 
 struct PassTimes {
-  std::string profiler;  // "nsys", "collector", "ncu"; empty: a bare pass
+  PassKind profiler = PassKind::kUnprofiled;  // or kNsys, kCollector, kNcu
   std::vector<PassStage> stages;
   Ns duration_ns = 0;  // of the whole process
+  bool profiled() const { return profiler != PassKind::kUnprofiled; }
 };
 
 // As a sentence names it.
-std::string profiler_words(const std::string& profiler);
+std::string profiler_words(PassKind profiler);
 
 // The stages of one pass as the main analysis sees them, from its ranges alone.
-PassTimes pass_times(const std::string& profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns);
+PassTimes pass_times(PassKind profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns);
 
 // One row per profiler and stage, from passes in the order they were run. A profiler without stages of its
 // own (ncu takes the place of the stopwatch) is compared by the whole run.

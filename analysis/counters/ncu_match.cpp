@@ -21,17 +21,6 @@ namespace {
 
 constexpr const char* kRegisters = "launch__registers_per_thread";
 
-const char* how_text(KernelNames::How how) {
-  switch (how) {
-    case KernelNames::How::kMangledName: return "mangled_name";
-    case KernelNames::How::kName: return "name";
-    case KernelNames::How::kNormalisedName: return "normalised_name";
-    case KernelNames::How::kShortName: return "short_name";
-    case KernelNames::How::kNone: break;
-  }
-  return "";
-}
-
 std::string describe(const NcuLaunch& launch, const char* why) {
   return fmt::format("{} grid ({}, {}, {}) block ({}, {}, {}): {}", launch.kernel_name, launch.grid.x, launch.grid.y, launch.grid.z,
                      launch.block.x, launch.block.y, launch.block.z, why);
@@ -100,7 +89,7 @@ class LaunchedShapes {
   }
 
   struct Found {
-    KernelNames::How how = KernelNames::How::kNone;
+    KernelMatch how = KernelMatch::kNone;
     std::vector<ShapeKey> shapes = {};  // all of one name
     std::uint32_t registers = 0;        // a thread, by the trace; 0: not known, or not the same for all
     const char* why_not = nullptr;
@@ -212,7 +201,7 @@ NcuSample make_sample(const Pending& pending, const std::map<ShapeKey, std::vect
   NcuSample sample;
   sample.ncu_id = launch.id;
   sample.ncu_kernel_name = launch.kernel_name;
-  sample.matched_by = how_text(pending.found.how);
+  sample.matched_by = pending.found.how;
   sample.grid = launch.grid;
   sample.block = launch.block;
   sample.stage = innermost_stage(launch);
@@ -239,7 +228,7 @@ void add_launch(const NcuLaunch& launch, KernelEntry& entry, std::vector<Ns>& du
   pending.launch = &launch;
   NcuSample sample = make_sample(pending, {});
   sample.measured_by = Meter::kNcu;
-  sample.matched_by = "name";
+  sample.matched_by = KernelMatch::kName;
   sample.durations_agree.reset();  // there is no other
   if (sample.ncu_duration_ns) durations.push_back(*sample.ncu_duration_ns);
   if (sample.stage) {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <set>
 #include <string_view>
 
@@ -11,13 +10,10 @@
 #include "analysis/efficiency/llm_shape.h"
 #include "analysis/efficiency/stage_work.h"
 #include "analysis/stages/token_lengths.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 void add_note(StageEfficiency& stage, std::string_view note) {
   if (!stage.note.empty()) stage.note += "; ";
@@ -34,16 +30,26 @@ class StageFigures {
     out.dtype = shape_.compute_dtype;
     if (shape_.stage_flops.count(stage.name) + shape_.stage_bytes.count(stage.name) > 0)
       configured(stage.name, out);
-    else if (is_one_of(stage.name, {"prefill", "decode", "decode_step"}))
-      decoder(stage.name, out);
-    else if (is_one_of(stage.name, {"vision", "vision_encoder", "vision_tower", "projector"}))
-      seeing(stage.name, out);
     else
-      add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", stage.name));
+      by_shape(stage.name, out);
     return out;
   }
 
  private:
+  void by_shape(const std::string& name, StageEfficiency& out) const {
+    switch (const StageKind kind = stage_kind(name)) {
+      case StageKind::kPrefill:
+      case StageKind::kDecode:
+      case StageKind::kDecodeStep: return decoder(kind, out);
+      case StageKind::kVision:
+      case StageKind::kVisionEncoder:
+      case StageKind::kVisionTower:
+      case StageKind::kProjector: return seeing(kind, out);
+      default:
+        add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", name));
+    }
+  }
+
   void configured(const std::string& name, StageEfficiency& out) const {
     const auto flops = shape_.stage_flops.find(name), bytes = shape_.stage_bytes.find(name);
     WorkTerm term;
@@ -60,7 +66,7 @@ class StageFigures {
     out.assumptions.push_back("the work comes from the configuration, not from the model shape");
   }
 
-  void decoder(const std::string& name, StageEfficiency& out) const {
+  void decoder(StageKind kind, StageEfficiency& out) const {
     if (!shape_.missing.empty()) return add_note(out, missing_shape());
     std::string needed;
     const auto need = [&](bool known, const char* key) {
@@ -68,11 +74,11 @@ class StageFigures {
     };
     need(lengths_.batch.has_value(), "batch_size");
     need(lengths_.prompt.has_value(), "prompt_tokens");
-    need(name == "prefill" || lengths_.steps.has_value(), "decode_tokens");
+    need(kind == StageKind::kPrefill || lengths_.steps.has_value(), "decode_tokens");
     if (!needed.empty()) return add_note(out, fmt::format("its number of tokens is not known; set {}", needed));
-    if (name == "prefill")
+    if (kind == StageKind::kPrefill)
       take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
-    else if (name == "decode")
+    else if (kind == StageKind::kDecode)
       take(decode_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
     else
       take(decode_step_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
@@ -87,11 +93,11 @@ class StageFigures {
                        shape_.missing.size() == 1 ? "is" : "are");
   }
 
-  void seeing(const std::string& name, StageEfficiency& out) const {
+  void seeing(StageKind kind, StageEfficiency& out) const {
     if (!lengths_.batch) return add_note(out, "the number of images is not known; set model.batch_size");
-    StageWork work = name == "projector" ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
+    StageWork work = kind == StageKind::kProjector ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
     if (work.terms.empty())
-      return add_note(out, name == "projector" ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
+      return add_note(out, kind == StageKind::kProjector ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
                                                : "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
     take(std::move(work), out);
   }
@@ -151,8 +157,8 @@ Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
   if (rates.flops_per_s || !out.flops) return rates;
   if (run.peaks->flops_per_s.empty())
     add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
-  else if (out.dtype.empty() && shape.weight_dtype == "int4")
-    add_note(out, "no MFU: the compute dtype of int4 weights is not known; set model.compute_dtype (such as bf16)");
+  else if (out.dtype.empty() && !shape.weight_dtype.empty())
+    add_note(out, fmt::format("no MFU: the compute dtype of {} weights is not known; set model.compute_dtype (such as bf16)", shape.weight_dtype));
   else if (out.dtype.empty())
     add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
   else

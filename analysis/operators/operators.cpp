@@ -30,7 +30,7 @@ const char* source_name(Source source, const Trace& trace) {
     case kPyTorch: return "pytorch ranges";
     case kKineto: return "kineto";
     case kOnnxRuntime: return "onnxruntime";
-    default: return trace.stats.source_format == "kineto" ? "user annotations" : "NVTX ranges";
+    default: return trace.stats.source_format == SourceFormat::kKineto ? "user annotations" : "NVTX ranges";
   }
 }
 
@@ -44,9 +44,9 @@ struct Classified {
 Classified classify(const Trace& trace, const Range& range) {
   const std::string& domain = trace.strings[range.domain];
   const std::string& name = trace.strings[range.name];
-  if (domain == "torch.ops") return {kKineto, {}, split_operator_name(name)};
-  if (domain == "onnxruntime") return {kOnnxRuntime, {}, split_operator_name(name)};
-  if (domain == "onnxruntime.session" || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain) return {};
+  if (domain == kTorchDomain) return {kKineto, {}, split_operator_name(name)};
+  if (domain == kOnnxRuntimeDomain) return {kOnnxRuntime, {}, split_operator_name(name)};
+  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain) return {};
   if (domain == nvtx::kOperatorDomain) return {kMarked, {}, split_operator_name(name)};
   if (domain.empty()) {
     const auto literal = [&](std::string_view known) {

@@ -94,9 +94,9 @@ void add_timing(std::vector<Field>& fields) {
                : Value::none();
   });
   add("prefill_time", Unit::kTime, Capture::kStages, "of `total_time`: in prefill",
-      [](const Subject& s) { return Value::of(in_stage(s, [](std::string_view name) { return name == "prefill"; })); });
+      [](const Subject& s) { return Value::of(in_stage(s, [](std::string_view name) { return stage_kind(name) == StageKind::kPrefill; })); });
   add("decode_time", Unit::kTime, Capture::kStages, "of `total_time`: in decode, its steps among it",
-      [](const Subject& s) { return Value::of(in_stage(s, [](std::string_view name) { return name.starts_with("decode"); })); });
+      [](const Subject& s) { return Value::of(in_stage(s, is_decode)); });
 }
 
 void add_counters(std::vector<Field>& fields) {

@@ -3,7 +3,6 @@
 
 #include "analysis/rules/fields.h"
 #include "model/words.h"
-#include "nvtx/names.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -41,12 +40,15 @@ Value of_or_none(const std::optional<T>& value) {
 }
 
 Value stage_kind(const Subject& s) {
-  const std::string& name = s.stage().name;
-  if (name == "prefill" || name == "decode") return Value::of_text(name);
-  return Value::of_text(name == nvtx::kDecodeStep ? "step" : "other");
+  switch (nl::stage_kind(s.stage().name)) {
+    case StageKind::kPrefill: return Value::of_text("prefill");
+    case StageKind::kDecode: return Value::of_text("decode");
+    case StageKind::kDecodeStep: return Value::of_text("step");
+    default: return Value::of_text("other");
+  }
 }
 
-Value has_steps(const Subject& s) { return Value::of_truth(s.stage().name == "decode" && s.totals->has_steps); }
+Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stage().name) == StageKind::kDecode && s.totals->has_steps); }
 
 Value foreign_share(const Subject& s) {
   if (!s.stage().foreign_gpu_ns || !s.budget()) return Value::not_captured();

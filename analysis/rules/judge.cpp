@@ -102,7 +102,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   Candidate candidate;
   Finding& finding = candidate.finding;
   finding.rule = rule.spec->name;
-  finding.scope = rule_scope_word(subject.scope);
+  finding.scope = subject.scope;
   finding.subject = subject.name();
   finding.severity = severity_of(rule, subject);
   finding.message = rule.message.text(subject);
@@ -133,7 +133,7 @@ std::optional<Expression::Missing> scope_missing(const Run& run, RuleScope scope
 void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
   Abstention abstention;
   abstention.rule = spec.name;
-  abstention.scope = rule_scope_word(spec.scope);
+  abstention.scope = spec.scope;
   std::set<Capture> captures;
   for (const auto& each : missing) {
     abstention.missing.push_back(each.name);

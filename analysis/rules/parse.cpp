@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/rules/expression.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -300,7 +301,7 @@ class Parser {
   }
 
   [[noreturn]] void unknown_field(const Token& token) const {
-    Fault fault{fmt::format("unknown field '{}' of a {}", token.text, rule_scope_word(scope_)), token.at, token.text, {}};
+    Fault fault{fmt::format("unknown field '{}' of a {}", token.text, key_of(scope_)), token.at, token.text, {}};
     for (const Field& each : fields_of(scope_)) fault.candidates.emplace_back(each.name);
     if (scope_ != RuleScope::kRun)
       for (const Field& each : fields_of(RuleScope::kRun)) fault.candidates.push_back("run." + std::string(each.name));

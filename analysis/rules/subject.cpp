@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "nvtx/names.h"
+#include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
@@ -41,8 +41,8 @@ void total_phases(const Run& run, RunTotals& totals) {
   Budget sum;
   bool all = true;
   for (const Phase& phase : run.phases.phases) {
-    if (phase.name == "idle") *totals.idle_ns += phase.wall_ns;
-    if (phase.name == "mixed") *totals.mixed_ns += phase.wall_ns;
+    if (stage_kind(phase.name) == StageKind::kIdle) *totals.idle_ns += phase.wall_ns;
+    if (stage_kind(phase.name) == StageKind::kMixed) *totals.mixed_ns += phase.wall_ns;
     if (phase.budget)
       add(sum, *phase.budget);
     else
@@ -56,9 +56,9 @@ void total_activity(const Run& run, RunTotals& totals) {
   StageActivity sum;
   Ns walls_ns = 0;
   bool any = false;
-  const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == "decode"; });
+  const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecode; });
   for (const StageEntry& stage : run.stages) {
-    if (decode && stage.name == nvtx::kDecodeStep) continue;
+    if (decode && stage_kind(stage.name) == StageKind::kDecodeStep) continue;
     if (!stage.activity) return;
     add(sum, *stage.activity);
     walls_ns += stage.wall.total_ns;
@@ -82,7 +82,7 @@ void total_iterations(const Run& run, RunTotals& totals) {
 }
 
 // ncu replays kernels: its passes say nothing about the times in the report.
-bool is_tracer(const std::string& profiler) { return profiler == "nsys" || profiler == "collector"; }
+bool is_tracer(PassKind profiler) { return profiler == PassKind::kNsys || profiler == PassKind::kCollector; }
 
 void total_system(const Run& run, RunTotals& totals) {
   for (const StageSlowdown& stage : run.perturbation.stages)
@@ -140,7 +140,7 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
 
 RunTotals total(const Run& run) {
   RunTotals totals;
-  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage.name == nvtx::kDecodeStep; });
+  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
   total_phases(run, totals);
   total_activity(run, totals);
   total_iterations(run, totals);

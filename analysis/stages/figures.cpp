@@ -101,7 +101,9 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
     const Budget& budget = pass.phases[i].budget;
     if (budget.wall_ns == 0) continue;
     Phase& phase = result.phases.emplace_back();
-    phase.name = i == partition.mixed() ? "mixed" : i == partition.idle() ? "idle" : table.stages()[i];
+    phase.name = i == partition.mixed()  ? key_of(StageKind::kMixed)
+                 : i == partition.idle() ? key_of(StageKind::kIdle)
+                                         : table.stages()[i];
     phase.wall_ns = budget.wall_ns;
     if (gpu) phase.budget = budget;
     result.span_ns += budget.wall_ns;

@@ -6,8 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "nvtx/names.h"
-
 namespace nl::analysis {
 namespace {
 
@@ -42,8 +40,8 @@ bool prompts_lead(const ThreadWindows& thread, std::uint32_t prefill, std::uint3
 }
 
 std::uint32_t leading_stage(const StageTable& table, const ThreadWindows& thread) {
-  const std::uint32_t steps = table.find(std::string(nvtx::kDecodeStep)), decode = table.find("decode");
-  const std::uint32_t prefill = table.find(std::string(nvtx::kPrefill));
+  const std::uint32_t steps = table.find(StageKind::kDecodeStep), decode = table.find(StageKind::kDecode);
+  const std::uint32_t prefill = table.find(StageKind::kPrefill);
   Ns covered_until = std::numeric_limits<Ns>::min();
   for (auto window = thread.first; window != thread.last; ++window) {
     const bool nested = window->end_ns <= covered_until && window != thread.first;
@@ -60,7 +58,7 @@ std::uint32_t leading_stage(const StageTable& table, const ThreadWindows& thread
 // Where a step comes before the first leading window, the capture began in the middle of an iteration.
 void add_spans(const StageTable& table, const ThreadWindows& thread, std::vector<Span>& spans) {
   const std::uint32_t leader = leading_stage(table, thread);
-  const std::uint32_t steps = table.find(std::string(nvtx::kDecodeStep));
+  const std::uint32_t steps = table.find(StageKind::kDecodeStep);
   const std::size_t before = spans.size();
   for (auto window = thread.first; window != thread.last; ++window) {
     const bool begins = window->stage == leader || (spans.size() == before && window->stage == steps);
@@ -96,7 +94,7 @@ void mark_warmup(const Trace& trace, const WarmupRule& rule, IterationPlan& plan
 
 // Decode without ranges of its own is, in each iteration of a thread, the time from its first step to its last.
 void add_derived_decode(const StageTable& table, std::size_t iterations, std::vector<Window>& windows) {
-  const std::uint32_t steps = table.find(std::string(nvtx::kDecodeStep)), decode = table.find("decode");
+  const std::uint32_t steps = table.find(StageKind::kDecodeStep), decode = table.find(StageKind::kDecode);
   if (steps == kNone || decode == kNone) return;
   std::vector<Window> derived;
   each_thread(windows, [&](const ThreadWindows& thread) {

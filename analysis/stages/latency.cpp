@@ -62,7 +62,7 @@ class TokenTimeline {
 class Steps {
  public:
   Steps(const StageTable& table, const std::vector<Window>& windows) {
-    const std::uint32_t step = table.find(std::string(nvtx::kDecodeStep));
+    const std::uint32_t step = table.find(StageKind::kDecodeStep);
     for (const Window& window : windows)
       if (step != kNone && window.stage == step) starts_.emplace_back(window.thread, window.start_ns);
   }
@@ -86,8 +86,8 @@ class LatencyFigures {
   LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                  const std::vector<Window>& windows, const TokenCounts& configured)
       : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
-        prefill_(table.find(std::string(nvtx::kPrefill))), decode_(table.find("decode")),
-        step_(table.find(std::string(nvtx::kDecodeStep))) {}
+        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)),
+        step_(table.find(StageKind::kDecodeStep)) {}
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {

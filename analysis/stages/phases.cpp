@@ -24,7 +24,7 @@ struct Entry {
 // Of one thread's measured windows, by start and longest first.
 class Roles {
  public:
-  explicit Roles(const StageTable& table) : prefill_(table.find("prefill")), decode_(table.find("decode")) {}
+  explicit Roles(const StageTable& table) : prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)) {}
 
   std::vector<Role> of(const std::vector<const Window*>& windows) const {
     constexpr Ns kNever = std::numeric_limits<Ns>::max();

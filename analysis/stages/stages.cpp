@@ -47,17 +47,17 @@ StageTable::StageTable(const Trace& trace) {
   }
 }
 
-std::uint32_t StageTable::intern_stage(const std::string& stage) {
+std::uint32_t StageTable::intern_stage(std::string_view stage) {
   if (const auto known = find(stage); known != kNone) return known;
   // A lone decode_step is decoding all the same.
-  const std::uint32_t parent = stage == nvtx::kDecodeStep ? intern_stage("decode") : kNone;
+  const std::uint32_t parent = stage_kind(stage) == StageKind::kDecodeStep ? intern_stage(key_of(StageKind::kDecode)) : kNone;
   const auto id = static_cast<std::uint32_t>(stages_.size());
-  stages_.push_back(stage);
+  stages_.emplace_back(stage);
   top_level_.push_back(parent == kNone ? id : parent);
   return id;
 }
 
-std::uint32_t StageTable::find(const std::string& stage) const {
+std::uint32_t StageTable::find(std::string_view stage) const {
   const auto found = std::find(stages_.begin(), stages_.end(), stage);
   return found == stages_.end() ? kNone : static_cast<std::uint32_t>(found - stages_.begin());
 }

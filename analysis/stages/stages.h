@@ -6,6 +6,7 @@
 
 #include "model/run.h"
 #include "model/trace.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 
@@ -29,7 +30,8 @@ class StageTable {
 
   // Stages in the order in which they first begin.
   const std::vector<std::string>& stages() const { return stages_; }
-  std::uint32_t find(const std::string& stage) const;  // kNone where the trace has no such stage
+  std::uint32_t find(std::string_view stage) const;  // kNone where the trace has no such stage
+  std::uint32_t find(StageKind stage) const { return find(key_of(stage)); }
   // The stage that kernels of this one are counted under: decode for decode_step, else itself.
   std::uint32_t top_level(std::uint32_t stage) const { return top_level_[stage]; }
 
@@ -39,7 +41,7 @@ class StageTable {
   std::vector<TimeSummary> group_walls(const Trace& trace) const;
 
  private:
-  std::uint32_t intern_stage(const std::string& stage);
+  std::uint32_t intern_stage(std::string_view stage);
 
   std::vector<Group> groups_;
   std::vector<std::uint32_t> group_of_range_;

@@ -12,6 +12,7 @@
 #include "exporters/nsys_sqlite/enums.h"
 #include "exporters/nsys_sqlite/gpu_metrics.h"
 #include "exporters/nsys_sqlite/sqlite_table.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -107,7 +108,7 @@ void NsysExport::write_facts() {
   facts.add("EXPORT_SCHEMA_VERSION_MICRO", "3");
   facts.add("EXPORT_PARAM_LAZY", "true");
   SqliteTable capture(file_, "META_DATA_CAPTURE", {"name TEXT NOT NULL", "value TEXT"});
-  capture.add("CAPTURE_SOURCE", trace_.stats.source_format);
+  capture.add("CAPTURE_SOURCE", key_of(trace_.stats.source_format));
   if (trace_.utc_start_ns) {
     SqliteTable start(file_, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs INTEGER", "utcTime TEXT", "localTime TEXT"});
     std::string text = utc_text(*trace_.utc_start_ns);

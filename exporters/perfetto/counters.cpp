@@ -54,11 +54,11 @@ void Counters::copied(std::int32_t device, MemOpKind kind, Ns end_ns, std::uint6
 void Counters::write(Packets& packets, std::int32_t device, Track gpu) const {
   const auto found = devices_.find(device);
   if (found == devices_.end()) return;
-  write_busy(packets, found->second, packets.counter("work in flight (mean)", "count", gpu));
+  write_busy(packets, found->second, packets.counter("work in flight (mean)", {}, gpu));
   for (std::size_t which = 0; which < found->second.bytes.size(); ++which) {
     const auto& bytes = found->second.bytes[which];
     if (std::all_of(bytes.begin(), bytes.end(), [](std::uint64_t b) { return b == 0; })) continue;
-    const Track track = packets.counter(kCopies[which], "bytes", gpu);
+    const Track track = packets.counter(kCopies[which], MetricUnit::kBytes, gpu);
     std::uint64_t sum = 0;
     packets.count(track, start_ns_, std::int64_t{0});
     for (std::size_t step = 0; step < bytes.size(); ++step) {
@@ -90,7 +90,7 @@ void write_series(Writing& to, const MetricSeries& series, Track gpu) {
   const std::size_t width = series.metrics.size();
   for (std::size_t metric = 0; metric < width; ++metric) {
     const SampledMetric shown(series.metrics[metric]);
-    const Track track = to.packets.counter(shown.name, metric_unit(shown.name), gpu);
+    const Track track = to.packets.counter(shown.name, unit_of(shown.name), gpu);
     Ns start_ns = 0;
     double sum = 0;
     std::uint64_t joined = 0, known = 0;
@@ -112,7 +112,7 @@ void write_series(Writing& to, const MetricSeries& series, Track gpu) {
 void write_power(Writing& to, const std::vector<PowerSample>& samples) {
   if (!to.trace.utc_start_ns) return;
   std::map<std::pair<std::int32_t, const char*>, Track> tracks;
-  const auto put = [&](const PowerSample& sample, const char* what, const char* unit, const std::optional<double>& value) {
+  const auto put = [&](const PowerSample& sample, const char* what, MetricUnit unit, const std::optional<double>& value) {
     const Ns time_ns = sample.utc_ns - *to.trace.utc_start_ns;
     if (!value || !std::isfinite(*value) || time_ns < 0 || !to.window.holds(time_ns, time_ns)) return;
     Track& track = tracks[{sample.device, what}];
@@ -120,10 +120,10 @@ void write_power(Writing& to, const std::vector<PowerSample>& samples) {
     to.packets.count(track, time_ns, *value);
   };
   for (const PowerSample& sample : samples) {
-    put(sample, "power", "W", sample.power_w);
-    put(sample, "SM clock", "MHz", sample.sm_clock_mhz);
-    put(sample, "memory clock", "MHz", sample.memory_clock_mhz);
-    put(sample, "temperature", "°C", sample.temperature_c);
+    put(sample, "power", MetricUnit::kWatts, sample.power_w);
+    put(sample, "SM clock", MetricUnit::kMegahertz, sample.sm_clock_mhz);
+    put(sample, "memory clock", MetricUnit::kMegahertz, sample.memory_clock_mhz);
+    put(sample, "temperature", MetricUnit::kCelsius, sample.temperature_c);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exporters/perfetto/proto.h"
+#include "model/words.h"
 
 namespace nl::exporters::perfetto {
 namespace {
@@ -73,11 +74,11 @@ Track Packets::track(std::string_view name, Track parent) {
   return last_track_;
 }
 
-Track Packets::counter(std::string_view name, std::string_view unit, Track parent) {
+Track Packets::counter(std::string_view name, std::optional<MetricUnit> unit, Track parent) {
   Message counter;
-  if (unit == "bytes") counter.number(descriptor::kUnit, descriptor::kUnitBytes);
-  else if (unit == "count") counter.number(descriptor::kUnit, descriptor::kUnitCount);
-  else counter.text(descriptor::kUnitName, unit);
+  if (!unit) counter.number(descriptor::kUnit, descriptor::kUnitCount);
+  else if (unit == MetricUnit::kBytes) counter.number(descriptor::kUnit, descriptor::kUnitBytes);
+  else counter.text(descriptor::kUnitName, key_of(*unit));
   Message track = Message().number(descriptor::kUuid, ++last_track_).text(descriptor::kName, utf8(name));
   if (parent != 0) track.number(descriptor::kParent, parent);
   send(describing(track.message(descriptor::kCounter, counter)));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exporters/perfetto/perfetto.h"
+#include "model/metrics.h"
 #include "model/strings.h"
 #include "model/time.h"
 
@@ -30,7 +31,7 @@ class Packets {
   Track process(std::uint32_t pid, std::string_view name);
   Track thread(std::uint32_t pid, std::uint32_t tid, std::string_view name);
   Track track(std::string_view name, Track parent);  // parent 0: none
-  Track counter(std::string_view name, std::string_view unit, Track parent);  // unit "bytes", "count" or any other word
+  Track counter(std::string_view name, std::optional<MetricUnit> unit, Track parent);  // no unit: it counts things
 
   std::uint64_t name(StringId id);
   std::uint64_t name(std::string_view text);

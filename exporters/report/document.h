@@ -112,7 +112,7 @@ struct Tiles {
 };
 
 struct Notice {  // what went wrong with the run
-  std::string status;
+  RunStatus status = RunStatus::kComplete;
   Text text;
   std::vector<Text> items;
 };

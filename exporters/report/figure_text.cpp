@@ -34,19 +34,6 @@ std::string scaled(const std::optional<double>& value, const char* unit) {
   return fmt::format("{} {}{}", digits(rest), kPrefixes[at], unit);
 }
 
-// Where the bracket at `open` closes, or the end.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (text[i] == '<' || text[i] == '(' || text[i] == '[') ++depth;
-    if (text[i] == '>' || text[i] == ')' || text[i] == ']') --depth;
-    if (depth == 0) return i;
-  }
-  return text.size();
-}
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 }  // namespace
 
 std::string share_text(const std::optional<double>& share) {
@@ -123,20 +110,15 @@ std::string rough_share(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-const char* metric_unit(std::string_view metric) {
-  if (contains(metric, ".pct")) return "%";
-  const bool bytes = contains(metric, "bytes");
-  if (metric.ends_with(".per_second")) return bytes ? "bytes/s" : contains(metric, "cycles") ? "Hz" : "1/s";
-  if (contains(metric, ".per_") || contains(metric, ".ratio")) return "";
-  return bytes ? "bytes" : contains(metric, "time_duration") ? "ns" : "";
-}
-
 std::string metric_text(std::string_view metric, double value) {
-  const std::string_view unit = metric_unit(metric);
-  if (unit == "%") return fmt::format("{:.1f} %", value);
-  if (unit == "bytes/s") return bytes_rate_text(value);
-  if (unit == "Hz") return scaled(value, "Hz");
-  return unit == "bytes" ? bytes_text(value) : unit == "ns" ? time_text(value) : figure_text(value);
+  switch (unit_of(metric)) {
+    case MetricUnit::kPercent: return fmt::format("{:.1f} %", value);
+    case MetricUnit::kBytes: return bytes_text(value);
+    case MetricUnit::kBytesPerSecond: return bytes_rate_text(value);
+    case MetricUnit::kHertz: return scaled(value, "Hz");
+    case MetricUnit::kNanoseconds: return time_text(value);
+    default: return figure_text(value);
+  }
 }
 
 std::string seconds_text(Ns ns) { return fmt::format("{:.6f}", static_cast<double>(ns) / 1e9); }
@@ -171,16 +153,6 @@ std::string cut(std::string_view text, std::size_t bytes) {
   return std::string(text.substr(0, bytes));
 }
 
-const char* severity_word(Severity severity) {
-  switch (severity) {
-    case Severity::kHigh: return "high";
-    case Severity::kMedium: return "medium";
-    case Severity::kLow: return "low";
-    case Severity::kInfo: return "info";
-  }
-  return "info";
-}
-
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string out;
   for (const auto& word : words) out += (out.empty() ? "" : between) + word;
@@ -191,26 +163,6 @@ std::string shell_text(const std::vector<std::string>& words) {
   std::string line = shell_quoted(words);
   std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
-}
-
-// void at::native::reduce_kernel<(int)512, …>(T3) → void at::native::reduce_kernel<...>(...)
-std::string short_kernel_name(std::string_view name) {
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool unnamed = name.substr(i, 9) == "<unnamed>";
-    if ((name[i] != '<' && name[i] != '(') || unnamed || name.substr(i, 11) == "(anonymous ") {
-      out += name[i];
-      if (unnamed) {
-        out += "unnamed>";
-        i += 8;
-      }
-      continue;
-    }
-    const std::size_t end = closing(name, i);
-    out += name[i] == '<' ? "<...>" : end == i + 1 ? "()" : "(...)";
-    i = end;
-  }
-  return out;
 }
 
 }  // namespace nl::exporters

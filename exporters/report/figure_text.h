@@ -39,11 +39,8 @@ std::string rough_time(double ns);      // "4.9 ms": two digits
 std::string rough_count(double count);  // "205", "52,000": three digits
 std::string rough_share(double share);  // "81 %"
 
-// The unit of a metric as ncu names it: "%", "bytes/s", "bytes", "ns", "Hz", "1/s"; empty: a number, or not known.
-const char* metric_unit(std::string_view metric);
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
-const char* severity_word(Severity severity);
 double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: where an axis ends
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
 std::string join(const std::vector<std::string>& words, const char* between = ", ");

@@ -30,7 +30,7 @@ Table all_kernels(const std::vector<KernelEntry>& kernels) {
                split_text(kernel)};
     for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
       row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-    row.push_back(bound_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+    row.push_back(key_cell(sample == nullptr ? std::nullopt : sample->bound_by));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -43,20 +43,22 @@ Row launch_row(const KernelEntry& kernel, const NcuSample& sample) {
   const Text agree = !sample.durations_agree ? Text(kNoValue) : *sample.durations_agree ? Text("yes") : strong("no");
   return {kernel_name(kernel), dims(sample.grid), dims(sample.block), word_cell(sample.stage), us(sample.nsys_median_ns),
           us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns), std::to_string(sample.nsys_calls),
-          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, sample.matched_by, percent_cell(sample.values[Metric::kL2]),
-          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue, meter_cell(sample.measured_by)};
+          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, key_cell(sample.matched_by), percent_cell(sample.values[Metric::kL2]),
+          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue, key_cell(sample.measured_by)};
 }
 
 // Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.
 Section launches(const std::vector<KernelEntry>& kernels) {
-  const std::string by = measured_by(kernels);
-  const bool only_ncu = by == "ncu";
-  Section out{"", "", "Launches measured by " + by};
+  Section out{"", "", "Launches measured by " + measured_by(kernels)};
   Table table{"Launches",
               {{"kernel"}, {"grid"}, {"block"}, {"stage"}, {"nsys median µs", kRight}, {"min–max µs", kRight}, {"nsys calls", kRight}, {"ncu µs", kRight},
                {"agree"}, {"joined by"}, {"L2 %", kRight}, {"DRAM MB", kRight}, {"measured by"}}};
+  bool only_ncu = true;
   for (const auto& kernel : kernels)
-    for (const auto& sample : kernel.ncu) table.rows.push_back(launch_row(kernel, sample));
+    for (const auto& sample : kernel.ncu) {
+      table.rows.push_back(launch_row(kernel, sample));
+      only_ncu = only_ncu && !by_cupti(sample);
+    }
   if (table.rows.empty()) return out;
   out.blocks = {Paragraph{only_ncu ? "Each beside nsys' launches of the same name, grid and block."
                                    : "Each beside the trace's launches of the same name, grid and block. Columns named nsys are of the trace, the one named "

@@ -7,6 +7,7 @@
 
 #include "exporters/report/figure_text.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -143,7 +144,7 @@ std::string MarkdownWriter::operator()(const Notice& notice) {
 
 std::string MarkdownWriter::operator()(const Card& card) {
   if (!card.in_text) return {};
-  std::string out = fmt::format("### {}. {}\n\nSeverity {}; {}.\n", card.number, markdown_text(card.title), severity_word(card.severity), inlined(card.about));
+  std::string out = fmt::format("### {}. {}\n\nSeverity {}; {}.\n", card.number, markdown_text(card.title), key_of(card.severity), inlined(card.about));
   if (!card.evidence.items.empty()) out += "\n" + markdown_text(card.evidence_title) + ":\n\n" + (*this)(card.evidence);
   if (!card.fixes.items.empty()) out += "\nFix:\n\n" + (*this)(card.fixes);
   return card.gain.empty() ? out : out + "\nGain: " + inlined(card.gain) + "\n";
@@ -194,7 +195,7 @@ std::string markdown(const Document& document) {
   for (const auto& section : document.sections) {
     if (section.drawn_only) continue;
     const std::string body = writer.joined(section.blocks);
-    if (!body.empty()) out += (out.ends_with("\n\n") ? "## " : "\n## ") + markdown_text(section.title) + "\n\n" + body;
+    if (!body.empty()) out += (out[out.size() - 2] == '\n' ? "## " : "\n## ") + markdown_text(section.title) + "\n\n" + body;
   }
   if (const std::string names = writer.names_in_full(); document.full_names && !names.empty())
     out += "\n## Names in full\n\n" + names;

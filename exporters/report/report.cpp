@@ -2,7 +2,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/sections.h"
-#include "model/run_status.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 report::Document report_document(const Run& run) {
   using namespace report;
   const std::string title = run.run_id.empty() ? run.name : run.run_id;
-  Document out{title.empty() ? "Run" : title, run_status_word(run.status), facts(run), overview(run)};
+  Document out{title.empty() ? "Run" : title, std::string(key_of(run.status)), facts(run), overview(run)};
   for (const auto section : {summary, findings, stages, budgets, evidence, timeline, activity, efficiency, operators, layers, kernels, overhead, energy,
                              abstentions, capture, environment, import_stats})
     out.sections.push_back(section(run));

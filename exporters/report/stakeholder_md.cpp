@@ -18,7 +18,7 @@ constexpr std::size_t kTopRows = 5, kTopRecommendations = 3;
 
 std::string about(const Finding& finding) {
   Finding brief = finding;
-  if (finding.scope == "kernel") brief.subject = short_kernel_name(finding.subject);
+  if (finding.scope == RuleScope::kKernel) brief.subject = short_kernel_name(finding.subject);
   return scope_text(brief);
 }
 
@@ -36,7 +36,7 @@ Item recommendation_item(const Recommendation& recommendation) {
   const Finding& finding = *recommendation.finding;
   const std::string gain = gain_text(finding);
   Text out = Text(sentence(plain_text(finding)) + " ") + strong(gain.empty() ? "Saving not known" : "S" + gain.substr(1)) +
-             Text(fmt::format(" ({}; severity {}, confidence {:.0f} %).", about(finding), severity_word(finding.severity), finding.confidence * 100));
+             Text(fmt::format(" ({}; severity {}, confidence {:.0f} %).", about(finding), key_of(finding.severity), finding.confidence * 100));
   if (!finding.suggestions.empty()) out += Text(" For engineers: " + sentence(finding.suggestions.front()));
   return {out + Text(" Rule ") + code(finding.rule) + overlaps(recommendation) + Text(".")};
 }

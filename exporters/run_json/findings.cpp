@@ -1,12 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-namespace {
-
-constexpr const char* kSeverities[] = {"info", "low", "medium", "high"};
-constexpr const char* kScopes[] = {"run", "stage", "kernel", "operator"};
-
-}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Evidence> e) {
@@ -21,9 +15,9 @@ void fields(Io& io, Ref<Io, Evidence> e) {
 template <class Io>
 void fields(Io& io, Ref<Io, Finding> f) {
   io("rule", f.rule, "its name");
-  io.one_of("scope", f.scope, kScopes, "what it is about");
+  io.code("scope", f.scope, "what it is about");
   io.known("subject", f.subject, "the stage's, kernel's or operator's name; null: the run");
-  io.word("severity", f.severity, kSeverities, "how much it matters");
+  io.code("severity", f.severity, "how much it matters");
   io("confidence", f.confidence, "weight of the evidence that holds by that of all that was asked for", kFraction);
   io("message", f.message, "what was found");
   io.known("plain", f.plain, "the same and what would be done about it, in everyday words; null: the rule has no such sentence");
@@ -37,7 +31,7 @@ void fields(Io& io, Ref<Io, Finding> f) {
 template <class Io>
 void fields(Io& io, Ref<Io, Abstention> a) {
   io("rule", a.rule, "its name");
-  io.one_of("scope", a.scope, kScopes, "what it is about");
+  io.code("scope", a.scope, "what it is about");
   io("missing", a.missing, "fields that were not captured");
   io.known("why", a.why, "what that is, in words");
   io.known("command", a.command, "what would capture them; null: not known");

@@ -1,12 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-namespace {
-
-constexpr const char* kRangeStyles[] = {"push_pop", "start_end"};
-constexpr const char* kMatches[] = {"mangled_name", "name", "normalised_name", "short_name"};
-
-}  // namespace
 
 template <class Io, class Cell>
   requires std::is_same_v<std::remove_const_t<Cell>, Dim3>
@@ -21,7 +15,7 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   if constexpr (std::is_same_v<Io, JsonReader>)
     if (!io.has("measured_by")) s.measured_by = Meter::kNcu;  // until format 2.1 nothing else measured
   io("ncu_kernel_name", s.ncu_kernel_name, "as ncu printed it");
-  io.one_of("matched_by", s.matched_by, kMatches, "what joined it to the kernel that nsys timed, beside grid and block");
+  io.code("matched_by", s.matched_by, "what joined it to the kernel that nsys timed, beside grid and block; null: nothing");
   io("grid", s.grid, "x, y, z");
   io("block", s.block, "x, y, z");
   io("stage", s.stage, "innermost stage range open at the launch; null: not known");
@@ -76,7 +70,7 @@ template <class Io>
 void fields(Io& io, Ref<Io, RangeEntry> r) {
   io("domain", r.domain, "empty: the default domain");
   io("name", r.name, "of the range");
-  io.word("style", r.style, kRangeStyles, "pushed and popped on one thread, or started and ended anywhere");
+  io.code("style", r.style, "pushed and popped on one thread, or started and ended anywhere");
   time_fields(io, "count", r.wall);
   io("gpu_busy_ns", r.gpu_busy_ns, "as in stages; null: not captured");
   io("kernel_calls", r.kernel_calls, "as in stages; null: not captured");

@@ -4,7 +4,7 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageSlowdown> s) {
-  io("profiler", s.profiler, "nsys, collector, ncu");
+  io.code("profiler", s.profiler, "whose passes are compared with unprofiled ones", {PassKind::kNsys, PassKind::kCollector, PassKind::kNcu});
   io("stage", s.stage, "name");
   io("bare_ns", s.bare_ns, "the median window of each unprofiled pass");
   io("profiled_ns", s.profiled_ns, "of each profiled pass");
@@ -51,7 +51,7 @@ void fields(Io& io, Ref<Io, ClockSummary> c) {
 template <class Io>
 void fields(Io& io, Ref<Io, Energy> e) {
   io.known("pass", e.pass, "which passes the numbers are of; null: none");
-  io.known("source", e.source, "energy counter, power readings; null: none");
+  io.code("source", e.source, "what NVML gave the joules from; null: none");
   io("stages", e.stages, "by stage");
   io("devices", e.devices, "by GPU");
   io.known("note", e.note, "why nothing was sampled");

@@ -1,10 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-namespace {
-
-
-}  // namespace
 
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
@@ -29,7 +25,7 @@ void fields(Io& io, Ref<Io, ClockFit> c) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, ImportStats> s) {
-  io.known("source_format", s.source_format, "nsys-sqlite, collector; null: not known");
+  io.code("source_format", s.source_format, "of the capture; null: not known");
   io.known("schema_version", s.schema_version, "of the export; null: not known");
   io.known("tool_version", s.tool_version, "that captured; null: not known");
   io("rows_read", s.rows_read, "table → rows");

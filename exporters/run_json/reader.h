@@ -43,17 +43,6 @@ class JsonReader {
   void where(bool, const char* key, T& value, const char* = "", const Limits& = {}) {
     if (const auto* found = find(key); found != nullptr && !found->is_null()) (*this)(key, value);
   }
-  template <class Enum, std::size_t n>
-  void word(const char* key, Enum& value, const char* const (&words)[n], const char* = "") {
-    std::string text = words[static_cast<std::size_t>(value)];
-    (*this)(key, text);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (text != words[i]) continue;
-      value = static_cast<Enum>(i);
-      return;
-    }
-    JsonReader(*find(key), *this, key).refuse("an unknown word, '" + text + "'");
-  }
   template <class Enum>
     requires std::is_enum_v<Enum>
   void code(const char* key, Enum& value, const char* = "", std::initializer_list<Enum> = {}) {
@@ -69,11 +58,6 @@ class JsonReader {
     JsonReader(*found, *this, key).get(text);
     value = from_key<Enum>(text);
     if (!value) JsonReader(*found, *this, key).refuse("an unknown word, '" + text + "'");
-  }
-  // Which words they are is looked at where the text is used: a file of another version may have more.
-  template <class Text, std::size_t n>
-  void one_of(const char* key, Text& text, const char* const (&)[n], const char* = "") {
-    (*this)(key, text);
   }
   template <class T>
   void pairs(const char* key, std::vector<std::pair<std::string, T>>& items, const char* first, const char* second, const char* = "") {

@@ -10,7 +10,6 @@
 namespace nl::exporters {
 namespace {
 
-constexpr const char* kStatuses[] = {"complete", "partial", "interrupted", "failed"};
 constexpr const char* kPlace = "run.json: /schema_version";
 
 struct Version {
@@ -50,7 +49,7 @@ void fields(Io& io, Ref<Io, Run> run) {
   io("run_id", run.run_id, "name of the bundle's folder");
   io("created_at", run.created_at,
      "RFC 3339, UTC; may be empty", matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
-  io.word("status", run.status, kStatuses, "complete: all that was planned was captured");
+  io.code("status", run.status, "complete: all that was planned was captured");
   origin_fields<Io>(io, run);
   stage_fields<Io>(io, run);
   kernel_fields<Io>(io, run);

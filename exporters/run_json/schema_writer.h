@@ -39,14 +39,6 @@ class SchemaWriter {
   void where(bool, const char* key, const T&, const char* about, const Limits& limits = {}) {
     add(key, about, nullable(of<T>(limits)));
   }
-  template <class Enum, std::size_t n>
-  void word(const char* key, const Enum&, const char* const (&words)[n], const char* about) {
-    add(key, about, {{"enum", words}});
-  }
-  template <std::size_t n>
-  void one_of(const char* key, const std::string&, const char* const (&words)[n], const char* about) {
-    add(key, about, {{"enum", words}});
-  }
   template <class T>
   void made(const char* key, const T&, const char* about) {
     add(key, about, of<T>(kFromZero));
@@ -133,9 +125,9 @@ class SchemaWriter {
   static Json words(std::initializer_list<Enum> only) {
     Json list = Json::array();
     for (const Enum value : only) list.push_back(key_of(value));
-    if (only.size() > 0) return list;
-    for (const std::string_view key : keys_of<Enum>())
-      if (key != "none") list.push_back(key);
+    constexpr std::size_t first = requires { Enum::kNone; } ? 1 : 0;  // null stands for it
+    if (only.size() == 0)
+      for (const std::string_view key : keys_of<Enum>().subspan(first)) list.push_back(key);
     return list;
   }
   static Json number(const char* type, const Limits& limits);

@@ -51,10 +51,6 @@ class JsonWriter {
   void where(bool there, const char* key, const T& value, const char* = "", const Limits& = {}) {
     there ? (*this)(key, value) : null(key);
   }
-  template <class Enum, std::size_t n>
-  void word(const char* key, Enum value, const char* const (&words)[n], const char* = "") {
-    (*this)(key, std::string_view(words[static_cast<std::size_t>(value)]));
-  }
   // An enumeration of model/codes by its key; kNone, and an optional without a value, are null.
   template <class Enum>
     requires std::is_enum_v<Enum>
@@ -71,11 +67,6 @@ class JsonWriter {
   template <class T>
   void made(const char* key, const T& value, const char*) {
     (*this)(key, value);
-  }
-  // A text that is one of these.
-  template <class Text, std::size_t n>
-  void one_of(const char* key, const Text& text, const char* const (&)[n], const char* = "") {
-    (*this)(key, text);
   }
   template <class T>
   void pairs(const char* key, const std::vector<std::pair<std::string, T>>& items, const char* first, const char* second,

@@ -47,7 +47,7 @@ std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, co
 void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
   const Trace& trace = evidence.trace;
   write_power(bundle, evidence);
-  if (config.nsys.stats_csv && trace.stats.source_format == key_of(SourceFormat::kNsysSqlite)) write_stats(bundle, trace);
+  if (config.nsys.stats_csv && trace.stats.source_format == SourceFormat::kNsysSqlite) write_stats(bundle, trace);
   const std::string json = exporters::run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);

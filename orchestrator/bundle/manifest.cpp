@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "model/run_status.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/sha256.h"
 #include "model/words.h"
@@ -75,7 +74,7 @@ void Bundle::write_manifest(const Run& run) const {
   manifest["schema_version"] = "1.0.0";
   manifest["run_id"] = run.run_id;
   manifest["created_at"] = run.created_at;
-  manifest["status"] = run_status_word(run.status);
+  manifest["status"] = key_of(run.status);
   manifest["tools"] = {{"nl-stage", run.software.nl_stage_version},
                        {"nsys", or_null(run.software.nsys_version)},
                        {"ncu", or_null(run.software.ncu_version)}};

@@ -158,7 +158,7 @@ void RepeatedPasses::read_repeat(const std::string& label, const Trace& trace) {
   const Ns duration_ns = *std::exchange(repeated_ns_, std::nullopt);
   if (plan_.tracer == Tracer::kCupti && !trace.has_kernel_data)
     return repeats_.notes.push_back(label + ": the collector recorded no GPU work, so it does not count");
-  repeats_.after.push_back(analysis::pass_times(std::string(key_of(tracing_pass(plan_.tracer))), trace, warmup_rule(config_), duration_ns));
+  repeats_.after.push_back(analysis::pass_times(tracing_pass(plan_.tracer), trace, warmup_rule(config_), duration_ns));
 }
 
 // Large, and full of the workload's environment: gone when the times are read, or could not be.
@@ -184,7 +184,7 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
     const Trace trace = parsers::read_collector_traces(files);
-    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times("", trace, warmup_rule(config_), duration_ns));
+    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, trace, warmup_rule(config_), duration_ns));
     if (!power.empty())
       repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
   } catch (const Error& error) {
@@ -196,7 +196,7 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
 void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!unprofiled_exit_ || !capture.workload_exit || *unprofiled_exit_ == *capture.workload_exit || verdict().stopped()) return;
   verdict().add(Code::kWorkloadDiffers, {std::to_string(*unprofiled_exit_), std::to_string(*capture.workload_exit),
-                                         analysis::profiler_words(std::string(key_of(tracing_pass(plan_.tracer))))},
+                                         analysis::profiler_words(tracing_pass(plan_.tracer))},
                 "logs/unprofiled-1.stderr.log");
 }
 

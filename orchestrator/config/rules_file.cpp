@@ -9,6 +9,7 @@
 
 #include "analysis/rules/compile.h"
 #include "model/error.h"
+#include "model/words.h"
 #include "orchestrator/config/nearest.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/yaml_tree.h"
@@ -18,7 +19,6 @@ namespace {
 
 using Kind = YamlTree::Kind;
 
-constexpr const char* kSeverityWords[] = {"info", "low", "medium", "high"};
 constexpr double kHeaviest = 1000;  // weight of a piece of evidence
 constexpr std::uint64_t kMostFindings = 1000;
 
@@ -106,15 +106,15 @@ class RulesFile {
     return result;
   }
 
-  template <std::size_t N>
-  int word(const YamlTree& value, const std::string& key, const char* const (&words)[N]) const {
+  template <class Enum>
+  Enum word(const YamlTree& value, const std::string& key) const {
     const RuleText given = text(value, "'" + key + "'");
-    for (std::size_t i = 0; i < N; ++i)
-      if (given.text == words[i]) return static_cast<int>(i);
-    refuse(fmt::format("'{}' cannot be '{}'", key, given.text), value.place, did_you_mean(given.text, Keys(words, words + N)));
+    if (const auto found = from_key<Enum>(given.text)) return *found;
+    const auto words = keys_of<Enum>();
+    refuse(fmt::format("'{}' cannot be '{}'", key, given.text), value.place, did_you_mean(given.text, Keys(words.begin(), words.end())));
   }
 
-  Severity severity_word(const YamlTree& value) const { return static_cast<Severity>(word(value, "severity", kSeverityWords)); }
+  Severity severity_word(const YamlTree& value) const { return word<Severity>(value, "severity"); }
 
   void disable(const YamlTree& names, std::vector<RuleSpec>& rules) const {
     if (names.kind != Kind::kList) refuse("'disable' wants a list of rule names", names.place, "such as disable: [small_kernel_storm]");
@@ -142,7 +142,7 @@ class RulesFile {
     spec.file = file_.name();
     spec.line = item.place.line;
     const std::string what = fmt::format("the rule '{}'", spec.name);
-    spec.scope = static_cast<RuleScope>(word(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope", kRuleScopeWords));
+    spec.scope = word<RuleScope>(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope");
     spec.where = optional_text(item, "where");
     spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
     spec.severity = severities(need(item, what, "severity", "one of: info, low, medium, high"));

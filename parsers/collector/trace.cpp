@@ -36,7 +36,7 @@ void finish(Trace& trace) {
 
 Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, CallRows rows) {
   Trace trace;
-  trace.stats.source_format = "collector";
+  trace.stats.source_format = SourceFormat::kCollector;
   trace.stats.schema_version = std::to_string(format::kVersion);
   std::vector<File> files;
   for (const auto& path : paths) {

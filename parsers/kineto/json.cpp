@@ -52,8 +52,8 @@ void describe_copy(std::string_view name, MemOp& op) {
 class KinetoReader {
  public:
   explicit KinetoReader(const std::filesystem::path& file) : where_(file.string()), file_(file, kEvents) {
-    trace_.stats.source_format = "kineto";
-    operators_ = trace_.strings.intern("torch.ops");
+    trace_.stats.source_format = SourceFormat::kKineto;
+    operators_ = trace_.strings.intern(kTorchDomain);
   }
   Trace read();
 

@@ -86,7 +86,7 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   NsysDatabase database(file);
   check_it_is_an_export(database);
   Trace trace;
-  trace.stats.source_format = "nsys-sqlite";
+  trace.stats.source_format = SourceFormat::kNsysSqlite;
   NsysStrings strings(database, trace.strings);
   NsysPlaces places(trace);
   read_capture_facts(database, trace);

@@ -36,9 +36,9 @@ MemOpKind copy_kind(std::string_view name) {
 class OrtReader {
  public:
   explicit OrtReader(const std::filesystem::path& file) : where_(file.string()), file_(file, "") {
-    trace_.stats.source_format = "onnxruntime";
-    nodes_ = trace_.strings.intern("onnxruntime");
-    session_ = trace_.strings.intern("onnxruntime.session");
+    trace_.stats.source_format = SourceFormat::kOnnxRuntime;
+    nodes_ = trace_.strings.intern(kOnnxRuntimeDomain);
+    session_ = trace_.strings.intern(kOnnxRuntimeSessionDomain);
     launch_ = trace_.strings.intern("(node of onnxruntime)");
   }
   Trace read();

@@ -23,7 +23,6 @@ void name_work(Run& run, const std::string& text) {
   for (auto& kernel : *run.kernels) {
     kernel.name = text;
     kernel.stages[0].stage = text;
-    for (auto& sample : kernel.ncu) sample.matched_by = text;
     for (auto& stall : kernel.stalls) stall.reason = text;
   }
   for (auto& table : run.operators) {
@@ -52,17 +51,17 @@ void name_work(Run& run, const std::string& text) {
 
 void name_judgements(Run& run, const std::string& text) {
   for (auto& finding : run.findings) {
-    finding.rule = finding.scope = finding.subject = finding.message = finding.plain = finding.gain_note = text;
+    finding.rule = finding.subject = finding.message = finding.plain = finding.gain_note = text;
     finding.suggestions = {text, text};
     for (auto& evidence : finding.evidence) evidence.text = evidence.reference = text;
   }
   for (auto& abstention : run.abstentions) abstention.rule = abstention.why = abstention.command = text;
-  for (auto& slowdown : run.perturbation.stages) slowdown.profiler = slowdown.stage = text;
+  for (auto& slowdown : run.perturbation.stages) slowdown.stage = text;
   run.perturbation.order = text;
   run.perturbation.notes = {text};
   for (auto& stage : run.energy.stages) stage.stage = stage.note = text;
   for (auto& device : run.energy.devices) device.throttle_reasons = {text};
-  run.energy.pass = run.energy.source = text;
+  run.energy.pass = text;
 }
 
 }  // namespace

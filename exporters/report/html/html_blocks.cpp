@@ -8,6 +8,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/words.h"
 
 namespace nl::exporters::html {
 namespace {
@@ -28,8 +29,8 @@ std::string name_markup(const std::string& name) {
 
 // "81 %" stays on one line.
 std::string unbroken(std::string markup) {
-  for (std::size_t at = markup.find(" %"); at != std::string::npos; at = markup.find(" %", at))
-    markup.replace(at, 1, "&nbsp;");
+  for (std::size_t at = 1; at < markup.size(); ++at)
+    if (markup[at] == '%' && markup[at - 1] == ' ') markup.replace(at - 1, 1, "&nbsp;");
   return markup;
 }
 
@@ -133,8 +134,8 @@ std::string BlockWriter::operator()(const Tiles& tiles) const {
 }
 
 std::string BlockWriter::operator()(const Notice& notice) const {
-  if (notice.items.empty() && notice.status == "complete") return {};
-  std::string out = fmt::format("<div class=\"problems {}\" role=\"note\"><p>{}.</p>", notice.status, inlined(notice.text));
+  if (notice.items.empty() && notice.status == RunStatus::kComplete) return {};
+  std::string out = fmt::format("<div class=\"problems {}\" role=\"note\"><p>{}.</p>", key_of(notice.status), inlined(notice.text));
   if (!notice.items.empty()) out += "<ul>";
   for (const auto& item : notice.items) out += "<li>" + inlined(item) + "</li>";
   return out + (notice.items.empty() ? "</div>\n" : "</ul></div>\n");
@@ -148,7 +149,7 @@ std::string evidence_markup(const Item& item) {
 }
 
 std::string BlockWriter::operator()(const Card& card) const {
-  const char* severity = severity_word(card.severity);
+  const std::string_view severity = key_of(card.severity);
   std::string out = fmt::format(
       "<details class=\"card {0}\"{1}{2}><summary><span class=\"sev\">{0}</span> <span "
       "class=\"msg\">{3}</span></summary><div class=\"body\"><p class=\"meta\">{4}</p>",

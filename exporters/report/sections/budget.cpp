@@ -83,7 +83,8 @@ List stage_notes(const Run& run) {
 }
 
 std::string phase_colour(const Run& run, const std::string& name) {
-  return name == "idle" ? "s-idle" : name == "mixed" ? "s-mixed" : stage_colour(run, name);
+  const StageKind kind = stage_kind(name);
+  return kind == StageKind::kIdle ? "s-idle" : kind == StageKind::kMixed ? "s-mixed" : stage_colour(run, name);
 }
 
 void add_phases(const Run& run, Blocks& blocks) {

@@ -99,7 +99,8 @@ Section environment(const Run& run) {
 Section import_stats(const Run& run) {
   const ImportStats& stats = run.import_stats;
   Section out{"import", "Import", "What was read"};
-  out.blocks = {Paragraph{fmt::format("{}, schema {}, written by version {}.", known(stats.source_format), known(stats.schema_version), known(stats.tool_version))}};
+  const std::string format = stats.source_format == SourceFormat::kNone ? "" : std::string(key_of(stats.source_format));
+  out.blocks = {Paragraph{fmt::format("{}, schema {}, written by version {}.", known(format), known(stats.schema_version), known(stats.tool_version))}};
   Table rows{"Rows read", {{"Table"}, {"Rows", kRight}}}, damaged{"Damaged rows", {{"Damaged"}, {"Rows", kRight}}},
       inputs{"Imported files", {{"File"}, {"SHA-256"}}};
   for (const auto& [name, count] : stats.rows_read) rows.rows.push_back({name, count_cell(count)});

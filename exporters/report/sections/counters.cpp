@@ -29,7 +29,7 @@ void add_metrics(Row& row, MetricPlace place, const MetricValues& values) {
 
 Row counted_row(const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  Row row = {stage.name, meter_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
+  Row row = {stage.name, key_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
   add_metrics(row, MetricPlace::kStage, c.values);
   return row;
 }

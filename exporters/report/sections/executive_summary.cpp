@@ -109,9 +109,9 @@ std::string first_step(const Run& run) {
 }
 
 std::optional<double> joules_per_token(const Run& run) {
-  for (const char* name : {"decode", "decode_step"})
+  for (const StageKind kind : {StageKind::kDecode, StageKind::kDecodeStep})
     for (const auto& stage : run.energy.stages)
-      if (stage.stage == name && stage.joules_per_token) return stage.joules_per_token;
+      if (stage_kind(stage.stage) == kind && stage.joules_per_token) return stage.joules_per_token;
   return std::nullopt;
 }
 
@@ -119,7 +119,7 @@ std::optional<double> joules_per_token(const Run& run) {
 const StageSlowdown* worst_slowdown(const Run& run) {
   const StageSlowdown* worst = nullptr;
   for (const auto& slowdown : run.perturbation.stages)
-    if (from_key<PassKind>(slowdown.profiler) != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown))
+    if (slowdown.profiler != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown))
       worst = &slowdown;
   return worst;
 }
@@ -152,13 +152,17 @@ std::string cost(const Run& run) {
   return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(*slowdown));
 }
 
+bool is_stage(const Phase& phase) {
+  const StageKind kind = stage_kind(phase.name);
+  return kind != StageKind::kIdle && kind != StageKind::kMixed;
+}
+
 }  // namespace
 
 std::optional<MainStage> main_stage(const Run& run) {
   const Phase* longest = nullptr;
   for (const auto& phase : run.phases.phases)
-    if (phase.name != "idle" && phase.name != "mixed" && (longest == nullptr || phase.wall_ns > longest->wall_ns))
-      longest = &phase;
+    if (is_stage(phase) && (longest == nullptr || phase.wall_ns > longest->wall_ns)) longest = &phase;
   if (longest != nullptr && longest->wall_ns > 0 && run.phases.span_ns > 0) {
     const StageEntry* stage = stage_named(run, longest->name);
     return MainStage{longest->name, static_cast<double>(longest->wall_ns) / static_cast<double>(run.phases.span_ns),
@@ -173,10 +177,12 @@ std::optional<MainStage> main_stage(const Run& run) {
 }
 
 std::string plain_stage(const std::string& stage) {
-  if (stage == "prefill") return "reading the prompt (prefill)";
-  if (stage == "decode") return "writing the answer (decode)";
-  if (stage == "decode_step") return "one step of the answer (decode_step)";
-  return "the stage " + phrase(stage);
+  switch (stage_kind(stage)) {
+    case StageKind::kPrefill: return "reading the prompt (prefill)";
+    case StageKind::kDecode: return "writing the answer (decode)";
+    case StageKind::kDecodeStep: return "one step of the answer (decode_step)";
+    default: return "the stage " + phrase(stage);
+  }
 }
 
 std::string phrase(const std::string& text, std::size_t longest) {

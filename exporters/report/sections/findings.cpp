@@ -80,7 +80,7 @@ Section findings(const Run& run) {
   const std::size_t all = run.findings.size(), shown = std::min(kMaxFindings, all);
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = run.findings[i];
-    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), severity_word(finding.severity),
+    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), key_cell(finding.severity),
                           title_of(finding), share_cell(finding.gain_share)});
   }
   table.text_rows = kTextFindings;

@@ -87,7 +87,7 @@ Row kernel_row(const KernelEntry& kernel, bool stalls) {
              split_text(kernel)};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
     row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  row.push_back(bound_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+  row.push_back(key_cell(sample == nullptr ? std::nullopt : sample->bound_by));
   row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
   if (stalls) row.emplace_back(stalls_text(kernel));
   return row;

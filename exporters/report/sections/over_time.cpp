@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
@@ -72,7 +71,7 @@ Extent extent_of(const ActivityCurve& curve) {
   return out;
 }
 
-bool percentage(const ActivityCurve& curve) { return std::strcmp(metric_unit(curve.metric), "%") == 0; }
+bool percentage(const ActivityCurve& curve) { return unit_of(curve.metric) == MetricUnit::kPercent; }
 
 const char* curve_colour(const std::string& metric) {
   return names(metric, "tensor") ? "b-sync" : names(metric, "dram") ? "b-copy" : names(metric, "warps") ? "b-queue" : names(metric, "sm__") ? "b-compute" : "b-host";

@@ -41,7 +41,7 @@ Section overhead(const Run& run) {
   Table table{"Slowdown by profiler and stage",
               {{"Profiler"}, {"Stage"}, {"Passes", kRight}, {"Slower by", kRight}, {"95 % interval", kRight}, {"Verdict"}}};
   for (const auto& slowdown : run.perturbation.stages)
-    table.rows.push_back({text_cell(slowdown.profiler), text_cell(slowdown.stage), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
+    table.rows.push_back({key_cell(slowdown.profiler), text_cell(slowdown.stage), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                           share_cell(certain(slowdown) ? slowdown.slowdown : std::nullopt), interval_text(slowdown),
                           slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
   out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." + (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
@@ -57,7 +57,8 @@ Section energy(const Run& run) {
     return out;
   }
   if (!energy.pass.empty())
-    add(out.blocks, Paragraph{"Sampled during the pass " + energy.pass + (energy.source.empty() ? "" : ", from the " + energy.source) + "."});
+    add(out.blocks, Paragraph{fmt::format("Sampled during the pass {}{}{}.", energy.pass, energy.source == EnergySource::kNone ? "" : ", from the ",
+                                          energy.source == EnergySource::kNone ? "" : key_of(energy.source))});
   Table table{"Energy of each stage", {{"Stage"}, {"Per window", kRight}, {"Per token", kRight}, {"Mean power", kRight}, {"Readings", kRight}, {"Note"}}};
   for (const auto& stage : energy.stages)
     table.rows.push_back({text_cell(stage.stage), figure_cell(stage.joules_per_window, "J"), figure_cell(stage.joules_per_token, "J"),

@@ -37,8 +37,8 @@ std::string status_sentence(RunStatus status) {
 }
 
 std::string scope_text(const Finding& finding) {
-  if (finding.subject.empty()) return finding.scope.empty() || finding.scope == "run" ? "the run" : finding.scope;
-  return finding.scope.empty() ? finding.subject : finding.scope + " " + finding.subject;
+  if (finding.scope == RuleScope::kRun) return "the run";
+  return std::string(key_of(finding.scope)) + (finding.subject.empty() ? "" : " " + finding.subject);
 }
 
 std::string gain_text(const Finding& finding) {
@@ -111,8 +111,8 @@ Cell metric_cell(MetricUnit unit, const std::optional<double>& value) {
     case MetricUnit::kPercent: return percent_cell(value);
     case MetricUnit::kBytes: return bytes_text(value);
     case MetricUnit::kBytesPerSecond: return bytes_rate_text(value);
+    default: return figure_cell(value);
   }
-  return kNoValue;
 }
 
 bool by_cupti(const NcuSample& sample) { return sample.measured_by == Meter::kCupti; }
@@ -127,7 +127,7 @@ std::string measured_by(const std::vector<KernelEntry>& kernels) {
 std::string stalls_text(const KernelEntry& kernel) {
   std::vector<std::string> words;
   for (const auto& stall : kernel.stalls)
-    if (stall.reason != "selected" && words.size() < kTopStalls)  // that one issued
+    if (!stall.issued() && words.size() < kTopStalls)
       words.push_back(fmt::format("{} {:.0f} %", stall.reason, stall.share * 100));
   return words.empty() ? kNoValue : join(words);
 }
@@ -152,8 +152,6 @@ std::string split_text(const KernelEntry& kernel) {
 
 Cell text_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(plain); }
 Cell word_cell(const std::optional<std::string>& word) { return text_cell(word.value_or("")); }
-Cell bound_cell(const std::optional<Bound>& bound) { return bound ? Cell(std::string(key_of(*bound))) : Cell(kNoValue); }
-Cell meter_cell(Meter meter) { return meter == Meter::kNone ? Cell(kNoValue) : Cell(std::string(key_of(meter))); }
 Cell code_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(code(plain)); }
 Cell time_cell(double ns) { return {time_text(ns), ns, exact_ns(ns)}; }
 Cell time_cell(const std::optional<Ns>& ns) { return ns ? time_cell(static_cast<double>(*ns)) : Cell(kNoValue); }

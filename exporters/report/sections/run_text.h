@@ -9,6 +9,7 @@
 #include "model/codes.h"
 #include "model/metrics.h"
 #include "model/run.h"
+#include "model/words.h"
 
 // What several sections say or ask of a run, once.
 namespace nl::exporters::report {
@@ -52,8 +53,16 @@ std::string split_text(const KernelEntry& kernel);
 // Cells: a dash where there is nothing, what they are sorted by, and a tip with the nanoseconds of a time.
 Cell text_cell(const std::string& plain);
 Cell word_cell(const std::optional<std::string>& word);
-Cell bound_cell(const std::optional<Bound>& bound);
-Cell meter_cell(Meter meter);
+template <class Enum>
+Cell key_cell(Enum value) {
+  if constexpr (requires { Enum::kNone; })
+    if (value == Enum::kNone) return kNoValue;
+  return std::string(key_of(value));
+}
+template <class Enum>
+Cell key_cell(const std::optional<Enum>& value) {
+  return value ? key_cell(*value) : Cell(kNoValue);
+}
 Cell code_cell(const std::string& plain);
 Cell time_cell(double ns);
 Cell time_cell(const std::optional<Ns>& ns);

@@ -114,7 +114,7 @@ ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration,
   out.value = static_cast<double>(iteration.wall_ns);
   for (const auto& [stage, ns] : iteration.stages) {
     out.tip += fmt::format(", {} {}", stage, time_text(static_cast<double>(ns)));
-    if (stage == "decode_step" && iteration.stages.size() > 1) continue;  // inside decode
+    if (stage_kind(stage) == StageKind::kDecodeStep && iteration.stages.size() > 1) continue;  // inside decode
     out.parts.push_back({static_cast<double>(ns), stage_colour(run, stage)});
   }
   return out;

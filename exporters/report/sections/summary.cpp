@@ -3,7 +3,6 @@
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
-#include "model/run_status.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
@@ -33,7 +32,7 @@ Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
 
 Tile energy_tile(const Run& run) {
   for (const auto& stage : run.energy.stages)
-    if (stage.stage.starts_with("decode") && stage.joules_per_token)
+    if (is_decode(stage.stage) && stage.joules_per_token)
       return {"Energy per token", figure_text(stage.joules_per_token, "J"), stage.stage};
   return {"Energy per token", kNoValue, ""};
 }
@@ -48,7 +47,7 @@ Text problem_text(const Problem& problem) {
 }  // namespace
 
 Blocks overview(const Run& run) {
-  Notice notice{run_status_word(run.status), strong(status_sentence(run.status)), {}};
+  Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
   return {notice, Tiles{{time_tile("Time to first token", run.latency.ttft),

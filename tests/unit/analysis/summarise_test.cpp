@@ -124,7 +124,7 @@ TEST_CASE("stages, kernels and coverage of a real capture") {
   CHECK(run.ranges[0].name == "LLM@prefill");
   CHECK(run.ranges[0].wall.total_ns == 1424161876);
   CHECK(run.hardware.gpus.size() == 1);
-  CHECK(run.import_stats.source_format == "nsys-sqlite");
+  CHECK(run.import_stats.source_format == nl::SourceFormat::kNsysSqlite);
   CHECK(run.api.size() > 5);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("top-N: where the stages hold nothing but graphs traced as wholes, tha
 TEST_CASE("files of the collector without kernels: what it says, or that they are of a counter pass") {
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;
-  b.trace.stats.source_format = "collector";
+  b.trace.stats.source_format = nl::SourceFormat::kCollector;
   b.trace.stats.notes = {"a clock", "kernels, copies and CUDA calls are not recorded: no libcupti"};
   CHECK(b.run().kernels_note == "kernels, copies and CUDA calls are not recorded: no libcupti");
   const std::string counters = "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
@@ -263,7 +263,7 @@ TEST_CASE("files of the collector without kernels: what it says, or that they ar
 TEST_CASE("not captured is not zero") {
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;
-  b.trace.stats.source_format = "collector";
+  b.trace.stats.source_format = nl::SourceFormat::kCollector;
   b.range("LLM", "prefill", 0, 100);
   const auto run = b.run();
   CHECK_FALSE(run.kernels);

@@ -59,7 +59,7 @@ Run every_value_run() {
       "short_name 264", .device = 265, .time = {.count = 266, .total_ns = 267, .mean_ns = 268.5, .median_ns = 269.5, .p99_ns = 270,
       .min_ns = 271, .max_ns = 272, .stddev_ns = 273.5}, .gpu_share = 0.274, .graph_calls = 275, .stages = {StageSplit{.stage =
       "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
-      .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = "normalised_name", .grid = {.x = 281, .y = 282, .z = 283},
+      .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = KernelMatch::kNormalisedName, .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
       .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency, .metrics = {{"metrics 293",
       294.5}}}}, .ncu_note = "ncu_note 295", .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
@@ -87,16 +87,16 @@ Run every_value_run() {
   run.roofline = Roofline{.points = {RooflinePoint{.kernel = "kernel 380", .stage = "stage 381", .ncu_id = 382, .flops = 383.5,
       .dram_bytes = 384.5, .duration_ns = 385, .flops_per_s = 386.5, .intensity = 387.5, .precision = "precision 388",
       .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .margin = 391.5}}, .notes = {"notes 392"}};
-  run.findings = {Finding{.rule = "rule 393", .scope = "kernel", .subject = "subject 394", .severity = Severity::kHigh,
+  run.findings = {Finding{.rule = "rule 393", .scope = RuleScope::kKernel, .subject = "subject 394", .severity = Severity::kHigh,
       .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,
       .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}}, .suggestions = {"suggestions 402"},
       .gain_ns = 403.5, .gain_share = 0.404, .gain_note = "gain_note 405"}};
-  run.abstentions = {Abstention{.rule = "rule 406", .scope = "operator", .missing = {"missing 407"}, .why = "why 408", .command =
+  run.abstentions = {Abstention{.rule = "rule 406", .scope = RuleScope::kOperator, .missing = {"missing 407"}, .why = "why 408", .command =
       "command 409"}};
-  run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = "profiler 410", .stage = "stage 411", .bare_ns = {412.5, 413.5},
+  run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = PassKind::kCollector, .stage = "stage 411", .bare_ns = {412.5, 413.5},
       .profiled_ns = {414.5, 415.5}, .slowdown = 416.5, .low = 417.5, .high = 418.5, .verdict = SlowdownVerdict::kOverTenPercent, .summary = "summary 420",
       .note = "note 421"}}, .order = "order 422", .notes = {"notes 423"}, .note = "note 424"};
-  run.energy = Energy{.pass = "pass 425", .source = "source 426", .stages = {StageEnergy{.stage = "stage 427", .joules_per_window = 428.5,
+  run.energy = Energy{.pass = "pass 425", .source = EnergySource::kPower, .stages = {StageEnergy{.stage = "stage 427", .joules_per_window = 428.5,
       .joules_per_token = 429.5, .mean_power_w = 430.5, .samples = 431, .note = "note 432"}}, .devices = {ClockSummary{.device = 433,
       .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
       .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
@@ -110,7 +110,7 @@ Run every_value_run() {
       .graph_only_share = 0.464};
   run.clock = ClockFit{.error_ns = 465, .launch_slack_ns = 466, .wait_slack_ns = 467, .contradictions = 468, .shortest_stage =
       "shortest_stage 469", .shortest_stage_ns = 470.5, .share_of_shortest_stage = 471.5};
-  run.import_stats = ImportStats{.source_format = "source_format 472", .schema_version = "schema_version 473", .tool_version =
+  run.import_stats = ImportStats{.source_format = SourceFormat::kKineto, .schema_version = "schema_version 473", .tool_version =
       "tool_version 474", .rows_read = {{"rows_read 475", 476}}, .rows_damaged = {{"rows_damaged 477", 478}}, .tables_absent = {"tables_absent 479"},
       .notes = {"notes 480"}};
   run.ncu_rows_damaged = {{"ncu_rows_damaged 481", 482}};

@@ -153,7 +153,7 @@ void add_kernels(Run& run) {
       sample.ncu_id = id++;
       sample.measured_by = Meter::kNcu;
       sample.ncu_kernel_name = seed.name;
-      sample.matched_by = "name";
+      sample.matched_by = KernelMatch::kName;
       sample.nsys_median_ns = static_cast<Ns>(seed.mean_ns);
       sample.nsys_calls = seed.calls;
       sample.ncu_duration_ns = static_cast<Ns>(seed.mean_ns * 1.04);
@@ -298,7 +298,7 @@ void add_efficiency(Run& run) {
   run.roofline.notes = {"2 launches without FLOP counts: add --set roofline to ncu.args"};
 }
 
-Finding finding(const char* rule, const char* scope, const std::string& subject, Severity severity, double confidence,
+Finding finding(const char* rule, RuleScope scope, const std::string& subject, Severity severity, double confidence,
                 const char* message) {
   Finding out;
   out.rule = rule;
@@ -312,7 +312,7 @@ Finding finding(const char* rule, const char* scope, const std::string& subject,
 
 void add_findings(Run& run) {
   Finding launch =
-      finding("launch_bound_decode", "stage", "decode", Severity::kHigh, 0.92,
+      finding("launch_bound_decode", RuleScope::kStage, "decode", Severity::kHigh, 0.92,
               "decode is launch-bound: the GPU waits for the CPU to launch the next kernel 81 % of the time.");
   launch.evidence = {
       windowed(evidence("launch-starved time is 81.3 % of decode's wall time", true, "/stages/1/budget"), 2471000000,
@@ -331,7 +331,7 @@ void add_findings(Run& run) {
   launch.gain_share = 0.70;
   launch.gain_note = "assumes that all launch-starved time of decode goes away";
   Finding chain = finding(
-      "elementwise_chains", "stage", "decode", Severity::kMedium, 0.7,
+      "elementwise_chains", RuleScope::kStage, "decode", Severity::kMedium, 0.7,
       "Chains of up to 7 elementwise kernels run one after another; fused, each would be one pass over memory.");
   chain.evidence = {
       evidence("elementwise kernels take 38 % of the kernel time", true, "/stages/1/activity/elementwise_ns")};
@@ -339,25 +339,25 @@ void add_findings(Run& run) {
   chain.gain_ns = 2400000;
   chain.gain_share = 0.021;
   chain.gain_note = "assumes that three of four passes over memory go away";
-  Finding head = finding("memory_bound_near_roof", "kernel", kKernels[7].name, Severity::kInfo, 0.8,
+  Finding head = finding("memory_bound_near_roof", RuleScope::kKernel, kKernels[7].name, Severity::kInfo, 0.8,
                          "This kernel moves data at 71 % of the memory's peak: little is left to win in it.");
   head.evidence = {evidence("DRAM throughput 71.3 %", true, "/kernels/4/ncu/0/dram_pct")};
   head.suggestions = {"Quantise the head's weights to halve its traffic.", "Leave it as it is."};
   head.gain_note = "not computed: it depends on the quantisation";
   run.findings = {launch, chain, head};
-  run.abstentions = {abstention("pageable_copies", "stage", "activity.pageable_ns", "needs memory copies",
+  run.abstentions = {abstention("pageable_copies", RuleScope::kStage, "activity.pageable_ns", "needs memory copies",
                                 "nl-stage run --config deep --set nsys.trace=cuda,nvtx"),
-                     abstention("low_occupancy", "kernel", "ncu.occupancy_pct", "needs counters of the kernels by ncu or the collector",
+                     abstention("low_occupancy", RuleScope::kKernel, "ncu.occupancy_pct", "needs counters of the kernels by ncu or the collector",
                                 "nl-stage run --config deep --set ncu.sections=Occupancy")};
 }
 
 void add_costs(Run& run) {
   run.perturbation.order = "bare nsys bare nsys bare nsys";
-  StageSlowdown replayed = slowdown("ncu", "decode_step", {3.61e6}, {});
+  StageSlowdown replayed = slowdown(PassKind::kNcu, "decode_step", {3.61e6}, {});
   replayed.note = "ncu replays kernels: its stages have no wall time";
-  run.perturbation.stages = {judged(slowdown("nsys", "prefill", {4.41e6, 4.52e6, 4.47e6}, {4.90e6, 4.93e6, 4.92e6}),
+  run.perturbation.stages = {judged(slowdown(PassKind::kNsys, "prefill", {4.41e6, 4.52e6, 4.47e6}, {4.90e6, 4.93e6, 4.92e6}),
                                     0.101, 0.071, 0.131, SlowdownVerdict::kUndecidable),
-                             judged(slowdown("nsys", "decode_step", {3.61e6, 3.59e6, 3.66e6}, {4.24e6, 4.29e6, 4.25e6}),
+                             judged(slowdown(PassKind::kNsys, "decode_step", {3.61e6, 3.59e6, 3.66e6}, {4.24e6, 4.29e6, 4.25e6}),
                                     0.176, 0.158, 0.194, SlowdownVerdict::kOverTenPercent),
                              replayed};
   ClockSummary clock;
@@ -374,7 +374,7 @@ void add_costs(Run& run) {
   step.samples = 1;
   step.note = "its windows are shorter than the sampling interval";
   run.energy.pass = "bare";
-  run.energy.source = "energy counter";
+  run.energy.source = EnergySource::kCounter;
   run.energy.stages = {energy("prefill", 0.91, 0.0036, 185.0, 18), energy("decode", 5.42, 0.677, 159.1, 190), step};
   run.energy.devices = {clock};
 }
@@ -428,7 +428,7 @@ Run rich_run() {
   add_costs(run);
   add_timeline(run);
   run.import_stats = {
-      "nsys-sqlite",
+      SourceFormat::kNsysSqlite,
       "3.20.3",
       "2025.3.1",
       {{"CUPTI_ACTIVITY_KIND_KERNEL", 3356}, {"CUPTI_ACTIVITY_KIND_RUNTIME", 9120}, {"NVTX_EVENTS", 20}},

@@ -54,21 +54,21 @@ inline Evidence unknown(std::string text) {
   return out;
 }
 
-inline Abstention abstention(std::string rule, std::string scope, std::string missing, std::string why,
+inline Abstention abstention(std::string rule, RuleScope scope, std::string missing, std::string why,
                              std::string command) {
   Abstention out;
   out.rule = std::move(rule);
-  out.scope = std::move(scope);
+  out.scope = scope;
   out.missing = {std::move(missing)};
   out.why = std::move(why);
   out.command = std::move(command);
   return out;
 }
 
-inline StageSlowdown slowdown(std::string profiler, std::string stage, std::vector<double> bare_ns,
+inline StageSlowdown slowdown(PassKind profiler, std::string stage, std::vector<double> bare_ns,
                               std::vector<double> profiled_ns) {
   StageSlowdown out;
-  out.profiler = std::move(profiler);
+  out.profiler = profiler;
   out.stage = std::move(stage);
   out.bare_ns = std::move(bare_ns);
   out.profiled_ns = std::move(profiled_ns);
@@ -80,7 +80,7 @@ inline StageSlowdown judged(StageSlowdown out, double slowdown, double low, doub
   out.low = low;
   out.high = high;
   out.verdict = verdict;
-  out.summary = out.profiler + " on " + out.stage + ": " + std::string(key_of(verdict));
+  out.summary = std::string(key_of(out.profiler)) + " on " + out.stage + ": " + std::string(key_of(verdict));
   return out;
 }
 

@@ -134,7 +134,7 @@ NcuSample sample() {
   out.ncu_id = 4;
   out.measured_by = Meter::kNcu;
   out.ncu_kernel_name = "void at::reduce<4>(T1)";
-  out.matched_by = "normalised_name";
+  out.matched_by = KernelMatch::kNormalisedName;
   out.grid = {8, 12, 1};
   out.block = {384, 1, 1};
   out.stage = "prefill";
@@ -221,7 +221,7 @@ void fill_efficiency(Run& run) {
 void fill_findings(Run& run) {
   Finding finding;
   finding.rule = "launch_bound_decode";
-  finding.scope = "stage";
+  finding.scope = RuleScope::kStage;
   finding.subject = "prefill";
   finding.severity = Severity::kHigh;
   finding.confidence = 0.75;
@@ -236,12 +236,12 @@ void fill_findings(Run& run) {
   finding.gain_note = "assumes that all of the waiting goes away";
   run.findings = {finding};
   run.abstentions = {
-      abstention("clock_throttling", "run", "energy.devices", "needs the GPU's clocks", "nl-stage run --config deep")};
+      abstention("clock_throttling", RuleScope::kRun, "energy.devices", "needs the GPU's clocks", "nl-stage run --config deep")};
 }
 
 void fill_costs(Run& run) {
   run.perturbation.stages = {
-      judged(slowdown("nsys", "prefill", {100, 110}, {120, 125}), 0.1667, 0.05, 0.29, SlowdownVerdict::kUndecidable)};
+      judged(slowdown(PassKind::kNsys, "prefill", {100, 110}, {120, 125}), 0.1667, 0.05, 0.29, SlowdownVerdict::kUndecidable)};
   run.perturbation.order = "bare nsys bare nsys";
   run.perturbation.notes = {"one pass was left out"};
   ClockSummary clock;
@@ -256,7 +256,7 @@ void fill_costs(Run& run) {
   clock.throttled_share = 0.25;
   clock.throttle_reasons = {"power cap"};
   run.energy.pass = "bare";
-  run.energy.source = "energy counter";
+  run.energy.source = EnergySource::kCounter;
   run.energy.stages = {energy("prefill", 1.5, 0.006, 300, 8)};
   run.energy.devices = {clock};
   run.timeline = {4000,
@@ -286,7 +286,7 @@ Run full_run() {
   fill_efficiency(run);
   fill_findings(run);
   fill_costs(run);
-  run.import_stats = {"nsys-sqlite",   "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{"end before start", 1}},
+  run.import_stats = {SourceFormat::kNsysSqlite, "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{"end before start", 1}},
                       {"GPU_METRICS"}, {"a note"}};
   run.ncu_rows_damaged = {{"a row was cut off", 1}};
   run.provenance = {
@@ -322,7 +322,7 @@ Run sparse_run() {
   run.perturbation.note = "light mode makes one pass";
   run.energy.note = "no NVML on this machine";
   run.latency.notes = {"tokens are not known: set workload.tokens, or mark decode steps"};
-  run.import_stats = {"collector", "1", "0.1.0", {{"ranges", 30}}, {}, {}, {}};
+  run.import_stats = {SourceFormat::kCollector, "1", "0.1.0", {{"ranges", 30}}, {}, {}, {}};
   run.provenance.tracer = Tracer::kRanges;
   run.provenance.passes = {{PassKind::kCollector, {"nl-llm-cpu"}, 0, 412000000, PassOutcome::kOk, "", {}}};
   return run;

@@ -42,3 +42,13 @@ TEST_CASE("values are kept by metric, and empty until measured") {
   CHECK(values[Metric::kTensor] == 41);
   CHECK_FALSE(values[Metric::kOccupancy]);
 }
+
+TEST_CASE("the unit of a counter is told by its name") {
+  CHECK(unit_of("sm__throughput.avg.pct_of_peak_sustained_elapsed") == MetricUnit::kPercent);
+  CHECK(unit_of("dram__bytes.sum.per_second") == MetricUnit::kBytesPerSecond);
+  CHECK(unit_of("sm__cycles_elapsed.avg.per_second") == MetricUnit::kHertz);
+  CHECK(unit_of("smsp__inst_executed.sum.per_second") == MetricUnit::kPerSecond);
+  CHECK(unit_of("dram__bytes.sum") == MetricUnit::kBytes);
+  CHECK(unit_of("dram__bytes.sum.per_cycle_elapsed") == MetricUnit::kNone);
+  CHECK(unit_of("gpu__time_duration.sum") == MetricUnit::kNanoseconds);
+}

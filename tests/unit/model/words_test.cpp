@@ -13,12 +13,12 @@ TEST_CASE("every code has a key of its own, a sentence, and finds its way back")
     INFO(words.key);
     CHECK(keys.insert(words.key).second);
     CHECK(words.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos);
-    CHECK(code_of(words.key) == words.code);
+    CHECK(from_key<Code>(words.key) == words.code);
     CHECK_FALSE(words.text.empty());
     if (words.code == Code::kNote) continue;  // brings its own sentence
     CHECK(words.text.substr(words.text.size() - 1) == ".");
   }
-  CHECK_FALSE(code_of("no-such-code"));
+  CHECK_FALSE(from_key<Code>("no-such-code"));
 }
 
 TEST_CASE("details fill the gaps of a sentence and of its fix") {
@@ -39,7 +39,24 @@ TEST_CASE("keys of passes, tracers and verdicts are read back") {
   CHECK(from_key<Bound>("latency") == Bound::kLatency);
   CHECK(from_key<SlowdownVerdict>("over 10 %") == SlowdownVerdict::kOverTenPercent);
   CHECK(from_key<LaneKind>("api") == LaneKind::kApi);
+  CHECK(from_key<RunStatus>("failed") == RunStatus::kFailed);
+  CHECK(from_key<Severity>("high") == Severity::kHigh);
+  CHECK(from_key<RuleScope>("operator") == RuleScope::kOperator);
+  CHECK(from_key<KernelMatch>("short_name") == KernelMatch::kShortName);
+  CHECK(from_key<RangeStyle>("start_end") == RangeStyle::kStartEnd);
+  CHECK(from_key<EnergySource>("power readings") == EnergySource::kPower);
+  CHECK(key_of(MetricUnit::kCelsius) == "°C");
   CHECK_FALSE(from_key<PassKind>("nothing"));
   CHECK(keys_of<Bound>().size() == 3);
   CHECK(keys_of<Code>().front() == "no-stages");
+}
+
+TEST_CASE("stages and phases are told by their names") {
+  CHECK(stage_kind("prefill") == StageKind::kPrefill);
+  CHECK(stage_kind("decode_step") == StageKind::kDecodeStep);
+  CHECK(stage_kind("idle") == StageKind::kIdle);
+  CHECK(stage_kind("retrieval") == StageKind::kOther);
+  CHECK(is_decode("decode"));
+  CHECK(is_decode("decode_draft"));
+  CHECK_FALSE(is_decode("prefill"));
 }

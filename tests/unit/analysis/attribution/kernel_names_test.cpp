@@ -15,8 +15,6 @@ using nl::test::kProbe;
 
 namespace {
 
-using How = nl::analysis::KernelNames::How;
-
 std::vector<nl::analysis::KernelNames::Entry> names_of(const nl::Trace& trace) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<nl::analysis::KernelNames::Entry> entries;
@@ -39,8 +37,8 @@ TEST_CASE("every kernel that ncu names in the fixtures is one kernel of nsys") {
       const auto found = names.find(launch.kernel_name);
       INFO(launch.kernel_name);
       CHECK(found.entries.size() == 1);
-      normalised += found.how == How::kNormalisedName;
-      exact += found.how == How::kMangledName || found.how == How::kName;
+      normalised += found.how == nl::KernelMatch::kNormalisedName;
+      exact += found.how == nl::KernelMatch::kMangledName || found.how == nl::KernelMatch::kName;
     }
   }
   CHECK(normalised == 15);  // all of decode but the cutlass one
@@ -66,7 +64,7 @@ TEST_CASE("mangled names join exactly") {
   const nl::analysis::KernelNames names(entries);
   for (const auto& launch : nl::parsers::read_ncu_csv(kProbe + "ncu_prefill_raw_mangled.csv").launches) {
     const auto found = names.find(launch.kernel_name);
-    CHECK(found.how == How::kMangledName);
+    CHECK(found.how == nl::KernelMatch::kMangledName);
     REQUIRE(found.entries.size() == 1);
     CHECK(entries[found.entries[0]].mangled_name == launch.kernel_name);
   }
@@ -106,14 +104,14 @@ TEST_CASE("a name that fits several kernels comes back with all of them") {
                                {"void b::scale<(int)1>(int)", "_Z1c", "scale"},
                                {"void b::copy(int)", "_Z1d", "copy"}});
   const auto both = names.find("void a::scale<1>(int)");
-  CHECK(both.how == How::kNormalisedName);
+  CHECK(both.how == nl::KernelMatch::kNormalisedName);
   CHECK(both.entries == std::vector<std::size_t>{0, 1});
   const auto one = names.find("void b::scale<1>(int)");
   CHECK(one.entries == std::vector<std::size_t>{2});
   const auto function = names.find("copy");
-  CHECK(function.how == How::kShortName);
+  CHECK(function.how == nl::KernelMatch::kShortName);
   CHECK(function.entries == std::vector<std::size_t>{3});
-  CHECK(names.find("void c::scale<1>(int)").how == How::kNone);
+  CHECK(names.find("void c::scale<1>(int)").how == nl::KernelMatch::kNone);
   CHECK(names.find("").entries.empty());
 }
 

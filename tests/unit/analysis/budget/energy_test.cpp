@@ -47,7 +47,7 @@ TEST_CASE("joules of a stage agree with the power curve they came from") {
   decode.tokens_per_window = 64;
   const Energy energy = measure_energy("bare", {{samples, {decode, stage("prefill", {{3.05, 3.15}})}}});
   CHECK(energy.pass == "bare");
-  CHECK(energy.source == "energy counter");
+  CHECK(energy.source == nl::EnergySource::kCounter);
   REQUIRE(energy.stages.size() == 2);
   const double exact = joules(3.0) - joules(1.0) + joules(6.51) - joules(4.03);
   // Between two moves of the counter, 100 ms apart, power is taken as constant: up to 100 W for 100 ms at each
@@ -81,7 +81,7 @@ TEST_CASE("without a counter the power readings are added up") {
   auto samples = readings(10, 100);
   for (auto& sample : samples) sample.energy_j.reset();
   const Energy energy = measure_energy("nsys", {{samples, {stage("decode", {{1.0, 3.3}})}}});
-  CHECK(energy.source == "power readings");
+  CHECK(energy.source == nl::EnergySource::kPower);
   // Trapezoids of 20 ms against a sine of 500 ms are low by (2π·20/500)²/12 = 0.5 % of its 100 W.
   CHECK(*energy.stages[0].joules_per_window == Approx(joules(3.3) - joules(1.0)).epsilon(0.005));
   for (auto& sample : samples) sample.power_w.reset();
@@ -115,7 +115,7 @@ TEST_CASE("a counter that went back is believed no more") {
     if (sample.utc_ns > kUtc + 5 * kSecond) *sample.energy_j -= 4000;
   CHECK(EnergyCurve::of_counter(samples, 0).empty());
   const Energy energy = measure_energy("bare", {{samples, {stage("decode", {{2, 8}})}}});
-  CHECK(energy.source == "power readings");
+  CHECK(energy.source == nl::EnergySource::kPower);
   CHECK(*energy.stages[0].joules_per_window == Approx(joules(8) - joules(2)).epsilon(0.005));
 }
 

@@ -9,7 +9,7 @@ using namespace nl::analysis;
 
 namespace {
 
-PassTimes pass(const std::string& profiler, double decode_ms, std::uint64_t windows = 4) {
+PassTimes pass(PassKind profiler, double decode_ms, std::uint64_t windows = 4) {
   return {profiler, {{"decode", decode_ms * 1e6, windows}}, static_cast<Ns>(decode_ms * 2e6)};
 }
 
@@ -17,8 +17,8 @@ PassTimes pass(const std::string& profiler, double decode_ms, std::uint64_t wind
 std::vector<PassTimes> in_turn(const std::vector<double>& bare, const std::vector<double>& nsys) {
   std::vector<PassTimes> passes;
   for (std::size_t i = 0; i < std::max(bare.size(), nsys.size()); ++i) {
-    if (i < bare.size()) passes.push_back(pass("", bare[i]));
-    if (i < nsys.size()) passes.push_back(pass("nsys", nsys[i]));
+    if (i < bare.size()) passes.push_back(pass(PassKind::kUnprofiled, bare[i]));
+    if (i < nsys.size()) passes.push_back(pass(PassKind::kNsys, nsys[i]));
   }
   return passes;
 }
@@ -43,7 +43,7 @@ void add_range(Trace& trace, const std::string& name, Ns start_ns, Ns end_ns) {
 TEST_CASE("a steady 20 % is over 10 %, and is warned of") {
   const auto result = compare_passes(in_turn({4.00, 4.02, 3.99}, {4.81, 4.80, 4.79}));
   const auto row = only(result);
-  CHECK(row.profiler == "nsys");
+  CHECK(row.profiler == PassKind::kNsys);
   CHECK(row.stage == "decode");
   CHECK(row.bare_ns == std::vector<double>{4.00 * 1e6, 4.02 * 1e6, 3.99 * 1e6});
   CHECK(row.profiled_ns.size() == 3);
@@ -112,11 +112,11 @@ TEST_CASE("passes of equal cost are hardly ever called slower") {
 
 TEST_CASE("ncu is compared by the whole run") {
   auto passes = in_turn({4.00, 4.02, 3.99}, {4.1, 4.1, 4.2});
-  passes.push_back({"ncu", {}, 80'000'000});
+  passes.push_back({PassKind::kNcu, {}, 80'000'000});
   const auto result = compare_passes(passes);
   REQUIRE(result.stages.size() == 2);
   const auto& row = result.stages[1];
-  CHECK(row.profiler == "ncu");
+  CHECK(row.profiler == PassKind::kNcu);
   CHECK(row.stage == "whole run");
   CHECK(*row.slowdown == Approx(9).epsilon(0.01));  // 80 ms for 8.0
   CHECK(row.verdict == nl::SlowdownVerdict::kOverTenPercent);
@@ -127,10 +127,11 @@ TEST_CASE("ncu is compared by the whole run") {
 
 TEST_CASE("what cannot be compared says why") {
   CHECK(compare_passes({}).note == "no unprofiled pass to compare with");
-  CHECK(compare_passes({pass("nsys", 4)}).note == "no unprofiled pass to compare with");
-  CHECK(compare_passes({pass("", 4)}).note == "no profiled pass to compare with");
+  CHECK(compare_passes({pass(PassKind::kNsys, 4)}).note == "no unprofiled pass to compare with");
+  CHECK(compare_passes({pass(PassKind::kUnprofiled, 4)}).note == "no profiled pass to compare with");
   SECTION("not the same work") {
-    const auto row = only(compare_passes({pass("", 4, 64), pass("nsys", 4, 1), pass("", 4, 64), pass("nsys", 4, 1)}));
+    const PassTimes bare = pass(PassKind::kUnprofiled, 4, 64), traced = pass(PassKind::kNsys, 4, 1);
+    const auto row = only(compare_passes({bare, traced, bare, traced}));
     CHECK_FALSE(row.slowdown);
     CHECK(row.verdict == nl::SlowdownVerdict::kUndecidable);
     CHECK(row.note == "the passes differ in work: 1 to 64 windows");
@@ -148,7 +149,7 @@ TEST_CASE("what cannot be compared says why") {
     CHECK(result.stages[1].note == "no nsys pass has it");
   }
   SECTION("no stages at all: the whole run") {
-    const auto row = only(compare_passes({{"", {}, 100}, {"nsys", {}, 150}, {"", {}, 100}, {"nsys", {}, 150}}));
+    const auto row = only(compare_passes({{PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}, {PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}}));
     CHECK(row.stage == "whole run");
     CHECK(*row.slowdown == Approx(0.5));
     CHECK(row.note.find("no stage is marked") == 0);
@@ -169,11 +170,11 @@ TEST_CASE("the times of a pass leave out what is warm-up, and count it") {
   WarmupRule first;
   first.mode = WarmupRule::Mode::kCount;
   first.count = 1;
-  const auto times = pass_times("nsys", trace, first, 5000);
+  const auto times = pass_times(PassKind::kNsys, trace, first, 5000);
   REQUIRE(times.stages.size() == 1);
   CHECK(times.stages[0].stage == "prefill");
   CHECK(times.stages[0].median_ns == 110);
   CHECK(times.stages[0].windows == 4);
   CHECK(times.duration_ns == 5000);
-  CHECK(pass_times("", Trace{}, first, 1).stages.empty());
+  CHECK(pass_times(PassKind::kUnprofiled, Trace{}, first, 1).stages.empty());
 }

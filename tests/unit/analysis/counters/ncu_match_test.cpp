@@ -108,7 +108,7 @@ TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, wi
   CHECK(match.unmatched_launches.empty());
   CHECK(samples(run) == 16);
   const auto& gather = sample_of(run, 0);
-  CHECK(gather.matched_by == "normalised_name");
+  CHECK(gather.matched_by == nl::KernelMatch::kNormalisedName);
   CHECK(gather.ncu_duration_ns == 3104);
   CHECK(gather.nsys_calls == 16);  // one per decode step
   CHECK(gather.nsys_median_ns > 1000);
@@ -142,7 +142,7 @@ TEST_CASE("mangled names, domains and both shapes of the probe") {
   CHECK(match.matched == 6);
   CHECK(match.unmatched_launches.empty());
   const auto& first = sample_of(run, 0);
-  CHECK(first.matched_by == "mangled_name");
+  CHECK(first.matched_by == nl::KernelMatch::kMangledName);
   CHECK(first.stage == "prefill");
   CHECK(first.grid == nl::Dim3{256, 1, 1});
   CHECK(sample_of(run, 3).grid == nl::Dim3{128, 1, 1});

@@ -55,7 +55,7 @@ TEST_CASE("a rule whose inputs were not captured abstains, and names the command
   CHECK(run.findings.empty());
   REQUIRE(run.abstentions.size() == 1);
   CHECK(run.abstentions[0].rule == "r");
-  CHECK(run.abstentions[0].scope == "kernel");
+  CHECK(run.abstentions[0].scope == RuleScope::kKernel);
   CHECK(run.abstentions[0].missing == std::vector<std::string>{"occupancy", "sm_use"});
   CHECK(run.abstentions[0].why == "needs kernel counters (ncu or the collector)");
   CHECK(run.abstentions[0].command == "nl-stage run --config deep -- python 'my model.py'");

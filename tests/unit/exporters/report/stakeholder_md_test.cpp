@@ -46,7 +46,7 @@ nl::Finding finding(const std::string& rule, const std::string& stage, Severity 
                     std::optional<double> gain_share) {
   nl::Finding out;
   out.rule = rule;
-  out.scope = "stage";
+  out.scope = nl::RuleScope::kStage;
   out.subject = stage;
   out.severity = severity;
   out.confidence = confidence;
@@ -181,7 +181,7 @@ TEST_CASE("the first thing to work on is, of the most severe findings, the one t
   }
   SECTION("no share is promised where none is known") {
     run.findings.resize(1);
-    run.findings[0].scope = "run";
+    run.findings[0].scope = nl::RuleScope::kRun;
     CHECK(first() == "First action: sure is wrong; do something about it.");
   }
   SECTION("information asks for nothing") {

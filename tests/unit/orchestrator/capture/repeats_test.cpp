@@ -144,7 +144,7 @@ TEST_CASE("bare and traced passes take turns around the capture") {
   const auto& rows = stage.perturbation.stages;
   const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.stage == "prefill"; });
   REQUIRE(row != rows.end());
-  CHECK(row->profiler == "nsys");
+  CHECK(row->profiler == PassKind::kNsys);
   CHECK(row->bare_ns == std::vector<double>{2e6, 5e6, 8e6});
   CHECK(row->profiled_ns.size() == 3);
   CHECK(row->verdict);
@@ -166,7 +166,7 @@ TEST_CASE("the collector's trace has its price as well") {
   CHECK(stage.perturbation.order == "unprofiled collector unprofiled collector unprofiled collector");
   REQUIRE(stage.perturbation.stages.size() == 1);
   const auto& row = stage.perturbation.stages[0];
-  CHECK(row.profiler == "collector");
+  CHECK(row.profiler == PassKind::kCollector);
   CHECK(row.stage == "prefill");
   CHECK(row.bare_ns == std::vector<double>{2e6, 4e6, 6e6});
   CHECK(row.profiled_ns == std::vector<double>{3e6, 5e6, 7e6});

@@ -209,7 +209,7 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
 
 TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {
   const Rules rules = load_rules(shipped_rules(), {});
-  for (const auto& [profiler, speaks] : {std::pair("nsys", true), std::pair("collector", true), std::pair("ncu", false)}) {
+  for (const auto& [profiler, speaks] : {std::pair(PassKind::kNsys, true), std::pair(PassKind::kCollector, true), std::pair(PassKind::kNcu, false)}) {
     CAPTURE(profiler);
     Run run = healthy_run();
     for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
@@ -311,13 +311,13 @@ TEST_CASE("every piece of evidence leads to something in run.json, and no gain e
         REQUIRE(json.contains(pointer));
         CHECK(!json.at(pointer).is_null());
         CHECK(evidence.window_start_ns.has_value() == evidence.window_end_ns.has_value());
-        if (finding.scope == "stage") CHECK(evidence.window_end_ns.value_or(0) > evidence.window_start_ns.value_or(0));
+        if (finding.scope == RuleScope::kStage) CHECK(evidence.window_end_ns.value_or(0) > evidence.window_start_ns.value_or(0));
         ++pieces;
       }
       CAPTURE(finding.rule);
       CHECK(finding.gain_ns.value_or(0) >= 0);
       CHECK(finding.gain_share.value_or(0) <= 1);
-      if (finding.scope == "stage")
+      if (finding.scope == RuleScope::kStage)
         CHECK(finding.gain_ns.value_or(0) <= static_cast<double>(stage(run, finding.subject.c_str()).wall.total_ns));
     }
   }

@@ -107,7 +107,7 @@ TEST_CASE("collector trace: ranges, times since the capture began, and where it 
   CHECK(trace.utc_start_ns == 5'001'000);
   CHECK(trace.has_range_data);
   CHECK_FALSE(trace.has_kernel_data);
-  CHECK(trace.stats.source_format == "collector");
+  CHECK(trace.stats.source_format == nl::SourceFormat::kCollector);
   CHECK(trace.stats.tool_version == "9.8.7");
   CHECK(trace.stats.rows_read.at("ranges") == 2);
   CHECK(trace.stats.rows_damaged.empty());

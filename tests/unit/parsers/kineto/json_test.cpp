@@ -35,7 +35,7 @@ const Trace& llama() {
 //   print(len([e for e in x if e['cat'] == 'kernel']), sum(round(e['dur'] * 1000) for e in x if e['cat'] == 'kernel'))"
 TEST_CASE("a trace of torch.profiler: counts and sums are those of its JSON") {
   const Trace& trace = llama();
-  CHECK(trace.stats.source_format == "kineto");
+  CHECK(trace.stats.source_format == nl::SourceFormat::kKineto);
   CHECK(trace.stats.schema_version == "1");
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.rows_read.at("traceEvents") == 7318);

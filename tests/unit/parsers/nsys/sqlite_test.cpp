@@ -44,7 +44,7 @@ std::string api_row(int start, int end, long long pid, int correlation, int name
 
 TEST_CASE("a real capture: what it was made with, on which GPU, how long") {
   Trace trace = probe("probe_node.sqlite");
-  CHECK(trace.stats.source_format == "nsys-sqlite");
+  CHECK(trace.stats.source_format == nl::SourceFormat::kNsysSqlite);
   CHECK(trace.stats.schema_version == "3.20.3");
   CHECK(trace.stats.tool_version == "2025.3.2.0");
   CHECK(trace.duration_ns == 1349851033);

@@ -36,7 +36,7 @@ std::vector<Range> ranges_of(const Trace& trace, const std::string& domain) {
 //   python3 -c "import json, collections; print(collections.Counter(e['name'] if e['cat'] == 'Session' else 'Node' for e in json.load(open('profile.json'))))"
 TEST_CASE("a profile of a real ONNX Runtime") {
   const Trace trace = read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json");
-  CHECK(trace.stats.source_format == "onnxruntime");
+  CHECK(trace.stats.source_format == nl::SourceFormat::kOnnxRuntime);
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.rows_read.at("Node") == 255);
   CHECK(trace.stats.rows_read.at("Session") == 12);

@@ -27,6 +27,7 @@ const Words& words_of(Code code);
 std::optional<Code> code_of(std::string_view key);  // nothing where no code has this key
 
 std::string text_of(const Remark& remark);
+std::string line_of(const Remark& remark);  // with the place in front of it, where there is one
 std::string fix_of(const Remark& remark);
 Problem problem_of(const Remark& remark);
 Problem problem_of(const Error& error);

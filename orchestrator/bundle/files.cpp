@@ -43,7 +43,7 @@ void write_bundle(const Bundle& bundle, const Config& config, const Evidence& ev
   if (config.nsys.stats_csv && trace.stats.source_format == key_of(SourceFormat::kNsysSqlite)) write_stats(bundle, trace);
   if (config.artifacts.perfetto) {
     const auto shown = write_trace_file(bundle.path() / kTraceFile, trace, run, &evidence.power);
-    if (!shown.note.empty()) run.provenance.adaptations.push_back(text_of({Code::kTraceThinned, {kTraceFile, shown.note}}));
+    if (!shown.note.empty()) run.provenance.adaptations.push_back({Code::kTraceThinned, {kTraceFile, shown.note}});
   }
   const std::string json = exporters::run_to_json(run);
   validate_run_json(json);

@@ -18,7 +18,6 @@
 #include "analysis/stages/stages.h"
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/timeline.h"
-#include "model/collector_notes.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -26,9 +25,6 @@ namespace {
 
 // PyTorch's operator ranges carry a running number, so that every call has a name of its own.
 constexpr std::size_t kMaxRangeNames = 2000;
-
-constexpr const char* kNotChosen = "not among the kernels chosen for counters";
-constexpr const char* kNotProfiled = "chosen for counters, but not measured";
 
 std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vector<std::string>& names) {
   std::vector<std::uint32_t> ids;
@@ -48,8 +44,7 @@ void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sw
   };
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
   if (order.size() > kMaxRangeNames) {
-    run.import_stats.notes.push_back(fmt::format(
-        "{} range names in the capture; run.json lists the {} with the most time", order.size(), kMaxRangeNames));
+    run.import_stats.notes.push_back({Code::kRangesNotListed, {std::to_string(order.size()), std::to_string(kMaxRangeNames)}});
     order.resize(kMaxRangeNames);
   }
   run.ranges.clear();
@@ -94,7 +89,7 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   entry.device = group.device;
   if (sweep.kernel_ns > 0) entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(sweep.kernel_ns);
   entry.graph_calls = group.graph_calls;
-  entry.ncu_note = kNotChosen;
+  entry.ncu_note = Remark{Code::kNotChosen};
   for (std::size_t i = 0; i < group.stages.size(); ++i) {
     if (group.stages[i].calls == 0) continue;
     const std::string stage = i < table.stages().size() ? table.stages()[i] : "none";
@@ -121,21 +116,21 @@ void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& ord
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (sweep.kernels[order[i]].name != name) continue;
       (*run.kernels)[i].selected = true;
-      (*run.kernels)[i].ncu_note = kNotProfiled;
+      (*run.kernels)[i].ncu_note = Remark{Code::kNotMeasured};
     }
   }
 }
 
-std::string missing_kernels(const ImportStats& stats) {
-  if (stats.source_format != SourceFormat::kCollector) return "the capture holds no kernels: nothing ran on a GPU, or CUDA was not traced";
-  if (stats.rows_read.count("counter sets") > 0 || counter_trouble(stats.notes))
-    return "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
-  return recording_trouble(stats.notes).value_or("the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it");
+Remark missing_kernels(const ImportStats& stats) {
+  if (stats.source_format != SourceFormat::kCollector) return {Code::kNoKernelsCaptured};
+  if (stats.rows_read.count("counter sets") > 0 || find_first(stats.notes, kCounterTroubles)) return {Code::kCounterPass};
+  const Remark* trouble = find_first(stats.notes, {Code::kNotRecorded});
+  return trouble != nullptr ? *trouble : Remark{Code::kRangesOnly};
 }
 
 void note_missing_kernels(const Trace& trace, Run& run) {
   run.kernels.reset();
-  if (run.kernels_note.empty()) run.kernels_note = missing_kernels(trace.stats);
+  if (!run.kernels_note) run.kernels_note = missing_kernels(trace.stats);
 }
 
 void note_fallback(const SummaryOptions& options, bool have_ranges, bool whole_graphs, Run& run) {
@@ -193,8 +188,7 @@ void note_backward_ranges(const Trace& trace, Run& run) {
   const auto backward = std::count_if(trace.ranges.begin(), trace.ranges.end(),
                                       [](const Range& range) { return !range.open && range.end_ns < range.start_ns; });
   if (backward > 0)
-    run.import_stats.notes.push_back(
-        fmt::format("{} ranges end before they start (clock stepped back); they count as empty", backward));
+    run.import_stats.notes.push_back({Code::kBackwardRanges, {std::to_string(backward)}});
 }
 
 }  // namespace

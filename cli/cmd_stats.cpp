@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "exporters/stat_text.h"
 #include "model/error.h"
+#include "model/words.h"
 #include "parsers/nsys/sqlite.h"
 
 namespace nl::cli {
@@ -108,8 +109,8 @@ int stats(const StatsOptions& options) {
   check_reports(options.reports);
   check_file(options.file);
   Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
-  for (const auto& [reason, rows] : trace.stats.rows_damaged)
-    fmt::print(stderr, "{}: {} rows: {}\n", options.file, rows, reason);
+  for (const auto& [damage, rows] : trace.stats.rows_damaged)
+    fmt::print(stderr, "{}: {} rows: {}\n", options.file, rows, text_of(damage));
   bool any = false;
   for (const std::string& report : options.reports) {
     StatTable table = analysis::make_stats_report(trace, report);

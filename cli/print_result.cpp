@@ -31,7 +31,7 @@ void print_stages(const Run& run) {
 }
 
 void print_kernels(const Run& run) {
-  if (!run.kernels) return fmt::print("\nkernels: not captured: {}\n", run.kernels_note);
+  if (!run.kernels) return fmt::print("\nkernels: not captured: {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
   fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}\n", "kernel", "calls", "total ms", "share", "ncu");
   for (std::size_t i = 0; i < run.kernels->size() && i < 5; ++i) {
@@ -80,7 +80,7 @@ int print_result(const orchestrator::RunResult& result, bool json) {
     print_stages(result.run);
     print_kernels(result.run);
     print_findings(result.run);
-    for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", note);
+    for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", text_of(note));
     fmt::print("\n{}: {}\n", key_of(result.run.status), result.bundle.string());
   }
   std::fflush(stdout);

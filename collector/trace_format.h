@@ -140,7 +140,25 @@ struct GpuSession {        // CUPTI was found and records. head.id: its version,
 enum class CallChoice : std::uint32_t { kNone = 0, kWork = 1, kAll = 2 };
 
 // GpuName is a String of a numbering of its own: kernels (mangled, where the program's compiler did so) and
-// functions. Note is a String without a number: what went wrong, in words for the user.
+// functions. Note is a String of what went wrong, in words for the user; head.id is its NoteCode.
+enum class NoteCode : std::uint32_t {
+  kEarlier = 0,              // of a collector that wrote no codes
+  kOther = 1,
+  kNotRecorded = 2,          // kernels, copies and CUDA calls
+  kCountersFailed = 3,       // nothing was counted
+  kCountersDenied = 4,
+  kCountersBusy = 5,         // another CUPTI client holds the process; its name stands in brackets
+  kActivityFailed = 6,       // nothing was sampled
+  kActivityDenied = 7,
+  kStallsFailed = 8,
+  kStallsDenied = 9,
+};
+
+// Notes of what is lost begin with one of these, or have it in them.
+inline constexpr char kNotRecorded[] = "kernels, copies and CUDA calls are not recorded";
+inline constexpr char kCountersNotMeasured[] = "counters are not measured";
+inline constexpr char kActivityNotSampled[] = "activity is not sampled";
+inline constexpr char kStallsNotSampled[] = "stalls are not sampled";
 
 struct GpuBlock {          // packed records follow, filled up with zeros
   Head head;

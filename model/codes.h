@@ -1,7 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/error.h"
@@ -102,8 +107,10 @@ enum class Code : std::uint16_t {
   kCollectorSilent,       // it wrote no file
   kCuptiSilent,           // its files hold no kernel
   kMetersSilent,          // NVML, where energy.enabled is on
-  kSamplingDenied,
-  kSamplingFailed,
+  kActivityDenied,        // the GPU's activity was to be sampled
+  kActivityFailed,
+  kStallsDenied,          // likewise where warps stall
+  kStallsFailed,
 
   // Passes that count
   kNcuKilled,
@@ -146,7 +153,43 @@ enum class Code : std::uint16_t {
   kEveryKernel,
   kTraceThinned,          // trace.pftrace shows a part
 
-  // Of a file of an earlier format: the sentence is details[0]
+  // Why there are no kernels, or no counters of one
+  kNoKernelsCaptured,     // nothing ran on a GPU, or nobody traced it
+  kNoGpu,
+  kNotRecorded,           // the collector says what kept CUPTI
+  kCounterPass,           // a file of the pass that counts, taken for a trace
+  kRangesOnly,            // the collector met no GPU
+  kNotChosen,             // for counters
+  kNotMeasured,           // chosen
+
+  // What importers and the analysis met
+  kClockFit,
+  kGpuNumbersDiffer,      // among the processes of a capture
+  kSamplesLost,
+  kSqliteNotWritten,
+  kStringIdsMissing,
+  kKernelsWithoutProcess,
+  kCorrelationRepeated,
+  kEventsLeftOut,
+  kNodesByProvider,
+  kProfileCutShort,
+  kBackwardRanges,
+  kRangesNotListed,
+  kStallsUnmatched,
+  kLaunchesUnmatched,
+  kCountersOfNoStage,
+  kNcuAlone,
+
+  // Damaged rows. Their text names the row; it is no sentence
+  kNoStartOrEnd, kNoStart, kEndsBeforeStart, kTooLong, kNoTime, kImpossibleTime, kNoThread, kTooManyPlaces,
+  kNoName, kUnknownCopy, kNotUtf8,
+  kSharedCorrelation, kNotJson, kNoObject,
+  kHeaderCut, kRecordCut, kRestLost, kUnknownRecord, kImpossibleRecord, kStringTooLong, kDoesNotFit, kPartLost,
+  kUnknownString, kUnpaired, kImpossibleNumber, kUnknownMetrics, kBelowZero, kImpossibleWindow, kDropped, kUnfinished,
+  kTableUnusable, kRowOfUnusableTable, kRowLength, kRowWithoutLaunch, kRowBeforeUnits, kRowWithoutValue, kRowCut, kBrokenQuotes,
+  kAmbiguousNumber, kUnknownUnit,
+
+  // Of a file of an earlier format, or of a workload: the sentence is details[0]
   kNote,
 
   kCount_,
@@ -157,8 +200,35 @@ struct Remark {
   Code code{};
   std::vector<std::string> details = {};
   std::string where = {};
-  friend bool operator==(const Remark&, const Remark&) = default;
+  friend auto operator<=>(const Remark&, const Remark&) = default;
 };
+
+// Several files of one capture may say the same.
+inline void add_once(std::vector<Remark>& remarks, Remark remark) {
+  if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(std::move(remark));
+}
+
+// The first that has one of these codes.
+inline const Remark* find_first(const std::vector<Remark>& remarks, std::initializer_list<Code> codes) {
+  const auto found = std::find_if(remarks.begin(), remarks.end(),
+                                  [&](const Remark& remark) { return std::find(codes.begin(), codes.end(), remark.code) != codes.end(); });
+  return found != remarks.end() ? &*found : nullptr;
+}
+
+// Why a pass that counts through CUPTI counted nothing.
+inline constexpr std::initializer_list<Code> kCounterTroubles = {Code::kCountersDenied, Code::kCountersBusy, Code::kCountersFailed};
+
+// Damaged rows are counted, under what is wrong with them.
+using DamagedRows = std::map<Remark, std::uint64_t>;
+struct DamagedRow {  // one of them, as files keep it
+  Remark damage = {};
+  std::uint64_t rows = 0;
+};
+
+// `where`: the part of the capture that they come from, where it is not the trace.
+inline void add_damage(DamagedRows& all, const DamagedRows& more, const std::string& where = {}) {
+  for (const auto& [damage, rows] : more) all[where.empty() ? damage : Remark{damage.code, damage.details, where}] += rows;
+}
 
 // The same in words, as run.json keeps it: what older files and other programs say has no details to fill a sentence with.
 struct Problem {

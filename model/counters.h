@@ -24,8 +24,8 @@ struct WindowCounters {
 struct CounterReport {                   // what a counter pass left behind
   std::vector<WindowCounters> windows;
   NcuReport kernels;                     // one launch each, under its mangled name
-  std::vector<std::string> notes;        // what went wrong, in words for the report
-  std::map<std::string, std::uint64_t> rows_damaged;  // reason → records
+  std::vector<Remark> notes;             // what went wrong
+  DamagedRows rows_damaged;
 };
 
 }  // namespace nl

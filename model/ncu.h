@@ -31,7 +31,7 @@ struct NcuLaunch {
 struct NcuReport {
   std::string page;                    // "raw" or "details"
   std::vector<NcuLaunch> launches;
-  std::map<std::string, std::uint64_t> rows_damaged;  // reason → rows
+  DamagedRows rows_damaged;
   std::vector<std::string> tool_messages;             // the ==…== lines met between the rows
 };
 

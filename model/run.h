@@ -58,7 +58,7 @@ struct KernelEntry {
   std::vector<StageSplit> stages;
   bool selected = false;                 // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
-  std::string ncu_note;                  // why there is no sample; empty where there is one
+  std::optional<Remark> ncu_note;        // why there is no sample
   std::vector<StallShare> stalls;        // of sampled warps, most frequent first; empty: not sampled
 
   // As CUPTI names it: C functions have no mangled name of their own.
@@ -138,7 +138,7 @@ struct Provenance {
   Meter meter = Meter::kNone;            // what measured kernels or stages; kNone: nothing did
   std::optional<Problem> counters_missing;  // why the chosen kernels have none; the rules suggest by its code
   std::vector<PassRecord> passes;
-  std::vector<std::string> adaptations;  // options left out or spelled otherwise, and why
+  std::vector<Remark> adaptations;       // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest
 };
 
@@ -158,7 +158,7 @@ struct Run {
   Iterations iterations;
   Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
-  std::string kernels_note;              // why there are none
+  std::optional<Remark> kernels_note;    // why there are none
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
   std::vector<OperatorTable> operators;  // one per source
@@ -177,7 +177,7 @@ struct Run {
   Coverage coverage;
   ClockFit clock;
   ImportStats import_stats;
-  std::map<std::string, std::uint64_t> ncu_rows_damaged;
+  DamagedRows ncu_rows_damaged;
   Provenance provenance;
 };
 

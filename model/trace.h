@@ -163,9 +163,9 @@ struct ImportStats {
   std::string schema_version;       // of the export
   std::string tool_version;         // that captured, "2025.3.1"
   std::map<std::string, std::uint64_t> rows_read;      // table → rows
-  std::map<std::string, std::uint64_t> rows_damaged;   // reason → rows
+  DamagedRows rows_damaged;
   std::vector<std::string> tables_absent;              // looked for and not there
-  std::vector<std::string> notes;                      // in words, for the report
+  std::vector<Remark> notes;
 };
 
 // How far the GPU's times may be off the CPU's. No kernel starts before the call that launched it, and no kernel or copy

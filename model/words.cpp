@@ -12,6 +12,15 @@ namespace {
 constexpr std::size_t kMostDetails = 6;
 constexpr auto kCodeCount = static_cast<std::size_t>(Code::kCount_);
 
+constexpr Words note(Code code, std::string_view key, std::string_view text) { return {code, key, Severity::kInfo, ErrorKind::kCapture, text, ""}; }
+constexpr Words damage(Code code, std::string_view key, std::string_view text) { return {code, key, Severity::kLow, ErrorKind::kInput, text, ""}; }
+
+constexpr std::string_view kMayNotSample = "CUPTI may not sample {0}: {1}.", kCouldNotSample = "CUPTI could not sample {0}: {1}.";
+constexpr std::string_view kSampleAsRoot =
+    "Run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
+    "/etc/modprobe.d/nvidia-profiling.conf, then reboot. --set {2}=0 runs without.";
+constexpr std::string_view kDoNotSample = "--set {2}=0 runs without.";
+
 constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kNoStages, "no-stages", Severity::kMedium, ErrorKind::kCapture, "The capture has no ranges of the stages {0}: kernels are ranked by their total GPU time.",
      "Mark prefill and decode with NVTX ranges of the domain LLM; docs/stages.md shows how."},
@@ -85,12 +94,10 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kMetersSilent, "meters-silent", Severity::kHigh, ErrorKind::kCapture,
      "energy.enabled is on, but no GPU's power can be read: {0}.",
      "`nl-stage doctor` says where NVML was looked for. --set energy.enabled=auto runs without."},
-    {Code::kSamplingDenied, "sampling-denied", Severity::kHigh, ErrorKind::kTool,
-     "CUPTI may not sample {0}: {1}.",
-     "Run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
-     "/etc/modprobe.d/nvidia-profiling.conf, then reboot. --set {2}=0 runs without."},
-    {Code::kSamplingFailed, "sampling-failed", Severity::kHigh, ErrorKind::kCapture, "CUPTI could not sample {0}: {1}.",
-     "--set {2}=0 runs without."},
+    {Code::kActivityDenied, "activity-denied", Severity::kHigh, ErrorKind::kTool, kMayNotSample, kSampleAsRoot},
+    {Code::kActivityFailed, "activity-failed", Severity::kHigh, ErrorKind::kCapture, kCouldNotSample, kDoNotSample},
+    {Code::kStallsDenied, "stalls-denied", Severity::kHigh, ErrorKind::kTool, kMayNotSample, kSampleAsRoot},
+    {Code::kStallsFailed, "stalls-failed", Severity::kHigh, ErrorKind::kCapture, kCouldNotSample, kDoNotSample},
 
     {Code::kNcuKilled, "ncu-killed", Severity::kHigh, ErrorKind::kCapture, "ncu was killed by signal {0}.",
      "Look for the out-of-memory killer in `dmesg`."},
@@ -168,7 +175,78 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The kernel names are too long for one argument: ncu measures every kernel.", ""},
     {Code::kTraceThinned, "trace-thinned", Severity::kInfo, ErrorKind::kCapture, "{0} shows {1}.", ""},
 
-    {Code::kNote, "note", Severity::kInfo, ErrorKind::kCapture, "{0}", ""},
+    note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
+    note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),
+    note(Code::kNotRecorded, "not-recorded", "{0}."),
+    note(Code::kCounterPass, "counter-pass", "This is a counter pass, which records no kernels: give it as --counters, beside a trace."),
+    note(Code::kRangesOnly, "ranges-only", "The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it."),
+    note(Code::kNotChosen, "not-chosen", "It is not among the kernels chosen for counters."),
+    note(Code::kNotMeasured, "not-measured", "It was chosen for counters, but not measured."),
+
+    note(Code::kClockFit, "clock-fit", "Clocks of CPU and GPU: {0}."),
+    note(Code::kGpuNumbersDiffer, "gpu-numbers-differ", "The processes number their GPUs differently: GPU {0} is {1} here and {2} there."),
+    note(Code::kSamplesLost, "samples-lost",
+         "Samples of GPU {0} were lost {1}, because its buffer was full. A longer capture.sampling_us loses fewer."),
+    note(Code::kSqliteNotWritten, "sqlite-not-written", "There is no {0}, the capture as an export of nsys: {1}."),
+    note(Code::kStringIdsMissing, "string-ids-missing", "{0} string ids are not in StringIds; what they name has no name here."),
+    note(Code::kKernelsWithoutProcess, "kernels-without-process",
+         "The export does not say which process ran a kernel; launches were matched by correlation id alone."),
+    note(Code::kCorrelationRepeated, "correlation-repeated",
+         "{0} API calls have the correlation id of an earlier one; GPU work was given to the first."),
+    note(Code::kEventsLeftOut, "events-left-out", "{0} events {1} hold nothing that is analysed."),
+    note(Code::kNodesByProvider, "nodes-by-provider", "{0} nodes ran in {1}."),
+    note(Code::kProfileCutShort, "profile-cut-short",
+         "The profile has no end (byte {0}): its process ended early, and what it had written is kept."),
+    note(Code::kBackwardRanges, "backward-ranges", "{0} ranges end before they start (clock stepped back); they count as empty."),
+    note(Code::kRangesNotListed, "ranges-not-listed", "The capture has {0} range names; run.json lists the {1} with the most time."),
+    note(Code::kStallsUnmatched, "stalls-unmatched", "Stall samples match no kernel of the trace."),
+    note(Code::kLaunchesUnmatched, "launches-unmatched", "{0} {1} launches match no kernel of the trace, the first: {2}."),
+    note(Code::kCountersOfNoStage, "counters-of-no-stage", "Counters measured for {0} match no stage of the trace."),
+    note(Code::kNcuAlone, "ncu-alone",
+         "There is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them."),
+
+    damage(Code::kNoStartOrEnd, "no-start-or-end", "{0} without start or end"),
+    damage(Code::kNoStart, "no-start", "{0} without start"),
+    damage(Code::kEndsBeforeStart, "ends-before-start", "{0} that ends before it starts"),
+    damage(Code::kTooLong, "too-long", "{0} that ends before it starts or lasts over 4.8 hours"),
+    damage(Code::kNoTime, "no-time", "{0} without a time"),
+    damage(Code::kImpossibleTime, "impossible-time", "{0} with an impossible time"),
+    damage(Code::kNoThread, "no-thread", "{0} without a thread"),
+    damage(Code::kTooManyPlaces, "too-many-places", "{0} of more {1} than can be kept"),
+    damage(Code::kNoName, "no-name", "{0} without a name (kept)"),
+    damage(Code::kUnknownCopy, "unknown-copy", "copy of an unknown kind (kept)"),
+    damage(Code::kNotUtf8, "not-utf8", "text that is not UTF-8 (kept, U+FFFD in its place)"),
+    damage(Code::kSharedCorrelation, "shared-correlation", "correlation id that several processes use"),
+    damage(Code::kNotJson, "not-json", "event that is not JSON"),
+    damage(Code::kNoObject, "no-object", "event that is no object"),
+    damage(Code::kHeaderCut, "header-cut", "file ends inside its header"),
+    damage(Code::kRecordCut, "record-cut", "record cut short"),
+    damage(Code::kRestLost, "rest-lost", "damaged {0}, rest of its {1} lost"),
+    damage(Code::kUnknownRecord, "unknown-record", "unknown kind of record"),
+    damage(Code::kImpossibleRecord, "impossible-record", "impossible time or thread"),
+    damage(Code::kStringTooLong, "string-too-long", "string longer than its record"),
+    damage(Code::kDoesNotFit, "does-not-fit", "{0} that do not fit their record"),
+    damage(Code::kPartLost, "part-lost", "{0} whose {1} was lost"),
+    damage(Code::kUnknownString, "unknown-string", "unknown string"),
+    damage(Code::kUnpaired, "unpaired", "{0} without a {1}"),
+    damage(Code::kImpossibleNumber, "impossible-number", "definition with an impossible number"),
+    damage(Code::kUnknownMetrics, "unknown-metrics", "counters or samples whose metrics are not known"),
+    damage(Code::kBelowZero, "below-zero", "counter or sample below zero"),
+    damage(Code::kImpossibleWindow, "impossible-window", "counters with an impossible time or no window"),
+    damage(Code::kDropped, "dropped", "GPU record that CUPTI dropped, because its buffers were full"),
+    damage(Code::kUnfinished, "unfinished", "GPU record without its times: the work was under way when the process ended"),
+    damage(Code::kTableUnusable, "table-unusable", "a table without kernel name, grid or block"),
+    damage(Code::kRowOfUnusableTable, "row-of-unusable-table", "a row of a table that has no kernel name, grid or block"),
+    damage(Code::kRowLength, "row-length", "a row of the raw page is shorter or longer than its header"),
+    damage(Code::kRowWithoutLaunch, "row-without-launch", "a row without a readable id, grid or block"),
+    damage(Code::kRowBeforeUnits, "row-before-units", "a row of the raw page before any row of units"),
+    damage(Code::kRowWithoutValue, "row-without-value", "a row of the details page ends before its value"),
+    damage(Code::kRowCut, "row-cut", "a row was cut off"),
+    damage(Code::kBrokenQuotes, "broken-quotes", "a row with broken quotes"),
+    damage(Code::kAmbiguousNumber, "ambiguous-number", "a number that two locales read differently"),
+    damage(Code::kUnknownUnit, "unknown-unit", "a number of the unknown unit {0}"),
+
+    note(Code::kNote, "note", "{0}"),
 }};
 
 constexpr bool in_order() {
@@ -191,6 +269,7 @@ std::string filled(std::string_view pattern, std::vector<std::string> details) {
 const Words& words_of(Code code) { return kWords[static_cast<std::size_t>(code)]; }
 
 std::string text_of(const Remark& remark) { return filled(words_of(remark.code).text, remark.details); }
+std::string line_of(const Remark& remark) { return (remark.where.empty() ? "" : remark.where + ": ") + text_of(remark); }
 std::string fix_of(const Remark& remark) { return filled(words_of(remark.code).fix, remark.details); }
 
 Problem problem_of(const Remark& remark) {

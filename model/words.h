@@ -29,6 +29,7 @@ struct Words {
 const Words& words_of(Code code);
 
 std::string text_of(const Remark& remark);
+std::string line_of(const Remark& remark);  // with the place in front of it, where there is one
 std::string fix_of(const Remark& remark);
 Problem problem_of(const Remark& remark);
 Problem problem_of(const Error& error);

@@ -7,7 +7,6 @@
 #include "analysis/counters/counters.h"
 #include "analysis/counters/ncu_match.h"
 #include "analysis/operators/operators.h"
-#include "model/collector_notes.h"
 #include "model/words.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/overhead.h"
@@ -29,7 +28,7 @@ Run facts_of(const Evidence& evidence) {
   run.workload = evidence.workload;
   run.provenance.tracer = evidence.tracer;
   run.provenance.passes = evidence.passes;
-  for (const Remark& remark : evidence.adaptations) run.provenance.adaptations.push_back(text_of(remark));
+  run.provenance.adaptations = evidence.adaptations;
   return run;
 }
 
@@ -43,8 +42,8 @@ void join_operators(const Evidence& evidence, Run& run) {
     }
     const std::string format(key_of(source.format));
     analysis::add_operator_table_from(source.trace, format, source.file, run);
-    for (const auto& note : source.trace.stats.notes) run.import_stats.notes.push_back(source.file + ": " + note);
-    for (const auto& [reason, rows] : source.trace.stats.rows_damaged) run.import_stats.rows_damaged[format + ": " + reason] += rows;
+    for (const Remark& note : source.trace.stats.notes) run.import_stats.notes.push_back({note.code, note.details, source.file});
+    add_damage(run.import_stats.rows_damaged, source.trace.stats.rows_damaged, format);
   }
 }
 
@@ -76,8 +75,7 @@ class Counters {
     if (match.matched == 0 && run_.kernels && evidence_.tracer == Tracer::kImport)
       run_.problems.push_back(problem_of(Remark{Code::kCountersUnmatched, {name, first.empty() ? ": its files hold no launch" : ". The first is " + first}}));
     else if (!first.empty())
-      run_.import_stats.notes.push_back(
-          fmt::format("{} {} launches match no kernel of the trace, the first: {}", match.unmatched_launches.size(), name, first));
+      run_.import_stats.notes.push_back({Code::kLaunchesUnmatched, {std::to_string(match.unmatched_launches.size()), name, first}});
   }
 
   // What is imported was captured elsewhere, by whatever.
@@ -86,8 +84,8 @@ class Counters {
   }
 
   void note_empty() {
-    const auto trouble = counter_trouble(evidence_.counters[0].notes);
-    const std::string words = trouble ? ": " + text_of(*trouble) : "";
+    const Remark* trouble = find_first(evidence_.counters[0].notes, kCounterTroubles);
+    const std::string words = trouble != nullptr ? ": " + text_of(*trouble) : "";
     run_.problems.push_back(problem_of(Remark{Code::kCountersEmpty, {words.ends_with('.') ? words.substr(0, words.size() - 1) : words}}));
   }
 
@@ -97,8 +95,8 @@ class Counters {
     for (KernelEntry& kernel : *run_.kernels) {
       if (!kernel.selected || !kernel.ncu.empty()) continue;
       const auto never = evidence_.meter == Meter::kCupti ? never_counted(kernel) : std::nullopt;
-      if (never) kernel.ncu_note = text_of(*never);
-      else if (evidence_.counters_missing) kernel.ncu_note = text_of(*evidence_.counters_missing);
+      if (never) kernel.ncu_note = never;
+      else if (evidence_.counters_missing) kernel.ncu_note = evidence_.counters_missing;
     }
   }
 
@@ -108,8 +106,11 @@ class Counters {
 
 void explain_absent_kernels(const Evidence& evidence, Run& run) {
   if (run.kernels || evidence.tracer == Tracer::kImport) return;
-  if (!evidence.no_kernels_note.empty()) run.kernels_note = evidence.no_kernels_note;
-  else if (evidence.tracer == Tracer::kCupti) run.kernels_note = recording_trouble(run.import_stats.notes).value_or("the workload ran no CUDA kernel");
+  if (evidence.no_kernels_note) run.kernels_note = evidence.no_kernels_note;
+  else if (evidence.tracer == Tracer::kCupti) {
+    const Remark* trouble = find_first(run.import_stats.notes, {Code::kNotRecorded});
+    run.kernels_note = trouble != nullptr ? *trouble : Remark{Code::kNoKernels};
+  }
 }
 
 }  // namespace

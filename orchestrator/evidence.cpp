@@ -23,13 +23,11 @@ Workload workload_of(const Config& config, const std::optional<int>& exit_status
 }
 
 // Without a GPU there are none to capture, which is no failure.
-std::string no_kernels_note(const Plan& plan, const Verdict& verdict) {
-  if (plan.tracer == Tracer::kRanges) {
-    const std::string trouble = plan.tools.gpu_trouble.empty() ? "" : " (" + plan.tools.gpu_trouble + ")";
-    return "no GPU was found" + trouble + "; where there is one, the same command captures kernels";
-  }
-  if (plan.tracer == Tracer::kNsys && verdict.failure()) return verdict.problems()[0].what;
-  return {};
+std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) {
+  if (plan.tracer == Tracer::kRanges)
+    return Remark{Code::kNoGpu, {plan.tools.gpu_trouble.empty() ? "" : " (" + plan.tools.gpu_trouble + ")"}};
+  if (plan.tracer == Tracer::kNsys && verdict.failure()) return Remark{Code::kNote, {verdict.problems()[0].what}};
+  return std::nullopt;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct Evidence {
   std::optional<std::vector<std::string>> meter_uuids;  // of the GPUs whose power was read; nothing: none was
   std::string power_note;                   // why
 
-  std::string no_kernels_note;              // why the trace can have none; empty: the analysis says
+  std::optional<Remark> no_kernels_note;    // why the trace can have none; nothing: the analysis says
   std::vector<PassRecord> passes;
   std::vector<Remark> adaptations;
   std::shared_future<std::map<std::string, std::string>> inputs_sha256;  // of imported files: hashed while the rest is analysed

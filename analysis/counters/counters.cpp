@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "analysis/counters/names.h"
-#include "model/notes.h"
 #include "model/sampled_metric.h"
 #include "nvtx/names.h"
 
@@ -126,8 +125,8 @@ StageCounters counters_of(const StageEntry& stage, const Windows& all) {
 }  // namespace
 
 void apply_stage_counters(const CounterReport& report, Run& run) {
-  for (const std::string& note : report.notes) add_note(run.import_stats.notes, note);
-  for (const auto& [reason, rows] : report.rows_damaged) run.import_stats.rows_damaged["counters: " + reason] += rows;
+  for (const Remark& note : report.notes) add_once(run.import_stats.notes, note);
+  add_damage(run.import_stats.rows_damaged, report.rows_damaged, "counters");
   std::map<std::string, Windows> by_stage;
   for (const WindowCounters& window : report.windows)
     if (const std::string stage = nvtx::stage_of(window.domain, window.name); !stage.empty()) by_stage[stage].push_back(&window);
@@ -144,7 +143,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
     }
   }
   for (const auto& [stage, windows] : by_stage)
-    run.import_stats.notes.push_back(fmt::format("counters measured for {} match no stage of the trace", stage));
+    run.import_stats.notes.push_back({Code::kCountersOfNoStage, {stage}});
 }
 
 }  // namespace nl::analysis

@@ -179,7 +179,7 @@ void fill_gaps(NcuSample& into, const NcuSample& from) {
 }
 
 void attach(KernelEntry& entry, NcuSample sample) {
-  entry.ncu_note.clear();
+  entry.ncu_note.reset();
   const auto known = std::find_if(entry.ncu.begin(), entry.ncu.end(), [&](const auto& each) { return same_launch(each, sample); });
   if (known != entry.ncu.end())
     fill_gaps(*known, sample);
@@ -243,7 +243,7 @@ void add_launch(const NcuLaunch& launch, KernelEntry& entry, std::vector<Ns>& du
 }  // namespace
 
 void list_ncu_kernels(const NcuReport& ncu, Run& run) {
-  for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
+  add_damage(run.ncu_rows_damaged, ncu.rows_damaged);
   std::map<std::pair<std::string, std::int32_t>, std::pair<KernelEntry, std::vector<Ns>>> entries;
   for (const NcuLaunch& launch : ncu.launches) {
     auto& [entry, durations] = entries[{launch.kernel_name, launch.device}];
@@ -263,13 +263,13 @@ void list_ncu_kernels(const NcuReport& ncu, Run& run) {
     if (all_ns > 0) entry.gpu_share = static_cast<double>(entry.time.total_ns) / static_cast<double>(all_ns);
   std::stable_sort(run.kernels->begin(), run.kernels->end(),
                    [](const KernelEntry& a, const KernelEntry& b) { return a.time.total_ns > b.time.total_ns; });
-  run.kernels_note.clear();
-  run.import_stats.notes.push_back("there is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them");
+  run.kernels_note.reset();
+  run.import_stats.notes.push_back({Code::kNcuAlone});
 }
 
 NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter measured_by) {
   NcuMatch result;
-  for (const auto& [reason, rows] : ncu.rows_damaged) run.ncu_rows_damaged[reason] += rows;
+  add_damage(run.ncu_rows_damaged, ncu.rows_damaged);
   const LaunchedShapes shapes(trace);
   std::map<std::pair<std::string_view, std::int32_t>, KernelEntry*> entries;
   if (run.kernels)

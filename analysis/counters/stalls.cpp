@@ -42,7 +42,7 @@ void fill_stalls(const Trace& trace, Run& run) {
     kernel.stalls = shares_of(found->second->reasons);
     any = true;
   }
-  if (!any) run.import_stats.notes.push_back("stall samples match no kernel of the trace");
+  if (!any) run.import_stats.notes.push_back({Code::kStallsUnmatched});
 }
 
 }  // namespace nl::analysis

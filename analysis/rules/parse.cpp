@@ -27,9 +27,7 @@ const char* type_word(Type type) {
   return "";
 }
 
-struct Token {
-  enum class Kind { kEnd, kNumber, kText, kName, kSign };
-  Kind kind = Kind::kEnd;
+ Kind kind = Kind::kEnd;
   std::string text;      // of a text without its quotes
   double number = 0;
   std::size_t at = 0;
@@ -40,7 +38,11 @@ struct Token {
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-class Lexer {
+}  // namespace
+
+struct Token {
+  enum class Kind { kEnd, kNumber, kText, kName, kSign };
+ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
@@ -388,8 +390,6 @@ class Parser {
   Expression out_;
   int depth_ = 0;
 };
-
-}  // namespace
 
 Parsed parse_expression(std::string_view text, RuleScope scope) {
   try {

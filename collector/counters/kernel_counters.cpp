@@ -79,7 +79,7 @@ LaunchShape shape_of(const cupti::CallbackData& call) {
 
 bool give_up(GpuCounters& gpu, const CounterTrouble& trouble) {
   bool nothing_yet = gpu.sets[0] == 0 && gpu.sets[1] == 0;
-  if (!gpu.failed) note_trouble(*counting.library, nothing_yet ? kCountersNotMeasured : "counters are no longer measured", trouble);
+  if (!gpu.failed) note_trouble(*counting.library, nothing_yet ? kNoCounters : kNoMoreCounters, trouble);
   gpu.failed = true;
   return false;
 }
@@ -177,11 +177,11 @@ bool count_kernels(const CuptiLibrary& library) {
   auto launches = static_cast<unsigned>(number_from("NL_STAGE_COUNTER_LAUNCHES", 1, 1, 100));
   const char* path = text_from("NL_STAGE_COUNTER_KERNELS");
   if (!counting.chosen.read(path, counting.lists[0] != nullptr ? launches : 0, counting.lists[1] != nullptr ? launches : 0)) {
-    note("%s: no kernels are named in %s", kCountersNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
+    note(NoteCode::kCountersFailed, "%s: no kernels are named in %s", kCountersNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
     return false;
   }
   if (watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr) || text_from("NL_STAGE_COUNTER_RANGES") == nullptr) return true;
-  note("%s: NL_STAGE_COUNTER_RANGES names no range", kCountersNotMeasured);
+  note(NoteCode::kCountersFailed, "%s: NL_STAGE_COUNTER_RANGES names no range", kCountersNotMeasured);
   return false;
 }
 

@@ -75,7 +75,7 @@ bool active() {  // not in a child of fork: CUDA is the parent's
 }
 
 void give_up(GpuCounters& gpu, const CounterTrouble& trouble) {
-  if (!gpu.failed) note_trouble(*counting.library, gpu.set == 0 ? kCountersNotMeasured : "counters are no longer measured", trouble);
+  if (!gpu.failed) note_trouble(*counting.library, gpu.set == 0 ? kNoCounters : kNoMoreCounters, trouble);
   gpu.failed = true;
 }
 
@@ -242,9 +242,9 @@ constexpr StageListener kListener{opened, closed};
 
 void tell_what_is_missing() {
   if (auto count = counting.overlapped.exchange(0))
-    note("%u windows of stages overlapped one of another thread: their work is counted with it", count);
+    note(NoteCode::kOther, "%u windows of stages overlapped one of another thread: their work is counted with it", count);
   if (auto count = counting.unmeasured.exchange(0))
-    note("%u windows of stages began before there was a GPU to count, or while a graph was captured: they are not measured", count);
+    note(NoteCode::kOther, "%u windows of stages began before there was a GPU to count, or while a graph was captured: they are not measured", count);
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ void count_stages(const CuptiLibrary& library) {
   counting.metric_list = kept_text_from("NL_STAGE_COUNTER_METRICS");
   counting.library = &library;
   if (counting.metric_list == nullptr || !watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), &kListener))
-    note("%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kCountersNotMeasured);
+    note(NoteCode::kCountersFailed, "%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kCountersNotMeasured);
 }
 
 void finish_stage_counters() {

@@ -31,6 +31,8 @@
 namespace nl::collector {
 namespace {
 
+using trace_format::kCountersNotMeasured, trace_format::kNotRecorded;
+
 enum class Mode { kTrace, kStageCounters, kKernelCounters };
 
 struct Injection {
@@ -115,18 +117,18 @@ Mode chosen_mode() {
   const char* counters = text_from("NL_STAGE_COUNTERS");
   if (counters != nullptr && std::strcmp(counters, "stages") == 0) return Mode::kStageCounters;
   if (counters != nullptr && std::strcmp(counters, "kernels") == 0) return Mode::kKernelCounters;
-  if (counters != nullptr) note("NL_STAGE_COUNTERS is neither stages nor kernels: the program is traced");
+  if (counters != nullptr) note(NoteCode::kOther, "NL_STAGE_COUNTERS is neither stages nor kernels: the program is traced");
   return Mode::kTrace;
 }
 
-const char* what_is_lost() {
-  return injection.mode == Mode::kTrace ? "kernels, copies and CUDA calls are not recorded" : kCountersNotMeasured;
-}
+bool traces() { return injection.mode == Mode::kTrace; }
+const char* what_is_lost() { return traces() ? kNotRecorded : kCountersNotMeasured; }
+NoteCode loss_of_all() { return traces() ? NoteCode::kNotRecorded : NoteCode::kCountersFailed; }
 
 bool load() {
   char trouble[1024];
   if (load_cupti(injection.library, trouble, sizeof trouble)) return true;
-  note("%s: %s", what_is_lost(), trouble);
+  note(loss_of_all(), "%s: %s", what_is_lost(), trouble);
   return false;
 }
 
@@ -141,11 +143,12 @@ bool subscribe() {
   if (result == cupti::kMultipleSubscribers || result == cupti::kMaxLimitReached) {
     char loaded[512];
     name_cupti_clients(loaded, sizeof loaded);
-    note("another CUPTI client holds this process (%s%s%s): %s. Run without that profiler, or let nl-stage use nsys",
+    note(traces() ? NoteCode::kNotRecorded : NoteCode::kCountersBusy,
+         "another CUPTI client holds this process (%s%s%s): %s. Run without that profiler, or let nl-stage use nsys",
          *holder != '\0' ? holder : "it gives no name", *loaded != '\0' ? "; loaded: " : "", loaded, what_is_lost());
   } else {
-    note("CUPTI (%s) does not start: %s (%d); %s", injection.library.path, words_for(injection.library, result), result,
-         what_is_lost());
+    note(loss_of_all(), "CUPTI (%s) does not start: %s (%d); %s", injection.library.path, words_for(injection.library, result),
+         result, what_is_lost());
   }
   return false;
 }
@@ -186,13 +189,13 @@ bool start_tracing() {
   sample_activity(injection.library);
   injection.flush_ms = number_from("NL_STAGE_FLUSH_MS", 1000, 10, 60'000);
   if (!run_in_background(flush_regularly))
-    note("no thread for flushing: a process that is killed loses more than a second");
+    note(NoteCode::kOther, "no thread for flushing: a process that is killed loses more than a second");
   return true;
 }
 
 bool start_counting() {
   if (!RangeProfiler::offered(injection.library.profiler)) {
-    note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured, injection.library.path);
+    note(NoteCode::kCountersFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured, injection.library.path);
     return false;
   }
   GpuLog().packer().start(append_gpu_record, nullptr, nullptr);  // names only
@@ -214,7 +217,7 @@ void start_once() {
   injection.mode = chosen_mode();
   if (!load() || !subscribe()) return;
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  if (injection.mode == Mode::kTrace ? start_tracing() : start_counting()) {
+  if (traces() ? start_tracing() : start_counting()) {
     std::atexit(finish_at_exit);
     return;
   }

@@ -22,10 +22,10 @@ struct Log {
 
 constinit Log log;
 
-void write_note(const char* format, va_list arguments) {
+void write_note(NoteCode code, const char* format, va_list arguments) {
   char text[2048];
   std::vsnprintf(text, sizeof text, format, arguments);
-  GpuLog().append_text(Kind::kNote, 0, text);
+  GpuLog().append_text(Kind::kNote, static_cast<std::uint32_t>(code), text);
   char line[2200];
   int bytes = std::snprintf(line, sizeof line, "nl-stage collector: %s\n", text);
   if (bytes > 0) tell_user(line);
@@ -52,10 +52,10 @@ std::uint32_t GpuLog::next_metric_set() { return ++log.metric_sets; }
 
 std::uint32_t GpuLog::kernel_name(const char* mangled) { return log.packer.number_of_name(mangled); }
 
-void note(const char* format, ...) {
+void note(NoteCode code, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  write_note(format, arguments);
+  write_note(code, format, arguments);
   va_end(arguments);
 }
 
@@ -64,7 +64,7 @@ void note_once(bool& told, const char* format, ...) {
   told = true;
   va_list arguments;
   va_start(arguments, format);
-  write_note(format, arguments);
+  write_note(NoteCode::kOther, format, arguments);
   va_end(arguments);
 }
 

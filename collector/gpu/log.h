@@ -9,6 +9,8 @@
 // What the parts of the GPU half write with: one lock, one packer, one row of chunks in the trace file.
 namespace nl::collector {
 
+using trace_format::NoteCode;
+
 // Held while it lives; the packer is only used under it.
 class GpuLog {
  public:
@@ -25,9 +27,9 @@ class GpuLog {
 };
 
 // Into the trace, where the report finds it, and to the user who started the program by hand.
-__attribute__((format(printf, 1, 2))) void note(const char* format, ...);
+__attribute__((format(printf, 2, 3))) void note(NoteCode code, const char* format, ...);
 
-// Where it was not told before: a fault may come again and again.
+// Where it was not told before: a fault may come again and again. What is lost is part of the rest (NoteCode::kOther).
 __attribute__((format(printf, 2, 3))) void note_once(bool& told, const char* format, ...);
 
 const char* words_for(const CuptiLibrary& library, cupti::Result result);

@@ -144,7 +144,7 @@ bool prepare() {
   if (gpu.buffers.create(slot, static_cast<std::size_t>(slots)) &&
       api().cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) == cupti::kSuccess)
     return true;
-  note("there is no memory for CUPTI's buffers; kernels, copies and CUDA calls are not recorded");
+  note(NoteCode::kNotRecorded, "there is no memory for CUPTI's buffers; %s", kNotRecorded);
   return false;
 }
 
@@ -160,7 +160,7 @@ constexpr cupti::Kind kWork[] = {cupti::kDevice, cupti::kContext, cupti::kConcur
 void enable(cupti::Kind kind) {
   cupti::Result result = api().cuptiActivityEnable(kind);
   if (result == cupti::kSuccess) return;
-  note("CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
+  note(NoteCode::kOther, "CUPTI does not record activity %u: %s (%d)", kind, words_for(*gpu.library, result), result);
 }
 
 void enable_activities() {

@@ -22,7 +22,6 @@ namespace {
 
 using namespace trace_format;
 
-constexpr const char* kNotSampled = "activity is not sampled";
 constexpr std::size_t kMaxDevices = 16;
 // What does not fit into CUPTI's image, of some 36 KB a sample, is lost: it is emptied four times as often as it fills.
 constexpr std::uint32_t kImageSamples = 512, kSamplesAtOnce = kImageSamples / 4;
@@ -150,7 +149,7 @@ void add_device(std::uint32_t device) {
   gpu.running = !trouble;
   if (trouble) close_sampler(gpu);
   sampling.device_count.store(count + 1, std::memory_order_release);
-  if (trouble) return note_trouble(*sampling.library, kNotSampled, trouble);
+  if (trouble) return note_trouble(*sampling.library, kNoActivity, trouble);
   if (*gpu.metrics.left_out() != '\0')
     note_once(sampling.told_left_out, "samples leave out what this GPU does not have or does not measure in one pass: %s",
               gpu.metrics.left_out());
@@ -186,7 +185,7 @@ void drain(GpuSampler& gpu, std::int64_t until_ns) {
     cupti::Result result = api().cuptiPmSamplingDecodeData(&decode);
     if (result != cupti::kSuccess && decode.overflow == 0) {
       gpu.running = false;
-      return note_trouble(*sampling.library, "activity is sampled no longer", {result, "cuptiPmSamplingDecodeData"});
+      return note_trouble(*sampling.library, kNoMoreActivity, {result, "cuptiPmSamplingDecodeData"});
     }
     bool full = decode.stop_reason == kImageFull;
     gpu.lost = gpu.lost || decode.overflow != 0 || full;
@@ -221,11 +220,11 @@ void sample_activity(const CuptiLibrary& library) {
   if (sampling.interval_us == 0) return;
   sampling.metric_list = kept_text_from("NL_STAGE_PM_METRICS");
   sampling.pid = getpid();
-  if (sampling.metric_list == nullptr) return note("%s: NL_STAGE_PM_METRICS names no metric", kNotSampled);
-  if (!offered(library.profiler)) return note("%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kNotSampled, library.path);
+  if (sampling.metric_list == nullptr) return note(NoteCode::kActivityFailed, "%s: NL_STAGE_PM_METRICS names no metric", kActivityNotSampled);
+  if (!offered(library.profiler)) return note(NoteCode::kActivityFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kActivityNotSampled, library.path);
   if (stalls_are_sampled())
-    return note("%s: stalls are, and the GPU does only one of the two at a time", kNotSampled);
-  if (!run_in_background(sample_regularly)) return note("%s: there is no thread for it", kNotSampled);
+    return note(NoteCode::kActivityFailed, "%s: stalls are, and the GPU does only one of the two at a time", kActivityNotSampled);
+  if (!run_in_background(sample_regularly)) return note(NoteCode::kActivityFailed, "%s: there is no thread for it", kActivityNotSampled);
   sampling.library = &library;
 }
 

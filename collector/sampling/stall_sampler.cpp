@@ -19,7 +19,6 @@ namespace {
 
 using namespace trace_format;
 
-constexpr const char* kNotSampled = "stalls are not sampled";
 constexpr std::size_t kMaxSampled = 16, kMaxReasons = 64, kPcsAtOnce = 4096, kFunctions = 256;
 
 // Instructions with their stall counts, as CUPTI wants them laid out.
@@ -201,10 +200,10 @@ void sample_stalls(const CuptiLibrary& library) {
   bool offered = calls.cuptiPCSamplingEnable != nullptr && calls.cuptiPCSamplingDisable != nullptr && calls.cuptiPCSamplingGetData != nullptr &&
                  calls.cuptiPCSamplingSetConfigurationAttribute != nullptr && calls.cuptiPCSamplingGetNumStallReasons != nullptr &&
                  calls.cuptiPCSamplingGetStallReasons != nullptr;
-  if (!offered) return note("%s: this CUPTI does not offer it (%s)", kNotSampled, library.path);
+  if (!offered) return note(NoteCode::kStallsFailed, "%s: this CUPTI does not offer it (%s)", kStallsNotSampled, library.path);
   sampling.pid = getpid();
   sampling.buffer = new_buffer();
-  if (sampling.buffer == nullptr) return note("%s: there is no memory for it", kNotSampled);
+  if (sampling.buffer == nullptr) return note(NoteCode::kStallsFailed, "%s: there is no memory for it", kStallsNotSampled);
   sampling.period = period;
   sampling.library = &library;
 }
@@ -215,10 +214,10 @@ void sample_stalls_of(void* context, std::uint32_t device) {
   if (sampling.library == nullptr || sampling.over.load(std::memory_order_acquire)) return;
   // A context that is made while the samples of another are read does without, rather than wait with the driver's locks.
   AskedLock lock(sampling.mutex, 1);
-  if (!lock) return note("%s: of one more context", kNotSampled);
+  if (!lock) return note(NoteCode::kStallsFailed, "%s: of one more context", kStallsNotSampled);
   StallContext added{context, device, sampling.context_count < kMaxSampled ? new_buffer() : nullptr};
   if (added.last != nullptr) {
-    if (auto trouble = start(added)) note_trouble(*sampling.library, kNotSampled, trouble);
+    if (auto trouble = start(added)) note_trouble(*sampling.library, kNoStalls, trouble);
     else sampling.contexts[sampling.context_count++] = added;
   }
   std::atexit(finish_at_exit);

@@ -120,8 +120,8 @@ void NsysExport::write_facts() {
   details.add(kMachine, duration_ns, std::int64_t{0}, duration_ns);
   SqliteTable notes(file_, "DIAGNOSTIC_EVENT", {"timestamp INTEGER NOT NULL", "timestampType INTEGER NOT NULL", "source INTEGER NOT NULL",
                                                 "severity INTEGER NOT NULL", "text TEXT NOT NULL", "globalPid INTEGER"});
-  for (const std::string& note : trace_.stats.notes)
-    notes.add(std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1}, note, nullptr);
+  for (const Remark& note : trace_.stats.notes)
+    notes.add(std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1}, line_of(note), nullptr);
 }
 
 void NsysExport::write_places() {

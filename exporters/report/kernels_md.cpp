@@ -3,6 +3,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -83,7 +84,7 @@ Section not_measured(const std::vector<KernelEntry>& kernels) {
   Section out{"", "", "Selected and not measured"};
   List list;
   for (const auto& kernel : kernels)
-    if (kernel.selected && kernel.ncu.empty() && !kernel.ncu_note.empty()) list.items.push_back({kernel_name(kernel) + Text(": " + kernel.ncu_note)});
+    if (kernel.selected && kernel.ncu.empty() && kernel.ncu_note) list.items.push_back({kernel_name(kernel) + Text(": " + text_of(*kernel.ncu_note))});
   add(out.blocks, std::move(list));
   return out;
 }

@@ -56,7 +56,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("stages", k.stages, "the launches by stage");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
   io("ncu", k.ncu, "what ncu, or CUPTI, measured of it");
-  io.known("ncu_note", k.ncu_note, "why there is no sample; null: not known");
+  io("ncu_note", k.ncu_note, "why there is no sample; null: there is one");
   io("stalls", k.stalls, "why its warps did not issue, by samples of their program counters, most frequent first; empty: not sampled");
 }
 
@@ -79,7 +79,7 @@ void fields(Io& io, Ref<Io, RangeEntry> r) {
 template <class Io>
 void kernel_fields(Io& io, Ref<Io, Run> run) {
   io("kernels", run.kernels, "by name and device, most time first; null: not captured, kernels_note says why");
-  io.known("kernels_note", run.kernels_note, "why there are none; null: not known");
+  io("kernels_note", run.kernels_note, "why there are none; null: there are");
   io("api", run.api, "CUDA calls by name, most time first");
   io("ranges", run.ranges, "NVTX ranges by name, most time first");
 }

@@ -50,6 +50,12 @@ void fields(Io& io, Ref<Io, nl::Remark> r) {
 // A note of format 2 and before.
 inline void from_sentence(JsonReader&, nl::Remark& r, std::string text) { r = {Code::kNote, {std::move(text)}, {}}; }
 
+template <class Io>
+void fields(Io& io, Ref<Io, DamagedRow> d) {
+  fields(io, d.damage);
+  io("rows", d.rows, "how many");
+}
+
 // Flat, too: a field for each metric of the place.
 template <class Io>
 void metric_fields(Io& io, MetricPlace place, Ref<Io, MetricValues> values) {

@@ -1,7 +1,6 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
-
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
   io("gpu_busy_ns", c.gpu_busy_ns, "union of all GPU work of the capture; null: not captured");
@@ -29,9 +28,9 @@ void fields(Io& io, Ref<Io, ImportStats> s) {
   io.known("schema_version", s.schema_version, "of the export; null: not known");
   io.known("tool_version", s.tool_version, "that captured; null: not known");
   io("rows_read", s.rows_read, "table → rows");
-  io("rows_damaged", s.rows_damaged, "reason → rows");
+  io("rows_damaged", s.rows_damaged, "by what is wrong with them");
   io("tables_absent", s.tables_absent, "looked for and not there");
-  io("notes", s.notes, "in words");
+  io("notes", s.notes, "what it met besides");
 }
 
 // Until format 2.1 an unprofiled pass was called bare.
@@ -80,7 +79,7 @@ void provenance_fields(Io& io, Ref<Io, Run> run) {
   io("coverage", run.coverage, "what of the GPU's time is explained, and what is not");
   io("clock", run.clock, "how well CPU and GPU times fit each other, from what the capture holds");
   io("import_stats", run.import_stats, "what the importer met");
-  io("ncu_rows_damaged", run.ncu_rows_damaged, "reason → rows of ncu's CSV");
+  io("ncu_rows_damaged", run.ncu_rows_damaged, "likewise, of ncu's CSV");
   io("provenance", run.provenance, "how the numbers came about");
 }
 

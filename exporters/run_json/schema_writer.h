@@ -99,6 +99,7 @@ class SchemaWriter {
     else if constexpr (std::is_same_v<T, std::string>) return text(limits);
     else if constexpr (Optional<T>::value) return nullable(of<typename Optional<T>::type>(limits));
     else if constexpr (Inner<T>::value) return list(of<typename Inner<T>::type>(limits), limits);
+    else if constexpr (std::is_same_v<T, DamagedRows>) return list(shape<DamagedRow>(), limits);
     else if constexpr (Map<T>::value) return map(of<typename Map<T>::type>(limits));
     else return shape<T>();
   }

@@ -121,6 +121,10 @@ class JsonWriter {
     close('}');
   }
 
+  void put(const DamagedRows& damaged) {
+    list(damaged, [this](const auto& each) { put(DamagedRow{each.first, each.second}); });
+  }
+
   std::string take() && { return std::move(out_); }
 
  private:

@@ -36,7 +36,7 @@ Trace import_collector_files(const std::vector<std::filesystem::path>& files, co
   if (trouble.empty()) return trace;
   std::error_code ignored;
   std::filesystem::remove(sqlite, ignored);
-  trace.stats.notes.push_back(fmt::format("there is no {}, the capture as an export of nsys: {}", sqlite.filename().string(), trouble));
+  trace.stats.notes.push_back({Code::kSqliteNotWritten, {sqlite.filename().string(), trouble}});
   return trace;
 }
 

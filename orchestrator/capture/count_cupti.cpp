@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "model/collector_notes.h"
 #include "model/words.h"
 #include "orchestrator/capture/count.h"
 #include "parsers/collector/counters.h"
@@ -16,7 +15,8 @@ namespace {
 
 std::optional<Remark> trouble_in(const CounterReport& report, bool wrote_nothing) {
   if (wrote_nothing) return Remark{Code::kCountersFailed, {"the collector wrote no file"}};
-  return counter_trouble(report.notes);
+  const Remark* trouble = find_first(report.notes, kCounterTroubles);
+  return trouble != nullptr ? std::optional(*trouble) : std::nullopt;
 }
 
 std::string joined(const std::string& before, const std::string& more) {

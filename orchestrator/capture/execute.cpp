@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/collector_notes.h"
 #include "orchestrator/capture/collector_sqlite.h"
 #include "orchestrator/capture/count.h"
 #include "orchestrator/capture/repeats.h"
@@ -56,14 +55,19 @@ void judge_sampling(const Plan& plan, const Trace& trace, Verdict& verdict) {
   const auto& wanted = plan.config.capture;
   const bool activity = wanted.sampling_us > 0 && wanted.pc_sampling == 0 && trace.metric_series.empty();
   const bool stalls = wanted.pc_sampling > 0 && trace.stalls.empty();
-  if (const auto trouble = activity_trouble(trace.stats.notes); activity && trouble) verdict.add(*trouble);
-  if (const auto trouble = stall_trouble(trace.stats.notes); stalls && trouble) verdict.add(*trouble);
+  const auto judge = [&](bool asked, std::initializer_list<Code> codes) {
+    const Remark* trouble = find_first(trace.stats.notes, codes);
+    if (asked && trouble != nullptr) verdict.add(*trouble);
+  };
+  judge(activity, {Code::kActivityDenied, Code::kActivityFailed});
+  judge(stalls, {Code::kStallsDenied, Code::kStallsFailed});
 }
 
 // The collector says in its trace what kept CUPTI from recording.
 void judge_recording(const Trace& trace, Verdict& verdict) {
   if (trace.has_kernel_data) return;
-  if (const auto trouble = recording_trouble(trace.stats.notes)) verdict.add(Code::kCuptiSilent, {*trouble}, "collector/");
+  const Remark* trouble = find_first(trace.stats.notes, {Code::kNotRecorded});
+  if (trouble != nullptr) verdict.add(Code::kCuptiSilent, trouble->details, "collector/");
 }
 
 void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {

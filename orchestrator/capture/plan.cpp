@@ -84,10 +84,6 @@ void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, cons
 
 PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
 
-void add_once(std::vector<Remark>& remarks, const Remark& remark) {
-  if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
-}
-
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (config.workload.command.empty())
     throw Error(ErrorKind::kUsage, "there is no command to profile", "",

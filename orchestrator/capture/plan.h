@@ -40,9 +40,6 @@ struct Plan {
 // The pass that captures: kNsys or kCollector.
 PassKind tracing_pass(Tracer tracer);
 
-// Once, however often it is found.
-void add_once(std::vector<Remark>& remarks, const Remark& remark);
-
 // Throws Error(kUsage) where there is no command, Error(kTool) where nothing could capture it.
 Plan make_plan(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
 

@@ -55,7 +55,7 @@ double us(Ns ns) { return static_cast<double>(ns) / 1000; }
 
 // "at most 11.9 us apart, because no kernel starts before the call that launched it (nearest: 1.2 us) and …"
 std::string in_words(const ClockBounds& clock, const Slack& launch, const Slack& wait) {
-  std::string text = "clocks of CPU and GPU: ";
+  std::string text;
   if (auto error_ns = clock.error_ns())
     text += fmt::format("at {} {:.1f} us apart, because ", clock.consistent() ? "most" : "least", us(*error_ns));
   if (launch.broken == 0)
@@ -100,7 +100,7 @@ void note_clocks(Trace& trace) {
   }
   if (!launch.least_ns) return;
   trace.clock = ClockBounds{*launch.least_ns, wait.least_ns, launch.broken + wait.broken};
-  trace.stats.notes.push_back(in_words(*trace.clock, launch, wait));
+  trace.stats.notes.push_back({Code::kClockFit, {in_words(*trace.clock, launch, wait)}});
 }
 
 }  // namespace nl::parsers::collector_trace

@@ -7,7 +7,6 @@
 #include <optional>
 #include <tuple>
 
-#include "model/notes.h"
 #include "parsers/collector/records.h"
 #include "parsers/collector/replay.h"
 #include "parsers/nsys/strings.h"
@@ -69,7 +68,7 @@ class FileCounters {
 
   void add() {
     for (const StageCount& count : file_.gpu.metrics.stages) add_window(count);
-    for (const std::string& note : file_.gpu.notes) add_note(report_.notes, note);
+    for (const Remark& note : file_.gpu.notes) add_once(report_.notes, note);
     add_kernels();
   }
 
@@ -86,11 +85,11 @@ class FileCounters {
     const trace_format::StageCounters& record = count.record;
     const std::string *domain = text(record.domain), *name = text(record.name);
     if (domain == nullptr || name == nullptr || record.name == 0) {
-      ++report_.rows_damaged["counters of a range whose name was lost"];
+      ++report_.rows_damaged[{Code::kPartLost, {"counters of a range", "name"}}];
       return;
     }
     if (!possible(record.start_ns) || !possible(record.end_ns) || record.end_ns < record.start_ns || record.windows == 0) {
-      ++report_.rows_damaged["counters with an impossible time or no window"];
+      ++report_.rows_damaged[{Code::kImpossibleWindow}];
       return;
     }
     WindowCounters window;
@@ -147,8 +146,8 @@ class FileCounters {
   }
 
   bool usable(const KernelCount& count) {
-    if (!file_.gpu.names.contains(count.record.kernel)) ++report_.rows_damaged["counters of a kernel whose name was lost"];
-    else if (!possible(count.record.time_ns)) ++report_.rows_damaged["counters with an impossible time or no window"];
+    if (!file_.gpu.names.contains(count.record.kernel)) ++report_.rows_damaged[{Code::kPartLost, {"counters of a kernel", "name"}}];
+    else if (!possible(count.record.time_ns)) ++report_.rows_damaged[{Code::kImpossibleWindow}];
     else return true;
     return false;
   }
@@ -182,7 +181,7 @@ class FileCounters {
     Trace trace;
     collector_trace::Replay replay(file_, trace, 0);
     replay.run();
-    for (const auto& [reason, rows] : trace.stats.rows_damaged) report_.rows_damaged[reason] += rows;
+    add_damage(report_.rows_damaged, trace.stats.rows_damaged);
     std::stable_sort(trace.ranges.begin(), trace.ranges.end(), [](const Range& a, const Range& b) {
       return std::tuple(a.start_ns, a.open ? std::numeric_limits<Ns>::min() : -a.end_ns) <
              std::tuple(b.start_ns, b.open ? std::numeric_limits<Ns>::min() : -b.end_ns);

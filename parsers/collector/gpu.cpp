@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "parsers/collector/notes.h"
 #include "parsers/collector/text.h"
 #include "parsers/json/load_bytes.h"
 
@@ -82,7 +83,7 @@ class Block {
       if ((tag & format::kTagMask) == 0) return;
       record(static_cast<Tag>(tag & format::kTagMask), tag);
       if (bytes_.good()) continue;
-      ++damage_["damaged GPU record, rest of its block lost"];
+      ++damage_[{Code::kRestLost, {"GPU record", "block"}}];
       return;
     }
   }
@@ -120,18 +121,18 @@ class Block {
     bytes_.difference();
     bytes_.number();
   }
-  bool usable(const When& time, const char* reason) {
+  bool usable(const When& time, const char* what) {
     if (!bytes_.good()) return false;
-    if (!time.usable()) ++damage_[reason];
+    if (!time.usable()) ++damage_[{Code::kImpossibleTime, {what}}];
     return time.usable();
   }
 
   // When work ran; false, and counted, where that or its queue is not known.
   template <typename Row>
-  bool locate(Row& row, const When& time, const char* impossible, const char* lost) {
-    if (!usable(time, impossible)) return false;
+  bool locate(Row& row, const When& time, const char* what) {
+    if (!usable(time, what)) return false;
     if (row.queue == kNone) {
-      ++damage_[lost];
+      ++damage_[{Code::kPartLost, {what, "stream"}}];
       return false;
     }
     row.start_ns = time.start_ns;
@@ -146,9 +147,9 @@ class Block {
     std::uint32_t shape = gpu_.shape_numbers[bytes_.number()];
     When time = when(work_);
     node(flags);
-    if (!usable(time, "kernel with an impossible time")) return;
+    if (!usable(time, "kernel")) return;
     if (shape == kNone || queue == kNone) {
-      ++damage_["kernel whose name or stream was lost"];
+      ++damage_[{Code::kPartLost, {"kernel", "name or stream"}}];
       return;
     }
     Kernel kernel;
@@ -171,7 +172,7 @@ class Block {
     When time = when(work_);
     op.bytes = bytes_.number();
     node(flags);
-    if (!locate(op, time, "copy or set with an impossible time", "copy or set whose stream was lost")) return;
+    if (!locate(op, time, "copy or set")) return;
     op.in_graph = (flags & format::kTagGraphNode) != 0;
     op.kind = tag == Tag::kSet ? MemOpKind::kMemset : MemOpKind::kOther;
     op.label = static_cast<std::uint32_t>(kind);
@@ -183,7 +184,7 @@ class Block {
     run.queue = place(flags, queue_);
     bytes_.number();  // which graph
     When time = when(work_);
-    if (!locate(run, time, "CUDA graph with an impossible time", "CUDA graph whose stream was lost")) return;
+    if (!locate(run, time, "CUDA graph")) return;
     gpu_.graph_runs.push_back(run);
   }
 
@@ -193,9 +194,9 @@ class Block {
     std::uint32_t function = gpu_.function_numbers[bytes_.number()];
     When time = when(call_);
     bool failed = (flags & format::kTagResult) != 0 && bytes_.number() != 0;
-    if (!usable(time, "CUDA call with an impossible time")) return;
+    if (!usable(time, "CUDA call")) return;
     if (thread == kNone || function == kNone) {
-      ++damage_["CUDA call whose name or thread was lost"];
+      ++damage_[{Code::kPartLost, {"CUDA call", "name or thread"}}];
       return;
     }
     ApiCall call;
@@ -214,7 +215,7 @@ class Block {
     SyncWait wait;
     wait.event = bytes_.number32();
     When time = when(call_);
-    if (!usable(time, "synchronisation with an impossible time")) return;
+    if (!usable(time, "synchronisation")) return;
     wait.start_ns = time.start_ns;
     wait.end_ns = time.start_ns + static_cast<Ns>(time.duration_ns);
     wait.correlation = time.correlation;
@@ -264,7 +265,7 @@ class Block {
   void define(Numbering& numbers, std::uint64_t number, std::vector<T>& all, const T& value, std::size_t most) {
     if (!bytes_.good()) return;
     if (all.size() >= most || !numbers.define(number, static_cast<std::uint32_t>(all.size()))) {
-      ++damage_["definition with an impossible number"];
+      ++damage_[{Code::kImpossibleNumber}];
       return;
     }
     all.push_back(value);
@@ -280,7 +281,7 @@ class Block {
 void read_device(const char* at, const format::Head& head, GpuData& gpu, Damage& damage) {
   auto record = load<format::Device>(at);
   if (record.name_length > head.bytes - sizeof record) {
-    ++damage["string longer than its record"];
+    ++damage[{Code::kStringTooLong}];
     return;
   }
   Device device;
@@ -317,7 +318,7 @@ bool read_gpu_record(const char* at, const format::Head& head, GpuData& gpu, Dam
   switch (head.kind) {
     case Kind::kGpuSession: read_session(at, head, gpu); return true;
     case Kind::kGpuName: gpu.names.insert_or_assign(head.id, read_text(at, head, damage).value_or("")); return true;
-    case Kind::kNote: gpu.notes.push_back(read_text(at, head, damage).value_or("")); return true;
+    case Kind::kNote: gpu.notes.push_back(remark_of_note(head.id, read_text(at, head, damage).value_or(""))); return true;
     case Kind::kDevice: read_device(at, head, gpu, damage); return true;
     case Kind::kContext: gpu.context_devices[head.id] = load<format::Context>(at).device; return true;
     case Kind::kLoss: read_loss(at, head, gpu); return true;

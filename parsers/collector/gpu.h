@@ -73,7 +73,7 @@ struct GpuData {
   std::vector<SyncWait> syncs;
   std::vector<StreamWaited> streams_waited;
   std::uint64_t dropped = 0, unfinished = 0;
-  std::vector<std::string> notes;
+  std::vector<Remark> notes;
   GpuMetrics metrics;
 
   bool recorded() const { return session || !kernels.empty() || !mem_ops.empty() || !graph_runs.empty(); }

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "model/cuda_calls.h"
-#include "model/notes.h"
 #include "parsers/collector/waits.h"
 #include "parsers/copy_kinds.h"
 #include "parsers/kernel_demangle.h"
@@ -27,10 +24,6 @@ template <typename Row>
 void sort_by_start(std::vector<Row>& rows) {
   auto earlier = [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; };
   if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::stable_sort(rows.begin(), rows.end(), earlier);
-}
-
-void count(ImportStats& stats, const char* reason, std::uint64_t rows) {
-  if (rows != 0) stats.rows_damaged[reason] += rows;
 }
 
 }  // namespace
@@ -118,17 +111,16 @@ void GpuMerge::add_devices(Part& part) {
     auto known = std::find_if(trace_.devices.begin(), trace_.devices.end(), [&](const Device& d) { return d.id == device.id; });
     if (known == trace_.devices.end()) trace_.devices.push_back(std::move(device));
     else if (known->uuid != device.uuid)
-      trace_.stats.notes.push_back(fmt::format("the processes number their GPUs differently: GPU {} is {} here and {} there", device.id,
-                                               known->uuid, device.uuid));
+      trace_.stats.notes.push_back({Code::kGpuNumbersDiffer, {std::to_string(device.id), known->uuid, device.uuid}});
   }
   std::sort(trace_.devices.begin(), trace_.devices.end(), [](const Device& a, const Device& b) { return a.id < b.id; });
 }
 
 void GpuMerge::add_facts(const Part& part) {
   ImportStats& stats = trace_.stats;
-  count(stats, "GPU record that CUPTI dropped, because its buffers were full", part.gpu.dropped);
-  count(stats, "GPU record without its times: the work was under way when the process ended", part.gpu.unfinished);
-  for (const std::string& note : part.gpu.notes) add_note(stats.notes, note);
+  if (part.gpu.dropped > 0) stats.rows_damaged[{Code::kDropped}] += part.gpu.dropped;
+  if (part.gpu.unfinished > 0) stats.rows_damaged[{Code::kUnfinished}] += part.gpu.unfinished;
+  for (const Remark& note : part.gpu.notes) add_once(stats.notes, note);
   if (!part.gpu.session && trace_.kernels.empty() && trace_.mem_ops.empty() && trace_.graph_runs.empty()) return;
   trace_.has_kernel_data = trace_.has_mem_data = true;
   trace_.has_api_data = trace_.has_api_data || part.gpu.calls_chosen != trace_format::CallChoice::kNone;

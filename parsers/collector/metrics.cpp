@@ -35,7 +35,7 @@ void read_set(const char* at, const format::Head& head, GpuMetrics& metrics, Dam
   set.passes = record.passes;
   if (fits) set.series.metrics = names_of({at + sizeof record, record.length});
   if (!fits || record.count == 0 || set.series.metrics.size() != record.count) {
-    ++damage["metric set that does not fit its record"];
+    ++damage[{Code::kDoesNotFit, {"metric sets"}}];
     metrics.set_numbers.erase(head.id);  // what follows is not of an earlier set of this number
     return;
   }
@@ -48,14 +48,14 @@ void read_set(const char* at, const format::Head& head, GpuMetrics& metrics, Dam
 std::uint32_t known_set(const GpuMetrics& metrics, std::uint32_t number, MetricUse use, Damage& damage) {
   auto found = metrics.set_numbers.find(number);
   if (found != metrics.set_numbers.end() && metrics.sets[found->second].use == use) return found->second;
-  ++damage["counters or samples whose metrics are not known"];
+  ++damage[{Code::kUnknownMetrics}];
   return kNone;
 }
 
 // No metric is below zero: such a value is damage, and not measured.
 template <typename Value>
 Value measured(Value value, Damage& damage) {
-  if (value < 0) ++damage["counter or sample below zero"];
+  if (value < 0) ++damage[{Code::kBelowZero}];
   return std::isfinite(value) && value >= 0 ? value : std::numeric_limits<Value>::quiet_NaN();
 }
 
@@ -70,7 +70,7 @@ void read_count(const char* at, const format::Head& head, MetricUse use, std::ve
   count.record = load<Record>(at);
   std::size_t values = metrics.sets[set].series.metrics.size();
   if (values > (head.bytes - sizeof(Record)) / sizeof(double)) {
-    ++damage["counters that do not fit their record"];
+    ++damage[{Code::kDoesNotFit, {"counters"}}];
     return;
   }
   for (std::size_t i = 0; i < values; ++i) count.values.push_back(measured(load<double>(at + sizeof(Record) + i * sizeof(double)), damage));
@@ -87,7 +87,7 @@ void read_samples(const char* at, const format::Head& head, GpuMetrics& metrics,
   auto record = load<format::Samples>(at);
   std::size_t columns = series.metrics.size(), row_bytes = format::kSampleBytes + columns * sizeof(float);
   if (record.count > (head.bytes - sizeof record) / row_bytes) {
-    ++damage["samples that do not fit their record"];
+    ++damage[{Code::kDoesNotFit, {"samples"}}];
     return;
   }
   series.overflows += record.lost != 0;
@@ -95,7 +95,7 @@ void read_samples(const char* at, const format::Head& head, GpuMetrics& metrics,
   for (std::uint32_t i = 0; i < record.count; ++i, row += row_bytes) {
     format::Sample sample{load<std::int64_t>(row), load<std::uint32_t>(row + sizeof(std::int64_t))};
     if (!usable(sample)) {
-      ++damage["sample with an impossible time"];
+      ++damage[{Code::kImpossibleTime, {"sample"}}];
       continue;
     }
     series.start_ns.push_back(sample.start_ns);
@@ -114,7 +114,7 @@ void read_stall_reason(const char* at, const format::Head& head, GpuMetrics& met
 void read_stalls(const char* at, const format::Head& head, GpuMetrics& metrics, Damage& damage) {
   auto record = load<format::Stalls>(at);
   if (record.count > (head.bytes - sizeof record) / sizeof(format::StallCount)) {
-    ++damage["stalls that do not fit their record"];
+    ++damage[{Code::kDoesNotFit, {"stalls"}}];
     return;
   }
   auto& reasons = metrics.stalls[{head.id, record.device}];

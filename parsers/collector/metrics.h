@@ -15,7 +15,7 @@
 // of its clock; collector_trace_merge.cpp and collector_counters.cpp make a trace or a report of them.
 namespace nl::parsers::collector_trace {
 
-using Damage = std::map<std::string, std::uint64_t>;
+using Damage = DamagedRows;
 
 struct MetricSet {
   trace_format::MetricUse use = trace_format::MetricUse::kSamples;

@@ -100,10 +100,10 @@ void read_record(const char* at, const format::Head& head, File& file, Damage& d
     auto record = load<format::End>(at);
     event = {Kind::kEnd, record.time_ns, 0, 0, record.range, {}};
   } else {
-    ++damage["unknown kind of record"];
+    ++damage[{Code::kUnknownRecord}];
     return;
   }
-  if (event.time_ns < 0 || file.pieces.back().tid == 0) ++damage["impossible time or thread"];
+  if (event.time_ns < 0 || file.pieces.back().tid == 0) ++damage[{Code::kImpossibleRecord}];
   else file.pieces.back().events.push_back(event);
 }
 
@@ -114,7 +114,7 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
   for (const char* at = begin; at < end;) {
     auto left = static_cast<std::size_t>(end - at);
     if (left < sizeof(format::Head)) {
-      if (std::any_of(at, end, [](char c) { return c != 0; })) ++damage["record cut short"];
+      if (std::any_of(at, end, [](char c) { return c != 0; })) ++damage[{Code::kRecordCut}];
       return;
     }
     auto head = load<format::Head>(at);
@@ -122,11 +122,11 @@ void read_chunk(const char* begin, const char* end, File& file, Damage& damage) 
     std::size_t least = std::max(smallest(head.kind), sizeof head);
     bool first = file.pieces.size() == pieces_before;
     if (head.bytes < least || head.bytes % 8 != 0 || (first && head.kind != Kind::kThreadStart)) {
-      ++damage["damaged record, rest of its chunk lost"];
+      ++damage[{Code::kRestLost, {"record", "chunk"}}];
       return;
     }
     if (head.bytes > left) {
-      ++damage["record cut short"];
+      ++damage[{Code::kRecordCut}];
       // A block holds many records; those before the cut are whole.
       head.bytes = static_cast<std::uint16_t>(left);
       if (head.kind == Kind::kGpuBlock && left >= least) read_gpu_record(at, head, file.gpu, damage);
@@ -174,7 +174,7 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
   std::size_t got = fill();
   chunk.resize(got);
   if (!read_header(path, chunk, file.header)) {
-    ++stats.rows_damaged["file ends inside its header"];
+    ++stats.rows_damaged[{Code::kHeaderCut}];
     return false;
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);

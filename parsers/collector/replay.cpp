@@ -26,7 +26,7 @@ void Replay::run() {
 // Text comes from the program: any bytes, and cut to the length that the file has room for.
 std::string Replay::clean(const std::string& text) {
   auto mended = mended_utf8(text);
-  if (mended) ++trace_.stats.rows_damaged["text that is not UTF-8 (kept, U+FFFD in its place)"];
+  if (mended) ++trace_.stats.rows_damaged[{Code::kNotUtf8}];
   return mended ? std::move(*mended) : text;
 }
 
@@ -38,7 +38,7 @@ void Replay::close(std::uint32_t range, Ns end_ns) {
 
 void Replay::drop_backward() {
   if (backward_.empty()) return;
-  trace_.stats.rows_damaged["range that ends before it starts"] += backward_.size();
+  trace_.stats.rows_damaged[{Code::kEndsBeforeStart, {"range"}}] += backward_.size();
   std::sort(backward_.begin(), backward_.end());
   std::vector<Range> kept;
   kept.reserve(trace_.ranges.size() - backward_.size());
@@ -71,7 +71,7 @@ StringId Replay::text(std::uint32_t number) {
   auto [known, is_new] = texts_.try_emplace(number);
   if (is_new) {
     auto found = file_.strings.find(number);
-    if (found == file_.strings.end()) ++trace_.stats.rows_damaged["unknown string"];
+    if (found == file_.strings.end()) ++trace_.stats.rows_damaged[{Code::kUnknownString}];
     else known->second = trace_.strings.intern(clean(found->second));
   }
   return known->second;
@@ -104,7 +104,7 @@ void Replay::play(std::uint32_t tid, const Event& event) {
 void Replay::pop(std::uint32_t tid, const Event& event) {
   auto& stack = stacks_[{tid, event.domain}];
   if (stack.empty()) {
-    ++trace_.stats.rows_damaged["pop without a push"];
+    ++trace_.stats.rows_damaged[{Code::kUnpaired, {"pop", "push"}}];
     return;
   }
   close(stack.back(), event.time_ns - origin_ns_);
@@ -114,7 +114,7 @@ void Replay::pop(std::uint32_t tid, const Event& event) {
 void Replay::end_range(std::uint32_t thread, const Event& event) {
   auto found = started_.find(event.range);
   if (found == started_.end()) {
-    ++trace_.stats.rows_damaged["end without a start"];
+    ++trace_.stats.rows_damaged[{Code::kUnpaired, {"end", "start"}}];
     return;
   }
   Range& range = trace_.ranges[found->second];

@@ -71,7 +71,7 @@ void add_stalls(const GpuData& gpu, Trace& trace) {
   for (const auto& [place, reasons] : gpu.metrics.stalls) {
     auto name = gpu.names.find(place.first);
     if (name == gpu.names.end()) {
-      ++trace.stats.rows_damaged["stalls of a function whose name was lost"];
+      ++trace.stats.rows_damaged[{Code::kPartLost, {"stalls of a function", "name"}}];
       continue;
     }
     auto device = static_cast<std::int32_t>(place.second);
@@ -81,7 +81,7 @@ void add_stalls(const GpuData& gpu, Trace& trace) {
     if (known == trace.stalls.end()) known = trace.stalls.insert(known, {std::move(kernel), device, {}});
     for (const auto& [reason, samples] : reasons) {
       auto text = gpu.metrics.stall_reasons.find(reason);
-      if (text == gpu.metrics.stall_reasons.end()) ++trace.stats.rows_damaged["stall reason whose name was lost"];
+      if (text == gpu.metrics.stall_reasons.end()) ++trace.stats.rows_damaged[{Code::kPartLost, {"stall reason", "name"}}];
       else known->reasons[clean(text->second)] += samples;
     }
     trace.stats.rows_read["functions with sampled stalls"] = trace.stalls.size();
@@ -92,8 +92,8 @@ void finish_series(Trace& trace) {
   for (MetricSeries& series : trace.metric_series) {
     sort_by_start(series);
     if (series.overflows > 0)
-      trace.stats.notes.push_back(fmt::format("samples of GPU {} were lost {} time{}, because its buffer was full; a longer "
-                                              "capture.sampling_us loses fewer", series.device, series.overflows, series.overflows == 1 ? "" : "s"));
+      trace.stats.notes.push_back(
+          {Code::kSamplesLost, {std::to_string(series.device), fmt::format("{} time{}", series.overflows, series.overflows == 1 ? "" : "s")}});
   }
   std::stable_sort(trace.metric_series.begin(), trace.metric_series.end(),
                    [](const MetricSeries& a, const MetricSeries& b) { return a.device < b.device; });

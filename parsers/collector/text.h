@@ -13,7 +13,7 @@ namespace nl::parsers::collector_trace {
 inline std::optional<std::string> read_text(const char* at, const trace_format::Head& head, Damage& damage) {
   auto record = load<trace_format::String>(at);
   if (record.length <= head.bytes - sizeof record) return std::string(at + sizeof record, record.length);
-  ++damage["string longer than its record"];
+  ++damage[{Code::kStringTooLong}];
   return std::nullopt;
 }
 

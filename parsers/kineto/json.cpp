@@ -65,7 +65,7 @@ class KinetoReader {
   void add_kernel(const KinetoEvent& event);
   void add_mem_op(const KinetoEvent& event, bool set);
   std::uint32_t queue(const KinetoEvent& event);
-  void damaged(const char* why) { ++trace_.stats.rows_damaged[why]; }
+  void damaged(Code code, std::vector<std::string> details = {}) { ++trace_.stats.rows_damaged[{code, std::move(details)}]; }
   void refuse_unusable() const;
   void finish();
   void shift_times();
@@ -88,7 +88,7 @@ std::uint32_t KinetoReader::queue(const KinetoEvent& event) {
 }
 
 void KinetoReader::add_range(const KinetoEvent& event, StringId domain) {
-  if (!event.pid || !event.tid) return damaged("range without a thread");
+  if (!event.pid || !event.tid) return damaged(Code::kNoThread, {"range"});
   Range range;
   range.start_ns = *event.start_ns;
   range.end_ns = range.start_ns + *event.duration_ns;
@@ -106,15 +106,15 @@ void KinetoReader::add_range(const KinetoEvent& event, StringId domain) {
 }
 
 void KinetoReader::add_call(const KinetoEvent& event) {
-  if (!event.pid || !event.tid) return damaged("API call without a thread");
+  if (!event.pid || !event.tid) return damaged(Code::kNoThread, {"API call"});
   const std::uint32_t place = places_.thread(*event.pid, *event.tid);
-  if (place >= 1u << 20) return damaged("API call of more threads than can be kept");
+  if (place >= 1u << 20) return damaged(Code::kTooManyPlaces, {"API call", "threads"});
   links_.add_call(*event.start_ns, *event.duration_ns, place, trace_.strings.intern(event.name), event.correlation);
 }
 
 void KinetoReader::add_kernel(const KinetoEvent& event) {
   const std::uint32_t place = queue(event);
-  if (place >= 1u << 19) return damaged("kernel of more streams than can be kept");
+  if (place >= 1u << 19) return damaged(Code::kTooManyPlaces, {"kernel", "streams"});
   KernelShape shape;
   shape.name = trace_.strings.intern(event.name);
   shape.short_name = shape.name;
@@ -160,7 +160,7 @@ void KinetoReader::read_event(const KinetoEvent& event) {
     ++known->second;
     return;
   }
-  if (const char* why = damage_of(event.start_ns, event.duration_ns)) return damaged(why);
+  if (const auto code = damage_of(event.start_ns, event.duration_ns)) return damaged(*code, {"event"});
   first_ns_ = std::min(first_ns_, *event.start_ns);
   last_ns_ = std::max(last_ns_, *event.start_ns + *event.duration_ns);
   ++trace_.stats.rows_read[std::string(event.category)];
@@ -199,7 +199,7 @@ void KinetoReader::describe(const KinetoDocument& document) {
     else if (first_ns_ > kYear2000) trace_.utc_start_ns = first_ns_;  // before 2024 times were UTC themselves
   }
   for (const auto& [category, count] : left_out_)
-    trace_.stats.notes.push_back(fmt::format("{} events of the category {} hold nothing that is analysed", count, category));
+    trace_.stats.notes.push_back({Code::kEventsLeftOut, {std::to_string(count), "of the category " + category}});
 }
 
 void KinetoReader::finish() {
@@ -241,10 +241,10 @@ Trace KinetoReader::read() {
     if (reader.read(file_, event))
       read_event(event);
     else
-      damaged("event that is not JSON");
+      damaged(Code::kNotJson);
   }
   refuse_unusable();
-  if (file_.passed_over() > 0) trace_.stats.rows_damaged["event that is no object"] = file_.passed_over();
+  if (file_.passed_over() > 0) trace_.stats.rows_damaged[{Code::kNoObject}] = file_.passed_over();
   finish();
   return std::move(trace_);
 }

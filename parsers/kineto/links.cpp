@@ -57,7 +57,7 @@ void KinetoLinks::join() {
   }
   for (Kernel& kernel : trace_.kernels) kernel.api = kernel.api == kNone ? kNone : call_of(kernel.api);
   for (MemOp& op : trace_.mem_ops) op.api = op.api == kNone ? kNone : call_of(op.api);
-  if (ambiguous_ > 0) trace_.stats.rows_damaged["correlation id that several processes use"] += ambiguous_;
+  if (ambiguous_ > 0) trace_.stats.rows_damaged[{Code::kSharedCorrelation}] += ambiguous_;
 }
 
 }  // namespace nl::parsers

@@ -103,7 +103,7 @@ class Reader {
   void header(const CsvFields& fields) {
     columns_ = find_columns(fields);
     if (columns_.kernel == kAbsent || columns_.grid == kAbsent || columns_.block == kAbsent) {
-      damaged("a table without kernel name, grid or block");
+      damaged({Code::kTableUnusable});
       usable_ = false;
       return;
     }
@@ -115,11 +115,11 @@ class Reader {
   }
 
   void record(const CsvFields& fields) {
-    if (!usable_) return damaged("a row of a table that has no kernel name, grid or block");
+    if (!usable_) return damaged({Code::kRowOfUnusableTable});
     columns_.details ? details_row(fields) : raw_row(fields);
   }
 
-  void damaged(const std::string& reason) { ++report_.rows_damaged[reason]; }
+  void damaged(const Remark& damage) { ++report_.rows_damaged[damage]; }
   bool any_table() const { return usable_ || !report_.launches.empty(); }
 
   // All cells are known: decide how numbers are written, and read them.
@@ -141,16 +141,16 @@ class Reader {
   // "","",…,"",…,"","byte","ns"
   // "0","1838",…,"void scale<float>(T1 *, int)",…,"9.0","1,024","3,104"
   void raw_row(const CsvFields& fields) {
-    if (fields.size() != columns_.count) return damaged("a row of the raw page is shorter or longer than its header");
+    if (fields.size() != columns_.count) return damaged({Code::kRowLength});
     if (fields[columns_.id].empty()) {
       units_ = fields;
       return;
     }
     NcuLaunch launch;
-    if (!read_launch(fields, launch)) return damaged("a row without a readable id, grid or block");
+    if (!read_launch(fields, launch)) return damaged({Code::kRowWithoutLaunch});
     report_.launches.push_back(std::move(launch));
     // Without the units row no number has a meaning; the launch itself still proves that it was profiled.
-    if (units_.empty()) return damaged("a row of the raw page before any row of units");
+    if (units_.empty()) return damaged({Code::kRowBeforeUnits});
     for (std::size_t i = columns_.first_metric; i < fields.size(); ++i)
       keep(report_.launches.size() - 1, columns_.names[i], units_[i], fields[i]);
   }
@@ -158,9 +158,9 @@ class Reader {
   // …,"9.0","GPU Speed Of Light Throughput","Duration","us","3.23",
   // …,"9.0","SpeedOfLight","","","","SOLBottleneck","OPT","This kernel grid is …","",""   (a rule: no metric)
   void details_row(const CsvFields& fields) {
-    if (fields.size() <= columns_.value) return damaged("a row of the details page ends before its value");
+    if (fields.size() <= columns_.value) return damaged({Code::kRowWithoutValue});
     NcuLaunch launch;
-    if (!read_launch(fields, launch)) return damaged("a row without a readable id, grid or block");
+    if (!read_launch(fields, launch)) return damaged({Code::kRowWithoutLaunch});
     const auto [found, added] = launch_of_.try_emplace(std::pair(launch.pid, launch.id), report_.launches.size());
     if (added) report_.launches.push_back(std::move(launch));
     const std::string& metric = fields[columns_.metric];
@@ -197,11 +197,11 @@ class Reader {
     switch (read.kind) {
       case NumberFormat::Kind::kNoData: return;
       case NumberFormat::Kind::kText: launch.text_metrics.emplace(metric, value.text); return;
-      case NumberFormat::Kind::kUndecidable: return damaged("a number that two locales read differently");
+      case NumberFormat::Kind::kUndecidable: return damaged({Code::kAmbiguousNumber});
       case NumberFormat::Kind::kNumber: break;
     }
     const auto factor = to_base_unit(names_[value.unit]);
-    if (!factor) return damaged(fmt::format("a number of the unknown unit {}", names_[value.unit]));
+    if (!factor) return damaged({Code::kUnknownUnit, {names_[value.unit]}});
     launch.metrics.emplace(metric, read.number * *factor);
   }
 
@@ -226,7 +226,7 @@ NcuReport parse_ncu_csv(std::string_view text, const std::string& where) {
   sink.message = [&](std::string_view line) {
     if (report.tool_messages.size() < kMaxMessages) report.tool_messages.emplace_back(line);
   };
-  sink.damaged = [&](const char* reason) { reader.damaged(reason); };
+  sink.damaged = [&](Code code) { reader.damaged({code}); };
   split_ncu_csv(text, sink);
   if (!reader.any_table() && report.tool_messages.empty())
     throw Error(ErrorKind::kInput, "no table of ncu --csv in the file", where,

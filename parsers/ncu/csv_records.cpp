@@ -99,7 +99,7 @@ class Splitter {
         if (const auto record = find_record(line, quoted_); record != std::string_view::npos)
           at = take(line_at + record, false);
         else if (at > text_.size() && quoted_ && line.size() > 1 && line[0] == '"' && line[1] >= '0' && line[1] <= '9')
-          damaged("a row was cut off", at);
+          damaged(Code::kRowCut, at);
       }
     }
   }
@@ -121,15 +121,15 @@ class Splitter {
     std::size_t at = begin;
     bool open = odd_quotes(next_line(text_, at));
     while (open) {
-      if (at >= text_.size()) return damaged("a row was cut off", text_.size());
+      if (at >= text_.size()) return damaged(Code::kRowCut, text_.size());
       std::size_t peek = at;
       const std::string_view line = next_line(text_, peek);
-      if (line.substr(0, 2) == "==" || starts_record(line, quoted_)) return damaged("a row was cut off", at);
+      if (line.substr(0, 2) == "==" || starts_record(line, quoted_)) return damaged(Code::kRowCut, at);
       open ^= odd_quotes(line);
       at = peek;
     }
     const std::size_t end = std::min(at, text_.size());
-    if (!reader_.read(text_.substr(begin, end - begin), fields_)) return damaged("a row with broken quotes", at);
+    if (!reader_.read(text_.substr(begin, end - begin), fields_)) return damaged(Code::kBrokenQuotes, at);
     if (header) {
       seen_header_ = true;
       sink_.header(fields_);
@@ -139,8 +139,8 @@ class Splitter {
     return at;
   }
 
-  std::size_t damaged(const char* reason, std::size_t go_on) {
-    sink_.damaged(reason);
+  std::size_t damaged(Code code, std::size_t go_on) {
+    sink_.damaged(code);
     return go_on;
   }
 

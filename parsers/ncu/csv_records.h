@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/codes.h"
+
 namespace nl::parsers {
 
 using CsvFields = std::vector<std::string>;
@@ -14,7 +16,7 @@ struct NcuCsvSink {
   std::function<void(const CsvFields&)> header;     // "ID","Process ID",…
   std::function<void(const CsvFields&)> record;     // every record after the first header
   std::function<void(std::string_view)> message;    // an ==…== line
-  std::function<void(const char* reason)> damaged;  // a record that could not be read
+  std::function<void(Code)> damaged;                // a record that could not be read
 };
 
 // Finds the CSV records in what ncu wrote to standard output.

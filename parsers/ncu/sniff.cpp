@@ -11,7 +11,7 @@ bool is_csv(const FileHead& head) {
     for (const auto& field : fields) table = table || field == "Kernel Name";
   };
   sink.record = [](const CsvFields&) {};
-  sink.damaged = [](const char*) {};
+  sink.damaged = [](Code) {};
   split_ncu_csv(head.bytes, sink);
   return table || head.starts_with("==PROF==");
 }

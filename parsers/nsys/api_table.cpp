@@ -171,9 +171,8 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) { parts[i].read(own, spans[i]); });
   for (const ApiPart& part : parts) {
     trace.stats.rows_read[kTable] += part.rows;
-    if (part.no_time) trace.stats.rows_damaged["API call without start or end"] += part.no_time;
-    if (part.bad_time)
-      trace.stats.rows_damaged["API call that ends before it starts or lasts over 4.8 hours"] += part.bad_time;
+    if (part.no_time) trace.stats.rows_damaged[{Code::kNoStartOrEnd, {"API call"}}] += part.no_time;
+    if (part.bad_time) trace.stats.rows_damaged[{Code::kTooLong, {"API call"}}] += part.bad_time;
   }
   std::map<std::int64_t, StringId> names = merge_names(parts, strings, trace);
   merge_calls(parts, names, places, trace);

@@ -127,14 +127,14 @@ void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shape
 
 void count_part(const KernelPart& part, ImportStats& stats) {
   stats.rows_read[kTable] += part.rows;
-  if (part.no_time) stats.rows_damaged["kernel without start or end"] += part.no_time;
-  if (part.bad_time) stats.rows_damaged["kernel that ends before it starts or lasts over 4.8 hours"] += part.bad_time;
+  if (part.no_time) stats.rows_damaged[{Code::kNoStartOrEnd, {"kernel"}}] += part.no_time;
+  if (part.bad_time) stats.rows_damaged[{Code::kTooLong, {"kernel"}}] += part.bad_time;
 }
 
 void count_nameless(const Trace& trace, ImportStats& stats) {
   auto nameless = std::count_if(trace.kernels.begin(), trace.kernels.end(),
                                 [&](const Kernel& kernel) { return trace.shapes[kernel.shape].name == StringId(); });
-  if (nameless > 0) stats.rows_damaged["kernel without a name (kept)"] += static_cast<std::uint64_t>(nameless);
+  if (nameless > 0) stats.rows_damaged[{Code::kNoName, {"kernel"}}] += static_cast<std::uint64_t>(nameless);
 }
 
 }  // namespace

@@ -53,11 +53,11 @@ Labels copy_labels(const NsysDatabase& database, NsysStrings& strings) {
 
 bool usable_times(const NsysRows& row, const std::string& what, ImportStats& stats) {
   if (row.is_null(kStart) || row.is_null(kEnd)) {
-    ++stats.rows_damaged[what + " without start or end"];
+    ++stats.rows_damaged[{Code::kNoStartOrEnd, {what}}];
     return false;
   }
   if (row.integer(kEnd) < row.integer(kStart)) {
-    ++stats.rows_damaged[what + " that ends before it starts"];
+    ++stats.rows_damaged[{Code::kEndsBeforeStart, {what}}];
     return false;
   }
   return true;
@@ -97,7 +97,7 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
     if (auto label = labels.find(row.integer(kKind)); label != labels.end())
       op.label = label->second.value;
     else
-      ++trace.stats.rows_damaged["copy of an unknown kind (kept)"];
+      ++trace.stats.rows_damaged[{Code::kUnknownCopy}];
     op.src_kind = memory_kind(row, kSrc);
     op.dst_kind = memory_kind(row, kDst);
     trace.mem_ops.push_back(op);

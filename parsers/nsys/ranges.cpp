@@ -64,7 +64,7 @@ void RangeReader::read_range(const NsysRows& row) {
   range.open = row.is_null(kEnd);
   range.end_ns = range.open ? range.start_ns : row.integer(kEnd);
   if (range.end_ns < range.start_ns) {
-    ++trace_.stats.rows_damaged["range that ends before it starts"];
+    ++trace_.stats.rows_damaged[{Code::kEndsBeforeStart, {"range"}}];
     return;
   }
   auto type = row.integer(kType);
@@ -80,7 +80,7 @@ void RangeReader::read_range(const NsysRows& row) {
 
 void RangeReader::read_row(const NsysRows& row) {
   if (row.is_null(kStart)) {
-    ++trace_.stats.rows_damaged["range or mark without start"];
+    ++trace_.stats.rows_damaged[{Code::kNoStart, {"range or mark"}}];
     return;
   }
   Ns start = row.integer(kStart);

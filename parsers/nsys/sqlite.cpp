@@ -51,10 +51,8 @@ void close_capture(Trace& trace) {
 }
 
 void note_strings(const NsysStrings& strings, ImportStats& stats) {
-  if (strings.mended()) stats.rows_damaged["text that is not UTF-8 (kept, U+FFFD in its place)"] += strings.mended();
-  if (strings.missing())
-    stats.notes.push_back(
-        fmt::format("{} string ids are not in StringIds; what they name has no name here", strings.missing()));
+  if (strings.mended()) stats.rows_damaged[{Code::kNotUtf8}] += strings.mended();
+  if (strings.missing()) stats.notes.push_back({Code::kStringIdsMissing, {std::to_string(strings.missing())}});
 }
 
 void read_gpu_work(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
@@ -69,15 +67,10 @@ void read_api(const NsysDatabase& database, const NsysTables& tables, NsysString
               Trace& trace) {
   trace.has_api_data = present(database, kApi, trace.stats);
   bool whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
-  if (!whose)
-    trace.stats.notes.emplace_back(
-        "the export does not say which process ran a kernel; launches were matched by correlation id alone");
+  if (!whose) trace.stats.notes.push_back({Code::kKernelsWithoutProcess});
   Launches launches(trace, !whose);
   if (tables.api && trace.has_api_data) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
-  std::uint64_t repeated = launches.link(trace);
-  if (repeated)
-    trace.stats.notes.push_back(fmt::format(
-        "{} API calls have the correlation id of an earlier one; GPU work was given to the first", repeated));
+  if (std::uint64_t repeated = launches.link(trace)) trace.stats.notes.push_back({Code::kCorrelationRepeated, {std::to_string(repeated)}});
 }
 
 }  // namespace

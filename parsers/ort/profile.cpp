@@ -52,7 +52,7 @@ class OrtReader {
   void add_copy(const OrtEvent& event, std::uint32_t place);
   void sort_calls();
   void finish();
-  void damaged(const char* why) { ++trace_.stats.rows_damaged[why]; }
+  void damaged(Code code, std::vector<std::string> details = {}) { ++trace_.stats.rows_damaged[{code, std::move(details)}]; }
 
   std::string where_;
   JsonArrayFile file_;
@@ -120,7 +120,7 @@ void OrtReader::add_copy(const OrtEvent& event, std::uint32_t place) {
 //  "args" : {"op_name" : "Add","stream" : "13","block_x" : "256","grid_x" : "1", …}}
 void OrtReader::add_work(const OrtEvent& event) {
   const std::uint32_t place = places_.queue(0, 0, event.stream.value_or(0));
-  if (place >= 1u << 19) return damaged("kernel of more streams than can be kept");
+  if (place >= 1u << 19) return damaged(Code::kTooManyPlaces, {"kernel", "streams"});
   if (starts_with(event.name, "Memcpy") || starts_with(event.name, "Memset")) return add_copy(event, place);
   KernelShape shape;
   shape.name = shape.short_name = trace_.strings.intern(event.name);
@@ -141,8 +141,8 @@ void OrtReader::read_event(const OrtEvent& event) {
     ++left_out_;
     return;
   }
-  if (const char* why = damage_of(event.start_ns, event.duration_ns)) return damaged(why);
-  if (!kernel && (!event.pid || !event.tid)) return damaged("event without a thread");
+  if (const auto code = damage_of(event.start_ns, event.duration_ns)) return damaged(*code, {"event"});
+  if (!kernel && (!event.pid || !event.tid)) return damaged(Code::kNoThread, {"event"});
   trace_.duration_ns = std::max(trace_.duration_ns, *event.start_ns + *event.duration_ns);
   ++trace_.stats.rows_read[std::string(event.category)];
   if (node) return add_node(event);
@@ -174,12 +174,10 @@ void OrtReader::finish() {
   trace_.has_kernel_data = trace_.has_mem_data = !trace_.kernels.empty() || !trace_.mem_ops.empty();
   places_.finish();
   auto& notes = trace_.stats.notes;
-  for (const auto& [provider, nodes] : providers_) notes.push_back(fmt::format("{} nodes ran in {}", nodes, provider));
-  if (left_out_ > 0) notes.push_back(fmt::format("{} events (fences and others) hold nothing that is analysed", left_out_));
-  if (file_.cut_off())
-    notes.push_back(fmt::format("the profile has no end (byte {}): its process ended early, and what it had written is kept",
-                                file_.size_read()));
-  if (file_.passed_over() > 0) trace_.stats.rows_damaged["event that is no object"] = file_.passed_over();
+  for (const auto& [provider, nodes] : providers_) notes.push_back({Code::kNodesByProvider, {std::to_string(nodes), provider}});
+  if (left_out_ > 0) notes.push_back({Code::kEventsLeftOut, {std::to_string(left_out_), "(fences and others)"}});
+  if (file_.cut_off()) notes.push_back({Code::kProfileCutShort, {std::to_string(file_.size_read())}});
+  if (file_.passed_over() > 0) trace_.stats.rows_damaged[{Code::kNoObject}] = file_.passed_over();
 }
 
 Trace OrtReader::read() {
@@ -190,7 +188,7 @@ Trace OrtReader::read() {
     if (reader.read(file_, event))
       read_event(event);
     else
-      damaged("event that is not JSON");
+      damaged(Code::kNotJson);
   }
   const auto& rows = trace_.stats.rows_read;
   if (read > 0 && rows.empty())

@@ -133,7 +133,7 @@ TEST_CASE("fault: ncu measured nothing at all: said, retried once, and no succes
   const auto run = scene.json("run.json");
   CHECK(run["status"] == "partial");
   for (const auto& kernel : run["kernels"])
-    if (kernel.value("selected", false)) CHECK_FALSE(kernel["ncu_note"].get<std::string>().empty());
+    if (kernel.value("selected", false)) CHECK_FALSE(kernel["ncu_note"]["text"].get<std::string>().empty());
   CHECK(fs::exists(scene.bundle() / "nsys/run.sqlite"));
 }
 

@@ -104,8 +104,8 @@ Section import_stats(const Run& run) {
   Table rows{"Rows read", {{"Table"}, {"Rows", kRight}}}, damaged{"Damaged rows", {{"Damaged"}, {"Rows", kRight}}},
       inputs{"Imported files", {{"File"}, {"SHA-256"}}};
   for (const auto& [name, count] : stats.rows_read) rows.rows.push_back({name, count_cell(count)});
-  for (const auto& [reason, count] : stats.rows_damaged) damaged.rows.push_back({reason, count_cell(count)});
-  for (const auto& [reason, count] : run.ncu_rows_damaged) damaged.rows.push_back({"ncu: " + reason, count_cell(count)});
+  for (const auto& [damage, count] : stats.rows_damaged) damaged.rows.push_back({line_of(damage), count_cell(count)});
+  for (const auto& [damage, count] : run.ncu_rows_damaged) damaged.rows.push_back({"ncu: " + line_of(damage), count_cell(count)});
   for (const auto& [file, digest] : run.provenance.inputs_sha256) inputs.rows.push_back({file, code_cell(digest)});
   add(out.blocks, std::move(rows));
   if (damaged.rows.empty()) add(out.blocks, Paragraph{"No damaged rows."});

@@ -4,6 +4,7 @@
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -14,9 +15,6 @@ constexpr const char* kCounterLegend =
 
 constexpr const char* kCountCommand = "nl-stage run --config cupti -- ./your_workload";
 constexpr const char* kSampleCommand = "nl-stage run --config sampling -- ./your_workload";
-
-// The collector's notes of trouble begin with what was not done.
-constexpr std::string_view kNotCounted = "counters are not measured: ", kNotSampled = "activity is not sampled: ";
 
 bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
 bool counted_any(const StageCounters& counters) { return counters.windows > 0; }
@@ -41,17 +39,14 @@ Row sampled_row(const StageEntry& stage) {
 }
 
 // Why the collector did not, where it says so; else the command that would.
-Text why_not(const Run& run, std::string_view beginning, const std::string& what, const char* command) {
+Text why_not(const Run& run, std::initializer_list<Code> troubles, const std::string& what, const char* command) {
   const auto& missing = run.provenance.counters_missing;
-  const bool refused = missing && (missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed);
-  if (refused && beginning == kNotCounted) return sentence(what + ": " + missing->what);
-  for (const std::string& note : run.import_stats.notes)
-    if (note.starts_with(beginning)) return sentence(what + ": " + note.substr(beginning.size()));
+  if (missing && std::find(troubles.begin(), troubles.end(), missing->code) != troubles.end()) return sentence(what + ": " + missing->what);
+  if (const Remark* trouble = find_first(run.import_stats.notes, troubles)) return sentence(what + ": " + text_of(*trouble));
   return Text(what + ". To capture it: ") + code(command);
 }
 
-Text note_on(const std::vector<std::string>& stages, bool measured, std::string note) {
-  if (note.starts_with(kNotCounted)) note = note.substr(kNotCounted.size());
+Text note_on(const std::vector<std::string>& stages, bool measured, const std::string& note) {
   if (measured) return join(stages) + ": " + note + (note.ends_with('.') ? "" : ".");
   if (note.empty()) return Text(join(stages) + ": counters not measured. To capture it: ") + code(kCountCommand);
   return join(stages) + ": counters not measured: " + note + (note.ends_with('.') ? "" : ".");
@@ -77,14 +72,14 @@ std::vector<Text> counter_notes(const Run& run) {
   std::vector<Text> out;
   for (const Group& group : groups) out.push_back(note_on(group.stages, group.measured, group.note));
   if (saw_gpu(run) && !run.stages.empty() && !any)
-    out.push_back(why_not(run, kNotCounted, "GPU counters of each stage: not measured", kCountCommand));
+    out.push_back(why_not(run, kCounterTroubles, "GPU counters of each stage: not measured", kCountCommand));
   return out;
 }
 
 }  // namespace
 
 Text activity_note(const Run& run) {
-  return saw_gpu(run) ? why_not(run, kNotSampled, "Not sampled", kSampleCommand) : Text();
+  return saw_gpu(run) ? why_not(run, {Code::kActivityDenied, Code::kActivityFailed}, "Not sampled", kSampleCommand) : Text();
 }
 
 Blocks counters(const Run& run) {

@@ -169,11 +169,21 @@ Paragraph not_captured(const std::string& why, const char* otherwise, const char
   return missing(sentence(reason.empty() ? std::string(what) : std::string(what) + ": " + reason));
 }
 
+Paragraph not_captured(const std::optional<Remark>& why, const char* otherwise, const char* what) {
+  return not_captured(why ? text_of(*why) : "", otherwise, what);
+}
+
 Paragraph caption(std::string text) { return {Text(std::move(text)), Role::kCaption}; }
 
 List notes(const std::vector<std::string>& plain) {
   List list;
   for (const auto& note : plain) list.items.push_back({note});
+  return list;
+}
+
+List notes(const std::vector<Remark>& remarks) {
+  List list;
+  for (const Remark& remark : remarks) list.items.push_back({line_of(remark)});
   return list;
 }
 

@@ -108,7 +108,7 @@ def problems_of(run):
 
 
 def notes_of(run):
-    return run["import_stats"]["notes"]
+    return [note["text"] for note in run["import_stats"]["notes"]]
 
 
 def rows(path, query):

@@ -250,13 +250,13 @@ TEST_CASE("files of the collector without kernels: what it says, or that they ar
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;
   b.trace.stats.source_format = nl::SourceFormat::kCollector;
-  b.trace.stats.notes = {"a clock", "kernels, copies and CUDA calls are not recorded: no libcupti"};
-  CHECK(b.run().kernels_note == "kernels, copies and CUDA calls are not recorded: no libcupti");
-  const std::string counters = "this is a counter pass, which records no kernels: give it as --counters, beside a trace";
+  const nl::Remark not_recorded{nl::Code::kNotRecorded, {"kernels, copies and CUDA calls are not recorded: no libcupti"}}, counters{nl::Code::kCounterPass};
+  b.trace.stats.notes = {{nl::Code::kClockFit, {"a clock"}}, not_recorded};
+  CHECK(b.run().kernels_note == not_recorded);
   b.trace.stats.rows_read["counter sets"] = 1;
   CHECK(b.run().kernels_note == counters);
   b.trace.stats.rows_read.clear();
-  b.trace.stats.notes = {"counters are not measured: this user may not read them"};
+  b.trace.stats.notes = {{nl::Code::kCountersDenied, {"CUPTI"}}};
   CHECK(b.run().kernels_note == counters);
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("not captured is not zero") {
   b.range("LLM", "prefill", 0, 100);
   const auto run = b.run();
   CHECK_FALSE(run.kernels);
-  CHECK(run.kernels_note == "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it");
+  CHECK(run.kernels_note == nl::Remark{nl::Code::kRangesOnly});
   CHECK(stage(run, "prefill").wall.total_ns == 100);
   CHECK_FALSE(stage(run, "prefill").gpu_busy_ns);
   CHECK_FALSE(stage(run, "prefill").kernel_calls);
@@ -282,8 +282,7 @@ TEST_CASE("very many range names are cut with a note") {
   const auto run = b.run();
   CHECK(run.ranges.size() == 2000);
   CHECK(run.ranges[0].name == "op 2499");
-  REQUIRE(run.import_stats.notes.size() == 1);
-  CHECK(run.import_stats.notes[0].find("2500 range names") != std::string::npos);
+  CHECK(run.import_stats.notes == std::vector<nl::Remark>{{nl::Code::kRangesNotListed, {"2500", "2000"}}});
 }
 
 TEST_CASE("the union of intervals") {

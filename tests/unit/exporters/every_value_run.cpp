@@ -62,8 +62,8 @@ Run every_value_run() {
       .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = KernelMatch::kNormalisedName, .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
       .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency, .metrics = {{"metrics 293",
-      294.5}}}}, .ncu_note = "ncu_note 295", .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
-  run.kernels_note = "kernels_note 299";
+      294.5}}}}, .ncu_note = Remark{Code::kNotMeasured, {"ncu_note 295"}, "where 295"}, .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
+  run.kernels_note = Remark{Code::kNotRecorded, {"kernels_note 299"}, "where 299"};
   run.api = {ApiEntry{.name = "name 300", .time = {.count = 301, .total_ns = 302, .mean_ns = 303.5, .median_ns = 304.5, .p99_ns = 305,
       .min_ns = 306, .max_ns = 307, .stddev_ns = 308.5}}};
   run.ranges = {RangeEntry{.domain = "domain 309", .name = "name 310", .style = RangeStyle::kStartEnd, .wall = {.count = 311,
@@ -111,12 +111,12 @@ Run every_value_run() {
   run.clock = ClockFit{.error_ns = 465, .launch_slack_ns = 466, .wait_slack_ns = 467, .contradictions = 468, .shortest_stage =
       "shortest_stage 469", .shortest_stage_ns = 470.5, .share_of_shortest_stage = 471.5};
   run.import_stats = ImportStats{.source_format = SourceFormat::kKineto, .schema_version = "schema_version 473", .tool_version =
-      "tool_version 474", .rows_read = {{"rows_read 475", 476}}, .rows_damaged = {{"rows_damaged 477", 478}}, .tables_absent = {"tables_absent 479"},
-      .notes = {"notes 480"}};
-  run.ncu_rows_damaged = {{"ncu_rows_damaged 481", 482}};
+      "tool_version 474", .rows_read = {{"rows_read 475", 476}}, .rows_damaged = {{{Code::kNoThread, {"rows_damaged 477"}, "where 477"}, 478}}, .tables_absent = {"tables_absent 479"},
+      .notes = {{Code::kClockFit, {"notes 480"}, "where 480"}}};
+  run.ncu_rows_damaged = {{{Code::kUnknownUnit, {"ncu_rows_damaged 481"}, "where 481"}, 482}};
   run.provenance = Provenance{.tracer = Tracer::kCupti, .meter = Meter::kNcu, .counters_missing =
       Problem{.code = Code::kCountersBusy, .what = "what 493", .where = "where 494", .fix = "fix 495"}, .passes = {PassRecord{.kind = PassKind::kNcuExportDetails, .argv = {"argv 485"},
-      .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {"adaptations 490"},
+      .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {{Code::kNotSampled, {"adaptations 490"}, "where 490"}},
       .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}};
   return run;
 }

@@ -442,7 +442,7 @@ Run rich_run() {
       {{PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
        {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
        {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}},
-      {"--gpu-metrics-devices left out: this nsys has no such option"},
+      {{Code::kNote, {"--gpu-metrics-devices left out: this nsys has no such option"}}},
       {{"run.sqlite", std::string(64, 'a')}}};
   return run;
 }

@@ -286,15 +286,15 @@ Run full_run() {
   fill_efficiency(run);
   fill_findings(run);
   fill_costs(run);
-  run.import_stats = {SourceFormat::kNsysSqlite, "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{"end before start", 1}},
-                      {"GPU_METRICS"}, {"a note"}};
-  run.ncu_rows_damaged = {{"a row was cut off", 1}};
+  run.import_stats = {SourceFormat::kNsysSqlite, "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{{Code::kNote, {"end before start"}}, 1}},
+                      {"GPU_METRICS"}, {{Code::kNote, {"a note"}}}};
+  run.ncu_rows_damaged = {{{Code::kNote, {"a row was cut off"}}, 1}};
   run.provenance = {
       Tracer::kNsys,
       Meter::kNcu,
       Problem{Code::kCountersDenied, "ncu may not read the counters.", "ncu/cmd.txt", "Run as root."},
       {{PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}},
-      {"--gpu-metrics-devices left out"},
+      {{Code::kNote, {"--gpu-metrics-devices left out"}}},
       {{"run.sqlite", std::string(64, 'a')}}};
   return run;
 }
@@ -317,7 +317,7 @@ Run sparse_run() {
     stage.wall = summary(static_cast<std::uint64_t>(count), mean_ns, 0.03);
     run.stages.push_back(stage);
   }
-  run.kernels_note = "the collector recorded NVTX ranges only: there was no GPU, or the workload did not use it";
+  run.kernels_note = Remark{Code::kRangesOnly};
   run.operators_note = "no operator ranges in the capture";
   run.perturbation.note = "light mode makes one pass";
   run.energy.note = "no NVML on this machine";

@@ -16,7 +16,8 @@ TEST_CASE("every code has a key of its own, a sentence, and finds its way back")
     CHECK(from_key<Code>(words.key) == words.code);
     CHECK_FALSE(words.text.empty());
     if (words.code == Code::kNote) continue;  // brings its own sentence
-    CHECK(words.text.substr(words.text.size() - 1) == ".");
+    const bool damage = words.code >= Code::kNoStartOrEnd;  // names a row
+    CHECK((words.text.substr(words.text.size() - 1) == ".") != damage);
   }
   CHECK_FALSE(from_key<Code>("no-such-code"));
 }
@@ -59,4 +60,28 @@ TEST_CASE("stages and phases are told by their names") {
   CHECK(is_decode("decode"));
   CHECK(is_decode("decode_draft"));
   CHECK_FALSE(is_decode("prefill"));
+}
+
+TEST_CASE("remarks are added once, found by code, and named with their place") {
+  std::vector<Remark> remarks = {{Code::kNotChosen}};
+  add_once(remarks, {Code::kToolNotFound, {"ncu"}});
+  add_once(remarks, {Code::kToolNotFound, {"ncu"}});
+  add_once(remarks, {Code::kToolNotFound, {"nsys"}, "a.json"});
+  REQUIRE(remarks.size() == 3);
+  CHECK(find_first(remarks, {Code::kNoStages, Code::kToolNotFound}) == &remarks[1]);
+  CHECK(find_first(remarks, {Code::kNoStages}) == nullptr);
+  CHECK(line_of(remarks[1]) == "ncu was not found.");
+  CHECK(line_of(remarks[2]) == "a.json: nsys was not found.");
+}
+
+TEST_CASE("damaged rows add up by what is wrong with them, apart by where they come from") {
+  const DamagedRows more = {{{Code::kNoThread, {"range"}}, 2}, {{Code::kNoThread, {"event"}}, 3}};
+  DamagedRows all = {{{Code::kNoThread, {"range"}}, 1}};
+  add_damage(all, more);
+  add_damage(all, more, "counters");
+  CHECK(all == DamagedRows{{{Code::kNoThread, {"range"}}, 3},
+                           {{Code::kNoThread, {"event"}}, 3},
+                           {{Code::kNoThread, {"range"}, "counters"}, 2},
+                           {{Code::kNoThread, {"event"}, "counters"}, 3}});
+  CHECK(line_of(all.begin()->first) == "event without a thread");
 }

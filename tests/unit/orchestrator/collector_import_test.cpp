@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orchestrator/capture/collector_sqlite.h"
+#include "model/words.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/unpacked.h"
@@ -76,7 +77,7 @@ void add_facts(const Trace& trace, Records& out) {
                       d.bandwidth_bytes_per_s, d.l2_bytes, d.compute_major, d.compute_minor)];
   for (const MetricSeries& series : trace.metric_series) ++out[fmt::format("series {} {}", series.metrics.size(), series.start_ns.size())];
   out["stalls"] += static_cast<int>(trace.stalls.size());
-  for (const auto& [reason, rows] : trace.stats.rows_damaged) ++out[fmt::format("damage {} {}", reason, rows)];
+  for (const auto& [damage, rows] : trace.stats.rows_damaged) ++out[fmt::format("damage {} {}", text_of(damage), rows)];
   if (trace.clock) ++out[fmt::format("clock {} {}", trace.clock->launch_slack_ns, trace.clock->wait_slack_ns.value_or(-1))];
   if (trace.utc_start_ns) ++out[fmt::format("start {}", *trace.utc_start_ns)];
   ++out[fmt::format("duration {}", trace.duration_ns)];

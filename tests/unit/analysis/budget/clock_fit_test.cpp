@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/words.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -59,10 +60,10 @@ TEST_CASE("on an H200 the clocks fit to less than a hundredth of the shortest st
   REQUIRE(trace.clock);
   Run run;
   summarise(trace, {}, run);
-  INFO(run.import_stats.notes.back());
+  INFO(text_of(run.import_stats.notes.back()));
   REQUIRE(run.clock.share_of_shortest_stage);
   CHECK(*run.clock.share_of_shortest_stage < 0.01);  // the aim
   CHECK(run.clock.contradictions == 0);
   CHECK(std::any_of(run.import_stats.notes.begin(), run.import_stats.notes.end(),
-                    [](const std::string& note) { return note.starts_with("clocks of CPU and GPU: at most "); }));
+                    [](const Remark& note) { return text_of(note).starts_with("Clocks of CPU and GPU: at most "); }));
 }

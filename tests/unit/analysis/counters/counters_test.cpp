@@ -6,6 +6,7 @@
 #include "analysis/rules/fields.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -63,19 +64,19 @@ TEST_CASE("counters of a stage are found under all its names") {
 TEST_CASE("a report without windows leaves the stages as they were, and tells its troubles") {
   Run run = run_with({"prefill"});
   CounterReport report = report_of({window("", "prefill", 0, {{kTime, 100}})});  // no range of the domain LLM
-  report.notes = {"counters are not measured: x"};
-  report.rows_damaged["counters that do not fit their record"] = 2;
+  report.notes = {{nl::Code::kCountersFailed, {"x"}}};
+  report.rows_damaged[{nl::Code::kDoesNotFit, {"counters"}}] = 2;
   apply_stage_counters(report, run);
   apply_stage_counters(report, run);
   CHECK_FALSE(run.stages[0].counters);
   CHECK(run.import_stats.notes == report.notes);  // once
-  CHECK(run.import_stats.rows_damaged.at("counters: counters that do not fit their record") == 4);
+  CHECK(nl::test::texts_of(run.import_stats.rows_damaged).at("counters: counters that do not fit their record") == 4);
 }
 
 TEST_CASE("counters of a range that is no stage of the trace are mentioned") {
   Run run = run_with({"prefill"});
   apply_stage_counters(report_of({window("LLM", "load", 0, {{kTime, 100}})}), run);
-  CHECK(run.import_stats.notes == std::vector<std::string>{"counters measured for load match no stage of the trace"});
+  CHECK(run.import_stats.notes == std::vector<nl::Remark>{{nl::Code::kCountersOfNoStage, {"load"}}});
 }
 
 TEST_CASE("sums are for one window, percentages over all of them by their weight") {

@@ -8,6 +8,7 @@
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/remark_texts.h"
 
 using nl::test::kLlama;
 using nl::test::kProbe;
@@ -119,7 +120,7 @@ TEST_CASE("every launch that ncu profiled is joined to the kernel nsys timed, wi
   CHECK(gather.bound_by == nl::Bound::kLatency);
   CHECK(gather.metrics.count("gpu__time_duration.sum") == 1);
   CHECK(gather.metrics.count("device__attribute_clock_rate") == 0);
-  for (const auto& kernel : *run.kernels) CHECK(kernel.ncu.empty() != kernel.ncu_note.empty());
+  for (const auto& kernel : *run.kernels) CHECK(kernel.ncu.empty() == kernel.ncu_note.has_value());
 }
 
 TEST_CASE("the details page of the same report adds nothing twice") {
@@ -202,9 +203,9 @@ TEST_CASE("damaged rows of the CSV reach the run") {
   const auto trace = small_trace();
   auto run = summarised(trace);
   auto report = report_of("_Zx", 4);
-  report.rows_damaged["a row was cut off"] = 2;
+  report.rows_damaged[{nl::Code::kRowCut}] = 2;
   nl::analysis::match_ncu(report, trace, run);
-  CHECK(run.ncu_rows_damaged.at("a row was cut off") == 2);
+  CHECK(nl::test::texts_of(run.ncu_rows_damaged).at("a row was cut off") == 2);
 }
 
 TEST_CASE("bound by: both sides measured, one clearly busier") {

@@ -128,8 +128,7 @@ TEST_CASE("clocks that step back") {
   CHECK(stage(run, "decode").budget->gpu_compute_ns == 20);
   CHECK(stage(run, "decode").budget->exposed_copy_ns == 0);
   CHECK(stage(run, "decode").activity->h2d_ns == 0);
-  REQUIRE(run.import_stats.notes.size() == 1);
-  CHECK(run.import_stats.notes[0].find("1 ranges end before they start") != std::string::npos);
+  CHECK(run.import_stats.notes == std::vector<nl::Remark>{{nl::Code::kBackwardRanges, {"1"}}});
   check_closed(run);
 }
 

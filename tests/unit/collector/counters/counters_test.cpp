@@ -6,6 +6,7 @@
 #include <map>
 
 #include "parsers/collector/counters.h"
+#include "model/words.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
@@ -29,8 +30,8 @@ Environment kernel_counters(const std::filesystem::path& list) {
           {"NL_STAGE_COUNTER_RANGES", kStages}, {"NL_STAGE_COUNTER_KERNELS", list.string()}};
 }
 
-bool has_note(const std::vector<std::string>& notes, const std::string& part) {
-  return std::any_of(notes.begin(), notes.end(), [&](const std::string& note) { return note.find(part) != std::string::npos; });
+bool has_note(const std::vector<Remark>& notes, const std::string& part) {
+  return std::any_of(notes.begin(), notes.end(), [&](const Remark& note) { return text_of(note).find(part) != std::string::npos; });
 }
 
 CounterReport read_counters(const std::filesystem::path& folder) { return read_collector_counters(trace_files(folder)); }
@@ -97,7 +98,9 @@ TEST_CASE("without permission the program goes on, and the note has the mend") {
     CounterReport report = read_counters(folder.path());
     CHECK(report.windows.empty());
     CHECK(report.kernels.launches.empty());
-    CHECK(has_note(report.notes, "counters are not measured: the driver lets only administrators"));
+    const Remark* trouble = find_first(report.notes, kCounterTroubles);
+    REQUIRE(trouble != nullptr);
+    CHECK(*trouble == Remark{Code::kCountersDenied, {"CUPTI"}, {}});
     CHECK(read_folder(folder.path()).ranges.size() == 3 * 22);  // the ranges are there
   }
 }
@@ -193,7 +196,8 @@ TEST_CASE("sampling that is not permitted is said, and the trace is whole") {
   Trace trace = read_folder(folder.path());
   CHECK(trace.kernels.size() == 5 + 3 * (2 + 6));
   CHECK(trace.metric_series.empty());
-  CHECK(has_note(trace.stats.notes, "activity is not sampled: the driver lets only administrators"));
+  CHECK(find_first(trace.stats.notes, {Code::kActivityDenied}) != nullptr);
+  CHECK(has_note(trace.stats.notes, "CUPTI may not sample the GPU's activity: the driver lets only administrators"));
 }
 
 TEST_CASE("stalls are added up by function, what was left at the end among them") {
@@ -214,7 +218,8 @@ TEST_CASE("stalls and activity cannot be sampled at once: the stalls are") {
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
   CHECK(trace.stalls.size() == 1);
-  CHECK(has_note(trace.stats.notes, "activity is not sampled: stalls are"));
+  CHECK(find_first(trace.stats.notes, {Code::kActivityFailed}) != nullptr);
+  CHECK(has_note(trace.stats.notes, "CUPTI could not sample the GPU's activity: stalls are"));
 }
 
 TEST_CASE("a program without a stage is not touched") {

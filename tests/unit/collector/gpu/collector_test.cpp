@@ -9,6 +9,7 @@
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
+#include "tests/unit/remark_texts.h"
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
@@ -22,7 +23,7 @@ std::string name_of(const Trace& trace, const Kernel& kernel) { return trace.str
 
 bool has_note(const Trace& trace, const std::string& part) {
   return std::any_of(trace.stats.notes.begin(), trace.stats.notes.end(),
-                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
+                     [&](const Remark& note) { return text_of(note).find(part) != std::string::npos; });
 }
 
 std::uint64_t file_bytes(const std::filesystem::path& folder) {
@@ -227,7 +228,7 @@ TEST_CASE("work that had not ended is counted, and the rest of its buffer kept")
   REQUIRE(run_gpu({"unfinished", "100"}, folder.path()).exit_status == 0);
   Trace trace = read_folder(folder.path());
   CHECK(trace.kernels.size() == 101);
-  CHECK(trace.stats.rows_damaged.at("GPU record without its times: the work was under way when the process ended") == 1);
+  CHECK(texts_of(trace.stats.rows_damaged).at("GPU record without its times: the work was under way when the process ended") == 1);
 }
 
 TEST_CASE("where all buffers are out, CUPTI's count of what it dropped is kept") {
@@ -236,7 +237,7 @@ TEST_CASE("where all buffers are out, CUPTI's count of what it dropped is kept")
                   {{"NL_STAGE_GPU_BUFFERS", "1"}, {"NL_STAGE_GPU_BUFFER_KB", "64"}, {"FAKE_CUPTI_NEVER_READY", "1"}, {"NL_STAGE_FLUSH_MS", "60000"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
-  std::uint64_t dropped = trace.stats.rows_damaged.at("GPU record that CUPTI dropped, because its buffers were full");
+  std::uint64_t dropped = texts_of(trace.stats.rows_damaged).at("GPU record that CUPTI dropped, because its buffers were full");
   CHECK(dropped + trace.kernels.size() + trace.stats.rows_read.at("CUDA calls") == 6000);
   CHECK(trace.kernels.size() > 100);
 }

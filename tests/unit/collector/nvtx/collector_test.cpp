@@ -6,6 +6,7 @@
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -192,7 +193,7 @@ TEST_CASE("a daemon that closes all descriptors is recorded and its files left a
 TEST_CASE("push and pop return the depth, domain by domain") {
   ScratchFolder folder;
   CHECK(run_program({"depths"}, folder.path()).exit_status == 0);
-  CHECK(read_folder(folder.path()).stats.rows_damaged == std::map<std::string, std::uint64_t>{{"pop without a push", 1}});
+  CHECK(texts_of(read_folder(folder.path()).stats.rows_damaged) == std::map<std::string, std::uint64_t>{{"pop without a push", 1}});
 }
 
 TEST_CASE("an overlong name is cut") {

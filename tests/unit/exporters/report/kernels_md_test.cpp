@@ -75,18 +75,18 @@ TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in 
 
 TEST_CASE("where there are no kernels the reason stands there") {
   nl::Run run;
-  run.kernels_note = "the collector records NVTX ranges only";
-  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured: the collector records NVTX ranges only.\n");
+  run.kernels_note = nl::Remark{nl::Code::kRangesOnly};
+  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured: The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it.\n");
   run.kernels.emplace();
-  run.kernels_note.clear();
+  run.kernels_note.reset();
   CHECK(nl::exporters::kernels_markdown(run).find("none ran") != std::string::npos);
 }
 
 TEST_CASE("chosen kernels without a sample are named with the reason") {
   auto run = nl::test::full_run();
   run.kernels->at(0).ncu.clear();
-  run.kernels->at(0).ncu_note = "ncu was not permitted";
-  CHECK(nl::exporters::kernels_markdown(run).find("- void at::native::reduce<(int)4>(T1): ncu was not permitted") != std::string::npos);
+  run.kernels->at(0).ncu_note = nl::Remark{nl::Code::kCountersDenied, {"ncu"}};
+  CHECK(nl::exporters::kernels_markdown(run).find("- void at::native::reduce<(int)4>(T1): ncu may not read the GPU's performance counters.") != std::string::npos);
 }
 
 TEST_CASE("the sample of the shape with the most time stands for the kernel") {

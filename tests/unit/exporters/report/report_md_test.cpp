@@ -115,11 +115,11 @@ TEST_CASE("report.md shows each term of the work, its assumptions, the roofline,
 
 TEST_CASE("an empty run says what is not there, and shows no zero for what was not captured") {
   nl::Run run;
-  run.kernels_note = "nothing ran on a GPU";
+  run.kernels_note = nl::Remark{nl::Code::kNoKernels};
   const std::string text = nl::exporters::report_markdown(run);
   CHECK(has(text, "# Run\n"));
   CHECK(has(text, "No stage is marked in this capture. Mark prefill and decode with NVTX ranges"));
-  CHECK(has(text, "Not captured: nothing ran on a GPU."));
+  CHECK(has(text, "Not captured: The workload ran no kernel on the GPU."));
   CHECK(has(text, "### Coverage\n\nNot captured: no GPU work was recorded.\n"));
   CHECK(has(text, "No damaged rows."));
   CHECK_FALSE(has(text, "## Environment"));
@@ -214,9 +214,10 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   CHECK(has(text, "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
   CHECK(has(text, "\n## The GPU over time\n\nNot sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
   CHECK_FALSE(has(text, "| Measured by |"));
-  run.import_stats.notes = {"counters are not measured: no permission; run as root."};
+  run.import_stats.notes = {{nl::Code::kCountersFailed, {"no permission; run as root"}}, {nl::Code::kActivityFailed, {"activity", "no thread"}}};
   text = nl::exporters::report_markdown(run);
-  CHECK(has(text, "- GPU counters of each stage: not measured: no permission; run as root.\n"));
+  CHECK(has(text, "- GPU counters of each stage: not measured: The GPU's performance counters could not be measured: no permission; run as root.\n"));
+  CHECK(has(text, "\n## The GPU over time\n\nNot sampled: CUPTI could not sample activity: no thread.\n"));
   CHECK_FALSE(has(text, "capture.counters=cupti"));
   run.stages.push_back(run.stages[0]);
   run.stages[1].name = "decode";

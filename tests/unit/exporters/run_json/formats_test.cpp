@@ -28,6 +28,7 @@ bool is_sentence(const std::string& text) { return text.find(' ') != std::string
 // Every number, name and count as it is; sentences only as being there.
 json without_sentences(const json& value) {
   if (value.is_string()) return is_sentence(value.get<std::string>()) ? json("a sentence") : value;
+  if (value.is_object() && value.contains("details")) return "a sentence";  // a remark, which format 2 had as a sentence
   json out = value;
   if (value.is_structured())
     for (auto& [key, item] : out.items()) item = without_sentences(item);
@@ -78,4 +79,21 @@ TEST_CASE("a remark has its code and its sentence; a note of format 2 is read as
   CHECK(old == std::vector<nl::Remark>{{nl::Code::kNote, {"the trace was cut"}, {}}});
   CHECK(nl::text_of(old.at(0)) == "the trace was cut");
   CHECK_THROWS_AS(JsonReader(notes, false).get(old), nl::Error);
+}
+
+TEST_CASE("damaged rows are counted under a code; those of format 2 under their sentence") {
+  using nl::exporters::JsonReader, nl::exporters::JsonWriter;
+  const nl::DamagedRows damaged = {{{nl::Code::kNoThread, {"range"}, "kineto"}, 3}, {{nl::Code::kUnknownUnit, {"Xbyte"}}, 1}};
+  JsonWriter writer;
+  writer.put(damaged);
+  const json document = json::parse(std::move(writer).take());
+  REQUIRE(document.size() == 2);
+  CHECK(document[0] == json{{"code", "no-thread"}, {"text", "range without a thread"}, {"details", {"range"}}, {"where", "kineto"}, {"rows", 3}});
+  nl::DamagedRows again, old;
+  JsonReader(document, false).get(again);
+  CHECK(again == damaged);
+  const json sentences = {{"a row was cut off", 2}};
+  JsonReader(sentences, true).get(old);
+  CHECK(old == nl::DamagedRows{{{nl::Code::kNote, {"a row was cut off"}}, 2}});
+  CHECK_THROWS_AS(JsonReader(sentences, false).get(old), nl::Error);
 }

@@ -35,10 +35,14 @@ std::string error_at(const json& document, const std::string& pointer, const jso
 // full_run() with words also where it has a number, and the reverse.
 nl::Run filled_run() {
   nl::Run run = nl::test::full_run();
-  for (std::string* note : {&run.efficiency.at(0).note, &run.energy.stages.at(0).note, &run.kernels->at(0).ncu_note, &run.kernels_note,
+  for (std::string* note : {&run.efficiency.at(0).note, &run.energy.stages.at(0).note,
                             &run.layers_note, &run.operators_note, &run.operators.at(0).file, &run.operators.at(0).entries.at(0).type, &run.perturbation.stages.at(0).note,
                             &run.perturbation.note, &run.energy.note, &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
     *note = "a note";
+  const nl::Remark placed{nl::Code::kNote, {"a note"}, "a place"};
+  run.kernels->at(0).ncu_note = run.kernels_note = placed;
+  run.import_stats.notes = run.provenance.adaptations = {placed};
+  run.import_stats.rows_damaged = run.ncu_rows_damaged = {{placed, 3}};
   run.coverage.graph_only_share = 0.25;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;

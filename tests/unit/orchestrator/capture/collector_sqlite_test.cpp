@@ -69,8 +69,9 @@ TEST_CASE("where the export cannot be written the capture is read without it, an
     CHECK(trace.api_calls.size() == whole.api_calls.size());
     CHECK(trace.clock->error_ns() == whole.clock->error_ns());
     REQUIRE(trace.stats.notes.size() == whole.stats.notes.size() + 1);
-    CHECK(trace.stats.notes.back().rfind("there is no run.sqlite, the capture as an export of nsys: ", 0) == 0);
-    CHECK(trace.stats.notes.back().size() > 70);  // and why
+    CHECK(trace.stats.notes.back().code == Code::kSqliteNotWritten);
+    CHECK(trace.stats.notes.back().details.at(0) == "run.sqlite");
+    CHECK(trace.stats.notes.back().details.at(1).size() > 10);  // and why
   }
   std::filesystem::remove_all(folder);
 }

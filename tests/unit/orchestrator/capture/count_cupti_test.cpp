@@ -3,7 +3,6 @@
 #include <chrono>
 #include <fstream>
 
-#include "model/collector_notes.h"
 #include "model/words.h"
 #include "orchestrator/analyse.h"
 #include "tests/catch.h"
@@ -130,6 +129,10 @@ struct Scene {
     FAIL("no kernel " << name);
     return run.kernels->front();
   }
+  std::string why(const std::string& name) const {  // it has no counters
+    const auto& note = kernel(name).ncu_note;
+    return note ? text_of(*note) : "";
+  }
   const StageEntry& stage(const std::string& name) const {
     for (const auto& entry : run.stages)
       if (entry.name == name) return entry;
@@ -185,9 +188,9 @@ TEST_CASE("counters: the stages, then the chosen kernels, joined to the trace as
   CHECK(sample.values[nl::Metric::kDramBytes] == 2'500'000);
   CHECK(sample.values[nl::Metric::kSm] == 61);
   CHECK(sample.stage == "prefill");
-  CHECK(scene.kernel("_Zk").ncu_note.empty());
+  CHECK_FALSE(scene.kernel("_Zk").ncu_note);
   CHECK(scene.kernel("_Zg").ncu.empty());
-  CHECK(scene.kernel("_Zg").ncu_note == "It runs only inside CUDA graphs, which CUPTI does not replay.");
+  CHECK(scene.why("_Zg") == "It runs only inside CUDA graphs, which CUPTI does not replay.");
   std::ifstream commands(scene.bundle.path() / "counters/cmd.txt");
   std::string line;
   std::getline(commands, line);
@@ -232,8 +235,8 @@ TEST_CASE("counters: without permission the trace stands, the fix is said, and n
   CHECK(scene.missing() == Code::kCountersDenied);
   CHECK(scene.run.provenance.counters_missing->code == Code::kCountersDenied);
   CHECK(scene.verdict.problems()[0].fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
-  CHECK(scene.kernel("_Zk").ncu_note == "CUPTI may not read the GPU's performance counters.");
-  CHECK(scene.kernel("_Zg").ncu_note.starts_with("It runs only inside CUDA graphs"));
+  CHECK(scene.why("_Zk") == "CUPTI may not read the GPU's performance counters.");
+  CHECK(scene.why("_Zg").starts_with("It runs only inside CUDA graphs"));
   CHECK_FALSE(scene.stage("prefill").counters);
   CHECK(scene.evidence.passes[0].detail == "CUPTI may not read the GPU's performance counters.");
 }
@@ -246,7 +249,7 @@ TEST_CASE("counters: who holds them is named, and that is a capture problem") {
   CHECK(scene.collector.order == Strings{"kernels"});
   CHECK(scene.verdict.failure() == ErrorKind::kCapture);
   CHECK(scene.missing() == Code::kCountersBusy);
-  CHECK(scene.kernel("_Zj").ncu_note == "Another profiler holds the GPU's performance counters (CUPTI-Kineto).");
+  CHECK(scene.why("_Zj") == "Another profiler holds the GPU's performance counters (CUPTI-Kineto).");
 }
 
 TEST_CASE("counters: a workload that fails under them leaves what was counted, and the trace") {
@@ -263,7 +266,7 @@ TEST_CASE("counters: a workload that fails under them leaves what was counted, a
   nothing.collector.status = 139;
   nothing.collector.writes = false;
   nothing.play();
-  CHECK(nothing.kernel("_Zk").ncu_note == "The GPU's performance counters could not be measured: the collector wrote no file.");
+  CHECK(nothing.why("_Zk") == "The GPU's performance counters could not be measured: the collector wrote no file.");
   CHECK(nothing.run.kernels->size() == 3);
 }
 
@@ -275,7 +278,7 @@ TEST_CASE("counters: an interrupted or overlong pass ends the counting") {
   CHECK(scene.collector.order == Strings{"stages"});
   CHECK(scene.outcomes() == Strings{timeout ? "counters-stages timeout" : "counters-stages interrupted", "counters-kernels skipped"});
   CHECK(scene.verdict.stopped());
-  CHECK(scene.kernel("_Zk").ncu_note == "The run was ended before the counters were measured.");
+  CHECK(scene.why("_Zk") == "The run was ended before the counters were measured.");
   CHECK(scene.stage("prefill").counters);  // what was there by then
   if (timeout) CHECK(scene.verdict.problems()[0].fix == "Raise the limit: --set ncu.timeout_s=14400");
 }
@@ -285,12 +288,12 @@ TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
   interrupted.verdict.interrupted(15);
   interrupted.play();
   CHECK(interrupted.collector.order.empty());
-  CHECK(interrupted.kernel("_Zk").ncu_note == "The run was ended before the counters were measured.");
+  CHECK(interrupted.why("_Zk") == "The run was ended before the counters were measured.");
   Scene failed;
   failed.verdict.add(Error(ErrorKind::kWorkload, "crashed"));
   failed.play();
   CHECK(failed.collector.order.empty());
-  CHECK(failed.kernel("_Zk").ncu_note.find("the workload failed in the traced pass") != std::string::npos);
+  CHECK(failed.why("_Zk").find("the workload failed in the traced pass") != std::string::npos);
 }
 
 TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is said") {
@@ -299,7 +302,7 @@ TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is
     if (std::string_view(scene.trace.strings[shape.name]) == "_Zk") shape.mangled_name = scene.trace.strings.intern("_Z31ncclDevKernel_AllReduce_Sum_f16");
   scene.play();
   CHECK(scene.collector.names == Strings{"_Zj"});
-  CHECK(scene.kernel("_Zk").ncu_note.starts_with("It talks to other GPUs"));
+  CHECK(scene.why("_Zk").starts_with("It talks to other GPUs"));
 }
 
 TEST_CASE("counters: all in graphs, the kernels pass is not started") {
@@ -308,7 +311,7 @@ TEST_CASE("counters: all in graphs, the kernels pass is not started") {
   scene.play();
   CHECK(scene.collector.order == Strings{"stages"});
   CHECK(scene.verdict.problems().empty());
-  CHECK(scene.kernel("_Zk").ncu_note.starts_with("It runs only inside CUDA graphs"));
+  CHECK(scene.why("_Zk").starts_with("It runs only inside CUDA graphs"));
 }
 
 TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and neither loses the trace") {
@@ -322,7 +325,7 @@ TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and 
   scene.play(foreign);
   CHECK_FALSE(scene.verdict.problems().empty());
   CHECK(scene.run.kernels->size() == 3);
-  CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
+  CHECK(scene.kernel("_Zk").ncu_note);
 }
 
 TEST_CASE("counters: a bundle that cannot be written to is a problem, and what was counted before stays") {
@@ -332,21 +335,5 @@ TEST_CASE("counters: a bundle that cannot be written to is a problem, and what w
   CHECK(scene.collector.order == Strings{"stages"});
   CHECK(scene.verdict.failure() == ErrorKind::kOutput);
   CHECK(scene.stage("prefill").counters);
-  CHECK_FALSE(scene.kernel("_Zk").ncu_note.empty());
-}
-
-TEST_CASE("the collector's notes are understood once, as codes") {
-  const std::vector<std::string> notes = {"nvtx-1.nltrace: activity is not sampled: no permission; set NVreg_RestrictProfilingToAdminUsers=0",
-                                          "stalls are not sampled: CUPTI 11.8 has no such function"};
-  const auto activity = activity_trouble(notes), stalls = stall_trouble(notes);
-  REQUIRE(activity);
-  CHECK(activity->code == Code::kSamplingDenied);
-  CHECK(activity->details.at(1) == "no permission; set NVreg_RestrictProfilingToAdminUsers=0");
-  REQUIRE(stalls);
-  CHECK(stalls->code == Code::kSamplingFailed);
-  CHECK(fix_of(*stalls) == "--set capture.pc_sampling=0 runs without.");
-  CHECK_FALSE(counter_trouble(notes));
-  CHECK_FALSE(recording_trouble(notes));
-  CHECK_FALSE(activity_trouble({}));
-  CHECK(recording_trouble({"kernels, copies and CUDA calls are not recorded: no libcupti"}));
+  CHECK(scene.kernel("_Zk").ncu_note);
 }

@@ -8,6 +8,7 @@
 #include "model/words.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/config.h"
+#include "tests/unit/remark_texts.h"
 
 // Plans and what became of their passes, in few words.
 namespace nl::test {
@@ -33,12 +34,6 @@ inline Words names_of(const orchestrator::Plan& plan) {
   Words names;
   for (const auto& pass : plan.passes) names.emplace_back(key_of(pass.kind));
   return names;
-}
-
-inline Words texts_of(const std::vector<Remark>& remarks) {
-  Words texts;
-  for (const auto& remark : remarks) texts.push_back(text_of(remark));
-  return texts;
 }
 
 }  // namespace nl::test

@@ -149,7 +149,7 @@ const Case kCases[] = {
      [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.90; }},
     NL_PAIR("unlinked_kernels", "", run.coverage.unlinked_share, 0.06, 0.05),
     NL_PAIR("graph_traced_without_nodes", "", run.coverage.graph_only_share, 0.06, 0.05),
-    NL_PAIR("damaged_capture", "", run.import_stats.rows_damaged["end before start"], 101, 100),
+    NL_PAIR("damaged_capture", "", run.import_stats.rows_damaged[Remark{Code::kEndsBeforeStart}], 101, 100),
 };
 
 const Finding* find(const Run& run, const Case& each) {

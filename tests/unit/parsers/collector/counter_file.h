@@ -43,7 +43,9 @@ class CounterFile {
   }
   CounterFile& string(std::uint32_t id, const std::string& words) { return text(trace_format::Kind::kString, id, words); }
   CounterFile& name(std::uint32_t id, const std::string& words) { return text(trace_format::Kind::kGpuName, id, words); }
-  CounterFile& note(const std::string& words) { return text(trace_format::Kind::kNote, 0, words); }
+  CounterFile& note(const std::string& words, trace_format::NoteCode code = trace_format::NoteCode::kEarlier) {
+    return text(trace_format::Kind::kNote, static_cast<std::uint32_t>(code), words);
+  }
   CounterFile& push(std::uint32_t name, std::int64_t time_ns, std::uint32_t domain = 0) {
     return add(trace_format::Kind::kPush, trace_format::Event{{}, time_ns, domain, 0}, name);
   }

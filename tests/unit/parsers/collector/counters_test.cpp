@@ -10,6 +10,7 @@
 #include "tests/catch.h"
 #include "tests/unit/parsers/collector/counter_file.h"
 #include "tests/unit/parsers/scratch_file.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -81,7 +82,7 @@ TEST_CASE("a counter below zero is damage, not a number") {
   const CounterReport report = read_counters(file);
   REQUIRE(report.windows.size() == 1);
   CHECK(report.windows[0].metrics == std::map<std::string, double>{{kTime, 100}});
-  CHECK(report.rows_damaged.at("counter or sample below zero") == 1);
+  CHECK(nl::test::texts_of(report.rows_damaged).at("counter or sample below zero") == 1);
 }
 
 TEST_CASE("counters of stages: what each window measured, and when") {
@@ -103,7 +104,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
   CHECK(report.windows[1].first == 4);
   CHECK(report.windows[1].windows == 3);
   CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});  // what is no number was not measured
-  CHECK(report.notes == std::vector<std::string>{"counters are not measured: no permission"});
+  CHECK(report.notes == std::vector<Remark>{{Code::kCountersFailed, {"no permission"}}});  // of a collector without codes
   CHECK(report.kernels.launches.empty());
 }
 
@@ -195,7 +196,7 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
     const CounterReport report = read_counters(file);
     CHECK(report.windows.size() == 1);
     CHECK(report.kernels.launches.size() == 1);
-    return report.rows_damaged;
+    return nl::test::texts_of(report.rows_damaged);
   };
   using Damage = std::map<std::string, std::uint64_t>;
   CHECK(damage([](CounterFile& f) { f.window(9, 1, 2, 0, {1, 2}); }) == Damage{{"counters or samples whose metrics are not known", 1}});
@@ -219,7 +220,7 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
   bad_set(2, 400, file);
   bad_set(0, 0, file);
   file.window(8, 1, 2, 0, {1, 2, 3});
-  CHECK(read_counters(file).rows_damaged == Damage{{"metric set that does not fit its record", 3}, {"counters or samples whose metrics are not known", 1}});
+  CHECK(nl::test::texts_of(read_counters(file).rows_damaged) == Damage{{"metric sets that do not fit their record", 3}, {"counters or samples whose metrics are not known", 1}});
 }
 
 TEST_CASE("counters cut at every byte: what came before is read") {

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/unit/parsers/collector/counter_file.h"
 #include "tests/unit/parsers/scratch_file.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -46,8 +47,7 @@ TEST_CASE("samples become a series, in floats and since the capture began") {
   CHECK(series.values[2] == 2.5f);
   CHECK(std::isnan(series.values[3]));
   CHECK(series.overflows == 1);
-  REQUIRE(trace.stats.notes.size() == 1);
-  CHECK(trace.stats.notes[0].starts_with("samples of GPU 0 were lost 1 time,"));
+  CHECK(trace.stats.notes == std::vector<Remark>{{Code::kSamplesLost, {"0", "1 time"}}});
 }
 
 TEST_CASE("a file of a counter pass is told by its sets") {
@@ -106,7 +106,7 @@ TEST_CASE("damaged samples and stalls are counted, and the rest is read") {
   file.text(Kind::kStallReason, 1, "wait");
   file.add(Kind::kStallReason, trace_format::String{{}, 500, 0}, 3, "short");
   const Trace trace = read_series(file);
-  CHECK(trace.stats.rows_damaged == Damage{{"samples that do not fit their record", 2},
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == Damage{{"samples that do not fit their record", 2},
                                            {"counters or samples whose metrics are not known", 1},
                                            {"sample with an impossible time", 2},
                                            {"stalls that do not fit their record", 1},
@@ -145,5 +145,5 @@ TEST_CASE("a trace of a counter pass has its ranges and notes, and no kernels") 
   CHECK(trace.ranges.size() == 1);
   CHECK_FALSE(trace.has_kernel_data);
   CHECK(trace.metric_series.empty());
-  CHECK(trace.stats.notes == std::vector<std::string>{"counters are not measured: why"});
+  CHECK(trace.stats.notes == std::vector<Remark>{{Code::kCountersFailed, {"why"}}});
 }

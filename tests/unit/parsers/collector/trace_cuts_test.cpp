@@ -141,10 +141,10 @@ Counts counts_of(const Trace& trace) {
   return counts;
 }
 
-std::map<std::string, std::uint64_t> damage_at(Where where) {
+DamagedRows damage_at(Where where) {
   if (where == Where::kBetween) return {};
-  if (where == Where::kInRecord) return {{"record cut short", 1}};
-  return {{"record cut short", 1}, {"damaged GPU record, rest of its block lost", 1}};
+  if (where == Where::kInRecord) return {{{Code::kRecordCut}, 1}};
+  return {{{Code::kRecordCut}, 1}, {{Code::kRestLost, {"GPU record", "block"}}, 1}};
 }
 
 // A trace and the same one read from the beginning of its file.

@@ -11,6 +11,7 @@
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/remark_texts.h"
 #include "tests/unit/unpacked.h"
 
 using namespace nl;
@@ -158,7 +159,7 @@ TEST_CASE("collector trace: what does not belong together is counted") {
   Trace trace = read(file);
   std::map<std::string, std::uint64_t> expected{{"pop without a push", 1}, {"end without a start", 1}, {"unknown string", 1},
                                                 {"unknown kind of record", 1}, {"impossible time or thread", 1}};
-  CHECK(trace.stats.rows_damaged == expected);
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == expected);
   CHECK(trace.ranges.size() == 1);
 }
 
@@ -169,7 +170,7 @@ TEST_CASE("collector trace: a damaged record costs the rest of its chunk only") 
   file.thread(8, 1).push(1, 1300).pop(1400);
   Trace trace = read(file);
   CHECK(trace.ranges.size() == 2);
-  CHECK(trace.stats.rows_damaged.at("damaged record, rest of its chunk lost") == 1);
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged).at("damaged record, rest of its chunk lost") == 1);
 }
 
 TEST_CASE("collector trace: cut at every byte, whole records stay and the loss is counted") {
@@ -180,8 +181,8 @@ TEST_CASE("collector trace: cut at every byte, whole records stay and the loss i
     file.write(folder / "cut", length);
     Trace trace = read_collector_traces({folder / "cut"});
     bool in_header = length < sizeof(format::FileHeader);
-    CHECK(trace.stats.rows_damaged.count("file ends inside its header") == (in_header ? 1 : 0));
-    cut_short += trace.stats.rows_damaged.count("record cut short");
+    CHECK(nl::test::texts_of(trace.stats.rows_damaged).count("file ends inside its header") == (in_header ? 1 : 0));
+    cut_short += nl::test::texts_of(trace.stats.rows_damaged).count("record cut short");
     std::size_t left = file.size() - length;  // the tail is push, push, pop, pop: 24, 24, 16 and 16 bytes
     std::size_t ranges = left <= 32 ? 2 : left <= 56 ? 1 : 0;
     CHECK(trace.ranges.size() == ranges);
@@ -260,7 +261,7 @@ TEST_CASE("collector trace: a range whose clock stepped back is counted and left
   file.push(1, 1100).push(2, 1300).pop(1250).pop(1400);
   file.start(2, 1500, 9).end(1499, 9).start(1, 1600, 10).end(1600, 10).push(3, 1700);
   Trace trace = read(file);
-  CHECK(trace.stats.rows_damaged == std::map<std::string, std::uint64_t>{{"range that ends before it starts", 2}});
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == std::map<std::string, std::uint64_t>{{"range that ends before it starts", 2}});
   REQUIRE(trace.ranges.size() == 3);
   CHECK(trace.ranges[0].start_ns == 100);
   CHECK(trace.ranges[0].end_ns == 400);
@@ -283,7 +284,7 @@ TEST_CASE("collector trace: a backward range of one process costs the others not
   CHECK(trace.ranges[0].end_ns == 300);
   CHECK(trace.strings[trace.ranges[1].name] == "b");
   CHECK(trace.ranges[1].end_ns == 1300);
-  CHECK(trace.stats.rows_damaged.at("range that ends before it starts") == 2);
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged).at("range that ends before it starts") == 2);
 }
 
 TEST_CASE("collector trace: names that are not UTF-8 are mended and counted, of ranges, threads and processes") {
@@ -296,7 +297,7 @@ TEST_CASE("collector trace: names that are not UTF-8 are mended and counted, of 
   CHECK(trace.strings[trace.ranges[1].name] == "cut inside \xEF\xBF\xBD");
   CHECK(trace.ranges[2].name == trace.ranges[0].name);
   CHECK(trace.processes.at(0).name == "pr\xEF\xBF\xBD");
-  CHECK(trace.stats.rows_damaged == std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 3}});
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 3}});
 }
 
 TEST_CASE("collector trace: threads are told apart by all of their number, and by their process") {

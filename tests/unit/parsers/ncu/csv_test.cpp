@@ -13,6 +13,7 @@
 #include "parsers/ncu/nvtx.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/remark_texts.h"
 
 using nl::test::kLlama;
 using nl::test::kProbe;
@@ -189,7 +190,7 @@ TEST_CASE("a doubtful number is decided by the rest of the file, or counted") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "12"}), "test");
     CHECK(report.launches[0].metrics.empty());
     CHECK(report.launches[1].metrics.at(kDuration) == 12e3);
-    CHECK(report.rows_damaged.at("a number that two locales read differently") == 1);
+    CHECK(nl::test::texts_of(report.rows_damaged).at("a number that two locales read differently") == 1);
   }
   SECTION("the file contradicts itself") {
     const auto report = nl::parsers::parse_ncu_csv(raw_page("us", {"3,670", "0,25", "0.25"}), "test");
@@ -224,7 +225,7 @@ TEST_CASE("units become ns, bytes, Hz and rates per second") {
   CHECK(only("", "119 (3; 4; 112)") == 119);
   const auto report = nl::parsers::parse_ncu_csv(raw_page("Xbyte", {"5"}), "test");
   CHECK(report.launches[0].metrics.empty());
-  CHECK(report.rows_damaged.at("a number of the unknown unit Xbyte") == 1);
+  CHECK(nl::test::texts_of(report.rows_damaged).at("a number of the unknown unit Xbyte") == 1);
 }
 
 TEST_CASE("tool messages and the program's output may stand anywhere between the rows") {

@@ -5,6 +5,7 @@
 #include "model/error.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/unit/parsers/nsys/crafted.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -130,7 +131,7 @@ TEST_CASE("damaged rows are counted by reason and left out") {
   REQUIRE(trace.api_stats.size() == 1);
   CHECK(trace.api_stats[0].durations.count() == 1);
   CHECK(trace.stats.rows_read.at("CUPTI_ACTIVITY_KIND_KERNEL") == 6);
-  CHECK(trace.stats.rows_damaged ==
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) ==
         std::map<std::string, std::uint64_t>{{"kernel without start or end", 2},
                                              {"kernel that ends before it starts or lasts over 4.8 hours", 3},
                                              {"API call without start or end", 1},
@@ -147,7 +148,7 @@ TEST_CASE("kernels without a name are kept and counted") {
            "(10, 20, 1);");
   Trace trace = read_nsys_sqlite(made.file);
   CHECK(trace.kernels.size() == 3);
-  CHECK(trace.stats.rows_damaged == std::map<std::string, std::uint64_t>{{"kernel without a name (kept)", 2}});
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == std::map<std::string, std::uint64_t>{{"kernel without a name (kept)", 2}});
 }
 
 TEST_CASE("text that is not UTF-8 is mended and counted") {
@@ -159,7 +160,7 @@ TEST_CASE("text that is not UTF-8 is mended and counted") {
   Trace trace = read_nsys_sqlite(made.file);
   CHECK(trace.strings[trace.shapes.at(0).name] == "k\xEF\xBF\xBDn");
   CHECK(trace.strings[trace.ranges.at(0).name] == "\xEF\xBF\xBD");
-  CHECK(trace.stats.rows_damaged ==
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) ==
         std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 2}});
 }
 

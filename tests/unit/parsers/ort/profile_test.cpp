@@ -6,6 +6,7 @@
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/scratch_file.h"
+#include "tests/unit/remark_texts.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -40,7 +41,7 @@ TEST_CASE("a profile of a real ONNX Runtime") {
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.rows_read.at("Node") == 255);
   CHECK(trace.stats.rows_read.at("Session") == 12);
-  CHECK(trace.stats.notes == std::vector<std::string>{"255 nodes ran in CPUExecutionProvider"});
+  CHECK(nl::test::texts_of(trace.stats.notes) == std::vector<std::string>{"255 nodes ran in CPUExecutionProvider."});
   CHECK_FALSE(trace.has_kernel_data);
   CHECK(trace.has_range_data);
   const auto nodes = ranges_of(trace, "onnxruntime");
@@ -60,7 +61,8 @@ TEST_CASE("a profile without its end is kept and says so") {
   CHECK(ranges_of(trace, "onnxruntime").size() > 100);
   CHECK(ranges_of(trace, "onnxruntime").size() < 200);
   REQUIRE(trace.stats.notes.size() == 2);
-  CHECK(trace.stats.notes[1].find("its process ended early") != std::string::npos);
+  CHECK(trace.stats.notes[1].code == nl::Code::kProfileCutShort);
+  CHECK(nl::text_of(trace.stats.notes[1]).find("its process ended early") != std::string::npos);
   const std::size_t bracket = whole.rfind(']');
   CHECK(ranges_of(read_profile(whole.substr(0, bracket)), "onnxruntime").size() == 255);
 }

@@ -27,12 +27,6 @@ const char* type_word(Type type) {
   return "";
 }
 
- Kind kind = Kind::kEnd;
-  std::string text;      // of a text without its quotes
-  double number = 0;
-  std::size_t at = 0;
-};
-
 [[noreturn]] void fail(std::string what, std::size_t at) { throw Fault{std::move(what), at, {}, {}}; }
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -42,7 +36,13 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 struct Token {
   enum class Kind { kEnd, kNumber, kText, kName, kSign };
- class Lexer {
+  Kind kind = Kind::kEnd;
+  std::string text;      // of a text without its quotes
+  double number = 0;
+  std::size_t at = 0;
+};
+
+class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 

@@ -209,9 +209,7 @@ struct Keys<Meter> {
 };
 template <>
 struct Keys<SourceFormat> {
-  static constexpr std::string_view list[] = {
-      "none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu",
-      "trtexec-layers", "nsys-report", "ncu-report", "bundle"};
+  static constexpr std::string_view list[] = {"none", "nsys-sqlite", "collector", "kineto", "onnxruntime"};
 };
 template <>
 struct Keys<Bound> {

@@ -40,10 +40,9 @@ void join_operators(const Evidence& evidence, Run& run) {
       run.operators_note.clear();
       continue;
     }
-    const std::string format(key_of(source.format));
-    analysis::add_operator_table_from(source.trace, format, source.file, run);
+    analysis::add_operator_table_from(source.trace, source.format, source.file, run);
     for (const auto& note : source.trace.stats.notes) run.import_stats.notes.push_back(source.file + ": " + note);
-    for (const auto& [reason, rows] : source.trace.stats.rows_damaged) run.import_stats.rows_damaged[format + ": " + reason] += rows;
+    for (const auto& [reason, rows] : source.trace.stats.rows_damaged) run.import_stats.rows_damaged[source.format + ": " + reason] += rows;
   }
 }
 

@@ -1,18 +1,21 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "orchestrator/import_files.h"
+#include "parsers/registry.h"
 
 namespace nl::cli {
 namespace {
 
 struct ImportFlags {
-  std::string nsys, kineto, out, name, config, model;
-  std::vector<std::string> files, ncu, collector, counters, ort, trtexec, rules, sets;
+  std::string out, name, config, model;
+  std::vector<std::string> files, rules, sets;
+  std::map<std::string, std::vector<std::string>> of_format;
   bool copy = false, keep_env = false, json = false;
 };
 
@@ -22,13 +25,7 @@ int import(const ImportFlags& flags) {
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   orchestrator::ImportRequest request;
   request.config = orchestrator::load_config(config);
-  request.nsys = flags.nsys;
-  request.ncu.assign(flags.ncu.begin(), flags.ncu.end());
-  request.collector.assign(flags.collector.begin(), flags.collector.end());
-  request.counters.assign(flags.counters.begin(), flags.counters.end());
-  request.kineto = flags.kineto;
-  request.ort.assign(flags.ort.begin(), flags.ort.end());
-  request.trtexec.assign(flags.trtexec.begin(), flags.trtexec.end());
+  for (const auto& [format, files] : flags.of_format) request.files[format].assign(files.begin(), files.end());
   for (const auto& file : flags.files) orchestrator::add_input(file, request);
   request.out = flags.out;
   request.copy = flags.copy;
@@ -42,20 +39,14 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ImportFlags>();
   CLI::App* verb = app.add_subcommand("import", "Make a bundle from captures made elsewhere");
   verb->add_option("files", flags->files, "captures of any format nl-stage reads, folders of them, or a bundle");
-  verb->add_option("--nsys", flags->nsys, "SQLite export of nsys, or a .nsys-rep (needs nsys)")
-      ->type_name("FILE");
-  verb->add_option("--ncu", flags->ncu, "CSV of ncu (raw or details page), or a .ncu-rep (needs ncu)")
-      ->type_name("FILE");
-  verb->add_option("--collector", flags->collector, "trace files of the collector")->type_name("FILE");
-  verb->add_option("--counters", flags->counters,
-                   "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is")
-      ->type_name("FILE");
-  verb->add_option("--kineto", flags->kineto, "trace of torch.profiler: the capture, or beside --nsys its operators")
-      ->type_name("FILE");
-  verb->add_option("--ort", flags->ort, "profile of ONNX Runtime: operators")->type_name("FILE");
-  verb->add_option("--trtexec", flags->trtexec, "--exportProfile file of trtexec, then its --exportLayerInfo file if there is one")
-      ->type_name("FILE")
-      ->expected(1, 2);
+  for (const parsers::Format* format : parsers::formats()) {
+    const std::string name(format->name);
+    const int most = format->most_files == parsers::kAnyNumber ? -1 : static_cast<int>(format->most_files);
+    verb->add_option("--" + name, flags->of_format[name], std::string(format->help))
+        ->type_name("FILE")
+        ->expected(1, most)
+        ->allow_extra_args(most != 1);
+  }
   verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->type_name("FILE");
   verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/figures.h"
+
 namespace nl::exporters {
 namespace {
 
@@ -43,15 +45,6 @@ bool is_number(const StatTable::Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<StatTable::Tenth>(cell);
 }
 
-// 1234567.8 → 1,234,567.8
-std::string grouped(const std::string& number) {
-  std::size_t end = std::min(number.find('.'), number.size());
-  std::size_t begin = number.starts_with('-') ? 1 : 0;
-  std::string out = number;
-  for (std::size_t at = end; at > begin + 3; at -= 3) out.insert(at - 3, ",");
-  return out;
-}
-
 // Of what a person sees: UTF-8 continuation bytes take no place.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
@@ -77,7 +70,7 @@ TextGrid grid_of(const StatTable& table) {
   for (const auto& row : table.rows) {
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      texts.push_back(is_number(row[i]) ? grouped(text_of(row[i])) : one_line(text_of(row[i])));
+      texts.push_back(is_number(row[i]) ? with_commas(text_of(row[i])) : one_line(text_of(row[i])));
       if (is_number(row[i])) grid.right[i] = true;
     }
     grid.rows.push_back(std::move(texts));

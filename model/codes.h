@@ -28,11 +28,8 @@ enum class PassOutcome : std::uint8_t { kOk, kFailed, kTimeout, kInterrupted, kS
 enum class Tracer : std::uint8_t { kNone, kNsys, kCupti, kRanges, kImport };
 enum class Meter : std::uint8_t { kNone, kNcu, kCupti };
 
-// The last ones need more than a reader: a report its tool, a list of layers the profile that it belongs to.
-enum class SourceFormat : std::uint8_t {
-  kNone, kNsysSqlite, kCollector, kKineto, kOnnxRuntime, kTrtexec, kNcu,
-  kTrtexecLayers, kNsysReport, kNcuReport, kBundle,
-};
+// Formats of traces that something is decided on. A format that is treated as any other needs no value here.
+enum class SourceFormat : std::uint8_t { kNone, kNsysSqlite, kCollector, kKineto, kOnnxRuntime };
 
 // What a kernel or a stage runs into first.
 enum class Bound : std::uint8_t { kCompute, kMemory, kLatency };

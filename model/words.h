@@ -48,9 +48,7 @@ inline constexpr auto kKeys<Tracer> = std::to_array<std::string_view>({"none", "
 template <>
 inline constexpr auto kKeys<Meter> = std::to_array<std::string_view>({"none", "ncu", "CUPTI"});
 template <>
-inline constexpr auto kKeys<SourceFormat> = std::to_array<std::string_view>({
-    "none", "nsys-sqlite", "collector", "kineto", "onnxruntime", "trtexec", "ncu",
-    "trtexec-layers", "nsys-report", "ncu-report", "bundle"});
+inline constexpr auto kKeys<SourceFormat> = std::to_array<std::string_view>({"none", "nsys-sqlite", "collector", "kineto", "onnxruntime"});
 template <>
 inline constexpr auto kKeys<Bound> = std::to_array<std::string_view>({"compute", "memory", "latency"});
 template <>

@@ -40,10 +40,9 @@ void join_operators(const Evidence& evidence, Run& run) {
       run.operators_note.clear();
       continue;
     }
-    const std::string format(key_of(source.format));
-    analysis::add_operator_table_from(source.trace, format, source.file, run);
+    analysis::add_operator_table_from(source.trace, source.format, source.file, run);
     for (const Remark& note : source.trace.stats.notes) run.import_stats.notes.push_back({note.code, note.details, source.file});
-    add_damage(run.import_stats.rows_damaged, source.trace.stats.rows_damaged, format);
+    add_damage(run.import_stats.rows_damaged, source.trace.stats.rows_damaged, source.format);
   }
 }
 
@@ -129,7 +128,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
-  if (const auto thinned = write_trace ? write_trace(run) : std::nullopt) run.provenance.adaptations.push_back(text_of(*thinned));
+  if (const auto thinned = write_trace ? write_trace(run) : std::nullopt) run.provenance.adaptations.push_back(*thinned);
   if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted) run.problems.push_back(problem_of(interruption(Interrupts::signal())));
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);

@@ -18,7 +18,7 @@ namespace nl::orchestrator {
 
 // Operators that were recorded beside the capture: of another trace, or a table of their own.
 struct OperatorSource {
-  SourceFormat format = SourceFormat::kNone;
+  std::string format;
   std::string file;
   Trace trace;
   std::optional<OperatorTable> table;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 
@@ -9,28 +10,26 @@
 #include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/capture/collector_sqlite.h"
-#include "orchestrator/process/interrupts.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/capture/ncu_argv.h"
 #include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/bundle/sha256.h"
-#include "parsers/collector/counters.h"
-#include "parsers/kineto/json.h"
-#include "parsers/ncu/csv.h"
-#include "parsers/nsys/sqlite.h"
-#include "parsers/ort/profile.h"
-#include "parsers/trtexec/json.h"
+#include "orchestrator/import_files.h"
+#include "orchestrator/process/interrupts.h"
+#include "parsers/registry.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 namespace {
 
+using parsers::Gives;
+
 // What stands in two of the files would count twice. Only files of one size are read for it; of empty ones there may be
 // several, from processes that were killed.
-void refuse_twins(const std::vector<fs::path>& files, const char* flag) {
+void refuse_twins(const std::vector<fs::path>& files, const std::string& format) {
   std::map<std::uintmax_t, std::vector<fs::path>> by_size;
   for (const auto& file : files) by_size[fs::file_size(file)].push_back(file);
   for (const auto& [size, alike] : by_size) {
@@ -40,27 +39,33 @@ void refuse_twins(const std::vector<fs::path>& files, const char* flag) {
       const std::string digest = sha256_file(file);
       if (digest.empty()) continue;  // this machine has no libcrypto: unknown
       if (const auto [first, is_new] = by_digest.emplace(digest, file); !is_new)
-        throw Error(ErrorKind::kUsage, fmt::format("{} is given the same file twice, and its figures would count twice", flag),
+        throw Error(ErrorKind::kUsage, fmt::format("--{} is given the same file twice, and its figures would count twice", format),
                     fmt::format("{} and {}", first->second.string(), file.string()), "name each file once");
     }
   }
 }
 
+bool gives_counters(const std::string& name) {
+  return std::any_of(parsers::formats().begin(), parsers::formats().end(),
+                     [&](const parsers::Format* format) { return format->name == name && format->gives == Gives::kCounters; });
+}
+
 void check_inputs(const ImportRequest& request) {
-  const auto files = request.files();
-  if (files.size() == request.counters.size())
-    throw Error(ErrorKind::kUsage,
-                request.counters.empty() ? "there is nothing to import" : "counters are joined to a capture, and none is given",
-                "import",
-                "give --nsys F.sqlite (or F.nsys-rep), --ncu, --kineto, --ort, --trtexec, or --collector FILES");
-  for (const auto& file : files) {
+  bool any = false, capture = false;
+  for (const auto& [name, files] : request.files) {
+    any = any || !files.empty();
+    capture = capture || (!files.empty() && !gives_counters(name));
+  }
+  if (!capture)
+    throw Error(ErrorKind::kUsage, any ? "counters are joined to a capture, and none is given" : "there is nothing to import", "import",
+                "give " + known_formats());
+  for (const auto& file : request.all_files()) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
       throw Error(ErrorKind::kInput, fs::exists(file, ignored) ? "not a file" : "there is no such file", file.string(),
                   "give the path of the export");
   }
-  refuse_twins(request.collector, "--collector");
-  refuse_twins(request.counters, "--counters");
+  for (const auto& [name, files] : request.files) refuse_twins(files, name);
 }
 
 // Beside the analysis, which keeps one processor busy; the reading before it keeps all of them.
@@ -77,6 +82,24 @@ std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::ve
               file.string(), fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
 }
 
+// Files that make one reading.
+struct Source {
+  const parsers::Format* format;
+  std::vector<fs::path> files;
+  bool has_timeline() const { return format->gives <= Gives::kTimeline; }
+};
+
+std::vector<Source> sources_of(const ImportRequest& request) {
+  std::vector<Source> sources;
+  for (const parsers::Format* format : parsers::formats()) {
+    const auto given = request.files.find(format->name);
+    if (given == request.files.end() || given->second.empty()) continue;
+    if (format->together) sources.push_back({format, given->second});
+    else for (const auto& file : given->second) sources.push_back({format, {file}});
+  }
+  return sources;
+}
+
 // Files to evidence. What the vendors' tools have to export first goes through passes, as in a run.
 class Reader {
  public:
@@ -84,11 +107,12 @@ class Reader {
 
   Evidence read() {
     describe();
-    read_trace();
-    evidence_.inputs_sha256 = hash_inputs(request_.files());
-    read_operators();
-    read_ncu();
-    if (!request_.counters.empty()) evidence_.counters.push_back(parsers::read_collector_counters(request_.counters));
+    const std::vector<Source> sources = sources_of(request_);
+    const auto capture = std::find_if(sources.begin(), sources.end(), [](const Source& source) { return source.has_timeline(); });
+    if (capture != sources.end()) read_capture(*capture);
+    evidence_.inputs_sha256 = hash_inputs(request_.all_files());
+    for (auto source = sources.begin(); source != sources.end(); ++source)
+      if (source != capture) read_beside(*source);
     evidence_.passes = runner_.records();
     evidence_.problems = runner_.verdict().problems();
     return std::move(evidence_);
@@ -104,44 +128,39 @@ class Reader {
     evidence_.tracer = Tracer::kImport;
   }
 
-  // The first of what was given that has a timeline; trtexec's files have none.
-  void read_trace() {
-    Trace& trace = evidence_.trace;
-    if (!request_.nsys.empty()) {
-      const fs::path sqlite = sqlite_of(request_.nsys);
-      trace = parsers::read_nsys_sqlite(sqlite);
-      describe_capture_machine(sqlite, trace, evidence_.hardware, evidence_.software);
-    } else if (!request_.collector.empty()) {
-      trace = import_collector_files(request_.collector, bundle_.path() / "collector" / "run.sqlite");
-    } else if (!request_.kineto.empty()) {
-      trace = parsers::read_kineto_json(request_.kineto);
-    } else if (!request_.ort.empty()) {
-      trace = parsers::read_ort_profile(request_.ort[0]);
+  void read_capture(const Source& source) {
+    if (source.format->gives == Gives::kCollectorTraces) {
+      evidence_.trace = import_collector_files(source.files, bundle_.path() / "collector" / "run.sqlite");
+      return;
     }
+    const auto files = exported(source);
+    evidence_.trace = std::get<Trace>(source.format->read(files));
+    if (source.format->gives == Gives::kNsysExport)
+      describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
-  // What was given beside the capture.
-  void read_operators() {
-    const auto add = [&](SourceFormat format, const fs::path& file, Trace trace) {
-      evidence_.operators.push_back({format, file.filename().string(), std::move(trace), {}});
-    };
-    const bool kineto_beside = !request_.nsys.empty() || !request_.collector.empty();
-    if (kineto_beside && !request_.kineto.empty()) add(SourceFormat::kKineto, request_.kineto, parsers::read_kineto_json(request_.kineto));
-    const bool ort_beside = kineto_beside || !request_.kineto.empty();
-    for (std::size_t i = ort_beside ? 0 : 1; i < request_.ort.size(); ++i)
-      add(SourceFormat::kOnnxRuntime, request_.ort[i], parsers::read_ort_profile(request_.ort[i]));
-    if (request_.trtexec.empty()) return;
-    const fs::path layers = request_.trtexec.size() > 1 ? request_.trtexec[1] : fs::path();
-    add(SourceFormat::kTrtexec, request_.trtexec[0], {});
-    evidence_.operators.back().table = parsers::read_trtexec(request_.trtexec[0], layers);
+  void read_beside(const Source& source) {
+    if (source.format->gives < Gives::kTimeline) return;  // a run has one capture
+    const auto files = exported(source);
+    if (source.format->gives == Gives::kNcuLaunches && runner_.verdict().stopped()) return evidence_.ncu.clear();
+    OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};
+    parsers::Reading reading = source.format->read(files);
+    if (auto* trace = std::get_if<Trace>(&reading)) operators.trace = std::move(*trace);
+    else if (auto* table = std::get_if<OperatorTable>(&reading)) operators.table = std::move(*table);
+    else if (auto* report = std::get_if<NcuReport>(&reading)) return evidence_.ncu.push_back(std::move(*report));
+    else return evidence_.counters.push_back(std::get<CounterReport>(std::move(reading)));
+    evidence_.operators.push_back(std::move(operators));
   }
 
-  void read_ncu() {
-    for (const auto& file : request_.ncu) {
-      const fs::path csv = csv_of(file);
-      if (runner_.verdict().stopped()) return evidence_.ncu.clear();
-      evidence_.ncu.push_back(parsers::read_ncu_csv(csv));
+  // The files to read: what the tool makes of its report, or the copy that the bundle keeps.
+  std::vector<fs::path> exported(const Source& source) {
+    std::vector<fs::path> files = source.files;
+    const bool nsys = source.format->gives == Gives::kNsysExport;
+    for (fs::path& file : files) {
+      if (parsers::is_report(*source.format, file)) file = nsys ? sqlite_of(file) : csv_of(file);
+      else if (nsys && request_.copy) file = copied(file);
     }
+    return files;
   }
 
   const Toolset& tools() {
@@ -150,7 +169,6 @@ class Reader {
   }
 
   fs::path sqlite_of(const fs::path& file) {
-    if (file.extension() != ".nsys-rep" && file.extension() != ".qdrep") return request_.copy ? copied(file) : file;
     if (!tools().nsys)
       tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
     Pass pass = plan_nsys_export(request_.config, *tools().nsys, bundle_.path());
@@ -175,7 +193,6 @@ class Reader {
   }
 
   fs::path csv_of(const fs::path& file) {
-    if (file.extension() != ".ncu-rep") return file;
     if (!tools().ncu)
       tool_needed("ncu", file,
                   fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv",
@@ -208,11 +225,9 @@ class Reader {
 
 }  // namespace
 
-std::vector<fs::path> ImportRequest::files() const {
+std::vector<fs::path> ImportRequest::all_files() const {
   std::vector<fs::path> all;
-  for (const fs::path& file : {nsys, kineto})
-    if (!file.empty()) all.push_back(file);
-  for (const auto* list : {&ncu, &collector, &counters, &ort, &trtexec}) all.insert(all.end(), list->begin(), list->end());
+  for (const auto& [name, some] : files) all.insert(all.end(), some.begin(), some.end());
   return all;
 }
 

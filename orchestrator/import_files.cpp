@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
-#include "model/words.h"
+#include "model/error.h"
 #include "parsers/registry.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 namespace {
+
+using parsers::Gives;
 
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -21,30 +23,24 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-void set_only(fs::path& place, const fs::path& file, SourceFormat format) {
-  if (!place.empty())
-    throw Error(ErrorKind::kUsage, fmt::format("two captures of one kind are given ({})", key_of(format)),
-                fmt::format("{} and {}", place.string(), file.string()), "import them one at a time");
-  place = file;
+void add(const parsers::Format& format, const fs::path& file, ImportRequest& request) {
+  auto& files = request.files[std::string(format.name)];
+  if (format.most_files == 1 && !files.empty())
+    throw Error(ErrorKind::kUsage, fmt::format("two captures of one kind are given ({})", format.name),
+                fmt::format("{} and {}", files[0].string(), file.string()), "import them one at a time");
+  files.push_back(file);
+}
+
+void add(Gives gives, const fs::path& file, ImportRequest& request) {
+  for (const parsers::Format* format : parsers::formats())
+    if (format->gives == gives) return add(*format, file, request);
 }
 
 // False where no format knows it.
 bool add_file(const fs::path& file, ImportRequest& request) {
-  const SourceFormat format = parsers::sniff(file);
-  switch (format) {
-    case SourceFormat::kNsysSqlite:
-    case SourceFormat::kNsysReport: set_only(request.nsys, file, format); return true;
-    case SourceFormat::kNcu:
-    case SourceFormat::kNcuReport: request.ncu.push_back(file); return true;
-    case SourceFormat::kCollector: request.collector.push_back(file); return true;
-    case SourceFormat::kKineto: set_only(request.kineto, file, format); return true;
-    case SourceFormat::kOnnxRuntime: request.ort.push_back(file); return true;
-    case SourceFormat::kTrtexec: request.trtexec.insert(request.trtexec.begin(), file); return true;  // before its layers
-    case SourceFormat::kTrtexecLayers: request.trtexec.push_back(file); return true;
-    case SourceFormat::kBundle:
-    case SourceFormat::kNone: break;
-  }
-  return false;
+  const parsers::Format* format = parsers::sniff(file);
+  if (format != nullptr) add(*format, file, request);
+  return format != nullptr;
 }
 
 // The nsys export or the collector's traces, then what counted kernels; the rest of a bundle is made of these.
@@ -52,17 +48,24 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
   const fs::path sqlite = bundle / "nsys" / "run.sqlite", report = bundle / "nsys" / "run.nsys-rep";
   std::error_code ignored;
   if (fs::exists(sqlite, ignored) || fs::exists(report, ignored))
-    set_only(request.nsys, fs::exists(sqlite, ignored) ? sqlite : report, SourceFormat::kNsysSqlite);
+    add(Gives::kNsysExport, fs::exists(sqlite, ignored) ? sqlite : report, request);
   else
     for (const auto& file : files_in(bundle / "collector"))
-      if (parsers::sniff(file) == SourceFormat::kCollector) request.collector.push_back(file);
+      if (const parsers::Format* format = parsers::sniff(file); format && format->gives == Gives::kCollectorTraces) add(*format, file, request);
   for (const char* page : {"first-raw.csv", "raw.csv"})
-    if (fs::exists(bundle / "ncu" / page, ignored)) request.ncu.push_back(bundle / "ncu" / page);
+    if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
   for (const char* counted : {"stages", "kernels", "kernels-2"})
-    for (const auto& file : files_in(bundle / "counters" / counted)) request.counters.push_back(file);
+    for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
 }
 
 }  // namespace
+
+std::string known_formats() {
+  std::string all;
+  for (const parsers::Format* format : parsers::formats())
+    if (!format->known_as.empty()) all += fmt::format("{}, ", format->known_as);
+  return all + "or a bundle";
+}
 
 void add_input(const fs::path& path, ImportRequest& request) {
   std::error_code ignored;
@@ -70,15 +73,14 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "give the path of a capture");
   if (!fs::is_directory(path, ignored)) {
     if (add_file(path, request)) return;
-    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(),
-                "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a torch.profiler, ONNX Runtime or trtexec JSON, a collector trace, or a bundle");
+    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), "give " + known_formats());
   }
-  const std::size_t before = request.files().size();
-  if (parsers::sniff(path) == SourceFormat::kBundle)
+  const std::size_t before = request.all_files().size();
+  if (fs::exists(path / "run.json", ignored))
     add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
-  if (before == 0 && request.files().empty())
+  if (before == 0 && request.all_files().empty())
     throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(), "give the folder that holds the exports, or the files themselves");
 }
 

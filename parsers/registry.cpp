@@ -2,48 +2,29 @@
 
 #include <array>
 
-#include "model/error.h"
-#include "parsers/collector/sniff.h"
-#include "parsers/kineto/sniff.h"
-#include "parsers/ncu/sniff.h"
-#include "parsers/nsys/sniff.h"
-#include "parsers/ort/sniff.h"
-#include "parsers/trtexec/sniff.h"
-
 namespace nl::parsers {
+
+extern const Format kNsysFormat, kNcuFormat, kCollectorFormat, kCountersFormat, kKinetoFormat, kOrtFormat, kTrtexecFormat;
+
 namespace {
 
-struct Format {
-  SourceFormat format;
-  bool (*is_own)(const FileHead& head);
-};
-
-// A new format is one row here, one value of SourceFormat with its key, and a folder.
-constexpr std::array kFormats = {
-    Format{SourceFormat::kNsysSqlite, nsys::is_sqlite_export},
-    Format{SourceFormat::kNsysReport, nsys::is_report},
-    Format{SourceFormat::kNcu, ncu::is_csv},
-    Format{SourceFormat::kNcuReport, ncu::is_report},
-    Format{SourceFormat::kCollector, collector_trace::is_trace},
-    Format{SourceFormat::kKineto, kineto::is_trace},
-    Format{SourceFormat::kOnnxRuntime, ort::is_profile},
-    Format{SourceFormat::kTrtexec, trtexec::is_profile},
-    Format{SourceFormat::kTrtexecLayers, trtexec::is_layer_list},
-};
+// A new format is one entry here and a source that defines it.
+constexpr std::array kFormats = {&kNsysFormat, &kNcuFormat, &kCollectorFormat, &kCountersFormat, &kKinetoFormat, &kOrtFormat, &kTrtexecFormat};
 
 }  // namespace
 
-SourceFormat sniff(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status))
-    throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "check the path");
-  if (std::filesystem::is_directory(status))
-    return std::filesystem::exists(path / "run.json", ignored) ? SourceFormat::kBundle : SourceFormat::kNone;
-  const FileHead head(path);
-  for (const Format& format : kFormats)
-    if (format.is_own(head)) return format.format;
-  return SourceFormat::kNone;
+std::span<const Format* const> formats() { return kFormats; }
+
+const Format* sniff(const std::filesystem::path& file) {
+  const FileHead head(file);
+  for (const Format* format : kFormats)
+    if ((format->is_own && format->is_own(head)) || (is_report(*format, file) && !head.bytes.empty())) return format;
+  return nullptr;
+}
+
+bool is_report(const Format& format, const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  return !extension.empty() && format.report_extensions.find(" " + extension + " ") != std::string_view::npos;
 }
 
 }  // namespace nl::parsers

@@ -6,42 +6,24 @@
 #include <cmath>
 #include <utility>
 
+#include "model/figures.h"
+
 namespace nl::analysis::rules {
 namespace {
-
-struct Step {
-  double scale;
-  const char* unit;
-};
-
-std::string three_digits(double value) {
-  const double size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : 2);
-}
-
-// In the largest unit that leaves something before the point. The steps go down.
-std::string scaled(double value, std::initializer_list<Step> steps) {
-  for (const Step& step : steps)
-    if (std::abs(value) >= step.scale * 0.9995) return three_digits(value / step.scale) + " " + step.unit;
-  const Step& last = *(steps.end() - 1);
-  return three_digits(value / last.scale) + " " + last.unit;
-}
 
 std::string count_text(double value) {
   if (std::abs(value) >= 1e15) return fmt::format("{:.3g}", value);
   if (value != std::floor(value)) return std::abs(value) < 100 ? fmt::format("{:.1f}", value) : count_text(std::round(value));
-  std::string digits = fmt::format("{:.0f}", std::abs(value));
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return (value < 0 ? "-" : "") + digits;
+  return with_commas(fmt::format("{:.0f}", value == 0 ? 0 : value));  // no -0
 }
 
 std::string number_text(double value, Unit unit) {
   switch (unit) {
     case Unit::kShare: return fmt::format("{:.{}f} %", value * 100, std::abs(value) < 0.0995 && value != 0 ? 1 : 0);
-    case Unit::kTime: return scaled(value, {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}});
-    case Unit::kBytes: return scaled(value, {{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
-    case Unit::kFlops: return scaled(value, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1, "FLOP"}});
-    case Unit::kFlopsPerS: return scaled(value, {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}});
+    case Unit::kTime: return short_time(value);
+    case Unit::kBytes: return with_prefix(value, "B");
+    case Unit::kFlops: return with_prefix(value, "FLOP");
+    case Unit::kFlopsPerS: return with_prefix(value, "FLOP/s");
     case Unit::kCount: return count_text(value);
     case Unit::kMegahertz:
     case Unit::kWatts:

@@ -3,35 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
+#include "model/figures.h"
 #include "model/shell.h"
 
 namespace nl::exporters {
 namespace {
 
-// 3 significant digits, without an exponent where people would not write one.
-std::string digits(double value) {
-  const double size = std::abs(value);
-  if (value == 0) return "0";
-  if (size < 0.0001 || size >= 1e6) return fmt::format("{:.2e}", value);
-  int decimals = 0;
-  for (double bound = 99.95; size < bound; bound /= 10) ++decimals;  // 99.95 is where one decimal rounds to 100
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
 std::string scaled(const std::optional<double>& value, const char* unit) {
-  if (!value || !std::isfinite(*value)) return kNoValue;
-  static constexpr std::array<const char*, 7> kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
-  double rest = *value;
-  std::size_t at = 0;
-  while (std::abs(rest) >= 999.5 && at + 1 < kPrefixes.size()) {
-    rest /= 1000;
-    ++at;
-  }
-  return fmt::format("{} {}{}", digits(rest), kPrefixes[at], unit);
+  return value && std::isfinite(*value) ? with_prefix(*value, unit) : kNoValue;
 }
 
 }  // namespace
@@ -51,11 +33,7 @@ std::string utilisation_text(const std::optional<double>& share) {
 
 std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
 
-std::string count_text(std::uint64_t count) {
-  std::string out = std::to_string(count);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
-  return out;
-}
+std::string count_text(std::uint64_t count) { return with_commas(std::to_string(count)); }
 
 std::string flops_text(const std::optional<double>& flops) { return scaled(flops, "FLOP"); }
 std::string flops_rate_text(const std::optional<double>& rate) { return scaled(rate, "FLOP/s"); }
@@ -64,7 +42,7 @@ std::string bytes_rate_text(const std::optional<double>& rate) { return scaled(r
 
 std::string figure_text(const std::optional<double>& value, const char* unit) {
   if (!value || !std::isfinite(*value)) return kNoValue;
-  return digits(*value) + (*unit ? std::string(" ") + unit : std::string());
+  return three_digits(*value) + (*unit ? std::string(" ") + unit : std::string());
 }
 
 std::string tokens_text(const std::optional<double>& tokens) {

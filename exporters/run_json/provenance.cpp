@@ -1,6 +1,21 @@
 #include "exporters/run_json/parts.h"
 
 namespace nl::exporters {
+
+void JsonWriter::put(const DamagedRows& damaged) {
+  list(damaged, [this](const auto& each) { put(DamagedRow{each.first, each.second}); });
+}
+
+void JsonReader::get(DamagedRows& damaged) {
+  if (older_ && here_->is_object()) {  // until format 2.1: sentence → rows
+    for (const auto& [text, rows] : here_->items()) JsonReader(rows, *this, text.c_str()).get(damaged[{Code::kNote, {text}}]);
+    return;
+  }
+  std::vector<DamagedRow> list;
+  get(list);
+  for (const DamagedRow& each : list) damaged[each.damage] += each.rows;
+}
+
 template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
   io("gpu_busy_ns", c.gpu_busy_ns, "union of all GPU work of the capture; null: not captured");

@@ -117,15 +117,7 @@ class JsonReader {
     for (const auto& [key, value] : here_->items()) JsonReader(value, *this, key.c_str()).get(map[key]);
   }
 
-  void get(DamagedRows& damaged) {
-    if (older_ && here_->is_object()) {  // until format 2.1: sentence → rows
-      for (const auto& [text, rows] : here_->items()) JsonReader(rows, *this, text.c_str()).get(damaged[{Code::kNote, {text}}]);
-      return;
-    }
-    std::vector<DamagedRow> list;
-    get(list);
-    for (const DamagedRow& each : list) damaged[each.damage] += each.rows;
-  }
+  void get(DamagedRows& damaged);  // provenance.cpp
 
   template <class Read>
   void each(const char* key, Read read) {

@@ -121,9 +121,7 @@ class JsonWriter {
     close('}');
   }
 
-  void put(const DamagedRows& damaged) {
-    list(damaged, [this](const auto& each) { put(DamagedRow{each.first, each.second}); });
-  }
+  void put(const DamagedRows& damaged);  // provenance.cpp
 
   std::string take() && { return std::move(out_); }
 

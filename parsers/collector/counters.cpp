@@ -10,6 +10,7 @@
 #include "parsers/collector/records.h"
 #include "parsers/collector/replay.h"
 #include "parsers/nsys/strings.h"
+#include "parsers/registry.h"
 
 namespace nl::parsers {
 namespace {
@@ -224,5 +225,15 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
   for (File& file : files) FileCounters(file, begins, files.front().header.monotonic_ns, report).add();
   return report;
 }
+
+// Of a counter pass. The files begin as those of a trace do, so that only the flag tells them apart.
+extern const Format kCountersFormat = {
+    .name = "counters",
+    .help = "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is",
+    .known_as = {},
+    .gives = Gives::kCounters,
+    .most_files = kAnyNumber,
+    .together = true,
+    .read = [](const Files& files) -> Reading { return read_collector_counters(files); }};
 
 }  // namespace nl::parsers

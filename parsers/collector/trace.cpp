@@ -8,6 +8,7 @@
 #include "parsers/collector/records.h"
 #include "parsers/collector/replay.h"
 #include "parsers/collector/series.h"
+#include "parsers/registry.h"
 
 // What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
 // with its End → Range; Mark → Mark; String → the pool. What the GPU half wrote is merged by
@@ -78,5 +79,15 @@ bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
     return file.gpu.recorded();
   });
 }
+
+extern const Format kCollectorFormat = {
+    .name = "collector",
+    .help = "trace files of the collector",
+    .known_as = "a collector trace",
+    .gives = Gives::kCollectorTraces,
+    .most_files = kAnyNumber,
+    .together = true,
+    .is_own = [](const FileHead& head) { return head.starts_with(std::string_view(format::kMagic, sizeof format::kMagic)); },
+    .read = [](const Files& files) -> Reading { return read_collector_traces(files); }};
 
 }  // namespace nl::parsers

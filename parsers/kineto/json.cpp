@@ -7,8 +7,10 @@
 #include <map>
 
 #include "model/error.h"
+#include "parsers/json/sniff.h"
 #include "parsers/kineto/event.h"
 #include "parsers/kineto/links.h"
+#include "parsers/registry.h"
 #include "parsers/trace_places.h"
 #include "parsers/trace_times.h"
 
@@ -249,8 +251,25 @@ Trace KinetoReader::read() {
   return std::move(trace_);
 }
 
+// A Chrome trace with events of categories that only torch.profiler writes. "Kernel" is left out: before 2022 Kineto wrote
+// it, ONNX Runtime does today.
+bool is_kineto_trace(const FileHead& head) {
+  return head.json_opening() != 0 && any_event<KinetoEventReader, KinetoEvent>(head, kEvents, [](const KinetoEvent& event) {
+    for (const char* own : {"cpu_op", "Operator", "user_annotation", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset"})
+      if (event.category == own) return true;
+    return false;
+  });
+}
+
 }  // namespace
 
 Trace read_kineto_json(const std::filesystem::path& file) { return KinetoReader(file).read(); }
+
+extern const Format kKinetoFormat = {.name = "kineto",
+                                     .help = "trace of torch.profiler: the capture, or beside --nsys its operators",
+                                     .known_as = "a torch.profiler JSON",
+                                     .gives = Gives::kTimeline,
+                                     .is_own = is_kineto_trace,
+                                     .read = [](const Files& files) -> Reading { return read_kineto_json(files[0]); }};
 
 }  // namespace nl::parsers

@@ -16,6 +16,7 @@
 #include "parsers/ncu/metric_names.h"
 #include "parsers/ncu/numbers.h"
 #include "parsers/ncu/nvtx.h"
+#include "parsers/registry.h"
 
 namespace nl::parsers {
 namespace {
@@ -246,5 +247,30 @@ NcuReport read_ncu_csv(const std::filesystem::path& file) {
   }
   return parse_ncu_csv(text, file.string());
 }
+
+namespace {
+
+// The header of ncu's table, behind whatever ncu and the program printed before it; or, where ncu profiled no kernel, its
+// ==PROF== lines alone.
+bool is_ncu_csv(const FileHead& head) {
+  bool table = false;
+  NcuCsvSink sink;
+  sink.header = [&](const CsvFields& fields) { table = table || std::find(fields.begin(), fields.end(), "Kernel Name") != fields.end(); };
+  sink.record = [](const CsvFields&) {};
+  sink.damaged = [](Code) {};
+  split_ncu_csv(head.bytes, sink);
+  return table || head.starts_with("==PROF==");
+}
+
+}  // namespace
+
+extern const Format kNcuFormat = {.name = "ncu",
+                                  .help = "CSV of ncu (raw or details page), or a .ncu-rep (needs ncu)",
+                                  .known_as = "an ncu CSV or .ncu-rep",
+                                  .gives = Gives::kNcuLaunches,
+                                  .most_files = kAnyNumber,
+                                  .is_own = is_ncu_csv,
+                                  .read = [](const Files& files) -> Reading { return read_ncu_csv(files[0]); },
+                                  .report_extensions = " .ncu-rep "};
 
 }  // namespace nl::parsers

@@ -13,6 +13,7 @@
 #include "parsers/nsys/records.h"
 #include "parsers/nsys/strings.h"
 #include "parsers/nsys/target.h"
+#include "parsers/registry.h"
 
 namespace nl::parsers {
 namespace {
@@ -73,6 +74,17 @@ void read_api(const NsysDatabase& database, const NsysTables& tables, NsysString
   if (std::uint64_t repeated = launches.link(trace)) trace.stats.notes.push_back({Code::kCorrelationRepeated, {std::to_string(repeated)}});
 }
 
+// A file that is damaged or cut short is taken for an export too: no other format here is SQLite, and the reader says what is
+// wrong with it.
+bool is_nsys_export(const FileHead& head) {
+  if (!head.starts_with(std::string_view("SQLite format 3\0", 16))) return false;
+  try {
+    return has_export_tables(NsysDatabase(head.path));
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 }  // namespace
 
 Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tables) {
@@ -94,5 +106,13 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   trace.duration_ns = std::max(trace.duration_ns, trace.last_range_event_ns.value_or(0));
   return trace;
 }
+
+extern const Format kNsysFormat = {.name = "nsys",
+                                   .help = "SQLite export of nsys, or a .nsys-rep (needs nsys)",
+                                   .known_as = "an nsys SQLite or .nsys-rep",
+                                   .gives = Gives::kNsysExport,
+                                   .is_own = is_nsys_export,
+                                   .read = [](const Files& files) -> Reading { return read_nsys_sqlite(files[0]); },
+                                   .report_extensions = " .nsys-rep .qdrep "};  // .qdrep: before 2021
 
 }  // namespace nl::parsers

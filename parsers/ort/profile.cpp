@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "model/error.h"
+#include "parsers/json/sniff.h"
 #include "parsers/ort/event.h"
+#include "parsers/registry.h"
 #include "parsers/trace_places.h"
 #include "parsers/trace_times.h"
 
@@ -198,8 +200,23 @@ Trace OrtReader::read() {
   return std::move(trace_);
 }
 
+bool is_ort_profile(const FileHead& head) {
+  return head.json_opening() == '[' && any_event<OrtEventReader, OrtEvent>(head, "", [](const OrtEvent& event) {
+           return event.category == "Session" || event.category == "Node";
+         });
+}
+
 }  // namespace
 
 Trace read_ort_profile(const std::filesystem::path& file) { return OrtReader(file).read(); }
+
+extern const Format kOrtFormat = {.name = "ort",
+                                  .help = "profile of ONNX Runtime: operators",
+                                  .source = "onnxruntime",
+                                  .known_as = "an ONNX Runtime JSON",
+                                  .gives = Gives::kTimeline,
+                                  .most_files = kAnyNumber,
+                                  .is_own = is_ort_profile,
+                                  .read = [](const Files& files) -> Reading { return read_ort_profile(files[0]); }};
 
 }  // namespace nl::parsers

@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 #include "model/error.h"
+#include "parsers/json/array_file.h"
+#include "parsers/registry.h"
 
 namespace nl::parsers {
 namespace {
@@ -166,5 +168,51 @@ OperatorTable read_trtexec(const std::filesystem::path& profile_file, const std:
   table.cuda_ns = sum_ns;
   return table;
 }
+
+namespace {
+
+// The reader takes plain files only, so that a packed one is not its own.
+template <typename Decide>
+bool looks_like(const FileHead& head, char opening, const char* member, Decide decide) {
+  if (head.json_opening() != opening || head.bytes != head.text) return false;
+  try {
+    JsonArrayFile file(head.path, member);
+    return decide(file);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool has_key(const JsonArrayFile& file, std::string_view quoted_key) { return file.element().find(quoted_key) != std::string_view::npos; }
+
+// [ { "count" : 100 }, { "name" : …, "timeMs" : … }, …
+bool is_trtexec_profile(const FileHead& head) {
+  return looks_like(head, '[', "", [](JsonArrayFile& file) {
+    return file.next() && has_key(file, "\"count\"") && file.next() && has_key(file, "\"timeMs\"");
+  });
+}
+
+// { "Layers" : [ "name" or { "Name" : … }, …
+bool is_layer_list(const FileHead& head) {
+  return looks_like(head, '{', "Layers", [](JsonArrayFile& file) { return file.next() ? has_key(file, "\"Name\"") : file.passed_over() > 0; });
+}
+
+// The profile and its list of layers, in any order; files after the first of each are not read.
+Reading read_trtexec_files(Files files) {
+  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return !is_layer_list(FileHead(a)) && is_layer_list(FileHead(b)); });
+  return read_trtexec(files[0], files.size() > 1 ? files[1] : std::filesystem::path());
+}
+
+}  // namespace
+
+extern const Format kTrtexecFormat = {
+    .name = "trtexec",
+    .help = "--exportProfile file of trtexec, then its --exportLayerInfo file if there is one",
+    .known_as = "a trtexec JSON",
+    .gives = Gives::kOperators,
+    .most_files = 2,
+    .together = true,
+    .is_own = [](const FileHead& head) { return is_trtexec_profile(head) || is_layer_list(head); },
+    .read = [](const Files& files) { return read_trtexec_files(files); }};
 
 }  // namespace nl::parsers

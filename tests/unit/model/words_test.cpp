@@ -36,7 +36,7 @@ TEST_CASE("keys of passes, tracers and verdicts are read back") {
   CHECK(from_key<PassOutcome>("skipped") == PassOutcome::kSkipped);
   CHECK(from_key<Tracer>("collector (CUPTI)") == Tracer::kCupti);
   CHECK(from_key<Meter>("CUPTI") == Meter::kCupti);
-  CHECK(from_key<SourceFormat>("ncu") == SourceFormat::kNcu);
+  CHECK(from_key<SourceFormat>("kineto") == SourceFormat::kKineto);
   CHECK(from_key<Bound>("latency") == Bound::kLatency);
   CHECK(from_key<SlowdownVerdict>("over 10 %") == SlowdownVerdict::kOverTenPercent);
   CHECK(from_key<LaneKind>("api") == LaneKind::kApi);

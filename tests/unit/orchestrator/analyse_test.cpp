@@ -53,5 +53,5 @@ TEST_CASE("what the trace file leaves out is in the run from its start") {
     CHECK(judged.stages.size() == 1);
     return Remark{Code::kTraceThinned, {"trace.pftrace", "3 of 9 events"}};
   });
-  CHECK(run.provenance.adaptations == std::vector<std::string>{"trace.pftrace shows 3 of 9 events."});
+  CHECK(run.provenance.adaptations == std::vector<Remark>{{Code::kTraceThinned, {"trace.pftrace", "3 of 9 events"}}});
 }

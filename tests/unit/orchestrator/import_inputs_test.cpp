@@ -20,10 +20,9 @@ struct NoLauncher : Launcher {
 };
 
 // "": the files themselves were accepted, and then refused for what is in them.
-std::string refusal(std::vector<fs::path> collector, std::vector<fs::path> counters, const fs::path& out) {
+std::string refusal(const decltype(ImportRequest::files)& files, const fs::path& out) {
   ImportRequest request;
-  request.collector = std::move(collector);
-  request.counters = std::move(counters);
+  request.files = files;
   request.out = out;
   NoLauncher launcher;
   try {
@@ -44,8 +43,16 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
   const auto text = [](const char* flag, const fs::path& a, const fs::path& b) {
     return std::string(flag) + " is given the same file twice, and its figures would count twice (" + a.string() + " and " + b.string() + ")";
   };
-  CHECK(refusal({one, one}, {}, out) == text("--collector", one, one));
-  CHECK(refusal({one, other, folder.path / "." / "one"}, {}, out) == text("--collector", one, folder.path / "." / "one"));
-  CHECK(refusal({one}, {other, copy, one}, out) == text("--counters", copy, one));
-  CHECK(refusal({one, other, empty, empty_too}, {one}, out) == "");  // a trace's file may hold counters too
+  CHECK(refusal({{"collector", {one, one}}}, out) == text("--collector", one, one));
+  CHECK(refusal({{"collector", {one, other, folder.path / "." / "one"}}}, out) == text("--collector", one, folder.path / "." / "one"));
+  CHECK(refusal({{"collector", {one}}, {"counters", {other, copy, one}}}, out) == text("--counters", copy, one));
+  CHECK(refusal({{"collector", {one, other, empty, empty_too}}, {"counters", {one}}}, out) == "");  // a trace's file may hold counters too
+  CHECK(refusal({{"ncu", {other, one, copy}}}, out) == text("--ncu", one, copy));
+}
+
+TEST_CASE("counters alone are no capture, and nothing is none either") {
+  const Folder folder;
+  const fs::path one = folder.file("one", "12345"), out = folder.path / "out";
+  CHECK(refusal({{"counters", {one}}}, out) == "counters are joined to a capture, and none is given (import)");
+  CHECK(refusal({{"nsys", {}}}, out) == "there is nothing to import (import)");
 }

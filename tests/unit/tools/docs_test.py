@@ -22,6 +22,14 @@ def undocumented_keys():
     yield from (f'docs/configuration.md describes {key}, which is gone' for key in sorted(documented - set(keys)))
 
 
+def undocumented_formats():
+    # Sample: extern const Format kOrtFormat = {.name = "ort",
+    names = [name for source in sorted((ROOT / 'parsers').glob('*/*.cpp')) for name in re.findall(r'\.name = "(\w+)"', source.read_text())]
+    assert len(names) > 5, names
+    pages = ''.join(page.read_text() for page in PAGES)
+    yield from (f'no page describes import --{name}' for name in names if not re.search(rf'--{name}\b', pages))
+
+
 def dead_links():
     # Sample: [the bundle](docs/bundle.md#files)
     for page in PAGES:
@@ -79,7 +87,7 @@ def commands_in_rules():
 
 
 def main():
-    faults = [*undocumented_keys(), *dead_links(), *foreign_words(), *commands_in_rules()]
+    faults = [*undocumented_keys(), *undocumented_formats(), *dead_links(), *foreign_words(), *commands_in_rules()]
     print('\n'.join(faults) or f'{len(PAGES)} pages')
     sys.exit(bool(faults))
 

@@ -1,6 +1,7 @@
 #include "parsers/trtexec/json.h"
 
 #include "model/error.h"
+#include "parsers/registry.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/scratch_file.h"
 
@@ -42,6 +43,18 @@ TEST_CASE("a layer file with names only says how to get more; none is fine too")
   CHECK(table.entries[0].type.empty());
   CHECK(table.note.find("--profilingVerbosity=detailed") != std::string::npos);
   CHECK(read_trtexec(kFolder / "profile.json").entries.size() == 5);
+}
+
+TEST_CASE("profile and layers are told apart by what is in them") {
+  const auto files = {kFolder / "profile.json", kFolder / "layers_detailed.json"};
+  const Format* format = sniff(kFolder / "profile.json");
+  REQUIRE(format != nullptr);
+  CHECK(sniff(kFolder / "layers_names.json") == format);
+  for (const Files& order : {Files(files), Files(std::rbegin(files), std::rend(files))}) {
+    const auto table = std::get<OperatorTable>(format->read(order));
+    CHECK(table.file == "profile.json");
+    CHECK(table.entries.at(0).type == "gemm");
+  }
 }
 
 TEST_CASE("layers of one name are one row, damaged rows are counted") {

@@ -324,5 +324,6 @@ TEST_CASE("the collector's notes are understood once, as codes") {
   CHECK_FALSE(counter_trouble(notes));
   CHECK_FALSE(recording_trouble(notes));
   CHECK_FALSE(activity_trouble({}));
-  CHECK(recording_trouble({"kernels, copies and CUDA calls are not recorded: no libcupti"}));
+  const std::string unrecorded = "kernels, copies and CUDA calls are not recorded: no libcupti";
+  CHECK(recording_trouble({"another note", unrecorded, "a later one is not recorded"}) == unrecorded);
 }

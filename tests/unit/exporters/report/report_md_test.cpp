@@ -254,3 +254,15 @@ TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
   CHECK(has(nl::exporters::report_markdown(run), "By how much CPU and GPU times differ is not known."));
   CHECK_FALSE(has(nl::exporters::report_markdown(nl::test::sparse_run()), "CPU and GPU times"));
 }
+
+TEST_CASE("report.md says in which pass energy was sampled, and from what where that is known") {
+  nl::Run run = nl::test::rich_run();
+  run.energy.pass = "bare";
+  run.energy.source = "energy counter";
+  CHECK(has(nl::exporters::report_markdown(run), "Sampled during the pass bare, from the energy counter."));
+  run.energy.source.clear();
+  CHECK(has(nl::exporters::report_markdown(run), "Sampled during the pass bare."));
+  run.energy.pass.clear();
+  run.energy.source = "energy counter";
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "Sampled during"));
+}

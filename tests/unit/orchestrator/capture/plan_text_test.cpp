@@ -55,7 +55,7 @@ TEST_CASE("plan text: JSON has every part of a pass, and no value that is privat
                                    {"outputs", {"nsys/run.nsys-rep", "nsys/second"}}};
   CHECK(json["passes"][0] == expected);
   CHECK(json["passes"][1]["name"] == "ncu-export-raw");
-  CHECK(json["passes"][1]["unset_env"].empty());
+  CHECK(json["passes"][1].at("unset_env").empty());
 }
 
 TEST_CASE("plan text: the command of each pass can be pasted into a shell") {

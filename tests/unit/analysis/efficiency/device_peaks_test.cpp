@@ -75,6 +75,9 @@ TEST_CASE("where nothing can be derived there are no peaks, and the note says wh
 
 TEST_CASE("a slice of a card has not the card's peaks") {
   const auto slice = nl::analysis::device_peaks(device("NVIDIA H200 MIG 1g.18gb", 16, 1980, 9, 0), kTable);
+  CHECK(slice.name == "NVIDIA H200 MIG 1g.18gb");
+  CHECK(slice.source == "none");
+  CHECK_FALSE(slice.derived);
   CHECK(slice.flops_per_s.empty());
   CHECK_FALSE(slice.bytes_per_s);
   CHECK(slice.notes.at(0).find("it is a slice of a GPU") != std::string::npos);

@@ -91,3 +91,17 @@ TEST_CASE("no field is there twice, and an empty run makes none of them fail") {
     }
   }
 }
+
+TEST_CASE("a kernel that was launched once has times, and one that never was has none") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->emplace_back().time = {1, 500, 500, 500, 500, 500, 500, 0};
+  run.kernels->emplace_back();
+  const RunTotals totals = total(run);
+  const auto subjects = subjects_of(run, totals, RuleScope::kKernel);
+  REQUIRE(subjects.size() == 2);
+  const Field* mean = find_field(RuleScope::kKernel, "mean_time");
+  REQUIRE(mean != nullptr);
+  CHECK(mean->read(subjects[0]).number == 500);
+  CHECK_FALSE(mean->read(subjects[1]).known);
+}

@@ -6,6 +6,7 @@
 
 #include "exporters/report/reports.h"
 #include "tests/catch.h"
+#include "tests/unit/exporters/every_value_run.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
 
@@ -27,9 +28,36 @@ void check_golden(const std::string& name, const std::string& text) {
   CHECK((text == golden));
 }
 
+// The page without its style and its script, which have files of their own, and with the digests that follow from them.
+std::string without_assets(std::string page) {
+  for (const std::string tag : {"style", "script"}) {
+    const std::size_t open = page.find("<" + tag + ">"), close = page.find("</" + tag + ">", open);
+    REQUIRE(close != std::string::npos);
+    page.erase(open, close - open);
+    const std::string digest = tag + "-src 'sha256-";
+    const std::size_t at = page.find(digest);
+    REQUIRE(at != std::string::npos);
+    page.erase(at + digest.size(), page.find('\'', at + digest.size()) - at - digest.size());
+  }
+  return page;
+}
+
+void check_reports(const std::string& name, const nl::Run& run) {
+  check_golden(name + "/report.md", nl::exporters::report_markdown(run));
+  check_golden(name + "/report.html", without_assets(nl::exporters::report_html(run)));
+  check_golden(name + "/stakeholder_summary.md", nl::exporters::stakeholder_markdown(run));
+  check_golden(name + "/kernels.md", nl::exporters::kernels_markdown(run));
+  check_golden(name + "/operators.md", nl::exporters::operators_markdown(run));
+}
+
 }  // namespace
 
 TEST_CASE("the reports of a run with everything in it are the golden ones", "[golden]") {
-  check_golden("rich/report.md", nl::exporters::report_markdown(nl::test::rich_run()));
-  check_golden("rich/stakeholder_summary.md", nl::exporters::stakeholder_markdown(nl::test::rich_run()));
+  check_reports("rich", nl::test::rich_run());
 }
+
+TEST_CASE("the reports show each value of a run in its own place", "[golden]") {
+  check_reports("every_value", nl::test::every_value_run());
+}
+
+TEST_CASE("the reports of a run without a GPU are the golden ones", "[golden]") { check_reports("sparse", nl::test::sparse_run()); }

@@ -256,3 +256,15 @@ TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
   CHECK(has(nl::exporters::report_markdown(run), "By how much CPU and GPU times differ is not known."));
   CHECK_FALSE(has(nl::exporters::report_markdown(nl::test::sparse_run()), "CPU and GPU times"));
 }
+
+TEST_CASE("report.md says in which pass energy was sampled, and from what where that is known") {
+  nl::Run run = nl::test::rich_run();
+  run.energy.pass = "bare";
+  run.energy.source = nl::EnergySource::kCounter;
+  CHECK(has(nl::exporters::report_markdown(run), "Sampled during the pass bare, from the energy counter."));
+  run.energy.source = nl::EnergySource::kNone;
+  CHECK(has(nl::exporters::report_markdown(run), "Sampled during the pass bare."));
+  run.energy.pass.clear();
+  run.energy.source = nl::EnergySource::kCounter;
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "Sampled during"));
+}

@@ -86,6 +86,30 @@ TEST_CASE("the executive summary says how fast, how good, what limits it, what t
                                "18 %; unprofiled, it takes 3.6 ms."});
 }
 
+TEST_CASE("the executive summary weighs the time against the GPU's limit") {
+  nl::Run run = nl::test::rich_run();
+  double mean_ns = 0;
+  for (const auto& stage : run.stages)
+    if (stage.name == "decode") mean_ns = stage.wall.mean_ns;
+  REQUIRE(mean_ns > 0);
+  const auto verdict = [&](double times) {
+    for (auto& efficiency : run.efficiency)
+      if (efficiency.stage == "decode") efficiency.ideal_ns = mean_ns / times;
+    const std::string sentence = nl::exporters::report::executive_summary(run).at(1);
+    return sentence.substr(sentence.find(": 34 ms, ") + 9);
+  };
+  CHECK(verdict(0.97) == "faster than the model's description allows, so that description is probably wrong.");
+  CHECK(verdict(0.99) == "close to the limit of this GPU.");
+  CHECK(verdict(1.49) == "close to the limit of this GPU.");
+  CHECK(verdict(1.51) == "1.5 times what this GPU needs at its limit.");
+  CHECK(verdict(3.94) == "3.9 times what this GPU needs at its limit.");
+  CHECK(verdict(4.2) == "about 4.2 times what this GPU needs at its limit.");
+  run.peaks->derived = true;
+  CHECK(verdict(3.94) == "3.9 times what this GPU needs at its limit (limit estimated).");
+  run.efficiency.clear();
+  CHECK(nl::exporters::report::executive_summary(run).at(1) == "Writing the answer (decode) takes 86 % of the time.");
+}
+
 TEST_CASE("the executive summary stays within five sentences and honest, whatever is missing") {
   nl::Run run = nl::test::rich_run();
   const auto check = [&] {

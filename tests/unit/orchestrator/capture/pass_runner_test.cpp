@@ -165,3 +165,22 @@ TEST_CASE("inputs.yaml counts and lists") {
   CHECK(inputs_yaml({"a.txt", "b: c"}) == "count: 2\ninputs:\n  - path: a.txt\n  - path: \"b: c\"\n");
   CHECK(inputs_yaml({}).find("count: 0") != std::string::npos);
 }
+
+TEST_CASE("a file is moved with its content, into a folder that need not be there") {
+  const fs::path folder = fs::temp_directory_path() / ("nl_move_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "from") << "all of it";
+  nl::orchestrator::move_file(folder / "from", folder / "new" / "to");
+  CHECK_FALSE(fs::exists(folder / "from"));
+  std::ifstream moved(folder / "new" / "to");
+  CHECK(std::string(std::istreambuf_iterator<char>(moved), {}) == "all of it");
+  try {
+    nl::orchestrator::move_file(folder / "from", folder / "new" / "again");
+    FAIL("there is nothing to move");
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kOutput);
+    CHECK(error.where.find((folder / "from").string()) == 0);
+  }
+  CHECK_FALSE(fs::exists(folder / "new" / "again"));
+  fs::remove_all(folder);
+}

@@ -271,3 +271,24 @@ TEST_CASE("counters and sampling: values that make no sense") {
   CHECK(error({"capture.counters=cupti", "capture.counter_metrics=[]", "capture.replay_metrics=[]"}).message ==
         "capture.counters is cupti, but there is no metric to count");
 }
+
+TEST_CASE("a key of the model that is a number takes no other, whole or not as it says") {
+  using nl::orchestrator::ModelAttribute;
+  std::size_t whole = 0;
+  for (const auto& key : nl::orchestrator::config_keys()) {
+    const auto* attribute = std::get_if<ModelAttribute>(&key.member);
+    if (attribute == nullptr || attribute->type == ModelAttribute::Type::kText || attribute->type == ModelAttribute::Type::kNumbers) continue;
+    const std::string path(key.path);
+    INFO(path);
+    CHECK(error_of({.sets = {path + "=many"}}).kind == nl::ErrorKind::kConfig);
+    CHECK(nl::orchestrator::load_config({.sets = {path + "=3"}}).model.attributes.at(path.substr(6)) == "3");
+    const nl::orchestrator::ConfigRequest half{.sets = {path + "=1.5"}};
+    if (attribute->type == ModelAttribute::Type::kNumber) {
+      CHECK(nl::orchestrator::load_config(half).model.attributes.at(path.substr(6)) == "1.5");
+      continue;
+    }
+    ++whole;
+    CHECK(error_of(half).kind == nl::ErrorKind::kConfig);
+  }
+  CHECK(whole > 10);
+}

@@ -244,3 +244,18 @@ TEST_CASE("NVML that cannot be loaded says why") {
   CHECK(inventory.names.empty());
   CHECK_FALSE(inventory.trouble.empty());
 }
+
+TEST_CASE("the machine itself: its folders' space and rights, and its environment") {
+  const nl::orchestrator::Host host = nl::orchestrator::host_itself();
+  const fs::path folder = fs::temp_directory_path();
+  const auto space = host.space(folder);
+  REQUIRE(space);
+  CHECK(space->total_bytes == fs::space(folder).capacity);
+  CHECK(space->free_bytes == Approx(static_cast<double>(fs::space(folder).available)).margin(1e9));  // others write there too
+  CHECK_FALSE(host.space("/no/such/folder"));
+  CHECK(host.writable(folder));
+  CHECK_FALSE(host.writable("/no/such/folder"));
+  CHECK(!host.architecture.empty());
+  CHECK(host.env.count("PATH") == 1);
+  CHECK(fs::exists(host.program_folder / "orchestrator_tests"));
+}

@@ -89,6 +89,8 @@ TEST_CASE("kernels of the CUDA provider belong to the node that they follow") {
   CHECK(trace.kernels[1].api == 0);
   CHECK(trace.kernels[0].api == 1);
   CHECK(trace.mem_ops[0].api == 0);
+  REQUIRE(trace.mem_ops[0].queue < trace.queues.size());
+  CHECK(trace.queues[trace.mem_ops[0].queue].stream == 13);
   CHECK(trace.mem_ops[0].kind == MemOpKind::kDeviceToHost);
   CHECK(ranges_of(trace, "onnxruntime").size() == 2);
   CHECK(trace.api_stats.empty());  // calls were not captured

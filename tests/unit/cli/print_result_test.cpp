@@ -1,0 +1,152 @@
+#include "cli/print_result.h"
+
+#include <nlohmann/json.hpp>
+
+#include "model/words.h"
+#include "tests/catch.h"
+#include "tests/unit/cli/captured_output.h"
+
+namespace {
+
+nl::StageEntry stage(const std::string& name, std::uint64_t count, nl::Ns total_ns, std::optional<nl::Ns> gpu_busy_ns) {
+  nl::StageEntry out;
+  out.name = name;
+  out.wall.count = count;
+  out.wall.total_ns = total_ns;
+  out.wall.mean_ns = static_cast<double>(total_ns) / static_cast<double>(count);
+  out.gpu_busy_ns = gpu_busy_ns;
+  return out;
+}
+
+nl::KernelEntry kernel(const std::string& name, const std::string& short_name, nl::Ns total_ns, double share) {
+  nl::KernelEntry out;
+  out.name = name;
+  out.short_name = short_name;
+  out.time.count = 3;
+  out.time.total_ns = total_ns;
+  out.gpu_share = share;
+  return out;
+}
+
+nl::Finding finding(nl::Severity severity, const std::string& message) {
+  nl::Finding out;
+  out.severity = severity;
+  out.message = message;
+  return out;
+}
+
+nl::orchestrator::RunResult result() {
+  nl::orchestrator::RunResult out;
+  out.bundle = "runs/one";
+  out.run.run_id = "20250101-120000-llama-deep";
+  out.run.status = nl::RunStatus::kPartial;
+  out.run.stages = {stage("prefill", 2, 3'000'000, 1'250'000), stage("a stage with a name of 29 ch", 1, 500'000, std::nullopt)};
+  out.run.kernels = {{kernel("void gemm<4>(T1)", "gemm", 2'500'000, 0.625), kernel("reduce", "", 1'500'000, 0.375)}};
+  out.run.kernels->front().ncu.emplace_back();
+  out.run.findings = {finding(nl::Severity::kHigh, "first"), finding(nl::Severity::kLow, "second"), finding(nl::Severity::kInfo, "third"),
+                      finding(nl::Severity::kInfo, "fourth"), finding(nl::Severity::kInfo, "fifth")};
+  out.run.provenance.adaptations = {{nl::Code::kNote, {"ncu was left out"}}};
+  out.failure = nl::ErrorKind::kTimeout;
+  return out;
+}
+
+struct Printed {
+  int status = -1;
+  std::string out, err;
+};
+
+Printed print(const nl::orchestrator::RunResult& result, bool json = false) {
+  nl::test::CapturedOutput captured;
+  Printed printed;
+  printed.status = nl::cli::print_result(result, json);
+  printed.out = captured.out();
+  printed.err = captured.err();
+  return printed;
+}
+
+nl::Problem problem(nl::Severity severity, const std::string& what, const std::string& where, const std::string& fix) {
+  // Any code of this severity will do.
+  for (int i = 0;; ++i)
+    if (const auto code = static_cast<nl::Code>(i); nl::words_of(code).severity == severity) return {code, what, where, fix};
+}
+
+}  // namespace
+
+TEST_CASE("print_result: stages, kernels, findings, notes and the bundle, with their units") {
+  const Printed printed = print(result());
+  CHECK(printed.status == 7);
+  CHECK(printed.err == "");
+  CHECK(printed.out == R"(
+stage                      count     total ms      mean ms  GPU busy ms
+prefill                        2        3.000        1.500        1.250
+a stage with a name o...       1        0.500        0.500            -
+
+kernel                                             calls     total ms   share   ncu
+gemm                                                   3        2.500   62.5%   yes
+reduce                                                 3        1.500   37.5%     -
+
+what limits it
+high    first
+low     second
+info    third
+        and 2 more in the report
+note: ncu was left out
+
+partial: runs/one
+)");
+}
+
+TEST_CASE("print_result: no more than five stages and five kernels, and a name of the full width is not cut") {
+  nl::orchestrator::RunResult many = result();
+  many.run.stages.clear();
+  many.run.kernels->clear();
+  for (const char digit : {'0', '1', '2', '3', '4', '5'}) {
+    many.run.stages.push_back(stage(std::string(23, 's') + digit, 1, 1, 1));
+    many.run.kernels->push_back(kernel(std::string(47, 'k') + digit, "", 1, 0));
+  }
+  const std::string out = print(many).out;
+  CHECK(out.find(std::string(23, 's') + "4 ") != std::string::npos);
+  CHECK(out.find(std::string(23, 's') + "5 ") == std::string::npos);
+  CHECK(out.find(std::string(47, 'k') + "4 ") != std::string::npos);
+  CHECK(out.find(std::string(47, 'k') + "5 ") == std::string::npos);
+}
+
+TEST_CASE("print_result: three findings are all there is, and kernels that were not captured say why") {
+  nl::orchestrator::RunResult few = result();
+  few.run.findings.resize(3);
+  few.run.kernels.reset();
+  few.run.kernels_note = nl::Remark{nl::Code::kNote, {"no GPU"}};
+  const std::string out = print(few).out;
+  CHECK(out.find("info    third\nnote:") != std::string::npos);
+  CHECK(out.find("\nkernels: not captured: no GPU\n") != std::string::npos);
+}
+
+TEST_CASE("print_result: problems go to standard error, each in up to three lines") {
+  nl::orchestrator::RunResult failed = result();
+  failed.run.problems = {problem(nl::Severity::kHigh, "nsys was killed", "pass nsys", "run it again"), problem(nl::Severity::kInfo, "no power", "", "")};
+  CHECK(print(failed).err == "error: nsys was killed\nwhere: pass nsys\nfix:   run it again\nnote:  no power\n");
+}
+
+TEST_CASE("print_result: JSON has the status, the bundle and every problem with its code") {
+  nl::orchestrator::RunResult failed = result();
+  failed.interrupt_signal = 15;
+  failed.run.problems = {problem(nl::Severity::kHigh, "what it is", "where it is", "how to fix it")};
+  const Printed printed = print(failed, true);
+  CHECK(printed.status == 143);
+  const auto json = nlohmann::ordered_json::parse(printed.out);
+  const nlohmann::ordered_json expected = {
+      {"run_id", "20250101-120000-llama-deep"},
+      {"bundle", "runs/one"},
+      {"status", "partial"},
+      {"exit_status", 143},
+      {"problems", nlohmann::ordered_json::array({{{"code", nl::key_of(failed.run.problems[0].code)}, {"what", "what it is"}, {"where", "where it is"}, {"fix", "how to fix it"}}})}};
+  CHECK(json == expected);
+}
+
+TEST_CASE("print_error: what, where and fix, each on a line of its own, and none that is empty") {
+  nl::test::CapturedOutput captured;
+  nl::cli::print_error({nl::ErrorKind::kInput, "no such file", "a.sqlite", "give another"});
+  nl::cli::print_error({nl::ErrorKind::kInput, "no more"});
+  CHECK(captured.err() == "error: no such file\nwhere: a.sqlite\nfix:   give another\nerror: no more\n");
+  CHECK(captured.out() == "");
+}

@@ -1,0 +1,274 @@
+#include "cli/verbs.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_flags.h"
+#include "cli/usage_error.h"
+#include "exporters/run_json/run_json.h"
+#include "tests/catch.h"
+#include "tests/unit/cli/captured_output.h"
+#include "tests/unit/exporters/sample_run.h"
+
+// The verbs as main() sets them up, on captures of the fixtures: no process is started.
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+const std::string kProbe = NL_FIXTURES "/h200-probe/probe_node.sqlite";
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("nl_cli_" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const std::string& name) const { return (path / name).string(); }
+};
+
+void put(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+struct Answer {
+  int status = -1;
+  std::string out, err;
+};
+
+void add_verbs(CLI::App& app, std::function<int()>& action) {
+  app.require_subcommand(1);
+  nl::cli::add_run(app, action);
+  nl::cli::add_plan(app, action);
+  nl::cli::add_import(app, action);
+  nl::cli::add_report(app, action);
+  nl::cli::add_stats(app, action);
+  nl::cli::add_doctor(app, action);
+  nl::cli::add_validate(app, action);
+}
+
+// Throws what the verb throws.
+Answer nl_stage(Words words) {
+  words.insert(words.begin(), "nl-stage");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(words.size());
+  nl::cli::cut_command(argc, argv.data());
+  CLI::App app("", "nl-stage");
+  std::function<int()> action;
+  add_verbs(app, action);
+  try {
+    app.parse(argc, argv.data());
+  } catch (const CLI::ParseError& wrong) {
+    throw nl::cli::usage_error(app, wrong);
+  }
+  nl::test::CapturedOutput captured;
+  Answer answer;
+  answer.status = action();
+  answer.out = captured.out();
+  answer.err = captured.err();
+  return answer;
+}
+
+// What `plan` and `run` make of their words, without main()'s cut: the command is a positional one.
+nl::orchestrator::ConfigRequest requested(Words words) {
+  CLI::App app;
+  nl::cli::RunFlags flags;
+  nl::cli::add_run_flags(app, flags);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return nl::cli::config_request(flags);
+}
+
+nl::Error refused(const Words& words) {
+  try {
+    nl_stage(words);
+  } catch (const nl::Error& error) {
+    return error;
+  }
+  FAIL("it was not refused");
+  throw;
+}
+
+std::string nsys_csv(const std::string& report) { return content(NL_FIXTURES "/h200-probe/probe_node_" + report + ".csv"); }
+
+}  // namespace
+
+TEST_CASE("cli flags: each goes to its own place in the request") {
+  const auto request = requested({"-c", "light", "--model", "gpt2", "--set", "a.b=[1,2]", "--set", "c.d=3", "--rules", "one.yaml", "--rules",
+                                  "two.yaml", "--name", "smoke", "--out", "bundle", "./workload", "x"});
+  CHECK(request.runner_file == "light");
+  CHECK(request.model_file == "gpt2");
+  CHECK(request.sets == Words{"a.b=[1,2]", "c.d=3"});
+  CHECK(request.rules == Words{"one.yaml", "two.yaml"});
+  CHECK(request.name == "smoke");
+  CHECK(request.command == Words{"./workload", "x"});
+  CHECK(requested({}).runner_file == "deep");
+}
+
+TEST_CASE("cli plan: the command after -- keeps every word, and the bundle is the one that is asked for") {
+  Folder folder;
+  put(folder / "nsys", "#!/bin/sh\necho 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'\n");
+  fs::permissions(folder / "nsys", fs::perms::owner_all);
+  const Words light = {"plan", "-c", "light", "--name", "smoke", "--set", "artifacts.dir=kept", "--set", "tools.nsys=" + (folder / "nsys")};
+  Words fresh = light, given = light;
+  fresh.insert(fresh.end(), {"--", "/bin/true", "[a,b]", "--", "--json"});
+  const Answer answer = nl_stage(fresh);
+  CHECK(answer.status == 0);
+  CHECK(answer.out.find("/bin/true '[a,b]' -- --json") != std::string::npos);
+  CHECK(answer.out.find("kept/STAMP-smoke-light") != std::string::npos);
+  given.insert(given.end(), {"--out", "elsewhere", "--json", "--", "/bin/true"});
+  const std::string json_text = nl_stage(given).out;
+  CHECK(json_text.find("STAMP") == std::string::npos);
+  CHECK(json_text.find("elsewhere/") != std::string::npos);
+  CHECK(json::parse(json_text).contains("passes"));
+  // run --dry-run prints the same.
+  given.front() = "run";
+  given.insert(given.begin() + 1, "--dry-run");
+  CHECK(nl_stage(given).out == json_text);
+  fresh.front() = "run";
+  fresh.insert(fresh.begin() + 1, "--dry-run");
+  CHECK(nl_stage(fresh).out == answer.out);
+}
+
+TEST_CASE("cli plan: --keys lists the keys, as text or as Markdown") {
+  const std::string text = nl_stage({"plan", "--keys"}).out, markdown = nl_stage({"plan", "--keys", "--markdown"}).out;
+  CHECK(text.find("run.top_n_kernels") != std::string::npos);
+  CHECK(text.find("| `") == std::string::npos);
+  CHECK(markdown.find("| `") != std::string::npos);
+}
+
+TEST_CASE("cli import: files and flags go to the same bundle, and JSON says where it is") {
+  Folder folder;
+  const Answer flagged = nl_stage({"import", "--nsys", NL_FIXTURES "/h200-llama/nsys.sqlite", "--ncu", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--name", "mine", "--out",
+                                   folder / "one", "--model", NL_FIXTURES "/h200-llama/model.yaml", "--set", "run.top_n_kernels=2", "--json"});
+  CHECK(flagged.status == 0);
+  CHECK(json::parse(flagged.out)["bundle"] == folder / "one");
+  const json run = json::parse(content(folder / "one/run.json"));
+  CHECK(json::parse(flagged.out)["run_id"] == run["run_id"]);
+  CHECK(run["run_id"].get<std::string>().find("mine") != std::string::npos);
+  const auto selected = std::count_if(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return kernel["selected"] == true; });
+  CHECK(selected == 2);
+  CHECK(std::any_of(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return !kernel["ncu"].empty(); }));
+  CHECK(!run["model"]["attributes"].empty());
+  CHECK(!fs::exists(folder / "one/captures"));
+  const Answer named = nl_stage({"import", NL_FIXTURES "/h200-llama/nsys.sqlite", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--out", folder / "two"});
+  CHECK(named.status == 0);
+  CHECK(named.out.find("\ncomplete: " + (folder / "two") + "\n") != std::string::npos);
+  const json other = json::parse(content(folder / "two/run.json"));
+  CHECK(other["kernels"].size() == run["kernels"].size());
+  CHECK(other["kernels"][0]["ncu"].size() == run["kernels"][0]["ncu"].size());
+}
+
+TEST_CASE("cli import: each format's flag is read as this format") {
+  Folder folder;
+  nl_stage({"import", "--ort", NL_FIXTURES "/onnxruntime/profile.json", "--out", folder / "ort"});
+  CHECK(json::parse(content(folder / "ort/run.json"))["operators"][0]["source"] == "onnxruntime");
+  for (const std::string flag : {"--nsys", "--ncu", "--collector", "--kineto", "--ort", "--trtexec"}) {
+    const nl::Error error = refused({"import", flag, folder / ("no" + flag), "--out", folder / "none"});
+    CHECK(error.kind == nl::ErrorKind::kInput);
+    CHECK(error.where.find("no" + flag) != std::string::npos);
+  }
+}
+
+TEST_CASE("cli report: the files are listed, with --out in the other folder, and JSON counts the findings") {
+  Folder folder;
+  const nl::Run run = nl::test::rich_run();
+  put(folder / "bundle/run.json", nl::exporters::run_to_json(run));
+  const Answer answer = nl_stage({"report", folder / "bundle"});
+  CHECK(answer.status == 0);
+  CHECK(answer.out.find(folder / "bundle/report.html\n") != std::string::npos);
+  const json listed = json::parse(nl_stage({"report", folder / "bundle/run.json", "--out", folder / "other", "--json"}).out);
+  CHECK(listed["run_id"] == run.run_id);
+  CHECK(listed["folder"] == folder / "other");
+  CHECK(listed["findings"] == run.findings.size());
+  for (const auto& file : listed["files"]) CHECK(fs::exists(fs::path(folder / "other") / file.get<std::string>()));
+  put(folder / "wrong.yaml", "rules: 3\n");
+  CHECK(refused({"report", folder / "bundle", "--rules", folder / "wrong.yaml"}).kind == nl::ErrorKind::kConfig);
+}
+
+TEST_CASE("cli stats: every report by itself is nsys' CSV to the byte") {
+  // Each asks for its own tables only, so one that is left out shows here.
+  for (const std::string report : {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"}) {
+    const Answer answer = nl_stage({"stats", "--report", report, kProbe});
+    INFO(report);
+    CHECK(answer.status == 0);
+    CHECK((answer.out == nsys_csv(report)));
+    CHECK(answer.err == "");
+  }
+}
+
+TEST_CASE("cli stats: several reports have titles, and a prefix gives each a file") {
+  CHECK((nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", kProbe}).out ==
+         "** NVTX Range Summary (nvtx_sum):\n\n" + nsys_csv("nvtx_sum") + "\n** CUDA API Summary (cuda_api_sum):\n\n" + nsys_csv("cuda_api_sum")));
+  Folder folder;
+  const Answer answer = nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-o", folder / "all", kProbe});
+  CHECK(answer.out == "");
+  CHECK(answer.err == (folder / "all_nvtx_sum.csv\n") + (folder / "all_cuda_api_sum.csv\n"));
+  CHECK((content(folder / "all_cuda_api_sum.csv") == nsys_csv("cuda_api_sum")));
+  nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", "-o", folder / "all", kProbe});
+  CHECK(content(folder / "all_nvtx_sum.txt").find("NVTX Range Summary (nvtx_sum)") != std::string::npos);
+  CHECK(json::parse(nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", kProbe}).out).is_array());
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 3);
+}
+
+TEST_CASE("cli stats: what cannot be answered or written is said") {
+  Folder folder;
+  const std::string no_copies = NL_FIXTURES "/crafted/ranges.sqlite";
+  const Answer none = nl_stage({"stats", "-r", "cuda_gpu_mem_time_sum", no_copies});
+  CHECK(none.status == 3);
+  CHECK(none.out == "");
+  CHECK(none.err.find("cuda_gpu_mem_time_sum: ") == 0);
+  const Answer some = nl_stage({"stats", "-r", "cuda_gpu_mem_time_sum,nvtx_sum", no_copies});
+  CHECK(some.status == 0);
+  CHECK(some.out.find("** NVTX") == 0);
+  CHECK(refused({"stats", "-r", "no_such_sum", kProbe}).kind == nl::ErrorKind::kUsage);
+  CHECK(refused({"stats", "run.nsys-rep"}).fix == "nsys export --type sqlite --output run.sqlite run.nsys-rep");
+  CHECK(refused({"stats", "run.qdrep"}).kind == nl::ErrorKind::kInput);
+  CHECK(refused({"stats", "-o", folder / "no/such/folder", kProbe}).kind == nl::ErrorKind::kOutput);
+}
+
+TEST_CASE("cli validate: every file is looked at, and the first wrong one decides") {
+  Folder folder;
+  put(folder / "bundle/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  put(folder / "wrong.json", "{}");
+  const Answer answer = nl_stage({"validate", folder / "wrong.json", folder / "bundle", folder / "missing.json"});
+  CHECK(answer.status == 3);
+  CHECK(answer.out == (folder / "bundle/run.json") + ": valid\n");
+  CHECK(answer.err.find("error: ") == 0);
+  CHECK(answer.err.find(folder / "missing.json") != std::string::npos);
+  CHECK(nl_stage({"validate", folder / "bundle"}).status == 0);
+}
+
+TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
+  const Answer answer = nl_stage({"doctor", "--json"});
+  CHECK(!json::parse(answer.out).empty());
+  CHECK((answer.status == 4) == (answer.out.find("\"blocked\"") != std::string::npos));
+  CHECK(refused({"doctor", "--set", "tools.nsys=/no/such/nsys"}).kind == nl::ErrorKind::kTool);
+  CHECK(nl_stage({"doctor"}).out.find('\x1b') == std::string::npos);  // a file takes no colours
+}
+
+TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
+  CHECK(refused({"improt"}).fix == "did you mean 'import'?");
+  CHECK(refused({"improt"}).message == "unknown verb 'improt'");
+  CHECK(refused({"run", "--nmae=x"}).message == "unknown flag '--nmae'");
+  CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
+  CHECK(refused({"validate"}).fix == "`nl-stage validate --help` has the flags and examples");
+  CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
+  CHECK(refused({}).message == "no verb is given");
+  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, plan, import, report, stats, doctor, validate; `nl-stage --help`") == 0);
+  for (const auto& error : {refused({"improt"}), refused({}), refused({"validate"})}) {
+    CHECK(error.kind == nl::ErrorKind::kUsage);
+    CHECK(error.where == "command line");
+  }
+}

@@ -31,7 +31,7 @@ void print_stages(const Run& run) {
 }
 
 void print_kernels(const Run& run) {
-  if (!run.kernels) return fmt::print("\nkernels: not captured: {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
+  if (!run.kernels) return fmt::print("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
   fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}\n", "kernel", "calls", "total ms", "share", "ncu");
   for (std::size_t i = 0; i < run.kernels->size() && i < 5; ++i) {

@@ -39,7 +39,7 @@ Value of_or_none(const std::optional<T>& value) {
   return value ? Value::of(value) : Value::none();
 }
 
-Value stage_kind(const Subject& s) {
+Value kind_word(const Subject& s) {
   switch (nl::stage_kind(s.stage().name)) {
     case StageKind::kPrefill: return Value::of_text("prefill");
     case StageKind::kDecode: return Value::of_text("decode");
@@ -86,7 +86,7 @@ void add_windows(std::vector<Field>& fields) {
   };
   fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
                     [](const Subject& s) { return Value::of_text(s.stage().name); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", stage_kind});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", kind_word});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",

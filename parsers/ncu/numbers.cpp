@@ -85,16 +85,16 @@ bool groups_in_threes(const std::string& body, char mark, std::size_t end) {
   return true;
 }
 
-enum class Reading { kPlain, kDecimal, kGroup, kEither, kBroken };
+enum class Notation { kPlain, kDecimal, kGroup, kEither, kBroken };
 
 // What a body with one kind of separator can only mean.
-Reading read_single(const std::string& body, char mark) {
+Notation read_single(const std::string& body, char mark) {
   const std::size_t marks = count(body, mark);
-  if (marks == 0) return Reading::kPlain;
+  if (marks == 0) return Notation::kPlain;
   const bool threes = groups_in_threes(body, mark, body.size());
-  if (marks > 1) return threes ? Reading::kGroup : Reading::kBroken;
-  if (!threes || body[0] == '0') return Reading::kDecimal;
-  return Reading::kEither;
+  if (marks > 1) return threes ? Notation::kGroup : Notation::kBroken;
+  if (!threes || body[0] == '0') return Notation::kDecimal;
+  return Notation::kEither;
 }
 
 NumberFormat::Value number(const Parts& parts, char decimal) {
@@ -142,10 +142,10 @@ void NumberFormat::observe(std::string_view text, bool kernel_ns) {
     return;
   }
   for (const char mark : {'.', ','}) {
-    Reading reading = read_single(body, mark);
-    if (reading == Reading::kEither && kernel_ns) reading = Reading::kGroup;
-    if (reading == Reading::kDecimal) ++(mark == '.' ? point_decimal_ : comma_decimal_);
-    if (reading == Reading::kGroup) ++(mark == '.' ? point_group_ : comma_group_);
+    Notation reading = read_single(body, mark);
+    if (reading == Notation::kEither && kernel_ns) reading = Notation::kGroup;
+    if (reading == Notation::kDecimal) ++(mark == '.' ? point_decimal_ : comma_decimal_);
+    if (reading == Notation::kGroup) ++(mark == '.' ? point_group_ : comma_group_);
   }
 }
 
@@ -178,11 +178,11 @@ NumberFormat::Value NumberFormat::read(std::string_view text) const {
     return groups_in_threes(body, '_', body.size()) ? number(*parts, '\0') : Value{Kind::kText, 0};
   const char mark = count(body, ',') > 0 ? ',' : '.';
   switch (read_single(body, mark)) {
-    case Reading::kBroken: return {Kind::kText, 0};
-    case Reading::kPlain:
-    case Reading::kGroup: return number(*parts, '\0');
-    case Reading::kDecimal: return number(*parts, mark);
-    case Reading::kEither: break;
+    case Notation::kBroken: return {Kind::kText, 0};
+    case Notation::kPlain:
+    case Notation::kGroup: return number(*parts, '\0');
+    case Notation::kDecimal: return number(*parts, mark);
+    case Notation::kEither: break;
   }
   if (group_is(mark)) return number(*parts, '\0');
   if (decimal_is(mark)) return number(*parts, mark);

@@ -252,7 +252,7 @@ TEST_CASE("counters: import joins the files of counter passes to a capture") {
   Outcome as_trace = scene.nl_stage({"import", "--collector", stages, "--out", (scene.path / "trace").string()});
   INFO(as_trace.err);
   CHECK(as_trace.status == 0);
-  CHECK(scene.text(scene.path / "trace/kernels.md").find("this is a counter pass") != std::string::npos);
+  CHECK(scene.text(scene.path / "trace/kernels.md").find("This is a counter pass") != std::string::npos);
   Outcome none = scene.nl_stage({"import", "--nsys", kProbe.string(), "--counters", kProbe.string(), "--out", (scene.path / "none").string()});
   CHECK(none.status != 0);
 }

@@ -170,7 +170,7 @@ TEST_CASE("without nsys the collector gives real stage timings, and says what is
   const auto run = scene.json("run.json");
   CHECK(run["provenance"]["captured_by"] == "collector (NVTX only)");
   CHECK(run["kernels"].is_null());
-  CHECK(scene.text(scene.bundle() / "kernels.md").find("Not captured: no GPU was found") != std::string::npos);
+  CHECK(scene.text(scene.bundle() / "kernels.md").find("Not captured. No GPU was found") != std::string::npos);
   auto stages = windows_of(run);
   CHECK(stages["prefill"] == 2);
   CHECK(stages["decode"] == 2);

@@ -170,7 +170,7 @@ Paragraph not_captured(const std::string& why, const char* otherwise, const char
 }
 
 Paragraph not_captured(const std::optional<Remark>& why, const char* otherwise, const char* what) {
-  return not_captured(why ? text_of(*why) : "", otherwise, what);
+  return why ? missing(std::string(what) + ". " + text_of(*why)) : not_captured("", otherwise, what);
 }
 
 Paragraph caption(std::string text) { return {Text(std::move(text)), Role::kCaption}; }

@@ -118,7 +118,7 @@ TEST_CASE("print_result: three findings are all there is, and kernels that were 
   few.run.kernels_note = nl::Remark{nl::Code::kNote, {"no GPU"}};
   const std::string out = print(few).out;
   CHECK(out.find("info    third\nnote:") != std::string::npos);
-  CHECK(out.find("\nkernels: not captured: no GPU\n") != std::string::npos);
+  CHECK(out.find("\nkernels: not captured. no GPU\n") != std::string::npos);
 }
 
 TEST_CASE("print_result: problems go to standard error, each in up to three lines") {

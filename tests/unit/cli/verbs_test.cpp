@@ -252,8 +252,9 @@ TEST_CASE("cli validate: every file is looked at, and the first wrong one decide
 
 TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
   const Answer answer = nl_stage({"doctor", "--json"});
-  CHECK(!json::parse(answer.out).empty());
-  CHECK((answer.status == 4) == (answer.out.find("\"blocked\"") != std::string::npos));
+  const json report = json::parse(answer.out);
+  CHECK(report.at("blocked").get<bool>() == (answer.status == 4));
+  CHECK(report.at("blocked").get<bool>() == std::any_of(report.at("checks").begin(), report.at("checks").end(), [](const json& check) { return check.at("level") == "blocked"; }));
   CHECK(refused({"doctor", "--set", "tools.nsys=/no/such/nsys"}).kind == nl::ErrorKind::kTool);
   CHECK(nl_stage({"doctor"}).out.find('\x1b') == std::string::npos);  // a file takes no colours
 }

@@ -131,8 +131,8 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   kernels["NL_STAGE_COUNTER_REPLAY_METRICS"] = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
   kernels["NL_STAGE_COUNTER_KERNELS"] = "/b/counters/kernels.txt";
   kernels["NL_STAGE_COUNTER_LAUNCHES"] = "3";
-  const auto& first = pass_of(plan, "counters-stages");
-  const auto& second = pass_of(plan, "counters-kernels");
+  const auto first = pass_of(plan, "counters-stages");
+  const auto second = pass_of(plan, "counters-kernels");
   CHECK(first.process.env == stages);
   CHECK(second.process.env == kernels);
   CHECK(first.process.argv == Words{"./w", "a"});

@@ -7,7 +7,6 @@
 
 #include "model/cuda_calls.h"
 #include "model/notes.h"
-#include "parsers/collector/waits.h"
 #include "parsers/copy_kinds.h"
 #include "parsers/kernel_demangle.h"
 #include "parsers/nsys/correlation.h"

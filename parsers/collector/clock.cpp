@@ -1,4 +1,4 @@
-#include "parsers/collector/clock.h"
+#include "parsers/collector/merge.h"
 
 #include <algorithm>
 #include <map>

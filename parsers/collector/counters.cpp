@@ -212,14 +212,7 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
   CounterReport report;
   report.kernels.page = "raw";
   ImportStats stats;
-  std::vector<File> files;
-  for (const auto& path : paths) {
-    File file;
-    if (collector_trace::read_file(path, file, stats)) files.push_back(std::move(file));
-  }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
-  });
+  std::vector<File> files = collector_trace::read_files(paths, stats);
   report.rows_damaged = std::move(stats.rows_damaged);
   const RangeBegins begins(files);
   for (File& file : files) FileCounters(file, begins, files.front().header.monotonic_ns, report).add();

@@ -7,7 +7,6 @@
 
 #include "parsers/collector/notes.h"
 #include "parsers/collector/text.h"
-#include "parsers/json/load_bytes.h"
 
 namespace nl::parsers::collector_trace {
 namespace {

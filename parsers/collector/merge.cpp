@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "model/cuda_calls.h"
-#include "parsers/collector/waits.h"
 #include "parsers/copy_kinds.h"
 #include "parsers/kernel_demangle.h"
 #include "parsers/nsys/correlation.h"

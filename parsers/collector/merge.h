@@ -42,4 +42,17 @@ class GpuMerge {
   std::map<StringId, std::pair<StringId, StringId>> demangled_;  // mangled → name, short name
 };
 
+// Where the collector was not asked for CUPTI's records of waits (they slow every launch): the calls that wait tell
+// when, and of what kind. For which stream, the collector notes beside them; else it is known where there is only one.
+void add_waits_of_calls(GpuData& gpu);
+
+// Puts the samples and stalls of the files of a run into the trace. Series of the same GPU, metrics and interval
+// become one, in the order of time; stalls of one kernel on one GPU are added up.
+void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace);
+void add_stalls(const GpuData& gpu, Trace& trace);
+void finish_series(Trace& trace);
+
+// Works out how well the GPU's times fit the CPU's, and notes it: see ClockBounds.
+void note_clocks(Trace& trace);
+
 }  // namespace nl::parsers::collector_trace

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "parsers/collector/text.h"
-#include "parsers/json/load_bytes.h"
 
 namespace nl::parsers::collector_trace {
 namespace {

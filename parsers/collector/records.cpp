@@ -9,7 +9,6 @@
 
 #include "model/error.h"
 #include "parsers/collector/text.h"
-#include "parsers/json/load_bytes.h"
 
 namespace nl::parsers::collector_trace {
 namespace {
@@ -184,6 +183,18 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
     if (enough != nullptr && enough(file)) break;
   }
   return true;
+}
+
+std::vector<File> read_files(const std::vector<std::filesystem::path>& paths, ImportStats& stats) {
+  std::vector<File> files;
+  for (const auto& path : paths) {
+    File file;
+    if (read_file(path, file, stats)) files.push_back(std::move(file));
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
+  });
+  return files;
 }
 
 }  // namespace nl::parsers::collector_trace

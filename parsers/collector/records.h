@@ -45,4 +45,7 @@ std::string fixed_text(const char* text, std::size_t capacity);
 // Error, a bad record is counted. Ends after the chunk with which it is `enough`.
 bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats, bool (*enough)(const File& file) = nullptr);
 
+// Those of a run, the earliest process first.
+std::vector<File> read_files(const std::vector<std::filesystem::path>& paths, ImportStats& stats);
+
 }  // namespace nl::parsers::collector_trace

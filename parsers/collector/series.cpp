@@ -1,4 +1,4 @@
-#include "parsers/collector/series.h"
+#include "parsers/collector/merge.h"
 
 #include <algorithm>
 #include <numeric>

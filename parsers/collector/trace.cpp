@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "parsers/collector/clock.h"
 #include "parsers/collector/merge.h"
 #include "parsers/collector/records.h"
 #include "parsers/collector/replay.h"
-#include "parsers/collector/series.h"
 #include "parsers/registry.h"
 
 // What becomes of what: a file → Process; ThreadStart and ThreadName → Thread; Push with its Pop, Start
@@ -39,15 +37,8 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
   Trace trace;
   trace.stats.source_format = SourceFormat::kCollector;
   trace.stats.schema_version = std::to_string(format::kVersion);
-  std::vector<File> files;
-  for (const auto& path : paths) {
-    File file;
-    if (collector_trace::read_file(path, file, trace.stats)) files.push_back(std::move(file));
-  }
   // CLOCK_MONOTONIC is one clock for all processes; the capture begins with the earliest of them.
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return std::pair(a.header.monotonic_ns, a.header.pid) < std::pair(b.header.monotonic_ns, b.header.pid);
-  });
+  std::vector<File> files = collector_trace::read_files(paths, trace.stats);
   collector_trace::GpuMerge gpu(trace, rows == CallRows::kAll);
   for (File& file : files) {
     Ns origin_ns = files.front().header.monotonic_ns;

@@ -1,4 +1,4 @@
-#include "parsers/collector/waits.h"
+#include "parsers/collector/merge.h"
 
 #include <algorithm>
 #include <set>

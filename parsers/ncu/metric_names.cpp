@@ -1,4 +1,4 @@
-#include "parsers/ncu/metric_names.h"
+#include "parsers/ncu/cells.h"
 
 #include <algorithm>
 #include <array>

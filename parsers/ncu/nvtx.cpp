@@ -1,4 +1,4 @@
-#include "parsers/ncu/nvtx.h"
+#include "parsers/ncu/cells.h"
 
 #include <algorithm>
 #include <array>

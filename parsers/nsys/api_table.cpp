@@ -1,4 +1,4 @@
-#include "parsers/nsys/api_table.h"
+#include "parsers/nsys/tables.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "model/error.h"
-#include "parsers/nsys/gpu_tables.h"
+#include "parsers/nsys/tables.h"
 
 namespace nl::parsers {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "parsers/copy_kinds.h"
-#include "parsers/nsys/gpu_tables.h"
+#include "parsers/nsys/tables.h"
 
 namespace nl::parsers {
 namespace {

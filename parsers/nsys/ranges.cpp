@@ -1,4 +1,4 @@
-#include "parsers/nsys/ranges.h"
+#include "parsers/nsys/tables.h"
 
 #include <algorithm>
 #include <map>

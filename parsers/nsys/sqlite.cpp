@@ -5,14 +5,11 @@
 #include <fmt/core.h>
 
 #include "model/error.h"
-#include "parsers/nsys/api_table.h"
+#include "parsers/nsys/tables.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
-#include "parsers/nsys/gpu_tables.h"
-#include "parsers/nsys/ranges.h"
 #include "parsers/nsys/records.h"
 #include "parsers/nsys/strings.h"
-#include "parsers/nsys/target.h"
 #include "parsers/registry.h"
 
 namespace nl::parsers {

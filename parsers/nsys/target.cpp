@@ -1,4 +1,4 @@
-#include "parsers/nsys/target.h"
+#include "parsers/nsys/tables.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "parsers/collector/clock.h"
+#include "parsers/collector/merge.h"
 
 #include "collector/trace_format.h"
 #include "model/words.h"

@@ -8,9 +8,7 @@
 
 #include "model/error.h"
 #include "parsers/ncu/csv_records.h"
-#include "parsers/ncu/metric_names.h"
-#include "parsers/ncu/numbers.h"
-#include "parsers/ncu/nvtx.h"
+#include "parsers/ncu/cells.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/remark_texts.h"

@@ -1,4 +1,4 @@
-#include "parsers/ncu/numbers.h"
+#include "parsers/ncu/cells.h"
 
 #include <vector>
 

@@ -4,7 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/ncu.h"
+
+// What the cells of an ncu table hold.
 namespace nl::parsers {
 
 // How the file writes numbers: ncu follows the locale, and says nowhere which one it was.
@@ -34,5 +38,14 @@ class NumberFormat {
 // What to multiply a value of this unit with to have it in ns, bytes, Hz or what else its base unit is.
 // Nothing where the unit is a time, size or frequency of a prefix that we do not know.
 std::optional<double> to_base_unit(std::string_view unit);
+
+// The details page names metrics for people ("Duration" in "GPU Speed Of Light Throughput"). This is the
+// raw page's name for those that nl-stage reads, and "Section/Metric" for the others. `rate` tells the
+// two "Memory Throughput" apart: one is a percentage, the other bytes per second.
+std::string raw_metric_name(std::string_view section, std::string_view metric, bool rate);
+
+// The ranges in ncu's NVTX columns: push/pop ones of the launching thread, or start/end ones of the
+// process. ncu lists them domain by domain, outermost first within a domain.
+void read_ncu_ranges(std::string_view cell, RangeStyle style, std::vector<NcuRange>& out);
 
 }  // namespace nl::parsers

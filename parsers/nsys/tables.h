@@ -1,0 +1,34 @@
+#pragma once
+
+#include "model/trace.h"
+#include "parsers/nsys/correlation.h"
+#include "parsers/nsys/database.h"
+#include "parsers/nsys/records.h"
+#include "parsers/nsys/strings.h"
+
+// The tables of an export, each into its part of the trace.
+namespace nl::parsers {
+
+// TARGET_INFO_…: who captured, when and for how long, on which GPUs.
+void read_capture_facts(const NsysDatabase& database, Trace& trace);
+
+// CUPTI_ACTIVITY_KIND_{KERNEL,MEMCPY,MEMSET,GRAPH_TRACE}. Until Launches::link(), `api` of what they read
+// is the correlation id.
+void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);
+void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);
+void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace);
+
+// CUPTI_ACTIVITY_KIND_RUNTIME. Every call goes into api_stats, in the order of the name ids, which is the
+// order nsys falls back on; those that launched GPU work or waited for it also become api_calls, sorted
+// by thread and start.
+void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
+                    Trace& trace, bool all_calls = false);
+
+// NVTX_EVENTS: ranges and marks with the names of their domains. A range that was never closed ends with
+// the capture, so trace.duration_ns must be known before.
+void read_ranges(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);
+
+// The names of the processes and threads that the trace refers to.
+void read_place_names(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
+
+}  // namespace nl::parsers

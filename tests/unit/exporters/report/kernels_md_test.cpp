@@ -76,7 +76,7 @@ TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in 
 TEST_CASE("where there are no kernels the reason stands there") {
   nl::Run run;
   run.kernels_note = nl::Remark{nl::Code::kRangesOnly};
-  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured: The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it.\n");
+  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured. The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it.\n");
   run.kernels.emplace();
   run.kernels_note.reset();
   CHECK(nl::exporters::kernels_markdown(run).find("none ran") != std::string::npos);

@@ -52,7 +52,7 @@ TEST_CASE("report.html has every section, and those without data say why") {
   }
   CHECK(has(rich, "They overlap; do not add them."));
   const std::string sparse = nl::exporters::report_html(nl::test::sparse_run());
-  CHECK(has(sparse, "Not captured: The collector recorded NVTX ranges only"));
+  CHECK(has(sparse, "Not captured. The collector recorded NVTX ranges only"));
   CHECK(has(sparse, "Not captured: the time of a stage is divided by GPU data, and there is none."));
   CHECK(has(sparse, "Not measured: no NVML on this machine."));
   CHECK_FALSE(has(sparse, ">0 ns<"));

@@ -306,7 +306,7 @@ TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one valu
   CHECK(has(text, "| GPU | not observed |"));
   CHECK(has(text, "\nNot captured: Time to first token (ms); Time per output token (ms); "));
   CHECK(has(text, "Not captured: no operator ranges in the capture."));
-  CHECK(has(text, "Not captured: The collector recorded NVTX ranges only"));
+  CHECK(has(text, "Not captured. The collector recorded NVTX ranges only"));
   for (const char* zero : {" 0 |", " 0.000 |", " 0.0 %", " 0 %"}) {
     INFO(zero);
     CHECK_FALSE(has(text, zero));

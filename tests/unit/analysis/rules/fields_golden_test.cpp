@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -32,12 +33,30 @@ void add_values(const char* name, const Run& run, std::string& out) {
     }
 }
 
+// What fields compute from more than one value: idle phases, iterations, GPUs, ncu's counters and the kernel's roofline point.
+Run computed_run() {
+  Run run = test::every_value_run();
+  run.model.attributes = {{"batch_size", "501"}, {"prompt_tokens", "502"}, {"experts", "503"}};
+  run.phases.phases.push_back({.name = "idle", .wall_ns = 20, .budget = {}});
+  run.phases.phases.push_back({.name = "mixed", .wall_ns = 10, .budget = {}});
+  run.iterations.list.resize(4);
+  run.iterations.list[0].warmup = true;
+  for (std::size_t i = 0; i < 4; ++i) run.iterations.list[i].wall_ns = std::array{900, 500, 400, 700}[i];
+  run.stages[0].devices = {{.device = 0, .busy_ns = 800}, {.device = 1, .busy_ns = 600}};
+  NcuSample& sample = run.kernels->front().ncu.front();
+  sample.metrics = {{"lts__t_sector_hit_rate.pct", 50.4}, {"launch__waves_per_multiprocessor", 505}, {"launch__registers_per_thread", 506}};
+  run.roofline.points.front().kernel = run.kernels->front().name;
+  run.roofline.points.front().ncu_id = sample.ncu_id;
+  return run;
+}
+
 }  // namespace
 
 // After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("every field that rules may ask for reads its own value", "[golden]") {
   std::string text;
   add_values("every value", test::every_value_run(), text);
+  add_values("computed", computed_run(), text);
   add_values("full", test::full_run(), text);
   const std::string file = NL_FIXTURES "/golden/rule_fields.txt";
   if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {

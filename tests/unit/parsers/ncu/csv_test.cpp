@@ -351,3 +351,24 @@ TEST_CASE("two processes in one page: launches of the same id are told apart, ra
   REQUIRE(details.launches[1].metrics.size() == 1);
   CHECK((details.launches[0].metrics.begin()->second == 100 && details.launches[1].metrics.begin()->second == 200));
 }
+
+TEST_CASE("each column is read by its name, and one that the table lacks leaves its value as it is") {
+  const auto launch = nl::parsers::parse_ncu_csv(
+                          "ID,Process ID,Device,Grid Size,Block Size,Stream,Context,Kernel Name,gpu__time_duration.sum\n"
+                          ",,,,,,,,ns\n"
+                          "9,77,3,\"(4, 2, 1)\",\"(32, 8, 2)\",13,5,k,120\n",
+                          "test")
+                          .launches.at(0);
+  CHECK((launch.id == 9 && launch.pid == 77 && launch.context == 5 && launch.stream == 13 && launch.device == 3));
+  CHECK((launch.grid == nl::Dim3{4, 2, 1} && launch.block == nl::Dim3{32, 8, 2}));
+  CHECK(launch.metrics == std::map<std::string, double>{{kDuration, 120}});
+
+  const auto bare = nl::parsers::parse_ncu_csv(
+                        "ID,Process ID,Kernel Name,Block Size,Grid Size,gpu__time_duration.sum\n"
+                        ",,,,,ns\n"
+                        "9,77,k,\"(32, 8, 2)\",\"(4, 2, 1)\",120\n",
+                        "test")
+                        .launches.at(0);
+  CHECK((bare.id == 9 && bare.context == 0 && bare.stream == 0 && bare.device == 0 && bare.ranges.empty()));
+  CHECK(bare.metrics == launch.metrics);
+}

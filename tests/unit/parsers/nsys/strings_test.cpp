@@ -1,6 +1,6 @@
 #include "parsers/nsys/strings.h"
 
-#include "tests/catch.h"
+#include "tests/unit/parsers/nsys/crafted.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -30,4 +30,32 @@ TEST_CASE("the version at the end of an API name goes only in the form that nsys
   CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
   CHECK(without_api_version("_v7000") == "");
   CHECK(without_api_version("_v70") == "_v70");
+}
+
+TEST_CASE("an id that is asked for twice is looked up, mended and missed once") {
+  const char* const key = GENERATE("INTEGER NOT NULL PRIMARY KEY", "INTEGER");  // looked up one by one, or loaded whole
+  test::CraftedExport made;
+  made.sql(std::string("CREATE TABLE StringIds (id ") + key + ", value TEXT); INSERT INTO StringIds VALUES (1, 'gemm'), (2, CAST(x'61FF' AS TEXT)), (3, NULL)");
+  const NsysDatabase database(made.file);
+  StringPool pool;
+  NsysStrings strings(database, pool);
+  for (int time = 0; time < 2; ++time) {
+    CHECK(pool[strings.by_id(1)] == "gemm");
+    CHECK(pool[strings.by_id(2)] == "a\xEF\xBF\xBD");
+    CHECK(strings.by_id(3) == StringId());
+    CHECK_FALSE(strings.find(4).has_value());
+  }
+  CHECK(strings.mended() == 1);
+  CHECK(strings.missing() == 2);
+}
+
+TEST_CASE("an export without strings misses every id") {
+  test::CraftedExport made;
+  made.sql(GENERATE(as<std::string>(), "CREATE TABLE other (id INTEGER)", "CREATE TABLE StringIds (id INTEGER PRIMARY KEY)"));
+  const NsysDatabase database(made.file);
+  StringPool pool;
+  NsysStrings strings(database, pool);
+  CHECK_FALSE(strings.find(1).has_value());
+  CHECK_FALSE(strings.find(1).has_value());
+  CHECK(strings.missing() == 1);
 }

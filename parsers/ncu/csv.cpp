@@ -162,10 +162,10 @@ class Reader {
     if (!read_launch(fields, launch)) return damaged({Code::kRowWithoutLaunch});
     const auto [found, added] = launch_of_.try_emplace(std::pair(launch.pid, launch.id), report_.launches.size());
     if (added) report_.launches.push_back(std::move(launch));
-    const std::string& metric = fields[columns_.metric];
+    // A row that is cut may still have its value, where the columns are in another order.
+    const auto cell = [&](std::size_t column) { return column < fields.size() ? fields[column] : std::string(); };
+    const std::string metric = cell(columns_.metric), unit = cell(columns_.unit), section = cell(columns_.section);
     if (metric.empty()) return;
-    const std::string unit = columns_.unit == kAbsent ? "" : fields[columns_.unit];
-    const std::string section = columns_.section == kAbsent ? "" : fields[columns_.section];
     const bool rate = unit.find("/s") != std::string::npos || unit.find("/n") != std::string::npos;
     keep(found->second, raw_metric_name(section, metric, rate), unit, fields[columns_.value]);
   }

@@ -375,9 +375,9 @@ TEST_CASE("each column is read by its name, and one that the table lacks leaves 
 
 TEST_CASE("details whose columns are in another order: a short row is read as far as it goes") {
   const auto report = nl::parsers::parse_ncu_csv(
-      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Value\",\"Metric Name\",\"Metric Unit\",\"Section Name\"\n"
-      "\"0\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\"\n"
-      "\"1\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\",\"Duration\"\n",
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Value\",\"Metric Name\",\"Metric Unit\",\"Section Name\"\n"
+      "\"0\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\"\n"
+      "\"1\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\",\"Duration\"\n",
       "test");
   REQUIRE(report.launches.size() == 2);
   CHECK(report.launches[0].metrics.empty());

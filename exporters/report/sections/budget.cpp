@@ -106,7 +106,9 @@ void add_phases(const Run& run, Blocks& blocks) {
   }
   blocks.emplace_back(Heading{"Phases"});
   blocks.emplace_back(Paragraph{fmt::format("From the first stage to the last, {}; each instant belongs to one phase.", time_text(span))});
-  blocks.emplace_back(Figure(BarChart{{std::move(bar)}}));
+  BarChart chart;
+  chart.bars.push_back(std::move(bar));
+  blocks.emplace_back(Figure(std::move(chart)));
   blocks.emplace_back(std::move(table));
 }
 

@@ -22,4 +22,13 @@ inline std::string shell_quoted(const std::vector<std::string>& words) {
   return line;
 }
 
+// `nl-stage run` with these words for the same workload; "./your_workload" where it is not known.
+inline std::string run_again(std::vector<std::string> words, const std::vector<std::string>& workload) {
+  words.insert(words.begin(), {"nl-stage", "run"});
+  words.push_back("--");
+  if (workload.empty()) words.push_back("./your_workload");
+  words.insert(words.end(), workload.begin(), workload.end());
+  return shell_quoted(words);
+}
+
 }  // namespace nl

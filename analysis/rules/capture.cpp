@@ -65,16 +65,10 @@ std::string capture_reason(const std::set<Capture>& captures, const Run& run) {
 
 std::string capture_command(const std::set<Capture>& captures, const Run& run) {
   if (refusal(captures, run) != nullptr) return {};
-  std::vector<std::string> command = {"nl-stage", "run"};
-  for (std::string& word : configuration(captures)) command.push_back(std::move(word));
-  if (captures.count(Capture::kOperators)) command.insert(command.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
-  if (captures.count(Capture::kModel)) add_model(run, command);
-  command.push_back("--");
-  if (run.workload.command.empty())
-    command.push_back("./your_workload");
-  else
-    command.insert(command.end(), run.workload.command.begin(), run.workload.command.end());
-  return shell_quoted(command);
+  std::vector<std::string> words = configuration(captures);
+  if (captures.count(Capture::kOperators)) words.insert(words.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
+  if (captures.count(Capture::kModel)) add_model(run, words);
+  return run_again(std::move(words), run.workload.command);
 }
 
 }  // namespace nl::analysis::rules

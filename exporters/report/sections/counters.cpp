@@ -4,6 +4,7 @@
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/shell.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
@@ -13,8 +14,10 @@ constexpr const char* kCounterLegend =
     "Counted: one window on average, in a pass of its own; tensor % and occupancy % are of the cycles in which the SMs are "
     "active. Sampled: DRAM per second; percentages are of all cycles, unless capture.sampling_metrics names others.";
 
-constexpr const char* kCountCommand = "nl-stage run --config cupti -- ./your_workload";
-constexpr const char* kSampleCommand = "nl-stage run --config sampling -- ./your_workload";
+// The command that would capture it, of the configuration that does.
+Text to_capture(const Run& run, const char* configuration) {
+  return Text(". To capture it: ") + code(run_again({"--config", configuration}, run.workload.command));
+}
 
 bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }
 bool counted_any(const StageCounters& counters) { return counters.windows > 0; }
@@ -39,16 +42,16 @@ Row sampled_row(const StageEntry& stage) {
 }
 
 // Why the collector did not, where it says so; else the command that would.
-Text why_not(const Run& run, std::initializer_list<Code> troubles, const std::string& what, const char* command) {
+Text why_not(const Run& run, std::initializer_list<Code> troubles, const std::string& what, const char* configuration) {
   const auto& missing = run.provenance.counters_missing;
   if (missing && std::find(troubles.begin(), troubles.end(), missing->code) != troubles.end()) return sentence(what + ": " + missing->what);
   if (const Remark* trouble = find_first(run.import_stats.notes, troubles)) return sentence(what + ": " + text_of(*trouble));
-  return Text(what + ". To capture it: ") + code(command);
+  return Text(what) + to_capture(run, configuration);
 }
 
-Text note_on(const std::vector<std::string>& stages, bool measured, const std::string& note) {
+Text note_on(const Run& run, const std::vector<std::string>& stages, bool measured, const std::string& note) {
   if (measured) return join(stages) + ": " + note + (note.ends_with('.') ? "" : ".");
-  if (note.empty()) return Text(join(stages) + ": counters not measured. To capture it: ") + code(kCountCommand);
+  if (note.empty()) return Text(join(stages) + ": counters not measured") + to_capture(run, "cupti");
   return join(stages) + ": counters not measured: " + note + (note.ends_with('.') ? "" : ".");
 }
 
@@ -70,16 +73,16 @@ std::vector<Text> counter_notes(const Run& run) {
     found->stages.push_back(stage.name);
   }
   std::vector<Text> out;
-  for (const Group& group : groups) out.push_back(note_on(group.stages, group.measured, group.note));
+  for (const Group& group : groups) out.push_back(note_on(run, group.stages, group.measured, group.note));
   if (saw_gpu(run) && !run.stages.empty() && !any)
-    out.push_back(why_not(run, kCounterTroubles, "GPU counters of each stage: not measured", kCountCommand));
+    out.push_back(why_not(run, kCounterTroubles, "GPU counters of each stage: not measured", "cupti"));
   return out;
 }
 
 }  // namespace
 
 Text activity_note(const Run& run) {
-  return saw_gpu(run) ? why_not(run, {Code::kActivityDenied, Code::kActivityFailed}, "Not sampled", kSampleCommand) : Text();
+  return saw_gpu(run) ? why_not(run, {Code::kActivityDenied, Code::kActivityFailed}, "Not sampled", "sampling") : Text();
 }
 
 Blocks counters(const Run& run) {

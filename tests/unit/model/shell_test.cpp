@@ -14,3 +14,8 @@ TEST_CASE("words are quoted for the shell") {
 TEST_CASE("a command is quoted for the shell") {
   CHECK(shell_quoted({"python", "a b.py", "it's", "", "--x=1,2"}) == "python 'a b.py' 'it'\\''s' '' --x=1,2");
 }
+
+TEST_CASE("a command that captures again has the workload that is known") {
+  CHECK(nl::run_again({"--config", "cupti"}, {"python", "my llm.py"}) == "nl-stage run --config cupti -- python 'my llm.py'");
+  CHECK(nl::run_again({}, {}) == "nl-stage run -- ./your_workload");
+}

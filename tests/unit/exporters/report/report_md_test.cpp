@@ -210,6 +210,9 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   // Where they were refused, the same command would be refused again.
   CHECK(has(text, "- GPU counters of each stage: not measured: ncu may not read the counters.\n"));
   run.provenance.counters_missing.reset();
+  run.workload.command = {"python", "serve it.py"};
+  CHECK(has(nl::exporters::report_markdown(run), "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- python 'serve it.py'`\n"));
+  run.workload.command.clear();
   text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
   CHECK(has(text, "\n## The GPU over time\n\nNot sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));

@@ -4,6 +4,7 @@
 
 #include "analysis/efficiency/stage_work.h"
 #include "analysis/summarise.h"
+#include "model/words.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/efficiency/llm_shapes.h"
@@ -82,6 +83,41 @@ TEST_CASE("prefill, decode and its steps of a Llama") {
   CHECK(flops == *of(run, "prefill").flops);
   CHECK(says(of(run, "prefill").assumptions, "causal attention is exact"));
   CHECK(says(of(run, "decode").assumptions, "16 steps at batch 1"));
+}
+
+TEST_CASE("each kind of stage has the work of its part of the model, and any other name has none") {
+  const Attributes seeing = {{"vision_layers", "24"}, {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"}, {"vision_patches", "577"},
+                             {"vision_patch_size", "14"}, {"image_tokens", "576"}, {"projector_input_size", "1024"}};
+  const Attributes attributes = with(with(llama_8b(), kLengths), seeing);
+  std::vector<nl::StageEntry> stages = {stage("sampling", 1, 1e6)};
+  for (const std::string_view key : nl::keys_of<nl::StageKind>()) stages.push_back(stage(std::string(key).c_str(), key == "decode_step" ? 16 : 1, 1e6));
+  auto run = run_with(stages, attributes);
+  nl::analysis::fill_efficiency(kDevices, run);
+  const auto shape = nl::analysis::read_llm_shape(attributes);
+  using nl::analysis::StageWork;
+  const StageWork vision = nl::analysis::vision_work(shape, 1);
+  const std::map<std::string, StageWork> expected = {{"prefill", nl::analysis::prefill_work(shape, 1, 512)},
+                                                     {"decode", nl::analysis::decode_work(shape, 1, 512, 16)},
+                                                     {"decode_step", nl::analysis::decode_step_work(shape, 1, 512, 16)},
+                                                     {"vision", vision},
+                                                     {"vision_encoder", vision},
+                                                     {"vision_tower", vision},
+                                                     {"projector", nl::analysis::projector_work(shape, 1)}};
+  REQUIRE(run.efficiency.size() == nl::keys_of<nl::StageKind>().size() + 1);
+  for (const nl::StageEfficiency& each : run.efficiency) {
+    INFO(each.stage);
+    const auto work = expected.find(each.stage);
+    CHECK(each.flops.has_value() == (work != expected.end()));
+    if (work == expected.end()) {
+      CHECK(each.note == "the work of this stage is not known; set model.stage_flops." + each.stage + " and model.stage_bytes." + each.stage);
+      continue;
+    }
+    double flops = 0, bytes = 0;
+    for (const auto& term : work->second.terms) flops += term.flops, bytes += term.bytes;
+    CHECK(flops > 0);
+    CHECK(each.flops == flops);
+    CHECK(each.bytes == bytes);
+  }
 }
 
 TEST_CASE("the workload's own marks tell batch and prompt where the model file does not") {

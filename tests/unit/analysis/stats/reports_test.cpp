@@ -1,5 +1,7 @@
 #include "analysis/stats/reports.h"
 
+#include <map>
+
 #include "model/error.h"
 #include "tests/catch.h"
 
@@ -36,6 +38,39 @@ TEST_CASE("what was not captured is said, not counted as nothing") {
   trace.has_api_data = true;
   CHECK(make_stats_report(trace, "nvtx_kern_sum").missing.find("kernel") != std::string::npos);
   CHECK(make_stats_report(trace, "nvtx_gpu_proj_sum").missing.find("GPU work") != std::string::npos);
+}
+
+TEST_CASE("the first of a report's needs that the capture lacks is named, whatever else it lacks") {
+  struct Needs {
+    std::string_view report;
+    std::vector<std::string> in_order;
+  };
+  const std::vector<Needs> all = {{"cuda_gpu_kern_sum", {"CUDA kernel data"}},
+                                  {"cuda_api_sum", {"CUDA API calls"}},
+                                  {"cuda_gpu_mem_time_sum", {"copies"}},
+                                  {"nvtx_sum", {"NVTX ranges"}},
+                                  {"nvtx_gpu_proj_sum", {"NVTX ranges", "CUDA API calls", "GPU work"}},
+                                  {"nvtx_kern_sum", {"NVTX ranges", "CUDA kernel data", "CUDA API calls"}}};
+  REQUIRE(all.size() == stats_report_names().size());
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    Trace trace;
+    trace.has_kernel_data = (bits & 1) != 0;
+    trace.has_api_data = (bits & 2) != 0;
+    trace.has_range_data = (bits & 4) != 0;
+    trace.has_mem_data = (bits & 8) != 0;
+    const std::map<std::string, bool> there = {{"CUDA kernel data", trace.has_kernel_data},
+                                               {"CUDA API calls", trace.has_api_data},
+                                               {"NVTX ranges", trace.has_range_data},
+                                               {"copies", trace.has_mem_data},
+                                               {"GPU work", trace.has_kernel_data || trace.has_mem_data}};
+    for (const Needs& needs : all) {
+      std::string expected = "the capture covers this, but nothing happened";
+      for (auto need = needs.in_order.rbegin(); need != needs.in_order.rend(); ++need)
+        if (!there.at(*need)) expected = "the capture has no " + *need;
+      INFO(needs.report << " of a capture with " << bits);
+      CHECK(make_stats_report(trace, needs.report).missing.substr(0, expected.size()) == expected);
+    }
+  }
 }
 
 TEST_CASE("a table without rows says so") {

@@ -1,0 +1,60 @@
+#include "parsers/nsys/database.h"
+
+#include "model/error.h"
+#include "tests/unit/parsers/nsys/crafted.h"
+
+using namespace nl;
+using namespace nl::parsers;
+using nl::test::CraftedExport;
+
+TEST_CASE("database: tables and columns of any name are known, and which column is the key") {
+  for (const std::string name : {"plain", "it's", "''", "a b", "semi;colon", "percent%", "back\\slash", "select", "[bracket]", "ünï"}) {
+    INFO(name);
+    CraftedExport made;
+    made.sql("CREATE TABLE \"" + name + "\" (id INTEGER PRIMARY KEY, \"" + name + "\" TEXT); INSERT INTO \"" + name + "\" VALUES (3, 'x'), (4, 'y')");
+    const NsysDatabase database(made.file);
+    CHECK(database.has_table(name));
+    CHECK(database.has_column(name, "id"));
+    CHECK(database.has_column(name, name));
+    CHECK_FALSE(database.has_column(name, "other"));
+    CHECK(database.is_row_key(name, "id"));
+    CHECK_FALSE(database.is_row_key(name, name));
+    CHECK(database.another_connection().has_column(name, name));
+    const RowSpan span = database.rows_of(name);
+    CHECK(span.first == 3);
+    CHECK(span.last == 4);
+    CHECK(span.count == 2);
+    NsysRows rows = database.select(name, {name, "other"}, span);
+    REQUIRE(rows.next());
+    CHECK(rows.text(0) == "x");
+    CHECK(rows.is_null(1));
+    REQUIRE(rows.next());
+    CHECK(rows.text(0) == "y");
+    CHECK_FALSE(rows.next());
+  }
+}
+
+TEST_CASE("database: only a whole number that is the key by itself finds its row without a scan") {
+  CraftedExport made;
+  made.sql("CREATE TABLE texts (id TEXT PRIMARY KEY, n INTEGER); CREATE TABLE none (id INTEGER, n INTEGER);"
+           "CREATE TABLE second (n TEXT, id INTEGER PRIMARY KEY)");
+  const NsysDatabase database(made.file);
+  CHECK_FALSE(database.is_row_key("texts", "id"));
+  CHECK_FALSE(database.is_row_key("none", "id"));
+  CHECK_FALSE(database.is_row_key("absent", "id"));
+  CHECK(database.is_row_key("second", "id"));
+}
+
+TEST_CASE("database: a file of any name is opened") {
+  for (const char* name : {"it's.sqlite", "a b.sqlite", "100%.sqlite", "what?.sqlite", "a#b.sqlite", "%41.sqlite", "ü&=.sqlite"}) {
+    INFO(name);
+    CraftedExport made;
+    made.sql("CREATE TABLE t (c INTEGER)");
+    std::filesystem::rename(made.file, made.folder / name);
+    const NsysDatabase database(made.folder / name);
+    CHECK(database.has_column("t", "c"));
+    CHECK(database.file() == (made.folder / name).string());
+    CHECK(database.size_bytes() == std::filesystem::file_size(made.folder / name));
+    CHECK(std::distance(std::filesystem::directory_iterator(made.folder), {}) == 1);
+  }
+}

@@ -206,7 +206,17 @@ FAKE Result cuptiPmSamplingGetCounterAvailability(PmAvailability* params) {
   return 0;
 }
 FAKE Result cuptiPmSamplingSetConfig(PmSetConfig* params) {
-  if (params->trigger != kEveryNanoseconds) return kNotSupported;
+  log_call(("configure " + std::to_string(params->head.size) + (params->trigger == kEveryNanoseconds ? " ns " : " cycles ") +
+            std::to_string(params->interval))
+               .c_str());
+  // FAKE_CUPTI_PM: the only layout and trigger that are taken, "64 ns"; without it every layout, and nanoseconds.
+  if (const char* taken = std::getenv("FAKE_CUPTI_PM")) {
+    char* trigger = nullptr;
+    const bool layout = std::strtoul(taken, &trigger, 10) == params->head.size;
+    if (!layout || (std::strcmp(trigger, " ns") == 0) != (params->trigger == kEveryNanoseconds)) return kNotSupported;
+  } else if (params->trigger != kEveryNanoseconds) {
+    return kNotSupported;
+  }
   static_cast<Pm*>(params->sampler)->interval = params->interval;
   return denied();
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "collector/counters/cupti_profiler_api.h"
 #include "parsers/collector/counters.h"
 #include "model/words.h"
 #include "parsers/collector/trace.h"
@@ -186,6 +187,34 @@ TEST_CASE("samples of the GPU's activity lie on the clock of the ranges, without
   CHECK(std::all_of(series.duration_ns.begin(), series.duration_ns.end(), [](std::uint32_t ns) { return ns == 500'000; }));  // no empty ones
   CHECK(series.start_ns.front() <= trace.ranges.back().start_ns);
   CHECK(series.start_ns.back() >= trace.ranges.back().start_ns - 20'000'000);
+}
+
+TEST_CASE("what sets sampling up is tried in every layout and trigger in turn, until one is taken") {
+  const std::size_t bytes = sizeof(collector::cupti::PmSetConfig);
+  const std::vector<std::string> triggers = {" ns", " cycles"}, intervals = {" 500000\n", " 800000\n"};
+  std::string tried = "initialize\n";
+  for (const std::size_t trigger : {0, 1})
+    for (const std::size_t shorter : {0, 4}) {
+      const std::string taken = std::to_string(bytes - shorter) + triggers[trigger];
+      tried += "configure " + taken + intervals[trigger];
+      ScratchFolder folder;
+      REQUIRE(run_gpu({"generate-slowly", "1"}, folder.path(),
+                      {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_PM", taken},
+                       {"FAKE_CUPTI_LOG", (folder.path() / "log").string()}})
+                  .exit_status == 0);
+      INFO(taken);
+      CHECK(read_text(folder.path() / "log") == tried);
+      CHECK(read_folder(folder.path()).metric_series.size() == 1);
+    }
+  for (const char* taken : {"1 ns", "1 cycles"}) {
+    ScratchFolder folder;
+    REQUIRE(run_gpu({"generate", "1"}, folder.path(),
+                    {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_PM", taken}})
+                .exit_status == 0);
+    const Trace trace = read_folder(folder.path());
+    CHECK(trace.metric_series.empty());
+    CHECK(has_note(trace.stats.notes, "cuptiPmSamplingSetConfig"));
+  }
 }
 
 TEST_CASE("sampling that is not permitted is said, and the trace is whole") {

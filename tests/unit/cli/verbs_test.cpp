@@ -116,6 +116,35 @@ TEST_CASE("cli flags: each goes to its own place in the request") {
   CHECK(requested({}).runner_file == "deep");
 }
 
+TEST_CASE("cli flags: each takes one word, and the next one is the command") {
+  struct Flag {
+    const char* name;
+    std::function<Words(const nl::orchestrator::ConfigRequest&)> value;
+    bool repeatable;
+  };
+  const std::vector<Flag> flags = {{"-c", [](const auto& request) { return Words{request.runner_file}; }, false},
+                                   {"--config", [](const auto& request) { return Words{request.runner_file}; }, false},
+                                   {"--set", [](const auto& request) { return request.sets; }, true},
+                                   {"--model", [](const auto& request) { return Words{request.model_file}; }, false},
+                                   {"--rules", [](const auto& request) { return request.rules; }, true},
+                                   {"--name", [](const auto& request) { return Words{request.name}; }, false},
+                                   {"--out", [](const auto&) { return Words{"one"}; }, false}};
+  for (const Flag& flag : flags) {
+    INFO(flag.name);
+    const auto once = requested({flag.name, "one", "./workload", "x=y"});
+    CHECK(flag.value(once) == Words{"one"});
+    CHECK(once.command == Words{"./workload", "x=y"});
+    if (flag.repeatable) {
+      const auto twice = requested({flag.name, "one", flag.name, "[2,3]", "./workload"});
+      CHECK(flag.value(twice) == Words{"one", "[2,3]"});
+      CHECK(twice.command == Words{"./workload"});
+    } else {
+      CHECK_THROWS_AS(requested({flag.name, "one", flag.name, "two"}), CLI::ParseError);
+    }
+    CHECK_THROWS_AS(requested({flag.name}), CLI::ParseError);
+  }
+}
+
 TEST_CASE("cli plan: the command after -- keeps every word, and the bundle is the one that is asked for") {
   Folder folder;
   put(folder / "nsys", "#!/bin/sh\necho 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'\n");

@@ -47,7 +47,9 @@ void add_import(CLI::App& app, std::function<int()>& action) {
         ->expected(1, most)
         ->allow_extra_args(most != 1);
   }
-  verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->type_name("FILE");
+  verb->add_option("--rules", flags->rules, "file with more rules; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
   verb->add_option("--name", flags->name, "name of the bundle");

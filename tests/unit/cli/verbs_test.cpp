@@ -199,6 +199,20 @@ TEST_CASE("cli import: files and flags go to the same bundle, and JSON says wher
   CHECK(other["kernels"][0]["ncu"].size() == run["kernels"][0]["ncu"].size());
 }
 
+TEST_CASE("cli import: a flag takes one word, and the next one is a capture") {
+  Folder folder;
+  put(folder / "rules.yaml", "rules: []\n");
+  const std::string nsys = NL_FIXTURES "/h200-llama/nsys.sqlite", ncu = NL_FIXTURES "/h200-llama/ncu_decode_raw.csv";
+  const std::vector<Words> all = {{"--rules", folder / "rules.yaml", nsys}, {"--set", "run.top_n_kernels=2", nsys}, {"--config", "light", nsys},
+                                  {"--model", NL_FIXTURES "/h200-llama/model.yaml", nsys}, {"--name", "mine", nsys}, {"--nsys", nsys, ncu}};
+  for (const Words& words : all) {
+    INFO(words[0]);
+    const std::string bundle = folder / ("bundle" + words[0]);
+    CHECK(nl_stage({"import", words[0], words[1], words[2], "--out", bundle}).status == 0);
+    CHECK(!json::parse(content(bundle + "/run.json"))["kernels"].empty());
+  }
+}
+
 TEST_CASE("cli import: each format's flag is read as this format") {
   Folder folder;
   nl_stage({"import", "--ort", NL_FIXTURES "/onnxruntime/profile.json", "--out", folder / "ort"});

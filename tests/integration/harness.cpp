@@ -194,6 +194,8 @@ std::string cpu_workload() {
   return fs::exists(file) ? file.string() : std::string();
 }
 
+bool gpu_is_here() { return fs::exists("/dev/nvidiactl"); }
+
 Outcome import(Scene& scene, const std::vector<std::string>& more) {
   std::vector<std::string> words = {"import", "--out", scene.bundle().string()};
   words.insert(words.end(), more.begin(), more.end());

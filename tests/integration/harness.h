@@ -63,6 +63,9 @@ void check_bundle(Scene& scene);
 std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command,
                                const std::vector<std::string>& more = {});
 
+// Of cases about machines without one: there the collector records ranges only.
+bool gpu_is_here();
+
 std::string cpu_workload();  // path of the built one; empty where it was not built
 
 // `nl-stage import` with these words, into the scene's bundle.

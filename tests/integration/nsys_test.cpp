@@ -163,6 +163,7 @@ TEST_CASE("without nsys the collector gives real stage timings, and says what is
   Scene scene;
   if (cpu_workload().empty() || !fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so"))
     NL_SKIP("the CPU workload or the collector was not built");
+  if (gpu_is_here()) NL_SKIP("with a GPU the collector records more than ranges");
   const Outcome outcome = scene.nl_stage(
       light(scene, {cpu_workload(), "--steps", "8", "--iterations", "2"}, {"--set", "nsys.enabled=false"}));
   INFO(outcome.err << outcome.out);

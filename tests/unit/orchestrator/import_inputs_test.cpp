@@ -1,3 +1,4 @@
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -55,4 +56,28 @@ TEST_CASE("counters alone are no capture, and nothing is none either") {
   const fs::path one = folder.file("one", "12345"), out = folder.path / "out";
   CHECK(refusal({{"counters", {one}}}, out) == "counters are joined to a capture, and none is given (import)");
   CHECK(refusal({{"nsys", {}}}, out) == "there is nothing to import (import)");
+}
+
+TEST_CASE("a copy of the export in the bundle has no environment, unless it is to be kept") {
+  const Folder folder;
+  const fs::path sqlite = folder.path / "capture.sqlite";
+  fs::copy_file(NL_FIXTURES "/h200-probe/probe_node.sqlite", sqlite);
+  fs::permissions(sqlite, fs::perms::owner_write, fs::perm_options::add);
+  {
+    SQLite::Database capture(sqlite.string(), SQLite::OPEN_READWRITE);
+    capture.exec("INSERT INTO StringIds SELECT max(id) + 1, 'PATH=/bin' || char(0) || 'API_TOKEN=hunter2' || char(0) || 'HOME=/root' FROM StringIds");
+  }
+  REQUIRE(nl::test::has(nl::test::read_text(sqlite), "hunter2"));
+  for (const bool keep : {false, true}) {
+    ImportRequest request;
+    request.files = {{"nsys", {sqlite}}};
+    request.out = folder.path / (keep ? "kept" : "blanked");
+    request.copy = true;
+    request.config.artifacts.keep_env = keep;
+    NoLauncher launcher;
+    import_captures(request, launcher);
+    const std::string copy = nl::test::read_text(request.out / "nsys/run.sqlite");
+    CHECK(copy.size() > 1000);
+    CHECK(nl::test::has(copy, "hunter2") == keep);
+  }
 }

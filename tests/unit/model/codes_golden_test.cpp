@@ -5,6 +5,7 @@
 
 #include "model/words.h"
 #include "tests/catch.h"
+#include "tests/unit/golden.h"
 
 using namespace nl;
 
@@ -33,21 +34,9 @@ std::string list_of(const char* name) {
 
 }  // namespace
 
-// After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("the severity, the exit status and the words of every code are the golden ones", "[golden]") {
-  const std::string file = NL_FIXTURES "/golden/codes.txt";
   const std::string text = table_of_codes() + list_of<PassKind>("pass") + list_of<PassOutcome>("outcome") + list_of<Tracer>("tracer") +
                            list_of<Meter>("meter") + list_of<SourceFormat>("format") + list_of<Bound>("bound") +
                            list_of<SlowdownVerdict>("slowdown") + list_of<LaneKind>("lane") + "\n";
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string golden(std::istreambuf_iterator<char>(stream), {});
-  std::size_t at = 0;
-  while (at < text.size() && at < golden.size() && text[at] == golden[at]) ++at;
-  const std::size_t line = text.rfind('\n', at) + 1;
-  INFO("differs at: " << text.substr(line, text.find('\n', at) - line));
-  CHECK((text == golden));
+  test::check_golden(test::kGolden + "codes.txt", text);
 }

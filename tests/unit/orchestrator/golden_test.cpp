@@ -18,23 +18,19 @@
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/unpacked.h"
 
 // From real captures to every file that people read. After a change of the reports run tools/golden, which writes
 // them anew, and read the difference.
 using nl::test::kLlama;
 using nl::test::read_text;
+using nl::test::update_if_asked;
 
 namespace {
 
 using nlohmann::json;
 
-
-void update_if_asked(const std::string& file, std::string_view text) {
-  if (std::getenv("NL_UPDATE_GOLDEN") == nullptr) return;
-  std::ofstream(file, std::ios::binary) << text;
-  WARN("wrote " << file);
-}
 
 // The numbers of a golden run.json may differ in the last bit where one compiler fuses a multiplication
 // and an addition and another does not; all else must be equal.

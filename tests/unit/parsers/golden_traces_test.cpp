@@ -8,6 +8,7 @@
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
@@ -58,18 +59,11 @@ std::string told_with_stats(const Trace& trace) {
 }
 
 void check_told(const Trace& trace, const std::string& golden) {
-  const std::string text = told_with_stats(trace), file = NL_FIXTURES "/golden/traces/" + golden + ".txt";
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  INFO(golden);
-  CHECK(text == test::read_text(file));
+  test::check_golden(test::kGolden + "traces/" + golden + ".txt", told_with_stats(trace));
 }
 
 }  // namespace
 
-// After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("captures of each format are read as the golden traces", "[golden]") {
   for (const char* name : {"names", "ranges", "ties"})
     check_told(read_nsys_sqlite(std::string(NL_FIXTURES "/crafted/") + name + ".sqlite", {.all_calls = true}), std::string("nsys_") + name);

@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/unit/exporters/every_value_run.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/golden.h"
 
 using namespace nl;
 using namespace nl::analysis::rules;
@@ -52,22 +53,10 @@ Run computed_run() {
 
 }  // namespace
 
-// After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("every field that rules may ask for reads its own value", "[golden]") {
   std::string text;
   add_values("every value", test::every_value_run(), text);
   add_values("computed", computed_run(), text);
   add_values("full", test::full_run(), text);
-  const std::string file = NL_FIXTURES "/golden/rule_fields.txt";
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string golden(std::istreambuf_iterator<char>(stream), {});
-  std::size_t at = 0;
-  while (at < text.size() && at < golden.size() && text[at] == golden[at]) ++at;
-  const std::size_t line = text.rfind('\n', at) + 1;
-  INFO("differs at: " << text.substr(line, text.find('\n', at) - line));
-  CHECK((text == golden));
+  test::check_golden(test::kGolden + "rule_fields.txt", text);
 }

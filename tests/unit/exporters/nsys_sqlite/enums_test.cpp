@@ -8,6 +8,7 @@
 #include "exporters/nsys_sqlite/sqlite_table.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 
 using namespace nl::exporters;
 
@@ -36,15 +37,8 @@ std::string enum_tables() {
 
 }  // namespace
 
-// After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("nsys' numbers and words for kinds of copies, memory, waits and events are the golden ones", "[golden]") {
-  const std::string file = NL_FIXTURES "/golden/nsys_enums.txt";
-  const std::string text = enum_tables();
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  CHECK(text == nl::test::read_text(file));
+  nl::test::check_golden(nl::test::kGolden + "nsys_enums.txt", enum_tables());
 }
 
 TEST_CASE("a word of the trace has nsys' number") {

@@ -6,6 +6,7 @@
 #include "exporters/nsys_sqlite/nsys_sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 
 using namespace nl;
 
@@ -122,17 +123,11 @@ std::string dump(const std::filesystem::path& path) {
 void check_export(const Trace& trace, const std::string& golden) {
   const nl::test::Folder folder;
   exporters::write_nsys_sqlite(trace, folder / "ours.sqlite");
-  const std::string text = dump(folder / "ours.sqlite"), file = NL_FIXTURES "/golden/" + golden;
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  CHECK(text == nl::test::read_text(file));
+  nl::test::check_golden(nl::test::kGolden + golden, dump(folder / "ours.sqlite"));
 }
 
 }  // namespace
 
-// After a deliberate change run tools/golden and look at the difference.
 TEST_CASE("the tables and rows of our nsys export are the golden ones, field by field", "[golden]") {
   check_export(trace_with_all(), "nsys_export.txt");
 }

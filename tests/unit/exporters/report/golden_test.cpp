@@ -9,24 +9,12 @@
 #include "tests/unit/exporters/every_value_run.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
+#include "tests/unit/golden.h"
 
-using nl::test::read_text;
+using nl::test::check_golden;
+using nl::test::kGolden;
 
 namespace {
-
-// After a change of the reports, write them anew (tools/golden) and look at the difference.
-void check_golden(const std::string& name, const std::string& text) {
-  const std::string file = std::string(NL_FIXTURES) + "/golden/" + name;
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    WARN("wrote " << file);
-  }
-  const std::string golden = read_text(file);
-  std::size_t line = 1, at = 0;
-  for (; at < std::min(text.size(), golden.size()) && text[at] == golden[at]; ++at) line += text[at] == '\n';
-  INFO(name << " differs in line " << line << ": " << text.substr(at, 80));
-  CHECK((text == golden));
-}
 
 // The page without its style and its script, which have files of their own, and with the digests that follow from them.
 std::string without_assets(std::string page) {
@@ -43,11 +31,11 @@ std::string without_assets(std::string page) {
 }
 
 void check_reports(const std::string& name, const nl::Run& run) {
-  check_golden(name + "/report.md", nl::exporters::report_markdown(run));
-  check_golden(name + "/report.html", without_assets(nl::exporters::report_html(run)));
-  check_golden(name + "/stakeholder_summary.md", nl::exporters::stakeholder_markdown(run));
-  check_golden(name + "/kernels.md", nl::exporters::kernels_markdown(run));
-  check_golden(name + "/operators.md", nl::exporters::operators_markdown(run));
+  check_golden(kGolden + name + "/report.md", nl::exporters::report_markdown(run));
+  check_golden(kGolden + name + "/report.html", without_assets(nl::exporters::report_html(run)));
+  check_golden(kGolden + name + "/stakeholder_summary.md", nl::exporters::stakeholder_markdown(run));
+  check_golden(kGolden + name + "/kernels.md", nl::exporters::kernels_markdown(run));
+  check_golden(kGolden + name + "/operators.md", nl::exporters::operators_markdown(run));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/every_value_run.h"
+#include "tests/unit/golden.h"
 
 // Writer, reader and schema share one list of fields: one of them cannot show that it names the wrong member. This golden file
 // can: every field has a value that no other has.
@@ -16,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kGolden = NL_FIXTURES "/golden/every_value/run.json";
+constexpr const char* kGoldenRun = NL_FIXTURES "/golden/every_value/run.json";
 
 // Fields with few possible values.
 const std::set<std::string> kWords = {"bound_by", "kind", "limit", "matched_by", "measured_by", "outcome", "scope", "severity", "status", "style", "verdict"};
@@ -34,13 +35,8 @@ void collect(const json& value, const std::string& key, const std::string& where
 
 TEST_CASE("a run with a value of its own in every field is written as the golden run.json", "[golden]") {
   const std::string ours = nl::exporters::run_to_json(nl::test::every_value_run());
-  if (std::getenv("NL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(kGolden, std::ios::binary) << ours;
-    WARN("wrote " << kGolden);
-  }
-  std::ifstream stream(kGolden, std::ios::binary);
-  const std::string golden(std::istreambuf_iterator<char>(stream), {});
-  CHECK(ours == golden);
+  nl::test::check_golden(kGoldenRun, ours);
+  const std::string golden = nl::test::read_text(kGoldenRun);
   CHECK(nl::exporters::run_to_json(nl::exporters::run_from_json(golden)) == golden);
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -200,9 +201,10 @@ struct Remark {
   friend auto operator<=>(const Remark&, const Remark&) = default;
 };
 
-// Several files of one capture may say the same.
-inline void add_once(std::vector<Remark>& remarks, Remark remark) {
-  if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(std::move(remark));
+// Several files of one capture may say the same, several passes have the same stage.
+template <class Item>
+void add_once(std::vector<Item>& items, std::type_identity_t<Item> item) {
+  if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(std::move(item));
 }
 
 // The first that has one of these codes.

@@ -130,11 +130,6 @@ StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profi
   return row;
 }
 
-template <class T>
-void add_once(std::vector<T>& list, const T& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
-
 }  // namespace
 
 std::string profiler_words(PassKind profiler) {

@@ -4,13 +4,6 @@
 #include <limits>
 
 namespace nl::analysis {
-namespace {
-
-void add_once(std::vector<std::uint32_t>& set, std::uint32_t value) {
-  if (std::find(set.begin(), set.end(), value) == set.end()) set.push_back(value);
-}
-
-}  // namespace
 
 SurroundingsCache::SurroundingsCache(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                                      const std::vector<Window>& windows, const std::vector<std::uint32_t>& chosen)

@@ -44,13 +44,7 @@ int main(int argc, char** argv) {
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
       "`nl-stage VERB --help` lists the flags and examples of each verb.");
   std::function<int()> action;
-  nl::cli::add_run(app, action);
-  nl::cli::add_plan(app, action);
-  nl::cli::add_import(app, action);
-  nl::cli::add_report(app, action);
-  nl::cli::add_stats(app, action);
-  nl::cli::add_doctor(app, action);
-  nl::cli::add_validate(app, action);
+  nl::cli::add_verbs(app, action);
   try {
     return parse(app, argc, argv) ? action() : 0;
   } catch (const nl::Error& error) {

@@ -18,4 +18,9 @@ void add_run(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 
+// All of them, in the order of --help.
+inline void add_verbs(CLI::App& app, std::function<int()>& action) {
+  for (const auto add : {add_run, add_plan, add_import, add_report, add_stats, add_doctor, add_validate}) add(app, action);
+}
+
 }  // namespace nl::cli

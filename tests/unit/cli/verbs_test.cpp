@@ -13,6 +13,7 @@
 #include "tests/catch.h"
 #include "tests/unit/cli/captured_output.h"
 #include "tests/unit/exporters/sample_run.h"
+#include "tests/unit/files.h"
 
 // The verbs as main() sets them up, on captures of the fixtures: no process is started.
 namespace {
@@ -23,10 +24,8 @@ using Words = std::vector<std::string>;
 
 const std::string kProbe = NL_FIXTURES "/h200-probe/probe_node.sqlite";
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("nl_cli_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
+// Its files as words of a command line.
+struct Folder : nl::test::Folder {
   std::string operator/(const std::string& name) const { return (path / name).string(); }
 };
 
@@ -35,26 +34,10 @@ void put(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 struct Answer {
   int status = -1;
   std::string out, err;
 };
-
-void add_verbs(CLI::App& app, std::function<int()>& action) {
-  app.require_subcommand(1);
-  nl::cli::add_run(app, action);
-  nl::cli::add_plan(app, action);
-  nl::cli::add_import(app, action);
-  nl::cli::add_report(app, action);
-  nl::cli::add_stats(app, action);
-  nl::cli::add_doctor(app, action);
-  nl::cli::add_validate(app, action);
-}
 
 // Throws what the verb throws.
 Answer nl_stage(Words words) {
@@ -66,7 +49,8 @@ Answer nl_stage(Words words) {
   nl::cli::cut_command(argc, argv.data());
   CLI::App app("", "nl-stage");
   std::function<int()> action;
-  add_verbs(app, action);
+  app.require_subcommand(1);
+  nl::cli::add_verbs(app, action);
   try {
     app.parse(argc, argv.data());
   } catch (const CLI::ParseError& wrong) {
@@ -100,7 +84,7 @@ nl::Error refused(const Words& words) {
   throw;
 }
 
-std::string nsys_csv(const std::string& report) { return content(NL_FIXTURES "/h200-probe/probe_node_" + report + ".csv"); }
+std::string nsys_csv(const std::string& report) { return nl::test::read_text(NL_FIXTURES "/h200-probe/probe_node_" + report + ".csv"); }
 
 }  // namespace
 
@@ -183,7 +167,7 @@ TEST_CASE("cli import: files and flags go to the same bundle, and JSON says wher
                                    folder / "one", "--model", NL_FIXTURES "/h200-llama/model.yaml", "--set", "run.top_n_kernels=2", "--json"});
   CHECK(flagged.status == 0);
   CHECK(json::parse(flagged.out)["bundle"] == folder / "one");
-  const json run = json::parse(content(folder / "one/run.json"));
+  const json run = json::parse(nl::test::read_text(folder / "one/run.json"));
   CHECK(json::parse(flagged.out)["run_id"] == run["run_id"]);
   CHECK(run["run_id"].get<std::string>().find("mine") != std::string::npos);
   const auto selected = std::count_if(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return kernel["selected"] == true; });
@@ -194,7 +178,7 @@ TEST_CASE("cli import: files and flags go to the same bundle, and JSON says wher
   const Answer named = nl_stage({"import", NL_FIXTURES "/h200-llama/nsys.sqlite", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--out", folder / "two"});
   CHECK(named.status == 0);
   CHECK(named.out.find("\ncomplete: " + (folder / "two") + "\n") != std::string::npos);
-  const json other = json::parse(content(folder / "two/run.json"));
+  const json other = json::parse(nl::test::read_text(folder / "two/run.json"));
   CHECK(other["kernels"].size() == run["kernels"].size());
   CHECK(other["kernels"][0]["ncu"].size() == run["kernels"][0]["ncu"].size());
 }
@@ -209,14 +193,14 @@ TEST_CASE("cli import: a flag takes one word, and the next one is a capture") {
     INFO(words[0]);
     const std::string bundle = folder / ("bundle" + words[0]);
     CHECK(nl_stage({"import", words[0], words[1], words[2], "--out", bundle}).status == 0);
-    CHECK(!json::parse(content(bundle + "/run.json"))["kernels"].empty());
+    CHECK(!json::parse(nl::test::read_text(bundle + "/run.json"))["kernels"].empty());
   }
 }
 
 TEST_CASE("cli import: each format's flag is read as this format") {
   Folder folder;
   nl_stage({"import", "--ort", NL_FIXTURES "/onnxruntime/profile.json", "--out", folder / "ort"});
-  CHECK(json::parse(content(folder / "ort/run.json"))["operators"][0]["source"] == "onnxruntime");
+  CHECK(json::parse(nl::test::read_text(folder / "ort/run.json"))["operators"][0]["source"] == "onnxruntime");
   for (const std::string flag : {"--nsys", "--ncu", "--collector", "--kineto", "--ort", "--trtexec"}) {
     const nl::Error error = refused({"import", flag, folder / ("no" + flag), "--out", folder / "none"});
     CHECK(error.kind == nl::ErrorKind::kInput);
@@ -258,9 +242,9 @@ TEST_CASE("cli stats: several reports have titles, and a prefix gives each a fil
   const Answer answer = nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-o", folder / "all", kProbe});
   CHECK(answer.out == "");
   CHECK(answer.err == (folder / "all_nvtx_sum.csv\n") + (folder / "all_cuda_api_sum.csv\n"));
-  CHECK((content(folder / "all_cuda_api_sum.csv") == nsys_csv("cuda_api_sum")));
+  CHECK((nl::test::read_text(folder / "all_cuda_api_sum.csv") == nsys_csv("cuda_api_sum")));
   nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", "-o", folder / "all", kProbe});
-  CHECK(content(folder / "all_nvtx_sum.txt").find("NVTX Range Summary (nvtx_sum)") != std::string::npos);
+  CHECK(nl::test::read_text(folder / "all_nvtx_sum.txt").find("NVTX Range Summary (nvtx_sum)") != std::string::npos);
   CHECK(json::parse(nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", kProbe}).out).is_array());
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 3);
 }

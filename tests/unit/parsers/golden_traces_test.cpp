@@ -3,12 +3,14 @@
 #include <fstream>
 
 #include "model/words.h"
+#include "parsers/collector/trace.h"
 #include "parsers/kineto/json.h"
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/golden.h"
+#include "tests/unit/parsers/collector/made_capture.h"
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
@@ -69,5 +71,8 @@ TEST_CASE("captures of each format are read as the golden traces", "[golden]") {
     check_told(read_nsys_sqlite(std::string(NL_FIXTURES "/crafted/") + name + ".sqlite", {.all_calls = true}), std::string("nsys_") + name);
   const test::Folder folder;
   check_told(read_kineto_json(folder.file("kineto.json", kKinetoCapture)), "kineto");
+  const auto collected = test::write_made_capture(folder);
+  check_told(read_collector_traces(collected), "collector");
+  check_told(read_collector_traces(collected, CallRows::kAll), "collector_all_calls");
   check_told(read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), "onnxruntime");
 }

@@ -5,30 +5,16 @@
 #include <functional>
 
 #include "tests/catch.h"
+#include "tests/unit/parsers/collector/packed_records.h"
 
 using namespace nl;
 using parsers::collector_trace::GpuData;
 using parsers::collector_trace::GpuShape;
+using nl::test::packed_record;
+using nl::test::zigzag;
 using trace_format::Tag;
 
 namespace {
-
-std::string packed_number(std::uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  return out + static_cast<char>(value);
-}
-
-// How a signed difference is written.
-std::uint64_t zigzag(std::int64_t value) {
-  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-}
-
-std::string packed_record(Tag tag, const std::vector<std::uint64_t>& fields, std::uint8_t flags = 0) {
-  std::string out(1, static_cast<char>(static_cast<std::uint8_t>(tag) | flags));
-  for (const std::uint64_t field : fields) out += packed_number(field);
-  return out;
-}
 
 constexpr std::int64_t kBaseNs = 1000;
 

@@ -1,0 +1,119 @@
+// How the files of several processes become one trace. What is in it, line by line: golden/traces/collector.txt.
+#include "parsers/collector/trace.h"
+
+#include <algorithm>
+
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+#include "tests/unit/parsers/collector/made_capture.h"
+#include "tests/unit/remark_texts.h"
+
+using namespace nl;
+using nl::parsers::CallRows;
+using nl::parsers::read_collector_traces;
+using nl::test::CounterFile;
+using nl::test::packed_record;
+using nl::test::zigzag;
+using trace_format::CallChoice;
+using trace_format::Tag;
+
+namespace {
+
+template <typename Row>
+std::vector<Ns> starts_of(const std::vector<Row>& rows) {
+  std::vector<Ns> starts;
+  for (const Row& row : rows) starts.push_back(row.start_ns);
+  return starts;
+}
+
+// One process, from 1000 on, with a range from 1100 to 1200 and these packed records, which count from 1000.
+Trace read_block(const std::string& records, CallChoice calls = CallChoice::kWork, bool session = true) {
+  CounterFile file(100, 1000);
+  file.thread(11).string(1, "step").push(1, 1100).pop(1200).thread(0).name(1, "k").name(2, "cudaLaunchKernel");
+  if (session) test::add_session(file, calls, false);
+  test::add_block(file, 1000, packed_record(Tag::kShape, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) + packed_record(Tag::kQueue, {0, 0, 1, 7}) +
+                                  packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 2}) + records);
+  const test::Folder folder;
+  return read_collector_traces({folder.file("trace", file.bytes)});
+}
+
+const std::string kLateKernel = packed_record(Tag::kKernel, {0, 0, zigzag(900), 100, zigzag(1)});
+const std::string kLateCopy = packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(900), 100, zigzag(1), 64});
+const std::string kLateGraph = packed_record(Tag::kGraph, {0, 3, zigzag(900), 100, zigzag(1)});
+const std::string kLateCall = packed_record(Tag::kCall, {0, 0, zigzag(900), 100, zigzag(1)});
+
+}  // namespace
+
+TEST_CASE("merge: rows of several processes come by time, calls by thread and time") {
+  const test::Folder folder;
+  const Trace trace = read_collector_traces(test::write_made_capture(folder));
+  CHECK(starts_of(trace.kernels) == std::vector<Ns>{700, 800, 850, 1000});
+  CHECK(starts_of(trace.mem_ops) == std::vector<Ns>{650, 1050, 1100});
+  CHECK(starts_of(trace.graph_runs) == std::vector<Ns>{800, 1250});
+  CHECK(starts_of(trace.syncs) == std::vector<Ns>{800, 900, 920, 1100, 1320, 1400});
+  std::vector<std::pair<std::uint32_t, Ns>> calls;
+  for (const ApiCall& call : trace.api_calls) calls.emplace_back(trace.threads.at(call.thread).tid, call.start_ns);
+  CHECK(calls == std::vector<std::pair<std::uint32_t, Ns>>{
+                     {21, 700}, {21, 750}, {21, 900}, {21, 920}, {21, 1320}, {21, 1370}, {23, 850}, {23, 1400}, {11, 620}});
+  CHECK(starts_of(trace.ranges) == std::vector<Ns>{100, 100, 150, 500, 600});
+  CHECK(trace.ranges[0].end_ns == 1500);  // of two that start at once the longer one first
+  REQUIRE(trace.marks.size() == 2);
+  CHECK(trace.marks[0].time_ns == 200);
+  CHECK(trace.marks[1].time_ns == 1400);
+}
+
+TEST_CASE("merge: what is the same in two processes is there once, their streams are not the same") {
+  const test::Folder folder;
+  const Trace trace = read_collector_traces(test::write_made_capture(folder));
+  CHECK(trace.shapes.size() == 2);
+  CHECK(trace.queues == std::vector<Queue>{{0, 1, 5, 8}, {0, 1, 5, 9}, {1, 2, 6, 8}});
+  REQUIRE(trace.devices.size() == 3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    CHECK(trace.devices[i].id == static_cast<std::int32_t>(i));
+    CHECK(trace.devices[i].l2_bytes == 401 + i);
+  }
+  REQUIRE(trace.metric_series.size() == 1);
+  CHECK(trace.metric_series[0].start_ns == std::vector<Ns>{900, 1000});
+  CHECK(trace.metric_series[0].duration_ns == std::vector<std::uint32_t>{300, 500});
+  CHECK(trace.stalls.size() == 2);
+  REQUIRE(trace.clock);
+  CHECK(trace.clock->contradictions == 3);
+  CHECK(trace.processes[0].name == "server");
+  CHECK(trace.processes[1].name == "client");
+  std::vector<std::uint32_t> waiting;
+  for (const SyncWait& wait : trace.syncs) waiting.push_back(wait.where.process);
+  CHECK(waiting == std::vector<std::uint32_t>{1, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("merge: whatever ends last ends the capture, the range in it too") {
+  CHECK(read_block("").duration_ns == 200);
+  CHECK(read_block(kLateKernel).duration_ns == 1000);
+  CHECK(read_block(kLateCopy).duration_ns == 1000);
+  CHECK(read_block(kLateGraph).duration_ns == 1000);
+  CHECK(read_block(kLateCall).duration_ns == 1000);
+  const std::string early = packed_record(Tag::kKernel, {0, 0, zigzag(50), 10, zigzag(1)}) + packed_record(Tag::kGraph, {0, 3, zigzag(5), 10, zigzag(1)}) +
+                            packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(5), 10, zigzag(1), 64}) + packed_record(Tag::kCall, {0, 0, zigzag(50), 10, zigzag(1)});
+  CHECK(read_block(early).duration_ns == 200);
+}
+
+TEST_CASE("merge: a session says what could be recorded, and so does work without one") {
+  struct Case {
+    std::string records;
+    CallChoice calls;
+    bool session, work, api;
+  };
+  const Case cases[] = {{"", CallChoice::kWork, true, true, true},           {"", CallChoice::kNone, true, true, false},
+                        {"", CallChoice::kAll, true, true, true},            {"", CallChoice::kWork, false, false, false},
+                        {kLateKernel, CallChoice::kWork, false, true, false}, {kLateCopy, CallChoice::kWork, false, true, false},
+                        {kLateGraph, CallChoice::kWork, false, true, false},  {kLateCall, CallChoice::kWork, false, false, false}};
+  for (const Case& c : cases) {
+    INFO(c.records.size() << " " << static_cast<int>(c.calls) << " " << c.session);
+    const Trace trace = read_block(c.records, c.calls, c.session);
+    CHECK(trace.has_kernel_data == c.work);
+    CHECK(trace.has_mem_data == c.work);
+    CHECK(trace.has_api_data == c.api);
+    CHECK(trace.stats.rows_read.count("kernels") == (c.work ? 1 : 0));
+    CHECK(trace.stats.rows_read.count("CUDA graphs as wholes") == (c.records == kLateGraph ? 1 : 0));
+    CHECK(trace.stats.rows_damaged.empty());
+  }
+}

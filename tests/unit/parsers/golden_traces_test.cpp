@@ -11,6 +11,7 @@
 #include "tests/unit/files.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/parsers/collector/made_capture.h"
+#include "tests/unit/parsers/nsys/made_export.h"
 #include "tests/unit/told_trace.h"
 
 using namespace nl;
@@ -45,6 +46,38 @@ const char* const kKinetoCapture = R"json({"schemaVersion": 1, "baseTimeNanoseco
  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 10, "tid": 11, "ts": 50, "args": {"Bytes": 4}}
  ]})json";
 
+// Two processes, times that are UTC, every kind of copy, places that only pid and tid tell, and sizes that are none.
+const char* const kOddKinetoCapture = R"json([
+ {"ph": "M", "name": "process_name", "pid": 10, "args": {"name": "first"}}, {"ph": "M", "name": "process_name", "pid": 20, "tid": 5, "args": {"name": "second"}},
+ {"ph": "M", "name": "thread_name", "pid": 20, "tid": 21, "args": {"name": "worker"}}, {"ph": "M", "name": "thread_name", "pid": 20, "args": {"name": "nobody"}},
+ {"ph": "M", "name": "process_labels", "pid": 10, "tid": 11, "args": {"name": "label"}}, {"ph": "M", "name": "process_name", "pid": 10, "args": {"name": ""}},
+ {"ph": "X", "cat": "Operator", "name": "aten::mm", "pid": 20, "tid": 21, "ts": 1600000000000010, "dur": 5, "args": {"Input dims": [[2, 3],
+	[4]]  }},
+ {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 10, "tid": 11, "ts": 1600000000000001, "dur": 20},
+ {"ph": "X", "cat": "cpu_op", "name": "nowhere", "pid": 10, "ts": 1600000000000001, "dur": 20},
+ {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 20, "tid": 21, "ts": 1600000000000030, "dur": 2, "args": {"correlation": 5}},
+ {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 11, "ts": 1600000000000028, "dur": 2, "args": {"correlation": 6}},
+ {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 20, "tid": 21, "ts": 1600000000000029, "dur": 1, "args": {"correlation": 6}},
+ {"ph": "X", "cat": "cuda_driver", "name": "cuLaunchKernel", "pid": 10, "tid": 11, "ts": 1600000000000020, "dur": 3, "args": {"correlation": 7}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaFree", "pid": 10, "tid": 11, "ts": 1600000000000040, "dur": 4, "args": {"correlation": 8}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaFree", "pid": 10, "tid": 11, "ts": 1600000000000045, "dur": 6},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 10, "tid": 11, "ts": 1600000000000050, "dur": 9},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaFree", "tid": 11, "ts": 1600000000000050, "dur": 9},
+ {"ph": "X", "cat": "Kernel", "name": "k", "pid": 1, "tid": 7, "ts": 1600000000000032, "dur": 1.5, "args": {"correlation": 5, "grid": [2, 3], "block": [4, 5, 6]}},
+ {"ph": "X", "cat": "kernel", "name": "k", "pid": 9, "tid": 9, "ts": 1600000000000031, "dur": 0, "args": {"device": 1, "context": 3, "stream": 8, "correlation": 6,
+   "grid": [1, 1, 1, 1], "block": [-4, 1, 1], "registers per thread": 17, "shared memory": 18}},
+ {"ph": "X", "cat": "kernel", "name": "k", "pid": 1, "tid": 7, "ts": 1600000000000035, "dur": 1, "args": {"correlation": 7, "grid": [2, 3], "block": [4, 5, 6]}},
+ {"ph": "X", "cat": "kernel", "name": "unlaunched", "pid": 1, "tid": 7, "ts": 1600000000000036, "dur": 1},
+ {"ph": "X", "cat": "Memcpy", "name": "Memcpy DtoH (Device -> Pinned)", "pid": 1, "tid": 7, "ts": 1600000000000060, "dur": 2, "args": {"bytes": 1, "correlation": 7}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoD (Device -> Device)", "pid": 1, "tid": 7, "ts": 1600000000000061, "dur": 2, "args": {"bytes": -2}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Array)", "pid": 1, "tid": 7, "ts": 1600000000000062, "dur": 2, "args": {"bytes": 3}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoH (Pinned -> Pageable)", "pid": 1, "tid": 7, "ts": 1600000000000063, "dur": 2, "args": {"bytes": 4}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy", "pid": 1, "tid": 7, "ts": 1600000000000064, "dur": 2, "args": {"bytes": 5}},
+ {"ph": "X", "cat": "Memset", "name": "Memset (Unknown)", "pid": 1, "tid": 7, "ts": 1600000000000065, "dur": 7, "args": {"bytes": 6}},
+ {"ph": "B", "cat": "kernel", "name": "begun", "pid": 1, "tid": 7, "ts": 1600000000000066, "dur": 9}, {"ph": "X", "name": "no category", "ts": 1, "dur": 1},
+ {"ph": "X", "cat": "fwdbwd", "name": "x", "ts": 1, "dur": 1}, {"ph": "X", "cat": "fwdbwd", "name": "x", "ts": 1, "dur": 1}
+ ])json";
+
 std::string told_with_stats(const Trace& trace) {
   std::string text;
   for (const std::string& line : test::TraceTeller(trace).tell()) text += line + "\n";
@@ -60,6 +93,22 @@ std::string told_with_stats(const Trace& trace) {
   return text;
 }
 
+// Who and where, besides what the lines of work say.
+std::string told_places(const Trace& trace) {
+  std::string text;
+  for (const Process& process : trace.processes) text += fmt::format("process {} {}\n", process.pid, process.name);
+  for (const Thread& thread : trace.threads) text += fmt::format("thread {} {} {}\n", thread.process, thread.tid, thread.name);
+  for (const Queue& queue : trace.queues)
+    text += fmt::format("queue {} {} {} {}\n", static_cast<int>(queue.process), queue.device, queue.context, queue.stream);
+  for (const Device& device : trace.devices) text += fmt::format("L2 of {}: {}\n", device.id, device.l2_bytes);
+  return text + fmt::format("{} shapes, session until {}, ranges until {}\n", trace.shapes.size(), trace.session_end_ns.value_or(-1),
+                            trace.last_range_event_ns.value_or(-1));
+}
+
+void check_made(const Trace& trace, const std::string& golden) {
+  test::check_golden(test::kGolden + "traces/" + golden + ".txt", told_places(trace) + told_with_stats(trace));
+}
+
 void check_told(const Trace& trace, const std::string& golden) {
   test::check_golden(test::kGolden + "traces/" + golden + ".txt", told_with_stats(trace));
 }
@@ -72,7 +121,11 @@ TEST_CASE("captures of each format are read as the golden traces", "[golden]") {
   const test::Folder folder;
   check_told(read_kineto_json(folder.file("kineto.json", kKinetoCapture)), "kineto");
   const auto collected = test::write_made_capture(folder);
-  check_told(read_collector_traces(collected), "collector");
-  check_told(read_collector_traces(collected, CallRows::kAll), "collector_all_calls");
+  check_made(read_collector_traces(collected), "collector");
+  check_made(read_collector_traces(collected, CallRows::kAll), "collector_all_calls");
+  test::CraftedExport made;
+  test::make_export(made);
+  check_made(read_nsys_sqlite(made.file), "nsys_made");
+  check_made(read_kineto_json(folder.file("odd.json", kOddKinetoCapture)), "kineto_odd");
   check_told(read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), "onnxruntime");
 }

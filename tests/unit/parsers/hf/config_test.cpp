@@ -133,6 +133,104 @@ TEST_CASE("an unknown family with the usual names works; what is missing is name
   CHECK(says(bad, "num_attention_heads is \"four\", which is no size: left out"));
 }
 
+TEST_CASE("whole configurations: each field in its place, and nothing besides") {
+  const auto experts = parsed(R"({"_name_or_path": "org\\moe\\", "model_type": "qwen2_moe", "hidden_size": 11, "intermediate_size": 12, "num_hidden_layers": 13,
+    "num_attention_heads": 14, "num_key_value_heads": 15, "vocab_size": 16, "head_dim": 17, "num_experts": 18, "num_experts_per_tok": 19,
+    "moe_intermediate_size": 20, "num_shared_experts": 21, "shared_expert_intermediate_size": 22, "first_k_dense_replace": 23, "decoder_sparse_step": 24,
+    "max_position_embeddings": 25, "rope_theta": 1.5, "sliding_window": 26, "max_window_layers": 5, "mlp_only_layers": [1, 2], "tie_word_embeddings": true,
+    "torch_dtype": "torch.float32", "cross_attention_layers": [3]})");
+  CHECK(experts.name == "moe");
+  CHECK(experts.attributes ==
+        Attributes{{"architecture", "qwen2_moe"}, {"dtype", "f32"}, {"experts", "18"}, {"experts_per_token", "19"}, {"first_dense_layers", "23"},
+                   {"head_dim", "17"}, {"heads", "14"}, {"hidden_size", "11"}, {"intermediate_size", "12"}, {"kv_heads", "15"}, {"layers", "13"},
+                   {"max_position", "25"}, {"mlp", "gated"}, {"moe_intermediate_size", "20"}, {"moe_layer_freq", "24"}, {"rope_theta", "1.5"},
+                   {"shared_experts", "21"}, {"shared_intermediate_size", "22"}, {"sliding_layers", "8"}, {"sliding_window", "26"},
+                   {"tied_embeddings", "true"}, {"vocab_size", "16"}});
+  CHECK(experts.notes == std::vector<std::string>{"its cross-attention layers are counted as if they attended to the text",
+                                                  "mlp_only_layers names 2 layers without experts: they are counted as if they had them"});
+  const auto latent = parsed(R"({"model_type": "deepseek_v3", "hidden_size": 11, "moe_intermediate_size": 12, "num_hidden_layers": 13, "num_attention_heads": 14,
+    "q_lora_rank": 15, "kv_lora_rank": 16, "qk_nope_head_dim": 17, "qk_rope_head_dim": 18, "v_head_dim": 19, "head_dim": 20, "vocab_size": 21,
+    "n_routed_experts": 22, "dtype": "half", "mlp_only_layers": []})");
+  CHECK(latent.attributes == Attributes{{"architecture", "deepseek_v3"}, {"dtype", "f16"}, {"experts", "22"}, {"heads", "14"}, {"hidden_size", "11"},
+                                        {"kv_lora_rank", "16"}, {"layers", "13"}, {"mlp", "gated"}, {"moe_intermediate_size", "12"},
+                                        {"q_lora_rank", "15"}, {"qk_nope_head_dim", "17"}, {"qk_rope_head_dim", "18"}, {"tied_embeddings", "false"},
+                                        {"v_head_dim", "19"}, {"vocab_size", "21"}});
+  CHECK(latent.notes == std::vector<std::string>{"num_experts_per_tok is missing: the work of the experts is not known; --set model.experts_per_token=… gives it"});
+  const auto nested = parsed(R"({"model_type": "llava", "torch_dtype": "float64", "tie_word_embeddings": true,
+    "text_config": {"model_type": "mistral", "tie_word_embeddings": false}})");
+  CHECK(nested.attributes == Attributes{{"architecture", "mistral"}, {"dtype", "f64"}, {"heads", "32"}, {"hidden_size", "4096"}, {"intermediate_size", "14336"},
+                                        {"kv_heads", "8"}, {"layers", "32"}, {"mlp", "gated"}, {"tied_embeddings", "true"}, {"vocab_size", "32000"}});
+  CHECK(nested.notes.size() == 5);
+}
+
+TEST_CASE("other names of one field, and which of them counts") {
+  const auto with = [](const std::string& fields) { return parsed(("{\"hidden_size\": 8, " + fields + "}").c_str()).attributes; };
+  const struct {
+    const char *field, *key;
+  } names[] = {{"n_layer", "layers"}, {"num_layers", "layers"}, {"n_layers", "layers"}, {"n_heads", "heads"}, {"n_ctx", "max_position"},
+               {"ffn_hidden_size", "intermediate_size"}, {"d_ff", "intermediate_size"}, {"kv_channels", "head_dim"}, {"num_kv_heads", "kv_heads"},
+               {"n_head_kv", "kv_heads"}, {"num_local_experts", "experts"}, {"moe_num_experts", "experts"}};
+  for (const auto& [field, key] : names) CHECK(with("\"" + std::string(field) + "\": 5").at(key) == "5");
+  for (const char* field : {"num_experts_per_token", "moe_topk", "moe_top_k"})
+    CHECK(with("\"num_experts\": 9, \"" + std::string(field) + "\": 5").at("experts_per_token") == "5");
+  CHECK(with(R"("num_hidden_layers": 0, "n_layer": 5)").count("layers") == 0);
+  CHECK(with(R"("num_hidden_layers": 1000000000000)").at("layers") == "1000000000000");
+  CHECK(with(R"("num_hidden_layers": 1000000000001)").count("layers") == 0);
+  CHECK(with(R"("rope_theta": 0)").count("rope_theta") == 0);
+  // One head for all where the family says so, unless it is of the newer kind.
+  CHECK(with(R"("multi_query": true, "num_kv_heads": 71)").at("kv_heads") == "1");
+  CHECK(with(R"("multi_query": true, "new_decoder_architecture": true, "num_kv_heads": 8)").at("kv_heads") == "8");
+  CHECK(with(R"("multi_query": false)").count("kv_heads") == 0);
+  const std::pair<const char*, const char*> types[] = {{"bfloat16", "bf16"}, {"float16", "f16"}, {"float", "f32"}, {"float8_e4m3fn", "fp8"}};
+  for (const auto& [name, key] : types) CHECK(with("\"torch_dtype\": \"torch." + std::string(name) + "\"").at("dtype") == key);
+  const std::pair<const char*, const char*> quantised[] = {{R"({"quant_method": "fbgemm_fp8"})", "fp8"}, {R"({"quant_method": "mxfp4"})", "fp4"},
+                                                           {R"({"w_bit": 4})", "int4"}, {R"({"load_in_8bit": true})", "int8"}};
+  for (const auto& [how, key] : quantised) CHECK(with(R"("quantization_config": )" + std::string(how)).at("dtype") == key);
+  for (const char* tied : {"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "starcoder2"})
+    CHECK(with("\"model_type\": \"" + std::string(tied) + "\"").at("tied_embeddings") == "true");
+  for (const char* plain : {"gpt2", "gpt_neox", "gptj", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "phi", "starcoder2"})
+    CHECK(with("\"model_type\": \"" + std::string(plain) + "\"").at("intermediate_size") == "32");
+}
+
+TEST_CASE("sliding windows of the families that name no layer types") {
+  const auto layers = [](const std::string& fields) {
+    const auto attributes = parsed(("{\"hidden_size\": 8, \"sliding_window\": 4," + fields + "}").c_str()).attributes;
+    return attributes.count("sliding_layers") == 1 ? attributes.at("sliding_layers") : "";
+  };
+  CHECK(layers(R"("model_type": "gemma2", "num_hidden_layers": 27)") == "14");
+  CHECK(layers(R"("model_type": "gemma3", "num_hidden_layers": 27)") == "23");
+  CHECK(layers(R"("model_type": "gemma3", "num_hidden_layers": 27, "sliding_window_pattern": 0)") == "0");
+  CHECK(layers(R"("model_type": "qwen2_vl", "num_hidden_layers": 28, "max_window_layers": 20)") == "8");
+  CHECK(layers(R"("model_type": "qwen2", "num_hidden_layers": 28, "max_window_layers": 30)") == "0");
+  CHECK(layers(R"("model_type": "qwen3", "num_hidden_layers": 28, "max_window_layers": 20)").empty());
+  CHECK(layers(R"("model_type": "gemma2", "n_layer": 27)").empty());
+}
+
+TEST_CASE("towers of vision: each field in its place") {
+  const auto vision = [](const std::string& root, const std::string& tower) {
+    const auto config = parsed(("{\"hidden_size\": 7, \"num_hidden_layers\": 1, " + root + "\"vision_config\": " + tower + "}").c_str());
+    std::string text;
+    for (const auto& [key, value] : config.attributes)
+      if (key.starts_with("vision") || key.starts_with("proj") || key.starts_with("image")) text += key + " " + value + ", ";
+    return text + (says(config, "taken as one matrix") ? "one matrix" : "") + (says(config, "depends on its size") ? "of any size" : "");
+  };
+  CHECK(vision(R"("model_type": "llava_next", )", R"({"model_type": "siglip", "hidden_size": 10, "num_hidden_layers": 2, "num_attention_heads": 3,
+               "intermediate_size": 40, "patch_size": 14, "image_size": 70})") ==
+        "image_tokens 25, projector_hidden_size 7, projector_input_size 10, vision_heads 3, vision_hidden_size 10, vision_intermediate_size 40, "
+        "vision_layers 2, vision_mlp plain, vision_patch_size 14, vision_patches 25, ");
+  CHECK(vision(R"("model_type": "qwen2_5_vl", )", R"({"depth": 2, "width": 10, "num_heads": 3, "mlp_ratio": 3, "spatial_patch_size": 14, "image_size": 56,
+               "spatial_merge_size": 2})") ==
+        "image_tokens 4, projector_hidden_size 40, projector_input_size 40, vision_heads 3, vision_hidden_size 10, vision_intermediate_size 30, "
+        "vision_layers 2, vision_mlp gated, vision_patch_size 14, vision_patches 16, ");
+  CHECK(vision(R"("model_type": "mllama", "mm_tokens_per_image": 9, )", R"({"layers": 2, "num_global_layers": 3, "hidden_size": 10, "attention_heads": 4,
+               "vision_output_dim": 50, "patch_size": 14, "image_size": 13, "mlp_ratio": 100})") ==
+        "image_tokens 9, projector_input_size 50, vision_heads 4, vision_hidden_size 10, vision_intermediate_size 640, vision_layers 5, vision_mlp plain, "
+        "vision_patch_size 14, one matrixof any size");
+  CHECK(vision("", R"({"hidden_size": 10, "patch_size": 14, "image_size": 14, "mlp_ratio": 0, "spatial_merge_size": 64})") ==
+        "image_tokens 1, projector_input_size 10, vision_hidden_size 10, vision_intermediate_size 10, vision_mlp plain, vision_patch_size 14, "
+        "vision_patches 1, one matrix");
+}
+
 TEST_CASE("what is no configuration is refused with its place") {
   const auto cut = error_of("{\n  \"hidden_size\": 64,\n  \"num_hidden_layers\" 2\n}");
   CHECK(cut.kind == nl::ErrorKind::kConfig);
@@ -153,6 +251,12 @@ TEST_CASE("a file is named after its folder where it does not name itself") {
   fs::create_directories(folder);
   std::ofstream(folder / "config.json") << R"({"model_type": "llama", "hidden_size": 64})";
   CHECK(nl::parsers::read_hf_config(folder / "config.json").name == "my-model");
+  std::ofstream(folder / "other.json") << R"({"model_type": "llama", "hidden_size": 64})";
+  CHECK(nl::parsers::read_hf_config(folder / "other.json").name == "other");
+  std::ofstream(folder / "named.json") << R"({"_name_or_path": "org/itself//", "hidden_size": 64})";
+  CHECK(nl::parsers::read_hf_config(folder / "named.json").name == "itself");
+  fs::resize_file(folder / "named.json", (16 << 20) + 1);
+  CHECK_THROWS_WITH(nl::parsers::read_hf_config(folder / "named.json"), Catch::Contains("16777217 bytes"));
   fs::remove_all(folder.parent_path());
   CHECK_THROWS_AS(nl::parsers::read_hf_config(folder / "config.json"), nl::Error);
 }

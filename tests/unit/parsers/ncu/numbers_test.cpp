@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 using nl::parsers::NumberFormat;
+using nl::parsers::raw_metric_name;
 using nl::parsers::to_base_unit;
 
 namespace {
@@ -78,4 +79,60 @@ TEST_CASE("numbers: units with their prefixes, and rates per second") {
   CHECK(to_base_unit("%") == 1);
   CHECK(to_base_unit("%/Kbyte") == 1e3);
   CHECK_FALSE(to_base_unit("Xbyte"));
+}
+
+TEST_CASE("numbers: every prefix of sizes, frequencies and times") {
+  const std::pair<const char*, double> prefixes[] = {{"", 1}, {"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15},
+                                                     {"Ki", 1024}, {"Mi", 1024. * 1024}, {"Gi", 1024. * 1024 * 1024}, {"Ti", 1024. * 1024 * 1024 * 1024}};
+  for (const auto& [prefix, factor] : prefixes)
+    for (const char* unit : {"byte", "bytes", "B", "Hz", "hz"}) {
+      INFO(prefix << unit);
+      CHECK(to_base_unit(std::string(prefix) + unit) == factor);
+    }
+  const std::pair<const char*, double> times[] = {{"", 1e9}, {"m", 1e6}, {"u", 1e3}, {"\xC2\xB5", 1e3}, {"n", 1}, {"p", 1e-3}};
+  for (const auto& [prefix, factor] : times)
+    for (const char* unit : {"second", "seconds", "sec", "s"}) {
+      INFO(prefix << unit);
+      CHECK(to_base_unit(std::string(prefix) + unit) == factor);
+      CHECK(to_base_unit("Kbyte/" + std::string(prefix) + unit) == 1e3 * (1e9 / factor));
+    }
+  for (const char* unit : {"Xhz", "XB", "Xbytes", "byte/Xbyte", "Xbyte/s"}) CHECK_FALSE(to_base_unit(unit));
+  for (const char* unit : {"", "inst", "warp", "inst/cycle", "register/thread", "Xs"}) CHECK(to_base_unit(unit) == 1);
+}
+
+TEST_CASE("metric names: what the details page calls each, of any version") {
+  const std::string light = "GPU Speed Of Light Throughput", pct = ".avg.pct_of_peak_sustained_elapsed";
+  const struct {
+    std::string section, metric, raw;
+  } names[] = {{light, "Duration", "gpu__time_duration.sum"},
+               {light, "Compute (SM) Throughput", "sm__throughput" + pct},
+               {light, "SM Throughput", "sm__throughput" + pct},
+               {light, "SM [%]", "sm__throughput" + pct},
+               {"GPU Speed Of Light", "SOL SM", "sm__throughput" + pct},
+               {light, "Memory Throughput", "gpu__compute_memory_throughput" + pct},
+               {light, "Memory [%]", "gpu__compute_memory_throughput" + pct},
+               {light, "SOL Memory", "gpu__compute_memory_throughput" + pct},
+               {light, "DRAM Throughput", "gpu__dram_throughput" + pct},
+               {light, "SOL DRAM", "gpu__dram_throughput" + pct},
+               {light, "L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active"},
+               {light, "L2 Cache Throughput", "lts__throughput" + pct},
+               {light, "Elapsed Cycles", "gpc__cycles_elapsed.max"},
+               {light, "SM Active Cycles", "sm__cycles_active.avg"},
+               {light, "SM Frequency", "gpc__cycles_elapsed.avg.per_second"},
+               {light, "DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
+               {"Occupancy", "Achieved Occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+               {"Occupancy", "Theoretical Occupancy", "sm__maximum_warps_per_active_cycle_pct"},
+               {"Occupancy", "Achieved Active Warps Per SM", "sm__warps_active.avg.per_cycle_active"},
+               {"Compute Workload Analysis", "Executed Ipc Active", "sm__inst_executed.avg.per_cycle_active"},
+               {"Memory Workload Analysis", "L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
+               {"Memory Workload Analysis", "L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
+               {"Launch Statistics", "Registers Per Thread", "launch__registers_per_thread"},
+               {"Launch Statistics", "Waves Per SM", "launch__waves_per_multiprocessor"},
+               {"Occupancy", "Duration", "Occupancy/Duration"},
+               {"", "Duration", "/Duration"},
+               {"Command line profiler metrics", "dram__bytes_read.sum", "dram__bytes_read.sum"}};
+  for (const auto& name : names) CHECK(raw_metric_name(name.section, name.metric, false) == name.raw);
+  CHECK(raw_metric_name("Memory Workload Analysis", "Memory Throughput", true) == "dram__bytes.sum.per_second");
+  CHECK(raw_metric_name("Memory Workload Analysis", "Memory Throughput", false) == "Memory Workload Analysis/Memory Throughput");
+  CHECK(raw_metric_name(light, "SM Frequency", true) == "gpc__cycles_elapsed.avg.per_second");
 }

@@ -78,6 +78,25 @@ const char* const kOddKinetoCapture = R"json([
  {"ph": "X", "cat": "fwdbwd", "name": "x", "ts": 1, "dur": 1}, {"ph": "X", "cat": "fwdbwd", "name": "x", "ts": 1, "dur": 1}
  ])json";
 
+// Nodes of two threads that are out of order, kernels and copies of each kind behind them, and rows that are damaged.
+const char* const kOddOrtProfile = R"json([
+ {"cat": "Session", "pid": 10, "tid": 11, "dur": 100, "ts": 5, "ph": "X", "name": "model_run", "args": {}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 1, "ts": 6, "ph": "X", "name": "first_of_all", "args": {"stream": "3"}},
+ {"cat": "Node", "pid": 10, "tid": 12, "dur": 9, "ts": 50, "ph": "X", "name": "late_kernel_time", "args": {"op_name": "Add", "provider": "CUDAExecutionProvider",
+   "input_type_shape": [{"float": [1, 2]}, {"float": []}]}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 4, "ts": 55, "ph": "X", "name": "add", "args": {"stream": "13", "block_x": "5", "block_y": "6", "block_z": "7",
+   "grid_x": "2", "grid_y": "3", "grid_z": "4"}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 5, "ts": 56, "ph": "X", "name": "MemcpyHostToDevice", "args": {"stream": "13"}},
+ {"cat": "Node", "pid": 10, "tid": 12, "dur": 8, "ts": 20, "ph": "X", "name": "early_kernel_time", "args": {"provider": "CUDAExecutionProvider"}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 6, "ts": 25, "ph": "X", "name": "MemcpyDeviceToHost", "args": {"stream": "14"}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 7, "ts": 26, "ph": "X", "name": "MemcpyDeviceToDevice", "args": {"stream": "14"}},
+ {"cat": "Node", "pid": 10, "tid": 11, "dur": 3, "ts": 80, "ph": "X", "name": "cpu_kernel_time", "args": {"op_name": "Mul", "provider": "CPUExecutionProvider"}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 2, "ts": 81, "ph": "X", "name": "Memset", "args": {"stream": "13"}},
+ {"cat": "Kernel", "pid": -1, "tid": -1, "dur": 2, "ts": 130, "ph": "X", "name": "MemcpyOther", "args": {"block_x": "-1"}},
+ {"cat": "Node", "pid": 10, "tid": 11, "dur": 1, "ts": 90, "ph": "X", "name": "a_fence_before", "args": {}}, {"cat": "Api", "name": "x", "ts": 1, "dur": 1},
+ {"cat": "Node", "pid": 10, "dur": 1, "ts": 90, "ph": "X", "name": "b_kernel_time", "args": {}}, {"cat": "Node", "pid": 10, "tid": 11, "dur": -1, "ts": 90, "name": "c_kernel_time"}
+ ])json";
+
 std::string told_with_stats(const Trace& trace) {
   std::string text;
   for (const std::string& line : test::TraceTeller(trace).tell()) text += line + "\n";
@@ -127,5 +146,6 @@ TEST_CASE("captures of each format are read as the golden traces", "[golden]") {
   test::make_export(made);
   check_made(read_nsys_sqlite(made.file), "nsys_made");
   check_made(read_kineto_json(folder.file("odd.json", kOddKinetoCapture)), "kineto_odd");
+  check_made(read_ort_profile(folder.file("ort.json", kOddOrtProfile)), "onnxruntime_odd");
   check_told(read_ort_profile(NL_FIXTURES "/onnxruntime/profile.json"), "onnxruntime");
 }

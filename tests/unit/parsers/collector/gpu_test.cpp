@@ -245,3 +245,60 @@ TEST_CASE("packed records: work and calls that refer to what was not defined are
     CHECK(read.damaged(Code::kPartLost) == (wait ? 0 : 1));
   }
 }
+
+TEST_CASE("packed records: a definition of a number beyond all bounds is counted and left out") {
+  constexpr std::uint64_t most = 1 << 24;
+  const std::vector<std::pair<Tag, std::vector<std::uint64_t>>> definitions = {{Tag::kShape, {0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+                                                                               {Tag::kQueue, {0, 1, 5, 7}},
+                                                                               {Tag::kThread, {0, 77, 0}},
+                                                                               {Tag::kFunction, {0, 1, 3}}};
+  for (auto [tag, fields] : definitions) {
+    INFO("tag " << static_cast<int>(tag));
+    fields[0] = most - 1;
+    const UnpackedBlock last(packed_record(tag, fields));
+    CHECK(last.rows() == 1);
+    CHECK(last.damage.empty());
+    fields[0] = most;
+    const UnpackedBlock beyond(packed_record(tag, fields) + packed_record(Tag::kQueue, {1, 1, 5, 8}));
+    CHECK(beyond.rows() == 1);
+    CHECK(beyond.damaged(Code::kImpossibleNumber) == 1);
+    CHECK(beyond.gpu.queues.at(0).stream == 8);
+  }
+}
+
+TEST_CASE("records of the GPU half: sessions, names, devices and losses, each field in its place") {
+  GpuData gpu;
+  DamagedRows damage;
+  const auto read = [&](trace_format::Kind kind, auto record, std::uint32_t id, const std::string& tail = {}) {
+    record.head = {kind, static_cast<std::uint16_t>(sizeof record + tail.size()), id};
+    const std::string bytes = std::string(reinterpret_cast<const char*>(&record), sizeof record) + tail;
+    return read_gpu_record(bytes.data(), record.head, gpu, damage);
+  };
+  CHECK_FALSE(gpu.recorded());
+  trace_format::Device device{};
+  device.name_length = 4;
+  CHECK(read(trace_format::Kind::kDevice, device, 3, "GPU"));  // one byte less than it says
+  CHECK(gpu.devices.empty());
+  CHECK(read(trace_format::Kind::kDevice, device, 3, "GPU 3"));
+  CHECK(damage == DamagedRows{{{Code::kStringTooLong}, 1}});
+  REQUIRE(gpu.devices.size() == 1);
+  CHECK(gpu.devices[0].name == "GPU ");
+  CHECK(read(trace_format::Kind::kGpuName, trace_format::String{{}, 3, 0}, 8, "abcd"));
+  CHECK(read(trace_format::Kind::kGpuName, trace_format::String{{}, 9, 0}, 9, "abcd"));
+  CHECK(gpu.names == std::unordered_map<std::uint32_t, std::string>{{8, "abc"}, {9, ""}});
+  CHECK(read(trace_format::Kind::kContext, trace_format::Context{{}, 6, 7}, 5));
+  CHECK(gpu.context_devices == std::unordered_map<std::uint32_t, std::uint32_t>{{5, 6}});
+  for (const std::uint64_t records : {3, 4}) {
+    CHECK(read(trace_format::Kind::kLoss, trace_format::Loss{{}, records}, 1));
+    CHECK(read(trace_format::Kind::kLoss, trace_format::Loss{{}, 10 * records}, 2));
+  }
+  CHECK(gpu.dropped == 7);
+  CHECK(gpu.unfinished == 70);
+  CHECK(read(trace_format::Kind::kGpuSession, trace_format::GpuSession{{}, 1, 2, 1}, 26));
+  CHECK(gpu.session);
+  CHECK(gpu.cupti_version == 26);
+  CHECK(gpu.calls_chosen == trace_format::CallChoice::kAll);
+  CHECK(gpu.waits_by_calls);
+  CHECK(gpu.recorded());
+  CHECK_FALSE(read(trace_format::Kind::kPop, trace_format::Pop{{}, 5}, 0));
+}

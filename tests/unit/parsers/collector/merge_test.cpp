@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "parsers/collector/merge.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/parsers/collector/made_capture.h"
@@ -116,4 +119,46 @@ TEST_CASE("merge: a session says what could be recorded, and so does work withou
     CHECK(trace.stats.rows_read.count("CUDA graphs as wholes") == (c.records == kLateGraph ? 1 : 0));
     CHECK(trace.stats.rows_damaged.empty());
   }
+}
+
+TEST_CASE("waits of calls: of which kind, and for which stream a thread noted last") {
+  using parsers::collector_trace::GpuData;
+  using trace_format::kNoStream;
+  const auto told = [](std::vector<parsers::collector_trace::GpuQueue> queues, bool by_calls = true) {
+    GpuData gpu;
+    gpu.waits_by_calls = by_calls;
+    gpu.names = {{1, "cudaStreamSynchronize_v3020"}, {2, "cudaDeviceSynchronize"}, {3, "cudaEventSynchronize"}, {4, "cudaLaunchKernel"}};
+    gpu.functions = {1, 2, 3, 4, 99};
+    gpu.queues = std::move(queues);
+    gpu.threads = {{21, ""}, {22, ""}, {20, ""}};
+    gpu.context_devices = {{5, 4}, {7, 2}};
+    // Not in the order of time: they are written chunk by chunk.
+    gpu.streams_waited = {{21, 400, 5, kNoStream}, {21, 100, 5, 8}, {21, 200, 7, 4}, {22, 50, 5, 9}, {21, 300, 66, 3}};
+    const auto call = [&](std::uint32_t function, std::uint32_t thread, Ns end_ns, bool failed = false) {
+      if (failed) gpu.failed_calls.push_back(gpu.calls.size());
+      ApiCall made;
+      made.name = StringId{function};
+      made.thread = thread;
+      made.start_ns = end_ns - 10;
+      made.duration_ns = 10;
+      made.correlation = static_cast<std::uint32_t>(gpu.calls.size());
+      gpu.calls.push_back(made);
+    };
+    for (const Ns end_ns : {99, 100, 199, 200, 300, 400, 500}) call(0, 0, end_ns);
+    call(0, 1, 1000);
+    call(0, 2, 1000);
+    call(0, 0, 150, true);
+    for (const std::uint32_t function : {1, 2, 3, 4, 5}) call(function, 0, 150);
+    parsers::collector_trace::add_waits_of_calls(gpu);
+    std::string text;
+    for (const SyncWait& wait : gpu.syncs)
+      text += fmt::format("{}: {} {}-{} {}/{}/{} ", wait.correlation, static_cast<int>(wait.kind), wait.start_ns, wait.end_ns, wait.where.device,
+                          wait.where.context, wait.where.stream == kNoStream ? "any" : std::to_string(wait.where.stream));
+    return text;
+  };
+  const std::string noted = "1: 3 90-100 1/5/8 2: 3 189-199 1/5/8 3: 3 190-200 2/7/4 4: 3 290-300 0/66/3 5: 3 390-400 0/0/any 6: 3 490-500 0/0/any 7: 3 990-1000 1/5/9 ";
+  CHECK(told({{1, 5, 8}}) == "0: 3 89-99 1/5/8 " + noted + "8: 3 990-1000 1/5/8 10: 4 140-150 1/5/any 11: 1 140-150 1/5/8 ");
+  CHECK(told({{1, 5, 8}, {1, 5, 9}}) == "0: 3 89-99 1/5/any " + noted + "8: 3 990-1000 1/5/any 10: 4 140-150 1/5/any 11: 1 140-150 1/5/any ");
+  CHECK(told({{1, 5, 8}, {1, 6, 8}}) == "0: 3 89-99 0/0/any " + noted + "8: 3 990-1000 0/0/any 10: 4 140-150 0/0/any 11: 1 140-150 0/0/any ");
+  CHECK(told({{1, 5, 8}}, false).empty());
 }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -79,12 +77,6 @@ Outcome run_program(const std::vector<std::string>& arguments, const std::filesy
   std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/nvtx_program"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run_injected(argv, folder, environment);
-}
-
-std::string read_text(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 bool in_use(const std::string& trace, std::size_t at) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/trace.h"
+#include "tests/unit/files.h"
 
 namespace nl::test {
 
@@ -41,7 +42,6 @@ Outcome run_gpu(const std::vector<std::string>& arguments, const std::filesystem
 // For a program built with AddressSanitizer: what nothing points to when it exits makes it fail. Costs seconds.
 inline const Environment kLeakCheck{{"ASAN_OPTIONS", "detect_leaks=1"}};
 
-std::string read_text(const std::filesystem::path& file);
 // Whether the bytes from there on are records, or space that was not used yet.
 bool in_use(const std::string& trace, std::size_t at);
 std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder);

@@ -222,7 +222,7 @@ TEST_CASE("a kernel carries how it was launched", "[perfetto]") {
 
 TEST_CASE("slices of a track lie inside one another, whatever the capture says", "[perfetto]") {
   nl::Trace trace = small_trace();
-  trace.ranges = {range_of(trace, "outer", 1000, 5000),       range_of(trace, "inner", 1000, 2000), range_of(trace, "sticks out", 4000, 6000),
+  trace.ranges = {range_of(trace, "inner", 1000, 2000),       range_of(trace, "outer", 1000, 5000), range_of(trace, "sticks out", 4000, 6000),
                   range_of(trace, "empty", 3000, 3000),       range_of(trace, "backwards", 3500, 3400),
                   range_of(trace, "after", 5000, 5500),       range_of(trace, "a", 1000, 3000, nl::RangeStyle::kStartEnd),
                   range_of(trace, "b", 2000, 4000, nl::RangeStyle::kStartEnd)};

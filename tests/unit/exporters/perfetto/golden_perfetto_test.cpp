@@ -1,8 +1,5 @@
 // A small capture with everything a Perfetto trace shows, as decode.py reads it back, line by line.
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <fstream>
+#include <cstdlib>
 
 #include <fmt/format.h>
 

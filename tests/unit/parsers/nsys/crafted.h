@@ -26,6 +26,7 @@ class CraftedExport {
 
   void sql(const std::string& statements) {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");  // else each statement waits for the disk
     database.exec(statements);
   }
   void bytes(const std::string& content) { std::ofstream(file, std::ios::binary) << content; }

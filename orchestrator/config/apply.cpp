@@ -79,8 +79,10 @@ class Value {
 
   std::vector<std::string> list() const {
     std::vector<std::string> items;
-    if (tree_.kind == Kind::kScalar && key_.comma_list) return split();
-    if (tree_.kind != Kind::kList) wrong_type();
+    if (tree_.kind == Kind::kScalar && key_.comma_list)
+      items = split();
+    else if (tree_.kind != Kind::kList)
+      wrong_type();
     for (const auto& item : tree_.items) items.push_back(text(item));
     if (key_.not_empty && items.empty())
       refuse(fmt::format("{} must not be empty", key_.path), where_(tree_.place), std::string(key_.help));

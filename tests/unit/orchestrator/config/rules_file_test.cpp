@@ -193,3 +193,151 @@ TEST_CASE("a file that is no file of rules") {
   CHECK(fault_of(rule_text() + rule_text().substr(7)).message == "the rule 'mine' is given twice");
   CHECK_THROWS_AS(load_rules({}, {"no/such/file.yaml"}), Error);
 }
+
+namespace {
+
+struct RuleRefusal {
+  std::string given, words;  // "what | line:column | fix"
+};
+
+std::string rule_refusal(const std::string& text) {
+  const Fault fault = fault_of(text);
+  return fault.message + " | " + fault.where + " | " + fault.fix;
+}
+
+// A rule up to its severity; each line below it is the sixth and so on.
+const std::string kBegun = "rules:\n  - name: a\n    scope: run\n    condition: gpus > 1\n";
+const std::string kWhole = kBegun + "    severity: low\n    message: m\n    suggestions: [a, b]\n";
+
+}  // namespace
+
+TEST_CASE("files of rules that are refused: the whole message") {
+  const std::string first = "the first whose 'when' holds is taken, the last one otherwise", levels = "one of: info, low, medium, high";
+  const std::string no_text = "'text' wants a text", quotes = "put quotes around it where it holds a ':' or a '#'";
+  const std::vector<RuleRefusal> refusals = {
+      {"a: b\n", "unknown key 'a' of a file of rules | 1:1 | one of: rules, disable"},
+      {"zzzzzzzzz: b\n", "unknown key 'zzzzzzzzz' of a file of rules | 1:1 | one of: rules, disable"},
+      {"rules: {a: b}\n", "'rules' wants a list | 1:8 | begin each rule with '- name:'"},
+      {"rules:\n  - 3\n", "a rule wants keys and values | 2:5 | such as name:"},
+      {"rules:\n  - scope: run\n", "this rule has no 'name' | 2:5 | every rule has a name of its own"},
+      {"rules:\n  - name: A\n", "'A' cannot be a rule's name | 2:11 | small letters, digits and '_'"},
+      {"rules:\n  - name: ' '\n", "'name' wants a text | 2:11 | " + quotes},
+      {"rules:\n  - name: [a]\n", "'name' wants a text | 2:11 | " + quotes},
+      {"rules:\n  - name: a\n", "the rule 'a' has no 'scope' | 2:5 | one of: run, stage, kernel, operator"},
+      {"rules:\n  - name: a\n    scope: zzzzzzz\n", "'scope' cannot be 'zzzzzzz' | 3:12 | one of: run, stage, kernel, operator"},
+      {"rules:\n  - name: a\n    scope: run\n", "the rule 'a' has no 'condition' | 2:5 | an expression, such as h2d_time / total_time > 0.3"},
+      {kBegun, "the rule 'a' has no 'severity' | 2:5 | " + levels},
+      {kBegun + "    severity: grave\n", "'severity' cannot be 'grave' | 5:15 | " + levels},
+      {kBegun + "    severity: []\n", "'severity' is empty | 5:15 | " + levels},
+      {kBegun + "    severity: [low]\n", "'severity' wants keys and values | 5:16 | such as when:"},
+      {kBegun + "    severity: [{whn: a}]\n", "unknown key 'whn' of 'severity' | 5:17 | did you mean 'when'?"},
+      {kBegun + "    severity: [{when: gpus > 2}]\n", "this entry has no 'severity' | 5:16 | " + levels},
+      {kBegun + "    severity: [{when: gpus > 2, severity: high}]\n", "the last severity must have no 'when' | 5:16 | " + first},
+      {kBegun + "    severity: [{severity: low}, {severity: high}]\n", "a severity without 'when' must be the last | 5:16 | " + first},
+      {kBegun + "    severity: low\n", "the rule 'a' has no 'message' | 2:5 | one sentence; {field} puts a value into it"},
+      {kBegun + "    severity: low\n    message: m\n", "the rule 'a' has no 'suggestions' | 2:5 | at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: x\n", "'suggestions' wants a list | 7:18 | at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: []\n", "the rule 'a' has 0 suggestions | 7:18 | give at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [x]\n", "the rule 'a' has 1 suggestion | 7:18 | give at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [{when: gpus > 1}]\n", "this entry has no 'text' | 7:19 | a sentence for the reports"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [{text: }]\n", no_text + " | 7:26 | " + quotes},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: ['']\n", "'suggestions' wants a text | 7:19 | " + quotes},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [{txt: x}]\n", "unknown key 'txt' of 'suggestions' | 7:20 | did you mean 'text'?"},
+      {kWhole + "    where: ''\n", "'where' wants a text | 8:12 | " + quotes},
+      {kWhole + "    plain: []\n", "the last 'plain' must have no 'when' | 8:12 | " + first},
+      {kWhole + "    plain: [{when: gpus > 2, text: t}]\n", "the last 'plain' must have no 'when' | 8:12 | " + first},
+      {kWhole + "    evidence: {}\n", "'evidence' wants a list | 8:15 | of {when: EXPRESSION, text: SENTENCE, weight: NUMBER}"},
+      {kWhole + "    evidence: [{text: t}]\n", "this evidence has no 'when' | 8:16 | an expression"},
+      {kWhole + "    evidence: [{when: gpus > 1}]\n", "this evidence has no 'text' | 8:16 | a sentence for the reports"},
+      {kWhole + "    evidence: [{wen: a}]\n", "unknown key 'wen' of 'evidence' | 8:17 | did you mean 'when'?"},
+      {kWhole + "    evidence: [{when: '', text: t}]\n", "'when' wants a text | 8:23 | " + quotes},
+      {kWhole + "    evidence: [{when: gpus > 1, text: t, weight: 0}]\n", "'weight' wants a number | 8:50 | from 0.001 to 1000"},
+      {kWhole + "    evidence: [{when: gpus > 1, text: t, weight: 1000.5}]\n", "'weight' wants a number | 8:50 | from 0.001 to 1000"},
+      {kWhole + "    evidence: [{when: gpus > 1, text: t, weight: nan}]\n", "'weight' wants a number | 8:50 | from 0.001 to 1000"},
+      {kWhole + "    limit: 0\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "    limit: 1001\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "    limit: 3x\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "    limit: 2.5\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "    limit: [3]\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
+      {kWhole + "  - name: a\n" + kWhole.substr(kWhole.find("    scope")), "the rule 'a' is given twice | 8:5 | give one of them another name"},
+      {"disable: x\n", "'disable' wants a list of rule names | 1:10 | such as disable: [small_kernel_storm]"},
+      {"disable: ['']\n", "'disable' wants a text | 1:11 | " + quotes},
+      {"disable: [none_of_them]\n", "there is no rule 'none_of_them' to disable | 1:11 | "},
+      {rule_text("h2d_time >"), "rule 'mine', condition: the expression ends too early | 4:26 | at its end; docs/rules.md describes expressions"},
+      {rule_text("h2d_time > 3 > 2"), "rule 'mine', condition: comparisons cannot be chained; join them with 'and' | 4:29 | near '> 2'; docs/rules.md describes expressions"},
+      {rule_text("zzzzzzzzzzzzzzzzzzzzzzz > 2"),
+       "rule 'mine', condition: unknown field 'zzzzzzzzzzzzzzzzzzzzzzz' of a stage | 4:16 | docs/rules.md lists them all"},
+  };
+  for (const RuleRefusal& refusal : refusals) {
+    INFO(refusal.given);
+    CHECK(rule_refusal(refusal.given) == refusal.words);
+  }
+}
+
+TEST_CASE("every part of a rule is read into its own place") {
+  const FakeTree tree;
+  const auto file = tree.write("r.yaml", "disable: []\nrules:\n  - name: all_9\n    scope: stage\n    where: name == 'prefill'\n    condition: h2d_time > 1ms\n"
+                                         "    severity: [{when: h2d_time > 2ms, severity: high}, {severity: medium}]\n    message: \"m {name}\"\n"
+                                         "    plain: [{when: mfu > 1, text: p1}, p2]\n"
+                                         "    evidence: [{when: mfu > 2, text: e1, weight: 0.001}, {when: mfu > 3, text: e2}, {when: mfu > 4, text: e3, weight: 1000}]\n"
+                                         "    suggestions: [s1, {when: mfu > 5, text: s2}]\n    gain: h2d_time\n    gain_note: g\n    limit: 1000\n"
+                                         "  - {name: other, scope: run, condition: gpus > 1, severity: info, message: m, suggestions: [a, b], limit: 1}\n");
+  const Rules rules = load_rules({}, {file.string()});
+  REQUIRE(rules.list.size() == 2);
+  const RuleSpec& rule = rules.list[0];
+  CHECK(rule.name == "all_9");
+  CHECK(rule.file == file.string());
+  CHECK(rule.line == 3);
+  CHECK(rule.scope == RuleScope::kStage);
+  REQUIRE(rule.where);
+  CHECK(rule.where->text == "name == 'prefill'");
+  CHECK(rule.where->line == 5);
+  CHECK(rule.where->column == 12);
+  CHECK(rule.condition.text == "h2d_time > 1ms");
+  REQUIRE(rule.severity.size() == 2);
+  CHECK(rule.severity[0].when->text == "h2d_time > 2ms");
+  CHECK(rule.severity[0].severity == Severity::kHigh);
+  CHECK_FALSE(rule.severity[1].when);
+  CHECK(rule.severity[1].severity == Severity::kMedium);
+  CHECK(rule.message.text == "m {name}");
+  REQUIRE(rule.plain.size() == 2);
+  CHECK(rule.plain[0].when->text == "mfu > 1");
+  CHECK(rule.plain[0].text.text == "p1");
+  CHECK(rule.plain[1].text.text == "p2");
+  REQUIRE(rule.evidence.size() == 3);
+  CHECK(rule.evidence[0].when.text == "mfu > 2");
+  CHECK(rule.evidence[0].text.text == "e1");
+  CHECK(rule.evidence[0].weight == 0.001);
+  CHECK(rule.evidence[1].weight == 1);
+  CHECK(rule.evidence[2].weight == 1000);
+  REQUIRE(rule.suggestions.size() == 2);
+  CHECK(rule.suggestions[1].when->text == "mfu > 5");
+  CHECK(rule.suggestions[1].text.text == "s2");
+  CHECK(rule.gain->text == "h2d_time");
+  CHECK(rule.gain_note->text == "g");
+  CHECK(rule.limit == 1000);
+  const RuleSpec& other = rules.list[1];
+  CHECK(other.scope == RuleScope::kRun);
+  CHECK(other.line == 15);
+  CHECK_FALSE(other.where);
+  CHECK_FALSE(other.gain);
+  CHECK(other.limit == 1);
+  CHECK(load(kWhole).list.front().limit == 3);
+  CHECK(load("rules:\n").list.empty());
+  // Where several files are given the later ones win, in their order.
+  std::string again = kWhole;
+  again.replace(again.find("gpus > 1"), 8, "gpus > 7");
+  const Rules both = load_rules({}, {tree.write("1.yaml", kWhole).string(), tree.write("2.yaml", again).string()});
+  REQUIRE(both.list.size() == 1);
+  CHECK(both.list[0].condition.text == "gpus > 7");
+}
+
+TEST_CASE("a rule that cannot be disabled: the nearest of those before it") {
+  const FakeTree tree;
+  try {
+    load_rules(shipped_rules(), {tree.write("r.yaml", "disable: [h2d_dominate]\n").string()});
+    FAIL("no error was thrown");
+  } catch (const Error& error) {
+    CHECK(error.fix == "did you mean 'h2d_dominates'?");
+  }
+}

@@ -188,7 +188,8 @@ TEST_CASE("children that outlive their parent are ended, in other sessions too, 
   auto result = run_process(spec);
   CHECK(result.exit_status == 0);
   CHECK(result.stdout_text == "done\n");
-  CHECK(result.leftovers_killed.size() >= 3);
+  REQUIRE(result.leftovers_killed.size() >= 3);
+  for (const auto& each : result.leftovers_killed) CHECK((each.ends_with(" sleep") || each.ends_with(" sh")));
   CHECK(nl::orchestrator::descendants().empty());
 }
 
@@ -278,4 +279,165 @@ TEST_CASE("a signal that was ignored stays ignored") {
     CHECK(nl::orchestrator::Interrupts::signal() == 0);
   }
   std::signal(SIGHUP, SIG_DFL);
+}
+
+namespace {
+
+nl::Error not_started(const std::string& name, const fs::path& directory, const std::string& search_path) {
+  try {
+    nl::orchestrator::find_executable(name, directory, nl::ErrorKind::kTool, search_path);
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kTool);
+    return error;
+  }
+  FAIL("it was found");
+  throw 0;
+}
+
+}  // namespace
+
+TEST_CASE("programs are found along the path that they are started with, and what is not says why") {
+  Folder folder;
+  fs::create_directories(folder / "a");
+  fs::create_directories(folder / "b");
+  for (const char* file : {"a/tool", "b/tool"}) {
+    std::ofstream(folder / file) << "#!/bin/sh\necho " << file << "\n";
+    fs::permissions(folder / file, fs::perms::owner_all);
+  }
+  std::ofstream(folder / "a/data") << "text";
+  const std::string path = (folder / "none").string() + ":" + (folder / "b").string() + ":" + (folder / "a").string();
+  CHECK(nl::orchestrator::find_executable("tool", {}, nl::ErrorKind::kTool, path) == folder / "b/tool");
+  ProcessSpec spec;
+  spec.argv = {"tool"};
+  spec.env = {{"PATH", path}};
+  CHECK(run_process(spec).stdout_text == "b/tool\n");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder / "a");
+  const fs::path here = nl::orchestrator::find_executable("tool", {}, nl::ErrorKind::kTool, "/none:");  // nothing between colons: here
+  fs::current_path(before);
+  CHECK(fs::canonical(here) == fs::canonical(folder / "a/tool"));
+  const auto none = not_started("", {}, "");
+  CHECK(none.message == "no program was given to run");
+  CHECK(none.fix == "give the command after --");
+  const auto data = not_started("./data", folder / "a", "");
+  CHECK(data.message == "./data is not an executable file");
+  CHECK(data.where == (folder / "a/./data").string());
+  CHECK(data.fix == "chmod +x ./data, or start its interpreter: python3 ./data");
+  const auto missing = not_started("./missing", folder / "a", "");
+  CHECK(missing.message == "./missing was not found");
+  CHECK(missing.fix == "check the path; it is taken relative to the working directory");
+  const auto unknown = not_started("data", {}, path);  // there, but no program
+  CHECK(unknown.message == "data was not found in PATH");
+  CHECK(unknown.where == "data");
+  CHECK(unknown.fix == "give its full path");
+}
+
+TEST_CASE("a program that the kernel refuses is not started, and says so") {
+  Folder folder;
+  const auto file = folder.file("odd", "no program");
+  fs::permissions(file, fs::perms::owner_all);
+  ProcessSpec spec;
+  spec.argv = {file.string()};
+  try {
+    run_process(spec);
+    FAIL("started");
+  } catch (const nl::Error& error) {
+    CHECK(error.kind == nl::ErrorKind::kWorkload);
+    CHECK(error.message.starts_with(file.string() + " could not be started: "));
+    CHECK(error.where == file.string());
+    CHECK(error.fix == "check that it is built for this machine and that its interpreter exists");
+  }
+}
+
+TEST_CASE("a process group of its own, the signals as a shell expects them, and only the signal that ended it") {
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto plain = run_process(shell("ps -o pgid= -p $$ | tr -d ' '; echo $$; kill -PIPE $$; echo not reached"));
+  std::signal(SIGPIPE, SIG_DFL);
+  CHECK(plain.term_signal == SIGPIPE);
+  CHECK(plain.exit_status == 128 + SIGPIPE);
+  const auto cut = plain.stdout_text.find('\n');
+  CHECK(plain.stdout_text == plain.stdout_text.substr(0, cut + 1) + plain.stdout_text.substr(0, cut + 1));
+  CHECK(run_process(shell("exit 200")).term_signal == 0);
+}
+
+TEST_CASE("output goes on to our standard error where that is asked for, and into both logs") {
+  Folder folder;
+  const auto capture = folder / "stderr";
+  const int kept = ::dup(STDERR_FILENO);
+  std::FILE* file = std::fopen(capture.c_str(), "w");
+  ::dup2(::fileno(file), STDERR_FILENO);
+  auto spec = shell("echo out; echo err >&2");
+  spec.stdout_log = folder / "out.log";
+  spec.stderr_log = folder / "err.log";
+  spec.label = "no terminal, no progress";
+  run_process(spec);
+  const auto silent = read_text(capture);
+  spec.forward_output = true;
+  run_process(spec);
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  std::fclose(file);
+  CHECK(silent == "");
+  const auto shown = read_text(capture);
+  CHECK((shown == "out\nerr\n" || shown == "err\nout\n"));
+  CHECK(read_text(spec.stdout_log) == "out\n");
+  CHECK(read_text(spec.stderr_log) == "err\n");
+}
+
+TEST_CASE("a log that cannot be made, of either stream, is named") {
+  auto spec = shell("echo out");
+  spec.stderr_log = "/no/such/err.log";
+  CHECK(run_process(spec).log_error == "/no/such/err.log: No such file or directory");
+  spec.stdout_log = "/no/such/out.log";
+  CHECK(run_process(spec).log_error == "/no/such/out.log: No such file or directory");
+}
+
+TEST_CASE("the last 64 KiB are kept, to the byte") {
+  const auto tail = run_process(shell("head -c 300000 /dev/zero | tr '\\0' a; printf 'b%.0s' 1 2 3")).stdout_text;
+  CHECK(tail.size() == 64 * 1024);
+  CHECK(tail.ends_with("abbb"));
+  CHECK(run_process(shell("head -c 65536 /dev/zero")).stdout_text.size() == 64 * 1024);
+}
+
+TEST_CASE("where argv[0] is killed and its children live, they can be saved once") {
+  int calls = 0, pid = 0;
+  auto spec = shell("sleep 0.2 & kill -KILL $$");
+  spec.wait_for_tree = true;
+  spec.on_orphaned = [&](int of) { ++calls, pid = of; };
+  const auto result = run_process(spec);
+  CHECK(calls == 1);
+  CHECK(pid > 0);
+  CHECK(result.term_signal == SIGKILL);
+  CHECK(result.leftovers_killed.empty());
+  calls = 0;
+  spec.argv = {"/bin/sh", "-c", "sleep 0.1 & exit 3"};  // nobody killed it
+  CHECK(run_process(spec).exit_status == 3);
+  spec.argv = {"/bin/sh", "-c", "kill -KILL $$"};  // nothing is left
+  CHECK(run_process(spec).term_signal == SIGKILL);
+  CHECK(calls == 0);
+}
+
+TEST_CASE("processes of nsys and ncu are told by their names and by where they lie") {
+  const nl::orchestrator::TreeProcess self{getpid(), "orchestrator_te"};
+  CHECK_FALSE(nl::orchestrator::is_profiler(self));
+  for (const char* name : {"nsys", "nsys-launcher", "ncu", "QdstrmImporter"}) CHECK(nl::orchestrator::is_profiler({getpid(), name}));
+  CHECK_FALSE(nl::orchestrator::is_profiler({getpid(), "my-nsys"}));
+  Folder folder;
+  fs::create_directories(folder / "nsight-compute");
+  const fs::path tool = folder / "nsight-compute/helper";
+  fs::copy_file(fs::canonical("/bin/sleep"), tool);
+  ProcessSpec spec;
+  spec.argv = {tool.string(), "0.3"};
+  std::vector<std::string> profilers;
+  std::thread watch([&] {
+    for (int i = 0; i < 500 && profilers.empty(); ++i) {
+      for (const auto& process : nl::orchestrator::descendants())
+        if (nl::orchestrator::is_profiler(process)) profilers.push_back(process.name);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  run_process(spec);
+  watch.join();
+  REQUIRE_FALSE(profilers.empty());
+  CHECK(profilers[0] == "helper");
 }

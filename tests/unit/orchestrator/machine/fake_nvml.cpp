@@ -1,5 +1,7 @@
-// A libnvidia-ml.so.1 with one H200 at 300 W, whose counter moves every 20 ms; NL_FAKE_NVML=old: it does not
-// know the instantaneous power.
+// A libnvidia-ml.so.1 with one H200 at 300 W, whose counter moves every 20 ms. NL_FAKE_NVML says what is different:
+//   old: it does not know the instantaneous power     double, long: it tells it in another type     mute: it answers nothing
+//   refuses: it cannot be started     uncounted: it cannot count GPUs     none: there is no GPU     lost: the first of two is lost     two: of two
+// Built with NL_BARE_NVML it is that of an old driver: without the functions that a driver may lack.
 #include <time.h>
 
 #include <cstdio>
@@ -9,12 +11,14 @@
 namespace {
 
 constexpr int kNotSupported = 3;
-int the_gpu = 0;
+int the_gpu = 0, started = 0;
 
-bool old() {
+bool is(const char* what) {
   const char* kind = std::getenv("NL_FAKE_NVML");
-  return kind != nullptr && std::strcmp(kind, "old") == 0;
+  return kind != nullptr && std::strcmp(kind, what) == 0;
 }
+
+int answer() { return is("mute") ? kNotSupported : 0; }
 
 struct FieldValue {
   unsigned field, scope;
@@ -27,37 +31,48 @@ struct FieldValue {
 }  // namespace
 
 extern "C" {
-int nvmlInit_v2() { return 0; }
-int nvmlShutdown() { return 0; }
-int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 1, 0; }
-int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) { return *device = &the_gpu, 0; }
-int nvmlDeviceGetName(void*, char* text, unsigned size) { return std::snprintf(text, size, "NVIDIA H200"), 0; }
-int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
-  return std::snprintf(text, size, "GPU-de114a54-90c1-a1a5-0e99-1bb3d2af386b"), 0;  // that of the probe's captures
+int nl_fake_nvml_started() { return started; }
+int nvmlInit_v2() { return is("refuses") ? kNotSupported : (++started, 0); }
+int nvmlShutdown() { return --started, 0; }
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  if (is("uncounted")) return kNotSupported;
+  return *count = is("none") ? 0 : is("lost") || is("two") ? 2 : 1, 0;
 }
-int nvmlSystemGetDriverVersion(char* text, unsigned size) { return std::snprintf(text, size, "580.82.07"), 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (is("lost") && index == 0) return kNotSupported;
+  return *device = &the_gpu, 0;
+}
+int nvmlDeviceGetName(void*, char* text, unsigned size) { return std::snprintf(text, size, "NVIDIA H200"), answer(); }
+int nvmlSystemGetDriverVersion(char* text, unsigned size) { return std::snprintf(text, size, "580.82.07"), answer(); }
 const char* nvmlErrorString(int) { return "Not Supported"; }
+#ifndef NL_BARE_NVML
+int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
+  return std::snprintf(text, size, "GPU-de114a54-90c1-a1a5-0e99-1bb3d2af386b"), answer();  // that of the probe's captures
+}
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const unsigned long long ticks = static_cast<unsigned long long>(now.tv_sec) * 50 + now.tv_nsec / 20'000'000;
-  return *millijoules = ticks * 6000, 0;  // 300 W · 20 ms
+  return *millijoules = is("long") ? 5250 : ticks * 6000, answer();  // 300 W · 20 ms
 }
-int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) { return *milliwatts = 250'000, 0; }
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) { return *milliwatts = 250'000, answer(); }
 int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
   for (int i = 0; i < count; ++i) {
-    values[i].type = 1;
-    values[i].result = old() || values[i].field != 186 ? kNotSupported : 0;
-    values[i].value = 300'000;
+    const double power = 310'500;
+    values[i].type = is("double") ? 0 : is("long") ? 3 : 1;
+    values[i].result = is("old") || is("mute") || values[i].field != 186 ? kNotSupported : 0;
+    values[i].value = is("long") ? 5'000'000'000 : 300'000;
+    if (is("double")) std::memcpy(&values[i].value, &power, sizeof power);
   }
   return 0;
 }
-int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) { return *mhz = clock == 1 ? 1980 : 3201, 0; }
-int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 45, 0; }
+int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) { return *mhz = clock == 1 ? 1980 : 3201, answer(); }
+int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 45, answer(); }
 int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_and_memory) {
   gpu_and_memory[0] = 97;
   gpu_and_memory[1] = 40;
-  return 0;
+  return answer();
 }
-int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = 0x4, 0; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = 0x4, answer(); }
+#endif
 }

@@ -1,5 +1,8 @@
 #include "orchestrator/machine/nvml_sampler.h"
 
+#include <dlfcn.h>
+#include <signal.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -14,12 +17,21 @@ namespace {
 
 const std::string kFakeNvml = std::string(NL_BUILD_ROOT) + "/tests/unit/orchestrator/libfake_nvml.so";
 
+const std::string kBareNvml = std::string(NL_BUILD_ROOT) + "/tests/unit/orchestrator/libbare_nvml.so";
+
+bool blocks_interrupts() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  return sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGCHLD) == 1;
+}
+
 struct Scripted : PowerMeter {
   explicit Scripted(std::atomic<int>& reads) : reads_(reads) {}
   std::vector<PowerSample> read(bool everything) override {
     PowerSample sample;
     sample.energy_j = ++reads_;
     if (everything) sample.temperature_c = 50;
+    if (blocks_interrupts()) sample.sm_clock_mhz = 1;
     return {sample};
   }
   std::vector<std::string> uuids() const override { return {"GPU-1"}; }
@@ -77,6 +89,9 @@ TEST_CASE("samples carry the time of day, in order, and each pass has its own") 
   wait_for(reads, 8);
   const auto first = sampler.end();
   REQUIRE(first.size() >= 8);
+  CHECK(first.back().utc_ns <= std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count() + 1'000'000);
+  CHECK(first[0].sm_clock_mhz);  // the thread leaves signals to the others
+  CHECK_FALSE(blocks_interrupts());
   CHECK(first.front().utc_ns >= std::chrono::duration_cast<std::chrono::nanoseconds>(before).count() - 1'000'000);
   for (std::size_t i = 1; i < first.size(); ++i) CHECK(first[i].utc_ns > first[i - 1].utc_ns);
   CHECK(first[0].temperature_c);
@@ -89,6 +104,7 @@ TEST_CASE("samples carry the time of day, in order, and each pass has its own") 
   const auto second = sampler.end();
   REQUIRE_FALSE(second.empty());
   CHECK(*second.front().energy_j > until);
+  CHECK(second.front().temperature_c);
 }
 
 TEST_CASE("the end of a pass is not held up by the interval") {
@@ -119,4 +135,117 @@ TEST_CASE("a long pass is thinned out, reading by reading") {
     CHECK(samples[i].utc_ns == static_cast<Ns>(i / 2 * 2));
     CHECK(samples[i].device == static_cast<std::int32_t>(i % 2));
   }
+}
+
+namespace {
+
+// Sets what the fake library does differently, until the end of its scope.
+struct FakeNvmlIs {
+  explicit FakeNvmlIs(const char* what) { setenv("NL_FAKE_NVML", what, 1); }
+  ~FakeNvmlIs() { unsetenv("NL_FAKE_NVML"); }
+};
+
+std::string why_no_meter(const char* what) {
+  const FakeNvmlIs fake(what);
+  std::string trouble;
+  CHECK_FALSE(open_nvml_meter(kFakeNvml, trouble));
+  return trouble;
+}
+
+}  // namespace
+
+TEST_CASE("NVML that does not start, does not count, or has no GPU says so") {
+  CHECK(why_no_meter("refuses") == "Not Supported");
+  CHECK(why_no_meter("uncounted") == "Not Supported");
+  CHECK(why_no_meter("none") == "NVML knows no GPU");
+  const FakeNvmlIs fake("refuses");
+  CHECK(ask_nvml(kFakeNvml).trouble == "Not Supported");
+}
+
+TEST_CASE("power in each of NVML's types, energy in joules, and a GPU that is lost is not counted") {
+  std::string trouble;
+  const auto meter = open_nvml_meter(kFakeNvml, trouble);
+  REQUIRE(meter);
+  {
+    const FakeNvmlIs fake("double");
+    CHECK(*meter->read(false)[0].power_w == Approx(310.5));
+  }
+  {
+    const FakeNvmlIs fake("long");
+    CHECK(*meter->read(false)[0].power_w == Approx(5'000'000));
+    CHECK(*meter->read(false)[0].energy_j == Approx(5.25));
+    CHECK(meter->read(false)[0].device == 0);
+  }
+  {
+    const FakeNvmlIs fake("two");
+    const auto both = open_nvml_meter(kFakeNvml, trouble)->read(false);
+    REQUIRE(both.size() == 2);
+    CHECK(both[0].device == 0);
+    CHECK(both[1].device == 1);
+  }
+  const FakeNvmlIs fake("lost");
+  CHECK(open_nvml_meter(kFakeNvml, trouble)->read(false).size() == 1);
+  CHECK(ask_nvml(kFakeNvml).names == std::vector<std::string>{"NVIDIA H200"});
+}
+
+TEST_CASE("what NVML does not answer, or a driver's NVML lacks, stays unknown") {
+  const bool lacks = GENERATE(false, true);
+  const FakeNvmlIs fake(lacks ? "" : "mute");
+  std::string trouble;
+  const auto meter = open_nvml_meter(lacks ? kBareNvml : kFakeNvml, trouble);
+  REQUIRE(meter);
+  const PowerSample sample = meter->read(true).at(0);
+  CHECK_FALSE(sample.power_w);
+  CHECK_FALSE(sample.energy_j);
+  CHECK_FALSE(sample.sm_clock_mhz);
+  CHECK_FALSE(sample.memory_clock_mhz);
+  CHECK_FALSE(sample.temperature_c);
+  CHECK_FALSE(sample.gpu_utilisation);
+  CHECK_FALSE(sample.throttle_reasons);
+  CHECK(meter->uuids() == std::vector<std::string>{""});
+  CHECK(ask_nvml(kFakeNvml).driver_version == (lacks ? "580.82.07" : ""));
+}
+
+namespace {
+
+// So many GPUs that two readings are more than a pass keeps.
+struct Crowd : PowerMeter {
+  explicit Crowd(std::atomic<int>& reads) : reads_(reads) {}
+  std::vector<PowerSample> read(bool) override {
+    PowerSample sample;
+    sample.energy_j = ++reads_;
+    return std::vector<PowerSample>(100'000, sample);
+  }
+  std::vector<std::string> uuids() const override { return {}; }
+  std::atomic<int>& reads_;
+};
+
+}  // namespace
+
+TEST_CASE("a pass that is too long for the memory keeps every second, fourth, eighth reading") {
+  std::atomic<int> reads = 0;
+  PowerSampler sampler(std::make_unique<Crowd>(reads), 1);
+  sampler.begin();
+  wait_for(reads, 3);
+  const auto samples = sampler.end();
+  REQUIRE(reads < 8);
+  REQUIRE(samples.size() == 100'000);
+  CHECK(*samples.front().energy_j == 1);
+  CHECK(*samples.back().energy_j == 1);
+}
+
+TEST_CASE("NVML is shut down as often as it was started, and never where it did not start") {
+  void* library = dlopen(kFakeNvml.c_str(), RTLD_NOW);
+  REQUIRE(library);
+  const auto started = reinterpret_cast<int (*)()>(dlsym(library, "nl_fake_nvml_started"));
+  REQUIRE(started);
+  std::string trouble;
+  {
+    const auto meter = open_nvml_meter(kFakeNvml, trouble);
+    CHECK(started() == 1);
+  }
+  CHECK(started() == 0);
+  CHECK(why_no_meter("refuses") == "Not Supported");
+  CHECK(started() == 0);
+  dlclose(library);
 }

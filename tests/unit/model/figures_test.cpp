@@ -40,3 +40,19 @@ TEST_CASE("thousands are set off by commas") {
   CHECK(with_commas("-123456") == "-123,456");
   CHECK(with_commas("-1234567.8901") == "-1,234,567.8901");
 }
+
+TEST_CASE("figures at the bounds of their forms") {
+  CHECK(three_digits(0.0001) == "0.000100");
+  CHECK(three_digits(0.00009999) == "1.00e-04");
+  CHECK(three_digits(999999) == "999999");
+  CHECK(three_digits(1e6) == "1.00e+06");
+  CHECK(three_digits(99.95) == "100");
+  CHECK(with_prefix(999.5, "B") == "1.00 kB");
+  CHECK(with_prefix(1e6, "B") == "1.00 MB");
+  CHECK(short_time(1500) == "1.50 µs");
+  CHECK(short_time(2e9) == "2.00 s");
+  CHECK(with_commas("-999") == "-999");
+  CHECK(with_commas("-1000") == "-1,000");
+  CHECK(with_commas("1234.5") == "1,234.5");
+  CHECK(with_commas("") == "");
+}

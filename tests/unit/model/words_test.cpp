@@ -1,6 +1,7 @@
 #include "model/words.h"
 
 #include <set>
+#include <tuple>
 
 #include "tests/catch.h"
 
@@ -84,4 +85,34 @@ TEST_CASE("damaged rows add up by what is wrong with them, apart by where they c
                            {{Code::kNoThread, {"range"}, "counters"}, 2},
                            {{Code::kNoThread, {"event"}, "counters"}, 3}});
   CHECK(line_of(all.begin()->first) == "event without a thread");
+}
+
+TEST_CASE("a remark and an error become problems with all they say") {
+  const Problem remark = problem_of(Remark{Code::kToolNotFound, {"nsys"}, "pass nsys"});
+  CHECK(remark.code == Code::kToolNotFound);
+  CHECK(remark.what == "nsys was not found.");
+  CHECK(remark.where == "pass nsys");
+  CHECK(remark.fix == "`nl-stage doctor` lists where it looked.");
+  CHECK(remark.kind == words_of(Code::kToolNotFound).kind);
+  const Problem error = problem_of(Error(ErrorKind::kOutput, "full", "disk", "free some"));
+  CHECK(error.code == Code::kError);
+  CHECK(error.what == "full");
+  CHECK(error.where == "disk");
+  CHECK(error.fix == "free some");
+  CHECK(error.kind == ErrorKind::kOutput);
+}
+
+TEST_CASE("what traced and what measured, in one text and back") {
+  const std::vector<std::tuple<Tracer, Meter, std::string>> table = {
+      {Tracer::kNone, Meter::kNone, ""},          {Tracer::kNsys, Meter::kNone, "nsys"},        {Tracer::kNsys, Meter::kNcu, "nsys+ncu"},
+      {Tracer::kNsys, Meter::kCupti, "nsys+CUPTI counters"}, {Tracer::kCupti, Meter::kNone, "collector (CUPTI)"}, {Tracer::kCupti, Meter::kNcu, "collector (CUPTI)+ncu"},
+      {Tracer::kCupti, Meter::kCupti, "collector (CUPTI+counters)"}};
+  for (const auto& [tracer, meter, text] : table) {
+    CHECK(captured_by(tracer, meter) == text);
+    CHECK(capture_of(text) == std::pair(tracer, meter));
+  }
+  CHECK(captured_by(Tracer::kNone, Meter::kNcu) == "");
+  CHECK(capture_of(captured_by(Tracer::kImport, Meter::kNcu)) == std::pair(Tracer::kImport, Meter::kNcu));
+  CHECK(capture_of(captured_by(Tracer::kRanges, Meter::kNone)) == std::pair(Tracer::kRanges, Meter::kNone));
+  CHECK_FALSE(capture_of("nsys+magic"));
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -299,4 +300,97 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
     CHECK(error.kind == nl::ErrorKind::kUsage);
     CHECK(error.where == "command line");
   }
+}
+
+TEST_CASE("cli usage: the whole message of every kind of mistake") {
+  const auto words = [](const Words& given) {
+    const nl::Error error = refused(given);
+    CHECK(error.kind == nl::ErrorKind::kUsage);
+    CHECK(error.where == "command line");
+    return error.message + " | " + error.fix;
+  };
+  const std::string verbs = "one of: run, plan, import, report, stats, doctor, validate; `nl-stage --help` explains them";
+  CHECK(words({}) == "no verb is given | " + verbs);
+  CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
+  CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
+  CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help; `nl-stage --help` explains them");
+  CHECK(words({"doctor", "--zzzzzzzz=3"}) == "unknown flag '--zzzzzzzz' | one of: --help, --config, --set, --json; `nl-stage doctor --help` explains them");
+  CHECK(words({"doctor", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
+  CHECK(words({"doctor", "word"}) == "unexpected word 'word' | `nl-stage doctor --help` has the flags and examples");
+  CHECK(words({"doctor", "-"}) == "unexpected word '-' | `nl-stage doctor --help` has the flags and examples");
+  CHECK(words({"doctor", "--set"}) == "--set: 1 required KEY=VALUE missing | `nl-stage doctor --help` has the flags and examples");
+}
+
+TEST_CASE("cli stats: what cannot be answered or written, in whole messages") {
+  Folder folder;
+  const nl::Error report = refused({"stats", "-r", "no_such_sum", kProbe});
+  CHECK(report.message == "unknown report 'no_such_sum'");
+  CHECK(report.where == "--report");
+  CHECK(report.fix == "the reports are cuda_gpu_kern_sum, cuda_api_sum, cuda_gpu_mem_time_sum, nvtx_sum, nvtx_gpu_proj_sum, nvtx_kern_sum");
+  const nl::Error capture = refused({"stats", "a/run.qdrep"});
+  CHECK(capture.message == "stats reads the SQLite export of an nsys report, not the report itself");
+  CHECK(capture.where == "a/run.qdrep");
+  CHECK(capture.fix == "nsys export --type sqlite --output a/run.sqlite a/run.qdrep");
+  const nl::Error output = refused({"stats", "-r", "nvtx_sum", "-o", folder / "no/such", kProbe});
+  CHECK(output.message == "the report cannot be written");
+  CHECK(output.where == folder / "no/such_nvtx_sum.csv");
+  CHECK(output.fix == "check that the folder exists, is writable and has space");
+  // A folder is in the way of the file: nothing unfinished is left.
+  put(folder / "taken_nvtx_sum.csv/x", "");
+  CHECK(refused({"stats", "-r", "nvtx_sum", "-o", folder / "taken", kProbe}).kind == nl::ErrorKind::kOutput);
+  CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
+  const Answer tables = nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-f", "table", kProbe});
+  CHECK(tables.out.find("** NVTX Range Summary (nvtx_sum):\n\n\n") == std::string::npos);
+  CHECK(tables.out == nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", kProbe}).out + "\n" + nl_stage({"stats", "-r", "cuda_api_sum", "-f", "table", kProbe}).out);
+  CHECK(refused({"stats", "-f", "xml", kProbe}).kind == nl::ErrorKind::kUsage);
+}
+
+TEST_CASE("cli stats: rows that are damaged are counted on standard error") {
+  Folder folder;
+  fs::copy_file(NL_FIXTURES "/crafted/ties.sqlite", folder / "damaged.sqlite");
+  { SQLite::Database(folder / "damaged.sqlite", SQLite::OPEN_READWRITE).exec("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid <= 2"); }
+  const Answer answer = nl_stage({"stats", "-r", "cuda_gpu_kern_sum", folder / "damaged.sqlite"});
+  CHECK(answer.err == (folder / "damaged.sqlite") + ": 2 rows: kernel that ends before it starts or lasts over 4.8 hours\n");
+}
+
+TEST_CASE("cli validate: the file of a bundle, a folder without one, and what is no file") {
+  Folder folder;
+  fs::create_directories(folder / "empty");
+  const Answer answer = nl_stage({"validate", folder / "empty", folder / "none"});
+  CHECK(answer.status == 3);
+  CHECK(answer.out == "");
+  CHECK(answer.err == "error: the file cannot be read\nwhere: " + (folder / "empty") + "\nfix:   give a run.json or the folder of a bundle\n" +
+                          "error: the file cannot be read\nwhere: " + (folder / "none") + "\nfix:   give a run.json or the folder of a bundle\n");
+}
+
+TEST_CASE("cli import: --rules, --config and --keep-env are handed on, and --copy copies") {
+  Folder folder;
+  put(folder / "rules.yaml", "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
+  const std::string nsys = NL_FIXTURES "/h200-llama/nsys.sqlite";
+  nl_stage({"import", nsys, "--rules", folder / "rules.yaml", "-c", "light", "--out", folder / "one"});
+  const json run = json::parse(nl::test::read_text(folder / "one/run.json"));
+  CHECK(std::any_of(run["findings"].begin(), run["findings"].end(), [](const json& finding) { return finding["rule"] == "mine"; }));
+  const std::string light = nl::test::read_text(folder / "one/config.yaml");
+  CHECK(light.find("mode: \"light\"") != std::string::npos);
+  CHECK(light.find("keep_env: false") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "one/nsys/run.sqlite"));
+  nl_stage({"import", nsys, "--keep-env", "--copy", "--out", folder / "two"});
+  CHECK(nl::test::read_text(folder / "two/config.yaml").find("keep_env: true") != std::string::npos);
+  CHECK(fs::exists(folder / "two/nsys/run.sqlite"));
+}
+
+TEST_CASE("cli report: without JSON the files and notes, with it every field") {
+  Folder folder;
+  put(folder / "b/run.json", nl::exporters::run_to_json(nl::test::rich_run()));
+  const json listed = json::parse(nl_stage({"report", folder / "b", "--json"}).out);
+  CHECK(listed["folder"] == folder / "b");
+  const Answer text = nl_stage({"report", folder / "b"});
+  std::string expected;
+  for (const auto& file : listed["files"]) expected += folder / ("b/" + file.get<std::string>()) + "\n";
+  for (const auto& note : listed["notes"]) expected += "note: " + note.get<std::string>() + "\n";
+  CHECK(text.out == expected);
+  put(folder / "rules.yaml", "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
+  put(folder / "b/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  nl_stage({"report", folder / "b", "--rules", folder / "rules.yaml", "--out", folder / "c"});
+  CHECK(nl::test::read_text(folder / "c/report.md").find("it ran") != std::string::npos);
 }

@@ -36,7 +36,12 @@ fs::path run_json_of(const fs::path& bundle) {
 
 std::string read_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+  } catch (const std::ios_base::failure&) {  // a folder of that name, a disk that fails
+    stream.setstate(std::ios::badbit);
+  }
   if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
   return text;
 }

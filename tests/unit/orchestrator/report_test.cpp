@@ -158,3 +158,64 @@ TEST_CASE("a run.json that is missing, damaged or newer is named with its place"
   CHECK_FALSE(newer.fix.empty());
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));
 }
+
+TEST_CASE("report says which files it wrote, where, and what it has to say of them") {
+  ReportFolder folder;
+  auto run = nl::test::rich_run();
+  run.timeline.reset();
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
+  auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
+  CHECK(result.folder == folder.bundle());
+  CHECK(result.files == kReports);
+  CHECK(result.notes == std::vector<std::string>{"no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures"});
+  CHECK_FALSE(fs::exists(folder.bundle() / "manifest.json"));  // none is made where there is none
+  // The bundle itself, by another name, is not elsewhere.
+  result = nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "bundle/../bundle"});
+  CHECK(result.folder == folder.bundle());
+  CHECK(result.files == kReports);
+  result = nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "out"});
+  std::vector<std::string> with_run = {"run.json"};
+  with_run.insert(with_run.end(), kReports.begin(), kReports.end());
+  CHECK(result.folder == folder.path / "out");
+  CHECK(result.files == with_run);
+  put(folder.path / "mine.yaml", "rules: []\n");
+  auto valid = nl::test::full_run();
+  valid.timeline.reset();
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(valid));
+  result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
+  CHECK(result.files == with_run);
+  CHECK(result.notes.at(0) == "judged anew: " + std::to_string(result.run.findings.size()) + " findings, " + std::to_string(result.run.abstentions.size()) + " rules abstained");
+  CHECK(result.run.schema_version == json::parse(read_text(folder.bundle() / "run.json")).at("schema_version"));
+}
+
+TEST_CASE("the manifest stays in the order of its paths") {
+  ReportFolder folder;
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::sparse_run()));
+  put(folder.bundle() / "manifest.json", R"({"files": [{"path": "zzz"}, {"path": "report.md"}, {"path": "aaa"}], "kept": 1})");
+  nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
+  const auto manifest = json::parse(read_text(folder.bundle() / "manifest.json"));
+  CHECK(manifest.at("kept") == 1);
+  std::vector<std::string> paths;
+  for (const json& entry : manifest.at("files")) paths.push_back(entry.at("path"));
+  CHECK(std::is_sorted(paths.begin(), paths.end()));
+  CHECK(std::count(paths.begin(), paths.end(), "report.md") == 1);
+  CHECK(paths.front() == "aaa");
+}
+
+TEST_CASE("report refuses a place that it cannot write to, and says what to do") {
+  ReportFolder folder;
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::sparse_run()));
+  put(folder.path / "file", "x");
+  auto error = refusal({folder.bundle(), {}, folder.path / "file"});
+  CHECK(error.message == "the output folder exists and is not empty");
+  CHECK(error.where == (folder.path / "file").string());
+  error = refusal({folder.bundle(), {}, folder.path / "file" / "below"});
+  CHECK(error.kind == nl::ErrorKind::kOutput);
+  CHECK(error.message.find("cannot make the folder: ") == 0);
+  fs::create_directories(folder.path / "empty");
+  CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "empty"}).folder == folder.path / "empty");
+  fs::create_directories(folder.path / "no_file" / "run.json");
+  error = refusal({folder.path / "no_file", {}, {}});
+  CHECK(error.kind == nl::ErrorKind::kInput);
+  CHECK(error.message == "the file cannot be read");
+}

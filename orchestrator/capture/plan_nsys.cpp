@@ -58,6 +58,7 @@ Pass plan_nsys_export(const Config& config, const Tool& nsys, const fs::path& bu
   pass.even_if_stopped = true;
   pass.process.argv = nsys_export_argv(nsys, bundle / "nsys" / "run.nsys-rep", bundle / "nsys" / "run.sqlite");
   set_tool_env(pass, nsys);
+  pass.process.not_found = ErrorKind::kTool;
   set_logs(pass, bundle);
   pass.process.timeout_s = config.nsys.export_timeout_s;
   pass.outputs = {"nsys/run.sqlite"};

@@ -80,7 +80,7 @@ void add_input(const fs::path& path, ImportRequest& request) {
     add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
-  if (before == 0 && request.all_files().empty())
+  if (request.all_files().size() == before)
     throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(), "give the folder that holds the exports, or the files themselves");
 }
 

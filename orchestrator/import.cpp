@@ -204,7 +204,7 @@ class Reader {
     pass.process.stdout_log = bundle_.path() / pass.outputs[0];
     const auto result = runner_.run(pass);
     const fs::path csv = bundle_.path() / pass.outputs[0];
-    if (result && fs::exists(csv)) return csv;
+    if (result && ended_well(&*result) && fs::exists(csv)) return csv;  // a report of the same name may have left one before
     if (runner_.verdict().stopped()) return {};
     throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(),
                 result ? result->stderr_text.substr(0, 300) : "");

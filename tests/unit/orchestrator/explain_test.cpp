@@ -1,6 +1,8 @@
 #include "orchestrator/explain.h"
 
+#include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
 
 using namespace nl;
 using namespace nl::orchestrator;
@@ -45,4 +47,38 @@ TEST_CASE("DRAM % of stages, samples and kernels has the peak of the table, as M
     CHECK(*run.kernels->at(0).ncu[0].values[nl::Metric::kDram] == Approx(37.5));  // likewise
     CHECK(run.kernels->at(0).ncu[0].bound_by == nl::Bound::kLatency);
   }
+}
+
+TEST_CASE("what the configuration tells the analysis") {
+  Config config;
+  config.run.stages = {"draft", "verify"};
+  config.run.top_n_kernels = 3;
+  config.analysis.warmup = "2";
+  config.model.attributes = {{"batch_size", "5"}, {"prompt_tokens", "6"}, {"decode_tokens", "7"}};
+  const analysis::SummaryOptions options = summary_options(config);
+  CHECK(options.stages == std::vector<std::string>{"draft", "verify"});
+  CHECK(options.top_n_kernels == 3);
+  CHECK(options.warmup.mode == analysis::WarmupRule::Mode::kCount);
+  CHECK(options.warmup.count == 2);
+  CHECK(options.tokens.batch == 5);
+  CHECK(options.tokens.prompt_tokens == 6);
+  CHECK(options.tokens.decode_tokens == 7);
+  config.model.attributes = {{"batch_size", "5 or 6"}, {"prompt_tokens", "many"}};
+  CHECK_FALSE(summary_options(config).tokens.batch);
+  CHECK_FALSE(summary_options(config).tokens.prompt_tokens);
+  CHECK_FALSE(summary_options(config).tokens.decode_tokens);
+}
+
+TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and how to summarise") {
+  test::FakeTree tree;
+  Config config;
+  config.run.top_n_kernels = 4;
+  const Knowledge shipped = load_knowledge(config);
+  CHECK(shipped.devices.size() > 1);
+  CHECK(shipped.rules.list.size() > 5);
+  CHECK(shipped.options.top_n_kernels == 4);
+  config.analysis.rules = {tree.write("mine.yaml", "rules:\n  - {name: mine, scope: stage, condition: total_time > 0, severity: low, message: m, suggestions: [a, b]}\n").string()};
+  CHECK(load_knowledge(config).rules.list.size() == shipped.rules.list.size() + 1);
+  config.device.file = tree.write("card.yaml", "nonsense: [").string();
+  CHECK_THROWS_AS(load_knowledge(config), Error);
 }

@@ -337,3 +337,107 @@ TEST_CASE("counters: a bundle that cannot be written to is a problem, and what w
   CHECK(scene.stage("prefill").counters);
   CHECK(scene.kernel("_Zk").ncu_note);
 }
+
+TEST_CASE("counters: why they are missing, whole, for each way that the passes end") {
+  const auto told = [](const Scene& scene) { return test::whole_problems(scene.verdict.problems()); };
+  SECTION("denied") {
+    Scene scene;
+    scene.collector.note = kDenied;
+    scene.play();
+    CHECK(told(scene) == Strings{"counters-denied: CUPTI may not read the GPU's performance counters. | counters/cmd.txt"});
+    CHECK(test::whole_records(scene.evidence.passes) == Strings{"counters-stages ok 0 [counters/stages] CUPTI may not read the GPU's performance counters."});
+  }
+  SECTION("the stages were counted, the kernels were not") {
+    Scene scene;
+    struct Half : Collector {
+      ProcessResult launch(const ProcessSpec& process) override {
+        note = process.env.at("NL_STAGE_COUNTERS") == "stages" ? "" : "counters are not measured: it broke.";
+        return Collector::launch(process);
+      }
+    } half;
+    scene.play(half);
+    CHECK(half.order == Strings{"stages", "kernels"});
+    CHECK(told(scene) == Strings{"kernel-counters-failed: The counters of the stages were measured, those of the kernels were not: it broke. | counters/cmd.txt"});
+    CHECK(scene.evidence.counters_missing == Remark{Code::kCountersFailed, {"it broke"}});
+    CHECK(scene.stage("prefill").counters);
+    CHECK(scene.captured_by() == "nsys+CUPTI counters");
+  }
+  SECTION("some of the kernels, wherever they are launched") {
+    Scene scene;
+    struct OnlyOne : Collector {
+      ProcessResult launch(const ProcessSpec& process) override {
+        const ProcessResult result = Collector::launch(process);
+        if (process.env.at("NL_STAGE_COUNTERS") == "stages") return result;
+        CounterFile file;
+        file.thread(7).thread(0).set(2, MetricUse::kKernel, kInPlace).name(1, "_Zk").kernel(2, 1, 2000, {905, 2, 5});
+        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << file.bytes;
+        return result;
+      }
+    } one;
+    const bool named = GENERATE(true, false);
+    if (!named) scene.config.run.stages.clear();
+    scene.play(one);
+    CHECK(one.order == (named ? Strings{"stages", "kernels"} : Strings{"kernels anywhere"}));
+    CHECK(told(scene) == Strings{"counters-partly: CUPTI measured 2 of the 3 chosen kernels. Missing: _Zj. | counters/kernels.txt"});
+    CHECK(scene.why("_Zj") == (named ? "It was not launched inside the chosen ranges of the counter pass." : "It was not launched in the counter passes."));
+  }
+  SECTION("no window of the stages, and the kernels all the same") {
+    Scene scene;
+    struct NoWindow : Collector {
+      ProcessResult launch(const ProcessSpec& process) override {
+        writes = process.env.at("NL_STAGE_COUNTERS") != "stages";
+        const ProcessResult result = Collector::launch(process);
+        if (!writes) std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << CounterFile().thread(7).bytes;
+        return result;
+      }
+    } none;
+    scene.play(none);
+    CHECK(none.order == Strings{"stages", "kernels"});
+    CHECK(told(scene) == Strings{"stages-not-counted: No window of the stages was counted (stages: prefill, decode). | "});
+    CHECK(scene.kernel("_Zk").ncu.size() == 1);
+    CHECK_FALSE(scene.missing());
+  }
+  SECTION("the workload fails in both passes, before a kernel is met") {
+    Scene scene;
+    scene.collector.status = 3;
+    scene.collector.only_anywhere = true;
+    scene.play();
+    CHECK(scene.collector.order == Strings{"stages", "kernels"});
+    CHECK(told(scene) == Strings{"counter-pass-failed: The workload ended with status 3 in the counters-stages pass. | logs/counters-stages.stderr.log",
+                                 "counter-pass-failed: The workload ended with status 3 in the counters-kernels pass. | logs/counters-kernels.stderr.log"});
+    CHECK(scene.missing() == Code::kFailedWhileCounted);
+    CHECK(test::whole_records(scene.evidence.passes) == Strings{"counters-stages failed 3 [counters/stages] the workload ended with status 3",
+                                                                "counters-kernels failed 3 [counters/kernels] the workload ended with status 3"});
+  }
+  SECTION("the workload fails, and the collector writes nothing") {
+    Scene scene;
+    scene.collector.status = 3;
+    scene.collector.writes = false;
+    scene.play();
+    CHECK(scene.evidence.passes.at(0).detail ==
+          "the workload ended with status 3; The GPU's performance counters could not be measured: the collector wrote no file.");
+    CHECK(told(scene).back() == "counters-failed: The GPU's performance counters could not be measured: the collector wrote no file. | counters/cmd.txt");
+    CHECK(scene.collector.order.size() == 2);  // the stages' failure says nothing of the kernels
+  }
+  SECTION("a foreign file") {
+    Scene scene;
+    scene.config.capture.stage_counters = false;
+    struct Foreign : Launcher {
+      ProcessResult launch(const ProcessSpec& process) override {
+        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";
+        return {};
+      }
+    } foreign;
+    scene.play(foreign);
+    REQUIRE(scene.verdict.problems().size() == 1);
+    CHECK(scene.missing() == Code::kCountersFailed);
+    CHECK(scene.evidence.counters_missing->details.at(0) == scene.verdict.problems()[0].what);
+  }
+  SECTION("a bundle that cannot be written to") {
+    Scene scene;
+    fs::create_directories(scene.bundle.path() / "counters/kernels.txt/in the way");
+    scene.play();
+    REQUIRE(scene.verdict.problems().size() == 1);
+    CHECK(scene.evidence.counters_missing == Remark{Code::kCountersFailed, {scene.verdict.problems()[0].what}});
+  }
+}

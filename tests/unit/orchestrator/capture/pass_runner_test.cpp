@@ -10,6 +10,7 @@
 #include "orchestrator/bundle/provenance.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
 
 namespace fs = std::filesystem;
 using namespace nl;
@@ -183,4 +184,171 @@ TEST_CASE("a file is moved with its content, into a folder that need not be ther
   }
   CHECK_FALSE(fs::exists(folder / "new" / "again"));
   fs::remove_all(folder);
+}
+
+namespace {
+
+struct RunnerScene {
+  Folder folder;
+  Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, std::chrono::system_clock::now());
+  ScriptedLauncher launcher;
+  Verdict verdict;
+  Pass pass;
+  std::vector<PassRecord> records;
+
+  RunnerScene() { pass.process.argv = {"./w", "a b"}; }
+  std::optional<ProcessResult> run(bool quiet = true) {
+    PassRunner runner(launcher, bundle, verdict, quiet);
+    const auto result = runner.run(pass);
+    records = runner.records();
+    return result;
+  }
+  std::vector<std::string> told() const { return nl::test::whole_records(records); }
+};
+
+}  // namespace
+
+TEST_CASE("each kind of pass: where its command is noted, whether its output is shown, which key gives it more time") {
+  struct Kind {
+    PassKind kind;
+    const char *folder, *key;
+    bool shown, environment;
+  };
+  const char *const trace = "nsys.timeout_s", *const trace_export = "nsys.export_timeout_s", *const count = "ncu.timeout_s", *const count_export = "ncu.export_timeout_s";
+  for (const Kind& each : {Kind{PassKind::kNsys, "nsys", trace, true, false}, Kind{PassKind::kNsysExport, "nsys", trace_export, false, false},
+                           Kind{PassKind::kNsysRepeat, "nsys", trace, false, false}, Kind{PassKind::kNsysRepeatExport, "nsys", trace_export, false, false},
+                           Kind{PassKind::kNcu, "ncu", count, true, false}, Kind{PassKind::kNcuExportRaw, "ncu", count_export, false, false},
+                           Kind{PassKind::kNcuExportDetails, "ncu", count_export, false, false}, Kind{PassKind::kCollector, "collector", trace, true, true},
+                           Kind{PassKind::kCollectorRepeat, "collector", trace, false, true}, Kind{PassKind::kStageCounters, "counters", count, true, true},
+                           Kind{PassKind::kKernelCounters, "counters", count, true, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, false, true}}) {
+    const std::string name(key_of(each.kind));
+    INFO(name);
+    RunnerScene scene;
+    scene.pass.kind = each.kind;
+    scene.pass.process.env = {{"A", "1"}};
+    scene.pass.outputs = {"made/here"};
+    REQUIRE(scene.run(false));
+    const ProcessSpec& started = scene.launcher.launched.at(0);
+    CHECK(started.forward_output == each.shown);
+    CHECK(started.label == name);
+    CHECK(started.stdout_log == scene.bundle.path() / "logs" / (name + ".stdout.log"));
+    CHECK(started.stderr_log == scene.bundle.path() / "logs" / (name + ".stderr.log"));
+    CHECK(timeout_key(each.kind) == each.key);
+    CHECK(fs::exists(scene.bundle.path() / "made"));
+    CHECK(fs::exists(scene.bundle.path() / "made/here") == each.environment);
+    const std::string command = each.environment ? "env A=1 ./w 'a b'\n" : "./w 'a b'\n";
+    const fs::path noted = scene.bundle.path() / each.folder / "cmd.txt";
+    CHECK(nl::test::read_text(noted) == command);
+    scene.run(true);
+    CHECK_FALSE(scene.launcher.launched.at(1).forward_output);
+    CHECK(nl::test::read_text(noted) == command + command);
+  }
+}
+
+TEST_CASE("a pass is recorded with its status, its time and what came up") {
+  RunnerScene scene;
+  scene.pass.kind = PassKind::kCollector;
+  scene.pass.outputs = {"collector", "not/made.txt"};
+  scene.pass.process.label = "a label";
+  scene.pass.process.stdout_log = scene.bundle.path() / "logs/own.log";
+  scene.launcher.next.exit_status = 3;
+  scene.launcher.next.duration_ns = 77;
+  scene.launcher.next.leftovers_killed = {"4711 worker", "4712 other"};
+  SECTION("in full") {
+    scene.run();
+    CHECK(scene.told() == std::vector<std::string>{"collector failed 3 [collector not/made.txt] ended what outlived it: 4711 worker, 4712 other"});
+    CHECK(scene.records[0].argv == scene.pass.process.argv);
+    CHECK(scene.records[0].duration_ns == 77);
+    CHECK(scene.launcher.launched[0].label == "a label");
+    CHECK(scene.launcher.launched[0].stdout_log == scene.bundle.path() / "logs/own.log");
+    CHECK(scene.verdict.problems().empty());
+  }
+  SECTION("a file that is not there is no output") {
+    scene.pass.kind = PassKind::kNsys;
+    scene.run();
+    CHECK(scene.records[0].outputs.empty());
+  }
+  SECTION("an optional one that takes too long fails nothing") {
+    scene.pass.optional = true;
+    scene.pass.process.timeout_s = 7.4;
+    scene.launcher.next.timed_out = true;
+    scene.run();
+    CHECK(scene.told() == std::vector<std::string>{"collector timeout 3 [collector not/made.txt] ended after 7 s"});
+    CHECK(scene.verdict.problems().empty());
+  }
+  SECTION("interrupted counts for more than timed out") {
+    scene.launcher.next.timed_out = scene.launcher.next.interrupted = true;
+    scene.launcher.next.interrupt_signal = 15;
+    scene.pass.optional = true;
+    scene.run();
+    CHECK(scene.records[0].outcome == PassOutcome::kInterrupted);
+    CHECK(scene.verdict.interrupt_signal() == 15);
+    CHECK(scene.verdict.problems().size() == 1);
+  }
+  SECTION("a log that was cut short is named with the space that is left") {
+    scene.launcher.next.log_error = "logs/own.log: No space left on device";
+    scene.run();
+    CHECK(nl::test::whole_problems(scene.verdict.problems()) ==
+          std::vector<std::string>{"log-cut-short: A log could not be written to its end. | logs/own.log: No space left on device"});
+    CHECK(scene.verdict.problems()[0].fix.find("MiB free") != std::string::npos);
+  }
+}
+
+TEST_CASE("a program that cannot be started is a problem, except of a pass that may fail") {
+  struct Gone : Launcher {
+    ProcessResult launch(const ProcessSpec&) override { throw Error(ErrorKind::kTool, "it is gone", "/opt/x"); }
+  } gone;
+  RunnerScene scene;
+  scene.pass.optional = GENERATE(false, true);
+  PassRunner runner(gone, scene.bundle, scene.verdict, true);
+  CHECK_FALSE(runner.run(scene.pass));
+  CHECK(nl::test::whole_records(runner.records()) == std::vector<std::string>{"nsys failed - [] it is gone"});
+  CHECK(nl::test::whole_problems(scene.verdict.problems()) ==
+        (scene.pass.optional ? std::vector<std::string>{} : std::vector<std::string>{"error: it is gone | /opt/x"}));
+}
+
+TEST_CASE("a pass that is not begun is recorded with its command and why") {
+  RunnerScene scene;
+  scene.verdict.interrupted(2);
+  CHECK_FALSE(scene.run());
+  CHECK(scene.told() == std::vector<std::string>{"nsys skipped - [] an earlier pass was ended early"});
+  CHECK(scene.records[0].argv == scene.pass.process.argv);
+  CHECK(scene.launcher.launched.empty());
+}
+
+TEST_CASE("a result on standard output stays away where its log was cut short or the pass ended early") {
+  RunnerScene scene;
+  scene.pass.outputs = {"ncu/raw.csv"};
+  scene.pass.process.stdout_log = scene.bundle.path() / "ncu/raw.csv";
+  const int trouble = GENERATE(0, 1, 2);
+  if (trouble == 0) scene.launcher.next.timed_out = true;
+  if (trouble == 1) scene.launcher.next.interrupted = true;
+  if (trouble == 2) scene.launcher.next.log_error = "full";
+  scene.run();
+  CHECK(scene.records[0].outputs.empty());
+  CHECK(fs::exists(scene.bundle.path() / "ncu"));
+  CHECK_FALSE(fs::exists(scene.bundle.path() / "ncu/raw.csv"));
+  CHECK_FALSE(fs::exists(scene.bundle.path() / "ncu/raw.csv.partial"));
+}
+
+TEST_CASE("a pass ends well by its status, and by nobody's ending it") {
+  ProcessResult result;
+  CHECK(ended_well(&result));
+  CHECK_FALSE(ended_well(nullptr));
+  result.exit_status = 1;
+  CHECK_FALSE(ended_well(&result));
+  result = {};
+  result.timed_out = true;
+  CHECK_FALSE(ended_well(&result));
+  result = {};
+  result.interrupted = true;
+  CHECK_FALSE(ended_well(&result));
+}
+
+TEST_CASE("the collector's files of a folder, by name, without its command and folders") {
+  Folder folder;
+  for (const char* name : {"b.7.nltrace", "cmd.txt", "a.8.nltrace"}) folder.file(name, "x");
+  fs::create_directories(folder / "below");
+  CHECK(collector_files(folder.path) == std::vector<fs::path>{folder / "a.8.nltrace", folder / "b.7.nltrace"});
+  CHECK(collector_files(folder / "none").empty());
 }

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/run.h"
 #include "model/words.h"
+#include "orchestrator/capture/pass_runner.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/config.h"
 #include "tests/unit/remark_texts.h"
@@ -29,6 +34,36 @@ inline Words outcomes_of(const std::vector<PassRecord>& records) {
   for (const auto& record : records) words.push_back(std::string(key_of(record.kind)) + " " + std::string(key_of(record.outcome)));
   return words;
 }
+
+// "nsys failed 3 [nsys/run.nsys-rep] the workload ended with status 3"
+inline Words whole_records(const std::vector<PassRecord>& records) {
+  Words words;
+  for (const auto& record : records)
+    words.push_back(fmt::format("{} {} {} [{}]{}", key_of(record.kind), key_of(record.outcome), record.exit_status ? std::to_string(*record.exit_status) : "-",
+                                fmt::join(record.outputs, " "), record.detail.empty() ? "" : " " + record.detail));
+  return words;
+}
+
+// "nsys-killed: nsys was killed by signal 9. | nsys"
+inline Words whole_problems(const std::vector<Problem>& problems) {
+  Words words;
+  for (const auto& problem : problems) words.push_back(fmt::format("{}: {} | {}", key_of(problem.code), problem.what, problem.where));
+  return words;
+}
+
+// Plays each process by what the test says of it; one that it says nothing of ends well.
+struct PlayedLauncher : orchestrator::Launcher {
+  using Play = std::function<void(const orchestrator::ProcessSpec& process, orchestrator::ProcessResult& result)>;
+  explicit PlayedLauncher(Play play_each) : play(std::move(play_each)) {}
+  orchestrator::ProcessResult launch(const orchestrator::ProcessSpec& process) override {
+    started.push_back(process);
+    orchestrator::ProcessResult result;
+    if (play) play(process, result);
+    return result;
+  }
+  Play play;
+  std::vector<orchestrator::ProcessSpec> started;
+};
 
 inline Words names_of(const orchestrator::Plan& plan) {
   Words names;

@@ -8,6 +8,7 @@
 
 #include "collector/trace_format.h"
 #include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/power.h"
 #include "orchestrator/config/warmup_rule.h"
 #include "orchestrator/evidence.h"
 #include "orchestrator/overhead.h"
@@ -383,4 +384,94 @@ TEST_CASE("a runner that starts nothing is given every pass of the plan, once an
   CHECK(planned.size() == 12);
   CHECK(listing.given == planned);
   CHECK(fs::is_empty(stage.bundle.path() / "logs"));
+}
+
+TEST_CASE("whether the meters can be read, and what is said where they cannot") {
+  Config config;
+  Toolset tools;
+  Verdict verdict;
+  tools.nvml = std::string(NL_BUILD_ROOT) + "/tests/unit/orchestrator/libfake_nvml.so";
+  CHECK(open_power_source(config, tools, verdict).sampler);
+  CHECK(open_power_source(config, tools, verdict).note.empty());
+  config.energy.enabled = "off";
+  CHECK_FALSE(open_power_source(config, tools, verdict).sampler);
+  CHECK(open_power_source(config, tools, verdict).note == "switched off (energy.enabled)");
+  config.energy.enabled = "auto";
+  tools.nvml.reset();
+  CHECK(open_power_source(config, tools, verdict).note == "NVML does not answer");
+  tools.gpu_trouble = "no driver";
+  CHECK(open_power_source(config, tools, verdict).note == "NVML does not answer: no driver");
+  CHECK(verdict.problems().empty());
+  config.energy.enabled = "on";
+  CHECK_FALSE(open_power_source(config, tools, verdict).sampler);
+  CHECK(test::whole_problems(verdict.problems()) == Strings{"meters-silent: energy.enabled is on, but no GPU's power can be read: NVML does not answer: no driver. | "});
+}
+
+TEST_CASE("each reading of the meters stands under its own name, and as many rows as may be stay") {
+  std::vector<PowerSample> samples(4);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i].utc_ns = static_cast<Ns>(i);
+  samples[0] = {5, 3, 1.5, 2.5, 3.5, 4.5, 5.5, 0.25, 0x1};
+  const std::string header = "pass,utc_ns,device,power_w,energy_j,sm_clock_mhz,memory_clock_mhz,temperature_c,gpu_utilisation,throttle_reasons\n";
+  CHECK(samples_csv({{"a", &samples}}, 4) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,1,0,,,,,,,\na,2,0,,,,,,,\na,3,0,,,,,,,\n");
+  CHECK(samples_csv({{"a", &samples}}, 3) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,2,0,,,,,,,\n");
+  CHECK(samples_csv({}, 3) == header);
+}
+
+TEST_CASE("a repetition that cannot be read, or has no ranges, is noted by its own name") {
+  Stage stage;
+  struct Broken : Actor {
+    int broken = 0;
+    ProcessResult launch(const ProcessSpec& process) override {
+      const int number = static_cast<int>(order.size());
+      const ProcessResult result = Actor::launch(process);
+      if (number != broken) return result;
+      if (order.back() == "export") std::ofstream(output_of(process), std::ios::trunc) << "no database at all, but some bytes";
+      else std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "w.7.nltrace", std::ios::trunc) << "no trace of ours, but long enough";
+      return result;
+    }
+  } broken;
+  SECTION("an unprofiled one") {
+    stage.play(broken);
+    CHECK(stage.perturbation.note.starts_with("unprofiled pass 1 of 3 could not be read: "));
+    CHECK(broken.order.size() == 3);
+  }
+  SECTION("a later unprofiled one") {
+    broken.broken = 3;
+    stage.play(broken);
+    CHECK(stage.evidence.repeats.notes.at(0).starts_with("unprofiled pass 2 of 3 could not be read: "));
+    CHECK(stage.perturbation.order == "unprofiled nsys nsys unprofiled nsys");
+  }
+  SECTION("a traced one") {
+    broken.broken = 5;
+    stage.play(broken);
+    CHECK(stage.evidence.repeats.notes.at(0) == "export of the traced pass 2 of 3 could not be read: this is not an SQLite file");
+    CHECK(stage.perturbation.order == "unprofiled nsys unprofiled unprofiled nsys");
+    CHECK_FALSE(fs::exists(stage.bundle.path() / "perturbation"));
+  }
+  CHECK_FALSE(stage.verdict.failure());
+}
+
+TEST_CASE("repetitions: whole records, with what is not kept") {
+  Stage stage;
+  stage.config.perturbation.repeats = 2;
+  stage.play();
+  CHECK(test::whole_records(stage.evidence.passes) ==
+        Strings{"unprofiled ok 0 [unprofiled/1]", "nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [nsys/run.sqlite]", "unprofiled ok 0 [unprofiled/2]",
+                "nsys-repeat ok 0 [] for its timings: not kept", "nsys-repeat-export ok 0 []"});
+  CHECK(stage.evidence.passes.at(4).duration_ns == 8'000'000'000);
+}
+
+TEST_CASE("a repetition that fails is dropped, noted, and its export left out") {
+  Stage stage;
+  struct Failing : Actor {
+    ProcessResult launch(const ProcessSpec& process) override {
+      nsys_status = order.size() == 4 ? 9 : 0;
+      return Actor::launch(process);
+    }
+  } failing;
+  stage.play(failing);
+  CHECK(failing.order == Strings{"bare", "nsys", "export", "bare", "nsys", "bare", "nsys", "export"});
+  CHECK(stage.evidence.repeats.notes == Strings{"traced pass 2 of 3 ended with status 9: it does not count"});
+  CHECK(test::whole_records(stage.evidence.passes).at(4) == "nsys-repeat failed 9 []");
+  CHECK_FALSE(stage.verdict.failure());
 }

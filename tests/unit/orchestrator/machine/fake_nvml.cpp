@@ -31,6 +31,7 @@ struct FieldValue {
 }  // namespace
 
 extern "C" {
+int nl_fake_nvml_reads = 0;  // of the energy counter
 int nl_fake_nvml_started() { return started; }
 int nvmlInit_v2() { return is("refuses") ? kNotSupported : (++started, 0); }
 int nvmlShutdown() { return --started, 0; }
@@ -50,6 +51,7 @@ int nvmlDeviceGetUUID(void*, char* text, unsigned size) {
   return std::snprintf(text, size, "GPU-de114a54-90c1-a1a5-0e99-1bb3d2af386b"), answer();  // that of the probe's captures
 }
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  __atomic_add_fetch(&nl_fake_nvml_reads, 1, __ATOMIC_SEQ_CST);
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const unsigned long long ticks = static_cast<unsigned long long>(now.tv_sec) * 50 + now.tv_nsec / 20'000'000;

@@ -256,7 +256,12 @@ TEST_CASE("a file is named after its folder where it does not name itself") {
   std::ofstream(folder / "named.json") << R"({"_name_or_path": "org/itself//", "hidden_size": 64})";
   CHECK(nl::parsers::read_hf_config(folder / "named.json").name == "itself");
   fs::resize_file(folder / "named.json", (16 << 20) + 1);
-  CHECK_THROWS_WITH(nl::parsers::read_hf_config(folder / "named.json"), Catch::Contains("16777217 bytes"));
+  try {
+    nl::parsers::read_hf_config(folder / "named.json");
+    FAIL("a file of more than 16 MiB was read");
+  } catch (const nl::Error& error) {
+    CHECK(error.message.find("16777217 bytes") != std::string::npos);
+  }
   fs::remove_all(folder.parent_path());
   CHECK_THROWS_AS(nl::parsers::read_hf_config(folder / "config.json"), nl::Error);
 }

@@ -401,7 +401,7 @@ TEST_CASE("the last 64 KiB are kept, to the byte") {
 
 TEST_CASE("where argv[0] is killed and its children live, they can be saved once") {
   int calls = 0, pid = 0;
-  auto spec = shell("sleep 0.2 & kill -KILL $$");
+  auto spec = shell("sleep 1 & kill -KILL $$");
   spec.wait_for_tree = true;
   spec.on_orphaned = [&](int of) { ++calls, pid = of; };
   const auto result = run_process(spec);

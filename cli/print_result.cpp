@@ -8,6 +8,7 @@
 
 #include "cli/exit_status.h"
 #include "exporters/report/figure_text.h"
+#include "exporters/report/sections/recommendations.h"
 #include "model/words.h"
 
 namespace nl::cli {
@@ -43,11 +44,17 @@ void print_kernels(const Run& run) {
 }
 
 void print_findings(const Run& run) {
-  if (run.findings.empty()) return;
+  const auto first = exporters::report::recommendations(run, 3);
+  if (first.empty()) return;
   fmt::print("\nwhat limits it\n");
-  for (std::size_t i = 0; i < run.findings.size() && i < 3; ++i)
-    fmt::print("{:<7} {}\n", key_of(run.findings[i].severity), run.findings[i].message);
-  if (run.findings.size() > 3) fmt::print("        and {} more in the report\n", run.findings.size() - 3);
+  std::size_t shown = 0;
+  for (const auto& each : first) {
+    const Finding& finding = *each.finding;
+    fmt::print("{:<7} {}{}\n", key_of(finding.severity), finding.message,
+               finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
+    ++shown;
+  }
+  if (run.findings.size() > shown) fmt::print("        and {} more in the report\n", run.findings.size() - shown);
 }
 
 void print_json(const orchestrator::RunResult& result, int status) {

@@ -52,6 +52,9 @@ enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh };
 // What a rule is asked about, and its findings are about.
 enum class RuleScope : std::uint8_t { kRun, kStage, kKernel, kOperator };
 
+// What a rule's findings would change: the workload, or only how it is measured.
+enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
+
 // The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
 enum class StageKind : std::uint8_t {
   kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kMixed, kIdle,

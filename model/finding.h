@@ -22,14 +22,20 @@ struct Finding {
   std::string rule;                      // "launch_bound_decode"
   RuleScope scope = RuleScope::kRun;
   std::string subject;                   // the stage's, kernel's or operator's name; empty: the run
+  RuleAbout about = RuleAbout::kWorkload;
+  std::string cause;                     // findings with the same one have it in common: "launches"; empty: none is known
+  std::string same_cause_as;             // the rule of the finding that is worth the most of them; empty: this one, or it is alone
   Severity severity = Severity::kInfo;
   double confidence = 0;                 // 0..1: (1 + weight of the evidence that holds) ÷ (2 + weight of all asked for)
   std::string message;
   std::string plain;                     // what is wrong and what would be done, in everyday words; empty: the rule has none
   std::vector<Evidence> evidence;
-  std::vector<std::string> suggestions;  // at least two
+  std::vector<std::string> suggestions;  // those that apply here
   std::optional<double> gain_ns;         // at most this much of the run's measured time
   std::optional<double> gain_share;      // of the measured span, 0..1
+  std::optional<double> gain_per_window_ns;  // of a stage's window: one prefill, one step
+  std::optional<double> gain_per_token_ns;   // of a generated token of one sequence
+  bool gain_unprofiled = false;          // both are without the time that profiling adds
   std::string gain_note;                 // what the figure assumes; or why there is none
 };
 

@@ -35,13 +35,16 @@ struct RuleSpec {
   std::string file;
   int line = 0;
   RuleScope scope = RuleScope::kRun;
+  RuleAbout about = RuleAbout::kWorkload;
+  std::string cause;                     // see Finding
   std::optional<RuleText> where;         // which subjects it looks at; empty: all of its scope
   RuleText condition;
+  double condition_weight = 1;           // of the confidence
   std::vector<RuleSeverity> severity;
   RuleText message;
   std::vector<RuleAdvice> plain;         // the same and its fix, for people who never saw a profiler: the first that holds; may be empty
   std::vector<RuleEvidence> evidence;
-  std::vector<RuleAdvice> suggestions;   // all that hold; at least two are written
+  std::vector<RuleAdvice> suggestions;   // all that hold
   std::optional<RuleText> gain;          // nanoseconds of the subject's time
   std::optional<RuleText> gain_note;
   std::uint64_t limit = 3;               // findings of this rule, the ones with the most to gain first

@@ -168,7 +168,7 @@ struct Run {
   std::optional<DevicePeaks> peaks;      // of the first GPU with kernels
   std::vector<StageEfficiency> efficiency;
   Roofline roofline;
-  std::vector<Finding> findings;         // the most severe and certain first
+  std::vector<Finding> findings;         // what is worth the most first; those about the measurement last
   std::vector<Abstention> abstentions;
   Perturbation perturbation;
   Energy energy;

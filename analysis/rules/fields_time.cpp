@@ -49,6 +49,10 @@ Value gpu_idle_share(const Subject& s) {
   return b ? Value::of(ratio(static_cast<double>(idle_ns(*b)), static_cast<double>(b->wall_ns))) : Value::not_captured();
 }
 
+Value gpu_paced_share(const Subject& s) {
+  return s.budget() ? Value::of(paced_part(*s.budget())) : Value::not_captured();
+}
+
 Value memcpy_time(const Subject& s) {
   const StageActivity* a = s.activity();
   return a ? Value::of(static_cast<double>(a->h2d_ns + a->d2h_ns + a->d2d_ns)) : Value::not_captured();
@@ -80,6 +84,7 @@ void add_budget(std::vector<Field>& fields) {
   share("other_host_share", "`other_host_time` ÷ `total_time`", bin_share<&B::other_host_ns>);
   share("residual_share", "`residual_time` ÷ `total_time`", bin_share<&B::residual_ns>);
   share("gpu_idle_share", "`gpu_idle_time` ÷ `total_time`", gpu_idle_share);
+  share("gpu_paced_share", "of `total_time`: the GPU does not wait for the host; as far as this, faster kernels help", gpu_paced_share);
 }
 
 void add_calls(std::vector<Field>& fields) {

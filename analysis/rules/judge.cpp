@@ -8,27 +8,19 @@
 
 #include "analysis/rules/capture.h"
 #include "analysis/rules/compile.h"
+#include "analysis/rules/worth.h"
 #include "model/error.h"
 
 namespace nl::analysis {
 namespace rules {
 namespace {
 
-// The condition is one piece of evidence, and it holds; one part of doubt always remains.
-constexpr double kCondition = 1, kDoubt = 1;
-
-using MissingSet = std::vector<Expression::Missing>;
+constexpr double kDoubt = 1;  // one part of it always remains
 
 struct Candidate {
   Finding finding;
   double weight = 0;  // of the subject: its time
 };
-
-std::string missing_names(const MissingSet& missing) {
-  std::string text;
-  for (const auto& each : missing) text += (text.empty() ? "" : ", ") + each.name;
-  return text;
-}
 
 void look_up(const Subject& subject, Place place, Evidence& evidence) {
   evidence.reference = pointer_to(subject, place);
@@ -42,9 +34,10 @@ void look_up(const Subject& subject, Place place, Evidence& evidence) {
   }
 }
 
-// The weight of what held, of all that was asked for: the more pieces, the surer. Not captured counts as not held.
-double weigh(const CompiledRule& rule, const Subject& subject, std::vector<Evidence>& out) {
-  double all = kCondition + kDoubt, held = kCondition;
+// The weight of what held, of all that was asked for: the more pieces, the surer. The condition is the first of them, and it
+// holds. Not captured counts as not held.
+double confidence_in(const CompiledRule& rule, const Subject& subject, std::vector<Evidence>& out) {
+  double held = rule.spec->condition_weight, all = held + kDoubt;
   for (const CompiledEvidence& each : rule.evidence) {
     MissingSet missing;
     const Value value = each.when.evaluate(subject, missing);
@@ -77,38 +70,18 @@ Severity severity_of(const CompiledRule& rule, const Subject& subject) {
   return Severity::kInfo;
 }
 
-// A kernel's or operator's time is that of the whole capture; the part of the measured iterations is taken.
-void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& finding) {
-  if (rule.gain_note) finding.gain_note = rule.gain_note->text(subject);
-  if (!rule.gain) return;
-  MissingSet missing;
-  const Value gain = rule.gain->evaluate(subject, missing);
-  const auto time = subject.time_ns();
-  if (!gain.known || !time) {
-    finding.gain_note = missing.empty() ? "no estimate: a value is missing" : fmt::format("no estimate: {} not captured", missing_names(missing));
-    return;
-  }
-  const bool whole_capture = subject.scope == RuleScope::kKernel || subject.scope == RuleScope::kOperator;
-  double ns = std::clamp(gain.number, 0.0, static_cast<double>(*time));
-  if (whole_capture) ns *= subject.totals->measured_part;
-  if (subject.totals->span_ns) {
-    ns = std::min(ns, static_cast<double>(*subject.totals->span_ns));
-    finding.gain_share = ns / static_cast<double>(*subject.totals->span_ns);
-  }
-  finding.gain_ns = ns;
-}
-
 Candidate make(const CompiledRule& rule, const Subject& subject) {
   Candidate candidate;
   Finding& finding = candidate.finding;
   finding.rule = rule.spec->name;
   finding.scope = subject.scope;
   finding.subject = subject.name();
-  finding.severity = severity_of(rule, subject);
+  finding.about = rule.spec->about;
+  finding.cause = rule.spec->cause;
   finding.message = rule.message.text(subject);
   const auto plain = std::find_if(rule.plain.begin(), rule.plain.end(), [&](const auto& each) { return holds(each.when, subject); });
   if (plain != rule.plain.end()) finding.plain = plain->text.text(subject);
-  finding.confidence = weigh(rule, subject, finding.evidence);
+  finding.confidence = confidence_in(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
     Evidence evidence;
     evidence.text = "condition: " + rule.spec->condition.text;
@@ -118,6 +91,7 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   for (const CompiledAdvice& each : rule.suggestions)
     if (holds(each.when, subject)) finding.suggestions.push_back(each.text.text(subject));
   expect_gain(rule, subject, finding);
+  finding.severity = fitting_severity(severity_of(rule, subject), finding);
   candidate.weight = static_cast<double>(subject.time_ns().value_or(0));
   return candidate;
 }
@@ -187,10 +161,7 @@ void judge(const Rules& rules, Run& run) {
     subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
   for (const RuleSpec& spec : rules.list)
     rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run);
-  const auto rank = [](const Finding& finding) {
-    return std::tuple(-static_cast<int>(finding.severity), -finding.confidence, -finding.gain_ns.value_or(0));
-  };
-  std::stable_sort(run.findings.begin(), run.findings.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  rules::sort_by_worth(run.findings);
 }
 
 }  // namespace nl::analysis

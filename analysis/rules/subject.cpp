@@ -138,8 +138,20 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
 
 }  // namespace
 
+double paced_part(const Budget& budget) {
+  const Ns host_ns = budget.launch_starved_ns + budget.sync_blocked_ns + budget.other_host_ns;
+  return budget.wall_ns > 0 ? 1 - static_cast<double>(host_ns) / static_cast<double>(budget.wall_ns) : 1;
+}
+
+double RunTotals::steps_per(const StageEntry& stage) const {
+  if (stage_kind(stage.name) == StageKind::kDecodeStep) return 1;
+  return has_steps && stage.wall.count > 0 ? steps / static_cast<double>(stage.wall.count) : 0;
+}
+
 RunTotals total(const Run& run) {
   RunTotals totals;
+  for (const StageEntry& stage : run.stages)
+    if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
   totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
   total_phases(run, totals);
   total_activity(run, totals);
@@ -148,6 +160,7 @@ RunTotals total(const Run& run) {
   if (totals.budget && run.coverage.kernel_sum_ns && *run.coverage.kernel_sum_ns > 0)
     totals.measured_part = std::min(
         1.0, static_cast<double>(totals.budget->gpu_compute_ns) / static_cast<double>(*run.coverage.kernel_sum_ns));
+  if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
   return totals;
 }
 

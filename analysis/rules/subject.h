@@ -22,10 +22,17 @@ struct RunTotals {
   std::string throttle_reasons;
   std::optional<std::size_t> clock_device;  // index into Energy::devices: the one meant above
   double measured_part = 1;               // of a kernel's time: what lies in the measured iterations
+  double gpu_paced_part = 1;              // of the measured time: the GPU does not wait for the host
+  double steps = 0;                       // decode steps that were measured; 0: not known
   bool has_steps = false;                 // decode_step is a stage
+
+  double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
 };
 
 RunTotals total(const Run& run);
+
+// Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
+double paced_part(const Budget& budget);
 
 struct Subject {
   const Run* run = nullptr;

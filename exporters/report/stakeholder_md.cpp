@@ -49,7 +49,7 @@ Section recommended(const Run& run) {
     out.blocks = {Paragraph{"None. " + no_advice(run)}};
     return out;
   }
-  out.blocks = {Paragraph{"Ordered by possible saving. Savings overlap; do not add them."}, list};
+  out.blocks = {Paragraph{"What is worth the most comes first. Savings overlap; do not add them."}, list};
   if (!run.abstentions.empty())
     out.blocks.emplace_back(Paragraph{plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") +
                                       " for lack of data; report.md names the commands that capture it."});

@@ -17,6 +17,9 @@ void fields(Io& io, Ref<Io, Finding> f) {
   io("rule", f.rule, "its name");
   io.code("scope", f.scope, "what it is about");
   io.known("subject", f.subject, "the stage's, kernel's or operator's name; null: the run");
+  io.code("about", f.about, "what it would change");
+  io.known("cause", f.cause, "findings with the same one have it in common; null: none is known");
+  io.known("same_cause_as", f.same_cause_as, "the rule of the finding that is worth the most of them; null: this one");
   io.code("severity", f.severity, "how much it matters");
   io("confidence", f.confidence, "weight of the evidence that holds by that of all that was asked for", kFraction);
   io("message", f.message, "what was found");
@@ -25,6 +28,9 @@ void fields(Io& io, Ref<Io, Finding> f) {
   io("suggestions", f.suggestions, "what to try");
   io("gain_ns", f.gain_ns, "at most this much of the run's measured time; null: not computed");
   io("gain_share", f.gain_share, "of the measured span; null: not computed", kFraction);
+  io("gain_per_window_ns", f.gain_per_window_ns, "of one window of the stage; null: not computed");
+  io("gain_per_token_ns", f.gain_per_token_ns, "of one generated token of a sequence; null: not computed");
+  io("gain_unprofiled", f.gain_unprofiled, "these two are without the time that profiling adds");
   io.known("gain_note", f.gain_note, "what the figure assumes, or why there is none");
 }
 
@@ -39,7 +45,7 @@ void fields(Io& io, Ref<Io, Abstention> a) {
 
 template <class Io>
 void finding_fields(Io& io, Ref<Io, Run> run) {
-  io("findings", run.findings, "the most severe and certain first");
+  io("findings", run.findings, "what is worth the most first; those about the measurement last");
   io("abstentions", run.abstentions, "rules that could not be judged");
 }
 

@@ -30,6 +30,11 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return candidates.size() <= 12 ? all : "docs/rules.md lists them all";
 }
 
+std::string in_words(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 // Reads one file of rules. Its parts are named in the messages as they are written.
 class RulesFile {
  public:
@@ -39,15 +44,25 @@ class RulesFile {
   }
 
   void read_into(std::vector<RuleSpec>& rules) const {
-    check_keys(tree_, "a file of rules", {"rules", "disable"});
+    check_keys(tree_, "a file of rules", {"rules", "bottleneck_rules", "disable"});
     if (const YamlTree* names = find(tree_, "disable")) disable(*names, rules);
-    const YamlTree* list = find(tree_, "rules");
-    if (!list && !find(tree_, "disable")) refuse("there are no rules in this file", tree_.place, "write rules: and a list below it");
-    if (!list || list->kind == Kind::kNull) return;
-    if (list->kind != Kind::kList) refuse("'rules' wants a list", list->place, "begin each rule with '- name:'");
+    if (tree_.entries.empty()) refuse("there are no rules in this file", tree_.place, "write rules: and a list below it");
     std::set<std::string> names;
-    for (const YamlTree& item : list->items) {
-      RuleSpec spec = rule(item);
+    for (const bool brief : {false, true}) {
+      const char* key = brief ? "bottleneck_rules" : "rules";
+      const YamlTree* list = find(tree_, key);
+      if (!list || list->kind == Kind::kNull) continue;
+      if (list->kind != Kind::kList) refuse(fmt::format("'{}' wants a list", key), list->place, "begin each rule with '- name:'");
+      add_rules(*list, brief, names, rules);
+    }
+  }
+
+ private:
+  using Keys = std::vector<std::string>;
+
+  void add_rules(const YamlTree& list, bool brief, std::set<std::string>& names, std::vector<RuleSpec>& rules) const {
+    for (const YamlTree& item : list.items) {
+      RuleSpec spec = brief ? brief_rule(item) : rule(item);
       if (!names.insert(spec.name).second) refuse(fmt::format("the rule '{}' is given twice", spec.name), item.place, "give one of them another name");
       check(spec);
       const auto same = std::find_if(rules.begin(), rules.end(), [&](const auto& each) { return each.name == spec.name; });
@@ -57,9 +72,6 @@ class RulesFile {
         *same = std::move(spec);
     }
   }
-
- private:
-  using Keys = std::vector<std::string>;
 
   [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const {
     throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
@@ -135,12 +147,36 @@ class RulesFile {
     return name;
   }
 
-  RuleSpec rule(const YamlTree& item) const {
-    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit"});
+  RuleSpec named(const YamlTree& item) const {
     RuleSpec spec;
     spec.name = name(item);
     spec.file = file_.name();
     spec.line = item.place.line;
+    return spec;
+  }
+
+  // A rule in four lines, about the whole run:
+  //   bottleneck_rules:
+  //     - {name: high_memory_overhead, condition: h2d_time / total_time > 0.3, suggestion: Use pinned memory, confidence_weight: 1.2}
+  RuleSpec brief_rule(const YamlTree& item) const {
+    check_keys(item, "a rule", {"name", "scope", "condition", "severity", "message", "suggestion", "suggestions", "confidence_weight"});
+    RuleSpec spec = named(item);
+    const std::string what = fmt::format("the rule '{}'", spec.name);
+    if (const YamlTree* value = find(item, "scope")) spec.scope = word<RuleScope>(*value, "scope");
+    spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
+    if (const YamlTree* value = find(item, "confidence_weight")) spec.condition_weight = number<double>(*value, "confidence_weight", 0.001, kHeaviest);
+    const YamlTree* severity = find(item, "severity");
+    spec.severity = severity ? severities(*severity) : std::vector<RuleSeverity>{{std::nullopt, Severity::kMedium}};
+    const auto message = optional_text(item, "message");
+    spec.message = message ? *message : RuleText{in_words(spec.name) + ": " + spec.condition.text, spec.line, 0};
+    if (const YamlTree* list = find(item, "suggestions")) spec.suggestions = suggestions(*list, what);
+    else spec.suggestions = {advice(need(item, what, "suggestion", "what to try"), "suggestion")};
+    return spec;
+  }
+
+  RuleSpec rule(const YamlTree& item) const {
+    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit", "about", "cause"});
+    RuleSpec spec = named(item);
     const std::string what = fmt::format("the rule '{}'", spec.name);
     spec.scope = word<RuleScope>(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope");
     spec.where = optional_text(item, "where");
@@ -152,6 +188,8 @@ class RulesFile {
     spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
     spec.gain = optional_text(item, "gain");
     spec.gain_note = optional_text(item, "gain_note");
+    if (const YamlTree* value = find(item, "about")) spec.about = word<RuleAbout>(*value, "about");
+    if (const YamlTree* value = find(item, "cause")) spec.cause = text(*value, "'cause'").text;
     if (const YamlTree* value = find(item, "limit")) spec.limit = number<std::uint64_t>(*value, "limit", 1, kMostFindings);
     return spec;
   }

@@ -65,6 +65,30 @@ Card card(std::size_t number, const Finding& finding) {
   return out;
 }
 
+// "1" of the finding that is worth the most of those with this one's cause; empty: this one is.
+std::string leader_of(const Run& run, std::size_t number) {
+  const Finding& finding = run.findings[number];
+  if (finding.same_cause_as.empty()) return {};
+  for (std::size_t i = number; i-- > 0;)
+    if (run.findings[i].rule == finding.same_cause_as && run.findings[i].same_cause_as.empty()) return std::to_string(i + 1);
+  return {};
+}
+
+Table finding_table(const Run& run, RuleAbout about) {
+  const bool measurement = about == RuleAbout::kMeasurement;
+  Table table{measurement ? "Findings about the measurement" : "Findings", {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
+  for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) {
+    const Finding& finding = run.findings[i];
+    if (finding.about != about) continue;
+    const std::string leader = leader_of(run, i);
+    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), key_cell(finding.severity),
+                          leader.empty() ? Text(title_of(finding)) : Text(title_of(finding)) + muted(" (same cause as " + leader + ")"),
+                          share_cell(finding.gain_share)});
+  }
+  table.text_rows = kTextFindings;
+  return table;
+}
+
 }  // namespace
 
 Section findings(const Run& run) {
@@ -76,18 +100,26 @@ Section findings(const Run& run) {
                                             plural(run.abstentions.size(), "rule needs data that", "rules need data that")))};
     return out;
   }
-  Table table{"Findings", {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
-  const std::size_t all = run.findings.size(), shown = std::min(kMaxFindings, all);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& finding = run.findings[i];
-    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), key_cell(finding.severity),
-                          title_of(finding), share_cell(finding.gain_share)});
+  Table table = finding_table(run, RuleAbout::kWorkload);
+  if (table.rows.empty()) {
+    out.blocks = {missing("No rule asks for a change of the workload.")};
+    return out;
   }
-  table.text_rows = kTextFindings;
-  const auto rest = [&](std::size_t listed) { return plural(all - listed, "more finding") + " in run.json, less severe or less certain."; };
+  const std::size_t all = run.findings.size(), shown = std::min(kMaxFindings, all);
+  const auto rest = [&](std::size_t listed) { return plural(all - listed, "more finding") + " in run.json, worth less."; };
   if (all > kTextFindings) table.text_note = rest(kTextFindings);
   if (all > shown) table.foot.push_back({"", "", rest(shown)});
-  out.blocks = {Paragraph{"Savings are shares of the measured time. They overlap; do not add them."}, table};
+  out.blocks = {Paragraph{"What is worth the most comes first. Savings are shares of the measured time. They overlap; do not add them."}, table};
+  return out;
+}
+
+Section measurement(const Run& run) {
+  Section out{"measurement", "Measurement", "About the measurement"};
+  Table table = finding_table(run, RuleAbout::kMeasurement);
+  if (table.rows.empty()) return out;
+  table.columns.pop_back();  // nothing is saved
+  for (auto& row : table.rows) row.pop_back();
+  out.blocks = {Paragraph{"These findings change how far the figures can be trusted, not the workload."}, table};
   return out;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "exporters/report/figure_text.h"
 
@@ -11,13 +10,9 @@ namespace {
 
 bool has_gain(const Finding& finding) { return finding.gain_share && std::isfinite(*finding.gain_share); }
 
-// What it is likely to be worth. Less than one per cent is nobody's first step.
-constexpr double kWorthMentioning = 0.01;
-double worth(const Finding& finding) {
-  return has_gain(finding) && *finding.gain_share >= kWorthMentioning ? *finding.gain_share * finding.confidence : -1;
-}
-
 bool belongs_to(const Finding& finding, const Finding& first) {
+  const bool of_stages = finding.scope == RuleScope::kRun || finding.scope == RuleScope::kStage;
+  if (!finding.same_cause_as.empty() && finding.same_cause_as == first.rule && (of_stages || finding.subject == first.subject)) return true;
   if (!finding.suggestions.empty() && !first.suggestions.empty() &&
       finding.suggestions.front() == first.suggestions.front())
     return true;
@@ -27,20 +22,15 @@ bool belongs_to(const Finding& finding, const Finding& first) {
 std::vector<const Finding*> asking_for_a_change(const Run& run) {
   std::vector<const Finding*> out;
   for (const auto& finding : run.findings)
-    if (finding.severity != Severity::kInfo) out.push_back(&finding);
+    if (finding.severity != Severity::kInfo && finding.about == RuleAbout::kWorkload) out.push_back(&finding);
   return out;
 }
 
 }  // namespace
 
 std::vector<Recommendation> recommendations(const Run& run, std::size_t most) {
-  std::vector<const Finding*> all = asking_for_a_change(run);
-  const auto rank = [](const Finding* each) {
-    return std::tuple(-worth(*each), -static_cast<int>(each->severity), -each->confidence);
-  };
-  std::stable_sort(all.begin(), all.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   std::vector<Recommendation> out;
-  for (const Finding* each : all) {
+  for (const Finding* each : asking_for_a_change(run)) {
     const auto same =
         std::find_if(out.begin(), out.end(), [&](const auto& r) { return belongs_to(*each, *r.finding); });
     if (same != out.end())
@@ -53,12 +43,7 @@ std::vector<Recommendation> recommendations(const Run& run, std::size_t most) {
 
 const Finding* first_to_work_on(const Run& run) {
   const std::vector<const Finding*> all = asking_for_a_change(run);
-  const auto rank = [](const Finding* each) {
-    return std::tuple(-static_cast<int>(each->severity), -worth(*each), -each->confidence);
-  };
-  const auto first =
-      std::min_element(all.begin(), all.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
-  return first == all.end() ? nullptr : *first;
+  return all.empty() ? nullptr : all.front();
 }
 
 std::string no_advice(const Run& run) {

@@ -46,6 +46,9 @@ std::string gain_text(const Finding& finding) {
   if (finding.gain_ns) out = "saves at most " + time_text(*finding.gain_ns);
   if (finding.gain_share)
     out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";
+  const bool token = finding.gain_per_token_ns.has_value();
+  const auto& each = token ? finding.gain_per_token_ns : finding.gain_per_window_ns;
+  if (each && !out.empty()) out += fmt::format(", {} per {}{}", time_text(*each), token ? "token" : "window", finding.gain_unprofiled ? " unprofiled" : "");
   return out;
 }
 

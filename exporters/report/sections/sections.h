@@ -14,6 +14,7 @@ std::vector<std::string> facts(const Run& run);
 
 Section summary(const Run& run);
 Section findings(const Run& run);  // a line each
+Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);
 Section evidence(const Run& run);  // of the findings

@@ -45,6 +45,7 @@ nl::orchestrator::RunResult result() {
   out.run.kernels->front().ncu.emplace_back();
   out.run.findings = {finding(nl::Severity::kHigh, "first"), finding(nl::Severity::kLow, "second"), finding(nl::Severity::kInfo, "third"),
                       finding(nl::Severity::kInfo, "fourth"), finding(nl::Severity::kInfo, "fifth")};
+  out.run.findings[0].gain_share = 0.25;
   out.run.provenance.adaptations = {{nl::Code::kNote, {"ncu was left out"}}};
   out.failure = nl::ErrorKind::kTimeout;
   return out;
@@ -86,10 +87,9 @@ gemm                                                   3        2.500   62.5%   
 reduce                                                 3        1.500   37.5%     -
 
 what limits it
-high    first
+high    first Saves at most 25.0 %.
 low     second
-info    third
-        and 2 more in the report
+        and 3 more in the report
 note: ncu was left out
 
 partial: runs/one
@@ -111,13 +111,13 @@ TEST_CASE("print_result: no more than five stages and five kernels, and a name o
   CHECK(out.find(std::string(47, 'k') + "5 ") == std::string::npos);
 }
 
-TEST_CASE("print_result: three findings are all there is, and kernels that were not captured say why") {
+TEST_CASE("print_result: what asks for no change is in the report, and kernels that were not captured say why") {
   nl::orchestrator::RunResult few = result();
   few.run.findings.resize(3);
   few.run.kernels.reset();
   few.run.kernels_note = nl::Remark{nl::Code::kNote, {"no GPU"}};
   const std::string out = print(few).out;
-  CHECK(out.find("info    third\nnote:") != std::string::npos);
+  CHECK(out.find("low     second\n        and 1 more in the report\nnote:") != std::string::npos);
   CHECK(out.find("\nkernels: not captured. no GPU\n") != std::string::npos);
 }
 

@@ -87,10 +87,11 @@ Run every_value_run() {
   run.roofline = Roofline{.points = {RooflinePoint{.kernel = "kernel 380", .stage = "stage 381", .ncu_id = 382, .flops = 383.5,
       .dram_bytes = 384.5, .duration_ns = 385, .flops_per_s = 386.5, .intensity = 387.5, .precision = "precision 388",
       .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .margin = 391.5}}, .notes = {"notes 392"}};
-  run.findings = {Finding{.rule = "rule 393", .scope = RuleScope::kKernel, .subject = "subject 394", .severity = Severity::kHigh,
+  run.findings = {Finding{.rule = "rule 393", .scope = RuleScope::kKernel, .subject = "subject 394", .about = RuleAbout::kMeasurement,
+      .cause = "cause 570", .same_cause_as = "same_cause_as 571", .severity = Severity::kHigh,
       .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,
       .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}}, .suggestions = {"suggestions 402"},
-      .gain_ns = 403.5, .gain_share = 0.404, .gain_note = "gain_note 405"}};
+      .gain_ns = 403.5, .gain_share = 0.404, .gain_per_window_ns = 572.5, .gain_per_token_ns = 573.5, .gain_unprofiled = true, .gain_note = "gain_note 405"}};
   run.abstentions = {Abstention{.rule = "rule 406", .scope = RuleScope::kOperator, .missing = {"missing 407"}, .why = "why 408", .command =
       "command 409"}};
   run.perturbation = Perturbation{.stages = {StageSlowdown{.profiler = PassKind::kCollector, .stage = "stage 411", .bare_ns = {412.5, 413.5},

@@ -233,6 +233,10 @@ void fill_findings(Run& run) {
   finding.suggestions = {"capture the step in a CUDA graph", "compile the model"};
   finding.gain_ns = 150;
   finding.gain_share = 0.125;
+  finding.gain_per_window_ns = 15;
+  finding.gain_per_token_ns = 1.5;
+  finding.cause = "launches";
+  finding.same_cause_as = "small_kernel_storm";
   finding.gain_note = "assumes that all of the waiting goes away";
   run.findings = {finding};
   run.abstentions = {

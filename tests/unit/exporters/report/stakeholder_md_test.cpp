@@ -185,28 +185,21 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
   }
 }
 
-TEST_CASE("the first thing to work on is, of the most severe findings, the one that saves the most") {
+TEST_CASE("the first thing to work on is the first finding that asks for a change of the workload") {
   nl::Run run = nl::test::rich_run();
   const auto first = [&] { return nl::exporters::report::executive_summary(run)[3]; };
-  run.findings = {finding("sure", "the run", Severity::kHigh, 0.9, std::nullopt),
-                  finding("small", "prefill", Severity::kHigh, 0.8, 0.1),
-                  finding("large", "decode_step", Severity::kHigh, 0.6, 0.5),
-                  finding("larger but less severe", "decode", Severity::kMedium, 0.9, 0.7)};
-  CHECK(first() ==
-        "First action, worth up to 50 % of the time: large is wrong; do something about it.");
-  SECTION("the surer one where two save the same") {
-    run.findings[1].gain_share = 0.5;
-    CHECK(has(first(), "worth up to 50 % of the time: small is wrong"));
-  }
+  run.findings = {finding("measured", "the run", Severity::kMedium, 0.9, 0.9), finding("info", "decode", Severity::kInfo, 0.9, 0.8),
+                  finding("large", "decode_step", Severity::kHigh, 0.6, 0.5), finding("small", "prefill", Severity::kHigh, 0.8, 0.1)};
+  run.findings[0].about = nl::RuleAbout::kMeasurement;
+  CHECK(first() == "First action, worth up to 50 % of the time: large is wrong; do something about it.");
   SECTION("the message, and not a suggestion for engineers, where the rule has no plain words") {
     run.findings[2].plain.clear();
     CHECK(has(first(), "50 % of the time: the message of large."));
     CHECK_FALSE(has(summary_of(run), "torch.compile"));
   }
   SECTION("no share is promised where none is known") {
-    run.findings.resize(1);
-    run.findings[0].scope = nl::RuleScope::kRun;
-    CHECK(first() == "First action: sure is wrong; do something about it.");
+    run.findings[2].gain_share.reset();
+    CHECK(first() == "First action: large is wrong; do something about it.");
   }
   SECTION("information asks for nothing") {
     for (auto& each : run.findings) each.severity = Severity::kInfo;
@@ -246,14 +239,11 @@ TEST_CASE("an uncertain slowdown is a range, or left out") {
   CHECK(has(cost(), "; the profiling overhead is not certain."));
 }
 
-TEST_CASE("recommendations: what is worth the most first, gain by confidence, and one for all findings that share their gain") {
+TEST_CASE("recommendations: in the order of the findings, and one for all that share their gain or cause") {
   nl::Run run;
-  run.findings = {finding("no_figure", "decode", Severity::kHigh, 0.9, std::nullopt),
-                  finding("launches", "decode", Severity::kHigh, 0.8, 0.4),
-                  finding("graphs", "decode", Severity::kHigh, 0.7, 0.4),
-                  finding("bandwidth", "decode", Severity::kHigh, 0.5, 0.7),  // 0.35; launches: 0.32, graphs: 0.28, prompt: 0.25
-                  finding("prompt", "prefill", Severity::kLow, 0.5, 0.5),
-                  finding("no_figure_surer", "prefill", Severity::kHigh, 0.95, std::nullopt)};
+  run.findings = {finding("bandwidth", "decode", Severity::kHigh, 0.5, 0.7), finding("launches", "decode", Severity::kHigh, 0.8, 0.4),
+                  finding("graphs", "decode", Severity::kHigh, 0.7, 0.4), finding("prompt", "prefill", Severity::kLow, 0.5, 0.5),
+                  finding("no_figure", "decode", Severity::kHigh, 0.9, std::nullopt)};
   const auto ordered = [&](std::size_t most) {
     std::vector<std::string> out;
     for (const auto& each : nl::exporters::report::recommendations(run, most)) {
@@ -262,24 +252,24 @@ TEST_CASE("recommendations: what is worth the most first, gain by confidence, an
     }
     return out;
   };
-  const std::vector<std::string> expected = {"bandwidth + launches + graphs", "prompt", "no_figure_surer", "no_figure"};
+  const std::vector<std::string> expected = {"bandwidth + launches + graphs", "prompt", "no_figure"};
   CHECK(ordered(5) == expected);
   CHECK(ordered(1) == std::vector<std::string>{expected[0]});
   SECTION("one suggestion is not given twice") {
-    run.findings[4].suggestions = run.findings[3].suggestions;
+    run.findings[3].suggestions = run.findings[0].suggestions;
     CHECK(ordered(5)[0] == "bandwidth + launches + graphs + prompt");
     CHECK(has(nl::exporters::stakeholder_markdown(run), "`launches` (40.0 %), `graphs` (40.0 %), `prompt` of stage prefill (50.0 %)"));
   }
-  SECTION("the surer one goes before the one that promises a little more") {
-    run.findings[3].gain_share = 0.6;
-    CHECK(ordered(5)[0] == "launches + bandwidth + graphs");
+  SECTION("one cause is not named twice") {
+    run.findings[4].same_cause_as = "prompt";
+    CHECK(ordered(5)[1] == "prompt + no_figure");
+    CHECK(has(nl::exporters::report_markdown(run), "(same cause as 4)"));
   }
-  SECTION("a share that is no number is no figure, and one below 1 % no first step") {
-    run.findings[3].gain_share = std::numeric_limits<double>::quiet_NaN();
-    run.findings[1].gain_share = 0.009;
-    run.findings[2].gain_share = 0.009;
-    CHECK(ordered(5)[0] == "prompt");
-    CHECK(ordered(5)[1] == "no_figure_surer");
+  SECTION("neither information nor the measurement is one") {
+    run.findings[3].severity = Severity::kInfo;
+    run.findings[4].about = nl::RuleAbout::kMeasurement;
+    CHECK(ordered(5) == std::vector<std::string>{expected[0]});
+    CHECK(has(nl::exporters::report_markdown(run), "## About the measurement\n"));
   }
 }
 
@@ -297,7 +287,7 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
             "once and replaying it removes most of that wait. **Saves at most 83.099 ms, 70.0 % of the measured time** (stage "
             "decode; severity high, confidence 92 %). For engineers: Capture the decode step in a CUDA graph and replay it. "
             "Rule `launch_bound_decode`; overlaps with `elementwise_chains` (2.1 %).\n"));
-  CHECK(has(text, "Ordered by possible saving. Savings overlap; do not add them.\n"));
+  CHECK(has(text, "What is worth the most comes first. Savings overlap; do not add them.\n"));
   CHECK(has(text, "2 rules were not evaluated for lack of data; report.md names the commands that capture it.\n"));
 }
 

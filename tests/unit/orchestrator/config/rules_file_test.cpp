@@ -57,7 +57,7 @@ TEST_CASE("a user's rule over copies and total time") {
   const Finding& finding = run.findings.front();
   CHECK(finding.rule == "mine");
   CHECK(finding.subject == "prefill");
-  CHECK(finding.severity == Severity::kHigh);
+  CHECK(finding.severity == Severity::kMedium);  // the rule says high; without a gain nobody knows what it is worth
   CHECK(finding.message == "prefill: 31 %");
   CHECK(finding.confidence == 0.5);  // the condition alone: nothing more was asked for
   REQUIRE(finding.evidence.size() == 1);
@@ -77,6 +77,30 @@ TEST_CASE("a rule's plain words are optional, and have values put in") {
   CHECK(field.message == "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
   CHECK(field.where == "8:28");
   CHECK(fault_of(rule_text("h2d_time > 1", "    plain: \"\"\n")).message == "'plain' wants a text");
+}
+
+TEST_CASE("a rule in brief: a condition, a suggestion and the weight of the condition") {
+  Run run = healthy_run();
+  activity(run, "prefill").h2d_ns = 61000000;
+  judge(load("bottleneck_rules:\n"
+             "  - name: \"high_memory_overhead\"\n"
+             "    condition: \"h2d_time / total_time > 0.3\"\n"
+             "    suggestion: \"Use pinned memory or reduce batch size\"\n"
+             "    confidence_weight: 1.2\n"),
+        run);
+  REQUIRE(run.findings.size() == 1);
+  const Finding& finding = run.findings[0];
+  CHECK(finding.scope == nl::RuleScope::kRun);
+  CHECK(finding.rule == "high_memory_overhead");
+  CHECK(finding.message == "high memory overhead: h2d_time / total_time > 0.3");
+  CHECK(finding.suggestions == std::vector<std::string>{"Use pinned memory or reduce batch size"});
+  CHECK(finding.confidence == Approx(1.2 / 2.2));
+  CHECK(finding.severity == Severity::kMedium);
+  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1}\n").message == "the rule 'a' has no 'suggestion'");
+  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_tim > 1, suggestion: b}\n").message == "rule 'a', condition: unknown field 'h2d_tim' of a run");
+  CHECK(fault_of("bottleneck_rules: 3\n").message == "'bottleneck_rules' wants a list");
+  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1, suggestion: b, confidence_weight: 0}\n").message ==
+        "'confidence_weight' wants a number");
 }
 
 TEST_CASE("the same at the scope of the run") {
@@ -215,8 +239,8 @@ TEST_CASE("files of rules that are refused: the whole message") {
   const std::string first = "the first whose 'when' holds is taken, the last one otherwise", levels = "one of: info, low, medium, high";
   const std::string no_text = "'text' wants a text", quotes = "put quotes around it where it holds a ':' or a '#'";
   const std::vector<RuleRefusal> refusals = {
-      {"a: b\n", "unknown key 'a' of a file of rules | 1:1 | one of: rules, disable"},
-      {"zzzzzzzzz: b\n", "unknown key 'zzzzzzzzz' of a file of rules | 1:1 | one of: rules, disable"},
+      {"a: b\n", "unknown key 'a' of a file of rules | 1:1 | one of: rules, bottleneck_rules, disable"},
+      {"zzzzzzzzz: b\n", "unknown key 'zzzzzzzzz' of a file of rules | 1:1 | one of: rules, bottleneck_rules, disable"},
       {"rules: {a: b}\n", "'rules' wants a list | 1:8 | begin each rule with '- name:'"},
       {"rules:\n  - 3\n", "a rule wants keys and values | 2:5 | such as name:"},
       {"rules:\n  - scope: run\n", "this rule has no 'name' | 2:5 | every rule has a name of its own"},

@@ -187,7 +187,7 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
     REQUIRE(finding);
     CHECK(finding->confidence >= 0.1);
     CHECK(finding->confidence < 1);
-    CHECK(finding->suggestions.size() >= 2);
+    CHECK(finding->suggestions.size() >= 3);
     CHECK(finding->message.find("not captured") == std::string::npos);
     CHECK(finding->message.find_first_of("{}") == std::string::npos);
     CHECK(finding->plain.find("not captured") == std::string::npos);
@@ -227,7 +227,7 @@ TEST_CASE("where ranges end before their GPU work does, slower launches are no g
     judge(load_rules(shipped_rules(), {}), run);
     const Finding* finding = find(run, {"profiler_perturbation", "prefill", nullptr, nullptr});
     REQUIRE(finding != nullptr);
-    CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kHigh));
+    CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kMedium));
   }
 }
 
@@ -317,6 +317,11 @@ TEST_CASE("every piece of evidence leads to something in run.json, and no gain e
       CAPTURE(finding.rule);
       CHECK(finding.gain_ns.value_or(0) >= 0);
       CHECK(finding.gain_share.value_or(0) <= 1);
+      CHECK(finding.suggestions.size() >= 3);
+      if (finding.severity == Severity::kHigh) {
+        CHECK(finding.gain_share.value_or(0) >= 0.05);
+        CHECK(finding.confidence > 0.8);
+      }
       if (finding.scope == RuleScope::kStage)
         CHECK(finding.gain_ns.value_or(0) <= static_cast<double>(stage(run, finding.subject.c_str()).wall.total_ns));
     }

@@ -20,12 +20,13 @@ struct Budget {
   Ns exposed_copy_ns = 0;    // no kernel, but a copy or set does
   Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
   Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU
-  Ns launch_starved_ns = 0;  // GPU idle, and the launch of its next work began only after that
+  Ns launch_starved_ns = 0;  // GPU idle, and the call that launches its next work has not begun yet
   Ns other_host_ns = 0;      // GPU idle, and the window launches nothing more
   Ns residual_ns = 0;        // GPU idle before work whose launching call is not in the capture
+  Ns launch_latency_ns = 0;  // GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware
   Ns sum_ns() const {
-    return gpu_compute_ns + exposed_copy_ns + queue_wait_ns + sync_blocked_ns + launch_starved_ns + other_host_ns +
-           residual_ns;
+    return gpu_compute_ns + exposed_copy_ns + queue_wait_ns + sync_blocked_ns + launch_starved_ns + launch_latency_ns +
+           other_host_ns + residual_ns;
   }
 };
 

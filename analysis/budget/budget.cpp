@@ -105,10 +105,12 @@ void BudgetSweep::charge(const BudgetSpan& span, const Gap& gap) {
   } else if (gap.queued) {
     budget.queue_wait_ns += end - start;
   } else {
-    const Ns waited = waiting_.within(span.thread, start, end);
+    const Ns launched = gap.launch_ns ? std::clamp(*gap.launch_ns, start, end) : end;
+    budget.launch_latency_ns += end - launched;
+    const Ns waited = waiting_.within(span.thread, start, launched);
     budget.sync_blocked_ns += waited;
     const bool launches_on = gap.launch_ns && *gap.launch_ns < span.launch_end_ns;
-    (launches_on ? budget.launch_starved_ns : budget.other_host_ns) += end - start - waited;
+    (launches_on ? budget.launch_starved_ns : budget.other_host_ns) += launched - start - waited;
   }
 }
 

@@ -49,6 +49,7 @@ class WaitingTime {
 // that launched it began, says why:
 //   its call is not in the capture            residual
 //   before the GPU went idle                  queue_wait
+//   else, once that call has begun            launch_latency: what passes now is the driver's and the hardware's
 //   else, while the span's thread waits       sync_blocked
 //   else, before the span's end               launch_starved
 //   else, or there is no next work            other_host

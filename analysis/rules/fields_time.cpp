@@ -37,7 +37,7 @@ Value done_share(const Subject& s) {
 }
 
 Ns idle_ns(const Budget& b) {
-  return b.queue_wait_ns + b.sync_blocked_ns + b.launch_starved_ns + b.other_host_ns + b.residual_ns;
+  return b.queue_wait_ns + b.sync_blocked_ns + b.launch_starved_ns + b.launch_latency_ns + b.other_host_ns + b.residual_ns;
 }
 
 Value gpu_idle(const Subject& s) {
@@ -72,7 +72,8 @@ void add_budget(std::vector<Field>& fields) {
   time("exposed_copy_time", "a copy or memset runs, and no kernel", bin<&B::exposed_copy_ns>);
   time("queue_wait_time", "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
   time("sync_time", "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
-  time("launch_starved_time", "the GPU is idle until the host makes the next kernel launch", bin<&B::launch_starved_ns>);
+  time("launch_starved_time", "the GPU is idle until the host begins the next launch call", bin<&B::launch_starved_ns>);
+  time("launch_latency_time", "the GPU is idle, and the launch call of its next work has begun since: driver and hardware", bin<&B::launch_latency_ns>);
   time("other_host_time", "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
   time("residual_time", "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
   time("gpu_idle_time", "no kernel, copy or memset runs", gpu_idle);
@@ -81,6 +82,7 @@ void add_budget(std::vector<Field>& fields) {
   share("queue_wait_share", "`queue_wait_time` ÷ `total_time`", bin_share<&B::queue_wait_ns>);
   share("sync_share", "`sync_time` ÷ `total_time`", bin_share<&B::sync_blocked_ns>);
   share("launch_starved_share", "`launch_starved_time` ÷ `total_time`", bin_share<&B::launch_starved_ns>);
+  share("launch_latency_share", "`launch_latency_time` ÷ `total_time`", bin_share<&B::launch_latency_ns>);
   share("other_host_share", "`other_host_time` ÷ `total_time`", bin_share<&B::other_host_ns>);
   share("residual_share", "`residual_time` ÷ `total_time`", bin_share<&B::residual_ns>);
   share("gpu_idle_share", "`gpu_idle_time` ÷ `total_time`", gpu_idle_share);

@@ -11,7 +11,8 @@ namespace {
 
 void add(Budget& sum, const Budget& more) {
   for (const auto member : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::exposed_copy_ns, &Budget::queue_wait_ns,
-                            &Budget::sync_blocked_ns, &Budget::launch_starved_ns, &Budget::other_host_ns, &Budget::residual_ns})
+                            &Budget::sync_blocked_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns, &Budget::other_host_ns,
+                            &Budget::residual_ns})
     sum.*member += more.*member;
 }
 

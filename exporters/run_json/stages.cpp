@@ -4,14 +4,16 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Budget> b) {
-  io("wall_ns", b.wall_ns, "the windows together; the seven others add up to it");
+  io("wall_ns", b.wall_ns, "the windows together; the others add up to it");
   io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs");
   io("exposed_copy_ns", b.exposed_copy_ns, "no kernel, but a copy or set runs");
   io("queue_wait_ns", b.queue_wait_ns, "GPU idle, its next work was launched before it went idle");
   io("sync_blocked_ns", b.sync_blocked_ns, "GPU idle, the stage's thread is inside a call that waits for the GPU");
-  io("launch_starved_ns", b.launch_starved_ns, "GPU idle, and the launch of its next work began only after that");
+  io("launch_starved_ns", b.launch_starved_ns, "GPU idle, and the call that launches its next work has not begun yet");
   io("other_host_ns", b.other_host_ns, "GPU idle, and the window launches nothing more");
   io("residual_ns", b.residual_ns, "GPU idle before work whose launching call is not in the capture");
+  io("launch_latency_ns", b.launch_latency_ns,
+     "GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware");
 }
 
 template <class Io>

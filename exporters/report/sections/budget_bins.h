@@ -15,15 +15,17 @@ struct BudgetBin {
   Ns Budget::*time;
 };
 
-inline constexpr std::array<BudgetBin, 7> kBudgetBins = {{
+inline constexpr std::array<BudgetBin, 8> kBudgetBins = {{
     {"compute", "GPU compute", "a kernel runs", "computes", &Budget::gpu_compute_ns},
     {"copy", "exposed copies", "a copy or memset runs and no kernel", "only copies data", &Budget::exposed_copy_ns},
     {"queue", "queue wait", "GPU idle; its next work is already launched", "is between two pieces of work",
      &Budget::queue_wait_ns},
     {"sync", "blocked in sync", "GPU idle; the host waits inside a synchronising call",
      "is idle while the program waits for results", &Budget::sync_blocked_ns},
-    {"starved", "launch-starved", "GPU idle; the host has not launched its next work", "waits for the program",
+    {"starved", "launch-starved", "GPU idle; the host has not begun to launch its next work", "waits for the program",
      &Budget::launch_starved_ns},
+    {"latency", "launch latency", "GPU idle; the host has begun to launch its next work, which has not started",
+     "waits for work that is on its way", &Budget::launch_latency_ns},
     {"host", "other host work", "GPU idle; nothing more is launched in the window",
      "has no work while the program runs on the CPU", &Budget::other_host_ns},
     {"residual", "residual", "GPU idle; the launch of its next work is not in the capture",

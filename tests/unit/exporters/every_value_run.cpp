@@ -33,7 +33,7 @@ Run every_value_run() {
       .median_ns = 141.5, .p99_ns = 142, .min_ns = 143, .max_ns = 144, .stddev_ns = 145.5}, .warmup_windows = 146, .warmup_wall_ns = 147,
       .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
       .gpu_compute_ns = 153, .exposed_copy_ns = 154, .queue_wait_ns = 155, .sync_blocked_ns = 156, .launch_starved_ns = 157,
-      .other_host_ns = 158, .residual_ns = 159}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
+      .other_host_ns = 158, .residual_ns = 159, .launch_latency_ns = 496}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
       .graph_launches = 163, .sync_calls = 164, .sync_call_ns = 165, .kernels = 166, .graph_kernels = 167, .kernel_sum_ns = 168,
       .small_kernels = 169, .small_kernel_ns = 170, .elementwise_ns = 171, .elementwise_kernels = 172, .longest_elementwise_chain = 173,
       .gemm_ns = 174, .gemm_kernels = 175, .attention_ns = 176, .attention_kernels = 177, .reduce_ns = 178, .reduce_kernels = 179,
@@ -48,7 +48,7 @@ Run every_value_run() {
       220.5}}, .dram_use = {}}}};
   run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
       .gpu_compute_ns = 225, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
-      .other_host_ns = 230, .residual_ns = 231}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233};
+      .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233};
   run.iterations = Iterations{.list = {Iteration{.start_ns = 234, .wall_ns = 235, .warmup = true, .stages = {{"stages 236", 237}},
       .pid = 238, .tid = 239}}, .count = 240, .warmup = 241, .rule = "rule 242"};
   run.latency = Latency{.ttft = TimeSummary{.count = 243, .total_ns = 244, .mean_ns = 245.5, .median_ns = 246.5, .p99_ns = 247,

@@ -200,6 +200,8 @@ class SlowJudge {
       const Ns launch = next == nullptr ? kEver * 10 : std::min(next->start, trace_.api_calls[next->api].start_ns);
       if (next != nullptr && launch <= idle_since)
         ++budget.queue_wait_ns;
+      else if (t >= launch)
+        ++budget.launch_latency_ns;
       else if (waits(thread, t))
         ++budget.sync_blocked_ns;
       else if (launch < launch_end)
@@ -293,9 +295,9 @@ class SlowJudge {
   std::vector<Work> work_;
 };
 
-std::array<Ns, 8> bins(const nl::Budget& b) {
-  return {b.wall_ns,         b.gpu_compute_ns,    b.exposed_copy_ns, b.queue_wait_ns,
-          b.sync_blocked_ns, b.launch_starved_ns, b.other_host_ns,   b.residual_ns};
+std::array<Ns, 9> bins(const nl::Budget& b) {
+  return {b.wall_ns,         b.gpu_compute_ns,    b.exposed_copy_ns,   b.queue_wait_ns, b.sync_blocked_ns,
+          b.launch_starved_ns, b.launch_latency_ns, b.other_host_ns, b.residual_ns};
 }
 
 bool sound(const nl::Budget& b) {
@@ -336,6 +338,7 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
       met.queue_wait_ns += stage.budget->queue_wait_ns;
       met.sync_blocked_ns += stage.budget->sync_blocked_ns;
       met.launch_starved_ns += stage.budget->launch_starved_ns;
+      met.launch_latency_ns += stage.budget->launch_latency_ns;
       met.other_host_ns += stage.budget->other_host_ns;
       met.residual_ns += stage.budget->residual_ns;
     }
@@ -360,7 +363,8 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
   }
   CHECK(stages > 1000);
   CHECK(phases > 1000);
-  for (const Ns bin : {met.exposed_copy_ns, met.queue_wait_ns, met.sync_blocked_ns, met.launch_starved_ns, met.other_host_ns, met.residual_ns})
+  for (const Ns bin : {met.exposed_copy_ns, met.queue_wait_ns, met.sync_blocked_ns, met.launch_starved_ns, met.launch_latency_ns, met.other_host_ns,
+                       met.residual_ns})
     CHECK(bin > 100);
   for (const char* name : {"prefill", "decode", "mixed", "idle", "vision", "request"}) CHECK(phase_names.count(name) == 1);
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/rules/fields.h"
+#include "analysis/rules/least_traffic.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
@@ -111,6 +112,8 @@ void add_counters(std::vector<Field>& fields) {
   add("registers", Unit::kCount, "a thread", [](const Subject& s) { return metric(s, "launch__registers_per_thread", 1); });
   add("blocks", Unit::kCount, "thread blocks of the grid", blocks);
   add("blocks_per_sm", Unit::kNumber, "`blocks` ÷ the GPU's SMs", blocks_per_sm);
+  fields.push_back({"least_bytes", kN, Unit::kBytes, Capture::kOperators, Place::kSelf, "operands and results of the matrix product it computes, once, by the operators that launch it",
+                    [](const Subject& s) { return least_traffic(*s.run, s.kernel()); }});
   add("ncu_calls", Unit::kCount, "executions with the grid and block that ncu measured",
       [](const Subject& s) { return s.ncu() ? Value::of(static_cast<double>(s.ncu()->nsys_calls)) : Value::not_captured(); });
   fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "compute, memory or latency; unclear where two are close", [](const Subject& s) {

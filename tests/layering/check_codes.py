@@ -35,6 +35,7 @@ OUTSIDE = {
     'analysis/efficiency/device_peaks.cpp': 'names of GPUs',
     'analysis/efficiency/llm_shape.cpp': 'values of a model file',
     'analysis/operators/names.cpp': 'names of PyTorch operator ranges',
+    'analysis/rules/least_traffic.cpp': 'names of PyTorch operators',
     'cli/run_flags.cpp': 'the -- of the command line',
     'cli/cmd_stats.cpp': 'report and format names of the command line',
     'exporters/nsys_sqlite/': 'names of CUDA calls in an nsys export',

@@ -105,3 +105,57 @@ TEST_CASE("a kernel that was launched once has times, and one that never was has
   CHECK(mean->read(subjects[0]).number == 500);
   CHECK_FALSE(mean->read(subjects[1]).known);
 }
+
+TEST_CASE("without stages nobody knows a kernel's time in them") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->emplace_back().stages = {{"none", 500, 1}};
+  const auto read = [&](const char* name) {
+    const RunTotals totals = total(run);
+    return find_field(RuleScope::kKernel, name)->read(subjects_of(run, totals, RuleScope::kKernel).front());
+  };
+  for (const char* name : {"prefill_time", "decode_time", "main_stage"}) {
+    CAPTURE(name);
+    CHECK_FALSE(read(name).known);
+    CHECK_FALSE(read(name).captured);
+  }
+  run.stages.emplace_back().name = "prefill";
+  CHECK(read("prefill_time").number == 0);
+  CHECK(read("prefill_time").known);
+  CHECK(read("main_stage").text == "none");
+}
+
+namespace {
+
+Value least_bytes(const Run& run) {
+  const RunTotals totals = total(run);
+  return find_field(RuleScope::kKernel, "least_bytes")->read(subjects_of(run, totals, RuleScope::kKernel).front());
+}
+
+}  // namespace
+
+TEST_CASE("the least traffic of a matrix product: both operands and the result, once") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->emplace_back().name = "gemm";
+  CHECK_FALSE(least_bytes(run).captured);
+  OperatorEntry& op = run.operators.emplace_back().entries.emplace_back();
+  op.name = "aten::mm";
+  op.shapes = {{"[[256, 1024], [1024, 512]]", 3, 10, 10}, {"[[8, 1024], [1024, 512]]", 3, 10, 10}};
+  CHECK_FALSE(least_bytes(run).captured);  // no kernel of this name
+  op.kernels = {{"gemm", 6, 20}};
+  // The largest of the shapes; as the dtype is not known, four bytes an element.
+  CHECK(least_bytes(run).number == 4.0 * (256 * 1024 + 1024 * 512 + 256 * 512));
+  run.model.attributes["dtype"] = "bf16";
+  CHECK(least_bytes(run).number == 2.0 * (256 * 1024 + 1024 * 512 + 256 * 512));
+  op.shapes[1].text = "[[], [1024, 512]]";  // one that nobody can read
+  CHECK_FALSE(least_bytes(run).known);
+  op.shapes = {{"[[512], [256, 1024], [1024, 512]]", 3, 10, 10}};
+  op.name = "aten::addmm";
+  CHECK(least_bytes(run).number == 2.0 * (256 * 1024 + 1024 * 512 + 256 * 512));
+  op.shapes = {{"[[4, 256, 64], [4, 64, 256]]", 3, 10, 10}};
+  op.name = "aten::bmm";
+  CHECK(least_bytes(run).number == 2.0 * 4 * (256 * 64 + 64 * 256 + 256 * 256));
+  op.name = "aten::_softmax";
+  CHECK_FALSE(least_bytes(run).captured);
+}

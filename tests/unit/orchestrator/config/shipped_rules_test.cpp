@@ -70,6 +70,14 @@ void clocks(Run& run, double share, const char* reason) {
   run.energy.devices[0].sm_clock_median_mhz = 1500;
 }
 
+// A product whose operands and result have 3,670,016 bytes, in four bytes an element.
+void refetched(Run& run, double times) {
+  run.operators[0].entries[0].kernels = {{kGemm, 100, 10000000}};
+  run.operators[0].entries[0].shapes = {{"[[256, 1024], [1024, 512]]", 100, 1, 1}};
+  ncu(run, 0).metrics["lts__t_sector_hit_rate.pct"] = 29;
+  ncu(run, 0).values[nl::Metric::kDramBytes] = times * 3670016;
+}
+
 // One number of the whole run, above and at the threshold.
 #define NL_PAIR(rule, subject, what, fires, misses) \
   {rule, subject, [](Run& run) { what = fires; }, [](Run& run) { what = misses; }}
@@ -111,7 +119,7 @@ const Case kCases[] = {
     NL_PAIR("grid_too_small", kFlash, ncu(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
     {"gemm_without_tensor_cores", "ampere_sgemm_128x64_tn", [](Run& run) { kernel(run, 0).name = "ampere_sgemm_128x64_tn"; },
      [](Run& run) { kernel(run, 0).name = "ampere_bf16_s16816gemm_128x64_tn"; }},
-    NL_PAIR("poor_l2_locality", kGemm, ncu(run, 0).metrics["lts__t_sector_hit_rate.pct"], 29, 30),
+    {"poor_l2_locality", kGemm, [](Run& run) { refetched(run, 3.1); }, [](Run& run) { refetched(run, 3); }},
     NL_PAIR("kernel_dominates", kGemm, kernel(run, 0).gpu_share, 0.36, 0.35),
     NL_PAIR("kernel_jitter", kGemm, kernel(run, 0).time.p99_ns, 300001, 300000),
     {"sync_operators", "aten::item", [](Run& run) { run.operators[0].entries[1].calls = 11, run.operators[0].entries[1].total_ns = 2100000; },
@@ -228,6 +236,64 @@ TEST_CASE("where ranges end before their GPU work does, slower launches are no g
     const Finding* finding = find(run, {"profiler_perturbation", "prefill", nullptr, nullptr});
     REQUIRE(finding != nullptr);
     CHECK(finding->severity == (runs_on ? Severity::kLow : Severity::kMedium));
+  }
+}
+
+TEST_CASE("without stages a GEMM is judged by its intensity, and one that reads its operands once is not said to read them again") {
+  const Rules rules = load_rules(shipped_rules(), {});
+  const auto judged = [&](std::optional<double> intensity) {
+    Run run = healthy_run();
+    run.stages.clear();
+    run.phases = {};
+    for (KernelEntry& each : *run.kernels) each.stages = {{"none", each.time.total_ns, each.time.count}};
+    refetched(run, 1);
+    ncu(run, 0).values[nl::Metric::kTensor] = 2.6;
+    if (intensity) {
+      RooflinePoint& point = run.roofline.points.emplace_back();
+      point.kernel = kGemm;
+      point.ncu_id = 7;
+      point.intensity = *intensity;
+    }
+    judge(rules, run);
+    return run;
+  };
+  const Case tensor{"gemm_low_tensor_use", kGemm, nullptr, nullptr}, locality{"poor_l2_locality", kGemm, nullptr, nullptr};
+  CHECK(find(judged(2), tensor) == nullptr);    // a product of one row: the weights are read once
+  CHECK(find(judged(200), tensor) != nullptr);
+  const Run unknown = judged({});
+  CHECK(find(unknown, tensor) == nullptr);
+  const auto abstained = std::find_if(unknown.abstentions.begin(), unknown.abstentions.end(), [](const Abstention& each) { return each.rule == "gemm_low_tensor_use"; });
+  REQUIRE(abstained != unknown.abstentions.end());
+  CHECK(abstained->missing == std::vector<std::string>{"intensity"});
+  for (const double intensity : {2.0, 200.0}) CHECK(find(judged(intensity), locality) == nullptr);
+}
+
+TEST_CASE("bytes of which nobody knows whether they are read again: nothing is said of locality") {
+  Run run = healthy_run();
+  refetched(run, 100);
+  run.operators.clear();
+  judge(load_rules(shipped_rules(), {}), run);
+  CHECK(find(run, {"poor_l2_locality", kGemm, nullptr, nullptr}) == nullptr);
+}
+
+TEST_CASE("ranges that end before their GPU work say nothing about jitter or a slow first step") {
+  const Rules rules = load_rules(shipped_rules(), {});
+  for (const bool runs_on : {false, true}) {
+    CAPTURE(runs_on);
+    Run run = healthy_run();
+    StageEntry& step = stage(run, kStep);
+    step.wall.p99_ns = 7500001;
+    step.first_in_iteration_ns = 7600000;
+    if (runs_on) step.gpu_busy_ns = 2 * step.wall.total_ns;
+    judge(rules, run);
+    CHECK((find(run, {"step_jitter", kStep, nullptr, nullptr}) == nullptr) == runs_on);
+    CHECK((find(run, {"slow_first_step", kStep, nullptr, nullptr}) == nullptr) == runs_on);
+    // Without a GPU in the capture windows are all there is.
+    Run host = healthy_run();
+    stage(host, kStep).wall.p99_ns = 7500001;
+    for (StageEntry& each : host.stages) each.gpu_busy_ns.reset(), each.budget.reset(), each.activity.reset();
+    judge(rules, host);
+    CHECK(find(host, {"step_jitter", kStep, nullptr, nullptr}) != nullptr);
   }
 }
 

@@ -28,14 +28,17 @@ Value point(const Subject& s) {
   return s.roof() ? Value::of(s.roof()->*Member) : Value::not_captured();
 }
 
-double in_stage(const Subject& s, bool (*matches)(std::string_view)) {
+// Without stages nobody knows.
+Value in_stage(const Subject& s, bool (*matches)(std::string_view)) {
+  if (s.run->stages.empty()) return Value::not_captured();
   double sum = 0;
   for (const StageSplit& split : s.kernel().stages)
     if (matches(split.stage)) sum += static_cast<double>(split.total_ns);
-  return sum;
+  return Value::of(sum);
 }
 
 Value main_stage(const Subject& s) {
+  if (s.run->stages.empty()) return Value::not_captured();
   const auto& splits = s.kernel().stages;
   const auto most = std::max_element(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
   return most == splits.end() ? Value::none() : Value::of_text(most->stage);
@@ -95,9 +98,9 @@ void add_timing(std::vector<Field>& fields) {
                : Value::none();
   });
   add("prefill_time", Unit::kTime, Capture::kStages, "of `total_time`: in prefill",
-      [](const Subject& s) { return Value::of(in_stage(s, [](std::string_view name) { return stage_kind(name) == StageKind::kPrefill; })); });
+      [](const Subject& s) { return in_stage(s, [](std::string_view name) { return stage_kind(name) == StageKind::kPrefill; }); });
   add("decode_time", Unit::kTime, Capture::kStages, "of `total_time`: in decode, its steps among it",
-      [](const Subject& s) { return Value::of(in_stage(s, is_decode)); });
+      [](const Subject& s) { return in_stage(s, is_decode); });
 }
 
 void add_counters(std::vector<Field>& fields) {

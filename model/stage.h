@@ -140,7 +140,8 @@ struct Iterations {
 };
 
 struct Latency {                         // of the measured iterations
-  std::optional<TimeSummary> ttft;       // time to first token: start of the iteration to the end of prefill
+  std::optional<TimeSummary> ttft;       // time to first token: a request's arrival to the end of its prefill; empty: arrival not known
+  std::optional<TimeSummary> prefill;    // start of the iteration to the end of its last prefill before decoding
   std::optional<TimeSummary> tpot;       // time per output token: a decode window ÷ its steps
   std::optional<double> batch;           // sequences at a time; empty: not known, or not always the same
   std::optional<double> output_tokens_per_s;  // generated tokens of all sequences ÷ the iterations' wall

@@ -78,6 +78,7 @@ class Steps {
 
 struct IterationTimes {
   std::optional<Ns> prefill_end_ns;
+  Ns request_end_ns = std::numeric_limits<Ns>::min();  // of a window around the whole request, which begins with its arrival
   Ns decode_start_ns = std::numeric_limits<Ns>::max();
 };
 
@@ -94,8 +95,10 @@ class LatencyFigures {
       latency_.notes.emplace_back("no latency: the capture has no closed stage ranges");
       return std::move(latency_);
     }
+    prefill_runs_on_ = prefill_ != kNone && stages[prefill_].runs_on();
+    decode_runs_on_ = decode_ != kNone && stages[decode_].runs_on();
     fill_tokens(stages);
-    fill_ttft();
+    fill_prefill();
     fill_tpot();
     fill_rate();
     if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
@@ -154,7 +157,10 @@ class LatencyFigures {
       const Sum& sum = sums[i];
       if (sum.unknown || sum.windows == 0) continue;
       stages[i].tokens_per_window = sum.tokens / static_cast<double>(sum.windows);
-      if (sum.wall_ns > 0) stages[i].tokens_per_s = sum.tokens * 1e9 / static_cast<double>(sum.wall_ns);
+      // Where its ranges do not wait, it took at least as long as its GPU work.
+      const Ns time_ns = stages[i].runs_on() ? *stages[i].gpu_busy_ns : sum.wall_ns;
+      if (time_ns > 0) stages[i].tokens_per_s = sum.tokens * 1e9 / static_cast<double>(time_ns);
+      if (stages[i].runs_on()) note_running_on(stages[i].name);
     }
     if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
       latency_.notes.emplace_back(
@@ -162,13 +168,28 @@ class LatencyFigures {
           "or mark \"tokens prompt=N\" in the domain LLM");
   }
 
+  void note_running_on(const std::string& stage) {
+    latency_.notes.push_back(
+        fmt::format("the ranges of {} end before their GPU work, so its tokens/s are of the GPU's time; wait for the GPU "
+                    "at their end while measuring",
+                    stage));
+  }
+
+  void find_phases(std::vector<IterationTimes>& iterations) const {
+    for (const Window& window : windows_) {
+      if (window.iteration == kNone) continue;
+      IterationTimes& iteration = iterations[window.iteration];
+      if (window.stage == decode_ || window.stage == step_)
+        iteration.decode_start_ns = std::min(iteration.decode_start_ns, window.start_ns);
+      else if (window.stage != prefill_ && window.start_ns == plan_.spans[window.iteration].start_ns)
+        iteration.request_end_ns = std::max(iteration.request_end_ns, window.end_ns);
+    }
+  }
+
   // The first token is there when the prompt has been worked on: at the end of the last prefill before decoding.
-  void fill_ttft() {
+  void fill_prefill() {
     std::vector<IterationTimes> iterations(plan_.spans.size());
-    for (const Window& window : windows_)
-      if (window.iteration != kNone && (window.stage == decode_ || window.stage == step_))
-        iterations[window.iteration].decode_start_ns =
-            std::min(iterations[window.iteration].decode_start_ns, window.start_ns);
+    find_phases(iterations);
     for (const Window& window : windows_) {
       if (window.iteration == kNone || window.warmup || window.stage != prefill_) continue;
       IterationTimes& iteration = iterations[window.iteration];
@@ -176,12 +197,21 @@ class LatencyFigures {
         iteration.prefill_end_ns = window.end_ns;
     }
     std::vector<Ns> times;
-    for (std::size_t i = 0; i < iterations.size(); ++i)
-      if (iterations[i].prefill_end_ns) times.push_back(*iterations[i].prefill_end_ns - plan_.spans[i].start_ns);
-    if (times.empty())
+    bool arrivals = true;
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      if (!iterations[i].prefill_end_ns) continue;
+      times.push_back(*iterations[i].prefill_end_ns - plan_.spans[i].start_ns);
+      arrivals = arrivals && iterations[i].request_end_ns >= *iterations[i].prefill_end_ns;
+    }
+    if (times.empty()) {
       latency_.notes.emplace_back("no TTFT: no prefill was measured");
-    else
-      latency_.ttft = summarise_times(times);
+    } else if (!prefill_runs_on_) {
+      latency_.prefill = summarise_times(times);
+      if (arrivals) latency_.ttft = latency_.prefill;
+      if (!arrivals)
+        latency_.notes.emplace_back(
+            "no TTFT: the arrival of a request is not known; put a range of the domain LLM around the whole request");
+    }
   }
 
   void fill_tpot() {
@@ -189,6 +219,7 @@ class LatencyFigures {
     bool decoded = false;
     for (const Window& window : windows_) {
       if (window.warmup || window.stage != decode_) continue;
+      if (decode_runs_on_) return;
       decoded = true;
       const std::uint64_t steps = steps_of(window);
       if (steps > 0) times.push_back(std::llround(static_cast<double>(window.wall_ns()) / static_cast<double>(steps)));
@@ -213,7 +244,7 @@ class LatencyFigures {
     std::sort(spans.begin(), spans.end());
     CoveredTime covered;
     for (const auto& [start, end] : spans) covered.add(start, end);
-    if (tokens <= 0 || covered.total_ns() <= 0) return;
+    if (tokens <= 0 || covered.total_ns() <= 0 || decode_runs_on_) return;
     latency_.output_tokens_per_s = tokens * 1e9 / static_cast<double>(covered.total_ns());
     latency_.notes.emplace_back(
         "output tokens are counted in decode; the token that prefill yields is not counted");
@@ -227,6 +258,7 @@ class LatencyFigures {
   std::uint32_t prefill_, decode_, step_;
   std::set<std::uint64_t> batches_;  // of the measured windows
   bool batch_unknown_ = false, steps_noted_ = false;
+  bool prefill_runs_on_ = false, decode_runs_on_ = false;
 };
 
 }  // namespace

@@ -157,6 +157,11 @@ bool is_stage(const Phase& phase) {
   return kind != StageKind::kIdle && kind != StageKind::kMixed;
 }
 
+// Where its ranges end before their GPU work, that work.
+double window_ns(const StageEntry& stage) {
+  return stage.runs_on() ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : stage.wall.mean_ns;
+}
+
 }  // namespace
 
 std::optional<MainStage> main_stage(const Run& run) {
@@ -167,13 +172,13 @@ std::optional<MainStage> main_stage(const Run& run) {
     const StageEntry* stage = stage_named(run, longest->name);
     return MainStage{longest->name, static_cast<double>(longest->wall_ns) / static_cast<double>(run.phases.span_ns),
                      stage != nullptr && stage->budget ? stage->budget : longest->budget,
-                     stage != nullptr ? stage->wall.mean_ns : 0};
+                     stage != nullptr ? window_ns(*stage) : 0};
   }
   const StageEntry* largest = nullptr;
   for (const auto& stage : run.stages)
     if (stage.wall.count > 0 && (largest == nullptr || stage.wall.total_ns > largest->wall.total_ns)) largest = &stage;
   if (largest == nullptr) return std::nullopt;
-  return MainStage{largest->name, std::nullopt, largest->budget, largest->wall.mean_ns};
+  return MainStage{largest->name, std::nullopt, largest->budget, window_ns(*largest)};
 }
 
 std::string plain_stage(const std::string& stage) {

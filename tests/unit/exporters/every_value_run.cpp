@@ -52,7 +52,8 @@ Run every_value_run() {
   run.iterations = Iterations{.list = {Iteration{.start_ns = 234, .wall_ns = 235, .warmup = true, .stages = {{"stages 236", 237}},
       .pid = 238, .tid = 239}}, .count = 240, .warmup = 241, .rule = "rule 242"};
   run.latency = Latency{.ttft = TimeSummary{.count = 243, .total_ns = 244, .mean_ns = 245.5, .median_ns = 246.5, .p99_ns = 247,
-      .min_ns = 248, .max_ns = 249, .stddev_ns = 250.5}, .tpot = TimeSummary{.count = 251, .total_ns = 252, .mean_ns = 253.5,
+      .min_ns = 248, .max_ns = 249, .stddev_ns = 250.5}, .prefill = TimeSummary{.count = 498, .total_ns = 499, .mean_ns = 500.5, .median_ns = 501.5, .p99_ns = 502,
+      .min_ns = 503, .max_ns = 504, .stddev_ns = 505.5}, .tpot = TimeSummary{.count = 251, .total_ns = 252, .mean_ns = 253.5,
       .median_ns = 254.5, .p99_ns = 255, .min_ns = 256, .max_ns = 257, .stddev_ns = 258.5}, .batch = 259.5, .output_tokens_per_s = 260.5,
       .notes = {"notes 261"}};
   run.kernels = std::vector<KernelEntry>{KernelEntry{.name = "name 262", .mangled_name = "mangled_name 263", .short_name =

@@ -126,7 +126,7 @@ void fill_stages(Run& run) {
                     4,
                     1,
                     "the first iteration is warm-up"};
-  run.latency = {kTime, kTime, 2, 1234.5, {"no decode steps: time per output token is that of a decode window"}};
+  run.latency = {kTime, kTime, kTime, 2, 1234.5, {"no decode steps: time per output token is that of a decode window"}};
 }
 
 NcuSample sample() {

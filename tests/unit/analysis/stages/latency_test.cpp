@@ -36,16 +36,16 @@ nl::Run run_with(const TraceBuilder& b, nl::analysis::TokenCounts tokens) {
 
 TEST_CASE("latency and tokens where all is known") {
   const auto run = run_with(generation(), {2, 16, 4});
-  REQUIRE(run.latency.ttft);
-  CHECK(run.latency.ttft->count == 2);
-  CHECK(run.latency.ttft->mean_ns == 100);
+  REQUIRE(run.latency.prefill);
+  CHECK(run.latency.prefill->count == 2);
+  CHECK(run.latency.prefill->mean_ns == 100);
   CHECK(run.latency.tpot->mean_ns == 100);
   CHECK(*run.latency.output_tokens_per_s == Approx(16 * 1e9 / 1000));  // 2 × 4 tokens twice, in twice 500 ns
   CHECK(*stage(run, "prefill").tokens_per_window == 32);
   CHECK(*stage(run, "prefill").tokens_per_s == Approx(32 * 1e9 / 100));
   CHECK(*stage(run, "decode_step").tokens_per_window == 2);
   CHECK(*stage(run, "decode").tokens_per_window == 8);
-  CHECK(run.latency.notes.size() == 1);
+  CHECK(run.latency.notes.size() == 2);
   CHECK(noted(run, "the token that prefill yields is not counted"));
 }
 
@@ -94,14 +94,14 @@ TEST_CASE("a mark speaks for its own process only") {
   CHECK(*stage(run_with(b, {2, 16, {}}), "decode_step").tokens_per_window == 2);
 }
 
-TEST_CASE("time to the first token counts from the start of the iteration to the last prefill before decoding") {
+TEST_CASE("the time of prefill counts from the start of the iteration to the last prefill before decoding") {
   TraceBuilder b;
   b.stage("vision", 0, 50);
   b.stage("prefill", 60, 100);
   b.stage("prefill", 110, 160);  // in chunks
   b.stage("decode_all", 170, 300);
   const auto run = b.run();
-  CHECK(run.latency.ttft->max_ns == 160);
+  CHECK(run.latency.prefill->max_ns == 160);
 }
 
 TEST_CASE("no prefill, no decode") {
@@ -109,6 +109,7 @@ TEST_CASE("no prefill, no decode") {
   b.stage("vision", 0, 50);
   const auto run = b.run();
   CHECK_FALSE(run.latency.ttft);
+  CHECK_FALSE(run.latency.prefill);
   CHECK_FALSE(run.latency.tpot);
   CHECK(noted(run, "no prefill was measured"));
   CHECK(noted(run, "no decode was measured"));
@@ -120,8 +121,8 @@ TEST_CASE("warm-up iterations say nothing about latency") {
   b.stage("prefill", 5000, 5100);
   b.stage("prefill", 6000, 6100);
   const auto run = b.run();
-  CHECK(run.latency.ttft->count == 2);
-  CHECK(run.latency.ttft->max_ns == 100);
+  CHECK(run.latency.prefill->count == 2);
+  CHECK(run.latency.prefill->max_ns == 100);
 }
 
 TEST_CASE("requests of two threads at once add up") {
@@ -132,4 +133,64 @@ TEST_CASE("requests of two threads at once add up") {
     b.stage("decode_step", 100, 500, thread);
   }
   CHECK(*run_with(b, {1, 16, {}}).latency.output_tokens_per_s == Approx(2 * 1e9 / 500));
+}
+
+TEST_CASE("ranges that end before their GPU work: tokens per second are of that work, and nothing is said of latency") {
+  TraceBuilder b;
+  for (const Ns at : {0, 1000}) {
+    b.stage("prefill", at, at + 10);
+    b.launch(at + 2, at + 5, 200);
+    b.stage("decode_all", at + 10, at + 50);
+    for (Ns step = 0; step < 4; ++step) {
+      b.stage("decode_step", at + 10 + step * 10, at + 18 + step * 10);
+      b.launch(at + 12 + step * 10, at + 205 + step * 100, 100);
+    }
+  }
+  const auto run = run_with(b, {2, 16, 4});
+  REQUIRE(stage(run, "decode").runs_on());
+  REQUIRE(stage(run, "decode_step").runs_on());
+  CHECK(*stage(run, "prefill").tokens_per_s == Approx(32 * 1e9 / 200));
+  CHECK(*stage(run, "decode").tokens_per_s == Approx(8 * 1e9 / 400));
+  CHECK(*stage(run, "decode_step").tokens_per_s == Approx(2 * 1e9 / 100));
+  CHECK_FALSE(run.latency.tpot);
+  CHECK_FALSE(run.latency.prefill);
+  CHECK_FALSE(run.latency.output_tokens_per_s);
+  CHECK(noted(run, "decode end before their GPU work"));
+  CHECK(noted(run, "prefill end before their GPU work"));
+}
+
+TEST_CASE("steps that run on in a decode that waits: its latency stays") {
+  TraceBuilder b;
+  for (const Ns at : {0, 1000}) {
+    b.stage("prefill", at, at + 10);
+    b.stage("decode_all", at + 10, at + 450);
+    for (Ns step = 0; step < 4; ++step) {
+      b.stage("decode_step", at + 10 + step * 10, at + 18 + step * 10);
+      b.launch(at + 12 + step * 10, at + 20 + step * 100, 100);
+    }
+    b.wait(at + 60, at + 449);
+  }
+  const auto run = run_with(b, {2, 16, 4});
+  REQUIRE(stage(run, "decode_step").runs_on());
+  CHECK(*stage(run, "decode_step").tokens_per_s == Approx(2 * 1e9 / 100));
+  CHECK(*stage(run, "decode").tokens_per_s == Approx(8 * 1e9 / 440));
+  CHECK(run.latency.tpot->mean_ns == 110);
+  CHECK(run.latency.output_tokens_per_s);
+}
+
+TEST_CASE("time to first token needs a request's arrival; the time of prefill does not") {
+  TraceBuilder b;
+  for (const Ns at : {0, 1000}) {
+    b.stage("request", at, at + 600);
+    b.stage("prefill", at + 50, at + 150);
+    b.stage("decode_all", at + 150, at + 550);
+  }
+  const auto asked = b.run();
+  REQUIRE(asked.latency.ttft);
+  CHECK(asked.latency.ttft->mean_ns == 150);
+  CHECK(asked.latency.prefill->mean_ns == 150);
+  const auto unasked = run_with(generation(), {2, 16, 4});
+  CHECK_FALSE(unasked.latency.ttft);
+  CHECK(unasked.latency.prefill->mean_ns == 100);
+  CHECK(noted(unasked, "no TTFT: the arrival of a request is not known"));
 }

@@ -132,6 +132,32 @@ std::string join(const std::vector<Token>& tokens) {
   return key;
 }
 
+// The name without what two demanglers write in different words: parameters ("T1 *" or "float*"), return types of functions
+// inside template arguments, const. The number of a lambda stays.
+//   void each<void a::run<float>(T1 *)::[lambda(int) (instance 1)]>(int, T1)
+//   void each<a::run<float>(float*)::{lambda(int)#1}>(int, a::run<float>(float*)::{lambda(int)#1})
+std::vector<Token> without_parameters(const std::vector<Token>& tokens) {
+  std::vector<Token> kept;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    const bool before_word = i + 1 < tokens.size() && tokens[i + 1].is_word();
+    if (token.is_word()) {
+      if (token.word() != "const" && (token.word() != "void" || !before_word)) kept.push_back(token);
+      continue;
+    }
+    if (token.punctuation != "(") {
+      kept.push_back(token);
+      continue;
+    }
+    if (before_word && tokens[i + 1].word() == "instance" && i + 2 < tokens.size()) kept.push_back(tokens[i + 2]);
+    for (int depth = 1; depth > 0 && i + 1 < tokens.size();) {
+      ++i;
+      depth += tokens[i].punctuation == "(" ? 1 : tokens[i].punctuation == ")" ? -1 : 0;
+    }
+  }
+  return kept;
+}
+
 bool is_subsequence(const std::vector<std::string_view>& part, const std::vector<std::string_view>& whole) {
   std::size_t matched = 0;
   for (const auto scope : whole)
@@ -154,12 +180,19 @@ bool same_kernel(std::string_view a, std::string_view b) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(), same_token);
 }
 
+bool same_kernel_but_parameters(std::string_view a, std::string_view b) {
+  const auto left = without_parameters(Tokenizer(a).run());
+  const auto right = without_parameters(Tokenizer(b).run());
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), same_token);
+}
+
 KernelNames::KernelNames(std::vector<Entry> entries) : entries_(std::move(entries)) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     by_name_.emplace(entries_[i].name, i);
     if (!entries_[i].mangled_name.empty()) by_mangled_.emplace(entries_[i].mangled_name, i);
     if (!entries_[i].short_name.empty()) by_short_.emplace(entries_[i].short_name, i);
     by_key_.emplace(kernel_name_key(entries_[i].name), i);
+    by_loose_key_.emplace(join(without_parameters(Tokenizer(entries_[i].name).run())), i);
   }
 }
 
@@ -175,6 +208,10 @@ KernelNames::Found KernelNames::find(std::string_view name) const {
   if (take(KernelMatch::kName, by_name_.equal_range(name))) return found;
   take(KernelMatch::kNormalisedName, by_key_.equal_range(kernel_name_key(name)));
   std::erase_if(found.entries, [&](std::size_t i) { return !same_kernel(name, entries_[i].name); });
+  if (!found.entries.empty()) return found;
+  const bool has_parameters = name.find('(') != std::string_view::npos;  // a bare name is a short one
+  if (has_parameters) take(KernelMatch::kNormalisedName, by_loose_key_.equal_range(join(without_parameters(Tokenizer(name).run()))));
+  std::erase_if(found.entries, [&](std::size_t i) { return !same_kernel_but_parameters(name, entries_[i].name); });
   if (!found.entries.empty()) return found;
   found.how = KernelMatch::kNone;
   take(KernelMatch::kShortName, by_short_.equal_range(name));

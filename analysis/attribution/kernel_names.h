@@ -23,6 +23,9 @@ std::string kernel_name_key(std::string_view name);
 // qualifiers of one are among those of the other, in the same order.
 bool same_kernel(std::string_view a, std::string_view b);
 
+// The same without parameter lists, in which demanglers differ: nsys and ncu write "T1 *" where CUPTI's library writes "float*".
+bool same_kernel_but_parameters(std::string_view a, std::string_view b);
+
 // Looks one tool's names up among another's.
 class KernelNames {
  public:
@@ -41,7 +44,7 @@ class KernelNames {
  private:
   std::vector<Entry> entries_;
   std::unordered_multimap<std::string_view, std::size_t> by_mangled_, by_name_, by_short_;
-  std::unordered_multimap<std::string, std::size_t> by_key_;
+  std::unordered_multimap<std::string, std::size_t> by_key_, by_loose_key_;
 };
 
 }  // namespace nl::analysis

@@ -1,5 +1,10 @@
 #include "analysis/attribution/kernel_names.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,6 +90,50 @@ TEST_CASE("three tools' spellings of one kernel") {
   CHECK(nl::analysis::same_kernel(ncu, cupti));
   CHECK(nl::analysis::same_kernel("at::(anonymous namespace)::f<true>(int)", "at::native::<unnamed>::f<(bool)1>(int)"));
   CHECK(nl::analysis::same_kernel("f<(int)-2>()", "f<-2>()"));
+}
+
+namespace {
+
+// mangled, as nsys writes it, as ncu does
+std::vector<std::array<std::string, 3>> spelled_names() {
+  std::ifstream stream(NL_FIXTURES "/h200-names/kernels.tsv");
+  std::vector<std::array<std::string, 3>> rows;
+  for (std::string line; std::getline(stream, line);) {
+    const auto first = line.find('\t'), second = line.find('\t', first + 1);
+    rows.push_back({line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1)});
+  }
+  return rows;
+}
+
+std::string as_the_library_writes_it(const std::string& mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  const std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  return name;
+}
+
+}  // namespace
+
+TEST_CASE("lambdas and unnamed namespaces join, whichever demangler wrote the two names") {
+  const auto rows = spelled_names();
+  REQUIRE(rows.size() == 84);
+  std::vector<std::string> library;
+  for (const auto& row : rows) library.push_back(as_the_library_writes_it(row[0]));
+  std::vector<nl::analysis::KernelNames::Entry> nsys, collector;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    nsys.push_back({rows[i][1], "", ""});
+    collector.push_back({library[i], "", ""});
+  }
+  const nl::analysis::KernelNames of_nsys(nsys), of_collector(collector);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<std::size_t> only{i};
+    INFO("ncu: " << rows[i][2] << "\nnsys: " << rows[i][1] << "\nlibrary: " << library[i]);
+    CHECK(of_nsys.find(rows[i][2]).entries == only);
+    CHECK(of_nsys.find(library[i]).entries == only);
+    CHECK(of_collector.find(rows[i][2]).entries == only);
+    CHECK(of_collector.find(rows[i][1]).entries == only);
+  }
 }
 
 TEST_CASE("what differs stays apart") {

@@ -35,6 +35,9 @@ enum class SourceFormat : std::uint8_t { kNone, kNsysSqlite, kCollector, kKineto
 // What a kernel or a stage runs into first.
 enum class Bound : std::uint8_t { kCompute, kMemory, kLatency };
 
+// Which memory a kernel keeps busiest.
+enum class MemoryLevel : std::uint8_t { kL1, kL2, kDram };
+
 // What a lane of the timeline shows.
 enum class LaneKind : std::uint8_t { kRanges, kApi, kGpu };
 

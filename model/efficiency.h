@@ -68,6 +68,7 @@ struct RooflinePoint {                   // one launch that ncu measured
   std::optional<double> roof_flops_per_s;  // at this intensity and precision
   std::optional<double> roof_share;      // 0..1
   std::optional<Bound> bound_by;
+  std::optional<MemoryLevel> bound_memory;  // as in the sample
   std::optional<double> margin;          // percentage points that decide it; small: a close call
 };
 

@@ -44,6 +44,7 @@ struct NcuSample {
   std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
   MetricValues values;                   // MetricPlace::kLaunch
   std::optional<Bound> bound_by;
+  std::optional<MemoryLevel> bound_memory;  // where memory binds it: which; empty: not memory, or not measured
   std::map<std::string, double> metrics; // every other number that was asked for, base units
 };
 

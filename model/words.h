@@ -52,6 +52,8 @@ inline constexpr auto kKeys<SourceFormat> = std::to_array<std::string_view>({"no
 template <>
 inline constexpr auto kKeys<Bound> = std::to_array<std::string_view>({"compute", "memory", "latency"});
 template <>
+inline constexpr auto kKeys<MemoryLevel> = std::to_array<std::string_view>({"l1", "l2", "dram"});
+template <>
 inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({"undecidable", "under 10 %", "over 10 %"});
 template <>
 inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});

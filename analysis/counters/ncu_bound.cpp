@@ -1,6 +1,9 @@
 #include "analysis/counters/ncu_bound.h"
 
 #include <algorithm>
+#include <initializer_list>
+
+#include "analysis/counters/names.h"
 
 namespace nl::analysis {
 namespace {
@@ -26,6 +29,30 @@ std::optional<double> memory_throughput(const NcuSample& sample) {
   const auto replayed = memory_throughput(sample.metrics);
   if (sample.measured_by != Meter::kCupti || !sample.values[Metric::kDram]) return replayed;
   return std::max(replayed.value_or(0), *sample.values[Metric::kDram]);
+}
+
+// The farther memory is asked first: where two are as busy, the nearer one waits for it. The L1's percentage is of the cycles
+// in which it is active, so that it may exceed the whole.
+std::optional<MemoryLevel> busiest_memory(const std::map<std::string, double>& metrics) {
+  const auto whole = memory_throughput(metrics);
+  if (!whole) return std::nullopt;
+  const auto as_busy = [&](std::initializer_list<const char*> names) {
+    const auto level = first_metric(metrics, names);
+    return level && *level >= *whole - kClearPoints;
+  };
+  if (as_busy({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed"}))
+    return MemoryLevel::kDram;
+  if (as_busy({"lts__throughput.avg.pct_of_peak_sustained_elapsed"})) return MemoryLevel::kL2;
+  if (as_busy({"l1tex__throughput.avg.pct_of_peak_sustained_active", "l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}))
+    return MemoryLevel::kL1;
+  return std::nullopt;
+}
+
+std::optional<MemoryLevel> busiest_memory(const NcuSample& sample) {
+  const auto whole = memory_throughput(sample);
+  const auto& dram = sample.values[Metric::kDram];
+  if (whole && dram && *dram >= *whole - kClearPoints) return MemoryLevel::kDram;
+  return busiest_memory(sample.metrics);
 }
 
 std::optional<double> dram_bytes(const NcuSample& sample) {

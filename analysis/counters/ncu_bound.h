@@ -14,6 +14,10 @@ std::optional<double> memory_throughput(const std::map<std::string, double>& met
 // in place, was busier.
 std::optional<double> memory_throughput(const NcuSample& sample);
 
+// Which part that is; nothing where none of those measured is as busy as the whole.
+std::optional<MemoryLevel> busiest_memory(const std::map<std::string, double>& metrics);
+std::optional<MemoryLevel> busiest_memory(const NcuSample& sample);
+
 std::optional<double> dram_bytes(const NcuSample& sample);  // read and written by the launch
 
 struct NcuBound {

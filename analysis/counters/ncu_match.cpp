@@ -52,6 +52,7 @@ void fill_metrics(const NcuLaunch& launch, NcuSample& sample) {
   sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(metrics));
   for (const auto& [name, value] : metrics)
     if (worth_keeping(name, metrics)) sample.metrics.emplace(name, value);
+  if (sample.bound_by == Bound::kMemory) sample.bound_memory = busiest_memory(metrics);
 }
 
 std::optional<std::string> innermost_stage(const NcuLaunch& launch) {
@@ -175,6 +176,7 @@ void fill_gaps(NcuSample& into, const NcuSample& from) {
   fill(into.durations_agree, from.durations_agree);
   for (const MetricInfo& info : metrics_of(MetricPlace::kLaunch)) fill(into.values[info.metric], from.values[info.metric]);
   fill(into.bound_by, from.bound_by);
+  fill(into.bound_memory, from.bound_memory);
   into.metrics.insert(from.metrics.begin(), from.metrics.end());
 }
 

@@ -49,6 +49,7 @@ void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
   if (!pct) return;
   sample.values[Metric::kDram] = pct;
   sample.bound_by = bound_by(sample.values[Metric::kSm], memory_throughput(sample));
+  sample.bound_memory = sample.bound_by == Bound::kMemory ? busiest_memory(sample) : std::nullopt;
 }
 
 }  // namespace

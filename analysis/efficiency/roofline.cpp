@@ -83,6 +83,7 @@ RooflinePoint point_of(const KernelEntry& kernel, const NcuSample& sample, const
   point.precision = flops.main_precision().name;
   const NcuBound bound = classify_bound(sample.values[Metric::kSm], memory_throughput(sample));
   point.bound_by = bound.by;
+  if (bound.by == Bound::kMemory) point.bound_memory = busiest_memory(sample);
   point.margin = bound.margin;
   return point;
 }

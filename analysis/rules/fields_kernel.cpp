@@ -103,6 +103,11 @@ void add_timing(std::vector<Field>& fields) {
       [](const Subject& s) { return in_stage(s, is_decode); });
 }
 
+Value bound_memory(const Subject& s) {
+  if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
+  return s.ncu()->bound_memory ? Value::of_text(key_of(*s.ncu()->bound_memory)) : Value::none();
+}
+
 void add_counters(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, Capture::kNcu, Place::kNcu, help, read});
@@ -123,6 +128,10 @@ void add_counters(std::vector<Field>& fields) {
                       if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
                       return s.ncu()->bound_by ? Value::of_text(key_of(*s.ncu()->bound_by)) : Value::of_text("unclear");
                     }});
+}
+
+void add_bound_memory(std::vector<Field>& fields) {
+  fields.push_back({"bound_memory", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "l1, l2 or dram: the busiest, where `bound_by` is memory", bound_memory});
 }
 
 void add_roofline(std::vector<Field>& fields) {
@@ -146,6 +155,7 @@ void add_roofline(std::vector<Field>& fields) {
 void add_kernel_fields(std::vector<Field>& fields) {
   add_timing(fields);
   add_counters(fields);
+  add_bound_memory(fields);
   add_roofline(fields);
 }
 

@@ -53,6 +53,7 @@ void fields(Io& io, Ref<Io, RooflinePoint> p) {
   io("roof_flops_per_s", p.roof_flops_per_s, "at this intensity and precision; null: not known");
   io("roof_share", p.roof_share, "achieved by possible; null: not known");
   io.code("bound_by", p.bound_by, "null: not measured, or a draw");
+  io.code("bound_memory", p.bound_memory, "where memory binds it: the busiest; null: not memory, or not measured");
   io("margin", p.margin, "percentage points that decide it; null: not known", kAnySign);
 }
 

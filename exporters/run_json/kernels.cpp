@@ -27,6 +27,7 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("durations_agree", s.durations_agree, "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
   metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
   io.code("bound_by", s.bound_by, "null: not measured, or both sides are equally busy");
+  io.code("bound_memory", s.bound_memory, "where memory binds it: the busiest; null: not memory, or not measured");
   io("metrics", s.metrics, "ncu's metrics in ns, bytes, Hz, %", kAnySign);
 }
 

@@ -62,7 +62,8 @@ Run every_value_run() {
       "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
       .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = KernelMatch::kNormalisedName, .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
-      .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency, .metrics = {{"metrics 293",
+      .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency,
+      .bound_memory = MemoryLevel::kL2, .metrics = {{"metrics 293",
       294.5}}}}, .ncu_note = Remark{Code::kNotMeasured, {"ncu_note 295"}, "where 295"}, .stalls = {StallShare{.reason = "reason 296", .samples = 297, .share = 0.298}}}};
   run.kernels_note = Remark{Code::kNotRecorded, {"kernels_note 299"}, "where 299"};
   run.api = {ApiEntry{.name = "name 300", .time = {.count = 301, .total_ns = 302, .mean_ns = 303.5, .median_ns = 304.5, .p99_ns = 305,
@@ -87,7 +88,7 @@ Run every_value_run() {
       .note = "note 379"}};
   run.roofline = Roofline{.points = {RooflinePoint{.kernel = "kernel 380", .stage = "stage 381", .ncu_id = 382, .flops = 383.5,
       .dram_bytes = 384.5, .duration_ns = 385, .flops_per_s = 386.5, .intensity = 387.5, .precision = "precision 388",
-      .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .margin = 391.5}}, .notes = {"notes 392"}};
+      .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .bound_memory = MemoryLevel::kL1, .margin = 391.5}}, .notes = {"notes 392"}};
   run.findings = {Finding{.rule = "rule 393", .scope = RuleScope::kKernel, .subject = "subject 394", .about = RuleAbout::kMeasurement,
       .cause = "cause 570", .same_cause_as = "same_cause_as 571", .severity = Severity::kHigh,
       .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,

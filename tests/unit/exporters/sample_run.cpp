@@ -214,7 +214,7 @@ void fill_efficiency(Run& run) {
   stage.assumptions = {"weights read once"};
   stage.note = "";
   run.efficiency = {stage};
-  run.roofline = {{{"reduce", "prefill", 4, 1e6, 1024, 310, 3.2e12, 976.5625, "f32", 6.7e13, 0.048, Bound::kLatency, 12.5}},
+  run.roofline = {{{"reduce", "prefill", 4, 1e6, 1024, 310, 3.2e12, 976.5625, "f32", 6.7e13, 0.048, Bound::kLatency, std::nullopt, 12.5}},
                   {"1 launch without FLOP counts"}};
 }
 

@@ -97,6 +97,28 @@ void add_tensor(const Metrics& metrics, LaunchFlops& flops) {
     if (const double ops = splits.begin()->second; ops > 0) flops.by_precision[{"tensor " + peak_dtype(source), peak_dtype(source)}] += ops;
 }
 
+// HFMA2 also loads constants, and converts between bf16 and f32 as HADD2 does for f16. Nobody moves values with HMUL2.
+struct VectorCounts {
+  double single = 0, half = 0, half_products = 0;
+
+  void add(const VectorOp& op, double executed) {
+    if (&op.precision == &kSingle) single += executed;
+    if (&op.precision == &kHalf) half += executed;
+    if (std::string_view(op.op) == "hmul") half_products += executed;
+  }
+  bool half_is_work(KernelClass kind) const {
+    if (half_products > 0) return true;
+    switch (kind) {
+      case KernelClass::kElementwise:
+      case KernelClass::kCopy:
+      case KernelClass::kCacheCopy:
+      case KernelClass::kReduce:
+      case KernelClass::kNorm: return false;
+      default: return half > single;
+    }
+  }
+};
+
 }  // namespace
 
 double LaunchFlops::total() const {
@@ -110,14 +132,18 @@ Precision LaunchFlops::main_precision() const {
   return most == by_precision.end() || most->second <= 0 ? Precision{} : most->first;
 }
 
-LaunchFlops count_flops(const Metrics& metrics) {
+LaunchFlops count_flops(const Metrics& metrics, KernelClass kind) {
   LaunchFlops flops;
+  VectorCounts counts;
   for (const VectorOp& op : kVectorOps) {
     const auto executed = sum_of(metrics, std::string("smsp__sass_thread_inst_executed_op_") + op.op + "_pred_on");
     if (!executed) continue;
     flops.vector_counted = true;
-    if (*executed > 0) flops.by_precision[op.precision] += op.flops * *executed;
+    if (*executed <= 0) continue;
+    flops.by_precision[op.precision] += op.flops * *executed;
+    counts.add(op, *executed);
   }
+  if (!counts.half_is_work(kind)) flops.by_precision.erase(kHalf);
   add_tensor(metrics, flops);
   return flops;
 }

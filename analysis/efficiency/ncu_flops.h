@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include "analysis/attribution/kernel_class.h"
+
 namespace nl::analysis {
 
 struct Precision {
@@ -21,6 +23,8 @@ struct LaunchFlops {
   Precision main_precision() const;            // the one with the most; without a name where there is no work
 };
 
-LaunchFlops count_flops(const std::map<std::string, double>& metrics);
+// `kind`: what the kernel does. Elementwise kernels, copies, reductions and norms compute in single precision whatever their
+// data are; compilers convert and move values with half-precision instructions, which are no work.
+LaunchFlops count_flops(const std::map<std::string, double>& metrics, KernelClass kind = KernelClass::kOther);
 
 }  // namespace nl::analysis

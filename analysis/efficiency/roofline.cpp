@@ -95,8 +95,9 @@ void fill_roofline(Run& run) {
   if (!run.kernels) return;
   LeftOut left_out;
   for (const KernelEntry& kernel : *run.kernels) {
+    const KernelClass kind = classify_kernel(kernel.name);
     for (const NcuSample& sample : kernel.ncu) {
-      const LaunchFlops flops = count_flops(sample.metrics);
+      const LaunchFlops flops = count_flops(sample.metrics, kind);
       const auto bytes = dram_bytes(sample);
       if (const char* why = why_left_out(flops, sample, bytes)) {
         left_out.add(why, kernel.name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/attribution/kernel_class.h"
 #include "parsers/ncu/csv.h"
 #include "tests/catch.h"
 
@@ -56,4 +57,25 @@ TEST_CASE("nothing counted, zero counted and nonsense counted are told apart") {
   CHECK(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", 0}}).main_precision().name.empty());
   CHECK_FALSE(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", std::numeric_limits<double>::quiet_NaN()}}).vector_counted);
   CHECK_FALSE(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", -1}}).vector_counted);
+}
+
+TEST_CASE("half-precision instructions of kernels that compute in single precision convert and move values") {
+  using nl::analysis::KernelClass;
+  // A bf16 product of PyTorch, as measured: one multiplication in f32 and three conversions an element.
+  const std::map<std::string, double> map = {{kOp + "fmul_pred_on.sum", 131072}, {kOp + "hfma_pred_on.sum", 393216}};
+  const auto elementwise = nl::analysis::count_flops(map, KernelClass::kElementwise);
+  CHECK(elementwise.main_precision().name == "f32");
+  CHECK(elementwise.total() == 131072);
+  CHECK(elementwise.vector_counted);
+  // A gather: nothing but moves.
+  CHECK(nl::analysis::count_flops({{kOp + "hfma_pred_on.sum", 1024}, {kOp + "ffma_pred_on.sum", 0}}, KernelClass::kCopy).total() == 0);
+  // Constants that an f32 kernel loads with HFMA2, whatever it is called.
+  const auto loop = nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", 5000}, {kOp + "hfma_pred_on.sum", 40}}, KernelClass::kOther);
+  CHECK(loop.main_precision().name == "f32");
+  CHECK(loop.total() == 10000);
+  // Products in half precision stay what they are.
+  const auto half = nl::analysis::count_flops({{kOp + "hfma_pred_on.sum", 5000}, {kOp + "fadd_pred_on.sum", 40}}, KernelClass::kGemm);
+  CHECK(half.by_precision.at({"f16"}) == 20000);
+  const auto scaled = nl::analysis::count_flops({{kOp + "hmul_pred_on.sum", 50}, {kOp + "hfma_pred_on.sum", 10}}, KernelClass::kElementwise);
+  CHECK(scaled.by_precision.at({"f16"}) == 140);
 }

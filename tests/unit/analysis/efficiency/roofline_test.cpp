@@ -140,3 +140,15 @@ TEST_CASE("a real ncu report: what was counted gets a point, what was not is exp
   }
   CHECK(found);
 }
+
+TEST_CASE("an f32 elementwise kernel stands on the roofline with the FLOPs it does") {
+  nl::Run run;
+  nl::KernelEntry kernel;
+  kernel.name = "void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctor_add<float>>(int, T2, T3)";
+  kernel.ncu = {sample({{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1000}, {kHfma, 1000}})};
+  run.kernels.emplace(1, kernel);
+  nl::analysis::fill_roofline(run);
+  REQUIRE(run.roofline.points.size() == 1);
+  CHECK(run.roofline.points[0].precision == "f32");
+  CHECK(run.roofline.points[0].flops == 1000);
+}

@@ -91,4 +91,7 @@ KernelClass classify_kernel(std::string_view name) {
   return classify_lower(lower);
 }
 
+bool negates(std::string_view name) { return has_any(name, {"neg_kernel", "NegFunctor"}); }
+bool concatenates(std::string_view name) { return has(name, "CatArrayBatchedCopy"); }
+
 }  // namespace nl::analysis

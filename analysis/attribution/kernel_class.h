@@ -12,4 +12,9 @@ enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, 
 // as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
 
+// The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation is no copy of
+// a KV cache.
+bool negates(std::string_view name);
+bool concatenates(std::string_view name);
+
 }  // namespace nl::analysis

@@ -97,7 +97,18 @@ ActivitySweep::ActivitySweep(const Trace& trace, const std::vector<Window>& wind
     : trace_(trace), windows_(windows), processes_(process_slots(trace)), stages_(stages) {
   for (const Window& window : windows) processes_[window.process].add(window);
   for (OpenStages& process : processes_) process.sort();
-  for (const KernelShape& shape : trace.shapes) class_of_shape_.push_back(classify_kernel(trace.strings[shape.name]));
+  for (const KernelShape& shape : trace.shapes) {
+    const std::string& name = trace.strings[shape.name];
+    kind_of_shape_.push_back({classify_kernel(name), negates(name), concatenates(name)});
+  }
+}
+
+KernelClass ActivitySweep::kind_of(const Kernel& kernel, std::uint32_t queue) {
+  const ShapeKind shape = kernel.shape < kind_of_shape_.size() ? kind_of_shape_[kernel.shape] : ShapeKind{};
+  if (queue >= after_negation_.size()) after_negation_.resize(queue + 1, false);
+  const bool rotary = shape.concatenates && after_negation_[queue];
+  after_negation_[queue] = shape.negates;
+  return rotary ? KernelClass::kCopy : shape.kind;
 }
 
 void ActivitySweep::use_queue(StageState& stage, std::uint32_t queue) {
@@ -120,6 +131,7 @@ void ActivitySweep::lengthen(StageState& stage, std::uint32_t queue, std::uint32
 void ActivitySweep::add(const Kernel& kernel, std::uint32_t process) {
   const auto duration_ns = static_cast<Ns>(kernel.duration_ns);
   const auto queue = static_cast<std::uint32_t>(kernel.queue);
+  const KernelClass kind = kind_of(kernel, queue);
   for (const std::uint32_t number : processes_[process].at(kernel.start_ns)) {
     StageState& stage = stages_[number];
     StageActivity& a = stage.activity;
@@ -130,8 +142,6 @@ void ActivitySweep::add(const Kernel& kernel, std::uint32_t process) {
       ++a.small_kernels;
       a.small_kernel_ns += duration_ns;
     }
-    const KernelClass kind =
-        kernel.shape < class_of_shape_.size() ? class_of_shape_[kernel.shape] : KernelClass::kOther;
     add_class(a, kind, duration_ns);
     lengthen(stage, queue, processes_[process].opened(number), kind == KernelClass::kElementwise);
     use_queue(stage, queue);

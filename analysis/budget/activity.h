@@ -56,6 +56,7 @@ class ActivitySweep {
     std::vector<bool> queues;
   };
 
+  KernelClass kind_of(const Kernel& kernel, std::uint32_t queue);
   static void use_queue(StageState& stage, std::uint32_t queue);
   static void lengthen(StageState& stage, std::uint32_t queue, std::uint32_t opened, bool elementwise);
   void add_calls();
@@ -63,7 +64,12 @@ class ActivitySweep {
   const Trace& trace_;
   const std::vector<Window>& windows_;
   std::vector<OpenStages> processes_;
-  std::vector<KernelClass> class_of_shape_;
+  struct ShapeKind {
+    KernelClass kind = KernelClass::kOther;
+    bool negates = false, concatenates = false;
+  };
+  std::vector<ShapeKind> kind_of_shape_;
+  std::vector<bool> after_negation_;  // by queue: its latest kernel was one
   std::vector<StageState> stages_;
 };
 

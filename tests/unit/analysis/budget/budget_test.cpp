@@ -198,6 +198,34 @@ TEST_CASE("what happens in a stage is counted where it starts") {
   CHECK(activity.streams_used == 2);
 }
 
+TEST_CASE("the concatenation of a rotary embedding is no copy of the KV cache") {
+  const char* neg = "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::neg_kernel_cuda"
+                    "(at::TensorIteratorBase &)::[lambda() (instance 2)]>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)";
+  const char* add = "void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int, T2, T3)";
+  const char* cat = "void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>>(T1 *)";
+  TraceBuilder b;
+  b.stage("decode_all", 0, 1000);
+  Ns at = 10;
+  const auto run_kernel = [&](const char* name, std::uint64_t duration, std::uint32_t queue = 0) {
+    b.kernel(name, at, duration, b.call(at - 5), queue);
+    at += 20;
+  };
+  run_kernel(neg, 2);
+  run_kernel(cat, 3);      // rotate_half(q)
+  run_kernel(neg, 2);
+  run_kernel(add, 2, 1);   // another stream
+  run_kernel(cat, 4);      // rotate_half(k)
+  run_kernel(add, 2);
+  run_kernel(cat, 5);      // keys
+  run_kernel(cat, 6);      // values
+  const auto run = b.run();
+  const auto& activity = *stage(run, "decode").activity;
+  CHECK(activity.copy_kernels == 4);
+  CHECK(activity.copy_kernel_ns == 3 + 4 + 5 + 6);
+  CHECK(activity.cache_copy_kernels == 2);
+  CHECK(activity.cache_copy_ns == 5 + 6);
+}
+
 TEST_CASE("the budget of a real capture closes, and decode waits for launches") {
   const auto trace = nl::parsers::read_nsys_sqlite(NL_FIXTURES "/h200-llama/nsys.sqlite");
   nl::Run run;
@@ -217,6 +245,8 @@ TEST_CASE("the budget of a real capture closes, and decode waits for launches") 
   CHECK(decode.launch_latency_ns > decode.launch_starved_ns / 10);
   CHECK(stage(run, "decode").activity->gemm_kernels > 0);
   CHECK(stage(run, "decode").activity->attention_kernels == 8 * 4);  // steps × layers
+  // Of five concatenations a layer and one a step: keys and values, and the angles of the step. The rotary ones are none.
+  CHECK(stage(run, "decode").activity->cache_copy_kernels == 8 * (2 * 4 + 1));
   // 25.5 of the GPU's 33 ms are the upload of the weights, before the first range.
   CHECK(*run.phases.gpu_without_range_share == Approx(0.7756).margin(0.0001));
   CHECK(*run.phases.ranges_without_gpu_share == 0);

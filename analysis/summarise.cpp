@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "analysis/stages/stages.h"
 #include "analysis/stats/time_summary.h"
 #include "analysis/stages/timeline.h"
+#include "model/cuda_calls.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -87,7 +89,8 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   entry.mangled_name = trace.strings[shape.mangled_name];
   entry.short_name = trace.strings[shape.short_name];
   entry.device = group.device;
-  if (sweep.kernel_ns > 0) entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(sweep.kernel_ns);
+  const Ns computing_ns = sweep.kernel_ns + sweep.graph_run_ns;
+  if (computing_ns > 0) entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(computing_ns);
   entry.graph_calls = group.graph_calls;
   entry.ncu_note = Remark{Code::kNotChosen};
   for (std::size_t i = 0; i < group.stages.size(); ++i) {
@@ -162,8 +165,13 @@ void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& s
 
 void fill_api(const Trace& trace, Run& run) {
   run.api.clear();
-  for (const ApiStat& stat : trace.api_stats) {
-    if (stat.durations.count() > 0) run.api.push_back({trace.strings[stat.name], summarise_times(stat.durations)});
+  std::map<std::string_view, std::vector<const Durations*>> functions;  // cudaGraphLaunch_v10000 is cudaGraphLaunch
+  for (const ApiStat& stat : trace.api_stats)
+    if (stat.durations.count() > 0) functions[without_api_version(trace.strings[stat.name])].push_back(&stat.durations);
+  for (const auto& [name, parts] : functions) {
+    Durations together;
+    for (std::size_t i = 0; i < parts.size() && parts.size() > 1; ++i) together.append(Durations(*parts[i]));
+    run.api.push_back({std::string(name), summarise_times(parts.size() > 1 ? together : *parts.front())});
   }
   std::sort(run.api.begin(), run.api.end(), [](const ApiEntry& a, const ApiEntry& b) {
     return std::tuple(-a.time.total_ns, std::string_view(a.name)) < std::tuple(-b.time.total_ns, std::string_view(b.name));

@@ -54,7 +54,7 @@ struct KernelEntry {
   std::string short_name;
   std::int32_t device = 0;
   TimeSummary time;
-  double gpu_share = 0;                  // of the total time of all kernels, 0..1
+  double gpu_share = 0;                  // of the total time of all kernels and of graphs captured without theirs, 0..1
   std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
   std::vector<StageSplit> stages;
   bool selected = false;                 // one of the top-N that ncu was asked for

@@ -78,7 +78,7 @@ void add_whole(std::vector<Field>& fields) {
       covered<&Coverage::graph_only_share>);
   add("kernel_names", Unit::kCount, Capture::kCuda, Place::kKernels, "different kernels",
       [](const Subject& s) { return s.run->kernels ? Value::of(static_cast<double>(s.run->kernels->size())) : Value::not_captured(); });
-  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of the kernel time: the kernel with the most", top_kernel_share);
+  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of the computing time: the kernel with the most", top_kernel_share);
   add("damaged_share", Unit::kShare, Capture::kAlways, Place::kImport, "of the capture's rows: damaged", damaged_share);
 }
 

@@ -63,7 +63,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, ApiEntry> a) {
-  io("name", a.name, "CUDA function");
+  io("name", a.name, "CUDA function, without the version that newer ones carry (_v10000)");
   time_fields(io, "calls", a.time);
 }
 

@@ -161,6 +161,40 @@ TEST_CASE("a capture of whole graphs says what share has no kernels") {
   CHECK(*stage(run, "graph_decode").gpu_busy_ns > 0);
 }
 
+TEST_CASE("a kernel's share is of all computing, graphs without their kernels included") {
+  Builder b;
+  b.stage("decode_all", 0, 1000);
+  b.kernel("a", 10, 60, b.call(5));
+  b.kernel("b", 100, 40, b.call(90));
+  b.graph(200, 500, b.call(190, 0, "cudaGraphLaunch"));
+  const auto run = b.run_all();
+  CHECK((*run.kernels)[0].gpu_share == Approx(60.0 / 400));
+  CHECK((*run.kernels)[1].gpu_share == Approx(40.0 / 400));
+  CHECK(*run.coverage.graph_only_share == Approx(300.0 / 400));
+}
+
+TEST_CASE("versions of the CUDA API do not split a function") {
+  Builder b;
+  const auto stat = [&](const char* name, std::initializer_list<Ns> durations) {
+    nl::ApiStat stat;
+    stat.name = b.trace.strings.intern(name);
+    for (const Ns ns : durations) stat.durations.add(ns);
+    b.trace.api_stats.push_back(std::move(stat));
+  };
+  stat("cudaGraphLaunch_v10000", {10, 20});
+  stat("cudaGraphLaunch", {30});
+  stat("cuMemcpyHtoD_v2", {5});
+  stat("cudaGetDeviceProperties_v12000", {7});
+  const auto run = b.run();
+  REQUIRE(run.api.size() == 3);
+  CHECK(run.api[0].name == "cudaGraphLaunch");
+  CHECK(run.api[0].time.count == 3);
+  CHECK(run.api[0].time.total_ns == 60);
+  CHECK(run.api[0].time.median_ns == 20);
+  CHECK(run.api[1].name == "cudaGetDeviceProperties");
+  CHECK(run.api[2].name == "cuMemcpyHtoD_v2");
+}
+
 TEST_CASE("a kernel counts once in a stage, however often its phase is marked") {
   Builder b;
   b.range("", "LLM@decode_all", 0, 1000);
@@ -185,6 +219,32 @@ TEST_CASE("a kernel counts once in a stage, however often its phase is marked") 
   REQUIRE((*run.kernels)[0].stages.size() == 1);  // the outermost stage only
   CHECK((*run.kernels)[0].stages[0].stage == "decode");
   CHECK((*run.kernels)[0].stages[0].calls == 3);
+}
+
+TEST_CASE("a step outside of decode's own ranges is no part of decode") {
+  Builder b;
+  b.stage("decode_step", 0, 100);      // before it
+  b.stage("decode_all", 100, 300);
+  b.stage("decode_step", 100, 190);
+  b.stage("decode_step", 200, 290);
+  for (const Ns at : {10, 110, 210}) b.launch(at, at + 10, 60);
+  const auto run = b.run_all();
+  CHECK(*stage(run, "decode_step").gpu_busy_ns == 180);
+  CHECK(*stage(run, "decode").gpu_busy_ns == 120);
+  CHECK(*stage(run, "decode").gpu_sum_ns == 120);
+  CHECK(*stage(run, "decode").kernel_calls == 2);
+  CHECK(*stage(run, "decode").gpu_busy_ns <= stage(run, "decode").wall.total_ns);
+}
+
+TEST_CASE("decode without ranges of its own is all its steps, and what is launched between them") {
+  Builder b;
+  b.stage("decode_step", 100, 190);
+  b.stage("decode_step", 200, 290);
+  for (const Ns at : {110, 192, 210}) b.launch(at, at + 2, 5);
+  const auto run = b.run_all();
+  CHECK(stage(run, "decode").derived);
+  CHECK(*stage(run, "decode").kernel_calls == 3);
+  CHECK(*stage(run, "decode_step").kernel_calls == 2);
 }
 
 TEST_CASE("requests that overlap are not the same phase marked twice") {

@@ -36,8 +36,7 @@ void SurroundingsCache::resolve(const ApiCall& call, Surroundings& out) {
     if (out.top_stage == kNone) out.top_stage = top;
     out.chosen |= chosen_[top] || chosen_[stage];
     if (plan_.in_warmup(trace_.ranges[range].thread, trace_.ranges[range].start_ns)) continue;
-    add_once(out.stages, top);
-    add_once(out.stages, stage);
+    add_once(out.stages, stage);  // decode, too, only where one of its windows is open: its range, or a derived one (look_up)
   }
 }
 

@@ -118,7 +118,7 @@ struct Phase {
 struct Phases {
   Ns span_ns = 0;                        // warm-up iterations left out
   std::vector<Phase> phases;
-  std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows in which the GPU did nothing
+  std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows without any GPU work
   std::optional<double> gpu_without_range_share;   // of the GPU's busy time: outside every stage's windows
 };
 

@@ -90,7 +90,7 @@ void add_timing(std::vector<Field>& fields) {
   add("p99_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::p99_ns>);
   add("min_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::max_ns>);
-  add("gpu_share", Unit::kShare, Capture::kCuda, "of the time of all kernels",
+  add("gpu_share", Unit::kShare, Capture::kCuda, "of the time of all kernels, and of CUDA graphs captured at graph level",
       [](const Subject& s) { return Value::of(s.kernel().gpu_share); });
   add("graph_share", Unit::kShare, Capture::kCuda, "of its executions: nodes of CUDA graphs", [](const Subject& s) {
     return s.kernel().time.count > 0

@@ -63,7 +63,7 @@ void add_whole(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(s.totals->idle_ns); });
   add("mixed_share", Unit::kShare, Capture::kStages, Place::kPhases, "of `total_time`: different stages of several threads overlap",
       [](const Subject& s) { return share_of_span(s, s.totals->mixed_ns); });
-  add("ranges_without_gpu_share", Unit::kShare, Capture::kCuda, Place::kPhases, "of the stages' wall time: windows in which the GPU does nothing",
+  add("ranges_without_gpu_share", Unit::kShare, Capture::kCuda, Place::kPhases, "of the stages' wall time: windows without any GPU work",
       [](const Subject& s) { return Value::of(s.run->phases.ranges_without_gpu_share); });
   add("gpu_without_range_share", Unit::kShare, Capture::kCuda, Place::kPhases, "of the GPU's busy time: outside every stage",
       [](const Subject& s) { return Value::of(s.run->phases.gpu_without_range_share); });

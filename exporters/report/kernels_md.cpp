@@ -31,7 +31,7 @@ Table all_kernels(const std::vector<KernelEntry>& kernels) {
                split_text(kernel)};
     for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
       row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-    row.push_back(key_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+    row.push_back(sample == nullptr ? Cell(kNoValue) : bound_cell(sample->bound_by, sample->bound_memory));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -98,7 +98,8 @@ std::string kernels_markdown(const Run& run) {
                                  : not_captured(run.kernels_note, "the capture holds no kernels")};
     return markdown(document);
   }
-  document.lead = {all_kernels(*run.kernels)};
+  add(document.lead, Paragraph{kernel_times_note(run)});
+  add(document.lead, all_kernels(*run.kernels));
   document.sections = {launches(*run.kernels), stalls(*run.kernels), not_measured(*run.kernels)};
   return markdown(document);
 }

@@ -210,7 +210,8 @@ Section top_kernels(const Run& run) {
     const KernelEntry& kernel = (*run.kernels)[i];
     table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(kernel.time.total_ns)), share_cell(kernel.gpu_share), count_cell(kernel.time.count)});
   }
-  out.blocks = {table};
+  add(out.blocks, Paragraph{kernel_times_note(run)});
+  add(out.blocks, std::move(table));
   return out;
 }
 

@@ -52,7 +52,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io.known("short_name", k.short_name, "the function's base name; null: not known");
   io("device", k.device, "GPU", kAnySign);
   time_fields(io, "calls", k.time);
-  io("gpu_share", k.gpu_share, "of the time of all kernels", kFraction);
+  io("gpu_share", k.gpu_share, "of the time of all kernels, and of CUDA graphs captured without theirs", kFraction);
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
   io("stages", k.stages, "the launches by stage");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
@@ -79,7 +79,7 @@ void fields(Io& io, Ref<Io, RangeEntry> r) {
 
 template <class Io>
 void kernel_fields(Io& io, Ref<Io, Run> run) {
-  io("kernels", run.kernels, "by name and device, most time first; null: not captured, kernels_note says why");
+  io("kernels", run.kernels, "by name and device over the whole capture, warm-up included, most time first; null: not captured, kernels_note says why");
   io("kernels_note", run.kernels_note, "why there are none; null: there are");
   io("api", run.api, "CUDA calls by name, most time first");
   io("ranges", run.ranges, "NVTX ranges by name, most time first");

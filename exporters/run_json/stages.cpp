@@ -137,7 +137,7 @@ void fields(Io& io, Ref<Io, Phases> p) {
   io("span_ns", p.span_ns, "from the first stage to the last, warm-up iterations left out");
   io("phases", p.phases, "each instant of the span in one of them");
   io("ranges_without_gpu_share", p.ranges_without_gpu_share,
-     "of the stages' time: windows in which the GPU did nothing; null: not captured", kFraction);
+     "of the stages' time: windows without any GPU work; null: not captured", kFraction);
   io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured", kFraction);
 }
 

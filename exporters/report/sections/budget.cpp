@@ -130,7 +130,7 @@ void add_coverage(const Run& run, Blocks& blocks) {
   share("kernel time whose launch is not in the capture", run.coverage.unlinked_share);
   share("GPU time in CUDA graphs captured at graph level", run.coverage.graph_only_share);
   share("GPU time outside every stage", run.phases.gpu_without_range_share);
-  share("stage time without GPU work", run.phases.ranges_without_gpu_share);
+  share("stage time in windows without any GPU work", run.phases.ranges_without_gpu_share);
   blocks.emplace_back(Heading{"Coverage"});
   if (!unknown.empty())
     blocks.emplace_back(missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));

@@ -101,7 +101,7 @@ Table points_table(const Run& run) {
     const RooflinePoint& point = points[i];
     table.rows.push_back({count_cell(i + 1), Text(point.kernel, Inline::kShortName), word_cell(point.stage), figure_cell(point.intensity),
                           {flops_rate_text(point.flops_per_s), point.flops_per_s}, {flops_rate_text(point.roof_flops_per_s), point.roof_flops_per_s},
-                          share_cell(point.roof_share), text_cell(point.precision), key_cell(point.bound_by),
+                          share_cell(point.roof_share), text_cell(point.precision), bound_cell(point.bound_by, point.bound_memory),
                           {point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue, point.margin}, time_cell(static_cast<double>(point.duration_ns))});
   }
   const auto rest = [&](std::size_t listed) { return plural(points.size() - listed, "more launch", "more launches") + " in run.json."; };

@@ -87,7 +87,7 @@ Row kernel_row(const KernelEntry& kernel, bool stalls) {
              split_text(kernel)};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
     row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  row.push_back(key_cell(sample == nullptr ? std::nullopt : sample->bound_by));
+  row.push_back(sample == nullptr ? Cell(kNoValue) : bound_cell(sample->bound_by, sample->bound_memory));
   row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
   if (stalls) row.emplace_back(stalls_text(kernel));
   return row;
@@ -169,7 +169,9 @@ Section kernels(const Run& run) {
                                       "the names [n] in full and each measured launch.", by);
   Table table = kernel_table(*run.kernels);
   if (run.kernels->size() > kTextKernels) table.text_note = plural(run.kernels->size(), "kernel") + " in all.";
-  out.blocks = {Paragraph{text}, table};
+  out.blocks = {Paragraph{text}};
+  add(out.blocks, Paragraph{kernel_times_note(run)});
+  out.blocks.emplace_back(std::move(table));
   return out;
 }
 

@@ -139,6 +139,17 @@ bool any_stalls(const std::vector<KernelEntry>& kernels) {
   return std::any_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return !kernel.stalls.empty(); });
 }
 
+std::string kernel_times_note(const Run& run) {
+  std::vector<std::string> sentences;
+  if (run.iterations.warmup > 0)
+    sentences.push_back(fmt::format("Times are of the whole capture, with the warm-up of {} of {}.", run.iterations.warmup,
+                                    plural(run.iterations.count, "iteration")));
+  if (run.coverage.graph_only_share.value_or(0) > 0)
+    sentences.push_back(fmt::format("Shares are of all computing; {} of it is in CUDA graphs whose kernels are not visible.",
+                                    share_text(run.coverage.graph_only_share)));
+  return join(sentences, " ");
+}
+
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole) {
   std::vector<std::string> words;
   for (const auto& [name, ns] : parts)
@@ -155,6 +166,10 @@ std::string split_text(const KernelEntry& kernel) {
 
 Cell text_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(plain); }
 Cell word_cell(const std::optional<std::string>& word) { return text_cell(word.value_or("")); }
+Cell bound_cell(const std::optional<Bound>& bound, const std::optional<MemoryLevel>& memory) {
+  if (bound != Bound::kMemory || !memory) return key_cell(bound);
+  return fmt::format("memory ({})", *memory == MemoryLevel::kL1 ? "L1" : *memory == MemoryLevel::kL2 ? "L2" : "DRAM");
+}
 Cell code_cell(const std::string& plain) { return plain.empty() ? Cell(kNoValue) : Cell(code(plain)); }
 Cell time_cell(double ns) { return {time_text(ns), ns, exact_ns(ns)}; }
 Cell time_cell(const std::optional<Ns>& ns) { return ns ? time_cell(static_cast<double>(*ns)) : Cell(kNoValue); }

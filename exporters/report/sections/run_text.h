@@ -46,6 +46,10 @@ std::string measured_by(const std::vector<KernelEntry>& kernels);
 std::string stalls_text(const KernelEntry& kernel);  // "long_scoreboard 41 %, wait 20 %, barrier 9 %", or a dash
 bool any_stalls(const std::vector<KernelEntry>& kernels);
 
+// What the times and shares of kernel tables are of, where that is not plain: warm-up, graphs without their kernels. Empty
+// where there is nothing to say.
+std::string kernel_times_note(const Run& run);
+
 // "decode 92 %, none 8 %", or a dash.
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole);
 std::string split_text(const KernelEntry& kernel);
@@ -63,6 +67,8 @@ template <class Enum>
 Cell key_cell(const std::optional<Enum>& value) {
   return value ? key_cell(*value) : Cell(kNoValue);
 }
+// "memory (L1)": what binds a kernel, and where that is memory, which.
+Cell bound_cell(const std::optional<Bound>& bound, const std::optional<MemoryLevel>& memory);
 Cell code_cell(const std::string& plain);
 Cell time_cell(double ns);
 Cell time_cell(const std::optional<Ns>& ns);

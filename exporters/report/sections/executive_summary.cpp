@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "exporters/report/sections/budget_bins.h"
 #include "exporters/report/sections/recommendations.h"
@@ -119,11 +120,13 @@ std::optional<double> joules_per_token(const Run& run) {
 const StageSlowdown* worst_slowdown(const Run& run) {
   const StageSlowdown* worst = nullptr;
   for (const auto& slowdown : run.perturbation.stages)
-    if (slowdown.profiler != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || *slowdown.slowdown > *worst->slowdown))
-      worst = &slowdown;
+    if (slowdown.profiler != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || rank(slowdown) > rank(*worst))) worst = &slowdown;
   return worst;
 }
 
+  const auto rank = [](const StageSlowdown& each) {
+    return std::pair(each.verdict && *each.verdict != SlowdownVerdict::kUndecidable, *each.slowdown);
+  };
 std::string slowed_by(const StageSlowdown& slowdown) {
   const auto verdict = slowdown.verdict;
   if (verdict == SlowdownVerdict::kUnderTenPercent) return "by less than 10 %";

@@ -96,7 +96,9 @@ void add_iterations(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(s.totals->first_iteration_ratio); });
   add("iteration_spread", Unit::kShare, Capture::kIterations, Place::kIterations, "(slowest − fastest) ÷ median of the measured iterations after the first",
       [](const Subject& s) { return Value::of(s.totals->iteration_spread); });
-  add("ttft", Unit::kTime, Capture::kStages, Place::kLatency, "median time to first token",
+  add("prefill_time", Unit::kTime, Capture::kStages, Place::kLatency, "median time from the start of an iteration to the end of its prefill",
+      [](const Subject& s) { return s.run->latency.prefill ? Value::of(s.run->latency.prefill->median_ns) : Value::not_captured(); });
+  add("ttft", Unit::kTime, Capture::kStages, Place::kLatency, "median time to first token, where a request's arrival is known",
       [](const Subject& s) { return s.run->latency.ttft ? Value::of(s.run->latency.ttft->median_ns) : Value::not_captured(); });
   add("tpot", Unit::kTime, Capture::kStages, Place::kLatency, "median time per output token",
       [](const Subject& s) { return s.run->latency.tpot ? Value::of(s.run->latency.tpot->median_ns) : Value::not_captured(); });

@@ -5,6 +5,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/sections/headline.h"
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
 #include "model/words.h"
@@ -86,13 +87,18 @@ Section aggregates(const Run& run) {
     else
       table.rows.push_back({what, mean, std::move(std)});
   };
-  const auto times = [&](const char* what, const std::optional<TimeSummary>& time) {
-    const bool any = time && time->count > 0;
-    figure(what, any ? ms_text(time->mean_ns) : kNoValue, ms_cell(any && time->count > 1, any ? time->stddev_ns : 0));
+  const auto times = [&](const Headline& headline) {
+    if (headline.unprofiled) figure(headline.what + ", unprofiled (ms)", ms_text(*headline.unprofiled));
+    if (const TimeSummary* time = headline.times)
+      figure(headline.what + ", traced (ms)", ms_text(time->mean_ns), ms_cell(time->count > 1, time->stddev_ns));
+    else
+      figure(headline.what + " (ms)", kNoValue);
   };
-  times("Time to first token (ms)", run.latency.ttft);
-  times("Time per output token (ms)", run.latency.tpot);
-  figure("Output tokens per second", figure_text(run.latency.output_tokens_per_s));
+  times(first_token(run));
+  times(per_token(run));
+  const Headline rate = output_rate(run);
+  if (rate.unprofiled) figure(rate.what + ", unprofiled", figure_text(rate.unprofiled));
+  figure(rate.what + (rate.traced ? ", traced" : ""), figure_text(rate.traced));
   std::optional<double> busy;
   if (const auto stage = main_stage(run); stage && stage->budget)
     busy = ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns));

@@ -166,7 +166,10 @@ void fields(Io& io, Ref<Io, TimeSummary> t) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, Latency> l) {
-  io("ttft", l.ttft, "time to first token: start of the iteration to the end of prefill; null: not known");
+  io("ttft", l.ttft, "time to first token: a request's arrival to the end of its prefill; null: the arrival is not known");
+  io("prefill", l.prefill, "start of the iteration to the end of its last prefill before decoding; null: not known");
+  if constexpr (std::is_same_v<Io, JsonReader>)
+    if (!io.has("prefill")) std::swap(l.ttft, l.prefill);  // until format 2.1 it was called so, arrival known or not
   io("tpot", l.tpot, "time per output token: a decode window by its steps; null: not known");
   io("batch", l.batch, "sequences at a time; null: not known, or not always the same");
   io("output_tokens_per_s", l.output_tokens_per_s, "generated tokens of all sequences by the iterations' time; null: not known");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "exporters/report/sections/budget_bins.h"
+#include "exporters/report/sections/headline.h"
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
 #include "model/words.h"
@@ -57,16 +58,22 @@ std::string stage_speeds(const Run& run) {
   return fmt::format("{} marks no stages{}.", who(run), busy);
 }
 
+// "llama reads the prompt in 8.0 ms and writes 1,050 tokens (word pieces) per second; traced, 10 ms and 800."
 std::string speed(const Run& run) {
-  const Latency& latency = run.latency;
-  std::vector<std::string> parts;
-  if (latency.ttft) parts.push_back("starts to answer after " + rough_time(latency.ttft->mean_ns));
-  if (latency.output_tokens_per_s)
-    parts.push_back(fmt::format("writes {} tokens (word pieces) per second", rough_count(*latency.output_tokens_per_s)));
-  else if (latency.tpot)
-    parts.push_back("writes one token (a word piece) every " + rough_time(latency.tpot->mean_ns));
+  const Headline first = first_token(run), rate = output_rate(run), token = per_token(run);
+  const std::string whose = whose_tokens(run);
+  std::vector<std::string> parts, traced;
+  const auto add = [&](std::string part, const Headline& figure, std::string (*text)(double)) {
+    parts.push_back(std::move(part));
+    if (figure.unprofiled && figure.traced) traced.push_back(text(*figure.traced));
+  };
+  if (first.best()) add((run.latency.ttft ? "starts to answer after " : "reads the prompt in ") + rough_time(*first.best()), first, rough_time);
+  if (rate.best())
+    add(fmt::format("writes {} tokens (word pieces) per second{}", rough_count(*rate.best()), whose.empty() ? "" : " for " + whose), rate, rough_count);
+  else if (token.best())
+    add("writes one token (a word piece) every " + rough_time(*token.best()), token, rough_time);
   if (parts.empty()) return stage_speeds(run);
-  return fmt::format("{} {}.", who(run), join(parts, " and "));
+  return fmt::format("{} {}{}.", who(run), join(parts, " and "), traced.empty() ? "" : "; traced, " + join(traced, " and "));
 }
 
 std::string verdict(double times) {
@@ -116,17 +123,17 @@ std::optional<double> joules_per_token(const Run& run) {
   return std::nullopt;
 }
 
-// The times that are shown are not ncu's, which replays kernels.
+// What is decided goes before what is not, however large. The times that are shown are not ncu's, which replays kernels.
 const StageSlowdown* worst_slowdown(const Run& run) {
+  const auto rank = [](const StageSlowdown& each) {
+    return std::pair(each.verdict && *each.verdict != SlowdownVerdict::kUndecidable, *each.slowdown);
+  };
   const StageSlowdown* worst = nullptr;
   for (const auto& slowdown : run.perturbation.stages)
     if (slowdown.profiler != PassKind::kNcu && slowdown.slowdown && (worst == nullptr || rank(slowdown) > rank(*worst))) worst = &slowdown;
   return worst;
 }
 
-  const auto rank = [](const StageSlowdown& each) {
-    return std::pair(each.verdict && *each.verdict != SlowdownVerdict::kUndecidable, *each.slowdown);
-  };
 std::string slowed_by(const StageSlowdown& slowdown) {
   const auto verdict = slowdown.verdict;
   if (verdict == SlowdownVerdict::kUnderTenPercent) return "by less than 10 %";

@@ -84,6 +84,7 @@ void add_latency(const Run& run, Blocks& blocks) {
                             time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
   };
   row("Time to first token", run.latency.ttft);
+  row("Prefill time", run.latency.prefill);
   row("Time per output token", run.latency.tpot);
   add(blocks, std::move(table));
   if (run.latency.output_tokens_per_s)

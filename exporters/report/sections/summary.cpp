@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/sections/headline.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 #include "model/words.h"
@@ -8,11 +11,26 @@
 namespace nl::exporters::report {
 namespace {
 
-Tile time_tile(const char* title, const std::optional<TimeSummary>& time) {
-  if (!time || time->count == 0) return {title, kNoValue, ""};
-  return {title, time_text(time->mean_ns),
+std::string beside(const std::string& traced, double more) {
+  return fmt::format("unprofiled; traced {}, {} {}", traced, share_text(std::abs(more)), more < 0 ? "less" : "more");
+}
+
+Tile time_tile(const Headline& headline) {
+  const TimeSummary* time = headline.times;
+  if (time == nullptr) return {headline.what, kNoValue, ""};
+  if (headline.unprofiled)
+    return {headline.what, time_text(*headline.unprofiled), beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1)};
+  return {headline.what, time_text(time->mean_ns),
           time->count > 1 ? fmt::format("p99 {}, n = {}", time_text(static_cast<double>(time->p99_ns)), time->count)
                           : "one measurement"};
+}
+
+Tile output_tile(const Run& run) {
+  const Headline rate = output_rate(run);
+  const std::string whose = rate.traced ? whose_tokens(run) : "";
+  std::string note = "over whole iterations" + (whose.empty() ? "" : ", " + whose);
+  if (rate.unprofiled) note += ", " + beside(figure_text(rate.traced), *rate.traced / *rate.unprofiled - 1);
+  return {"Output", figure_text(rate.best(), "tokens/s"), note};
 }
 
 Tile computing_tile(const std::optional<MainStage>& stage) {
@@ -50,9 +68,9 @@ Blocks overview(const Run& run) {
   Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
-  return {notice, Tiles{{time_tile("Time to first token", run.latency.ttft),
-                         time_tile("Time per output token", run.latency.tpot),
-                         {"Output", figure_text(run.latency.output_tokens_per_s, "tokens/s"), "over whole iterations"},
+  return {notice, Tiles{{time_tile(first_token(run)),
+                         time_tile(per_token(run)),
+                         output_tile(run),
                          computing_tile(stage),
                          utilisation_tile(run, stage),
                          energy_tile(run)}}};

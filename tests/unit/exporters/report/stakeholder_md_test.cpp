@@ -74,8 +74,8 @@ TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captur
 TEST_CASE("the executive summary says how fast, how good, what limits it, what to do and what it costs") {
   CHECK(
       nl::exporters::report::executive_summary(nl::test::rich_run()) ==
-      std::vector<std::string>{"On one NVIDIA H200, llama-4l-1024 starts to answer after 4.9 ms and writes 205 tokens (word "
-                               "pieces) per second.",
+      std::vector<std::string>{"On one NVIDIA H200, llama-4l-1024 reads the prompt in 4.5 ms and writes 240 tokens (word "
+                               "pieces) per second; traced, 4.9 ms and 205.",
                                "Writing the answer (decode) takes 86 % of the time: 34 ms, about 96 times what this GPU needs at "
                                "its limit.",
                                "The GPU computes for 9 % of that time and waits for the program for 81 %.",
@@ -276,8 +276,8 @@ TEST_CASE("recommendations: in the order of the findings, and one for all that s
 TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
   const std::string text = nl::exporters::stakeholder_markdown(nl::test::rich_run());
   CHECK(has(text, "| Metric | Mean | Std |"));
-  CHECK(has(text, "| Time to first token (ms) | 4.934 | 0.104 |"));
-  CHECK(has(text, "| Output tokens per second | 205 | — |"));
+  CHECK(has(text, "| Prefill time, traced (ms) | 4.934 | 0.104 |"));
+  CHECK(has(text, "| Output tokens per second, traced | 205 | — |"));
   CHECK(has(text, "| Stage | Mean | Std |\n| --- | ---: | ---: |\n| prefill | 4.919 | 0.103 |"));
   CHECK(has(text, "| Scope | MFU |\n| --- | ---: |\n| prefill | 0.99 % |\n| decode | 0.0046 % |"));
   CHECK(has(text, "- **decode**: 34 ms on average, 235 tokens per second; the GPU computes for 9 % of it"));
@@ -294,7 +294,7 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
 TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one value has no spread") {
   const std::string text = nl::exporters::stakeholder_markdown(nl::test::sparse_run());
   CHECK(has(text, "| GPU | not observed |"));
-  CHECK(has(text, "\nNot captured: Time to first token (ms); Time per output token (ms); "));
+  CHECK(has(text, "\nNot captured: Prefill time (ms); Time per output token (ms); "));
   CHECK(has(text, "Not captured: no operator ranges in the capture."));
   CHECK(has(text, "Not captured. The collector recorded NVTX ranges only"));
   for (const char* zero : {" 0 |", " 0.000 |", " 0.0 %", " 0 %"}) {

@@ -46,6 +46,7 @@ nl::Run filled_run() {
   run.coverage.graph_only_share = 0.25;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
+  run.kernels->at(0).ncu.at(0).bound_memory = run.roofline.points.at(0).bound_memory = nl::MemoryLevel::kDram;
   run.provenance.passes.at(0).exit_status = -7;
   return run;
 }

@@ -160,8 +160,9 @@ class LatencyFigures {
       // Where its ranges do not wait, it took at least as long as its GPU work.
       const Ns time_ns = stages[i].runs_on() ? *stages[i].gpu_busy_ns : sum.wall_ns;
       if (time_ns > 0) stages[i].tokens_per_s = sum.tokens * 1e9 / static_cast<double>(time_ns);
-      if (stages[i].runs_on()) note_running_on(stages[i].name);
     }
+    for (const std::uint32_t stage : {prefill_, decode_, step_})
+      if (stage != kNone && stages[stage].runs_on()) note_running_on(stages[stage].name);
     if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
       latency_.notes.emplace_back(
           "the prompt length is not known, so prefill has no tokens/s; set model.prompt_tokens, "
@@ -170,8 +171,8 @@ class LatencyFigures {
 
   void note_running_on(const std::string& stage) {
     latency_.notes.push_back(
-        fmt::format("the ranges of {} end before their GPU work, so its tokens/s are of the GPU's time; wait for the GPU "
-                    "at their end while measuring",
+        fmt::format("the ranges of {} end before their GPU work, so they tell no latency, and its tokens/s are of the GPU's time; wait "
+                    "for the GPU at their end while measuring",
                     stage));
   }
 

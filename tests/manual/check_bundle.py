@@ -52,7 +52,7 @@ def main():
     for stage in run["stages"]:
         show_stage(stage, run["efficiency"], require)
     latency = run["latency"]
-    for key in ("ttft", "tpot"):
+    for key in ("ttft", "prefill", "tpot"):
         if latency[key]:
             print(f"  {key} {latency[key]['median_ns'] / 1e6:.3f} ms")
     if run["kernels"]:

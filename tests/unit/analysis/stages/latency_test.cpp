@@ -157,6 +157,7 @@ TEST_CASE("ranges that end before their GPU work: tokens per second are of that 
   CHECK_FALSE(run.latency.output_tokens_per_s);
   CHECK(noted(run, "decode end before their GPU work"));
   CHECK(noted(run, "prefill end before their GPU work"));
+  CHECK(noted(run_with(b, {}), "prefill end before their GPU work"));  // its tokens are not known
 }
 
 TEST_CASE("steps that run on in a decode that waits: its latency stays") {

@@ -24,6 +24,7 @@ struct Budget {
   Ns other_host_ns = 0;      // GPU idle, and the window launches nothing more
   Ns residual_ns = 0;        // GPU idle before work whose launching call is not in the capture
   Ns launch_latency_ns = 0;  // GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware
+  Ns launch_wait_ns() const { return launch_starved_ns + launch_latency_ns; }  // launches in time would hide both
   Ns sum_ns() const {
     return gpu_compute_ns + exposed_copy_ns + queue_wait_ns + sync_blocked_ns + launch_starved_ns + launch_latency_ns +
            other_host_ns + residual_ns;

@@ -53,6 +53,15 @@ Value gpu_paced_share(const Subject& s) {
   return s.budget() ? Value::of(paced_part(*s.budget())) : Value::not_captured();
 }
 
+Value launch_wait(const Subject& s) {
+  return s.budget() ? Value::of(static_cast<double>(s.budget()->launch_wait_ns())) : Value::not_captured();
+}
+
+Value launch_wait_share(const Subject& s) {
+  const Budget* b = s.budget();
+  return b ? Value::of(ratio(static_cast<double>(b->launch_wait_ns()), static_cast<double>(b->wall_ns))) : Value::not_captured();
+}
+
 Value memcpy_time(const Subject& s) {
   const StageActivity* a = s.activity();
   return a ? Value::of(static_cast<double>(a->h2d_ns + a->d2h_ns + a->d2d_ns)) : Value::not_captured();
@@ -76,6 +85,7 @@ void add_budget(std::vector<Field>& fields) {
   time("launch_latency_time", "the GPU is idle, and the launch call of its next work has begun since: driver and hardware", bin<&B::launch_latency_ns>);
   time("other_host_time", "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
   time("residual_time", "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
+  time("launch_wait_time", "`launch_starved_time` + `launch_latency_time`: launches in time would hide both", launch_wait);
   time("gpu_idle_time", "no kernel, copy or memset runs", gpu_idle);
   share("gpu_compute_share", "`gpu_compute_time` ÷ `total_time`", bin_share<&B::gpu_compute_ns>);
   share("exposed_copy_share", "`exposed_copy_time` ÷ `total_time`", bin_share<&B::exposed_copy_ns>);
@@ -85,6 +95,7 @@ void add_budget(std::vector<Field>& fields) {
   share("launch_latency_share", "`launch_latency_time` ÷ `total_time`", bin_share<&B::launch_latency_ns>);
   share("other_host_share", "`other_host_time` ÷ `total_time`", bin_share<&B::other_host_ns>);
   share("residual_share", "`residual_time` ÷ `total_time`", bin_share<&B::residual_ns>);
+  share("launch_wait_share", "`launch_wait_time` ÷ `total_time`", launch_wait_share);
   share("gpu_idle_share", "`gpu_idle_time` ÷ `total_time`", gpu_idle_share);
   share("gpu_paced_share", "of `total_time`: the GPU does not wait for the host; as far as this, faster kernels help", gpu_paced_share);
 }

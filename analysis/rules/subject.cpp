@@ -140,7 +140,7 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
 }  // namespace
 
 double paced_part(const Budget& budget) {
-  const Ns host_ns = budget.launch_starved_ns + budget.sync_blocked_ns + budget.other_host_ns;
+  const Ns host_ns = budget.launch_wait_ns() + budget.sync_blocked_ns + budget.other_host_ns;
   return budget.wall_ns > 0 ? 1 - static_cast<double>(host_ns) / static_cast<double>(budget.wall_ns) : 1;
 }
 

@@ -148,7 +148,7 @@ Item takeaway(const Run& run, const StageEntry& stage) {
   if (stage.tokens_per_s) text += fmt::format(", {} tokens per second", rough_count(*stage.tokens_per_s));
   if (stage.budget && stage.budget->wall_ns > 0) {
     const auto share = [&](Ns ns) { return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns)); };
-    text += fmt::format("; the GPU computes for {} of it and waits for the program for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_starved_ns));
+    text += fmt::format("; the GPU computes for {} of it and waits for its next work for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_wait_ns()));
   }
   if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
     text += fmt::format("; at the hardware's limit ({}) it takes {}", key_of(*entry->limit), rough_time(*entry->ideal_ns));

@@ -95,13 +95,14 @@ void add_phases(const Run& run, Blocks& blocks) {
   for (const auto& phase : run.phases.phases) {
     const double wall = static_cast<double>(phase.wall_ns);
     const std::string share = share_text(ratio(wall, span)), colour = phase_colour(run, phase.name);
-    const auto of_phase = [&](Ns Budget::*time) {
-      return phase.budget ? share_cell(ratio(static_cast<double>(*phase.budget.*time), static_cast<double>(phase.budget->wall_ns))) : Cell(kNoValue);
+    const auto of_phase = [&](Ns ns) {
+      return phase.budget ? share_cell(ratio(static_cast<double>(ns), static_cast<double>(phase.budget->wall_ns))) : Cell(kNoValue);
     };
+    const Budget budget = phase.budget.value_or(Budget{});
     bar.segments.push_back({wall, colour, fmt::format("{}: {} ({} ns), {}", phase.name, time_text(wall), phase.wall_ns, share), share});
     bar.spoken += fmt::format(", {} {}", phase.name, share);
-    table.rows.push_back({text_cell(phase.name), time_cell(wall), share_cell(ratio(wall, span)), of_phase(&Budget::gpu_compute_ns),
-                          of_phase(&Budget::launch_starved_ns)});
+    table.rows.push_back({text_cell(phase.name), time_cell(wall), share_cell(ratio(wall, span)), of_phase(budget.gpu_compute_ns),
+                          of_phase(budget.launch_wait_ns())});
     table.rows.back()[0].colour = colour;
   }
   blocks.emplace_back(Heading{"Phases"});

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxSentences = 5;
 constexpr std::size_t kLongSentence = 320;  // the longest of a shipped rule has 240 before its figures are put in
 constexpr double kWorthSaying = 0.05;       // of the time: less is not what limits a stage
+constexpr double kSecondWorthSaying = 0.2;  // a second wait
 constexpr double kWidestRange = 0.5;        // of an uncertain slowdown; a wider one is left out
 
 std::string subject(const Run& run) {
@@ -93,18 +94,19 @@ std::string quality(const Run& run, const std::optional<MainStage>& stage) {
                      run.peaks && run.peaks->derived ? " (limit estimated)" : "");
 }
 
-// Computing and the largest of the other bins: where both matter, both are said.
+// Computing and the largest of the other bins, a second one where it is large too: what matters is said.
 std::string limit(const std::optional<MainStage>& stage) {
   if (!stage) return {};
   if (!stage->budget || stage->budget->wall_ns <= 0) return "What the GPU did in that time was not captured.";
   const Budget& budget = *stage->budget;
   const auto share = [&](Ns Budget::*time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };
-  const BudgetBin* other = &kBudgetBins[1];
-  for (std::size_t i = 2; i < kBudgetBins.size(); ++i)
-    if (share(kBudgetBins[i].time) > share(other->time)) other = &kBudgetBins[i];
+  std::vector<BudgetBin> others(kBudgetBins.begin() + 1, kBudgetBins.end());
+  std::stable_sort(others.begin(), others.end(), [&](const BudgetBin& a, const BudgetBin& b) { return share(a.time) > share(b.time); });
   const std::string computes = "The GPU computes for " + rough_share(share(&Budget::gpu_compute_ns)) + " of that time";
-  if (share(other->time) < kWorthSaying) return computes + ".";
-  return fmt::format("{} and {} for {}.", computes, other->plain, rough_share(share(other->time)));
+  const auto wait = [&](const BudgetBin& bin) { return fmt::format("{} for {}", bin.plain, rough_share(share(bin.time))); };
+  if (share(others[0].time) < kWorthSaying) return computes + ".";
+  if (share(others[1].time) < kSecondWorthSaying) return fmt::format("{} and {}.", computes, wait(others[0]));
+  return fmt::format("{}, {} and {}.", computes, wait(others[0]), wait(others[1]));
 }
 
 std::string first_step(const Run& run) {

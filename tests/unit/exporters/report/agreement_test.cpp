@@ -77,6 +77,12 @@ TEST_CASE("computing half of the time is not called the limit") {
   CHECK_FALSE(has(text, "is the limit"));
 }
 
+TEST_CASE("two waits that are large are both said") {
+  nl::Run run = nl::test::rich_run();
+  for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 90, 0, 10, 0, 550, 0, 0, 350};
+  CHECK(has(all_sentences(run), "The GPU computes for 9 % of that time, waits for the program for 55 % and waits for work that is on its way for 35 %."));
+}
+
 TEST_CASE("launch latency has a bin of its own in every report") {
   nl::Run run = nl::test::full_run();
   run.stages[0].budget->launch_latency_ns = 20;

@@ -88,6 +88,7 @@ void refetched(Run& run, double times) {
 const Case kCases[] = {
     NL_BIN("launch_bound_decode", "decode_step", launch_starved_ns, 0.26, 0.24),
     NL_BIN("launch_bound_stage", "prefill", launch_starved_ns, 0.26, 0.24),
+    NL_BIN("launch_bound_stage", "prefill", launch_latency_ns, 0.26, 0.24),
     {"small_kernel_storm", kStep, [](Run& run) { storm(run, 101, 7); }, [](Run& run) { storm(run, 101, 6); }},
     {"graph_capture_missing", kStep, [](Run& run) { ungraphed(run, 51); }, [](Run& run) { ungraphed(run, 50); }},
     {"sync_in_step_loop", kStep, [](Run& run) { synced(run, 0.06); }, [](Run& run) { synced(run, 0.04); }},

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "analysis/budget/clock_fit.h"
+#include "analysis/budget/gpu_mean.h"
 #include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
 #include "analysis/stages/phases.h"
@@ -89,8 +90,8 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   entry.mangled_name = trace.strings[shape.mangled_name];
   entry.short_name = trace.strings[shape.short_name];
   entry.device = group.device;
-  const Ns computing_ns = sweep.kernel_ns + sweep.graph_run_ns;
-  if (computing_ns > 0) entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(computing_ns);
+  if (const Ns all_ns = sweep.computing_ns_of(group.device); all_ns > 0)
+    entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(all_ns);
   entry.graph_calls = group.graph_calls;
   entry.ncu_note = Remark{Code::kNotChosen};
   for (std::size_t i = 0; i < group.stages.size(); ++i) {
@@ -178,9 +179,34 @@ void fill_api(const Trace& trace, Run& run) {
   });
 }
 
-void fill_coverage(const Trace& trace, const GpuSweep& sweep, Run& run) {
+// A GPU that is there and did nothing is none of those that the mean is over.
+Ns mean_busy_ns(const GpuSweep& sweep) {
+  Ns sum = 0, gpus = 0;
+  for (const BusyTime& device : sweep.by_device) {
+    sum += device.busy_ns();
+    gpus += device.busy_ns() > 0;
+  }
+  return gpus > 0 ? sum / gpus : 0;
+}
+
+void fill_devices(const GpuPass& pass, Run& run) {
+  run.communication.clear();
+  for (std::uint32_t i = 0; i < pass.sweep.lanes.size(); ++i) {
+    const GpuLane& lane = pass.sweep.lanes[i];
+    const LaneTotal& total = pass.budgets.totals[i];
+    run.coverage.devices.push_back({lane.device, lane.pid, total.busy_ns, pass.sweep.lane_kernel_ns[i], total.communication_ns,
+                                    total.overlapped_communication_ns});
+    for (Communication& each : communication_of(lane, total.communication)) run.communication.push_back(each);
+  }
+}
+
+void fill_coverage(const Trace& trace, const GpuPass& pass, Run& run) {
+  const GpuSweep& sweep = pass.sweep;
   run.coverage = {};
-  if (trace.has_kernel_data || trace.has_mem_data) run.coverage.gpu_busy_ns = sweep.all.busy_ns();
+  if (trace.has_kernel_data || trace.has_mem_data) {
+    run.coverage.gpu_busy_ns = mean_busy_ns(sweep);
+    fill_devices(pass, run);
+  }
   if (!trace.has_kernel_data) return;
   run.coverage.kernel_sum_ns = sweep.kernel_ns;
   const auto share = [](Ns part, Ns whole) -> std::optional<double> {
@@ -190,6 +216,15 @@ void fill_coverage(const Trace& trace, const GpuSweep& sweep, Run& run) {
   run.coverage.in_stage_share = share(sweep.in_stage_ns, sweep.kernel_ns);
   run.coverage.unlinked_share = share(sweep.unlinked_ns, sweep.kernel_ns);
   run.coverage.graph_only_share = share(sweep.graph_run_ns, sweep.kernel_ns + sweep.graph_run_ns);
+}
+
+// Every GPU that ran something, also one that the capture's own table lacks.
+void list_gpus(const Trace& trace, Run& run) {
+  if (run.hardware.gpus.empty()) run.hardware.gpus = trace.devices;
+  for (const std::int32_t id : GpuLanes(trace).devices()) {
+    const bool known = std::any_of(run.hardware.gpus.begin(), run.hardware.gpus.end(), [&](const Device& gpu) { return gpu.id == id; });
+    if (!known) run.hardware.gpus.emplace_back().id = id;
+  }
 }
 
 void note_backward_ranges(const Trace& trace, Run& run) {
@@ -213,7 +248,7 @@ void list_kernels(const Trace& trace, const SummaryOptions& options, Run& run) {
 
 void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   run.import_stats = trace.stats;
-  if (run.hardware.gpus.empty()) run.hardware.gpus = trace.devices;
+  list_gpus(trace, run);
   note_backward_ranges(trace, run);
   const StageTable table(trace);
   const auto chosen = chosen_stages(table, options.stages);
@@ -230,7 +265,7 @@ void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   fill_kernels(trace, table, pass.sweep, options, !chosen.empty(), run);
   fill_api(trace, run);
   fill_ranges(trace, table, pass.sweep, run);
-  fill_coverage(trace, pass.sweep, run);
+  fill_coverage(trace, pass, run);
   fill_sampling(trace, table, windows, run);
   fill_stalls(trace, run);
   fill_clock(trace, run);

@@ -34,12 +34,14 @@ void print_stages(const Run& run) {
 void print_kernels(const Run& run) {
   if (!run.kernels) return fmt::print("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
-  fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}\n", "kernel", "calls", "total ms", "share", "ncu");
+  const bool several = std::any_of(run.kernels->begin(), run.kernels->end(), [&](const KernelEntry& k) { return k.device != run.kernels->front().device; });
+  fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}{}\n", "kernel", "calls", "total ms", "share", "ncu", several ? "   GPU" : "");
   for (std::size_t i = 0; i < run.kernels->size() && i < 5; ++i) {
     const auto& kernel = (*run.kernels)[i];
-    fmt::print("{:<48} {:>7} {:>12.3f} {:>6.1f}% {:>5}\n",
+    fmt::print("{:<48} {:>7} {:>12.3f} {:>6.1f}% {:>5}{}\n",
                shortened(kernel.short_name.empty() ? kernel.name : kernel.short_name, 48), kernel.time.count,
-               ms(static_cast<double>(kernel.time.total_ns)), 100 * kernel.gpu_share, kernel.ncu.empty() ? "-" : "yes");
+               ms(static_cast<double>(kernel.time.total_ns)), 100 * kernel.gpu_share, kernel.ncu.empty() ? "-" : "yes",
+               several ? fmt::format(" {:>5}", kernel.device) : "");
   }
 }
 

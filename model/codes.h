@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -67,6 +68,15 @@ enum class StageKind : std::uint8_t {
 enum class KernelMatch : std::uint8_t { kNone, kMangledName, kName, kNormalisedName, kShortName };
 
 enum class RangeStyle : std::uint8_t { kPushPop, kStartEnd };
+
+// How GPUs talk to each other: collectives and sends of NCCL, NVSHMEM and their like, and copies from one GPU to another.
+enum class Collective : std::uint8_t {
+  kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kAllToAll, kSendRecv, kPeerCopy, kOther,
+};
+inline constexpr std::size_t kCollectives = 9;
+
+// How the slowest of several GPUs was told: it reaches the collectives last, or it computes longest.
+enum class SlowestBy : std::uint8_t { kArrival, kCompute };
 
 // What NVML gave the joules from.
 enum class EnergySource : std::uint8_t { kNone, kCounter, kPower };

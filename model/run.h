@@ -54,7 +54,7 @@ struct KernelEntry {
   std::string short_name;
   std::int32_t device = 0;
   TimeSummary time;
-  double gpu_share = 0;                  // of the total time of all kernels and of graphs captured without theirs, 0..1
+  double gpu_share = 0;                  // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1
   std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
   std::vector<StageSplit> stages;
   bool selected = false;                 // one of the top-N that ncu was asked for
@@ -80,12 +80,23 @@ struct RangeEntry {
   std::optional<std::uint64_t> kernel_calls;
 };
 
+// What one process ran on one GPU, over the whole capture.
+struct CaptureDevice {
+  std::int32_t device = 0;
+  std::uint32_t pid = 0;
+  Ns busy_ns = 0;                        // union of kernels, copies and sets
+  Ns kernel_sum_ns = 0;
+  Ns communication_ns = 0;               // exposed: no compute kernel runs on the GPU at the same time
+  Ns overlapped_communication_ns = 0;
+};
+
 struct Coverage {                        // what of the GPU's time is explained, and what is not
-  std::optional<Ns> gpu_busy_ns;         // union over the whole capture
+  std::optional<Ns> gpu_busy_ns;         // union over the whole capture, of one GPU; of several, their mean
   std::optional<Ns> kernel_sum_ns;
   std::optional<double> in_stage_share;      // of the kernel time
   std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
   std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
+  std::vector<CaptureDevice> devices = {};   // by process and GPU
 };
 
 struct ClockFit {                        // how well CPU and GPU times fit each other; see ClockBounds
@@ -160,6 +171,7 @@ struct Run {
   Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::optional<Remark> kernels_note;    // why there are none
+  std::vector<Communication> communication;  // of the whole capture, by process, GPU and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
   std::vector<OperatorTable> operators;  // one per source

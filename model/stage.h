@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/stage_counters.h"
 #include "model/time.h"
 #include "model/time_summary.h"
@@ -13,11 +15,13 @@
 // Where the time of the stages went. A window is one execution of a stage: the time of one of its ranges.
 namespace nl {
 
-// Every nanosecond of one or more windows, in exactly one bin. At each instant the first that applies:
+// Every nanosecond of one or more windows, in exactly one bin, as one GPU of the window's process sees it. Where the
+// process uses several, it is the mean over them. At each instant the first that applies:
 struct Budget {
   Ns wall_ns = 0;
-  Ns gpu_compute_ns = 0;     // a kernel of the process runs (on any GPU)
-  Ns exposed_copy_ns = 0;    // no kernel, but a copy or set does
+  Ns gpu_compute_ns = 0;     // a kernel of the process runs that is no communication
+  Ns communication_ns = 0;   // no such kernel, but communication with other GPUs does
+  Ns exposed_copy_ns = 0;    // none of these, but a copy or set does
   Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
   Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU
   Ns launch_starved_ns = 0;  // GPU idle, and the call that launches its next work has not begun yet
@@ -26,9 +30,25 @@ struct Budget {
   Ns launch_latency_ns = 0;  // GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware
   Ns launch_wait_ns() const { return launch_starved_ns + launch_latency_ns; }  // launches in time would hide both
   Ns sum_ns() const {
-    return gpu_compute_ns + exposed_copy_ns + queue_wait_ns + sync_blocked_ns + launch_starved_ns + launch_latency_ns +
-           other_host_ns + residual_ns;
+    return busy_ns() + queue_wait_ns + sync_blocked_ns + launch_starved_ns + launch_latency_ns + other_host_ns + residual_ns;
   }
+  Ns busy_ns() const { return gpu_compute_ns + communication_ns + exposed_copy_ns; }
+};
+
+// Communication of one kind on one GPU of one process, in the windows of a stage or in the whole capture.
+struct Communication {
+  Collective kind = Collective::kOther;
+  std::int32_t device = 0;
+  std::uint32_t pid = 0;
+  std::uint64_t count = 0;               // that start there
+  Ns sum_ns = 0;                         // their plain sum
+  Ns time_ns = 0;                        // one of them runs
+  Ns exposed_ns = 0;                     // of it: and no compute kernel runs on this GPU
+  std::optional<std::uint64_t> bytes;    // peer copies: NCCL's kernels do not say
+  std::optional<double> bytes_per_s;
+  // Where the ranks' collectives can be paired, of sum_ns: until the last rank has started, and after that.
+  std::optional<Ns> late_peer_ns, transfer_ns;
+  std::optional<std::uint64_t> last_arrivals;  // in how many of them this rank started last
 };
 
 // What happened inside the windows of a stage (not: what was launched there).
@@ -58,6 +78,10 @@ struct StageActivity {
   std::uint64_t copy_kernels = 0;
   Ns cache_copy_ns = 0;                 // of them, those that grow or fill a KV cache: cat, index_put, cache writers
   std::uint64_t cache_copy_kernels = 0;
+  Ns communication_kernel_ns = 0;       // NCCL, NVSHMEM and their like, by name
+  std::uint64_t communication_kernels = 0;
+  Ns peer_ns = 0;                       // copies from one GPU to another
+  std::uint64_t peer_bytes = 0, peer_copies = 0;
   Ns h2d_ns = 0, d2h_ns = 0, d2d_ns = 0, memset_ns = 0;
   std::uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
   std::uint64_t h2d_copies = 0, d2h_copies = 0, d2d_copies = 0, memsets = 0;
@@ -69,9 +93,26 @@ struct StageActivity {
   std::uint32_t streams_used = 0;       // GPU queues with work
 };
 
-struct DeviceBusy {
+// One GPU as one process (a rank) uses it, over the process' windows.
+struct StageDevice {
   std::int32_t device = 0;
-  Ns busy_ns = 0;                       // in the windows, union of kernels, copies and sets
+  Ns busy_ns = 0;                       // in the windows, union of kernels, copies and sets, whoever launched them
+  std::uint32_t pid = 0;
+  std::uint64_t windows = 0;
+  Ns launched_ns = 0;                   // union of what the windows launched, also where it runs after their end
+  Ns kernel_sum_ns = 0;                 // kernels that start in the windows, plain sum
+  Ns overlapped_communication_ns = 0;   // communication runs, and a compute kernel too: in the budget it is computing
+  Budget budget;
+};
+
+// The GPUs of a stage against each other, where there are several.
+struct GpuSpread {
+  double busy_share_mean = 0, busy_share_min = 0, busy_share_max = 0;  // busy_ns ÷ wall of each
+  double compute_spread = 0;            // (most − mean) ÷ mean of the GPUs' computing time in a window
+  std::int32_t slowest_device = 0;
+  std::uint32_t slowest_pid = 0;
+  SlowestBy slowest_by = SlowestBy::kCompute;
+  std::optional<double> slowest_last_share;  // of the paired collectives: it started last
 };
 
 struct StageEntry {
@@ -81,14 +122,16 @@ struct StageEntry {
   std::uint64_t warmup_windows = 0;
   Ns warmup_wall_ns = 0;
   bool derived = false;                  // no ranges of its own: decode as the span of its steps
-  std::optional<Ns> gpu_busy_ns;         // union of the kernels and copies that measured windows launched
+  std::optional<Ns> gpu_busy_ns;         // union of what measured windows launched on a GPU; of several, their mean
   std::optional<Ns> gpu_sum_ns;          // their plain sum
   std::optional<std::uint64_t> kernel_calls;
   std::uint64_t open_ranges = 0;         // never closed
   std::optional<Budget> budget;          // of the measured windows; empty: no GPU data in the capture
   std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
-  std::vector<DeviceBusy> devices;
+  std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by process and GPU
+  std::optional<GpuSpread> gpu_spread;   // empty: one GPU
+  std::vector<Communication> communication;  // by process, GPU and kind
   std::optional<double> tokens_per_window;
   std::optional<double> tokens_per_s;
   std::optional<Ns> first_window_ns;     // the first measured window,
@@ -103,6 +146,10 @@ struct StageEntry {
   // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
   // last kernel.
   bool runs_on() const {
+    if (devices.size() > 1)
+      return std::any_of(devices.begin(), devices.end(), [](const StageDevice& gpu) {
+        return gpu.budget.wall_ns > 0 && static_cast<double>(gpu.launched_ns) > 1.05 * static_cast<double>(gpu.budget.wall_ns);
+      });
     const double wall_ns = wall.mean_ns * static_cast<double>(wall.count);
     return gpu_busy_ns && wall_ns > 0 && static_cast<double>(*gpu_busy_ns) > 1.05 * wall_ns;
   }
@@ -120,7 +167,8 @@ struct Phases {
   Ns span_ns = 0;                        // warm-up iterations left out
   std::vector<Phase> phases;
   std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows without any GPU work
-  std::optional<double> gpu_without_range_share;   // of the GPU's busy time: outside every stage's windows
+  std::optional<double> gpu_without_range_share;   // of the GPUs' busy time: outside every stage's windows
+  std::vector<StageDevice> devices;      // the whole span, by process and GPU
 };
 
 inline constexpr std::size_t kMaxListedIterations = 1000;

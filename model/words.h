@@ -73,6 +73,11 @@ inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"non
 template <>
 inline constexpr auto kKeys<RangeStyle> = std::to_array<std::string_view>({"push_pop", "start_end"});
 template <>
+inline constexpr auto kKeys<Collective> = std::to_array<std::string_view>({
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "peer_copy", "other"});
+template <>
+inline constexpr auto kKeys<SlowestBy> = std::to_array<std::string_view>({"arrival", "compute"});
+template <>
 inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"none", "energy counter", "power readings"});
 template <>
 inline constexpr auto kKeys<MetricUnit> = std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C"});

@@ -1,7 +1,6 @@
 #include "analysis/attribution/gpu_pass.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "analysis/budget/activity.h"
@@ -58,48 +57,54 @@ class Pass {
   Pass(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
        const std::vector<Window>& windows, const PhasePartition& phases)
       : gpu_(trace, table, plan, windows, chosen),
-        budget_(trace, spans_to_tell(trace, table, windows, phases),
-                static_cast<std::uint32_t>(table.stages().size()) + phases.targets() + 1, gpu_.result().device_count),
-        activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size())) {
-    for (const Queue& queue : trace.queues) process_of_queue_.push_back(process_slot(trace, queue.process));
-    nowhere_ = process_slot(trace, kNone);
-  }
+        communication_(trace),
+        arrivals_(trace, gpu_.result().lanes, communication_),
+        budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases),
+                static_cast<std::uint32_t>(table.stages().size()) + phases.targets() + 1),
+        activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size())) {}
 
   void operator()(const Kernel& kernel) {
-    add(kernel, kernel.end_ns(), static_cast<std::uint32_t>(kernel.queue), true);
+    LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
+    if (work.communication) work.arrival = arrivals_.next(lanes().of_queue(kernel.queue), *work.communication);
+    add(kernel, work);
   }
-  void operator()(const MemOp& op) { add(op, op.end_ns, op.queue, false); }
-  void operator()(const GraphRun& run) { add(run, run.end_ns, run.queue, true); }
+  void operator()(const MemOp& op) {
+    LaneWork work{op.start_ns, op.end_ns, op.api};
+    if (op.kind == MemOpKind::kPeerToPeer) {
+      work.communication = Collective::kPeerCopy;
+      work.bytes = op.bytes;
+    }
+    add(op, work);
+  }
+  void operator()(const GraphRun& run) {
+    LaneWork work{run.start_ns, run.end_ns, run.api};
+    work.graph = true;
+    add(run, work);
+  }
 
-  GpuPass finish(std::size_t stages) {
+  GpuPass finish() {
     GpuPass pass;
-    auto sums = budget_.finish();
-    pass.busy_ns = budget_.busy_ns();
-    const Budget& covered = sums.back().budget;
-    pass.busy_in_ranges_ns = covered.gpu_compute_ns + covered.exposed_copy_ns;
-    const auto phases = sums.begin() + static_cast<std::ptrdiff_t>(stages);
-    pass.stages.assign(std::make_move_iterator(sums.begin()), std::make_move_iterator(phases));
-    pass.phases.assign(std::make_move_iterator(phases), std::make_move_iterator(sums.end() - 1));
+    pass.budgets = budget_.finish();
     pass.activity = activity_.finish();
     pass.sweep = std::move(gpu_.result());
     return pass;
   }
 
  private:
-  template <class Work>
-  void add(const Work& work, Ns end_ns, std::uint32_t queue, bool compute) {
-    const bool known = queue < process_of_queue_.size();
-    const std::uint32_t process = known ? process_of_queue_[queue] : nowhere_;
-    gpu_.add(work);
-    budget_.add(process, work.start_ns, end_ns, work.api, known ? gpu_.result().device_of_queue[queue] : 0, compute);
-    activity_.add(work, process);
+  template <class Row>
+  void add(const Row& row, const LaneWork& work) {
+    const std::uint32_t lane = lanes().of_queue(row.queue);
+    gpu_.add(row);
+    budget_.add(lane, work);
+    activity_.add(row, lanes()[lane].process);
   }
+  const GpuLanes& lanes() { return gpu_.result().lanes; }
 
   GpuSweeper gpu_;
+  CommunicationKernels communication_;
+  PeerWaits arrivals_;
   BudgetSweep budget_;
   ActivitySweep activity_;
-  std::vector<std::uint32_t> process_of_queue_;
-  std::uint32_t nowhere_ = 0;
 };
 
 }  // namespace
@@ -109,7 +114,7 @@ GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const st
                            const PhasePartition& phases) {
   Pass pass(trace, table, chosen, plan, windows, phases);
   visit_gpu_work(trace, pass);
-  return pass.finish(table.stages().size());
+  return pass.finish();
 }
 
 }  // namespace nl::analysis

@@ -15,11 +15,9 @@ namespace nl::analysis {
 // Everything that the one pass over the GPU's work finds out.
 struct GpuPass {
   GpuSweep sweep;
-  std::vector<BudgetSum> stages;        // by stage: its measured windows
-  std::vector<BudgetSum> phases;        // by target of the PhasePartition
+  BudgetSums budgets;                   // targets: the stages, those of the PhasePartition, and one more for all that lies
+                                        // inside any stage range, warm-up and open ones too
   std::vector<StageActivity> activity;  // by stage
-  Ns busy_ns = 0;                       // of each process, added up
-  Ns busy_in_ranges_ns = 0;             // of it, inside any stage range, warm-up and open ones too
 };
 
 GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/attribution/covered_time.h"
+#include "analysis/attribution/gpu_lanes.h"
 #include "analysis/stages/stages.h"
 #include "analysis/stages/surroundings.h"
 #include "model/trace.h"
@@ -47,16 +48,24 @@ struct KernelGroup {
 
 // What one pass over the GPU's work, in the order of time, finds out.
 struct GpuSweep {
-  std::vector<BusyTime> by_group;  // range groups of the StageTable
-  std::vector<BusyTime> by_stage;
-  BusyTime all;
+  GpuLanes lanes;
+  std::vector<BusyTime> by_group;               // range groups of the StageTable; of all GPUs together
+  std::vector<std::vector<BusyTime>> by_stage;  // and by lane
+  std::vector<BusyTime> by_device;              // by the number of the device
   std::vector<KernelGroup> kernels;
   std::vector<std::uint32_t> kernel_group;     // (shape, device) → index into kernels
   std::vector<std::uint32_t> device_of_queue;  // the number of its device,
   std::vector<std::int32_t> devices;           // and the device of a number
   std::uint32_t device_count = 1;
   Ns kernel_ns = 0, in_stage_ns = 0, unlinked_ns = 0, graph_run_ns = 0;
+  std::vector<Ns> device_computing_ns;         // kernels, and graphs as wholes: by the number of the device;
+  std::vector<Ns> lane_kernel_ns;              // kernels by lane
 
+  Ns computing_ns_of(std::int32_t device) const {
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (devices[i] == device) return device_computing_ns[i];
+    return 0;
+  }
   std::uint32_t group_of(const Kernel& kernel) const {
     return kernel_group[kernel.shape * std::size_t{device_count} + device_of_queue[kernel.queue]];
   }
@@ -76,7 +85,7 @@ class GpuSweeper {
   GpuSweep& result() { return sweep_; }
 
  private:
-  const Surroundings& add(Ns start_ns, Ns end_ns, std::uint32_t api, bool kernel);
+  const Surroundings& add(Ns start_ns, Ns end_ns, std::uint32_t api, std::uint64_t queue, bool kernel);
   KernelGroup& kernel_group(const Kernel& kernel);
 
   const Trace& trace_;

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "analysis/attribution/collectives.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -14,29 +16,6 @@ bool has(std::string_view text, std::string_view word) { return text.find(word) 
 
 bool has_any(std::string_view text, Words words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
-}
-
-// The function itself, without its return type, namespaces, template arguments and parameters: a functor among
-// the arguments may be named after anything. "void at::native::<unnamed>::reduce_kernel<…>(T3)" → "reduce_kernel"
-std::string_view function_of(std::string_view name) {
-  std::size_t begin = 0, depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '<') {
-      const bool anonymous = i == begin;  // "<unnamed>::" stands where a name would
-      if (depth == 0 && !anonymous) return name.substr(begin, i - begin);
-      ++depth;
-    } else if (c == '>' && depth > 0) {
-      --depth;
-    } else if (depth > 0) {
-      continue;
-    } else if (c == ' ' || c == ':') {
-      begin = i + 1;
-    } else if (c == '(' && i > begin) {
-      return name.substr(begin, i - begin);
-    }
-  }
-  return name.substr(begin);
 }
 
 bool is_norm(std::string_view text) {
@@ -54,7 +33,8 @@ KernelClass classify_map(std::string_view text) {
 }
 
 KernelClass classify_lower(std::string_view text) {
-  const std::string_view function = function_of(text);
+  const std::string_view function = kernel_function(text);
+  if (is_communication(text, function)) return KernelClass::kCommunication;
   if (has_any(function, {"reshape_and_cache", "concat_and_cache", "catarraybatchedcopy", "index_put", "index_copy",
                          "copy_blocks", "store_values", "store_kv", "append_paged_kv"}))
     return KernelClass::kCacheCopy;
@@ -83,6 +63,27 @@ KernelClass classify_lower(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view kernel_function(std::string_view name) {
+  std::size_t begin = 0, depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<') {
+      const bool anonymous = i == begin;  // "<unnamed>::" stands where a name would
+      if (depth == 0 && !anonymous) return name.substr(begin, i - begin);
+      ++depth;
+    } else if (c == '>' && depth > 0) {
+      --depth;
+    } else if (depth > 0) {
+      continue;
+    } else if (c == ' ' || c == ':') {
+      begin = i + 1;
+    } else if (c == '(' && i > begin) {
+      return name.substr(begin, i - begin);
+    }
+  }
+  return name.substr(begin);
+}
 
 KernelClass classify_kernel(std::string_view name) {
   std::string lower(name);

@@ -5,16 +5,20 @@
 
 namespace nl::analysis {
 
-enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kOther };
+enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kCommunication, kOther };
 
 // What a kernel does, as far as its demangled name tells: the names of PyTorch, cuBLAS, cuDNN, CUTLASS, flash
 // attention, Triton (as Inductor names its kernels), vLLM, ggml and of workloads/ are known. kCacheCopy is a copy
-// as a KV cache needs it: concatenating, index_put, cache writers. kOther where the name says nothing.
+// as a KV cache needs it: concatenating, index_put, cache writers. kCommunication: see collectives.h. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
 
 // The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation is no copy of
 // a KV cache.
 bool negates(std::string_view name);
 bool concatenates(std::string_view name);
+
+// The function itself, without its return type, namespaces, template arguments and parameters: a functor among
+// the arguments may be named after anything. "void at::native::<unnamed>::reduce_kernel<…>(T3)" → "reduce_kernel"
+std::string_view kernel_function(std::string_view name);
 
 }  // namespace nl::analysis

@@ -24,6 +24,7 @@ void add_class(StageActivity& a, KernelClass kind, Ns duration_ns) {
     case KernelClass::kNorm: add(a.norm_ns, a.norm_kernels); break;
     case KernelClass::kCacheCopy: add(a.cache_copy_ns, a.cache_copy_kernels); [[fallthrough]];
     case KernelClass::kCopy: add(a.copy_kernel_ns, a.copy_kernels); break;
+    case KernelClass::kCommunication: add(a.communication_kernel_ns, a.communication_kernels); break;
     case KernelClass::kOther: break;
   }
 }
@@ -38,7 +39,7 @@ void add_copy(StageActivity& a, const MemOp& op) {
   switch (op.kind) {
     case MemOpKind::kHostToDevice: add(a.h2d_ns, a.h2d_bytes, a.h2d_copies); break;
     case MemOpKind::kDeviceToHost: add(a.d2h_ns, a.d2h_bytes, a.d2h_copies); break;
-    case MemOpKind::kPeerToPeer:
+    case MemOpKind::kPeerToPeer: add(a.peer_ns, a.peer_bytes, a.peer_copies); break;
     case MemOpKind::kDeviceToDevice: add(a.d2d_ns, a.d2d_bytes, a.d2d_copies); break;
     case MemOpKind::kMemset:
       a.memset_ns += duration_ns;

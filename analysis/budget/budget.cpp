@@ -1,19 +1,22 @@
 #include "analysis/budget/budget.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/stages/windows.h"
 
 namespace nl::analysis {
 
-WaitingTime::WaitingTime(const Trace& trace) : calls_(trace), kinds_(trace), at_(calls_.threads()) {
-  for (std::uint32_t i = 0; i < at_.size(); ++i) at_[i] = calls_.first(i);
+WaitingTime::WaitingTime(const Trace& trace, std::size_t lanes) : calls_(trace), kinds_(trace) {
+  std::vector<std::size_t> first(calls_.threads());
+  for (std::uint32_t i = 0; i < first.size(); ++i) first[i] = calls_.first(i);
+  at_.assign(lanes, first);
 }
 
-Ns WaitingTime::within(std::uint32_t thread, Ns start_ns, Ns end_ns) {
-  if (thread >= at_.size()) return 0;
+Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns) {
+  if (thread >= calls_.threads()) return 0;
   const std::size_t last = calls_.last(thread);
-  std::size_t& at = at_[thread];
+  std::size_t& at = at_[lane][thread];
   while (at < last && calls_[at].end_ns() <= start_ns) ++at;
   Ns waited = 0, until = start_ns;  // calls nest: a runtime call makes a driver call
   for (std::size_t i = at; i < last && calls_[i].start_ns < end_ns; ++i) {
@@ -28,60 +31,72 @@ Ns WaitingTime::within(std::uint32_t thread, Ns start_ns, Ns end_ns) {
   return waited;
 }
 
-BudgetSweep::BudgetSweep(const Trace& trace, std::vector<BudgetSpan> spans, std::uint32_t targets,
-                         std::uint32_t devices)
-    : trace_(trace), waiting_(trace), processes_(process_slots(trace)), sums_(targets) {
-  std::stable_sort(spans.begin(), spans.end(),
+BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets)
+    : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)),
+      targets_(targets), waiting_(trace, lanes.size() + spans_of_process_.size()) {
+  std::stable_sort(spans_.begin(), spans_.end(),
                    [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
-  for (const BudgetSpan& span : spans) processes_[span.process].spans.push_back(span);
-  for (Process& process : processes_) process.devices.resize(devices);
-  for (BudgetSum& sum : sums_) sum.device_busy_ns.resize(devices);
+  for (std::uint32_t i = 0; i < spans_.size(); ++i) spans_of_process_[spans_[i].process].push_back(i);
+  std::vector<bool> works(spans_of_process_.size(), false);
+  for (const GpuLane& lane : lanes) {
+    works[lane.process] = true;
+    add_lane(lane);
+  }
+  for (std::uint32_t process = 0; process < works.size(); ++process)
+    if (!works[process] && !spans_of_process_[process].empty()) add_lane({process, 0, kNoDevice});
 }
 
-void BudgetSweep::open_until(Process& process, Ns time_ns) {
-  for (; process.next < process.spans.size() && process.spans[process.next].start_ns <= time_ns; ++process.next) {
-    const BudgetSpan& span = process.spans[process.next];
-    OpenSpan& open = process.open.emplace_back();
-    open.span = span;
-    open.compute_before_ns = process.compute.before(span.start_ns);
-    open.busy_before_ns = process.busy.before(span.start_ns);
-    if (span.window)
-      for (const CoveredTime& device : process.devices) open.device_before_ns.push_back(device.before(span.start_ns));
-    process.first_end_ns = std::min(process.first_end_ns, span.end_ns);
+void BudgetSweep::add_lane(const GpuLane& lane) {
+  Lane& added = lanes_.emplace_back();
+  added.number = static_cast<std::uint32_t>(lanes_.size() - 1);
+  added.spans = &spans_of_process_[lane.process];
+  sums_.lanes.push_back(lane);
+  sums_.sums.emplace_back(targets_);
+  sums_.totals.emplace_back();
+}
+
+void BudgetSweep::open_until(Lane& lane, Ns time_ns) {
+  for (; lane.next < lane.spans->size() && spans_[(*lane.spans)[lane.next]].start_ns <= time_ns; ++lane.next) {
+    OpenSpan& open = lane.open.emplace_back();
+    open.span = (*lane.spans)[lane.next];
+    const BudgetSpan& span = spans_[open.span];
+    open.before = lane.time.at(span.start_ns);
+    lane.first_end_ns = std::min(lane.first_end_ns, span.end_ns);
   }
 }
 
-void BudgetSweep::close(const Process& process, const OpenSpan& open) {
-  const BudgetSpan& span = open.span;
-  BudgetSum& sum = sums_[span.target];
-  const Ns busy = process.busy.before(span.end_ns) - open.busy_before_ns;
-  const Ns compute = process.compute.before(span.end_ns) - open.compute_before_ns;
+void BudgetSweep::close(const Lane& lane, const OpenSpan& open) {
+  const BudgetSpan& span = spans_[open.span];
+  BudgetSum& sum = sum_of(lane, span);
+  const LaneTime::Span done = lane.time.since(open.before, span.end_ns, sum.communication);
   sum.budget.wall_ns += span.end_ns - span.start_ns;
-  sum.budget.gpu_compute_ns += compute;
-  sum.budget.exposed_copy_ns += busy - compute;
+  sum.budget.gpu_compute_ns += done.compute_ns;
+  sum.budget.communication_ns += done.exposed_communication_ns;
+  sum.budget.exposed_copy_ns += done.busy_ns - done.compute_ns - done.exposed_communication_ns;
+  sum.overlapped_communication_ns += done.communication_ns - done.exposed_communication_ns;
   if (!span.window) return;
+  ++sum.windows;
   sum.own_gpu_ns += open.own.total_ns();
-  if (busy == 0) sum.silent_wall_ns += span.end_ns - span.start_ns;
-  for (std::size_t i = 0; i < process.devices.size(); ++i)
-    sum.device_busy_ns[i] += process.devices[i].before(span.end_ns) - open.device_before_ns[i];
+  if (done.busy_ns > 0) busy_[open.span] = true;
 }
 
-void BudgetSweep::close_until(Process& process, Ns time_ns) {
-  if (process.first_end_ns > time_ns) return;
-  process.first_end_ns = std::numeric_limits<Ns>::max();
-  std::erase_if(process.open, [&](const OpenSpan& open) {
-    if (open.span.end_ns <= time_ns) {
-      close(process, open);
+void BudgetSweep::close_until(Lane& lane, Ns time_ns) {
+  if (lane.first_end_ns > time_ns) return;
+  lane.first_end_ns = std::numeric_limits<Ns>::max();
+  std::erase_if(lane.open, [&](const OpenSpan& open) {
+    const Ns end_ns = spans_[open.span].end_ns;
+    if (end_ns <= time_ns) {
+      close(lane, open);
       return true;
     }
-    process.first_end_ns = std::min(process.first_end_ns, open.span.end_ns);
+    lane.first_end_ns = std::min(lane.first_end_ns, end_ns);
     return false;
   });
 }
 
-BudgetSweep::Gap BudgetSweep::gap_before(const Process& process, Ns start_ns, std::uint32_t api) const {
+BudgetSweep::Gap BudgetSweep::gap_before(const Lane& lane, Ns start_ns, std::uint32_t api) const {
   Gap gap;
-  gap.start_ns = process.busy.until_ns();
+  gap.start_ns = lane.time.busy_until_ns();
   gap.end_ns = start_ns;
   gap.residual = api >= trace_.api_calls.size();
   if (gap.residual) return gap;
@@ -91,10 +106,10 @@ BudgetSweep::Gap BudgetSweep::gap_before(const Process& process, Ns start_ns, st
   return gap;
 }
 
-void BudgetSweep::charge(const BudgetSpan& span, const Gap& gap) {
+void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& gap) {
   const Ns start = std::max(gap.start_ns, span.start_ns), end = std::min(gap.end_ns, span.end_ns);
   if (end <= start) return;
-  BudgetSum& sum = sums_[span.target];
+  BudgetSum& sum = sum_of(lane, span);
   if (end - start > sum.longest_gap_ns) {
     sum.longest_gap_ns = end - start;
     sum.longest_gap_at_ns = start;
@@ -107,60 +122,66 @@ void BudgetSweep::charge(const BudgetSpan& span, const Gap& gap) {
   } else {
     const Ns launched = gap.launch_ns ? std::clamp(*gap.launch_ns, start, end) : end;
     budget.launch_latency_ns += end - launched;
-    const Ns waited = waiting_.within(span.thread, start, launched);
+    const Ns waited = waiting_.within(lane.number, span.thread, start, launched);
     budget.sync_blocked_ns += waited;
     const bool launches_on = gap.launch_ns && *gap.launch_ns < span.launch_end_ns;
     (launches_on ? budget.launch_starved_ns : budget.other_host_ns) += launched - start - waited;
   }
 }
 
-void BudgetSweep::charge(Process& process, const Gap& gap) {
-  for (const OpenSpan& open : process.open) charge(open.span, gap);
+void BudgetSweep::charge(Lane& lane, const Gap& gap) {
+  for (const OpenSpan& open : lane.open) charge(lane, spans_[open.span], gap);
 }
 
-// A window's own work: launched by a call of its thread that lies within it. What runs already as the window
-// begins is not its own, whatever the clocks say.
-void BudgetSweep::claim(Process& process, Ns start_ns, Ns end_ns, std::uint32_t api) {
-  if (api >= trace_.api_calls.size()) return;
-  const ApiCall& call = trace_.api_calls[api];
-  for (OpenSpan& open : process.open) {
-    const BudgetSpan& span = open.span;
-    if (!span.window || call.thread != span.thread) continue;
-    if (call.start_ns < span.start_ns || call.end_ns() > span.end_ns) continue;
-    open.own.add(start_ns, std::min(end_ns, span.end_ns));
+// What starts in the windows. A window's own work: launched by a call of its thread that lies within it. What runs already
+// as the window begins is not its own, whatever the clocks say.
+void BudgetSweep::count(Lane& lane, const LaneWork& work) {
+  if (work.communication) sums_.totals[lane.number].communication[static_cast<std::size_t>(*work.communication)].count_in(work);
+  const ApiCall* call = work.api < trace_.api_calls.size() ? &trace_.api_calls[work.api] : nullptr;
+  for (OpenSpan& open : lane.open) {
+    const BudgetSpan& span = spans_[open.span];
+    if (!span.window) continue;
+    BudgetSum& sum = sum_of(lane, span);
+    if (work.kernel) sum.kernel_sum_ns += work.end_ns - work.start_ns;
+    if (work.communication) sum.communication[static_cast<std::size_t>(*work.communication)].count_in(work);
+    const bool own = call != nullptr && call->thread == span.thread && call->start_ns >= span.start_ns && call->end_ns() <= span.end_ns;
+    if (own) open.own.add(work.start_ns, std::min(work.end_ns, span.end_ns));
   }
 }
 
-void BudgetSweep::add(std::uint32_t process_number, Ns start_ns, Ns end_ns, std::uint32_t api, std::uint32_t device,
-                      bool compute) {
-  end_ns = std::max(start_ns, end_ns);
-  Process& process = processes_[process_number];
-  open_until(process, start_ns);
-  if (start_ns > process.busy.until_ns()) charge(process, gap_before(process, start_ns, api));
-  close_until(process, start_ns);
-  process.busy.add(start_ns, end_ns);
-  if (compute) process.compute.add(start_ns, end_ns);
-  process.devices[device].add(start_ns, end_ns);
-  claim(process, start_ns, end_ns, api);
+void BudgetSweep::add(std::uint32_t number, LaneWork work) {
+  work.end_ns = std::max(work.start_ns, work.end_ns);
+  Lane& lane = lanes_[number];
+  open_until(lane, work.start_ns);
+  if (work.start_ns > lane.time.busy_until_ns()) charge(lane, gap_before(lane, work.start_ns, work.api));
+  close_until(lane, work.start_ns);
+  lane.time.add(work);
+  count(lane, work);
 }
 
-std::vector<BudgetSum> BudgetSweep::finish() {
+LaneTotal BudgetSweep::total_of(const Lane& lane, LaneTotal total) const {
+  const LaneTime::Span all = lane.time.since({}, std::numeric_limits<Ns>::max(), total.communication);
+  total.busy_ns = all.busy_ns;
+  total.communication_ns = all.exposed_communication_ns;
+  total.overlapped_communication_ns = all.communication_ns - all.exposed_communication_ns;
+  return total;
+}
+
+BudgetSums BudgetSweep::finish() {
   constexpr Ns kEver = std::numeric_limits<Ns>::max();
-  for (Process& process : processes_) {
-    open_until(process, kEver);
+  for (Lane& lane : lanes_) {
+    open_until(lane, kEver);
     Gap rest;
-    rest.start_ns = process.busy.until_ns();
+    rest.start_ns = lane.time.busy_until_ns();
     rest.end_ns = kEver;
-    charge(process, rest);
-    close_until(process, kEver);
+    charge(lane, rest);
+    close_until(lane, kEver);
+    sums_.totals[lane.number] = total_of(lane, sums_.totals[lane.number]);
   }
+  sums_.silent_wall_ns.assign(targets_, 0);
+  for (std::size_t i = 0; i < spans_.size(); ++i)
+    if (spans_[i].window && !busy_[i]) sums_.silent_wall_ns[spans_[i].target] += spans_[i].end_ns - spans_[i].start_ns;
   return std::move(sums_);
-}
-
-Ns BudgetSweep::busy_ns() const {
-  Ns busy = 0;
-  for (const Process& process : processes_) busy += process.busy.total_ns();
-  return busy;
 }
 
 }  // namespace nl::analysis

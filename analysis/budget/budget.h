@@ -7,6 +7,8 @@
 
 #include "analysis/attribution/api_kind.h"
 #include "analysis/attribution/covered_time.h"
+#include "analysis/attribution/gpu_lanes.h"
+#include "analysis/budget/lane_time.h"
 #include "model/stage.h"
 #include "model/trace.h"
 
@@ -22,31 +24,46 @@ struct BudgetSpan {
   bool window = false;           // of a stage: what it launched itself is told apart
 };
 
-// The sum over the spans of one target.
+// The sum over the spans of one target, as one lane sees them.
 struct BudgetSum {
   Budget budget;
-  Ns own_gpu_ns = 0;      // windows: GPU time of work they launched
-  Ns silent_wall_ns = 0;  // windows: the wall of those in which the GPU did nothing
+  std::uint64_t windows = 0;
+  Ns own_gpu_ns = 0;        // windows: GPU time of work they launched
+  Ns kernel_sum_ns = 0;     // windows: kernels that start in them
+  Ns overlapped_communication_ns = 0;
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;
-  std::vector<Ns> device_busy_ns;  // by number of the device
+  CommunicationSums communication = {};  // counts: of windows
 };
 
-// When a thread was inside calls that wait for the GPU. Asked in the order of time.
+// What a lane did in the whole capture.
+struct LaneTotal {
+  Ns busy_ns = 0, communication_ns = 0, overlapped_communication_ns = 0;
+  CommunicationSums communication = {};
+};
+
+struct BudgetSums {
+  std::vector<GpuLane> lanes;                // those of GpuLanes, and one for each process that has spans and no GPU work
+  std::vector<std::vector<BudgetSum>> sums;  // by lane and target
+  std::vector<LaneTotal> totals;             // by lane
+  std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
+};
+
+// When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
 class WaitingTime {
  public:
-  explicit WaitingTime(const Trace& trace);
-  // `start_ns` must not be before that of the question before, for the same thread.
-  Ns within(std::uint32_t thread, Ns start_ns, Ns end_ns);
+  WaitingTime(const Trace& trace, std::size_t lanes);
+  // `start_ns` must not be before that of the question before, for the same lane and thread.
+  Ns within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns);
 
  private:
   CallsByThread calls_;
   ApiKinds kinds_;
-  std::vector<std::size_t> at_;  // by thread: no call before it ends after the last question's start
+  std::vector<std::vector<std::size_t>> at_;  // by lane and thread: no call before it ends after the last question's start
 };
 
-// Puts every nanosecond of every span into one bin (model/stage.h), in one pass over the GPU's work in the order
-// of its start. Between two pieces of work of a process its GPUs are idle; what the next work is, and when the call
-// that launched it began, says why:
+// Puts every nanosecond of every span into one bin (model/stage.h), for each lane of its process by itself, in one pass over
+// the GPUs' work in the order of its start. Between two pieces of work of a lane its GPU is idle; what the next work is,
+// and when the call that launched it began, says why:
 //   its call is not in the capture            residual
 //   before the GPU went idle                  queue_wait
 //   else, once that call has begun            launch_latency: what passes now is the driver's and the hardware's
@@ -55,28 +72,26 @@ class WaitingTime {
 //   else, or there is no next work            other_host
 class BudgetSweep {
  public:
-  BudgetSweep(const Trace& trace, std::vector<BudgetSpan> spans, std::uint32_t targets, std::uint32_t devices);
+  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets);
 
-  // In the order of start. `device`: its number.
-  void add(std::uint32_t process, Ns start_ns, Ns end_ns, std::uint32_t api, std::uint32_t device, bool compute);
+  // In the order of start.
+  void add(std::uint32_t lane, LaneWork work);
   // Once, after all work.
-  std::vector<BudgetSum> finish();
-  Ns busy_ns() const;  // of all processes
+  BudgetSums finish();
 
  private:
   struct OpenSpan {
-    BudgetSpan span;
-    Ns compute_before_ns = 0, busy_before_ns = 0;
-    std::vector<Ns> device_before_ns;
+    std::uint32_t span = 0;
+    LaneTime::Mark before;
     CoveredTime own;
   };
-  struct Process {
-    std::vector<BudgetSpan> spans;  // by start
+  struct Lane {
+    std::uint32_t number = 0;
+    const std::vector<std::uint32_t>* spans = nullptr;  // of its process, by start
     std::size_t next = 0;
     std::vector<OpenSpan> open;                        // by start
     Ns first_end_ns = std::numeric_limits<Ns>::max();  // of the open ones
-    CoveredTime compute, busy;
-    std::vector<CoveredTime> devices;
+    LaneTime time;
   };
   struct Gap {
     Ns start_ns = 0, end_ns = 0;
@@ -84,18 +99,25 @@ class BudgetSweep {
     std::optional<Ns> launch_ns;  // of the work after it
   };
 
-  Gap gap_before(const Process& process, Ns start_ns, std::uint32_t api) const;
-  void open_until(Process& process, Ns time_ns);
-  void close_until(Process& process, Ns time_ns);
-  void close(const Process& process, const OpenSpan& open);
-  void charge(Process& process, const Gap& gap);
-  void charge(const BudgetSpan& span, const Gap& gap);
-  void claim(Process& process, Ns start_ns, Ns end_ns, std::uint32_t api);
+  void add_lane(const GpuLane& lane);
+  Gap gap_before(const Lane& lane, Ns start_ns, std::uint32_t api) const;
+  void open_until(Lane& lane, Ns time_ns);
+  void close_until(Lane& lane, Ns time_ns);
+  void close(const Lane& lane, const OpenSpan& open);
+  void charge(Lane& lane, const Gap& gap);
+  void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
+  void count(Lane& lane, const LaneWork& work);
+  LaneTotal total_of(const Lane& lane, LaneTotal total) const;
+  BudgetSum& sum_of(const Lane& lane, const BudgetSpan& span) { return sums_.sums[lane.number][span.target]; }
 
   const Trace& trace_;
+  std::vector<BudgetSpan> spans_;  // by start
+  std::vector<bool> busy_;         // by span: some lane did something in it
+  std::vector<std::vector<std::uint32_t>> spans_of_process_;
+  std::vector<Lane> lanes_;
+  std::uint32_t targets_ = 0;
+  BudgetSums sums_;
   WaitingTime waiting_;
-  std::vector<Process> processes_;
-  std::vector<BudgetSum> sums_;
 };
 
 }  // namespace nl::analysis

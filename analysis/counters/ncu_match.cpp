@@ -254,15 +254,15 @@ void list_ncu_kernels(const NcuReport& ncu, Run& run) {
     entry.selected = true;
     add_launch(launch, entry, durations);
   }
-  Ns all_ns = 0;
+  std::map<std::int32_t, Ns> all_ns;  // by GPU
   run.kernels.emplace();
   for (auto& [key, found] : entries) {
     found.first.time = summarise_times(found.second);
-    all_ns += found.first.time.total_ns;
+    all_ns[found.first.device] += found.first.time.total_ns;
     run.kernels->push_back(std::move(found.first));
   }
   for (KernelEntry& entry : *run.kernels)
-    if (all_ns > 0) entry.gpu_share = static_cast<double>(entry.time.total_ns) / static_cast<double>(all_ns);
+    if (all_ns[entry.device] > 0) entry.gpu_share = static_cast<double>(entry.time.total_ns) / static_cast<double>(all_ns[entry.device]);
   std::stable_sort(run.kernels->begin(), run.kernels->end(),
                    [](const KernelEntry& a, const KernelEntry& b) { return a.time.total_ns > b.time.total_ns; });
   run.kernels_note.reset();

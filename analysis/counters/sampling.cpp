@@ -125,7 +125,7 @@ class StageSamples {
 // The GPUs with work in the stage's windows; all where that is not known.
 bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   const auto busy = [&](std::int32_t id) {
-    return std::any_of(stage.devices.begin(), stage.devices.end(), [&](const DeviceBusy& each) { return each.device == id && each.busy_ns > 0; });
+    return std::any_of(stage.devices.begin(), stage.devices.end(), [&](const StageDevice& each) { return each.device == id && each.busy_ns > 0; });
   };
   const bool known = std::any_of(trace.metric_series.begin(), trace.metric_series.end(), [&](const auto& series) { return busy(series.device); });
   return !known || busy(device);

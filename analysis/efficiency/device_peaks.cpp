@@ -95,6 +95,9 @@ DevicePeaks derive(const Device& device) {
   return peaks;
 }
 
+// Of a GPU that the capture's own table lacks only the number is known.
+bool is_described(const Device& device) { return !device.name.empty() || device.sm_count > 0 || device.bandwidth_bytes_per_s > 0; }
+
 }  // namespace
 
 bool device_name_matches(std::string_view name, std::string_view pattern) { return glob(normalised(name), normalised(pattern)); }
@@ -117,7 +120,7 @@ const Device* working_device(const Run& run) {
   for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
   for (const std::int32_t id : used)
     for (const Device& device : run.hardware.gpus)
-      if (device.id == id) return &device;
+      if (device.id == id && is_described(device)) return &device;
   return nullptr;
 }
 

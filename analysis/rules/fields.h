@@ -39,6 +39,7 @@ std::string_view unit_word(Unit unit);
 // One file each.
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one for each of model/metrics that rules may ask for
 void add_time_fields(std::vector<Field>& fields);  // of the run and of a stage alike
+void add_communication_fields(RuleScope scope, std::vector<Field>& fields);  // likewise
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

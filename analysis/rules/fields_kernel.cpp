@@ -53,6 +53,7 @@ Value kind(const Subject& s) {
     case KernelClass::kCacheCopy: return Value::of_text("cache_copy");
     case KernelClass::kReduce: return Value::of_text("reduce");
     case KernelClass::kNorm: return Value::of_text("norm");
+    case KernelClass::kCommunication: return Value::of_text("communication");
     case KernelClass::kOther: break;
   }
   return Value::of_text("other");
@@ -81,7 +82,7 @@ void add_timing(std::vector<Field>& fields) {
   fields.push_back({"short_name", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf, "the function's own name",
                     [](const Subject& s) { return Value::of_text(s.kernel().short_name); }});
   fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf,
-                    "gemm, attention, elementwise, copy, cache_copy, reduce, norm or other, by its name", kind});
+                    "gemm, attention, elementwise, copy, cache_copy, reduce, norm, communication or other, by its name", kind});
   fields.push_back({"main_stage", Type::kText, Unit::kWords, Capture::kStages, Place::kSelf, "the stage in which it spends the most time; `none` outside all", main_stage});
   add("total_time", Unit::kTime, Capture::kCuda, "all its executions in the capture", time<&TimeSummary::total_ns>);
   add("calls", Unit::kCount, Capture::kCuda, "executions", time<&TimeSummary::count>);
@@ -90,7 +91,7 @@ void add_timing(std::vector<Field>& fields) {
   add("p99_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::p99_ns>);
   add("min_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::max_ns>);
-  add("gpu_share", Unit::kShare, Capture::kCuda, "of the time of all kernels, and of CUDA graphs captured at graph level",
+  add("gpu_share", Unit::kShare, Capture::kCuda, "of the time of its GPU's kernels, and of CUDA graphs captured at graph level",
       [](const Subject& s) { return Value::of(s.kernel().gpu_share); });
   add("graph_share", Unit::kShare, Capture::kCuda, "of its executions: nodes of CUDA graphs", [](const Subject& s) {
     return s.kernel().time.count > 0

@@ -67,7 +67,7 @@ void add_whole(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(s.run->phases.ranges_without_gpu_share); });
   add("gpu_without_range_share", Unit::kShare, Capture::kCuda, Place::kPhases, "of the GPU's busy time: outside every stage",
       [](const Subject& s) { return Value::of(s.run->phases.gpu_without_range_share); });
-  add("gpu_busy_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "union of GPU work over the whole capture", covered<&Coverage::gpu_busy_ns>);
+  add("gpu_busy_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "union of GPU work over the whole capture; of several GPUs, the mean", covered<&Coverage::gpu_busy_ns>);
   add("kernel_sum_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "plain sum of all kernels of the capture",
       covered<&Coverage::kernel_sum_ns>);
   add("in_stage_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the kernel time: launched inside a stage",
@@ -78,7 +78,7 @@ void add_whole(std::vector<Field>& fields) {
       covered<&Coverage::graph_only_share>);
   add("kernel_names", Unit::kCount, Capture::kCuda, Place::kKernels, "different kernels",
       [](const Subject& s) { return s.run->kernels ? Value::of(static_cast<double>(s.run->kernels->size())) : Value::not_captured(); });
-  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of the computing time: the kernel with the most", top_kernel_share);
+  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of its GPU's computing time: the kernel with the most", top_kernel_share);
   add("damaged_share", Unit::kShare, Capture::kAlways, Place::kImport, "of the capture's rows: damaged", damaged_share);
 }
 

@@ -52,7 +52,7 @@ Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stag
 
 Value foreign_share(const Subject& s) {
   if (!s.stage().foreign_gpu_ns || !s.budget()) return Value::not_captured();
-  const double busy = static_cast<double>(s.budget()->gpu_compute_ns + s.budget()->exposed_copy_ns);
+  const double busy = static_cast<double>(s.budget()->busy_ns());
   return busy > 0 ? Value::of(static_cast<double>(*s.stage().foreign_gpu_ns) / busy) : Value::none();
 }
 
@@ -63,12 +63,15 @@ Value overlap(const Subject& s) {
 }
 
 Value device_imbalance(const Subject& s) {
-  const auto& devices = s.stage().devices;
-  if (devices.size() < 2) return Value::none();
-  const auto less = [](const DeviceBusy& a, const DeviceBusy& b) { return a.busy_ns < b.busy_ns; };
-  const auto [least, most] = std::minmax_element(devices.begin(), devices.end(), less);
-  if (most->busy_ns <= 0) return Value::none();
-  return Value::of(1 - static_cast<double>(least->busy_ns) / static_cast<double>(most->busy_ns));
+  Ns least = std::numeric_limits<Ns>::max(), most = 0;
+  int working = 0;  // a GPU that this stage leaves alone works for another
+  for (const StageDevice& gpu : s.stage().devices) {
+    if (gpu.busy_ns <= 0) continue;
+    ++working;
+    least = std::min(least, gpu.busy_ns);
+    most = std::max(most, gpu.busy_ns);
+  }
+  return working > 1 ? Value::of(1 - static_cast<double>(least) / static_cast<double>(most)) : Value::none();
 }
 
 Value ideal_share(const Subject& s) {
@@ -113,7 +116,7 @@ void add_windows(std::vector<Field>& fields) {
   });
   add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that never closed",
       [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
-  add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows",
+  add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows; of several GPUs, the mean",
       [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
   fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf, "its ranges end before that work, because they do not wait for it",
                     [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});

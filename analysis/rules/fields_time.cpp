@@ -77,7 +77,7 @@ void add_budget(std::vector<Field>& fields) {
   const auto share = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
     fields.push_back({name, kN, Unit::kShare, Capture::kCuda, Place::kBudget, help, read});
   };
-  time("gpu_compute_time", "a kernel runs", bin<&B::gpu_compute_ns>);
+  time("gpu_compute_time", "a kernel runs that is no communication", bin<&B::gpu_compute_ns>);
   time("exposed_copy_time", "a copy or memset runs, and no kernel", bin<&B::exposed_copy_ns>);
   time("queue_wait_time", "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
   time("sync_time", "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
@@ -153,15 +153,15 @@ void add_copies(std::vector<Field>& fields) {
   };
   add("h2d_time", Unit::kTime, "copies from host to device, plain sum", done<&A::h2d_ns>);
   add("d2h_time", Unit::kTime, "copies from device to host, plain sum", done<&A::d2h_ns>);
-  add("d2d_time", Unit::kTime, "copies from device to device, plain sum", done<&A::d2d_ns>);
+  add("d2d_time", Unit::kTime, "copies on one device, plain sum", done<&A::d2d_ns>);
   add("memset_time", Unit::kTime, "memsets, plain sum", done<&A::memset_ns>);
   add("memcpy_time", Unit::kTime, "`h2d_time` + `d2h_time` + `d2d_time`", memcpy_time);
   add("h2d_bytes", Unit::kBytes, "copied from host to device", done<&A::h2d_bytes>);
   add("d2h_bytes", Unit::kBytes, "copied from device to host", done<&A::d2h_bytes>);
-  add("d2d_bytes", Unit::kBytes, "copied from device to device", done<&A::d2d_bytes>);
+  add("d2d_bytes", Unit::kBytes, "copied on one device", done<&A::d2d_bytes>);
   add("h2d_copies", Unit::kCount, "copies from host to device", done<&A::h2d_copies>);
   add("d2h_copies", Unit::kCount, "copies from device to host", done<&A::d2h_copies>);
-  add("d2d_copies", Unit::kCount, "copies from device to device", done<&A::d2d_copies>);
+  add("d2d_copies", Unit::kCount, "copies on one device", done<&A::d2d_copies>);
   add("memsets", Unit::kCount, "memsets", done<&A::memsets>);
   add("pageable_time", Unit::kTime, "copies from or to pageable host memory, plain sum", done<&A::pageable_ns>);
   add("pageable_copies", Unit::kCount, "copies from or to pageable host memory", done<&A::pageable_copies>);

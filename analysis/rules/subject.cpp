@@ -4,35 +4,11 @@
 
 #include <algorithm>
 
+#include "analysis/budget/gpu_mean.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
 namespace {
-
-void add(Budget& sum, const Budget& more) {
-  for (const auto member : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::exposed_copy_ns, &Budget::queue_wait_ns,
-                            &Budget::sync_blocked_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns, &Budget::other_host_ns,
-                            &Budget::residual_ns})
-    sum.*member += more.*member;
-}
-
-void add(StageActivity& sum, const StageActivity& more) {
-  using A = StageActivity;
-  for (const auto member : {&A::launches, &A::graph_launches, &A::sync_calls, &A::kernels, &A::graph_kernels, &A::small_kernels,
-                            &A::elementwise_kernels, &A::h2d_bytes, &A::d2h_bytes, &A::d2d_bytes, &A::h2d_copies, &A::d2h_copies,
-                            &A::d2d_copies, &A::pageable_copies, &A::gemm_kernels, &A::attention_kernels, &A::reduce_kernels, &A::norm_kernels,
-                            &A::copy_kernels, &A::cache_copy_kernels, &A::memsets, &A::graph_runs})
-    sum.*member += more.*member;
-  for (const auto member : {&A::launch_call_ns, &A::sync_call_ns, &A::kernel_sum_ns, &A::small_kernel_ns, &A::elementwise_ns,
-                            &A::gemm_ns, &A::attention_ns, &A::copy_kernel_ns, &A::h2d_ns, &A::d2h_ns, &A::d2d_ns, &A::memset_ns,
-                            &A::pageable_ns, &A::reduce_ns, &A::norm_ns, &A::cache_copy_ns})
-    sum.*member += more.*member;
-  sum.longest_elementwise_chain = std::max(sum.longest_elementwise_chain, more.longest_elementwise_chain);
-  sum.streams_used = std::max(sum.streams_used, more.streams_used);
-  if (more.longest_gap_ns <= sum.longest_gap_ns) return;
-  sum.longest_gap_ns = more.longest_gap_ns;
-  sum.longest_gap_at_ns = more.longest_gap_at_ns;
-}
 
 void total_phases(const Run& run, RunTotals& totals) {
   if (run.phases.span_ns <= 0) return;
@@ -45,7 +21,7 @@ void total_phases(const Run& run, RunTotals& totals) {
     if (stage_kind(phase.name) == StageKind::kIdle) *totals.idle_ns += phase.wall_ns;
     if (stage_kind(phase.name) == StageKind::kMixed) *totals.mixed_ns += phase.wall_ns;
     if (phase.budget)
-      add(sum, *phase.budget);
+      add_budget(sum, *phase.budget);
     else
       all = all && phase.wall_ns == 0;
   }
@@ -60,8 +36,9 @@ void total_activity(const Run& run, RunTotals& totals) {
   const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecode; });
   for (const StageEntry& stage : run.stages) {
     if (decode && stage_kind(stage.name) == StageKind::kDecodeStep) continue;
-    if (!stage.activity) return;
-    add(sum, *stage.activity);
+    const auto& activity = totals.stages[static_cast<std::size_t>(&stage - run.stages.data())].activity;
+    if (!activity) return;
+    add_activity(sum, *activity);
     walls_ns += stage.wall.total_ns;
     any = true;
   }
@@ -154,13 +131,13 @@ RunTotals total(const Run& run) {
   for (const StageEntry& stage : run.stages)
     if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
   totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
+  total_gpus(run, totals);
   total_phases(run, totals);
   total_activity(run, totals);
   total_iterations(run, totals);
   total_system(run, totals);
-  if (totals.budget && run.coverage.kernel_sum_ns && *run.coverage.kernel_sum_ns > 0)
-    totals.measured_part = std::min(
-        1.0, static_cast<double>(totals.budget->gpu_compute_ns) / static_cast<double>(*run.coverage.kernel_sum_ns));
+  if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
+    totals.measured_part = std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
   if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
   return totals;
 }
@@ -171,7 +148,7 @@ const Budget* Subject::budget() const {
 }
 
 const StageActivity* Subject::activity() const {
-  if (scope == RuleScope::kStage) return stage().activity ? &*stage().activity : nullptr;
+  if (scope == RuleScope::kStage) return totals->stages[index].activity ? &*totals->stages[index].activity : nullptr;
   return totals->activity ? &*totals->activity : nullptr;
 }
 

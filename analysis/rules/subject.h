@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,27 @@
 
 // What rules are asked about: the run, one of its stages, kernels or operators.
 namespace nl::analysis::rules {
+
+// Communication of a stage or of the run, of one GPU on average.
+struct CommunicationTotals {
+  double overlapped_ns = 0;
+  std::uint64_t count = 0;                // of all GPUs
+  std::optional<double> late_peer_ns;     // empty: no collective could be paired
+};
+
+// Of the whole capture, all GPUs added up.
+struct CaptureTotals {
+  double busy_ns = 0, exposed_ns = 0, overlapped_ns = 0, late_peer_ns = 0;
+  bool paired = false;
+};
+
+// A stage as one GPU sees it.
+struct StageTotals {
+  double gpus = 1;                        // that one window's process uses
+  std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
+  CommunicationTotals communication;
+  std::string slowest_gpu;                // "GPU 1 (process 4711)"; empty: there is one
+};
 
 // Sums over the run that several fields need, computed once.
 struct RunTotals {
@@ -25,11 +47,18 @@ struct RunTotals {
   double gpu_paced_part = 1;              // of the measured time: the GPU does not wait for the host
   double steps = 0;                       // decode steps that were measured; 0: not known
   bool has_steps = false;                 // decode_step is a stage
+  std::vector<StageTotals> stages;        // by stage
+  CommunicationTotals communication;      // of all phases
+  CaptureTotals capture;
 
   double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
 };
 
 RunTotals total(const Run& run);
+void total_gpus(const Run& run, RunTotals& totals);      // its stages, communication and capture
+void add_activity(StageActivity& sum, const StageActivity& more);
+// The kernel time of the capture as one GPU of each process sees it: what a budget can be compared with.
+std::optional<double> kernel_time_ns(const Run& run);
 
 // Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
 double paced_part(const Budget& budget);

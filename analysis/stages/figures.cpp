@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/budget/gpu_mean.h"
 #include "analysis/stats/time_summary.h"
 
 namespace nl::analysis {
@@ -64,19 +65,42 @@ class WallFigures {
   bool derived_ = false;
 };
 
-void fill_gpu(const Trace& trace, const GpuPass& pass, std::size_t stage, StageEntry& entry) {
-  if (trace.has_kernel_data) entry.kernel_calls = pass.sweep.by_stage[stage].kernels;
+void fill_gpu(const Trace& trace, const GpuPass& pass, std::uint32_t stage, StageEntry& entry) {
   if (!trace.has_kernel_data && !trace.has_mem_data) return;
-  const BudgetSum& sum = pass.stages[stage];
-  entry.gpu_busy_ns = pass.sweep.by_stage[stage].busy_ns();
-  entry.gpu_sum_ns = pass.sweep.by_stage[stage].sum_ns;
-  entry.budget = sum.budget;
-  entry.foreign_gpu_ns = sum.budget.gpu_compute_ns + sum.budget.exposed_copy_ns - sum.own_gpu_ns;
+  const TargetFigures figures = target_figures(pass.budgets, stage, pass.sweep.by_stage[stage]);
+  if (trace.has_kernel_data) entry.kernel_calls = figures.kernels_launched;
+  entry.gpu_busy_ns = figures.busy_launched_ns;
+  entry.gpu_sum_ns = figures.sum_launched_ns;
+  entry.budget = figures.budget;
+  entry.foreign_gpu_ns = figures.foreign_gpu_ns;
   entry.activity = pass.activity[stage];
-  entry.activity->longest_gap_ns = sum.longest_gap_ns;
-  entry.activity->longest_gap_at_ns = sum.longest_gap_at_ns;
-  for (std::size_t i = 0; i < sum.device_busy_ns.size(); ++i)
-    if (sum.device_busy_ns[i] > 0) entry.devices.push_back({pass.sweep.devices[i], sum.device_busy_ns[i]});
+  entry.activity->longest_gap_ns = figures.longest_gap_ns;
+  entry.activity->longest_gap_at_ns = figures.longest_gap_at_ns;
+  entry.devices = figures.devices;
+  entry.communication = figures.communication;
+  entry.gpu_spread = gpu_spread(entry.devices, entry.communication);
+}
+
+// The whole span as each GPU sees it: its phases added up.
+void add_phase_devices(const std::vector<StageDevice>& phase, std::vector<StageDevice>& all) {
+  for (const StageDevice& device : phase) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const StageDevice& each) { return each.device == device.device && each.pid == device.pid; });
+    if (found == all.end()) {
+      all.push_back(device);
+      continue;
+    }
+    found->busy_ns += device.busy_ns;
+    found->overlapped_communication_ns += device.overlapped_communication_ns;
+    add_budget(found->budget, device.budget);
+  }
+}
+
+// Of the busy time of all GPUs: what lies in no stage's range.
+std::optional<double> outside_ranges(const GpuPass& pass) {
+  Ns busy = 0, inside = 0;
+  for (const LaneTotal& lane : pass.budgets.totals) busy += lane.busy_ns;
+  for (const auto& targets : pass.budgets.sums) inside += targets.back().budget.busy_ns();
+  return share(busy - inside, busy);
 }
 
 }  // namespace
@@ -86,7 +110,7 @@ std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& tabl
   std::vector<StageEntry> entries = table.entries(trace);
   std::vector<WallFigures> figures(entries.size());
   for (const Window& window : windows) figures[window.stage].add(window, entries[window.stage]);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
     figures[i].fill(entries[i]);
     fill_gpu(trace, pass, i, entries[i]);
   }
@@ -97,8 +121,10 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
                      const PhasePartition& partition, const GpuPass& pass) {
   Phases result;
   const bool gpu = trace.has_kernel_data || trace.has_mem_data;
+  const auto stages = static_cast<std::uint32_t>(table.stages().size());
   for (std::uint32_t i = 0; i < partition.targets(); ++i) {
-    const Budget& budget = pass.phases[i].budget;
+    const TargetFigures figures = target_figures(pass.budgets, stages + i, {});
+    const Budget& budget = figures.budget;
     if (budget.wall_ns == 0) continue;
     Phase& phase = result.phases.emplace_back();
     phase.name = i == partition.mixed()  ? key_of(StageKind::kMixed)
@@ -106,14 +132,15 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
                                          : table.stages()[i];
     phase.wall_ns = budget.wall_ns;
     if (gpu) phase.budget = budget;
+    if (gpu) add_phase_devices(figures.devices, result.devices);
     result.span_ns += budget.wall_ns;
   }
   if (!gpu) return result;
   Ns wall = 0, silent = 0;
   for (const Window& window : windows) wall += window.warmup ? 0 : window.wall_ns();
-  for (const BudgetSum& stage : pass.stages) silent += stage.silent_wall_ns;
+  for (std::uint32_t i = 0; i < stages; ++i) silent += pass.budgets.silent_wall_ns[i];
   result.ranges_without_gpu_share = share(silent, wall);
-  result.gpu_without_range_share = share(pass.busy_ns - pass.busy_in_ranges_ns, pass.busy_ns);
+  result.gpu_without_range_share = outside_ranges(pass);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "exporters/report/sections/headline.h"
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -212,9 +213,12 @@ Section top_kernels(const Run& run) {
     return out;
   }
   Table table{"Kernels", {{"Kernel"}, {"GPU ms", kRight}, {"Share", kRight}, {"Calls", kRight}}};
+  const bool several = several_gpus(*run.kernels);
+  if (several) table.columns.push_back({"GPU", kRight});
   for (std::size_t i = 0; i < std::min(kTopRows, run.kernels->size()); ++i) {
     const KernelEntry& kernel = (*run.kernels)[i];
     table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(kernel.time.total_ns)), share_cell(kernel.gpu_share), count_cell(kernel.time.count)});
+    if (several) table.rows.back().emplace_back(std::to_string(kernel.device));
   }
   add(out.blocks, Paragraph{kernel_times_note(run)});
   add(out.blocks, std::move(table));

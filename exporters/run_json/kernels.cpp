@@ -52,7 +52,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io.known("short_name", k.short_name, "the function's base name; null: not known");
   io("device", k.device, "GPU", kAnySign);
   time_fields(io, "calls", k.time);
-  io("gpu_share", k.gpu_share, "of the time of all kernels, and of CUDA graphs captured without theirs", kFraction);
+  io("gpu_share", k.gpu_share, "of the time of its GPU's kernels, and of CUDA graphs captured without theirs", kFraction);
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
   io("stages", k.stages, "the launches by stage");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
@@ -73,7 +73,7 @@ void fields(Io& io, Ref<Io, RangeEntry> r) {
   io("name", r.name, "of the range");
   io.code("style", r.style, "pushed and popped on one thread, or started and ended anywhere");
   time_fields(io, "count", r.wall);
-  io("gpu_busy_ns", r.gpu_busy_ns, "as in stages; null: not captured");
+  io("gpu_busy_ns", r.gpu_busy_ns, "union of what was launched inside, over all GPUs; null: not captured");
   io("kernel_calls", r.kernel_calls, "as in stages; null: not captured");
 }
 

@@ -17,12 +17,23 @@ void JsonReader::get(DamagedRows& damaged) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, CaptureDevice> d) {
+  io("device", d.device, "GPU", kAnySign);
+  io("pid", d.pid, "the process, a rank; 0: not known");
+  io("busy_ns", d.busy_ns, "union of its kernels, copies and sets");
+  io("kernel_sum_ns", d.kernel_sum_ns, "plain sum of its kernels");
+  io("communication_ns", d.communication_ns, "communication while no compute kernel runs on this GPU");
+  io("overlapped_communication_ns", d.overlapped_communication_ns, "communication while one does");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, Coverage> c) {
-  io("gpu_busy_ns", c.gpu_busy_ns, "union of all GPU work of the capture; null: not captured");
+  io("gpu_busy_ns", c.gpu_busy_ns, "union of all work of a GPU in the capture, the mean over the GPUs with work; null: not captured");
   io("kernel_sum_ns", c.kernel_sum_ns, "time of all kernels; null: not captured");
   io("in_stage_share", c.in_stage_share, "of the kernel time, launched inside a stage", kFraction);
   io("unlinked_share", c.unlinked_share, "of the kernel time, without a launching call in the capture", kFraction);
   io("graph_only_share", c.graph_only_share, "of the GPU time, in graphs traced without their kernels", kFraction);
+  io("devices", c.devices, "by process and GPU");
 }
 
 template <class Io>

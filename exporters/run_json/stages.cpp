@@ -5,8 +5,9 @@ namespace nl::exporters {
 template <class Io>
 void fields(Io& io, Ref<Io, Budget> b) {
   io("wall_ns", b.wall_ns, "the windows together; the others add up to it");
-  io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs");
-  io("exposed_copy_ns", b.exposed_copy_ns, "no kernel, but a copy or set runs");
+  io("gpu_compute_ns", b.gpu_compute_ns, "a kernel runs that is no communication");
+  io("communication_ns", b.communication_ns, "no such kernel, but communication with other GPUs runs: NCCL, NVSHMEM, peer copies");
+  io("exposed_copy_ns", b.exposed_copy_ns, "none of these, but a copy or set runs");
   io("queue_wait_ns", b.queue_wait_ns, "GPU idle, its next work was launched before it went idle");
   io("sync_blocked_ns", b.sync_blocked_ns, "GPU idle, the stage's thread is inside a call that waits for the GPU");
   io("launch_starved_ns", b.launch_starved_ns, "GPU idle, and the call that launches its next work has not begun yet");
@@ -33,6 +34,8 @@ void kind_fields(Io& io, Ref<Io, StageActivity> a) {
   io("copy_kernels", a.copy_kernels, "how many");
   io("cache_copy_ns", a.cache_copy_ns, "of them, those that grow or fill a KV cache");
   io("cache_copy_kernels", a.cache_copy_kernels, "how many");
+  io("communication_kernel_ns", a.communication_kernel_ns, "NCCL, NVSHMEM and their like, by name");
+  io("communication_kernels", a.communication_kernels, "how many");
 }
 
 template <class Io>
@@ -40,14 +43,17 @@ void copy_fields(Io& io, Ref<Io, StageActivity> a) {
   io("h2d_ns", a.h2d_ns, "copies from host to device");
   io("d2h_ns", a.d2h_ns, "from device to host");
   io("d2d_ns", a.d2d_ns, "from device to device");
+  io("peer_ns", a.peer_ns, "from one GPU to another");
   io("memset_ns", a.memset_ns, "sets");
   io("memsets", a.memsets, "how many");
   io("h2d_bytes", a.h2d_bytes, "host to device");
   io("d2h_bytes", a.d2h_bytes, "device to host");
   io("d2d_bytes", a.d2d_bytes, "device to device");
+  io("peer_bytes", a.peer_bytes, "GPU to GPU");
   io("h2d_copies", a.h2d_copies, "host to device");
   io("d2h_copies", a.d2h_copies, "device to host");
   io("d2d_copies", a.d2d_copies, "device to device");
+  io("peer_copies", a.peer_copies, "GPU to GPU");
   io("pageable_ns", a.pageable_ns, "host copies from or to pageable memory");
   io("pageable_copies", a.pageable_copies, "how many");
 }
@@ -73,9 +79,43 @@ void fields(Io& io, Ref<Io, StageActivity> a) {
 }
 
 template <class Io>
-void fields(Io& io, Ref<Io, DeviceBusy> d) {
+void fields(Io& io, Ref<Io, StageDevice> d) {
   io("device", d.device, "GPU", kAnySign);
-  io("busy_ns", d.busy_ns, "in the windows, union of kernels, copies and sets");
+  io("pid", d.pid, "the process, a rank; 0: not known");
+  io("windows", d.windows, "of that process; 0: this is no stage");
+  io("busy_ns", d.busy_ns, "in the windows, union of kernels, copies and sets, whoever launched them");
+  io("launched_ns", d.launched_ns, "union of what the windows launched, also where it runs after their end: gpu_busy_ns is the mean of these");
+  io("kernel_sum_ns", d.kernel_sum_ns, "kernels that start in the windows, plain sum");
+  io("overlapped_communication_ns", d.overlapped_communication_ns, "communication while a compute kernel runs; the budget counts it as computing");
+  io("budget", d.budget, "every nanosecond of the process' windows, as this GPU sees it");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, GpuSpread> g) {
+  io("busy_share_mean", g.busy_share_mean, "busy_ns by wall, over the GPUs", kFraction);
+  io("busy_share_min", g.busy_share_min, "of the least busy GPU", kFraction);
+  io("busy_share_max", g.busy_share_max, "of the busiest", kFraction);
+  io("compute_spread", g.compute_spread, "most - mean of the GPUs' computing time in a window, by the mean");
+  io("slowest_device", g.slowest_device, "the slowest GPU", kAnySign);
+  io("slowest_pid", g.slowest_pid, "its process");
+  io.code("slowest_by", g.slowest_by, "arrival: it reaches the collectives last most often; compute: it computes longest");
+  io("slowest_last_share", g.slowest_last_share, "of the collectives with a last rank: it is the last; null: not paired", kFraction);
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, Communication> c) {
+  io.code("kind", c.kind, "by the kernel's name; peer_copy: a copy from one GPU to another");
+  io("device", c.device, "GPU", kAnySign);
+  io("pid", c.pid, "the process, a rank; 0: not known");
+  io("count", c.count, "how many start there");
+  io("sum_ns", c.sum_ns, "their plain sum");
+  io("time_ns", c.time_ns, "one of them runs");
+  io("exposed_ns", c.exposed_ns, "of it: no compute kernel runs on this GPU; kinds that run at the same time each count it");
+  io("bytes", c.bytes, "null: not captured");
+  io("bytes_per_s", c.bytes_per_s, "bytes by sum_ns; null: not captured");
+  io("late_peer_ns", c.late_peer_ns, "of sum_ns: until the last rank has started; null: the ranks' collectives cannot be paired");
+  io("transfer_ns", c.transfer_ns, "the rest of sum_ns");
+  io("last_arrivals", c.last_arrivals, "how often this rank started last");
 }
 
 template <class Io>
@@ -104,14 +144,17 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("warmup_windows", s.warmup_windows, "windows left out as warm-up");
   io("warmup_wall_ns", s.warmup_wall_ns, "their time");
   io("gpu_busy_ns", s.gpu_busy_ns,
-     "union of the intervals of the kernels, copies, sets and graphs that measured windows launched; null: not captured");
-  io("gpu_sum_ns", s.gpu_sum_ns, "their plain sum; null: not captured");
+     "union of the intervals of the kernels, copies, sets and graphs that measured windows launched, on one GPU; of several, the mean "
+     "over those of each process; null: not captured");
+  io("gpu_sum_ns", s.gpu_sum_ns, "their plain sum, likewise; null: not captured");
   io("kernel_calls", s.kernel_calls, "kernels launched inside; null: not captured");
   io("open_ranges", s.open_ranges, "ranges that were never closed; they are in none of the times");
-  io("budget", s.budget, "every nanosecond of the measured windows in one bin; null: no GPU data in the capture");
+  io("budget", s.budget, "every nanosecond of the measured windows in one bin; of several GPUs, the mean over those of each process; null: no GPU data in the capture");
   io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
-  io("activity", s.activity, "what happened inside the measured windows; null: no GPU data in the capture");
-  io("devices", s.devices, "the GPUs with work in the windows");
+  io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
+  io("devices", s.devices, "every GPU that the processes of the windows use, by process and GPU");
+  io("gpu_spread", s.gpu_spread, "the GPUs against each other; null: there is one");
+  io("communication", s.communication, "by process, GPU and kind");
   io("tokens_per_window", s.tokens_per_window, "null: not known");
   io("tokens_per_s", s.tokens_per_s, "null: not known");
   io("first_window_ns", s.first_window_ns, "the first measured window; null: none");
@@ -139,6 +182,7 @@ void fields(Io& io, Ref<Io, Phases> p) {
   io("ranges_without_gpu_share", p.ranges_without_gpu_share,
      "of the stages' time: windows without any GPU work; null: not captured", kFraction);
   io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured", kFraction);
+  io("devices", p.devices, "the whole span as each GPU sees it, by process and GPU");
 }
 
 template <class Io>
@@ -182,6 +226,7 @@ void stage_fields(Io& io, Ref<Io, Run> run) {
   io("phases", run.phases, "the whole measured span, split without overlap");
   io("iterations", run.iterations, "the repetitions of the workload");
   io("latency", run.latency, "of the measured iterations");
+  io("communication", run.communication, "of the whole capture, by process, GPU and kind");
 }
 
 template void stage_fields(JsonWriter&, const Run&);

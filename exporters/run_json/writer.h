@@ -19,9 +19,9 @@
 // the reader (reader.h) and the schema (schema_writer.h) alike:
 //
 //   template <class Io>
-//   void fields(Io& io, Ref<Io, DeviceBusy> d) {
-//     io("device", d.device, "which GPU", kAnySign);
-//     io("busy_ns", d.busy_ns, "with a kernel, copy or set");
+//   void fields(Io& io, Ref<Io, ApiEntry> a) {
+//     io("name", a.name, "CUDA function");
+//     time_fields(io, "calls", a.time);
 //   }
 //
 // A small struct of numbers is one line, [8, 12, 1]: cells_of() ties its members.

@@ -21,10 +21,20 @@ Stages with_budget(const Run& run) {
   return out;
 }
 
-Bar budget_bar(const StageEntry& stage) {
+using Bins = std::vector<BudgetBin>;
+
+// Most runs use one GPU: its communication is none, and no line is spent on it.
+Bins bins_of(const Stages& stages) {
+  Bins bins(kBudgetBins.begin(), kBudgetBins.end());
+  const bool talks = std::any_of(stages.begin(), stages.end(), [](const StageEntry* stage) { return stage->budget->communication_ns > 0; });
+  if (!talks) std::erase_if(bins, [](const BudgetBin& bin) { return bin.time == &Budget::communication_ns; });
+  return bins;
+}
+
+Bar budget_bar(const StageEntry& stage, const Bins& bins) {
   const double wall = static_cast<double>(stage.budget->wall_ns);
   Bar bar{stage.name, "", {}, wall, time_text(wall), fmt::format("{}: {}", stage.name, time_text(wall)), 0, 0};
-  for (const auto& bin : kBudgetBins) {
+  for (const auto& bin : bins) {
     const Ns ns = *stage.budget.*bin.time;
     const double share = ratio(static_cast<double>(ns), wall).value_or(0);
     bar.segments.push_back({static_cast<double>(ns), std::string("b-") + bin.key,
@@ -36,7 +46,7 @@ Bar budget_bar(const StageEntry& stage) {
 }
 
 // One column of milliseconds and one of percent for each.
-Table budget_table(const Stages& stages) {
+Table budget_table(const Stages& stages, const Bins& bins) {
   Table table{"Budget of each stage", {{"Bin, ms"}}};
   for (const auto* stage : stages) {
     table.columns.push_back({stage->name, kRight});
@@ -52,7 +62,7 @@ Table budget_table(const Stages& stages) {
     }
     return cells;
   };
-  for (const auto& bin : kBudgetBins) {
+  for (const auto& bin : bins) {
     table.rows.push_back(row(bin.label, [&](const Budget& budget) { return budget.*bin.time; }));
     table.rows.back()[0].colour = std::string("b-") + bin.key;
   }
@@ -61,23 +71,19 @@ Table budget_table(const Stages& stages) {
   return table;
 }
 
-Legend bins_legend() {
+Legend bins_legend(const Bins& bins) {
   Legend legend;
-  for (const auto& bin : kBudgetBins) legend.entries.push_back({std::string("b-") + bin.key, bin.label, bin.meaning});
+  for (const auto& bin : bins) legend.entries.push_back({std::string("b-") + bin.key, bin.label, bin.meaning});
   return legend;
 }
 
-// What a reader of the stages' figures should know besides: work of other windows, several GPUs.
+// What a reader of the stages' figures should know besides: work of other windows.
 List stage_notes(const Run& run) {
   std::vector<std::string> all;
   for (const auto& stage : run.stages) {
     if (stage.foreign_gpu_ns.value_or(0) > 0)
       all.push_back(fmt::format("{}: {} of the GPU time in its windows is work launched outside them.", stage.name,
                                 optional_time_text(stage.foreign_gpu_ns)));
-    std::vector<std::string> busy;
-    for (const auto& device : stage.devices)
-      busy.push_back(fmt::format("GPU {} {}", device.device, time_text(static_cast<double>(device.busy_ns))));
-    if (busy.size() > 1) all.push_back(fmt::format("{}: busy in its windows: {}.", stage.name, join(busy)));
   }
   return notes(all);
 }
@@ -151,13 +157,15 @@ Section budgets(const Run& run) {
     add(out.blocks, missing("Not captured: the time of a stage is divided by GPU data, and there is none."));
   } else {
     BarChart chart;
-    for (const auto* stage : stages) chart.bars.push_back(budget_bar(*stage));
-    out.blocks = {Paragraph{"Each nanosecond of a stage's measured windows is in one bin."}, Figure(std::move(chart)), bins_legend()};
+    const Bins bins = bins_of(stages);
+    for (const auto* stage : stages) chart.bars.push_back(budget_bar(*stage, bins));
+    out.blocks = {Paragraph{"Each nanosecond of a stage's measured windows is in one bin."}, Figure(std::move(chart)), bins_legend(bins)};
     for (std::size_t i = 0; i < stages.size(); i += kAcross)
       out.blocks.emplace_back(budget_table({stages.begin() + static_cast<std::ptrdiff_t>(i),
-                                            stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}));
+                                            stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}, bins));
     add(out.blocks, stage_notes(run));
   }
+  for (auto& part : {gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
   add_phases(run, out.blocks);
   add_coverage(run, out.blocks);
   return out;

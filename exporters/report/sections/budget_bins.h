@@ -15,8 +15,10 @@ struct BudgetBin {
   Ns Budget::*time;
 };
 
-inline constexpr std::array<BudgetBin, 8> kBudgetBins = {{
+inline constexpr std::array<BudgetBin, 9> kBudgetBins = {{
     {"compute", "GPU compute", "a kernel runs", "computes", &Budget::gpu_compute_ns},
+    {"communication", "exposed communication", "communication with other GPUs runs and no compute kernel", "only exchanges data with other GPUs",
+     &Budget::communication_ns},
     {"copy", "exposed copies", "a copy or memset runs and no kernel", "only copies data", &Budget::exposed_copy_ns},
     {"queue", "queue wait", "GPU idle; its next work is already launched", "is between two pieces of work",
      &Budget::queue_wait_ns},

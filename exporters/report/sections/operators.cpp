@@ -98,7 +98,7 @@ Table kernel_table(const std::vector<KernelEntry>& kernels) {
               {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages"}}};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight, room_of(*metric)});
   table.columns.push_back({"Bound by"});
-  table.columns.push_back({"GPU", kRight, kWide});
+  table.columns.push_back({"GPU", kRight, several_gpus(kernels) ? kAlways : kWide});
   if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by"});
   table.sortable = table.filter = true;
   const std::size_t shown = std::min(kMaxRows, kernels.size());
@@ -110,7 +110,7 @@ Table kernel_table(const std::vector<KernelEntry>& kernels) {
     rest.gpu_share += kernels[i].gpu_share;
   }
   if (shown < kernels.size())
-    table.foot.push_back({plural(kernels.size() - shown, "more kernel"), time_cell(static_cast<double>(rest.time.total_ns)), share_cell(rest.gpu_share), count_cell(rest.time.count)});
+    table.foot.push_back({plural(kernels.size() - shown, "more kernel"), time_cell(static_cast<double>(rest.time.total_ns)), share_cell(several_gpus(kernels) ? std::nullopt : std::optional(rest.gpu_share)), count_cell(rest.time.count)});
   table.text_rows = kTextKernels;
   return table;
 }

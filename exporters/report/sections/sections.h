@@ -32,8 +32,11 @@ Section environment(const Run& run);
 Section import_stats(const Run& run);
 
 Blocks counters(const Run& run);        // a part of the stages
+Blocks gpus(const Run& run);            // a part of the budgets; nothing for one GPU that talks to no other
+Blocks communication(const Run& run);   // likewise
 Blocks iterations(const Run& run);      // likewise
 Blocks roofline(const Run& run);        // a part of the efficiency
+bool several_gpus(const std::vector<KernelEntry>& kernels);
 Text activity_note(const Run& run);     // why there are no curves; empty: no GPU was seen
 
 }  // namespace nl::exporters::report

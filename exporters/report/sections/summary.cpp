@@ -83,7 +83,7 @@ std::vector<std::string> facts(const Run& run) {
   };
   const auto& gpus = run.hardware.gpus;
   put(run.model.name);
-  put(gpus.empty() ? run.hardware.cpu_model : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name) : gpus[0].name);
+  put(gpus.empty() ? run.hardware.cpu_model : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name.empty() ? "GPU" : gpus[0].name) : gpus[0].name);
   put(run.mode.empty() ? "" : run.mode + " mode");
   const std::string by = captured_by(run.provenance.tracer, run.provenance.meter);
   put(by.empty() ? "" : "captured by " + by);

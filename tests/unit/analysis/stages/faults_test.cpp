@@ -187,20 +187,84 @@ TEST_CASE("two processes do not mix") {
   check_closed(run);
 }
 
-TEST_CASE("two GPUs: the budget sees their union, and each has its own busy time") {
+TEST_CASE("two GPUs of a process: each has a budget of its own, and the stage has their mean") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);
   b.launch(0, 10, 40, 0, 0);
-  b.launch(2, 30, 40, 0, 1);
+  b.launch(2, 30, 41, 0, 1);
   const auto run = b.run();
   const auto& prefill = stage(run, "prefill");
-  CHECK(prefill.budget->gpu_compute_ns == 60);
+  CHECK(prefill.budget->wall_ns == 100);
+  CHECK(prefill.budget->gpu_compute_ns == 40);  // of 40 and 41
+  CHECK(prefill.budget->sum_ns() == 100);
   REQUIRE(prefill.devices.size() == 2);
   CHECK(prefill.devices[0].busy_ns == 40);
-  CHECK(prefill.devices[1].busy_ns == 40);
+  CHECK(prefill.devices[1].busy_ns == 41);
   CHECK(prefill.devices[1].device == 1);
+  CHECK(prefill.devices[1].pid == 100);
+  CHECK(prefill.devices[0].budget.gpu_compute_ns == 40);
+  CHECK(prefill.devices[0].budget.launch_starved_ns == 10);
+  CHECK(prefill.devices[0].budget.other_host_ns == 50);
+  CHECK(prefill.devices[1].budget.launch_starved_ns == 30);
+  CHECK(prefill.gpu_busy_ns == 40);
+  REQUIRE(prefill.gpu_spread);
+  CHECK(prefill.gpu_spread->slowest_device == 1);
+  CHECK(prefill.gpu_spread->slowest_by == nl::SlowestBy::kCompute);
+  CHECK(run.coverage.gpu_busy_ns == 40);
+  CHECK(run.coverage.kernel_sum_ns == 81);
+  REQUIRE(run.kernels->size() == 2);
+  for (const auto& kernel : *run.kernels) CHECK(kernel.gpu_share == 1);  // of its own GPU
   CHECK(prefill.activity->streams_used == 2);
   check_closed(run);
+}
+
+TEST_CASE("two ranks in lockstep: half of each one's time is not a quarter of both") {
+  TraceBuilder b;
+  const auto other = b.process();
+  const auto other_thread = b.thread(other);
+  const auto other_queue = b.queue(other, 1, 7);
+  b.stage("prefill", 0, 100, 0);
+  b.stage("prefill", 0, 100, other_thread);
+  b.launch(0, 10, 50, 0, 0);
+  b.launch(0, 10, 50, other_thread, other_queue);
+  const auto run = b.run_all();
+  const auto& prefill = stage(run, "prefill");
+  CHECK(prefill.wall.total_ns == 200);
+  CHECK(prefill.gpu_busy_ns == 100);  // 50 of each rank's 100
+  CHECK(prefill.gpu_sum_ns == 100);
+  CHECK(prefill.budget->gpu_compute_ns == 100);
+  CHECK(prefill.devices.size() == 2);
+  CHECK(prefill.gpu_spread->busy_share_mean == 0.5);
+  CHECK_FALSE(prefill.runs_on());
+  CHECK(run.coverage.gpu_busy_ns == 50);
+  CHECK(run.phases.devices.size() == 2);
+  CHECK(run.phases.devices[1].budget.gpu_compute_ns == 50);
+  check_closed(run);
+}
+
+TEST_CASE("a stage that leaves one of two GPUs alone runs on where the other does") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 100);
+  b.stage("decode_all", 200, 300);
+  b.launch(5, 10, 180, 0, 0);
+  b.launch(205, 210, 20, 0, 1);
+  const auto run = b.run_all();
+  CHECK(stage(run, "prefill").runs_on());
+  CHECK_FALSE(stage(run, "decode").runs_on());
+  CHECK(stage(run, "prefill").devices[1].budget.other_host_ns == 100);
+  CHECK(stage(run, "prefill").devices[0].launched_ns == 180);
+}
+
+TEST_CASE("every GPU that ran something is listed, also one that the capture does not describe") {
+  TraceBuilder b;
+  b.trace.devices.resize(1);
+  b.trace.devices[0].id = 0;
+  b.trace.devices[0].name = "NVIDIA H200";
+  b.launch(0, 10, 40, 0, 1);
+  const auto run = b.run();
+  REQUIRE(run.hardware.gpus.size() == 2);
+  CHECK(run.hardware.gpus[1].id == 1);
+  CHECK(run.hardware.gpus[1].name.empty());
 }
 
 TEST_CASE("a window with no kernels is all host time, not well utilised") {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace nl::analysis {
+
+inline constexpr std::int32_t kNoDevice = std::numeric_limits<std::int32_t>::min();  // of a process without GPU work
+
+// One GPU as one process uses it. A rank of a distributed run has one; a process that drives several GPUs has several.
+struct GpuLane {
+  std::uint32_t process = 0;  // see process_slot()
+  std::uint32_t pid = 0;
+  std::int32_t device = 0;
+};
+
+// Every lane with work, by process and GPU.
+class GpuLanes {
+ public:
+  GpuLanes() = default;
+  explicit GpuLanes(const Trace& trace);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(lanes_.size()); }
+  const GpuLane& operator[](std::uint32_t lane) const { return lanes_[lane]; }
+  auto begin() const { return lanes_.begin(); }
+  auto end() const { return lanes_.end(); }
+  // Of work in that queue: work in an unknown one has a lane too.
+  std::uint32_t of_queue(std::uint64_t queue) const {
+    return queue < of_queue_.size() ? of_queue_[static_cast<std::size_t>(queue)] : unknown_;
+  }
+  std::vector<std::int32_t> devices() const;  // of all lanes, each once, in order
+
+ private:
+  std::vector<GpuLane> lanes_;
+  std::vector<std::uint32_t> of_queue_;  // kNone: it has no work
+  std::uint32_t unknown_ = kNone;
+};
+
+}  // namespace nl::analysis

@@ -1,0 +1,126 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+std::string pid_text(std::uint32_t pid) { return pid > 0 ? std::to_string(pid) : kNoValue; }
+
+std::string gpu_name(std::int32_t device, std::uint32_t pid) {
+  return pid > 0 ? fmt::format("GPU {} (process {})", device, pid) : fmt::format("GPU {}", device);
+}
+
+Cell part_cell(Ns part, Ns whole) { return share_cell(ratio(static_cast<double>(part), static_cast<double>(whole))); }
+
+// Bins that a reader of several GPUs compares; together with the idle time they are the wall.
+Row budget_row(const std::string& name, const StageDevice& gpu) {
+  const Budget& b = gpu.budget;
+  const Ns idle = b.wall_ns - b.busy_ns();
+  return {text_cell(name),
+          std::to_string(gpu.device),
+          pid_text(gpu.pid),
+          time_cell(static_cast<double>(b.wall_ns)),
+          part_cell(gpu.busy_ns, b.wall_ns),
+          part_cell(b.gpu_compute_ns, b.wall_ns),
+          part_cell(b.communication_ns, b.wall_ns),
+          part_cell(gpu.overlapped_communication_ns, b.wall_ns),
+          part_cell(b.exposed_copy_ns, b.wall_ns),
+          part_cell(idle, b.wall_ns),
+          part_cell(b.launch_wait_ns(), b.wall_ns),
+          part_cell(b.sync_blocked_ns, b.wall_ns)};
+}
+
+Table budgets_of_gpus(const Run& run) {
+  Table table{"Budget of each GPU",
+              {{"Stage"}, {"GPU", kRight}, {"Process", kRight}, {"Wall", kRight}, {"Busy", kRight}, {"Compute", kRight}, {"Exposed communication", kRight},
+               {"Overlapped communication", kRight}, {"Exposed copies", kRight}, {"Idle", kRight}, {"Waiting for launches", kRight, kWide},
+               {"Blocked in sync", kRight, kWide}}};
+  for (const auto& stage : run.stages)
+    for (const auto& gpu : stage.devices)
+      if (stage.devices.size() > 1 || !stage.communication.empty()) table.rows.push_back(budget_row(stage.name, gpu));
+  return table;
+}
+
+Table capture_of_gpus(const Run& run) {
+  Table table{"GPUs in the whole capture",
+              {{"GPU", kRight}, {"Process", kRight}, {"Busy", kRight}, {"Kernels, summed", kRight}, {"Exposed communication", kRight},
+               {"of busy", kRight}, {"Overlapped communication", kRight}}};
+  for (const auto& gpu : run.coverage.devices)
+    table.rows.push_back({std::to_string(gpu.device), pid_text(gpu.pid), time_cell(static_cast<double>(gpu.busy_ns)),
+                          time_cell(static_cast<double>(gpu.kernel_sum_ns)), time_cell(static_cast<double>(gpu.communication_ns)),
+                          part_cell(gpu.communication_ns, gpu.busy_ns), time_cell(static_cast<double>(gpu.overlapped_communication_ns))});
+  return table;
+}
+
+std::string spread_text(const StageEntry& stage) {
+  const GpuSpread& spread = *stage.gpu_spread;
+  std::string text = fmt::format("{}: the GPUs are busy {} of the time on average, the least busy {}, the busiest {}. ", stage.name,
+                                 share_text(spread.busy_share_mean), share_text(spread.busy_share_min), share_text(spread.busy_share_max));
+  const std::string slowest = gpu_name(spread.slowest_device, spread.slowest_pid);
+  if (spread.slowest_by == SlowestBy::kArrival)
+    return text + fmt::format("{} is the slowest: it reaches {} of the collectives last.", slowest, share_text(spread.slowest_last_share));
+  if (spread.compute_spread < 0.005) return text + "They compute equally long.";
+  return text + fmt::format("{} computes longest, {} more than the mean.", slowest, share_text(spread.compute_spread));
+}
+
+Row communication_row(const std::string& where, const Communication& c) {
+  return {text_cell(where),
+          key_cell(c.kind),
+          std::to_string(c.device),
+          pid_text(c.pid),
+          count_cell(c.count),
+          time_cell(static_cast<double>(c.time_ns)),
+          time_cell(static_cast<double>(c.exposed_ns)),
+          time_cell(c.late_peer_ns),
+          time_cell(c.transfer_ns),
+          c.bytes ? Cell(bytes_text(static_cast<double>(*c.bytes)), static_cast<double>(*c.bytes)) : Cell(kNoValue),
+          c.bytes_per_s ? Cell(bytes_rate_text(*c.bytes_per_s), *c.bytes_per_s) : Cell(kNoValue)};
+}
+
+bool any_unpaired(const std::vector<Communication>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Communication& c) { return c.kind != Collective::kPeerCopy && !c.late_peer_ns; });
+}
+
+}  // namespace
+
+bool several_gpus(const std::vector<KernelEntry>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelEntry& kernel) { return kernel.device != kernels.front().device; });
+}
+
+Blocks gpus(const Run& run) {
+  const bool several = run.coverage.devices.size() > 1 ||
+                       std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.devices.size() > 1; });
+  if (!several && run.communication.empty()) return {};
+  Blocks out = {Heading{"GPUs"},
+                Paragraph{"One row for each GPU of a process. A figure for several GPUs elsewhere in this report is their mean."}};
+  add(out, budgets_of_gpus(run));
+  std::vector<std::string> spreads;
+  for (const auto& stage : run.stages)
+    if (stage.gpu_spread) spreads.push_back(spread_text(stage));
+  add(out, notes(spreads));
+  add(out, capture_of_gpus(run));
+  return out;
+}
+
+Blocks communication(const Run& run) {
+  if (run.communication.empty()) return {};
+  Table table{"Communication",
+              {{"Where"}, {"Kind"}, {"GPU", kRight}, {"Process", kRight}, {"n", kRight}, {"Time", kRight}, {"Exposed", kRight},
+               {"Waits for a late rank", kRight}, {"Transfer", kRight}, {"Bytes", kRight}, {"Rate", kRight}}};
+  for (const auto& stage : run.stages)
+    for (const auto& each : stage.communication) table.rows.push_back(communication_row(stage.name, each));
+  for (const auto& each : run.communication) table.rows.push_back(communication_row("whole capture", each));
+  Blocks out = {Heading{"Communication"},
+                Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."}, std::move(table)};
+  if (any_unpaired(run.communication))
+    out.emplace_back(missing("Waiting for a late rank is not known where the ranks' collectives cannot be paired: the ranks differ in their number, "
+                             "or a pair does not overlap in time."));
+  return out;
+}
+
+}  // namespace nl::exporters::report

@@ -20,14 +20,14 @@ namespace nl {
 struct Budget {
   Ns wall_ns = 0;
   Ns gpu_compute_ns = 0;     // a kernel of the process runs that is no communication
-  Ns communication_ns = 0;   // no such kernel, but communication with other GPUs does
-  Ns exposed_copy_ns = 0;    // none of these, but a copy or set does
+  Ns exposed_copy_ns = 0;    // neither such a kernel nor communication, but a copy or set does
   Ns queue_wait_ns = 0;      // GPU idle, its next work was launched before it went idle: latency, dependencies
   Ns sync_blocked_ns = 0;    // GPU idle, the stage's thread is inside a call that waits for the GPU
   Ns launch_starved_ns = 0;  // GPU idle, and the call that launches its next work has not begun yet
   Ns other_host_ns = 0;      // GPU idle, and the window launches nothing more
   Ns residual_ns = 0;        // GPU idle before work whose launching call is not in the capture
   Ns launch_latency_ns = 0;  // GPU idle, that call began after the GPU went idle, and its work has not: driver and hardware
+  Ns communication_ns = 0;   // no such kernel, but communication with other GPUs does: comes before exposed_copy_ns
   Ns launch_wait_ns() const { return launch_starved_ns + launch_latency_ns; }  // launches in time would hide both
   Ns sum_ns() const {
     return busy_ns() + queue_wait_ns + sync_blocked_ns + launch_starved_ns + launch_latency_ns + other_host_ns + residual_ns;
@@ -102,7 +102,7 @@ struct StageDevice {
   Ns launched_ns = 0;                   // union of what the windows launched, also where it runs after their end
   Ns kernel_sum_ns = 0;                 // kernels that start in the windows, plain sum
   Ns overlapped_communication_ns = 0;   // communication runs, and a compute kernel too: in the budget it is computing
-  Budget budget;
+  Budget budget = {};
 };
 
 // The GPUs of a stage against each other, where there are several.
@@ -168,7 +168,7 @@ struct Phases {
   std::vector<Phase> phases;
   std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows without any GPU work
   std::optional<double> gpu_without_range_share;   // of the GPUs' busy time: outside every stage's windows
-  std::vector<StageDevice> devices;      // the whole span, by process and GPU
+  std::vector<StageDevice> devices = {};  // the whole span, by process and GPU
 };
 
 inline constexpr std::size_t kMaxListedIterations = 1000;

@@ -10,12 +10,10 @@ std::vector<Field> make(RuleScope scope) {
   switch (scope) {
     case RuleScope::kRun:
       add_time_fields(fields);
-      add_communication_fields(scope, fields);
       add_run_fields(fields);
       break;
     case RuleScope::kStage:
       add_time_fields(fields);
-      add_communication_fields(scope, fields);
       add_stage_fields(fields);
       break;
     case RuleScope::kKernel: add_kernel_fields(fields); break;

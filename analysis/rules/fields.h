@@ -39,7 +39,9 @@ std::string_view unit_word(Unit unit);
 // One file each.
 void add_metric_fields(MetricPlace place, std::vector<Field>& fields);  // one for each of model/metrics that rules may ask for
 void add_time_fields(std::vector<Field>& fields);  // of the run and of a stage alike
-void add_communication_fields(RuleScope scope, std::vector<Field>& fields);  // likewise
+void add_communication_fields(std::vector<Field>& fields);          // likewise, a part of those
+void add_stage_communication_fields(std::vector<Field>& fields);    // a part of the stage's
+void add_capture_communication_fields(std::vector<Field>& fields);  // a part of the run's
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

@@ -58,33 +58,40 @@ Value of_capture(const Subject& s, double CaptureTotals::*part) {
   return all.busy_ns > 0 ? Value::of(all.*part / all.busy_ns) : Value::none();
 }
 
+void add(std::vector<Field>& fields, std::string_view name, Unit unit, Place place, std::string_view help, Read read) {
+  fields.push_back({name, kN, unit, Capture::kCuda, place, help, read});
+}
+
 }  // namespace
 
-void add_communication_fields(RuleScope scope, std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, Place place, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, Capture::kCuda, place, help, read});
-  };
-  add("exposed_communication_time", Unit::kTime, Place::kBudget, "communication with other GPUs runs, and no compute kernel", exposed_time);
-  add("exposed_communication_share", Unit::kShare, Place::kBudget, "`exposed_communication_time` ÷ `total_time`",
+void add_communication_fields(std::vector<Field>& fields) {
+  add(fields, "exposed_communication_time", Unit::kTime, Place::kBudget, "communication with other GPUs runs, and no compute kernel", exposed_time);
+  add(fields, "exposed_communication_share", Unit::kShare, Place::kBudget, "`exposed_communication_time` ÷ `total_time`",
       [](const Subject& s) { return of_wall(s, exposed_time(s)); });
-  add("communication_time", Unit::kTime, Place::kBudget, "communication runs, overlapped with compute kernels or not", talk_time);
-  add("communication_share", Unit::kShare, Place::kBudget, "`communication_time` ÷ `total_time`",
+  add(fields, "communication_time", Unit::kTime, Place::kBudget, "communication runs, overlapped with compute kernels or not", talk_time);
+  add(fields, "communication_share", Unit::kShare, Place::kBudget, "`communication_time` ÷ `total_time`",
       [](const Subject& s) { return of_wall(s, talk_time(s)); });
-  add("communication_overlap_share", Unit::kShare, Place::kBudget, "of `communication_time`: a compute kernel runs on the same GPU", overlap_share);
-  if (scope == RuleScope::kStage) {
-    add("collectives", Unit::kCount, Place::kSelf, "collectives, sends and peer copies of all GPUs", collectives);
-    add("late_peer_time", Unit::kTime, Place::kSelf, "of the collectives: waiting for the last rank; no value where ranks cannot be paired", late_time);
-    add("late_peer_share", Unit::kShare, Place::kSelf, "`late_peer_time` ÷ `total_time`", [](const Subject& s) { return of_wall(s, late_time(s)); });
-    add("gpu_spread", Unit::kShare, Place::kSelf, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU", compute_spread);
-    add("slowest_last_share", Unit::kShare, Place::kSelf, "of the collectives: the slowest rank reaches them last", last_share);
-    fields.push_back({"slowest_gpu", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf, "the slowest GPU and its process", slowest});
-    return;
-  }
-  add("capture_communication_share", Unit::kShare, Place::kCoverage, "of the GPUs' busy time in the whole capture: exposed communication",
+  add(fields, "communication_overlap_share", Unit::kShare, Place::kBudget, "of `communication_time`: a compute kernel runs on the same GPU",
+      overlap_share);
+}
+
+void add_stage_communication_fields(std::vector<Field>& fields) {
+  add(fields, "collectives", Unit::kCount, Place::kSelf, "collectives, sends and peer copies of all GPUs", collectives);
+  add(fields, "late_peer_time", Unit::kTime, Place::kSelf, "of the collectives: waiting for the last rank; no value where ranks cannot be paired",
+      late_time);
+  add(fields, "late_peer_share", Unit::kShare, Place::kSelf, "`late_peer_time` ÷ `total_time`",
+      [](const Subject& s) { return of_wall(s, late_time(s)); });
+  add(fields, "gpu_spread", Unit::kShare, Place::kSelf, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU", compute_spread);
+  add(fields, "slowest_last_share", Unit::kShare, Place::kSelf, "of the collectives: the slowest rank reaches them last", last_share);
+  fields.push_back({"slowest_gpu", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf, "the slowest GPU and its process", slowest});
+}
+
+void add_capture_communication_fields(std::vector<Field>& fields) {
+  add(fields, "capture_communication_share", Unit::kShare, Place::kCoverage, "of the GPUs' busy time in the whole capture: exposed communication",
       [](const Subject& s) { return of_capture(s, &CaptureTotals::exposed_ns); });
-  add("capture_overlap_share", Unit::kShare, Place::kCoverage, "of the same: communication while a compute kernel runs",
+  add(fields, "capture_overlap_share", Unit::kShare, Place::kCoverage, "of the same: communication while a compute kernel runs",
       [](const Subject& s) { return of_capture(s, &CaptureTotals::overlapped_ns); });
-  add("capture_late_peer_share", Unit::kShare, Place::kCoverage, "of the same: waiting for the last rank; no value where ranks cannot be paired",
+  add(fields, "capture_late_peer_share", Unit::kShare, Place::kCoverage, "of the same: waiting for the last rank; no value where ranks cannot be paired",
       [](const Subject& s) { return s.totals->capture.paired ? of_capture(s, &CaptureTotals::late_peer_ns) : Value::none(); });
 }
 

@@ -138,6 +138,7 @@ void add_system(std::vector<Field>& fields) {
 
 void add_run_fields(std::vector<Field>& fields) {
   add_whole(fields);
+  add_capture_communication_fields(fields);
   add_iterations(fields);
   add_system(fields);
 }

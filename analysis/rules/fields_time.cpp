@@ -173,6 +173,7 @@ void add_time_fields(std::vector<Field>& fields) {
   fields.push_back({"total_time", kN, Unit::kTime, Capture::kStages, Place::kSelf,
                     "wall time: of the stage's measured windows; of the run from its first stage to its last", total_time});
   add_budget(fields);
+  add_communication_fields(fields);
   add_calls(fields);
   add_kernels(fields);
   add_copies(fields);

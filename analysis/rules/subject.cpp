@@ -148,7 +148,11 @@ const Budget* Subject::budget() const {
 }
 
 const StageActivity* Subject::activity() const {
-  if (scope == RuleScope::kStage) return totals->stages[index].activity ? &*totals->stages[index].activity : nullptr;
+  if (scope == RuleScope::kStage) {
+    const StageTotals& of_one_gpu = totals->stages[index];
+    const auto& activity = of_one_gpu.gpus > 1 ? of_one_gpu.activity : stage().activity;
+    return activity ? &*activity : nullptr;
+  }
   return totals->activity ? &*totals->activity : nullptr;
 }
 

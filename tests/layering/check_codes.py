@@ -25,6 +25,7 @@ OUTSIDE = {
     'model/cuda_calls.h': 'names of CUDA calls',
     'model/metrics.cpp': 'names of ncu metrics',
     'model/stage_counters.h': "CUPTI's names of stall reasons",
+    'analysis/attribution/collectives.cpp': 'names of kernels',
     'analysis/attribution/kernel_class.cpp': 'names of kernels',
     'analysis/attribution/kernel_names.cpp': 'names of kernels',
     'analysis/counters/names.cpp': 'names of ncu metrics',

@@ -10,7 +10,7 @@ import sys
 
 FILES = ["run.json", "kernels.md", "operators.md", "report.md", "report.html", "stakeholder_summary.md", "env.json",
          "config.yaml", "manifest.json"]
-BINS = ["gpu_compute_ns", "exposed_copy_ns", "queue_wait_ns", "sync_blocked_ns", "launch_starved_ns", "launch_latency_ns", "other_host_ns",
+BINS = ["gpu_compute_ns", "communication_ns", "exposed_copy_ns", "queue_wait_ns", "sync_blocked_ns", "launch_starved_ns", "launch_latency_ns", "other_host_ns",
         "residual_ns"]
 
 

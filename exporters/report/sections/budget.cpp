@@ -131,7 +131,7 @@ void add_coverage(const Run& run, Blocks& blocks) {
   };
   const auto time = [&](const char* what, const std::optional<Ns>& value) { row(what, value.has_value(), time_cell(value)); };
   const auto share = [&](const char* what, const std::optional<double>& value) { row(what, value.has_value(), share_cell(value)); };
-  time("GPU busy, whole capture", run.coverage.gpu_busy_ns);
+  time(run.coverage.devices.size() > 1 ? "GPU busy, whole capture, mean over the GPUs" : "GPU busy, whole capture", run.coverage.gpu_busy_ns);
   time("kernel time, summed", run.coverage.kernel_sum_ns);
   share("kernel time inside a stage", run.coverage.in_stage_share);
   share("kernel time whose launch is not in the capture", run.coverage.unlinked_share);

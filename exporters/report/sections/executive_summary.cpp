@@ -55,8 +55,10 @@ std::string stage_speeds(const Run& run) {
     if (stage.wall.count > 0 && parts.size() < 3)
       parts.push_back(fmt::format("{} takes {}", plain_stage(stage.name), rough_time(stage.wall.mean_ns)));
   if (!parts.empty()) return sentence(fmt::format("{}in {}, {} on average", where(run), subject(run), join(parts)));
-  const std::string busy = run.coverage.gpu_busy_ns ? fmt::format("; the GPU worked for {} in all", rough_time(static_cast<double>(*run.coverage.gpu_busy_ns))) : "";
-  return fmt::format("{} marks no stages{}.", who(run), busy);
+  if (!run.coverage.gpu_busy_ns) return fmt::format("{} marks no stages.", who(run));
+  const std::string busy = rough_time(static_cast<double>(*run.coverage.gpu_busy_ns));
+  if (run.coverage.devices.size() > 1) return fmt::format("{} marks no stages; each GPU worked for {} on average.", who(run), busy);
+  return fmt::format("{} marks no stages; the GPU worked for {} in all.", who(run), busy);
 }
 
 // "llama reads the prompt in 8.0 ms and writes 1,050 tokens (word pieces) per second; traced, 10 ms and 800."

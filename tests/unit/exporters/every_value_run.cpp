@@ -32,8 +32,8 @@ Run every_value_run() {
   run.stages = {StageEntry{.name = "name 136", .ranges = {"ranges 137"}, .wall = {.count = 138, .total_ns = 139, .mean_ns = 140.5,
       .median_ns = 141.5, .p99_ns = 142, .min_ns = 143, .max_ns = 144, .stddev_ns = 145.5}, .warmup_windows = 146, .warmup_wall_ns = 147,
       .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
-      .gpu_compute_ns = 153, .communication_ns = 633, .exposed_copy_ns = 154, .queue_wait_ns = 155, .sync_blocked_ns = 156, .launch_starved_ns = 157,
-      .other_host_ns = 158, .residual_ns = 159, .launch_latency_ns = 496}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
+      .gpu_compute_ns = 153, .exposed_copy_ns = 154, .queue_wait_ns = 155, .sync_blocked_ns = 156, .launch_starved_ns = 157,
+      .other_host_ns = 158, .residual_ns = 159, .launch_latency_ns = 496, .communication_ns = 633}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
       .graph_launches = 163, .sync_calls = 164, .sync_call_ns = 165, .kernels = 166, .graph_kernels = 167, .kernel_sum_ns = 168,
       .small_kernels = 169, .small_kernel_ns = 170, .elementwise_ns = 171, .elementwise_kernels = 172, .longest_elementwise_chain = 173,
       .gemm_ns = 174, .gemm_kernels = 175, .attention_ns = 176, .attention_kernels = 177, .reduce_ns = 178, .reduce_kernels = 179,
@@ -42,8 +42,8 @@ Run every_value_run() {
       .h2d_copies = 193, .d2h_copies = 194, .d2d_copies = 195, .memsets = 196, .pageable_ns = 197, .pageable_copies = 198,
       .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .devices = {StageDevice{.device = 203,
       .busy_ns = 204, .pid = 601, .windows = 602, .launched_ns = 603, .kernel_sum_ns = 604, .overlapped_communication_ns = 605, .budget = Budget{
-      .wall_ns = 606, .gpu_compute_ns = 607, .communication_ns = 608, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
-      .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,
+      .wall_ns = 606, .gpu_compute_ns = 607, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
+      .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,
       .busy_share_min = 0.616, .busy_share_max = 0.617, .compute_spread = 0.618, .slowest_device = 619, .slowest_pid = 620,
       .slowest_by = SlowestBy::kArrival, .slowest_last_share = 0.621}, .communication = {Communication{.kind = Collective::kReduceScatter,
       .device = 622, .pid = 623, .count = 624, .sum_ns = 625, .time_ns = 626, .exposed_ns = 627, .bytes = 628, .bytes_per_s = 629.5,
@@ -53,11 +53,11 @@ Run every_value_run() {
       216.5}}, .note = "note 217", .dram_use = {}}, .sampling = StageSampling{.samples = 218, .values = by_metric(2200), .metrics = {{"metrics 219",
       220.5}}, .dram_use = {}}}};
   run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
-      .gpu_compute_ns = 225, .communication_ns = 634, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
-      .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233, .devices = {StageDevice{
+      .gpu_compute_ns = 225, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
+      .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497, .communication_ns = 634}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233, .devices = {StageDevice{
       .device = 640, .busy_ns = 641, .pid = 642, .windows = 643, .launched_ns = 644, .kernel_sum_ns = 645, .overlapped_communication_ns = 646,
-      .budget = Budget{.wall_ns = 647, .gpu_compute_ns = 648, .communication_ns = 649, .exposed_copy_ns = 650, .queue_wait_ns = 651,
-      .sync_blocked_ns = 652, .launch_starved_ns = 653, .other_host_ns = 654, .residual_ns = 655, .launch_latency_ns = 656}}}};
+      .budget = Budget{.wall_ns = 647, .gpu_compute_ns = 648, .exposed_copy_ns = 650, .queue_wait_ns = 651,
+      .sync_blocked_ns = 652, .launch_starved_ns = 653, .other_host_ns = 654, .residual_ns = 655, .launch_latency_ns = 656, .communication_ns = 649}}}};
   run.iterations = Iterations{.list = {Iteration{.start_ns = 234, .wall_ns = 235, .warmup = true, .stages = {{"stages 236", 237}},
       .pid = 238, .tid = 239}}, .count = 240, .warmup = 241, .rule = "rule 242"};
   run.latency = Latency{.ttft = TimeSummary{.count = 243, .total_ns = 244, .mean_ns = 245.5, .median_ns = 246.5, .p99_ns = 247,

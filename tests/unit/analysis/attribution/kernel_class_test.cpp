@@ -1,3 +1,4 @@
+#include "analysis/attribution/collectives.h"
 #include "analysis/attribution/kernel_class.h"
 
 #include <map>
@@ -50,6 +51,17 @@ TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do")
       {"nl::llm::attention(float *, const float *, const float *, const float *, const int *, int, int)", KernelClass::kAttention},
       {"nl::llm::silu_multiply(float *, const float *, int)", KernelClass::kElementwise},
       {"nl::llm::argmax(int *, const float *, int)", KernelClass::kReduce},
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", KernelClass::kCommunication},
+      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm *, unsigned long, ncclWork *)", KernelClass::kCommunication},
+      {"ncclSymDevKernel_ReduceScatter_LD_sum_bf16(ncclSymDevArgs)", KernelClass::kCommunication},
+      {"void nvshmemi_signal_op_kernel<(bool)1>(unsigned long *)", KernelClass::kCommunication},
+      {"void deep_ep::intranode::dispatch<(int)8, (int)768>(int4 *, float *)", KernelClass::kCommunication},
+      {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, (int)8>(vllm::RankData *)", KernelClass::kCommunication},
+      {"void <unnamed>::two_shot_all_reduce_kernel<c10::BFloat16, (int)8>(T1 *)", KernelClass::kCommunication},
+      {"void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, (int)4>(AllReduceParams)", KernelClass::kCommunication},
+      {"triton_poi_fused_all_reduce_wait_tensor_3", KernelClass::kElementwise},
+      {"void cutlass::device_kernel<flash::enable_sm90<nvshmem_thing>>(T1)", KernelClass::kAttention},
+      {"void at::native::reduce_kernel<(int)512, at::native::all_reduce_functor>(T3)", KernelClass::kReduce},
       {"my_own_kernel(float *)", KernelClass::kOther},
       {"", KernelClass::kOther},
       {"<", KernelClass::kOther},
@@ -69,4 +81,26 @@ TEST_CASE("nearly all kernels of a real capture have a class") {
   for (const auto kind : {KernelClass::kGemm, KernelClass::kAttention, KernelClass::kElementwise, KernelClass::kCopy,
                           KernelClass::kCacheCopy, KernelClass::kReduce})
     CHECK(kernels[kind] > 0);
+}
+
+TEST_CASE("collectives by their kernels' names") {
+  using nl::Collective;
+  const std::pair<const char*, Collective> known[] = {
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", Collective::kAllReduce},
+      {"ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm *, unsigned long, ncclWork *)", Collective::kAllGather},
+      {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(x)", Collective::kReduceScatter},
+      {"ncclDevKernel_Reduce_Sum_f32_RING_LL(x)", Collective::kReduce},
+      {"ncclDevKernel_Broadcast_RING_LL(x)", Collective::kBroadcast},
+      {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)", Collective::kSendRecv},
+      {"ncclDevKernel_Generic_4(x)", Collective::kOther},
+      {"void deep_ep::internode::combine<(int)8, __nv_bfloat16>(T2 *)", Collective::kAllToAll},
+      {"void vllm::cross_device_reduce_2stage<__half, (int)4>(vllm::RankData *)", Collective::kAllReduce},
+      {"void <unnamed>::one_shot_all_reduce_kernel<c10::BFloat16, (int)8>(T1 *)", Collective::kAllReduce},
+      {"void flashinfer::trtllm_alltoall::moe_all_to_all_kernel<(int)8>(int)", Collective::kAllToAll},
+  };
+  for (const auto& [name, expected] : known) {
+    INFO(name);
+    CHECK(nl::analysis::classify_kernel(name) == KernelClass::kCommunication);
+    CHECK(nl::analysis::collective_of(name) == expected);
+  }
 }

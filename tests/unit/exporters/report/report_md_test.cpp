@@ -76,7 +76,51 @@ TEST_CASE("report.md prints every bin of the budget, the residual too, and that 
   CHECK(has(text, "- prefill: 15 ns of the GPU time in its windows is work launched outside them."));
   auto two = nl::test::full_run();
   two.stages[0].devices = {{0, 650}, {1, 20}};
-  CHECK(has(nl::exporters::report_markdown(two), "prefill: busy in its windows: GPU 0 650 ns, GPU 1 20 ns."));
+  CHECK(has(nl::exporters::report_markdown(two), "### GPUs"));
+}
+
+TEST_CASE("report.md has a budget for each of several GPUs, and their communication by kind") {
+  auto run = nl::test::full_run();
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "### GPUs"));
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Communication"));
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "exposed communication"));
+  auto& stage = run.stages[0];
+  stage.budget = nl::Budget{1000, 500, 0, 0, 0, 300, 0, 0, 200};
+  stage.devices = {{0, 650, 41, 2, 650, 640, 0, {1000, 450, 0, 0, 0, 350, 0, 0, 200}}, {1, 750, 42, 2, 750, 740, 20, {1000, 550, 0, 0, 0, 250, 0, 0, 200}}};
+  stage.gpu_spread = nl::GpuSpread{0.7, 0.65, 0.75, 0.1, 1, 42, nl::SlowestBy::kArrival, 0.9};
+  nl::Communication all_reduce;
+  all_reduce.kind = nl::Collective::kAllReduce;
+  all_reduce.device = 1;
+  all_reduce.pid = 42;
+  all_reduce.count = 3;
+  all_reduce.time_ns = 220;
+  all_reduce.exposed_ns = 200;
+  nl::Communication copies = all_reduce;
+  copies.kind = nl::Collective::kPeerCopy;
+  copies.bytes = 4000;
+  copies.bytes_per_s = 2e9;
+  stage.communication = {all_reduce};
+  run.communication = {all_reduce, copies};
+  run.coverage.devices = {{0, 41, 650, 640, 200, 0}, {1, 42, 750, 740, 200, 20}};
+  const std::string text = nl::exporters::report_markdown(run);
+  CHECK(has(text, "| exposed communication | 0.000200 | 20.00 |"));
+  CHECK(has(text, "| prefill | 0 | 41 | 1.00 µs | 65.0 % | 45.0 % | 20.0 % | 0.0 % | 0.0 % | 35.0 % |"));
+  CHECK(has(text, "| prefill | 1 | 42 | 1.00 µs | 75.0 % | 55.0 % | 20.0 % | 2.0 % | 0.0 % | 25.0 % |"));
+  CHECK(has(text, "- prefill: the GPUs are busy 70.0 % of the time on average, the least busy 65.0 %, the busiest 75.0 %. GPU 1 (process 42) is the slowest: "
+                  "it reaches 90.0 % of the collectives last."));
+  CHECK(has(text, "| prefill | all_reduce | 1 | 42 | 3 | 220 ns | 200 ns | — | — | — | — |"));
+  CHECK(has(text, "| whole capture | peer_copy | 1 | 42 | 3 | 220 ns | 200 ns | — | — | 4.00 kB | 2.00 GB/s |"));
+  CHECK(has(text, "Waiting for a late rank is not known"));
+}
+
+TEST_CASE("kernel tables name the GPU where there are several") {
+  auto run = nl::test::full_run();
+  REQUIRE(run.kernels);
+  REQUIRE_FALSE(run.kernels->empty());
+  run.kernels->push_back(run.kernels->front());
+  CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "| Calls | GPU |"));
+  run.kernels->back().device = run.kernels->front().device + 1;
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "| Calls | GPU |"));
 }
 
 TEST_CASE(

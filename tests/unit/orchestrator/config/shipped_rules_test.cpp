@@ -64,6 +64,24 @@ void experts(Run& run, std::uint64_t gemms_a_window) {
   activity(run, kStep).gemm_ns = static_cast<Ns>(gemms_a_window) * 20 * 11000;
 }
 
+// Two ranks: how often the slower one is last, and for how long the other waits.
+void ranks(Run& run, double last_share, Ns late_ns, double compute_spread = 0) {
+  StageEntry& prefill = stage(run, "prefill");
+  GpuSpread& spread = prefill.gpu_spread.emplace();
+  spread.slowest_device = 1;
+  spread.slowest_pid = 4711;
+  spread.slowest_by = SlowestBy::kArrival;
+  spread.slowest_last_share = last_share;
+  spread.compute_spread = compute_spread;
+  Communication& talk = prefill.communication.emplace_back();
+  talk.late_peer_ns = late_ns;
+}
+
+void talking_capture(Run& run, Ns exposed_ns) {
+  run.stages.clear();
+  run.coverage.devices = {{0, 1, 1000, 900, exposed_ns, 0}};
+}
+
 void clocks(Run& run, double share, const char* reason) {
   run.energy.devices[0].throttled_share = share;
   run.energy.devices[0].throttle_reasons = {reason};
@@ -144,6 +162,13 @@ const Case kCases[] = {
      [](Run& run) { activity(run, "prefill").elementwise_ns = 16000000, activity(run, "prefill").longest_elementwise_chain = 2; }},
     {"device_imbalance", "prefill", [](Run& run) { stage(run, "prefill").devices = {{0, 79}, {1, 100}}; },
      [](Run& run) { stage(run, "prefill").devices = {{0, 80}, {1, 100}}; }},
+
+    NL_BIN("exposed_communication", "prefill", communication_ns, 0.11, 0.10),
+    {"straggler_rank", "prefill", [](Run& run) { ranks(run, 0.71, 4000000); }, [](Run& run) { ranks(run, 0.70, 4000000); }},
+    {"ranks_out_of_step", "prefill", [](Run& run) { ranks(run, 0.5, 3100000); }, [](Run& run) { ranks(run, 0.5, 3000000); }},
+    {"uneven_compute", "prefill", [](Run& run) { ranks(run, 0.5, 0, 0.11), spend(run, "prefill", &Budget::communication_ns, 0.04); },
+     [](Run& run) { ranks(run, 0.5, 0, 0.10), spend(run, "prefill", &Budget::communication_ns, 0.04); }},
+    {"communication_in_capture", "", [](Run& run) { talking_capture(run, 51); }, [](Run& run) { talking_capture(run, 50); }},
 
     {"profiler_perturbation", "prefill",
      [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.11; },

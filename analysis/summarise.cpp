@@ -198,6 +198,8 @@ void fill_devices(const GpuPass& pass, Run& run) {
                                     total.overlapped_communication_ns});
     for (Communication& each : communication_of(lane, total.communication)) run.communication.push_back(each);
   }
+  sort_by_gpu(run.coverage.devices);
+  sort_by_gpu(run.communication);
 }
 
 void fill_coverage(const Trace& trace, const GpuPass& pass, Run& run) {

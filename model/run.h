@@ -96,7 +96,7 @@ struct Coverage {                        // what of the GPU's time is explained,
   std::optional<double> in_stage_share;      // of the kernel time
   std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
   std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
-  std::vector<CaptureDevice> devices = {};   // by process and GPU
+  std::vector<CaptureDevice> devices = {};   // by GPU and process
 };
 
 struct ClockFit {                        // how well CPU and GPU times fit each other; see ClockBounds
@@ -171,7 +171,7 @@ struct Run {
   Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
   std::optional<Remark> kernels_note;    // why there are none
-  std::vector<Communication> communication;  // of the whole capture, by process, GPU and kind
+  std::vector<Communication> communication;  // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
   std::vector<OperatorTable> operators;  // one per source

@@ -129,9 +129,9 @@ struct StageEntry {
   std::optional<Budget> budget;          // of the measured windows; empty: no GPU data in the capture
   std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
-  std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by process and GPU
+  std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;   // empty: one GPU
-  std::vector<Communication> communication;  // by process, GPU and kind
+  std::vector<Communication> communication;  // by GPU, process and kind
   std::optional<double> tokens_per_window;
   std::optional<double> tokens_per_s;
   std::optional<Ns> first_window_ns;     // the first measured window,
@@ -168,7 +168,7 @@ struct Phases {
   std::vector<Phase> phases;
   std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows without any GPU work
   std::optional<double> gpu_without_range_share;   // of the GPUs' busy time: outside every stage's windows
-  std::vector<StageDevice> devices = {};  // the whole span, by process and GPU
+  std::vector<StageDevice> devices = {};  // the whole span, by GPU and process
 };
 
 inline constexpr std::size_t kMaxListedIterations = 1000;

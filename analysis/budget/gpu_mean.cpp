@@ -136,6 +136,8 @@ TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::
     for (; lane < sums.lanes.size() && sums.lanes[lane].process == process; ++lane) figures.add(lane);
     figures.finish();
   }
+  sort_by_gpu(out.devices);
+  sort_by_gpu(out.communication);
   return out;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/attribution/gpu_sweep.h"
@@ -33,6 +35,12 @@ struct TargetFigures {
 
 // `launched`: by lane, what the windows of the target launched; empty: it is no stage.
 TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::span<const BusyTime> launched);
+
+// As people read them: by GPU, then by process.
+template <class Item>
+void sort_by_gpu(std::vector<Item>& items) {
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
+}
 
 // Nothing for a single GPU.
 std::optional<GpuSpread> gpu_spread(const std::vector<StageDevice>& devices, const std::vector<Communication>& communication);

@@ -136,6 +136,7 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
     result.span_ns += budget.wall_ns;
   }
   if (!gpu) return result;
+  sort_by_gpu(result.devices);
   Ns wall = 0, silent = 0;
   for (const Window& window : windows) wall += window.warmup ? 0 : window.wall_ns();
   for (std::uint32_t i = 0; i < stages; ++i) silent += pass.budgets.silent_wall_ns[i];

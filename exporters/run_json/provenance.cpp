@@ -33,7 +33,7 @@ void fields(Io& io, Ref<Io, Coverage> c) {
   io("in_stage_share", c.in_stage_share, "of the kernel time, launched inside a stage", kFraction);
   io("unlinked_share", c.unlinked_share, "of the kernel time, without a launching call in the capture", kFraction);
   io("graph_only_share", c.graph_only_share, "of the GPU time, in graphs traced without their kernels", kFraction);
-  io("devices", c.devices, "by process and GPU");
+  io("devices", c.devices, "by GPU and process");
 }
 
 template <class Io>

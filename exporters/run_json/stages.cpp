@@ -152,9 +152,9 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("budget", s.budget, "every nanosecond of the measured windows in one bin; of several GPUs, the mean over those of each process; null: no GPU data in the capture");
   io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
   io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
-  io("devices", s.devices, "every GPU that the processes of the windows use, by process and GPU");
+  io("devices", s.devices, "every GPU that the processes of the windows use, by GPU and process");
   io("gpu_spread", s.gpu_spread, "the GPUs against each other; null: there is one");
-  io("communication", s.communication, "by process, GPU and kind");
+  io("communication", s.communication, "by GPU, process and kind");
   io("tokens_per_window", s.tokens_per_window, "null: not known");
   io("tokens_per_s", s.tokens_per_s, "null: not known");
   io("first_window_ns", s.first_window_ns, "the first measured window; null: none");
@@ -182,7 +182,7 @@ void fields(Io& io, Ref<Io, Phases> p) {
   io("ranges_without_gpu_share", p.ranges_without_gpu_share,
      "of the stages' time: windows without any GPU work; null: not captured", kFraction);
   io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured", kFraction);
-  io("devices", p.devices, "the whole span as each GPU sees it, by process and GPU");
+  io("devices", p.devices, "the whole span as each GPU sees it, by GPU and process");
 }
 
 template <class Io>
@@ -226,7 +226,7 @@ void stage_fields(Io& io, Ref<Io, Run> run) {
   io("phases", run.phases, "the whole measured span, split without overlap");
   io("iterations", run.iterations, "the repetitions of the workload");
   io("latency", run.latency, "of the measured iterations");
-  io("communication", run.communication, "of the whole capture, by process, GPU and kind");
+  io("communication", run.communication, "of the whole capture, by GPU, process and kind");
 }
 
 template void stage_fields(JsonWriter&, const Run&);

@@ -31,7 +31,8 @@ std::string where(const Run& run) {
   const auto& gpus = run.hardware.gpus;
   if (gpus.empty()) return {};
   const std::string name = gpus[0].name.empty() ? "GPU" : phrase(gpus[0].name);
-  return gpus.size() == 1 ? "On one " + name + ", " : fmt::format("On {} GPUs ({}), ", gpus.size(), name);
+  if (gpus.size() == 1) return "On one " + name + ", ";
+  return gpus[0].name.empty() ? fmt::format("On {} GPUs, ", gpus.size()) : fmt::format("On {} GPUs ({}), ", gpus.size(), name);
 }
 
 // The name of a model stays as it is written, also where it begins the sentence.

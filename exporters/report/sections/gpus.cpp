@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
@@ -82,6 +83,26 @@ Row communication_row(const std::string& where, const Communication& c) {
           c.bytes_per_s ? Cell(bytes_rate_text(*c.bytes_per_s), *c.bytes_per_s) : Cell(kNoValue)};
 }
 
+// Who is late, of the collectives that could be paired; empty: none.
+std::string arrivals_text(const std::vector<Communication>& all) {
+  Ns late_ns = 0, sum_ns = 0;
+  std::uint64_t arrivals = 0;
+  std::map<std::pair<std::int32_t, std::uint32_t>, std::uint64_t> last;
+  for (const Communication& each : all) {
+    if (!each.late_peer_ns) continue;
+    late_ns += *each.late_peer_ns;
+    sum_ns += each.sum_ns;
+    arrivals += each.last_arrivals.value_or(0);
+    last[{each.device, each.pid}] += each.last_arrivals.value_or(0);
+  }
+  if (arrivals == 0) return {};
+  const auto slowest = std::max_element(last.begin(), last.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("Whole capture: the ranks wait {} of {} for the last one to arrive. {} arrives last most often, at {} of the collectives.",
+                     time_text(static_cast<double>(late_ns)), time_text(static_cast<double>(sum_ns)),
+                     gpu_name(slowest->first.first, slowest->first.second),
+                     share_text(ratio(static_cast<double>(slowest->second), static_cast<double>(arrivals))));
+}
+
 bool any_unpaired(const std::vector<Communication>& all) {
   return std::any_of(all.begin(), all.end(), [](const Communication& c) { return c.kind != Collective::kPeerCopy && !c.late_peer_ns; });
 }
@@ -117,6 +138,7 @@ Blocks communication(const Run& run) {
   for (const auto& each : run.communication) table.rows.push_back(communication_row("whole capture", each));
   Blocks out = {Heading{"Communication"},
                 Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."}, std::move(table)};
+  add(out, Paragraph{arrivals_text(run.communication)});
   if (any_unpaired(run.communication))
     out.emplace_back(missing("Waiting for a late rank is not known where the ranks' collectives cannot be paired: the ranks differ in their number, "
                              "or a pair does not overlap in time."));

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxLayers = 2000;
 constexpr std::size_t kTopKernels = 5;
 constexpr std::string_view kRoot = "(model)";
-constexpr const char* kNothing =
+constexpr const char* kNoLayers =
     "the capture has no ranges of the domain LLM.layers; call watch_modules(model) of nl_stage_nvtx in the workload, "
     "or open nl::nvtx::Layer in its layers";
 
@@ -107,7 +107,7 @@ std::string note_of(const Layers& layers) {
 void add_layers(const Trace& trace, Run& run) {
   run.layers.clear();
   const Layers layers = layers_of(trace);
-  run.layers_note = layers.items.groups == 0 && layers.items.left_out == 0 ? kNothing : note_of(layers);
+  run.layers_note = layers.items.groups == 0 && layers.items.left_out == 0 ? kNoLayers : note_of(layers);
   if (layers.items.groups == 0) return;
   const RangeTally tally = tally_ranges(trace, layers.items);
   std::vector<std::uint32_t> order = by_time(tally, layers.names);

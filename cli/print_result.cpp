@@ -9,6 +9,7 @@
 #include "cli/exit_status.h"
 #include "exporters/report/figure_text.h"
 #include "exporters/report/sections/recommendations.h"
+#include "exporters/report/sections/run_text.h"
 #include "model/words.h"
 
 namespace nl::cli {
@@ -25,7 +26,7 @@ void print_stages(const Run& run) {
   fmt::print("\n{:<24} {:>7} {:>12} {:>12} {:>12}\n", "stage", "count", "total ms", "mean ms", "GPU busy ms");
   for (std::size_t i = 0; i < run.stages.size() && i < 5; ++i) {
     const auto& stage = run.stages[i];
-    fmt::print("{:<24} {:>7} {:>12.3f} {:>12.3f} {:>12}\n", shortened(stage.name, 24), stage.wall.count,
+    fmt::print("{:<24} {:>7} {:>12.3f} {:>12.3f} {:>12}\n", shortened(exporters::report::stage_title(run, stage.name), 24), stage.wall.count,
                ms(static_cast<double>(stage.wall.total_ns)), ms(stage.wall.mean_ns),
                stage.gpu_busy_ns ? fmt::format("{:.3f}", ms(static_cast<double>(*stage.gpu_busy_ns))) : "-");
   }

@@ -64,6 +64,10 @@ enum class StageKind : std::uint8_t {
   kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kMixed, kIdle,
 };
 
+// Where a stage's windows come from: ranges that the workload or the user's map names, the ranges of an inference engine, or the
+// trace alone (what repeats in it).
+enum class StageSource : std::uint8_t { kMarked, kEngine, kInferred };
+
 // What joined a measured launch to a kernel of the trace, beside grid and block.
 enum class KernelMatch : std::uint8_t { kNone, kMangledName, kName, kNormalisedName, kShortName };
 
@@ -193,6 +197,18 @@ enum class Code : std::uint16_t {
   kLaunchesUnmatched,
   kCountersOfNoStage,
   kNcuAlone,
+
+  // Stages that are not marked
+  kStagesMapped,          // by the configuration's stages.map
+  kMapNotUsed,            // the workload marks stages itself
+  kMapNoMatch,            // a pattern of stages.map matches no range
+  kStagesOfEngine,
+  kStagesInferred,
+  kStepsNotRepeated,      // nothing was inferred: no sequence of GPU work repeats
+  kStepsTooFew,
+  kStepsOfTraining,
+  kStepsWithoutProducts,  // something repeats that is no model
+  kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
 
   // Damaged rows. Their text names the row; it is no sentence
   kNoStartOrEnd, kNoStart, kEndsBeforeStart, kTooLong, kNoTime, kImpossibleTime, kNoThread, kTooManyPlaces,

@@ -121,6 +121,8 @@ struct StageEntry {
   TimeSummary wall;                      // measured windows: warm-up is left out
   std::uint64_t warmup_windows = 0;
   Ns warmup_wall_ns = 0;
+  StageSource source = StageSource::kMarked;
+  double confidence = 1;                 // that its windows are where the stage is: 1 where they are marked
   bool derived = false;                  // no ranges of its own: decode as the span of its steps
   std::optional<Ns> gpu_busy_ns;         // union of what measured windows launched on a GPU; of several, their mean
   std::optional<Ns> gpu_sum_ns;          // their plain sum

@@ -129,6 +129,9 @@ struct ApiStat {
 inline constexpr std::string_view kTorchDomain = "torch.ops", kOnnxRuntimeDomain = "onnxruntime",
                                   kOnnxRuntimeSessionDomain = "onnxruntime.session";
 
+// Stages that no range of the domain LLM marks are ranges of this domain, named by the stage; their payload is the tokens.
+inline constexpr std::string_view kStageDomain = "nl-stage";
+
 struct Range {
   Ns start_ns = 0;
   Ns end_ns = 0;
@@ -184,6 +187,12 @@ struct ClockBounds {
   }
 };
 
+// Where the ranges of kStageDomain come from.
+struct StageOrigin {
+  StageSource source = StageSource::kMarked;
+  double confidence = 1;
+};
+
 struct Trace {
   StringPool strings;
   std::vector<Process> processes;
@@ -199,6 +208,7 @@ struct Trace {
   std::vector<SyncWait> syncs;
   std::vector<Range> ranges;
   std::vector<Mark> marks;
+  StageOrigin stage_origin;
   std::vector<MetricSeries> metric_series;
   std::vector<StallSample> stalls;  // one per kernel and device
   std::optional<ClockBounds> clock; // empty: not known (nsys does not say)

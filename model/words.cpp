@@ -205,6 +205,22 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kNcuAlone, "ncu-alone",
          "There is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them."),
 
+    note(Code::kStagesMapped, "stages-mapped", "Stages come from stages.map: {0}."),
+    note(Code::kMapNotUsed, "map-not-used", "stages.map is not used: the workload marks its stages in the domain LLM."),
+    note(Code::kMapNoMatch, "map-no-match", "stages.map: the pattern of {0} matches no range."),
+    note(Code::kStagesOfEngine, "stages-of-engine", "The workload marks no stages. They come from the ranges of {0}: {1}."),
+    note(Code::kStagesInferred, "stages-inferred",
+         "The workload marks no stages. They are inferred from what repeats in the trace (prefill: {0}, decode_step: {1}, up to {2} launches "
+         "and waits each), with a confidence of {3}."),
+    note(Code::kStepsNotRepeated, "steps-not-repeated", "No stages are inferred: no sequence of GPU work repeats."),
+    note(Code::kStepsTooFew, "steps-too-few", "No stages are inferred: a sequence of {0} launches and waits repeats, but only {1} times."),
+    note(Code::kStepsOfTraining, "steps-of-training",
+         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training (backward, optimizer)."),
+    note(Code::kStepsWithoutProducts, "steps-without-products",
+         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
+    note(Code::kStepsWithoutPrefill, "steps-without-prefill",
+         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
+
     damage(Code::kNoStartOrEnd, "no-start-or-end", "{0} without start or end"),
     damage(Code::kNoStart, "no-start", "{0} without start"),
     damage(Code::kEndsBeforeStart, "ends-before-start", "{0} that ends before it starts"),

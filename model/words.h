@@ -69,6 +69,8 @@ template <>
 inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>({
     "other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector", "mixed", "idle"});
 template <>
+inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
+template <>
 inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
 template <>
 inline constexpr auto kKeys<RangeStyle> = std::to_array<std::string_view>({"push_pop", "start_end"});

@@ -12,10 +12,10 @@ using namespace report;
 
 Text kernel_name(const KernelEntry& kernel) { return Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName); }
 
-Table all_kernels(const std::vector<KernelEntry>& kernels) {
+Table all_kernels(const Run& run, const std::vector<KernelEntry>& kernels) {
   Table table{"Kernels",
               {{"kernel_name"}, {"total_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"device", kRight}, {"share %", kRight},
-               {"p50 µs", kRight}, {"p99 µs", kRight}, {"stages"}}};
+               {"p50 µs", kRight}, {"p99 µs", kRight}, {"stages" + source_label(run)}}};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight});
   table.columns.push_back({"bound by"});
   for (const auto& kernel : kernels) {
@@ -99,7 +99,7 @@ std::string kernels_markdown(const Run& run) {
     return markdown(document);
   }
   add(document.lead, Paragraph{kernel_times_note(run)});
-  add(document.lead, all_kernels(*run.kernels));
+  add(document.lead, all_kernels(run, *run.kernels));
   document.sections = {launches(*run.kernels), stalls(*run.kernels), not_measured(*run.kernels)};
   return markdown(document);
 }

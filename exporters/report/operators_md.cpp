@@ -53,10 +53,10 @@ std::string stages_text(const OperatorEntry& entry) {
   return split_text(entry.stages, whole);
 }
 
-Table operator_table(const OperatorTable& source) {
+Table operator_table(const Run& run, const OperatorTable& source) {
   Table table{"Operators",
               {{"op_name"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
-               {"cuda_self_ms", kRight}, {"share %", kRight}, {"shapes"}, {"top kernels"}, {"stages"}}};
+               {"cuda_self_ms", kRight}, {"share %", kRight}, {"shapes"}, {"top kernels"}, {"stages" + source_label(run)}}};
   Ns host_self_ns = 0;
   for (const auto& entry : source.entries) host_self_ns += entry.self_ns;
   for (const auto& entry : source.entries) {
@@ -76,7 +76,7 @@ std::string coverage_text(const OperatorTable& source) {
   return text + ".";
 }
 
-Section operator_section(const OperatorTable& source) {
+Section operator_section(const Run& run, const OperatorTable& source) {
   Section out{"", "", source.source + (source.file.empty() ? "" : " (" + source.file + ")")};
   add(out.blocks, Paragraph{sentence(source.note)});
   if (source.entries.empty()) {
@@ -85,7 +85,7 @@ Section operator_section(const OperatorTable& source) {
     add(out.blocks, Paragraph{coverage_text(source)});
     if (std::none_of(source.entries.begin(), source.entries.end(), [](const auto& e) { return e.host_time_known; }))
       add(out.blocks, Paragraph{"Host time: not captured; mean_ms is GPU time here."});
-    add(out.blocks, operator_table(source));
+    add(out.blocks, operator_table(run, source));
   }
   if (source.entries_left_out > 0) add(out.blocks, Paragraph{"Left out: " + plural(source.entries_left_out, "operator") + " with less time."});
   if (source.ranges_left_out > 0)
@@ -122,7 +122,7 @@ std::string operators_markdown(const Run& run) {
     document.lead = {Paragraph{"total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
                                "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
                                "total_time_ms ÷ calls."}};
-  for (const auto& source : run.operators) document.sections.push_back(operator_section(source));
+  for (const auto& source : run.operators) document.sections.push_back(operator_section(run, source));
   document.sections.push_back(layers_section(run));
   return markdown(document);
 }

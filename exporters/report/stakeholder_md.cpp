@@ -18,35 +18,35 @@ using namespace report;
 
 constexpr std::size_t kTopRows = 5, kTopRecommendations = 3;
 
-std::string about(const Finding& finding) {
+std::string about(const Run& run, const Finding& finding) {
   Finding brief = finding;
   if (finding.scope == RuleScope::kKernel) brief.subject = short_kernel_name(finding.subject);
-  return scope_text(brief);
+  return scope_text(run, brief);
 }
 
-Text overlaps(const Recommendation& recommendation) {
+Text overlaps(const Run& run, const Recommendation& recommendation) {
   Text out;
   for (const Finding* other : recommendation.also) {
     out += Text(out.empty() ? "; overlaps with " : ", ") + code(other->rule);
-    if (other->subject != recommendation.finding->subject) out += Text(" of " + about(*other));
+    if (other->subject != recommendation.finding->subject) out += Text(" of " + about(run, *other));
     if (other->gain_share) out += Text(" (" + share_text(other->gain_share) + ")");
   }
   return out;
 }
 
-Item recommendation_item(const Recommendation& recommendation) {
+Item recommendation_item(const Run& run, const Recommendation& recommendation) {
   const Finding& finding = *recommendation.finding;
   const std::string gain = gain_text(finding);
   Text out = Text(sentence(plain_text(finding)) + " ") + strong(gain.empty() ? "Saving not known" : "S" + gain.substr(1)) +
-             Text(fmt::format(" ({}; severity {}, confidence {:.0f} %).", about(finding), key_of(finding.severity), finding.confidence * 100));
+             Text(fmt::format(" ({}; severity {}, confidence {:.0f} %).", about(run, finding), key_of(finding.severity), finding.confidence * 100));
   if (!finding.suggestions.empty()) out += Text(" For engineers: " + sentence(finding.suggestions.front()));
-  return {out + Text(" Rule ") + code(finding.rule) + overlaps(recommendation) + Text(".")};
+  return {out + Text(" Rule ") + code(finding.rule) + overlaps(run, recommendation) + Text(".")};
 }
 
 Section recommended(const Run& run) {
   Section out{"", "", "Recommendations"};
   List list{{}, true};
-  for (const auto& each : recommendations(run, kTopRecommendations)) list.items.push_back(recommendation_item(each));
+  for (const auto& each : recommendations(run, kTopRecommendations)) list.items.push_back(recommendation_item(run, each));
   if (list.items.empty()) {
     out.blocks = {Paragraph{"None. " + no_advice(run)}};
     return out;
@@ -82,6 +82,7 @@ Cell ms_cell(bool known, double ns) { return known ? ms_text(ns) : kNoValue; }
 Section aggregates(const Run& run) {
   Table table{"Aggregates", {{"Metric"}, {"Mean", kRight}, {"Std", kRight}}};
   std::vector<std::string> unknown;
+  const std::string label = source_label(run);
   const auto figure = [&](const std::string& what, const std::string& mean, Cell std = kNoValue) {
     if (mean == kNoValue)
       unknown.push_back(what);
@@ -103,10 +104,10 @@ Section aggregates(const Run& run) {
   std::optional<double> busy;
   if (const auto stage = main_stage(run); stage && stage->budget)
     busy = ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns));
-  figure("GPU computing, longest stage", share_text(busy));
+  figure("GPU computing, longest stage" + label, share_text(busy));
   bool energy = false;
   for (const auto& stage : run.energy.stages)
-    if (stage.joules_per_token) figure("Energy per token, " + stage.stage + " (J)", figure_text(stage.joules_per_token)), energy = true;
+    if (stage.joules_per_token) figure("Energy per token, " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)), energy = true;
   if (!energy) unknown.emplace_back("Energy per token (J)");
   Section out{"", "", "Aggregates"};
   add(out.blocks, std::move(table));
@@ -122,7 +123,7 @@ Section timings(const Run& run) {
   }
   Table table{"Stages", {{"Stage"}, {"Mean", kRight}, {"Std", kRight}}};
   for (const auto& stage : run.stages)
-    table.rows.push_back({stage.name, ms_cell(stage.wall.count > 0, stage.wall.mean_ns), ms_cell(stage.wall.count > 1, stage.wall.stddev_ns)});
+    table.rows.push_back({stage_title(run, stage.name), ms_cell(stage.wall.count > 0, stage.wall.mean_ns), ms_cell(stage.wall.count > 1, stage.wall.stddev_ns)});
   out.blocks = {table};
   if (run.iterations.warmup > 0)
     add(out.blocks, Paragraph{"Warm-up is left out: " + (run.iterations.rule.empty() ? "by rule" : run.iterations.rule) + "."});
@@ -136,7 +137,7 @@ Section mfu(const Run& run) {
     return out;
   }
   Table table{"MFU", {{"Scope"}, {"MFU", kRight}}};
-  for (const auto& entry : run.efficiency) table.rows.push_back({entry.stage, utilisation_text(entry.mfu)});
+  for (const auto& entry : run.efficiency) table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu)});
   out.blocks = {table};
   add(out.blocks, notes(efficiency_notes(run, true)));
   add(out.blocks, Paragraph{"Share of the GPU's peak arithmetic rate that the model's own work reaches. Memory limits decoding, so a low MFU is usual there."});
@@ -153,7 +154,7 @@ Item takeaway(const Run& run, const StageEntry& stage) {
   }
   if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
     text += fmt::format("; at the hardware's limit ({}) it takes {}", key_of(*entry->limit), rough_time(*entry->ideal_ns));
-  return {strong(stage.name) + Text(": " + text + ".")};
+  return {strong(stage_title(run, stage.name)) + Text(": " + text + ".")};
 }
 
 // How busy the longest stage keeps what the GPU is bought for; empty where nothing of it was measured.
@@ -170,7 +171,7 @@ std::string busy_units(const Run& run) {
   if (matrix)  // counted, it is a share of the SMs' active cycles
     parts.push_back(fmt::format("the matrix units for {} of the {}", rough_share(*matrix / 100), counted ? "computing time" : "time"));
   if (parts.empty()) return {};
-  return sentence(fmt::format("{} uses {} (GPU {})", plain_stage(stage->name), join(parts, " and "), counted ? "counters" : "samples"));
+  return sentence(fmt::format("{} uses {} (GPU {})", plain_stage(run, stage->name), join(parts, " and "), counted ? "counters" : "samples"));
 }
 
 Section takeaways(const Run& run) {

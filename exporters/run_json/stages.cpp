@@ -139,6 +139,8 @@ template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
   io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
   io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
+  io.code("source", s.source, "marked: ranges that the workload marks or stages.map names; engine: ranges of an inference engine; inferred: what repeats in the trace");
+  io("confidence", s.confidence, "that its windows are where the stage is: 1 where they are marked", kFraction);
   io("derived", s.derived, "no ranges of its own: decode as the span of its steps");
   time_fields(io, "count", s.wall);
   io("warmup_windows", s.warmup_windows, "windows left out as warm-up");

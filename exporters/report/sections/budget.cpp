@@ -31,9 +31,10 @@ Bins bins_of(const Stages& stages) {
   return bins;
 }
 
-Bar budget_bar(const StageEntry& stage, const Bins& bins) {
+Bar budget_bar(const Run& run, const StageEntry& stage, const Bins& bins) {
   const double wall = static_cast<double>(stage.budget->wall_ns);
-  Bar bar{stage.name, "", {}, wall, time_text(wall), fmt::format("{}: {}", stage.name, time_text(wall)), 0, 0};
+  const std::string title = stage_title(run, stage.name);
+  Bar bar{title, "", {}, wall, time_text(wall), fmt::format("{}: {}", title, time_text(wall)), 0, 0};
   for (const auto& bin : bins) {
     const Ns ns = *stage.budget.*bin.time;
     const double share = ratio(static_cast<double>(ns), wall).value_or(0);
@@ -46,10 +47,10 @@ Bar budget_bar(const StageEntry& stage, const Bins& bins) {
 }
 
 // One column of milliseconds and one of percent for each.
-Table budget_table(const Stages& stages, const Bins& bins) {
+Table budget_table(const Run& run, const Stages& stages, const Bins& bins) {
   Table table{"Budget of each stage", {{"Bin, ms"}}};
   for (const auto* stage : stages) {
-    table.columns.push_back({stage->name, kRight});
+    table.columns.push_back({stage_title(run, stage->name), kRight});
     table.columns.push_back({"%", kRight});
   }
   const auto row = [&](const char* label, const auto& time_of) {
@@ -82,7 +83,7 @@ List stage_notes(const Run& run) {
   std::vector<std::string> all;
   for (const auto& stage : run.stages) {
     if (stage.foreign_gpu_ns.value_or(0) > 0)
-      all.push_back(fmt::format("{}: {} of the GPU time in its windows is work launched outside them.", stage.name,
+      all.push_back(fmt::format("{}: {} of the GPU time in its windows is work launched outside them.", stage_title(run, stage.name),
                                 optional_time_text(stage.foreign_gpu_ns)));
   }
   return notes(all);
@@ -100,14 +101,14 @@ void add_phases(const Run& run, Blocks& blocks) {
   Table table{"Phases", {{"Phase"}, {"Wall", kRight}, {"of the span", kRight}, {"GPU computes", kRight}, {"GPU waits for launches", kRight}}};
   for (const auto& phase : run.phases.phases) {
     const double wall = static_cast<double>(phase.wall_ns);
-    const std::string share = share_text(ratio(wall, span)), colour = phase_colour(run, phase.name);
+    const std::string share = share_text(ratio(wall, span)), colour = phase_colour(run, phase.name), title = stage_title(run, phase.name);
     const auto of_phase = [&](Ns ns) {
       return phase.budget ? share_cell(ratio(static_cast<double>(ns), static_cast<double>(phase.budget->wall_ns))) : Cell(kNoValue);
     };
     const Budget budget = phase.budget.value_or(Budget{});
-    bar.segments.push_back({wall, colour, fmt::format("{}: {} ({} ns), {}", phase.name, time_text(wall), phase.wall_ns, share), share});
-    bar.spoken += fmt::format(", {} {}", phase.name, share);
-    table.rows.push_back({text_cell(phase.name), time_cell(wall), share_cell(ratio(wall, span)), of_phase(budget.gpu_compute_ns),
+    bar.segments.push_back({wall, colour, fmt::format("{}: {} ({} ns), {}", title, time_text(wall), phase.wall_ns, share), share});
+    bar.spoken += fmt::format(", {} {}", title, share);
+    table.rows.push_back({text_cell(title), time_cell(wall), share_cell(ratio(wall, span)), of_phase(budget.gpu_compute_ns),
                           of_phase(budget.launch_wait_ns())});
     table.rows.back()[0].colour = colour;
   }
@@ -158,10 +159,10 @@ Section budgets(const Run& run) {
   } else {
     BarChart chart;
     const Bins bins = bins_of(stages);
-    for (const auto* stage : stages) chart.bars.push_back(budget_bar(*stage, bins));
+    for (const auto* stage : stages) chart.bars.push_back(budget_bar(run, *stage, bins));
     out.blocks = {Paragraph{"Each nanosecond of a stage's measured windows is in one bin."}, Figure(std::move(chart)), bins_legend(bins)};
     for (std::size_t i = 0; i < stages.size(); i += kAcross)
-      out.blocks.emplace_back(budget_table({stages.begin() + static_cast<std::ptrdiff_t>(i),
+      out.blocks.emplace_back(budget_table(run, {stages.begin() + static_cast<std::ptrdiff_t>(i),
                                             stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}, bins));
     add(out.blocks, stage_notes(run));
   }

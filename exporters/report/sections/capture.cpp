@@ -25,12 +25,13 @@ std::string one_sided(Ns launch_slack_ns) {
   return fmt::format("GPU times are {} against CPU times. The other bound is not known: no call in the capture waits for traced work.", bound);
 }
 
-std::string error_text(const ClockFit& clock) {
+std::string error_text(const Run& run) {
+  const ClockFit& clock = run.clock;
   const bool at_most = bounds_agree(clock);
   std::string text = fmt::format("CPU and GPU times differ by at {} {}", at_most ? "most" : "least", optional_time_text(clock.error_ns));
   if (clock.share_of_shortest_stage)
     text += fmt::format(", {} of the shortest stage{}{}", share_text(clock.share_of_shortest_stage),
-                        clock.shortest_stage.empty() ? "" : ", " + clock.shortest_stage,
+                        clock.shortest_stage.empty() ? "" : ", " + stage_title(run, clock.shortest_stage),
                         clock.shortest_stage_ns ? fmt::format(" ({})", time_text(*clock.shortest_stage_ns)) : "");
   text += at_most ? "." : "; no single clock offset explains it.";
   if (clock.share_of_shortest_stage.value_or(0) > kWantedShare)
@@ -41,7 +42,7 @@ std::string error_text(const ClockFit& clock) {
 // Empty where there is nothing to compare.
 std::string clock_text(const Run& run) {
   const ClockFit& clock = run.clock;
-  std::string text = clock.error_ns                            ? error_text(clock)
+  std::string text = clock.error_ns                            ? error_text(run)
                      : clock.launch_slack_ns                   ? one_sided(*clock.launch_slack_ns)
                      : run.kernels && !run.kernels->empty() ? "By how much CPU and GPU times differ is not known."
                                                                : "";

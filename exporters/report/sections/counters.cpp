@@ -28,15 +28,15 @@ void add_metrics(Row& row, MetricPlace place, const MetricValues& values) {
     row.push_back(metric_cell(info_of(place, column->metric).unit, values[column->metric]));
 }
 
-Row counted_row(const StageEntry& stage) {
+Row counted_row(const Run& run, const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  Row row = {stage.name, key_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
+  Row row = {stage_title(run, stage.name), key_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
   add_metrics(row, MetricPlace::kStage, c.values);
   return row;
 }
 
-Row sampled_row(const StageEntry& stage) {
-  Row row = {stage.name, "sampled, " + plural(stage.sampling->samples, "sample"), kNoValue, kNoValue};
+Row sampled_row(const Run& run, const StageEntry& stage) {
+  Row row = {stage_title(run, stage.name), "sampled, " + plural(stage.sampling->samples, "sample"), kNoValue, kNoValue};
   add_metrics(row, MetricPlace::kSampled, stage.sampling->values);
   return row;
 }
@@ -70,7 +70,7 @@ std::vector<Text> counter_notes(const Run& run) {
     const Group mine{counted_any(*stage.counters), stage.counters->note, {}};
     auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.measured == mine.measured && g.note == mine.note; });
     if (found == groups.end()) found = groups.insert(groups.end(), mine);
-    found->stages.push_back(stage.name);
+    found->stages.push_back(stage_title(run, stage.name));
   }
   std::vector<Text> out;
   for (const Group& group : groups) out.push_back(note_on(run, group.stages, group.measured, group.note));
@@ -90,8 +90,8 @@ Blocks counters(const Run& run) {
               {{"Stage"}, {"Measured by"}, {"Windows", kRight}, {"Window on the GPU", kRight}, {"DRAM read", kRight},
                {"DRAM written", kRight}, {"DRAM %", kRight}, {"SM active %", kRight}, {"Tensor %", kRight}, {"Occupancy %", kRight}}};
   for (const auto& stage : run.stages) {
-    if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(stage));
-    if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(stage));
+    if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(run, stage));
+    if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(run, stage));
   }
   List list;
   for (auto& note : counter_notes(run)) list.items.push_back({std::move(note)});

@@ -30,14 +30,14 @@ BarChart utilisation_bars(const Run& run) {
     chart.bars.push_back({stage, what, {{*share, colour, tip}}, 1, utilisation_text(share), tip, 0, 0});
   };
   for (const auto& entry : run.efficiency) {
-    bar(entry.stage, "MFU", entry.mfu, "b-compute");
-    bar(entry.stage, "MBU", entry.mbu, "b-copy");
+    bar(stage_title(run, entry.stage), "MFU", entry.mfu, "b-compute");
+    bar(stage_title(run, entry.stage), "MBU", entry.mbu, "b-copy");
   }
   return chart;
 }
 
-Fold work_terms(const StageEfficiency& entry) {
-  Table table{"Work of one window of " + entry.stage, {{"Term"}, {"Formula"}, {"FLOP", kRight}, {"Bytes", kRight}}};
+Fold work_terms(const Run& run, const StageEfficiency& entry) {
+  Table table{"Work of one window of " + stage_title(run, entry.stage), {{"Term"}, {"Formula"}, {"FLOP", kRight}, {"Bytes", kRight}}};
   for (const auto& term : entry.terms) table.rows.push_back({text_cell(term.name), code_cell(term.formula), flops_text(term.flops), bytes_text(term.bytes)});
   table.foot = {{"Sum", "", flops_text(entry.flops), bytes_text(entry.bytes)}};
   Fold fold{table.label + (entry.dtype.empty() ? "" : " (" + entry.dtype + ")"), {table}};
@@ -50,7 +50,7 @@ Table utilisation_table(const Run& run) {
               {{"Stage"}, {"dtype", kLeft, kWide}, {"MFU", kRight}, {"MBU", kRight}, {"MFU, GPU busy", kRight}, {"MBU, GPU busy", kRight},
                {"Achieved", kRight}, {"FLOP/B", kRight}, {"Ideal", kRight}, {"Limit"}}};
   for (const auto& entry : run.efficiency)
-    table.rows.push_back({text_cell(entry.stage), text_cell(entry.dtype), utilisation_cell(entry.mfu), utilisation_cell(entry.mbu),
+    table.rows.push_back({text_cell(stage_title(run, entry.stage)), text_cell(entry.dtype), utilisation_cell(entry.mfu), utilisation_cell(entry.mbu),
                           utilisation_cell(entry.mfu_busy), utilisation_cell(entry.mbu_busy), flops_rate_text(entry.flops_per_s),
                           figure_cell(entry.intensity), time_cell_if(entry.ideal_ns.has_value(), entry.ideal_ns.value_or(0)), key_cell(entry.limit)});
   return table;
@@ -75,8 +75,8 @@ void add_roofs(const DevicePeaks& peaks, RooflineChart& chart) {
 RooflineChart roofline_chart(const Run& run) {
   RooflineChart chart;
   for (const auto& entry : run.efficiency)
-    chart.points.push_back({entry.intensity.value_or(0), entry.flops_per_s.value_or(0), entry.stage,
-                            fmt::format("stage {}: {} at {} FLOP/B, over its wall time", entry.stage, flops_rate_text(entry.flops_per_s), figure_text(entry.intensity))});
+    chart.points.push_back({entry.intensity.value_or(0), entry.flops_per_s.value_or(0), stage_title(run, entry.stage),
+                            fmt::format("stage {}: {} at {} FLOP/B, over its wall time", stage_title(run, entry.stage), flops_rate_text(entry.flops_per_s), figure_text(entry.intensity))});
   std::size_t number = 0;
   for (const auto& point : run.roofline.points) {
     ++number;
@@ -99,7 +99,7 @@ Table points_table(const Run& run) {
   const std::size_t shown = std::min(kMaxPoints, points.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RooflinePoint& point = points[i];
-    table.rows.push_back({count_cell(i + 1), Text(point.kernel, Inline::kShortName), word_cell(point.stage), figure_cell(point.intensity),
+    table.rows.push_back({count_cell(i + 1), Text(point.kernel, Inline::kShortName), text_cell(stage_title(run, point.stage.value_or(""))), figure_cell(point.intensity),
                           {flops_rate_text(point.flops_per_s), point.flops_per_s}, {flops_rate_text(point.roof_flops_per_s), point.roof_flops_per_s},
                           share_cell(point.roof_share), text_cell(point.precision), bound_cell(point.bound_by, point.bound_memory),
                           {point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue, point.margin}, time_cell(static_cast<double>(point.duration_ns))});
@@ -126,7 +126,7 @@ Section efficiency(const Run& run) {
     out.blocks.emplace_back(utilisation_table(run));
     add(out.blocks, notes(efficiency_notes(run, false)));
     for (const auto& entry : run.efficiency)
-      if (!entry.terms.empty()) out.blocks.emplace_back(work_terms(entry));
+      if (!entry.terms.empty()) out.blocks.emplace_back(work_terms(run, entry));
   }
   for (auto& block : roofline(run)) out.blocks.push_back(std::move(block));
   return out;

@@ -54,7 +54,7 @@ std::string stage_speeds(const Run& run) {
   std::vector<std::string> parts;
   for (const auto& stage : run.stages)
     if (stage.wall.count > 0 && parts.size() < 3)
-      parts.push_back(fmt::format("{} takes {}", plain_stage(stage.name), rough_time(stage.wall.mean_ns)));
+      parts.push_back(fmt::format("{} takes {}", plain_stage(run, stage.name), rough_time(stage.wall.mean_ns)));
   if (!parts.empty()) return sentence(fmt::format("{}in {}, {} on average", where(run), subject(run), join(parts)));
   if (!run.coverage.gpu_busy_ns) return fmt::format("{} marks no stages.", who(run));
   const std::string busy = rough_time(static_cast<double>(*run.coverage.gpu_busy_ns));
@@ -77,7 +77,7 @@ std::string speed(const Run& run) {
   else if (token.best())
     add("writes one token (a word piece) every " + rough_time(*token.best()), token, rough_time);
   if (parts.empty()) return stage_speeds(run);
-  return fmt::format("{} {}{}.", who(run), join(parts, " and "), traced.empty() ? "" : "; traced, " + join(traced, " and "));
+  return fmt::format("{} {}{}{}.", who(run), join(parts, " and "), source_label(run), traced.empty() ? "" : "; traced, " + join(traced, " and "));
 }
 
 std::string verdict(double times) {
@@ -88,7 +88,7 @@ std::string verdict(double times) {
 
 std::string quality(const Run& run, const std::optional<MainStage>& stage) {
   if (!stage) return {};
-  const std::string name = sentence(plain_stage(stage->name)), what = name.substr(0, name.size() - 1);
+  const std::string name = sentence(plain_stage(run, stage->name)), what = name.substr(0, name.size() - 1);
   const std::string share = stage->share ? rough_share(*stage->share) + " of the time" : "the longest";
   const StageEfficiency* efficiency = efficiency_of(run, stage->name);
   const double ideal_ns = efficiency != nullptr ? efficiency->ideal_ns.value_or(0) : 0;
@@ -149,11 +149,11 @@ std::string slowed_by(const StageSlowdown& slowdown) {
 }
 
 // "profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms", as far as that is known.
-std::string profiling_cost(const StageSlowdown& slowdown) {
+std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
   std::vector<double> bare = slowdown.bare_ns;
   std::sort(bare.begin(), bare.end());
   const double median_ns = bare.empty() ? 0 : bare[bare.size() / 2];
-  const std::string by = slowed_by(slowdown), stage = phrase(slowdown.stage);
+  const std::string by = slowed_by(slowdown), stage = phrase(stage_title(run, slowdown.stage));
   if (by.empty()) return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
   return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
 }
@@ -164,7 +164,7 @@ std::string cost(const Run& run) {
   if (!joules && slowdown == nullptr) return "Energy and profiling overhead were not measured.";
   const std::string energy = joules ? fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6)) : "";
   if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
-  return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(*slowdown));
+  return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(run, *slowdown));
 }
 
 bool is_stage(const Phase& phase) {
@@ -196,12 +196,14 @@ std::optional<MainStage> main_stage(const Run& run) {
   return MainStage{largest->name, std::nullopt, largest->budget, window_ns(*largest)};
 }
 
-std::string plain_stage(const std::string& stage) {
+std::string plain_stage(const Run& run, const std::string& stage) {
+  const StageEntry* entry = stage_named(run, stage);
+  const std::string source = entry == nullptr || entry->source == StageSource::kMarked ? "" : ", " + std::string(key_of(entry->source));
   switch (stage_kind(stage)) {
-    case StageKind::kPrefill: return "reading the prompt (prefill)";
-    case StageKind::kDecode: return "writing the answer (decode)";
-    case StageKind::kDecodeStep: return "one step of the answer (decode_step)";
-    default: return "the stage " + phrase(stage);
+    case StageKind::kPrefill: return fmt::format("reading the prompt (prefill{})", source);
+    case StageKind::kDecode: return fmt::format("writing the answer (decode{})", source);
+    case StageKind::kDecodeStep: return fmt::format("one step of the answer (decode_step{})", source);
+    default: return "the stage " + phrase(stage_title(run, stage));
   }
 }
 

@@ -21,7 +21,7 @@ struct MainStage {
 };
 std::optional<MainStage> main_stage(const Run& run);
 
-std::string plain_stage(const std::string& stage);  // "writing the answer (decode)"
+std::string plain_stage(const Run& run, const std::string& stage);  // "writing the answer (decode)"
 
 // One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, cut at a blank behind the
 // longest.

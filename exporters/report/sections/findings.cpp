@@ -47,7 +47,7 @@ Text gain_line(const Finding& finding) {
 
 std::string card_id(std::size_t number) { return fmt::format("finding-{}", number); }
 
-Card card(std::size_t number, const Finding& finding) {
+Card card(const Run& run, std::size_t number, const Finding& finding) {
   Card out;
   out.id = card_id(number);
   out.number = number;
@@ -55,7 +55,7 @@ Card card(std::size_t number, const Finding& finding) {
   out.title = title_of(finding);
   out.in_text = number <= kTextFindings;
   out.open = number <= kOpenFindings && finding.severity != Severity::kInfo;
-  out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(finding))) + code(finding.rule);
+  out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
   out.evidence_title = window.empty() ? "Evidence" : "Evidence, in " + window;
@@ -126,7 +126,7 @@ Section measurement(const Run& run) {
 Section evidence(const Run& run) {
   Section out{"evidence", "Evidence", "Findings in detail"};
   for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i)
-    out.blocks.emplace_back(card(i + 1, run.findings[i]));
+    out.blocks.emplace_back(card(run, i + 1, run.findings[i]));
   return out;
 }
 

@@ -63,8 +63,8 @@ std::string whose_tokens(const Run& run) {
 
 Headline first_token(const Run& run) {
   const Latency& latency = run.latency;
-  if (latency.ttft) return of_times("Time to first token", latency.ttft);
-  Headline out = of_times("Prefill time", latency.prefill);
+  if (latency.ttft) return of_times("Time to first token" + source_label(run), latency.ttft);
+  Headline out = of_times("Prefill time" + source_label(run), latency.prefill);
   const StageEntry* prefill = stage_named(run, std::string(key_of(StageKind::kPrefill)));
   const auto more = tracing_ns(run, StageKind::kPrefill);
   // The unprofiled passes know the window of prefill: it is this time where nothing comes before it.
@@ -74,7 +74,7 @@ Headline first_token(const Run& run) {
 
 Headline per_token(const Run& run) {
   const bool several = run.latency.tpot && !whose_tokens(run).empty();
-  Headline out = of_times(several ? "Time per output token of each sequence" : "Time per output token", run.latency.tpot);
+  Headline out = of_times((several ? "Time per output token of each sequence" : "Time per output token") + source_label(run), run.latency.tpot);
   const StageEntry* decode = stage_named(run, std::string(key_of(StageKind::kDecode)));
   const auto more = tracing_ns(run, StageKind::kDecode);
   if (out.traced && more && *more < decode->wall.mean_ns) out.unprofiled = *out.traced * (1 - *more / decode->wall.mean_ns);
@@ -83,7 +83,7 @@ Headline per_token(const Run& run) {
 
 Headline output_rate(const Run& run) {
   const std::string whose = run.latency.output_tokens_per_s ? whose_tokens(run) : "";
-  Headline out{"Output tokens per second" + (whose.empty() ? "" : ", " + whose), run.latency.output_tokens_per_s, {}, nullptr};
+  Headline out{"Output tokens per second" + (whose.empty() ? "" : ", " + whose) + source_label(run), run.latency.output_tokens_per_s, {}, nullptr};
   const StageEntry* decode = stage_named(run, std::string(key_of(StageKind::kDecode)));
   const StageEntry* prefill = stage_named(run, std::string(key_of(StageKind::kPrefill)));
   const auto more = tracing_ns(run, StageKind::kDecode);

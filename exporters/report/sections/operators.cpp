@@ -93,9 +93,9 @@ Row kernel_row(const KernelEntry& kernel, bool stalls) {
   return row;
 }
 
-Table kernel_table(const std::vector<KernelEntry>& kernels) {
+Table kernel_table(const Run& run, const std::vector<KernelEntry>& kernels) {
   Table table{"Kernels",
-              {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages"}}};
+              {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages" + source_label(run)}}};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight, room_of(*metric)});
   table.columns.push_back({"Bound by"});
   table.columns.push_back({"GPU", kRight, several_gpus(kernels) ? kAlways : kWide});
@@ -167,7 +167,7 @@ Section kernels(const Run& run) {
   std::string text = "By total GPU time. kernels.md lists every kernel and the names [n] in full.";
   if (!by.empty()) text = fmt::format("By total GPU time. {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
                                       "the names [n] in full and each measured launch.", by);
-  Table table = kernel_table(*run.kernels);
+  Table table = kernel_table(run, *run.kernels);
   if (run.kernels->size() > kTextKernels) table.text_note = plural(run.kernels->size(), "kernel") + " in all.";
   out.blocks = {Paragraph{text}};
   add(out.blocks, Paragraph{kernel_times_note(run)});

@@ -41,7 +41,7 @@ Section overhead(const Run& run) {
   Table table{"Slowdown by profiler and stage",
               {{"Profiler"}, {"Stage"}, {"Passes", kRight}, {"Slower by", kRight}, {"95 % interval", kRight}, {"Verdict"}}};
   for (const auto& slowdown : run.perturbation.stages)
-    table.rows.push_back({key_cell(slowdown.profiler), text_cell(slowdown.stage), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
+    table.rows.push_back({key_cell(slowdown.profiler), text_cell(stage_title(run, slowdown.stage)), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                           share_cell(certain(slowdown) ? slowdown.slowdown : std::nullopt), interval_text(slowdown),
                           slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
   out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." + (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
@@ -61,7 +61,7 @@ Section energy(const Run& run) {
                                           energy.source == EnergySource::kNone ? "" : key_of(energy.source))});
   Table table{"Energy of each stage", {{"Stage"}, {"Per window", kRight}, {"Per token", kRight}, {"Mean power", kRight}, {"Readings", kRight}, {"Note"}}};
   for (const auto& stage : energy.stages)
-    table.rows.push_back({text_cell(stage.stage), figure_cell(stage.joules_per_window, "J"), figure_cell(stage.joules_per_token, "J"),
+    table.rows.push_back({text_cell(stage_title(run, stage.stage)), figure_cell(stage.joules_per_window, "J"), figure_cell(stage.joules_per_token, "J"),
                           figure_cell(stage.mean_power_w, "W"), count_cell(stage.samples), text_cell(stage.note)});
   add(out.blocks, std::move(table));
   add(out.blocks, clocks_table(energy.devices));

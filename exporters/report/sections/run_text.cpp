@@ -36,9 +36,10 @@ std::string status_sentence(RunStatus status) {
   return "";
 }
 
-std::string scope_text(const Finding& finding) {
+std::string scope_text(const Run& run, const Finding& finding) {
   if (finding.scope == RuleScope::kRun) return "the run";
-  return std::string(key_of(finding.scope)) + (finding.subject.empty() ? "" : " " + finding.subject);
+  const std::string subject = finding.scope == RuleScope::kStage ? stage_title(run, finding.subject) : finding.subject;
+  return std::string(key_of(finding.scope)) + (subject.empty() ? "" : " " + subject);
 }
 
 std::string gain_text(const Finding& finding) {
@@ -53,6 +54,16 @@ std::string gain_text(const Finding& finding) {
 }
 
 std::string title_of(const Finding& finding) { return finding.message.empty() ? finding.rule : finding.message; }
+
+std::string source_label(const Run& run) {
+  const StageEntry* found = found_in(run.stages, [](const StageEntry& stage) { return stage.source != StageSource::kMarked; });
+  return found == nullptr ? "" : fmt::format(" ({})", key_of(found->source));
+}
+
+std::string stage_title(const Run& run, const std::string& name) {
+  const StageEntry* stage = stage_named(run, name);
+  return stage == nullptr || stage->source == StageSource::kMarked ? name : fmt::format("{} ({})", name, key_of(stage->source));
+}
 
 const StageEntry* stage_named(const Run& run, const std::string& name) {
   return found_in(run.stages, [&](const StageEntry& stage) { return stage.name == name; });

@@ -17,11 +17,15 @@ namespace nl::exporters::report {
 std::string status_sentence(RunStatus status);
 
 // The pieces of a finding's subject that a report shows: "stage decode", "the run".
-std::string scope_text(const Finding& finding);
+std::string scope_text(const Run& run, const Finding& finding);
 // "saves at most 83.1 ms, 70.0 % of the measured time"; empty where it could not be computed.
 std::string gain_text(const Finding& finding);
 std::string title_of(const Finding& finding);
 
+// " (inferred)" or " (engine)" where the run's stages are not marked; stands behind every figure of theirs.
+std::string source_label(const Run& run);
+// The name of a stage or phase as people read it: "decode", "decode (inferred)".
+std::string stage_title(const Run& run, const std::string& name);
 const StageEntry* stage_named(const Run& run, const std::string& name);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
 // What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.

@@ -24,11 +24,17 @@ BarChart wall_bars(const Run& run) {
   BarChart chart;
   for (const auto& stage : run.stages) {
     if (stage.wall.count == 0) continue;
-    const std::string tip = wall_tip(stage.name, stage.wall);
-    chart.bars.push_back({stage.name, "", {{stage.wall.mean_ns, stage_colour(run, stage.name), tip}}, whole,
+    const std::string title = stage_title(run, stage.name), tip = wall_tip(title, stage.wall);
+    chart.bars.push_back({title, "", {{stage.wall.mean_ns, stage_colour(run, stage.name), tip}}, whole,
                           mean_text(stage.wall), tip, stage.wall.median_ns, static_cast<double>(stage.wall.p99_ns)});
   }
   return chart;
+}
+
+// Where stages come from that the workload does not mark; the notes on the capture say more.
+std::string source_text(const Run& run) {
+  const Remark* found = find_first(run.import_stats.notes, {Code::kStagesInferred, Code::kStagesOfEngine, Code::kStagesMapped});
+  return found == nullptr ? "" : text_of(*found);
 }
 
 std::string ranges_text(const StageEntry& stage) {
@@ -38,10 +44,10 @@ std::string ranges_text(const StageEntry& stage) {
   return text;
 }
 
-Row wall_row(const StageEntry& stage) {
+Row wall_row(const Run& run, const StageEntry& stage) {
   const TimeSummary& wall = stage.wall;
   const bool any = wall.count > 0;
-  return {text_cell(stage.name),
+  return {text_cell(stage_title(run, stage.name)),
           count_cell(wall.count),
           time_cell_if(any, wall.mean_ns),
           time_cell_if(wall.count > 1, wall.stddev_ns),
@@ -53,9 +59,9 @@ Row wall_row(const StageEntry& stage) {
 }
 
 // Work that a range launched may run on after its end, so that more than 100 % is possible.
-Row gpu_row(const StageEntry& stage) {
+Row gpu_row(const Run& run, const StageEntry& stage) {
   const bool comparable = stage.gpu_busy_ns && stage.wall.count > 0 && stage.open_ranges == 0;
-  return {text_cell(stage.name),
+  return {text_cell(stage_title(run, stage.name)),
           time_cell(stage.gpu_busy_ns),
           share_cell(comparable ? ratio(static_cast<double>(*stage.gpu_busy_ns), static_cast<double>(stage.wall.total_ns)) : std::nullopt),
           time_cell(stage.gpu_sum_ns),
@@ -71,16 +77,17 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
   Table table{"GPU time of each stage",
               {{"Stage"}, {"GPU busy", kRight}, {"of wall", kRight}, {"GPU sum", kRight}, {"Kernels", kRight},
                {"Tokens per window", kRight}, {"Tokens/s", kRight}}};
-  for (const auto& stage : run.stages) table.rows.push_back(gpu_row(stage));
+  for (const auto& stage : run.stages) table.rows.push_back(gpu_row(run, stage));
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
 }
 
 void add_latency(const Run& run, Blocks& blocks) {
   Table table{"Latency", {{"Latency"}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"n", kRight}}};
+  const std::string label = source_label(run);
   const auto row = [&](const char* what, const std::optional<TimeSummary>& time) {
     if (time)
-      table.rows.push_back({what, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns), time_cell(time->median_ns),
+      table.rows.push_back({what + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns), time_cell(time->median_ns),
                             time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
   };
   row("Time to first token", run.latency.ttft);
@@ -88,7 +95,7 @@ void add_latency(const Run& run, Blocks& blocks) {
   row("Time per output token", run.latency.tpot);
   add(blocks, std::move(table));
   if (run.latency.output_tokens_per_s)
-    add(blocks, Paragraph{fmt::format("Output tokens per second: {}.", figure_text(run.latency.output_tokens_per_s))});
+    add(blocks, Paragraph{fmt::format("Output tokens per second{}: {}.", label, figure_text(run.latency.output_tokens_per_s))});
   add(blocks, notes(run.latency.notes));
 }
 
@@ -114,7 +121,7 @@ ColumnChart::Column iteration_column(const Run& run, const Iteration& iteration,
   out.faded = iteration.warmup;
   out.value = static_cast<double>(iteration.wall_ns);
   for (const auto& [stage, ns] : iteration.stages) {
-    out.tip += fmt::format(", {} {}", stage, time_text(static_cast<double>(ns)));
+    out.tip += fmt::format(", {} {}", stage_title(run, stage), time_text(static_cast<double>(ns)));
     if (stage_kind(stage) == StageKind::kDecodeStep && iteration.stages.size() > 1) continue;  // inside decode
     out.parts.push_back({static_cast<double>(ns), stage_colour(run, stage)});
   }
@@ -132,8 +139,10 @@ Section stages(const Run& run) {
   Table wall{"Stages",
              {{"Stage"}, {"n", kRight}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"Sum", kRight},
               {"Warm-up", kRight}, {"Ranges"}}};
-  for (const auto& stage : run.stages) wall.rows.push_back(wall_row(stage));
-  out.blocks = {Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall};
+  for (const auto& stage : run.stages) wall.rows.push_back(wall_row(run, stage));
+  add(out.blocks, Paragraph{source_text(run)});
+  for (Block block : Blocks{Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall})
+    out.blocks.push_back(std::move(block));
   if (run.iterations.count > 0 || !run.iterations.rule.empty()) add(out.blocks, Paragraph{iterations_text(run.iterations)});
   add_gpu_table(run, out.blocks);
   add_latency(run, out.blocks);

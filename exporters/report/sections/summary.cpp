@@ -30,14 +30,14 @@ Tile output_tile(const Run& run) {
   const std::string whose = rate.traced ? whose_tokens(run) : "";
   std::string note = "over whole iterations" + (whose.empty() ? "" : ", " + whose);
   if (rate.unprofiled) note += ", " + beside(figure_text(rate.traced), *rate.traced / *rate.unprofiled - 1);
-  return {"Output", figure_text(rate.best(), "tokens/s"), note};
+  return {"Output" + source_label(run), figure_text(rate.best(), "tokens/s"), note};
 }
 
-Tile computing_tile(const std::optional<MainStage>& stage) {
+Tile computing_tile(const Run& run, const std::optional<MainStage>& stage) {
   if (!stage || !stage->budget) return {"GPU computing", kNoValue, ""};
   return {"GPU computing",
           share_text(ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns))),
-          "of the wall time of " + stage->name};
+          "of the wall time of " + stage_title(run, stage->name)};
 }
 
 // Of the resource that limits the stage.
@@ -45,13 +45,13 @@ Tile utilisation_tile(const Run& run, const std::optional<MainStage>& stage) {
   const StageEfficiency* entry = stage ? efficiency_of(run, stage->name) : nullptr;
   if (entry == nullptr) return {"MFU", kNoValue, ""};
   const bool memory = entry->limit == Bound::kMemory;
-  return {memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu), "of the peak, " + stage->name};
+  return {memory ? "MBU" : "MFU", utilisation_text(memory ? entry->mbu : entry->mfu), "of the peak, " + stage_title(run, stage->name)};
 }
 
 Tile energy_tile(const Run& run) {
   for (const auto& stage : run.energy.stages)
     if (is_decode(stage.stage) && stage.joules_per_token)
-      return {"Energy per token", figure_text(stage.joules_per_token, "J"), stage.stage};
+      return {"Energy per token", figure_text(stage.joules_per_token, "J"), stage_title(run, stage.stage)};
   return {"Energy per token", kNoValue, ""};
 }
 
@@ -71,7 +71,7 @@ Blocks overview(const Run& run) {
   return {notice, Tiles{{time_tile(first_token(run)),
                          time_tile(per_token(run)),
                          output_tile(run),
-                         computing_tile(stage),
+                         computing_tile(run, stage),
                          utilisation_tile(run, stage),
                          energy_tile(run)}}};
 }

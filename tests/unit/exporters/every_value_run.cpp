@@ -31,7 +31,7 @@ Run every_value_run() {
   run.workload = Workload{.command = {"command 133"}, .working_directory = "working_directory 134", .exit_status = 135};
   run.stages = {StageEntry{.name = "name 136", .ranges = {"ranges 137"}, .wall = {.count = 138, .total_ns = 139, .mean_ns = 140.5,
       .median_ns = 141.5, .p99_ns = 142, .min_ns = 143, .max_ns = 144, .stddev_ns = 145.5}, .warmup_windows = 146, .warmup_wall_ns = 147,
-      .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
+      .source = StageSource::kInferred, .confidence = 0.5, .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
       .gpu_compute_ns = 153, .exposed_copy_ns = 154, .queue_wait_ns = 155, .sync_blocked_ns = 156, .launch_starved_ns = 157,
       .other_host_ns = 158, .residual_ns = 159, .launch_latency_ns = 496, .communication_ns = 633}, .foreign_gpu_ns = 160, .activity = StageActivity{.launches = 161, .launch_call_ns = 162,
       .graph_launches = 163, .sync_calls = 164, .sync_call_ns = 165, .kernels = 166, .graph_kernels = 167, .kernel_sum_ns = 168,

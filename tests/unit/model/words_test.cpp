@@ -44,6 +44,8 @@ TEST_CASE("keys of passes, tracers and verdicts are read back") {
   CHECK(from_key<RunStatus>("failed") == RunStatus::kFailed);
   CHECK(from_key<Severity>("high") == Severity::kHigh);
   CHECK(from_key<RuleScope>("operator") == RuleScope::kOperator);
+  CHECK(from_key<StageSource>("engine") == StageSource::kEngine);
+  CHECK(key_of(StageSource::kInferred) == "inferred");
   CHECK(from_key<KernelMatch>("short_name") == KernelMatch::kShortName);
   CHECK(from_key<RangeStyle>("start_end") == RangeStyle::kStartEnd);
   CHECK(from_key<EnergySource>("power readings") == EnergySource::kPower);

@@ -38,8 +38,9 @@ std::vector<std::uint32_t> chosen_stages(const StageTable& table, const std::vec
 
 void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sweep, Run& run) {
   const auto walls = table.group_walls(trace);
-  std::vector<std::uint32_t> order(walls.size());
-  std::iota(order.begin(), order.end(), 0u);
+  std::vector<std::uint32_t> order;  // of the workload's own ranges: stages that were found are none
+  for (std::uint32_t i = 0; i < walls.size(); ++i)
+    if (trace.strings[table.groups()[i].domain] != kStageDomain) order.push_back(i);
   const auto rank = [&](std::uint32_t i) {
     const auto& group = table.groups()[i];
     return std::tuple(-walls[i].total_ns, std::string_view(trace.strings[group.domain]),

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/stages/stages.h"
 #include "model/words.h"
 #include "nvtx/names.h"
 
@@ -31,7 +32,7 @@ class StageOfRange {
     // Nearly all ranges of a framework have names of their own: those must not fill the table.
     const std::string& domain = trace_.strings[range.domain];
     const std::string_view start = domain.empty() ? std::string_view(trace_.strings[range.name]) : std::string_view(domain);
-    if (start.substr(0, nvtx::kLlmDomain.size()) != nvtx::kLlmDomain) return kNone;
+    if (start.substr(0, nvtx::kLlmDomain.size()) != nvtx::kLlmDomain && start != kStageDomain) return kNone;
     const std::uint64_t key = std::uint64_t{range.domain.value} << 32 | range.name.value;
     const auto [found, added] = known_.try_emplace(key, kNone);
     if (added) found->second = lookup(range);
@@ -40,7 +41,7 @@ class StageOfRange {
 
  private:
   std::uint32_t lookup(const Range& range) {
-    std::string stage = nvtx::stage_of(trace_.strings[range.domain], trace_.strings[range.name]);
+    std::string stage = stage_of(trace_, range);
     if (stage.empty()) return kNone;
     if (stage_kind(stage) == StageKind::kDecodeStep) stage = key_of(StageKind::kDecode);
     const auto at = std::find(stages_.begin(), stages_.end(), stage);

@@ -107,6 +107,10 @@ void add_derived_decode(const StageTable& table, std::size_t iterations, std::ve
         derived.back().stage = decode;
         derived.back().derived = true;
         last = window->iteration;
+      } else if (derived.back().tokens && window->tokens) {
+        *derived.back().tokens += *window->tokens;
+      } else {
+        derived.back().tokens.reset();
       }
       derived.back().end_ns = std::max(derived.back().end_ns, window->end_ns);
     }

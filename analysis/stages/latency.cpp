@@ -124,6 +124,7 @@ class LatencyFigures {
 
   // Tokens that a window works on, where known.
   std::optional<double> tokens_of(const Window& window) {
+    if (window.tokens) return static_cast<double>(*window.tokens);
     const TokenCounts& counts = tokens_.at(window);
     std::optional<std::uint64_t> per_sequence;
     if (window.stage == prefill_) per_sequence = counts.prompt_tokens;

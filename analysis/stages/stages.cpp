@@ -26,6 +26,11 @@ std::uint64_t group_key(const Range& range) {
 
 bool never_closed(const Trace& trace, const Range& range) { return range.open || range.end_ns == trace.session_end_ns; }
 
+std::string stage_of(const Trace& trace, const Range& range) {
+  if (trace.strings[range.domain] == kStageDomain) return trace.strings[range.name];
+  return nvtx::stage_of(trace.strings[range.domain], trace.strings[range.name]);
+}
+
 StageTable::StageTable(const Trace& trace) {
   std::vector<std::uint32_t> order(trace.ranges.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -41,7 +46,7 @@ StageTable::StageTable(const Trace& trace) {
     group_of_range_[i] = found->second;
     if (!added) continue;
     Group group{range.domain, range.name, range.style, kNone};
-    const std::string stage = nvtx::stage_of(trace.strings[range.domain], trace.strings[range.name]);
+    const std::string stage = stage_of(trace, range);
     if (!stage.empty()) group.stage = intern_stage(stage);
     groups_.push_back(group);
   }
@@ -67,9 +72,20 @@ std::vector<StageEntry> StageTable::entries(const Trace& trace) const {
   for (std::size_t i = 0; i < stages_.size(); ++i) entries[i].name = stages_[i];
   for (const auto& group : groups_) {
     if (group.stage == kNone) continue;
-    auto& spellings = entries[group.stage].ranges;
+    StageEntry& entry = entries[group.stage];
+    if (trace.strings[group.domain] == kStageDomain) {
+      entry.source = trace.stage_origin.source;
+      entry.confidence = trace.stage_origin.confidence;
+    }
+    auto& spellings = entry.ranges;
     const std::string text = spelling(trace, group);
     if (std::find(spellings.begin(), spellings.end(), text) == spellings.end()) spellings.push_back(text);
+  }
+  for (std::size_t i = 0; i < stages_.size(); ++i) {  // decode without ranges of its own is as sure as its steps
+    StageEntry& parent = entries[top_level_[i]];
+    if (top_level_[i] == i || !parent.ranges.empty()) continue;
+    parent.source = entries[i].source;
+    parent.confidence = entries[i].confidence;
   }
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const std::uint32_t stage = stage_of_range(i);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analysis/attribution/gpu_order.h"
+#include "analysis/stages/stages.h"
 #include "analysis/stages/windows.h"
-#include "nvtx/names.h"
 
 namespace nl::analysis {
 namespace {
@@ -51,7 +51,7 @@ void ThreadLanes::place(const std::vector<std::uint32_t>& ranges, bool stages, L
   std::vector<std::pair<Ns, LaneDrawing*>> levels;  // free from, and its lane
   for (const std::uint32_t i : ranges) {
     const Range& range = trace_.ranges[i];
-    const bool stage = !nvtx::stage_of(trace_.strings[range.domain], trace_.strings[range.name]).empty();
+    const bool stage = !stage_of(trace_, range).empty();
     if (stage != stages) continue;
     auto level =
         std::find_if(levels.begin(), levels.end(), [&](const auto& free) { return free.first <= range.start_ns; });

@@ -69,6 +69,7 @@ std::vector<Window> find_windows(const Trace& trace, const StageTable& table) {
     window.stage = stage;
     window.thread = range.thread;
     window.process = process_slot_of_thread(trace, range.thread);
+    if (trace.strings[range.domain] == kStageDomain) window.tokens = range.payload;
     windows.push_back(window);
   }
   return windows;

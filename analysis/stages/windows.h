@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/stages/stages.h"
@@ -20,6 +21,7 @@ struct Window {
   std::uint32_t iteration = kNone;  // of the IterationPlan; none: before the first of its thread
   bool warmup = false;
   bool derived = false;  // decode as the span of an iteration's steps
+  std::optional<std::int64_t> tokens;  // of all sequences, where its range says so
   Ns wall_ns() const { return end_ns - start_ns; }
 };
 

@@ -1,0 +1,58 @@
+#include "analysis/stages/found/found.h"
+
+#include <algorithm>
+
+#include "analysis/stages/found/engines.h"
+#include "analysis/stages/found/infer.h"
+#include "nvtx/names.h"
+
+namespace nl::analysis {
+namespace {
+
+bool marks_stages(const Trace& trace) {
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
+    return !nvtx::stage_of(trace.strings[range.domain], trace.strings[range.name]).empty();
+  });
+}
+
+bool has_found_stages(const Trace& trace) {
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(),
+                     [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
+}
+
+}  // namespace
+
+FoundStages find_stages(const Trace& trace, const StageMap& map) {
+  FoundStages mapped;
+  if (marks_stages(trace)) {
+    if (!map.empty()) mapped.notes.push_back({Code::kMapNotUsed});
+    return mapped;
+  }
+  if (!map.empty()) mapped = stages_of_map(trace, map);
+  if (!mapped.stages.empty()) return mapped;
+  FoundStages found = stages_of_engine(trace);
+  if (found.stages.empty()) found = infer_stages(trace);
+  found.notes.insert(found.notes.begin(), mapped.notes.begin(), mapped.notes.end());
+  return found;
+}
+
+void add_found_stages(Trace& trace, const StageMap& map) {
+  if (has_found_stages(trace)) return;
+  FoundStages found = find_stages(trace, map);
+  trace.stats.notes.insert(trace.stats.notes.end(), found.notes.begin(), found.notes.end());
+  if (found.stages.empty()) return;
+  trace.stage_origin = found.origin;
+  const StringId domain = trace.strings.intern(kStageDomain);
+  for (const FoundStage& stage : found.stages) {
+    Range range;
+    range.start_ns = stage.start_ns;
+    range.end_ns = stage.end_ns;
+    range.name = trace.strings.intern(stage.name);
+    range.domain = domain;
+    range.thread = stage.thread;
+    range.payload = stage.tokens;
+    trace.ranges.push_back(range);
+  }
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/trace.h"
+
+// Stages of a workload that marks none in the domain LLM: from names that the user maps, from the ranges of an inference
+// engine, or from what repeats in the trace.
+namespace nl::analysis {
+
+// Stage → regular expression that is searched in the names of ranges.
+using StageMap = std::vector<std::pair<std::string, std::string>>;
+
+struct FoundStage {
+  Ns start_ns = 0, end_ns = 0;
+  std::uint32_t thread = kNone;
+  std::string name;                    // of the stage: "prefill", "decode_step", "mixed_step"
+  std::optional<std::int64_t> tokens;  // that it works on, of all sequences
+};
+
+struct FoundStages {
+  std::vector<FoundStage> stages;
+  StageOrigin origin;
+  std::vector<Remark> notes;  // what was found, or why nothing was
+};
+
+FoundStages find_stages(const Trace& trace, const StageMap& map);
+
+// The same, as ranges of kStageDomain in the trace; its notes say what was found. Once: a trace that has them is left alone.
+void add_found_stages(Trace& trace, const StageMap& map);
+
+}  // namespace nl::analysis

@@ -1,0 +1,87 @@
+// Captures of a real GPU whose ranges are hidden: what is inferred must be what they mark.
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/stages/found/infer.h"
+#include "parsers/collector/trace.h"
+#include "parsers/nsys/sqlite.h"
+#include "tests/unit/analysis/stages/hidden_ranges.h"
+#include "tests/unit/unpacked.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct HiddenCapture {
+  const char* file;
+  std::size_t steps, prefills;  // that its ranges mark and that are found; 0: nothing is to be found
+  // Begins that are more than one launch off: the first step of a compiled model, in which it is compiled, and a prefill before
+  // which the workload prepares its cache.
+  std::size_t steps_off = 0, prefills_off = 0;
+};
+
+const std::vector<HiddenCapture> kHiddenCaptures = {
+    {"h200-llama/nsys.sqlite", 16, 2},
+    {"h200-llama/nsys_pytorch_ops.sqlite.gz", 4, 2},
+    {"h200-llava/nsys.sqlite.gz", 24, 3},
+    {"h200-collector/llm-torch.nltrace.gz", 64, 2},
+    {"h200-collector/llm-cuda-stalls.nltrace.gz", 96, 3},
+    {"h200-collector/llm-cuda-graph.nltrace.gz", 96, 3},
+    {"h200-collector/llm-cuda-whole-graph.nltrace.gz", 48, 3},
+    {"h200-unmarked/cuda-streams.nltrace.gz", 120, 5},
+    {"h200-unmarked/gen-qwen3-b1.nltrace.gz", 64, 4},
+    {"h200-unmarked/gen-gpt2-sample.nltrace.gz", 48, 3},
+    {"h200-unmarked/gen-static.nltrace.gz", 64, 4, 1, 0},
+    {"h200-unmarked/hf-compile.nltrace.gz", 64, 4, 1, 1},
+    {"h200-unmarked/hf-graph.nltrace.gz", 64, 4, 0, 1},
+    {"h200-unmarked/loop-async.nltrace.gz", 98, 4},
+    {"h200-probe/probe_node.sqlite", 0, 0},
+    {"h200-probe/probe_graph.sqlite", 0, 0},
+    {"h200-collector/launch-loop-samples.nltrace.gz", 0, 0},
+    {"h200-unmarked/train.nltrace.gz", 0, 0},
+    {"h200-unmarked/noise.nltrace.gz", 0, 0},
+    {"h200-unmarked/offload.nltrace.gz", 0, 0},
+};
+
+nl::Trace read_hidden(const fs::path& file) {
+  const auto read = [](const fs::path& from, const std::string& name) {
+    return name.find(".sqlite") != std::string::npos ? nl::parsers::read_nsys_sqlite(from) : nl::parsers::read_collector_traces({from});
+  };
+  if (file.extension() != ".gz") return read(file, file.filename());
+  const Unpacked unpacked(file);
+  return read(unpacked.file, file.filename());
+}
+
+}  // namespace
+
+TEST_CASE("what is inferred from real captures is what their ranges mark") {
+  std::string table = nl::test::score_header();
+  std::size_t steps = 0, right = 0;
+  for (const HiddenCapture& capture : kHiddenCaptures) {
+    nl::Trace trace = read_hidden(fs::path(NL_FIXTURES) / capture.file);
+    std::vector<nl::Range> truth;
+    truth.swap(trace.ranges);
+    const auto found = nl::analysis::infer_stages(trace);
+    const nl::test::StageScore score = nl::test::StageComparison(trace).compare(truth, found);
+    table += nl::test::score_row(capture.file, score);
+    INFO(capture.file);
+    CHECK(score.found == capture.steps);
+    CHECK(score.prefills_found == capture.prefills);
+    CHECK(score.kinds == score.boundaries);
+    CHECK(score.prefill_kinds == score.prefill_boundaries);
+    if (capture.steps == 0) {
+      CHECK(found.stages.empty());
+      CHECK_FALSE(found.notes.empty());
+      continue;
+    }
+    CHECK(score.steps == capture.steps);
+    CHECK(score.boundaries >= capture.steps - capture.steps_off);
+    CHECK(score.prefill_boundaries >= capture.prefills - capture.prefills_off);
+    steps += score.steps;
+    right += score.boundaries;
+  }
+  std::puts(table.c_str());
+  CHECK(right * 100 >= steps * 99);
+}

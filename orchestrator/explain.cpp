@@ -9,6 +9,7 @@
 #include "analysis/operators/operators.h"
 #include "analysis/efficiency/roofline.h"
 #include "analysis/rules/judge.h"
+#include "analysis/stages/found/found.h"
 #include "analysis/summarise.h"
 #include "orchestrator/config/device_table.h"
 #include "orchestrator/config/rules_file.h"
@@ -41,6 +42,10 @@ analysis::SummaryOptions summary_options(const Config& config) {
 
 Knowledge load_knowledge(const Config& config) {
   return {load_device_table(config.device.file), load_rules(shipped_rules(), config.analysis.rules), summary_options(config)};
+}
+
+void add_unmarked_stages(const Config& config, Trace& trace) {
+  analysis::add_found_stages(trace, {config.stages.map.begin(), config.stages.map.end()});
 }
 
 void analyse_trace(const Trace& trace, const analysis::SummaryOptions& options, Run& run) {

@@ -23,6 +23,9 @@ Knowledge load_knowledge(const Config& config);
 
 analysis::SummaryOptions summary_options(const Config& config);
 
+// Stages of a workload that marks none, added to what was read: see analysis/stages/found.
+void add_unmarked_stages(const Config& config, Trace& trace);
+
 // All that is read off a trace: stages, kernels, operators, layers.
 void analyse_trace(const Trace& trace, const analysis::SummaryOptions& options, Run& run);
 

@@ -16,6 +16,7 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/bundle/sha256.h"
+#include "orchestrator/explain.h"
 #include "orchestrator/import_files.h"
 #include "orchestrator/process/interrupts.h"
 #include "parsers/registry.h"
@@ -110,6 +111,7 @@ class Reader {
     const std::vector<Source> sources = sources_of(request_);
     const auto capture = std::find_if(sources.begin(), sources.end(), [](const Source& source) { return source.has_timeline(); });
     if (capture != sources.end()) read_capture(*capture);
+    add_unmarked_stages(request_.config, evidence_.trace);
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
     for (auto source = sources.begin(); source != sources.end(); ++source)
       if (source != capture) read_beside(*source);

@@ -6,6 +6,7 @@
 #include "orchestrator/capture/count.h"
 #include "orchestrator/capture/repeats.h"
 #include "orchestrator/capture/trace_nsys.h"
+#include "orchestrator/explain.h"
 #include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
@@ -72,6 +73,7 @@ void judge_recording(const Trace& trace, Verdict& verdict) {
 
 void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
   capture.trace = read_trace(plan, capture, runner.verdict());
+  add_unmarked_stages(plan.config, capture.trace);
   drop_unwanted_export(plan, capture, runner);
   if (plan.tracer != Tracer::kCupti) return;
   judge_sampling(plan, capture.trace, runner.verdict());

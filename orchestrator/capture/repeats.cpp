@@ -6,6 +6,7 @@
 
 #include "model/words.h"
 #include "orchestrator/config/warmup_rule.h"
+#include "orchestrator/explain.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 
@@ -183,7 +184,8 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
   try {
     const auto files = collector_files(plan_.bundle / pass.outputs.at(0));
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
-    const Trace trace = parsers::read_collector_traces(files);
+    Trace trace = parsers::read_collector_traces(files);
+    add_unmarked_stages(config_, trace);
     (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, trace, warmup_rule(config_), duration_ns));
     if (!power.empty())
       repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include "model/error.h"
@@ -98,6 +99,7 @@ class Value {
         refuse(fmt::format("{}.{} wants a text", key_.path, name.name), where_(value.place), "write NAME: value");
       if (name.name.empty() || name.name.find('=') != std::string::npos)
         refuse(fmt::format("'{}' cannot name a variable", name.name), where_(name.place), "write NAME: value");
+      if (key_.patterns) check_pattern(name.name, value);
       map[name.name] = value.text;
     }
   }
@@ -126,6 +128,14 @@ class Value {
     refuse(fmt::format("{} is out of range: {}", key_.path, tree_.text), where_(tree_.place),
            std::isinf(key_.most) ? fmt::format("at least {}", key_.least)
                                  : fmt::format("between {:.15g} and {:.15g}", key_.least, key_.most));
+  }
+
+  void check_pattern(const std::string& name, const YamlTree& tree) const {
+    try {
+      std::regex pattern(tree.text);
+    } catch (const std::regex_error& error) {
+      refuse(fmt::format("{}.{} is no regular expression: {}", key_.path, name, error.what()), where_(tree.place), "write \"^step [0-9]+\"");
+    }
   }
 
   void check_file_name(const YamlTree& tree) const {

@@ -64,7 +64,7 @@ std::string identity_of(const ConfFile& file) {
 
 // workload.env.NAME=value is a map of one entry.
 std::string as_map_entry(const std::string& path, YamlTree& value) {
-  for (const std::string key : {"workload.env", "model.stage_flops", "model.stage_bytes"}) {
+  for (const std::string key : {"workload.env", "stages.map", "model.stage_flops", "model.stage_bytes"}) {
     if (!path.starts_with(key + ".")) continue;
     YamlTree map{YamlTree::Kind::kMap, {}, "", false, {}, {}};
     map.entries.push_back({{path.substr(key.size() + 1), {}}, std::move(value)});

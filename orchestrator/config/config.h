@@ -22,6 +22,10 @@ struct RunOptions {
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
 };
 
+struct StageOptions {
+  std::map<std::string, std::string> map;  // stage → regular expression for the names of its ranges
+};
+
 struct AnalysisOptions {
   std::string warmup = "auto";      // or "none", or how many iterations come first and do not count
   double warmup_factor = 1.5;       // auto: slower than this many times the later ones
@@ -137,6 +141,7 @@ struct ModelOptions {
 
 struct Config {
   RunOptions run;
+  StageOptions stages;
   AnalysisOptions analysis;
   ArtifactOptions artifacts;
   WorkloadOptions workload;

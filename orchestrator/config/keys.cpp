@@ -20,6 +20,8 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY(run, name), .help = "part of the bundle's name", .not_empty = true, .file_name = true},
     {NL_KEY(run, top_n_kernels), .help = "how many kernels are measured, by GPU time inside the stages", .least = 1, .most = 1000},
     {NL_KEY(run, stages), .help = "the stages whose kernels are ranked and measured", .comma_list = true},
+    {NL_KEY(stages, map), .help = "for workloads that mark no stages: stage → regular expression that the names of its ranges match, "
+                                  "{decode_step: \"^step \", prefill: \"^prompt\"}", .patterns = true},
     {NL_KEY(analysis, warmup), .help = "iterations that do not count: auto, none, or how many of the first", .not_empty = true},
     {NL_KEY(analysis, warmup_factor), .help = "auto: leading iterations are warm-up while they are slower than this many times the later ones", .least = 1, .most = 1000},
     {NL_KEY(analysis, rules), .help = "files of rules for the findings, besides the shipped ones"},

@@ -30,6 +30,7 @@ struct ConfigKey {
   double most = std::numeric_limits<double>::infinity();
   bool comma_list = false;  // a list that may also be written "cuda,nvtx"
   bool not_empty = false;
+  bool patterns = false;   // a map whose values are regular expressions; else they may be secrets, which are not repeated
   bool file_name = false;  // becomes part of a file name: letters, digits, . _ -
 };
 

@@ -32,12 +32,12 @@ struct Write {
     for (const auto& item : member(config)) text(item);
     out << YAML::EndSeq;
   }
-  // The only maps are environments, whose values are not ours to repeat.
+  // The values of environments are not ours to repeat.
   void operator()(std::map<std::string, std::string>& (*member)(Config&)) const {
     out << YAML::Flow << YAML::BeginMap;
     for (const auto& [name, value] : member(config)) {
       out << YAML::Key << YAML::DoubleQuoted << name << YAML::Value;
-      text(config.artifacts.keep_env ? value : kMaskedValue);
+      text(config.artifacts.keep_env || key.patterns ? value : kMaskedValue);
     }
     out << YAML::EndMap;
   }

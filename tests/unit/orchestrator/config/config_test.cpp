@@ -93,6 +93,7 @@ TEST_CASE("a wrong type names what was wanted") {
   CHECK(Conf("nsys: {timeout_s: soon}\n").error().message == "nsys.timeout_s wants a number, not 'soon'");
   CHECK(Conf("ncu: {nvtx: {include: x}}\n").error().message == "ncu.nvtx.include wants a list of texts, not 'x'");
   CHECK(Conf("workload: {env: [A]}\n").error().message == "workload.env wants a map of texts, not a list");
+  CHECK(Conf("stages: {map: {decode_step: '('}}\n").error().message.starts_with("stages.map.decode_step is no regular expression: "));
   CHECK(Conf("model: {layers: four}\n").error().message == "model.layers wants a whole number, not 'four'");
   CHECK(Conf("run: deep\n").error().message == "'run' holds keys, it is no value");
 }
@@ -166,6 +167,9 @@ TEST_CASE("--set") {
   CHECK(nl::orchestrator::load_config(set({"nsys={sample: process-tree}"})).nsys.sample == "process-tree");
   CHECK(nl::orchestrator::load_config(set({"ncu.set="})).ncu.set.empty());
   CHECK(nl::orchestrator::load_config(set({"workload.env.A=b=c"})).workload.env.at("A") == "b=c");
+  const auto mapped = nl::orchestrator::load_config(set({"stages.map.decode_step=^step [0-9]+"}));
+  CHECK(mapped.stages.map.at("decode_step") == "^step [0-9]+");
+  CHECK(nl::orchestrator::compose_yaml(mapped).find("^step [0-9]+") != std::string::npos);  // no secret
   CHECK(error_of(set({"run.top_n=20"})).where == "--set run.top_n=20");
   CHECK(error_of(set({"run.top_n=20"})).fix == "did you mean 'run.top_n_kernels'?");
   CHECK(error_of(set({"run.mode"})).message == "--set wants key=value, not 'run.mode'");

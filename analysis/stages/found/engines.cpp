@@ -18,12 +18,12 @@ namespace {
 
 constexpr double kToldByWork = 0.8;  // confidence where names do not tell prefill from decoding
 
-std::string kind_of(bool prefills, bool decodes) {
+std::string step_name(bool prefills, bool decodes) {
   if (prefills && decodes) return "mixed_step";
   return std::string(key_of(prefills ? StageKind::kPrefill : StageKind::kDecodeStep));
 }
 
-std::optional<std::int64_t> tokens_of(const EngineStep& step) {
+std::optional<std::int64_t> tokens_of_step(const EngineStep& step) {
   if (!step.told()) return std::nullopt;
   if (*step.prefills && *step.decodes && step.context_tokens && step.generation_tokens) return *step.context_tokens + *step.generation_tokens;
   if (*step.prefills && *step.decodes) return std::nullopt;
@@ -122,8 +122,8 @@ FoundStages stages_of_engine(const Trace& trace) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const EngineStep& step = *ranges[i].step;
     if (told && !*step.prefills && !*step.decodes) continue;  // an idle round
-    out.stages.push_back(stage_at(*ranges[i].range, told ? kind_of(*step.prefills, *step.decodes) : kind_of(prefills[i], !prefills[i])));
-    out.stages.back().tokens = tokens_of(step);
+    out.stages.push_back(stage_at(*ranges[i].range, told ? step_name(*step.prefills, *step.decodes) : step_name(prefills[i], !prefills[i])));
+    out.stages.back().tokens = tokens_of_step(step);
   }
   out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
   if (!out.stages.empty()) out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages)}});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/stages/found/generation.h"
@@ -18,9 +20,10 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 3;
 constexpr std::size_t kMostLevels = 16;
+constexpr double kLeastRegular = 0.6;  // share of the steps
 
 // What one thread shows at its best level, or why it shows nothing.
-struct Verdict {
+struct ThreadVerdict {
   Generation generation;
   double confidence = 0;
   std::uint32_t period = 0;
@@ -35,21 +38,22 @@ double confidence_of(const StepCut& cut, const Generation& generation) {
   return cut.regular * (0.5 + 0.2 * cut.after_wait + 0.15 * cut.after_pause + 0.1 * prefilled);
 }
 
-Verdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const WorkAmounts& amounts,
-                    const Level& level) {
+ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const WorkAmounts& amounts,
+                          const Level& level) {
   const StepCut cut = cut_steps(trace, sequence, neighbourhoods, level);
-  Verdict verdict;
+  ThreadVerdict verdict;
   verdict.period = level.period;
   verdict.repeats = cut.steps;
-  if (cut.steps < kFewestSteps) {
+  if (cut.steps < kFewestSteps || cut.regular < kLeastRegular) {
     verdict.trouble = Code::kStepsTooFew;
+    verdict.repeats = static_cast<std::size_t>(std::lround(cut.regular * static_cast<double>(cut.steps)));
     return verdict;
   }
   verdict.generation = find_generation(trace, sequence, amounts, cut);
   for (const Generation::Step& step : verdict.generation.steps)
     verdict.covered_ns += amounts.between(step.first, step.last).gpu_ns;
   const Generation& found = verdict.generation;
-  if (found.training_kernels > 0) verdict.trouble = Code::kStepsOfTraining;
+  if (found.training_kernels * 2 > found.decode_steps + found.prefills) verdict.trouble = Code::kStepsOfTraining;
   else if (found.products == 0) verdict.trouble = Code::kStepsWithoutProducts;
   else if (found.prefilled_runs * 10 < found.runs * 6) verdict.trouble = Code::kStepsWithoutPrefill;
   else if (found.decode_steps < kFewestSteps) verdict.trouble = Code::kStepsTooFew;
@@ -59,26 +63,26 @@ Verdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neig
 
 // The one whose steps cover the most of the GPU's time. What repeats each step also repeats every second one, and a part of it may: of nearly the
 // same, the surest and then the shortest. Requests repeat as well: their steps have more prefills before them than they have.
-Verdict best_of(std::vector<Verdict> verdicts) {
+ThreadVerdict best_of(std::vector<ThreadVerdict> verdicts) {
   // Each step looks up the embedding of its token, and no layer does.
-  if (std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.confidence > 0 && v.generation.looks_up; }))
-    std::erase_if(verdicts, [](const Verdict& v) { return v.confidence > 0 && !v.generation.looks_up; });
-  const auto more = [](const Verdict& a, const Verdict& b) {
+  if (std::any_of(verdicts.begin(), verdicts.end(), [](const ThreadVerdict& v) { return v.confidence > 0 && v.generation.looks_up; }))
+    std::erase_if(verdicts, [](const ThreadVerdict& v) { return v.confidence > 0 && !v.generation.looks_up; });
+  const auto more = [](const ThreadVerdict& a, const ThreadVerdict& b) {
     return std::pair(a.confidence > 0, a.covered_ns) < std::pair(b.confidence > 0, b.covered_ns);
   };
-  const Verdict most = *std::max_element(verdicts.begin(), verdicts.end(), more);
-  std::erase_if(verdicts, [&](const Verdict& v) {
+  const ThreadVerdict most = *std::max_element(verdicts.begin(), verdicts.end(), more);
+  std::erase_if(verdicts, [&](const ThreadVerdict& v) {
     return (v.confidence > 0) != (most.confidence > 0) || v.covered_ns < most.covered_ns / 10 * 8;
   });
-  const auto rank = [](const Verdict& v) {
+  const auto rank = [](const ThreadVerdict& v) {
     const auto prefills = static_cast<std::int64_t>(std::min<std::size_t>(v.generation.prefilled_runs, kFewestSteps));
     return std::pair(std::lround(v.confidence * 10) + prefills, -static_cast<std::int64_t>(v.period));
   };
-  return *std::max_element(verdicts.begin(), verdicts.end(), [&](const Verdict& a, const Verdict& b) { return rank(a) < rank(b); });
+  return *std::max_element(verdicts.begin(), verdicts.end(), [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
 }
 
-Verdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
-  Verdict none;
+ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
+  ThreadVerdict none;
   const WorkAmounts amounts(trace, sequence);
   none.whole_ns = amounts.gpu_ns_before(static_cast<std::uint32_t>(sequence.size()));
   const Neighbourhoods neighbourhoods(sequence, amounts);
@@ -90,9 +94,9 @@ Verdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
   std::stable_sort(levels.begin(), levels.end(), [&](const Level& a, const Level& b) { return a.covered_ns > b.covered_ns; });
   if (levels.size() > kMostLevels) levels.resize(kMostLevels);
   if (levels.empty()) return none;
-  std::vector<Verdict> verdicts;
+  std::vector<ThreadVerdict> verdicts;
   for (const Level& level : levels) verdicts.push_back(judge_level(trace, sequence, neighbourhoods, amounts, level));
-  Verdict best = best_of(std::move(verdicts));
+  ThreadVerdict best = best_of(std::move(verdicts));
   best.whole_ns = none.whole_ns;
   return best;
 }
@@ -149,7 +153,7 @@ class StepTimes {
   WorkEnds ends_;
 };
 
-void add_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps, std::vector<FoundStage>& out) {
+void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps, std::vector<FoundStage>& out) {
   const StepTimes times(trace, sequence, steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
     out.push_back({times.start_ns(i), times.end_ns(i), sequence.thread,
@@ -157,7 +161,7 @@ void add_stages(const Trace& trace, const WorkSequence& sequence, const std::vec
 }
 
 // What was seen on the thread with the most GPU time.
-Remark trouble_of(const Verdict& verdict) {
+Remark trouble_seen(const ThreadVerdict& verdict) {
   if (verdict.trouble == Code::kStepsNotRepeated) return {verdict.trouble, {}};
   return {verdict.trouble, {std::to_string(verdict.period), std::to_string(verdict.repeats)}};
 }
@@ -167,19 +171,19 @@ Remark trouble_of(const Verdict& verdict) {
 FoundStages infer_stages(const Trace& trace) {
   FoundStages out;
   out.origin = {StageSource::kInferred, 0};
-  Verdict seen;
+  ThreadVerdict seen;
   bool any = false;
   std::size_t prefills = 0, steps = 0;
   std::uint32_t period = 0;
   for (const WorkSequence& sequence : work_sequences(trace)) {
-    const Verdict verdict = judge_thread(trace, sequence);
+    const ThreadVerdict verdict = judge_thread(trace, sequence);
     if (verdict.confidence == 0) {
       if (!any || verdict.whole_ns > seen.whole_ns) seen = verdict;
       any = true;
       continue;
     }
     const Generation& found = verdict.generation;
-    add_stages(trace, sequence, found.steps, out.stages);
+    append_stages(trace, sequence, found.steps, out.stages);
     out.origin.confidence += verdict.confidence * static_cast<double>(found.decode_steps);
     prefills += found.prefills;
     steps += found.decode_steps;
@@ -187,9 +191,10 @@ FoundStages infer_stages(const Trace& trace) {
   }
   if (steps > 0) {
     out.origin.confidence /= static_cast<double>(steps);
-    out.notes.push_back({Code::kStagesInferred, {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
+    out.notes.push_back({Code::kStagesInferred,
+                         {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
   } else if (any) {
-    out.notes.push_back(trouble_of(seen));
+    out.notes.push_back(trouble_seen(seen));
   }
   return out;
 }

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace nl::analysis {
 namespace {
 
-using Symbols = std::vector<std::uint32_t>;
+using SymbolList = std::vector<std::uint32_t>;
 constexpr std::uint32_t kExchanged = 3, kResume = 4;  // at most so many different ones, then so many equal ones: kernels were exchanged
 
-bool equal_at(const Symbols& s, std::size_t a, std::size_t b) { return a < s.size() && b < s.size() && s[a] == s[b]; }
+bool equal_at(const SymbolList& s, std::size_t a, std::size_t b) { return a < s.size() && b < s.size() && s[a] == s[b]; }
 
 // How far two stretches are the same; exchanged kernels do not end it.
 struct Match {
@@ -17,7 +19,7 @@ struct Match {
   std::uint32_t equal = 0;  // without the exchanged ones
 };
 template <class EqualAt>
-Match matched(std::uint32_t most, EqualAt equal) {
+Match match_while(std::uint32_t most, EqualAt equal) {
   Match match;
   while (match.length < most) {
     if (equal(match.length)) {
@@ -34,11 +36,11 @@ Match matched(std::uint32_t most, EqualAt equal) {
   match.length = std::min(match.length, most);
   return match;
 }
-Match matched_forwards(const Symbols& s, std::size_t a, std::size_t b, std::uint32_t most) {
-  return matched(most, [&](std::size_t i) { return equal_at(s, a + i, b + i); });
+Match matched_forwards(const SymbolList& s, std::size_t a, std::size_t b, std::uint32_t most) {
+  return match_while(most, [&](std::size_t i) { return equal_at(s, a + i, b + i); });
 }
-Match matched_backwards(const Symbols& s, std::size_t a, std::size_t b, std::uint32_t most) {
-  return matched(most, [&](std::size_t i) { return equal_at(s, a - 1 - i, b - 1 - i); });  // wraps before the first: not equal
+Match matched_backwards(const SymbolList& s, std::size_t a, std::size_t b, std::uint32_t most) {
+  return match_while(most, [&](std::size_t i) { return equal_at(s, a - 1 - i, b - 1 - i); });  // wraps before the first: not equal
 }
 
 struct Stretch {
@@ -48,7 +50,7 @@ struct Stretch {
 
 // Whether a stretch is a step like the model: four fifths are equal, place by place from both ends, so that one kernel more or less
 // in the middle is allowed.
-bool like_step(const Symbols& s, const Stretch& stretch, const Stretch& model) {
+bool like_step(const SymbolList& s, const Stretch& stretch, const Stretch& model) {
   if (stretch.first >= stretch.last || stretch.last > s.size()) return false;
   const std::uint32_t length = std::max(stretch.length(), model.length());
   std::uint64_t equal = 0;
@@ -259,7 +261,7 @@ class Cutter {
   static constexpr std::size_t kPauses = 101;
   const Trace& trace_;
   const WorkSequence& sequence_;
-  const Symbols& s_;
+  const SymbolList& s_;
   const Neighbourhoods& near_;
   const Level& level_;
   std::vector<char> in_level_;

@@ -39,7 +39,7 @@ std::vector<ShapeTraits> traits_of(const Trace& trace) {
   return traits;
 }
 
-double mean(std::uint32_t sum, std::uint32_t count) { return count == 0 ? 0 : static_cast<double>(sum) / 16 / count; }
+double mean_log2(std::uint32_t sum, std::uint32_t count) { return count == 0 ? 0 : static_cast<double>(sum) / 16 / count; }
 
 }  // namespace
 
@@ -88,8 +88,8 @@ WorkAmount WorkAmounts::between(std::uint32_t first, std::uint32_t last) const {
   amount.products = to.products - from.products;
   amount.training = to.training - from.training;
   amount.gpu_ns = to.gpu_ns - from.gpu_ns;
-  amount.blocks_log2 = mean(to.blocks - from.blocks, amount.kernels);
-  amount.ns_log2 = mean(to.times - from.times, amount.kernels);
+  amount.blocks_log2 = mean_log2(to.blocks - from.blocks, amount.kernels);
+  amount.ns_log2 = mean_log2(to.times - from.times, amount.kernels);
   return amount;
 }
 

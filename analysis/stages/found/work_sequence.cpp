@@ -9,7 +9,7 @@
 namespace nl::analysis {
 namespace {
 
-std::uint64_t mixed(std::uint64_t value) {  // splitmix64
+std::uint64_t mixed_bits(std::uint64_t value) {  // splitmix64
   value += 0x9E3779B97F4A7C15;
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
   value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
@@ -17,7 +17,7 @@ std::uint64_t mixed(std::uint64_t value) {  // splitmix64
 }
 
 enum WorkKind : std::uint64_t { kKernelWork = 1, kCopyWork = 2, kGraphWork = 3 };
-std::uint64_t signature(WorkKind kind, std::uint64_t what) { return mixed((std::uint64_t{kind} << 56) ^ what); }
+std::uint64_t signature(WorkKind kind, std::uint64_t what) { return mixed_bits((std::uint64_t{kind} << 56) ^ what); }
 
 // The names of PyTorch, Triton as Inductor names its kernels, vLLM, ggml and of workloads/.
 bool looks_up(const std::string& name) {
@@ -51,9 +51,9 @@ class WorkOfCalls {
   std::vector<char> lookups_;
 };
 
-class Symbols {
+class SymbolTable {
  public:
-  Symbols() { ids_.emplace(signature(kCopyWork, static_cast<std::uint64_t>(MemOpKind::kDeviceToHost)), WorkSequence::kToHost); }
+  SymbolTable() { ids_.emplace(signature(kCopyWork, static_cast<std::uint64_t>(MemOpKind::kDeviceToHost)), WorkSequence::kToHost); }
   std::uint32_t of(std::uint64_t work) { return ids_.try_emplace(work, static_cast<std::uint32_t>(ids_.size() + 1)).first->second; }
 
  private:
@@ -65,7 +65,7 @@ class Symbols {
 std::vector<WorkSequence> work_sequences(const Trace& trace) {
   const WorkOfCalls work(trace);
   std::vector<WorkSequence> sequences;
-  Symbols symbols;
+  SymbolTable symbols;
   ApiKinds kinds(trace);
   for (std::uint32_t i = 0; i < trace.api_calls.size(); ++i) {
     const ApiCall& call = trace.api_calls[i];

@@ -14,7 +14,7 @@ using nl::analysis::infer_stages;
 namespace {
 
 // Every stage is there, of its kind, and begins where it does.
-void check_all(const MadeGeneration& made, const FoundStages& found) {
+void check_inferred(const MadeGeneration& made, const FoundStages& found) {
   REQUIRE(found.stages.size() == made.truth.size());
   for (std::size_t i = 0; i < made.truth.size(); ++i) {
     INFO(i << " " << made.truth[i].name);
@@ -27,7 +27,7 @@ void check_all(const MadeGeneration& made, const FoundStages& found) {
   CHECK(found.notes[0].code == Code::kStagesInferred);
 }
 
-void check_none(const FoundStages& found, Code why) {
+void check_abstains(const FoundStages& found, Code why) {
   CHECK(found.stages.empty());
   REQUIRE(found.notes.size() == 1);
   CHECK(found.notes[0].code == why);
@@ -39,7 +39,7 @@ TEST_CASE("prefill and steps are found where each token is copied to the host") 
   MadeGeneration made;
   for (int i = 0; i < 3; ++i) made.request(8);
   const FoundStages found = infer_stages(made.builder.trace);
-  check_all(made, found);
+  check_inferred(made, found);
   CHECK(found.origin.confidence > 0.85);
   CHECK(found.notes[0].details[0] == "3");
   CHECK(found.notes[0].details[1] == "24");
@@ -54,7 +54,7 @@ TEST_CASE("prefill and steps are found where each token is copied to the host") 
 TEST_CASE("one request is enough") {
   MadeGeneration made;
   made.request(6);
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("steps that wait for nothing are cut where their run begins and ends") {
@@ -70,7 +70,7 @@ TEST_CASE("steps that wait for nothing are cut where their run begins and ends")
     made.wait();
   }
   const FoundStages found = infer_stages(made.builder.trace);
-  check_all(made, found);
+  check_inferred(made, found);
   CHECK(found.origin.confidence < 0.85);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("grids that grow with the context and kernels that change with it do n
       made.to_host();
     }
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("a step may get longer by a kernel") {
@@ -117,7 +117,7 @@ TEST_CASE("a step may get longer by a kernel") {
     made.launch("argmax");
     made.to_host();
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("threads have steps of their own") {
@@ -131,7 +131,7 @@ TEST_CASE("threads have steps of their own") {
   made.now = 1500;
   made.request(12);
   const FoundStages found = infer_stages(made.builder.trace);
-  check_all(made, found);
+  check_inferred(made, found);
   CHECK(found.stages[first - 1].thread == 0);
   CHECK(found.stages[first].thread == 1);
 }
@@ -149,7 +149,7 @@ TEST_CASE("work on two streams is one step") {
       made.to_host();
     }
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("a graph is the same whatever the order in which its kernels begin") {
@@ -164,7 +164,7 @@ TEST_CASE("a graph is the same whatever the order in which its kernels begin") {
       made.to_host();
     }
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("graphs traced as wholes are steps") {
@@ -177,7 +177,7 @@ TEST_CASE("graphs traced as wholes are steps") {
       made.to_host();
     }
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("a step that runs before its graph is captured is a step") {
@@ -191,7 +191,7 @@ TEST_CASE("a step that runs before its graph is captured is a step") {
     made.launch("argmax");
     made.to_host();
   }
-  check_all(made, infer_stages(made.builder.trace));
+  check_inferred(made, infer_stages(made.builder.trace));
 }
 
 TEST_CASE("loading weights is no generation") {
@@ -201,10 +201,10 @@ TEST_CASE("loading weights is no generation") {
     made.now += 60;
     made.wait();
   }
-  SECTION("alone") { check_none(infer_stages(made.builder.trace), Code::kStepsWithoutProducts); }
+  SECTION("alone") { check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutProducts); }
   SECTION("and before it, it is left out") {
     for (int i = 0; i < 3; ++i) made.request(8);
-    check_all(made, infer_stages(made.builder.trace));
+    check_inferred(made, infer_stages(made.builder.trace));
   }
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("where nothing repeats nothing is inferred") {
   SECTION("one long kernel") {
     made.launch("gemm", 1000, 1'000'000'000);
     made.wait(1'000'000'000);
-    check_none(infer_stages(made.builder.trace), Code::kStepsNotRepeated);
+    check_abstains(infer_stages(made.builder.trace), Code::kStepsNotRepeated);
   }
   SECTION("no work at all") {
     const FoundStages found = infer_stages(made.builder.trace);
@@ -244,13 +244,13 @@ TEST_CASE("training is not taken for generation") {
     made.launch("multi_tensor_apply_adam", 64);
     made.to_host();
   }
-  check_none(infer_stages(made.builder.trace), Code::kStepsOfTraining);
+  check_abstains(infer_stages(made.builder.trace), Code::kStepsOfTraining);
 }
 
 TEST_CASE("equal passes without a larger one before them are not called decoding") {
   MadeGeneration made;
   for (int i = 0; i < 20; ++i) made.step();
-  check_none(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
+  check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
 }
 
 TEST_CASE("two steps are too few") {

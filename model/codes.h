@@ -61,7 +61,7 @@ enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
 
 // The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
 enum class StageKind : std::uint8_t {
-  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kMixed, kIdle,
+  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kCapture, kMixed, kIdle,
 };
 
 // Where a stage's windows come from: ranges that the workload or the user's map names, the ranges of an inference engine, or the
@@ -209,6 +209,8 @@ enum class Code : std::uint16_t {
   kStepsOfTraining,
   kStepsWithoutProducts,  // something repeats that is no model
   kStepsWithoutPrefill,   // something repeats, and nothing shows that it is generation
+  kSteadyPart,            // no stages: the capture is one, without its warm-up
+  kWholeCapture,          // or from its first GPU work on
 
   // Damaged rows. Their text names the row; it is no sentence
   kNoStartOrEnd, kNoStart, kEndsBeforeStart, kTooLong, kNoTime, kImpossibleTime, kNoThread, kTooManyPlaces,

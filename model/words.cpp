@@ -220,6 +220,9 @@ constexpr std::array<Words, kCodeCount> kWords = {{
          "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
     note(Code::kStepsWithoutPrefill, "steps-without-prefill",
          "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
+    note(Code::kSteadyPart, "steady-part",
+         "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up and warm-up."),
+    note(Code::kWholeCapture, "whole-capture", "The capture itself is the stage, from its first GPU work at {0} to the last at {1}."),
 
     damage(Code::kNoStartOrEnd, "no-start-or-end", "{0} without start or end"),
     damage(Code::kNoStart, "no-start", "{0} without start"),

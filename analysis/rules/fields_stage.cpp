@@ -44,6 +44,7 @@ Value kind_word(const Subject& s) {
     case StageKind::kPrefill: return Value::of_text("prefill");
     case StageKind::kDecode: return Value::of_text("decode");
     case StageKind::kDecodeStep: return Value::of_text("step");
+    case StageKind::kCapture: return Value::of_text("capture");
     default: return Value::of_text("other");
   }
 }
@@ -89,7 +90,7 @@ void add_windows(std::vector<Field>& fields) {
   };
   fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
                     [](const Subject& s) { return Value::of_text(s.stage().name); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step or other", kind_word});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step, capture (there are no stages) or other", kind_word});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",

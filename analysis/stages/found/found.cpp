@@ -1,9 +1,13 @@
 #include "analysis/stages/found/found.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/stages/found/engines.h"
 #include "analysis/stages/found/infer.h"
+#include "analysis/stages/found/steady_part.h"
+#include "model/words.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -20,6 +24,16 @@ bool has_found_stages(const Trace& trace) {
                      [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
 }
 
+std::string seconds(Ns time_ns) { return fmt::format("{:.3f} s", static_cast<double>(time_ns) / 1e9); }
+
+void take_steady_parts(const Trace& trace, FoundStages& found) {
+  found.origin = {StageSource::kInferred, 1};
+  for (const SteadyPart& part : find_steady_parts(trace)) {
+    found.stages.push_back({part.start_ns, part.end_ns, part.thread, std::string(key_of(StageKind::kCapture)), {}});
+    found.notes.push_back({part.warmed_up ? Code::kSteadyPart : Code::kWholeCapture, {seconds(part.start_ns), seconds(part.end_ns)}});
+  }
+}
+
 }  // namespace
 
 FoundStages find_stages(const Trace& trace, const StageMap& map) {
@@ -32,6 +46,7 @@ FoundStages find_stages(const Trace& trace, const StageMap& map) {
   if (!mapped.stages.empty()) return mapped;
   FoundStages found = stages_of_engine(trace);
   if (found.stages.empty()) found = infer_stages(trace);
+  if (found.stages.empty()) take_steady_parts(trace, found);
   found.notes.insert(found.notes.begin(), mapped.notes.begin(), mapped.notes.end());
   return found;
 }

@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 // Stages of a workload that marks none in the domain LLM: from names that the user maps, from the ranges of an inference
-// engine, or from what repeats in the trace.
+// engine, from what repeats in the trace, or the steady part of the capture as one stage.
 namespace nl::analysis {
 
 // Stage → regular expression that is searched in the names of ranges.

@@ -80,16 +80,24 @@ std::vector<std::uint32_t> launching_threads(const Trace& trace) {
   return best;
 }
 
-// The kernel time of a process from one moment on.
-std::vector<Ns> kernel_time_since(const Trace& trace, const std::vector<Ns>& since) {
-  std::vector<Ns> left(since.size());
-  const auto add = [&](std::uint32_t queue, Ns start_ns, Ns end_ns) {
+// Of a process, from one moment on.
+struct Rest {
+  Ns kernel_ns = 0;
+  Ns launched_ns = std::numeric_limits<Ns>::max();  // the first launch of this work: a host that runs ahead makes it earlier
+};
+
+std::vector<Rest> work_since(const Trace& trace, const std::vector<Ns>& since) {
+  std::vector<Rest> rest(since.size());
+  const auto add = [&](std::uint32_t queue, Ns start_ns, Ns end_ns, std::uint32_t api) {
     const std::uint32_t process = process_of(trace, queue);
-    if (start_ns >= since[process]) left[process] += end_ns - start_ns;
+    if (start_ns < since[process]) return;
+    rest[process].kernel_ns += end_ns - start_ns;
+    const Ns launched_ns = api < trace.api_calls.size() ? trace.api_calls[api].start_ns : start_ns;
+    rest[process].launched_ns = std::min(rest[process].launched_ns, launched_ns);
   };
-  for (const Kernel& kernel : trace.kernels) add(static_cast<std::uint32_t>(kernel.queue), kernel.start_ns, kernel.end_ns());
-  for (const GraphRun& run : trace.graph_runs) add(run.queue, run.start_ns, run.end_ns);
-  return left;
+  for (const Kernel& kernel : trace.kernels) add(static_cast<std::uint32_t>(kernel.queue), kernel.start_ns, kernel.end_ns(), kernel.api);
+  for (const GraphRun& run : trace.graph_runs) add(run.queue, run.start_ns, run.end_ns, run.api);
+  return rest;
 }
 
 }  // namespace
@@ -99,13 +107,14 @@ std::vector<SteadyPart> find_steady_parts(const Trace& trace) {
   const std::vector<std::uint32_t> threads = launching_threads(trace);
   std::vector<Ns> warm;
   for (const ProcessWork& process : processes) warm.push_back(process.any() ? process.warm_ns() : 0);
-  const std::vector<Ns> left = kernel_time_since(trace, warm);
+  const std::vector<Rest> rest = work_since(trace, warm);
   std::vector<SteadyPart> parts;
   for (std::size_t i = 0; i < processes.size(); ++i) {
     const ProcessWork& process = processes[i];
     if (!process.any() || process.last_ns == process.first_ns) continue;
-    const bool enough = warm[i] > process.first_ns && static_cast<double>(left[i]) >= kLeastLeft * static_cast<double>(process.kernel_ns);
-    parts.push_back({enough ? warm[i] : process.first_ns, process.last_ns, process.first_ns, threads[i], enough});
+    const bool enough = warm[i] > process.first_ns && static_cast<double>(rest[i].kernel_ns) >= kLeastLeft * static_cast<double>(process.kernel_ns);
+    const Ns start_ns = enough ? std::min(warm[i], rest[i].launched_ns) : process.first_ns;
+    parts.push_back({start_ns, process.last_ns, process.first_ns, threads[i], enough});
   }
   return parts;
 }

@@ -43,7 +43,7 @@ Run every_value_run() {
       .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .devices = {StageDevice{.device = 203,
       .busy_ns = 204, .pid = 601, .windows = 602, .launched_ns = 603, .kernel_sum_ns = 604, .overlapped_communication_ns = 605, .budget = Budget{
       .wall_ns = 98, .gpu_compute_ns = 607, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
-      .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,
+      .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .launch_latency_ns = 698, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,
       .busy_share_min = 0.616, .busy_share_max = 0.617, .compute_spread = 0.618, .slowest_device = 619, .slowest_pid = 620,
       .slowest_by = SlowestBy::kArrival, .slowest_last_share = 0.621}, .communication = {Communication{.kind = Collective::kReduceScatter,
       .device = 622, .pid = 623, .count = 624, .sum_ns = 625, .time_ns = 626, .exposed_ns = 627, .bytes = 628, .bytes_per_s = 629.5,
@@ -57,7 +57,7 @@ Run every_value_run() {
       .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497, .communication_ns = 634}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233, .devices = {StageDevice{
       .device = 640, .busy_ns = 641, .pid = 642, .windows = 643, .launched_ns = 644, .kernel_sum_ns = 645, .overlapped_communication_ns = 646,
       .budget = Budget{.wall_ns = 97, .gpu_compute_ns = 648, .exposed_copy_ns = 650, .queue_wait_ns = 651,
-      .sync_blocked_ns = 652, .launch_starved_ns = 653, .other_host_ns = 654, .residual_ns = 655, .launch_latency_ns = 656, .communication_ns = 649}}}};
+      .sync_blocked_ns = 652, .launch_starved_ns = 653, .other_host_ns = 654, .residual_ns = 655, .launch_latency_ns = 699, .communication_ns = 649}}}};
   run.iterations = Iterations{.list = {Iteration{.start_ns = 234, .wall_ns = 235, .warmup = true, .stages = {{"stages 236", 237}},
       .pid = 238, .tid = 239}}, .count = 240, .warmup = 241, .rule = "rule 242"};
   run.latency = Latency{.ttft = TimeSummary{.count = 243, .total_ns = 244, .mean_ns = 245.5, .median_ns = 246.5, .p99_ns = 247,

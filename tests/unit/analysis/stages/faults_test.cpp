@@ -203,9 +203,9 @@ TEST_CASE("two GPUs of a process: each has a budget of its own, and the stage ha
   CHECK(prefill.devices[1].device == 1);
   CHECK(prefill.devices[1].pid == 100);
   CHECK(prefill.devices[0].budget.gpu_compute_ns == 40);
-  CHECK(prefill.devices[0].budget.launch_starved_ns == 10);
+  CHECK(prefill.devices[0].budget.launch_wait_ns() == 10);
   CHECK(prefill.devices[0].budget.other_host_ns == 50);
-  CHECK(prefill.devices[1].budget.launch_starved_ns == 30);
+  CHECK(prefill.devices[1].budget.launch_wait_ns() == 30);
   CHECK(prefill.gpu_busy_ns == 40);
   REQUIRE(prefill.gpu_spread);
   CHECK(prefill.gpu_spread->slowest_device == 1);

@@ -69,6 +69,14 @@ TEST_CASE("where too little would be left, nothing is left out") {
   CHECK_FALSE(parts[0].warmed_up);
 }
 
+TEST_CASE("where the host runs ahead, the steady part begins with the launch of its first work") {
+  Trace trace = trace_of("ab" + repeated("ab", 100));
+  for (ApiCall& call : trace.api_calls) call.start_ns = call.start_ns / 10;
+  const auto parts = find_steady_parts(trace);
+  CHECK(parts[0].start_ns == trace.api_calls[2].start_ns);
+  CHECK(parts[0].warmed_up);
+}
+
 TEST_CASE("a trace without work on a GPU has no steady part") { CHECK(find_steady_parts(Trace()).empty()); }
 
 TEST_CASE("where nothing is marked and nothing repeats, the steady part of the capture is the stage, with a budget") {

@@ -85,8 +85,8 @@ TEST_CASE("report.md has a budget for each of several GPUs, and their communicat
   CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Communication"));
   CHECK_FALSE(has(nl::exporters::report_markdown(run), "exposed communication"));
   auto& stage = run.stages[0];
-  stage.budget = nl::Budget{1000, 500, 0, 0, 0, 300, 0, 0, 200};
-  stage.devices = {{0, 650, 41, 2, 650, 640, 0, {1000, 450, 0, 0, 0, 350, 0, 0, 200}}, {1, 750, 42, 2, 750, 740, 20, {1000, 550, 0, 0, 0, 250, 0, 0, 200}}};
+  stage.budget = nl::Budget{1000, 500, 0, 0, 0, 300, 0, 0, 0, 200};
+  stage.devices = {{0, 650, 41, 2, 650, 640, 0, {1000, 450, 0, 0, 0, 350, 0, 0, 0, 200}}, {1, 750, 42, 2, 750, 740, 20, {1000, 550, 0, 0, 0, 250, 0, 0, 0, 200}}};
   stage.gpu_spread = nl::GpuSpread{0.7, 0.65, 0.75, 0.1, 1, 42, nl::SlowestBy::kArrival, 0.9};
   nl::Communication all_reduce;
   all_reduce.kind = nl::Collective::kAllReduce;

@@ -36,10 +36,10 @@ json without_sentences(const json& value) {
   return out;
 }
 
-// By part of the file, so that a failure names it.
-void check_same_parts(const json& ours, const json& expected) {
+// By part of the file, so that a failure names it. What rules conclude is another matter: they have changed since.
+void check_same_parts(const json& ours, const json& expected, bool conclusions = true) {
   for (const auto& [key, value] : expected.items()) {
-    if (key == "schema_version") continue;
+    if (key == "schema_version" || (!conclusions && (key == "findings" || key == "abstentions"))) continue;
     INFO(key);
     CHECK(ours.at(key) == value);
   }

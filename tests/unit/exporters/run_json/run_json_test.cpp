@@ -44,6 +44,10 @@ nl::Run filled_run() {
   run.import_stats.notes = run.provenance.adaptations = {placed};
   run.import_stats.rows_damaged = run.ncu_rows_damaged = {{placed, 3}};
   run.coverage.graph_only_share = 0.25;
+  run.coverage.devices = {{1, 41, 900, 800, 100, 50}};
+  run.stages.at(0).gpu_spread = nl::GpuSpread{0.7, 0.6, 0.8, 0.1, 1, 41, nl::SlowestBy::kArrival, 0.9};
+  run.communication = run.stages.at(0).communication = {{nl::Collective::kPeerCopy, 1, 41, 3, 60, 50, 40, 4000, 2e9, 20, 40, 2}};
+  run.phases.devices = run.stages.at(0).devices;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kL2] = 41.5;
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
   run.kernels->at(0).ncu.at(0).bound_memory = run.roofline.points.at(0).bound_memory = nl::MemoryLevel::kDram;
@@ -143,7 +147,7 @@ TEST_CASE("the keys stand in the documented order") {
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "problems", "name", "mode", "hardware",
-                                         "software", "model", "workload", "stages", "phases", "iterations", "latency", "kernels",
+                                         "software", "model", "workload", "stages", "phases", "iterations", "latency", "communication", "kernels",
                                          "kernels_note", "api", "ranges", "operators", "operators_note", "layers", "layers_note",
                                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy",
                                          "timeline", "activity", "coverage", "clock", "import_stats", "ncu_rows_damaged", "provenance"});

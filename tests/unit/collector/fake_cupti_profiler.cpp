@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+
 #include "collector/counters/cupti_profiler_api.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
@@ -36,6 +38,20 @@ void log_call(const char* name) {
 Result denied() {
   const char* result = std::getenv("FAKE_CUPTI_DENY");
   return result != nullptr ? std::atoi(result) : 0;
+}
+
+// FAKE_CUPTI_CAPTURING: a graph is captured all the time, by whom nobody says. As with the real driver, a thread must
+// then have left the captures of others alone (CU_STREAM_CAPTURE_MODE_RELAXED) before it asks for what would spoil them.
+Result spoils_capture() {
+  if (std::getenv("FAKE_CUPTI_CAPTURING") == nullptr) return 0;
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return 901;
+  auto exchange = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuThreadExchangeStreamCaptureMode"));
+  int mode = 0, ignored = 0;
+  exchange(&mode);
+  ignored = mode;
+  exchange(&ignored);
+  return mode == 2 ? 0 : 901;
 }
 
 std::uint64_t monotonic_ns() {
@@ -179,6 +195,7 @@ FAKE Result cuptiRangeProfilerStop(RangeStop* params) {
 }
 FAKE Result cuptiRangeProfilerPushRange(RangePush* params) {
   auto& range = *static_cast<Range*>(params->profiler);
+  if (const Result spoilt = spoils_capture()) return spoilt;
   if (!range.started || range.open) return 7;
   if (++range.pushes > range.config.ranges_per_pass) std::abort();
   range.open = true;
@@ -188,6 +205,7 @@ FAKE Result cuptiRangeProfilerPushRange(RangePush* params) {
 }
 FAKE Result cuptiRangeProfilerPopRange(RangeCall* params) {
   auto& range = *static_cast<Range*>(params->profiler);
+  if (const Result spoilt = spoils_capture()) return spoilt;
   if (!range.open) return 7;
   range.open = false;
   add_range(range, range.name, launches - range.before);

@@ -127,6 +127,18 @@ int run(const std::string& mode, int count) {
     fake<int>("fake_capture", 0);
     generate(1, count);
   }
+  if (mode == "generate-in-its-mode") {  // of stream captures: it must stay what the program made it
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver == nullptr) return 94;
+    auto exchange = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuThreadExchangeStreamCaptureMode"));
+    int kept = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    exchange(&kept);
+    fake<int>("fake_context", 0);
+    generate(1, count);
+    kept = 1;
+    exchange(&kept);
+    if (kept != 1) return 93;
+  }
   if (mode == "no-config") {
     fake<int>("fake_context", 0);
     nl::nvtx::Scope prefill{nl::nvtx::kPrefill};

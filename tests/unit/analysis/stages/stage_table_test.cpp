@@ -5,7 +5,7 @@
 
 namespace {
 
-std::vector<std::string> names_of(const nl::Run& run) {
+std::vector<std::string> stage_names_of(const nl::Run& run) {
   std::vector<std::string> names;
   for (const auto& each : run.stages) names.push_back(each.name);
   return names;
@@ -20,7 +20,7 @@ TEST_CASE("stages come in the order of their starts, whatever the order of the r
   b.stage("decode_all", 500, 600);
   b.stage("vision", 100, 200);
   b.stage("prefill", 300, 400);
-  CHECK(names_of(b.run_all()) == Names{"vision", "prefill", "decode"});
+  CHECK(stage_names_of(b.run_all()) == Names{"vision", "prefill", "decode"});
 }
 
 TEST_CASE("of stages that start together the longest comes first, then the first row") {
@@ -28,7 +28,7 @@ TEST_CASE("of stages that start together the longest comes first, then the first
   b.stage("sampling", 100, 200);
   b.stage("vision", 100, 200);
   b.stage("prefill", 100, 300);
-  CHECK(names_of(b.run_all()) == Names{"prefill", "sampling", "vision"});
+  CHECK(stage_names_of(b.run_all()) == Names{"prefill", "sampling", "vision"});
 }
 
 TEST_CASE("ranges of one name are told apart by their domain and their style, and a stage has each spelling once") {
@@ -51,7 +51,7 @@ TEST_CASE("a step alone is decoding, and stands after it") {
   TraceBuilder b;
   b.stage("decode_step", 0, 10);
   b.stage("decode_step", 20, 30);
-  CHECK(names_of(b.run_all()) == Names{"decode", "decode_step"});
+  CHECK(stage_names_of(b.run_all()) == Names{"decode", "decode_step"});
 }
 
 TEST_CASE("a range that the end of the session ended was never closed, and has no duration") {

@@ -1,3 +1,6 @@
+#include <string>
+#include <utility>
+
 #include "parsers/kernel_demangle.h"
 #include "tests/catch.h"
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "analysis/attribution/kernel_names.h"
 #include "tests/catch.h"
 

@@ -1,5 +1,8 @@
 #include "analysis/budget/activity.h"
 
+#include <tuple>
+#include <utility>
+
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 

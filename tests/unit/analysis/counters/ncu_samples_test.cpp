@@ -1,5 +1,10 @@
 #include "analysis/counters/ncu_match.h"
 
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
 
@@ -120,4 +125,34 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
       CHECK(sample.matched_by == nl::KernelMatch::kName);
     }
   }
+}
+
+TEST_CASE("launches of one id and other shapes are other launches, and registers that differ are not known") {
+  TraceBuilder b;
+  b.launch(0, 10, 100);
+  b.launch(20, 200, 300);
+  nl::KernelShape shape = b.trace.shapes[0];
+  shape.grid = {8, 1, 1};
+  shape.registers_per_thread = 40;
+  b.trace.shapes.push_back(shape);
+  b.kernel("k", 600, 50, b.call(590)).shape = 1;
+  shape.dynamic_shared_bytes = 64;
+  shape.registers_per_thread = 48;
+  b.trace.shapes.push_back(shape);
+  nl::NcuReport report;
+  report.launches = {launch_of_k(1, {}), launch_of_k(1, {})};
+  report.launches[1].grid = {8, 1, 1};
+  const auto samples = [&] {
+    nl::Run run = b.run_all();
+    CHECK(nl::analysis::match_ncu(report, b.trace, run).matched == 2);
+    return run.kernels->at(0).ncu;
+  };
+  REQUIRE(samples().size() == 2);
+  CHECK(samples()[0].nsys_calls == 2);
+  CHECK(samples()[1].nsys_calls == 1);
+  CHECK(samples()[1].metrics.at("launch__registers_per_thread") == 40);
+  CHECK_FALSE(samples()[0].metrics.contains("launch__registers_per_thread"));
+  b.kernel("k", 700, 70, b.call(690)).shape = 2;
+  CHECK(samples()[1].nsys_calls == 2);
+  CHECK_FALSE(samples()[1].metrics.contains("launch__registers_per_thread"));
 }

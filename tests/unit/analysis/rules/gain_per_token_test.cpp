@@ -37,3 +37,52 @@ TEST_CASE("a gain per token is that of decode alone: a step has one, a decode as
     if (finding.subject == "decode_step") CHECK(finding.gain_per_token_ns == 40.0);
   }
 }
+
+TEST_CASE("a gain is that of an unprofiled window only where profiling is known to make it slower") {
+  const auto judged_with = [](std::optional<double> slowdown) {
+    RuleSpec spec;
+    spec.name = "named";
+    spec.scope = RuleScope::kStage;
+    spec.condition = {"total_time > 0", 1, 1};
+    spec.severity = {{std::nullopt, Severity::kHigh}};
+    spec.message = {"m", 1, 1};
+    spec.suggestions = {{{"a", 1, 1}}};
+    spec.gain = RuleText{"launch_starved_time", 1, 1};
+    Run run;
+    run.stages = {stage_with_gaps("prefill", 2)};
+    StageSlowdown& stage = run.perturbation.stages.emplace_back();
+    stage.stage = "prefill";
+    stage.slowdown = slowdown;
+    judge({{spec}}, run);
+    judge({{spec}}, run);  // again: what was found before is replaced
+    REQUIRE(run.findings.size() == 1);
+    return run.findings[0];
+  };
+  for (const std::optional<double> slowdown : {std::optional<double>(), std::optional(0.0), std::optional(-0.1)}) {
+    const Finding finding = judged_with(slowdown);
+    CHECK(finding.rule == "named");
+    CHECK(finding.gain_per_window_ns == 40.0);
+    CHECK_FALSE(finding.gain_unprofiled);
+  }
+  CHECK(judged_with(0.25).gain_per_window_ns == 20.0);  // 100 ns are 80 unprofiled
+  CHECK(judged_with(0.25).gain_unprofiled);
+  CHECK(judged_with(4.0).gain_per_window_ns == 0.0);  // never less than nothing
+}
+
+TEST_CASE("judging again forgets what was not judged before") {
+  RuleSpec spec;
+  spec.name = "needs a model";
+  spec.scope = RuleScope::kStage;
+  spec.condition = {"mfu > 0", 1, 1};
+  spec.severity = {{std::nullopt, Severity::kHigh}};
+  spec.message = {"m", 1, 1};
+  spec.suggestions = {{{"a", 1, 1}}};
+  Run run;
+  run.stages = {stage_with_gaps("prefill", 2)};
+  for (int i = 0; i < 2; ++i) {
+    judge({{spec}}, run);
+    CHECK(run.findings.empty());
+    REQUIRE(run.abstentions.size() == 1);
+    CHECK(run.abstentions[0].rule == "needs a model");
+  }
+}

@@ -1,3 +1,6 @@
+#include <tuple>
+#include <utility>
+
 #include "analysis/stages/token_lengths.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"

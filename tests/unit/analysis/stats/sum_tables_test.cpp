@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "analysis/stats/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"

@@ -1,5 +1,7 @@
 #include "exporters/report/sections/run_text.h"
 
+#include <utility>
+
 #include "tests/catch.h"
 
 using namespace nl;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -148,13 +147,12 @@ struct StageEntry {
   // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
   // last kernel.
   bool runs_on() const {
-    if (devices.size() > 1)
-      return std::any_of(devices.begin(), devices.end(), [](const StageDevice& gpu) {
-        return gpu.budget.wall_ns > 0 && static_cast<double>(gpu.launched_ns) > 1.05 * static_cast<double>(gpu.budget.wall_ns);
-      });
-    const double wall_ns = wall.mean_ns * static_cast<double>(wall.count);
-    return gpu_busy_ns && wall_ns > 0 && static_cast<double>(*gpu_busy_ns) > 1.05 * wall_ns;
+    bool any = devices.size() < 2 && gpu_busy_ns && outlasts(static_cast<double>(*gpu_busy_ns), wall.mean_ns * static_cast<double>(wall.count));
+    for (const StageDevice& gpu : devices)
+      any = any || (devices.size() > 1 && outlasts(static_cast<double>(gpu.launched_ns), static_cast<double>(gpu.budget.wall_ns)));
+    return any;
   }
+  static bool outlasts(double work_ns, double wall_ns) { return wall_ns > 0 && work_ns > 1.05 * wall_ns; }
 };
 
 // The time from the first stage to the last, each instant in one phase: a stage; "mixed" where different

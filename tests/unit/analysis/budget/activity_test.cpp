@@ -28,11 +28,12 @@ TEST_CASE("a copy counts in its own direction only, and memory that is not pinne
       CAPTURE(static_cast<int>(kind), src, dst);
       const auto a = activity_of_copy(kind, static_cast<std::uint8_t>(src), static_cast<std::uint8_t>(dst));
       const std::uint64_t up = kind == Kind::kHostToDevice, down = kind == Kind::kDeviceToHost;
-      const std::uint64_t across = kind == Kind::kDeviceToDevice || kind == Kind::kPeerToPeer, set = kind == Kind::kMemset;
+      const std::uint64_t across = kind == Kind::kDeviceToDevice, peer = kind == Kind::kPeerToPeer, set = kind == Kind::kMemset;
       const std::uint64_t pageable = (up && src == 1) || (down && dst == 1);
       CHECK(std::tuple(a.h2d_copies, a.h2d_ns, a.h2d_bytes) == std::tuple(up, nl::Ns(30 * up), 64 * up));
       CHECK(std::tuple(a.d2h_copies, a.d2h_ns, a.d2h_bytes) == std::tuple(down, nl::Ns(30 * down), 64 * down));
       CHECK(std::tuple(a.d2d_copies, a.d2d_ns, a.d2d_bytes) == std::tuple(across, nl::Ns(30 * across), 64 * across));
+      CHECK(std::tuple(a.peer_copies, a.peer_ns, a.peer_bytes) == std::tuple(peer, nl::Ns(30 * peer), 64 * peer));
       CHECK(std::tuple(a.memsets, a.memset_ns) == std::tuple(set, nl::Ns(30 * set)));
       CHECK(std::tuple(a.pageable_copies, a.pageable_ns) == std::tuple(pageable, nl::Ns(30 * pageable)));
       CHECK(a.streams_used == 1);

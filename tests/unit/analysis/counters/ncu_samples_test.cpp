@@ -104,12 +104,12 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
   REQUIRE(run.kernels->size() == 4);
   const auto& kernels = *run.kernels;
   CHECK(kernels[0].name == "b");
-  CHECK(kernels[0].gpu_share == Approx(0.6));
+  CHECK(kernels[0].gpu_share == Approx(0.75));  // of GPU 0
   CHECK(kernels[1].name == "a");
   CHECK(kernels[1].device == 0);
   CHECK(kernels[1].time.count == 3);
   CHECK(kernels[1].time.total_ns == 200);
-  CHECK(kernels[1].gpu_share == Approx(0.2));
+  CHECK(kernels[1].gpu_share == Approx(0.25));
   CHECK(kernels[1].ncu.size() == 3);
   REQUIRE(kernels[1].stages.size() == 2);
   CHECK(std::tuple(kernels[1].stages[0].stage, kernels[1].stages[0].total_ns, kernels[1].stages[0].calls) == std::tuple("prefill", 100, 1u));

@@ -74,11 +74,13 @@ TEST_CASE("a rank that is always late is named, and waiting for it is told from 
 TEST_CASE("ranks whose collectives differ in number, or do not meet, are not paired") {
   TwoRanks more;
   more.kernel(kAllReduce, 80, 5, more.call(70, 0), 0);
-  for (const auto& each : stage(more.run_all(), "prefill").communication) CHECK_FALSE(each.late_peer_ns);
+  const nl::Run of_more = more.run_all();
+  for (const auto& each : stage(of_more, "prefill").communication) CHECK_FALSE(each.late_peer_ns);
   TwoRanks apart;
   apart.kernel(kAllReduce, 80, 5, apart.call(70, 0), 0);
   apart.kernel(kAllReduce, 86, 5, apart.call(70, apart.other_thread), apart.other_queue);
-  for (const auto& each : stage(apart.run_all(), "prefill").communication) {
+  const nl::Run of_apart = apart.run_all();
+  for (const auto& each : stage(of_apart, "prefill").communication) {
     CHECK(each.count == 3);
     CHECK_FALSE(each.late_peer_ns);
     CHECK_FALSE(each.transfer_ns);

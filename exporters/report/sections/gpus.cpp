@@ -43,7 +43,7 @@ Table budgets_of_gpus(const Run& run) {
                {"Blocked in sync", kRight, kWide}}};
   for (const auto& stage : run.stages)
     for (const auto& gpu : stage.devices)
-      if (stage.devices.size() > 1 || !stage.communication.empty()) table.rows.push_back(budget_row(stage.name, gpu));
+      if (stage.devices.size() > 1 || !stage.communication.empty()) table.rows.push_back(budget_row(stage_title(run, stage.name), gpu));
   return table;
 }
 
@@ -58,9 +58,9 @@ Table capture_of_gpus(const Run& run) {
   return table;
 }
 
-std::string spread_text(const StageEntry& stage) {
+std::string spread_text(const Run& run, const StageEntry& stage) {
   const GpuSpread& spread = *stage.gpu_spread;
-  std::string text = fmt::format("{}: the GPUs are busy {} of the time on average, the least busy {}, the busiest {}. ", stage.name,
+  std::string text = fmt::format("{}: the GPUs are busy {} of the time on average, the least busy {}, the busiest {}. ", stage_title(run, stage.name),
                                  share_text(spread.busy_share_mean), share_text(spread.busy_share_min), share_text(spread.busy_share_max));
   const std::string slowest = gpu_name(spread.slowest_device, spread.slowest_pid);
   if (spread.slowest_by == SlowestBy::kArrival)
@@ -122,7 +122,7 @@ Blocks gpus(const Run& run) {
   add(out, budgets_of_gpus(run));
   std::vector<std::string> spreads;
   for (const auto& stage : run.stages)
-    if (stage.gpu_spread) spreads.push_back(spread_text(stage));
+    if (stage.gpu_spread) spreads.push_back(spread_text(run, stage));
   add(out, notes(spreads));
   add(out, capture_of_gpus(run));
   return out;
@@ -134,7 +134,7 @@ Blocks communication(const Run& run) {
               {{"Where"}, {"Kind"}, {"GPU", kRight}, {"Process", kRight}, {"n", kRight}, {"Time", kRight}, {"Exposed", kRight},
                {"Waits for a late rank", kRight}, {"Transfer", kRight}, {"Bytes", kRight}, {"Rate", kRight}}};
   for (const auto& stage : run.stages)
-    for (const auto& each : stage.communication) table.rows.push_back(communication_row(stage.name, each));
+    for (const auto& each : stage.communication) table.rows.push_back(communication_row(stage_title(run, stage.name), each));
   for (const auto& each : run.communication) table.rows.push_back(communication_row("whole capture", each));
   Blocks out = {Heading{"Communication"},
                 Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."}, std::move(table)};

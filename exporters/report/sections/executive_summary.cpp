@@ -150,9 +150,7 @@ std::string slowed_by(const StageSlowdown& slowdown) {
 
 // "profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms", as far as that is known.
 std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
-  std::vector<double> bare = slowdown.bare_ns;
-  std::sort(bare.begin(), bare.end());
-  const double median_ns = bare.empty() ? 0 : bare[bare.size() / 2];
+  const double median_ns = unprofiled_ns(slowdown).value_or(0);
   const std::string by = slowed_by(slowdown), stage = phrase(stage_title(run, slowdown.stage));
   if (by.empty()) return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
   return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");

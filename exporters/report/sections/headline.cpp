@@ -16,10 +16,8 @@ namespace {
 // Of the unprofiled passes' medians.
 std::optional<double> unprofiled_window(const Run& run, const StageEntry& stage) {
   for (const StageSlowdown& row : run.perturbation.stages) {
-    if (row.stage != stage.name || row.profiler == PassKind::kNcu || row.bare_ns.empty()) continue;
-    std::vector<double> bare = row.bare_ns;
-    std::sort(bare.begin(), bare.end());
-    return bare[bare.size() / 2];
+    if (row.stage != stage.name || row.profiler == PassKind::kNcu) continue;
+    if (const auto bare = unprofiled_ns(row)) return bare;
   }
   return std::nullopt;
 }

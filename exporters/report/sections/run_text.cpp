@@ -69,6 +69,13 @@ const StageEntry* stage_named(const Run& run, const std::string& name) {
   return found_in(run.stages, [&](const StageEntry& stage) { return stage.name == name; });
 }
 
+std::optional<double> unprofiled_ns(const StageSlowdown& slowdown) {
+  std::vector<double> bare = slowdown.bare_ns;
+  if (bare.empty()) return std::nullopt;
+  std::sort(bare.begin(), bare.end());
+  return bare[bare.size() / 2];
+}
+
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
   return found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
 }

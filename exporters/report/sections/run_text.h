@@ -27,6 +27,8 @@ std::string source_label(const Run& run);
 // The name of a stage or phase as people read it: "decode", "decode (inferred)".
 std::string stage_title(const Run& run, const std::string& name);
 const StageEntry* stage_named(const Run& run, const std::string& name);
+// The median of the unprofiled passes, each by its median window; nothing where there is none.
+std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
 // What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.
 std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu);

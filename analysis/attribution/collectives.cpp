@@ -1,8 +1,6 @@
 #include "analysis/attribution/collectives.h"
 
-#include <algorithm>
 #include <cctype>
-#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -10,10 +8,6 @@
 
 namespace nl::analysis {
 namespace {
-
-bool mentions(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
 
 // Lower case, without what separates words: "one_shot_all_reduce_kernel" and "oneShotAllReduceKernel" are one.
 std::string without_separators(std::string_view name) {
@@ -30,10 +24,10 @@ bool is_communication(std::string_view name, std::string_view function) {
   if (function.starts_with("nccl") || function.starts_with("nvshmem") || function.starts_with("rccl")) return true;
   // A functor among the arguments may be named after anything.
   const auto until_arguments = static_cast<std::size_t>(function.data() + function.size() - name.data());
-  if (mentions(name.substr(0, until_arguments), {"deep_ep::", "nvshmem"})) return true;
-  if (mentions(function, {"gemm", "matmul"})) return false;  // computes, and sends what it has on the way
+  if (has_any(name.substr(0, until_arguments), {"deep_ep::", "nvshmem"})) return true;
+  if (has_any(function, {"gemm", "matmul"})) return false;  // computes, and sends what it has on the way
   const std::string words = without_separators(function);
-  return mentions(words, {"crossdevicereduce", "allreduce", "allgather", "reducescatter", "alltoall"});
+  return has_any(words, {"crossdevicereduce", "allreduce", "allgather", "reducescatter", "alltoall"});
 }
 
 Collective collective_of(std::string_view name) {

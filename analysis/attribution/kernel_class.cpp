@@ -10,13 +10,7 @@
 namespace nl::analysis {
 namespace {
 
-using Words = std::initializer_list<std::string_view>;
-
 bool has(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
-
-bool has_any(std::string_view text, Words words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
-}
 
 bool is_norm(std::string_view text) {
   for (std::size_t at = text.find("norm"); at != std::string_view::npos; at = text.find("norm", at + 1))
@@ -90,6 +84,10 @@ KernelClass classify_kernel(std::string_view name) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return classify_lower(lower);
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
 }
 
 bool negates(std::string_view name) { return has_any(name, {"neg_kernel", "NegFunctor"}); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace nl::analysis {
@@ -11,6 +12,9 @@ enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, 
 // attention, Triton (as Inductor names its kernels), vLLM, ggml and of workloads/ are known. kCacheCopy is a copy
 // as a KV cache needs it: concatenating, index_put, cache writers. kCommunication: see collectives.h. kOther where the name says nothing.
 KernelClass classify_kernel(std::string_view name);
+
+// Whether one of the words stands in the text.
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words);
 
 // The two halves of rotate_half(x) = cat(-x2, x1) of a rotary embedding: a concatenation right after a negation is no copy of
 // a KV cache.

@@ -7,17 +7,11 @@
 #include "analysis/stages/found/engines.h"
 #include "analysis/stages/found/infer.h"
 #include "analysis/stages/found/steady_part.h"
+#include "analysis/stages/stages.h"
 #include "model/words.h"
-#include "nvtx/names.h"
 
 namespace nl::analysis {
 namespace {
-
-bool marks_stages(const Trace& trace) {
-  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
-    return !nvtx::stage_of(trace.strings[range.domain], trace.strings[range.name]).empty();
-  });
-}
 
 bool has_found_stages(const Trace& trace) {
   return std::any_of(trace.ranges.begin(), trace.ranges.end(),
@@ -38,7 +32,7 @@ void take_steady_parts(const Trace& trace, FoundStages& found) {
 
 FoundStages find_stages(const Trace& trace, const StageMap& map) {
   FoundStages mapped;
-  if (marks_stages(trace)) {
+  if (!StageTable(trace).stages().empty()) {  // it marks some itself
     if (!map.empty()) mapped.notes.push_back({Code::kMapNotUsed});
     return mapped;
   }

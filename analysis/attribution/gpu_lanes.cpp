@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/attribution/gpu_order.h"
 #include "analysis/stages/windows.h"
 
 namespace nl::analysis {
@@ -13,10 +14,7 @@ namespace {
 // The last one: a queue that is not in the trace.
 std::vector<bool> used_queues(const Trace& trace) {
   std::vector<bool> used(trace.queues.size() + 1, false);
-  const auto use = [&](std::uint64_t queue) { used[std::min<std::uint64_t>(queue, trace.queues.size())] = true; };
-  for (const Kernel& kernel : trace.kernels) use(kernel.queue);
-  for (const MemOp& op : trace.mem_ops) use(op.queue);
-  for (const GraphRun& run : trace.graph_runs) use(run.queue);
+  each_gpu_work(trace, [&](const auto& work) { used[std::min<std::uint64_t>(work.queue, trace.queues.size())] = true; });
   return used;
 }
 
@@ -25,9 +23,8 @@ std::vector<bool> used_queues(const Trace& trace) {
 GpuLanes::GpuLanes(const Trace& trace) : of_queue_(trace.queues.size(), kNone) {
   const std::vector<bool> used = used_queues(trace);
   const auto place_of = [&](std::size_t queue) {
-    if (queue < trace.queues.size())
-      return std::pair(process_slot(trace, trace.queues[queue].process), trace.queues[queue].device);
-    return std::pair(process_slot(trace, kNone), trace.queues.empty() ? 0 : trace.queues.front().device);
+    const std::size_t known = queue < trace.queues.size() ? queue : 0;
+    return std::pair(process_slot_of_queue(trace, queue), trace.queues.empty() ? 0 : trace.queues[known].device);
   };
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint32_t> numbers;
   for (std::size_t i = 0; i < used.size(); ++i)

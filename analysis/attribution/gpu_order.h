@@ -11,6 +11,20 @@
 
 namespace nl::analysis {
 
+inline Ns end_of(const Kernel& kernel) { return kernel.end_ns(); }
+template <class Work>
+Ns end_of(const Work& work) {
+  return work.end_ns;
+}
+
+// All work of the GPUs, in the order of the rows: kernels, copies, whole graphs.
+template <class Visitor>
+void each_gpu_work(const Trace& trace, Visitor&& visitor) {
+  for (const Kernel& kernel : trace.kernels) visitor(kernel);
+  for (const MemOp& op : trace.mem_ops) visitor(op);
+  for (const GraphRun& run : trace.graph_runs) visitor(run);
+}
+
 // The rows in the order of their start; empty where they stand in it already, as they nearly always do.
 template <class Row>
 std::vector<std::uint32_t> start_order(const std::vector<Row>& rows) {

@@ -45,9 +45,7 @@ std::optional<TimelineScene> whole_capture(const Trace& trace) {
     first = std::min(first, start);
     last = std::max(last, end);
   };
-  for (const Kernel& kernel : trace.kernels) widen(kernel.start_ns, kernel.end_ns());
-  for (const MemOp& op : trace.mem_ops) widen(op.start_ns, op.end_ns);
-  for (const GraphRun& run : trace.graph_runs) widen(run.start_ns, run.end_ns);
+  each_gpu_work(trace, [&](const auto& work) { widen(work.start_ns, end_of(work)); });
   if (first >= last)
     for (const Range& range : trace.ranges) widen(range.start_ns, range.end_ns);
   if (first >= last) return std::nullopt;

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t kMaxLevels = 6;  // of one thread's stage ranges, and of its other ranges
 
-Ns end_of(const Kernel& kernel) { return kernel.end_ns(); }
-template <class Work>
-Ns end_of(const Work& work) {
-  return work.end_ns;
-}
-
 }  // namespace
 
 ThreadLanes::ThreadLanes(const Trace& trace, const CallsByThread& calls, std::uint32_t thread,
@@ -81,12 +75,9 @@ void ThreadLanes::draw(const TimelineView& view) {
 QueueLanes::QueueLanes(const Trace& trace, const TimelineScene& scene, Lanes& lanes)
     : trace_(trace), lanes_(trace.queues.size(), nullptr) {
   std::vector<std::uint64_t> counts(trace.queues.size(), 0);
-  const auto count = [&](const auto& work) {
+  each_gpu_work(trace, [&](const auto& work) {
     if (work.queue < counts.size() && scene.view.shows(work.start_ns, end_of(work))) ++counts[work.queue];
-  };
-  for (const Kernel& kernel : trace.kernels) count(kernel);
-  for (const MemOp& op : trace.mem_ops) count(op);
-  for (const GraphRun& run : trace.graph_runs) count(run);
+  });
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Queue& queue = trace.queues[i];
     const bool shown = scene.process == kNone || process_slot(trace, queue.process) == scene.process;

@@ -30,6 +30,7 @@ struct Window {
 std::uint32_t process_slots(const Trace& trace);
 std::uint32_t process_slot(const Trace& trace, std::uint32_t process);
 std::uint32_t process_slot_of_thread(const Trace& trace, std::uint32_t thread);
+std::uint32_t process_slot_of_queue(const Trace& trace, std::uint64_t queue);
 
 // By thread, start, and longest first. A clock that stepped back makes a window of no length.
 std::vector<Window> find_windows(const Trace& trace, const StageTable& table);

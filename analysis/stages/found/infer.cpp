@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/attribution/gpu_order.h"
 #include "analysis/stages/found/generation.h"
 #include "analysis/stages/found/periods.h"
 #include "analysis/stages/found/steps.h"
@@ -107,12 +108,9 @@ class WorkEnds {
   void ask(std::uint32_t call) { ends_.emplace(call, 0); }
   void answer(const Trace& trace) {
     if (ends_.empty()) return;
-    const auto add = [&](std::uint32_t call, Ns end_ns) {
-      if (const auto found = ends_.find(call); found != ends_.end()) found->second = std::max(found->second, end_ns);
-    };
-    for (const Kernel& kernel : trace.kernels) add(kernel.api, kernel.end_ns());
-    for (const MemOp& op : trace.mem_ops) add(op.api, op.end_ns);
-    for (const GraphRun& run : trace.graph_runs) add(run.api, run.end_ns);
+    each_gpu_work(trace, [&](const auto& work) {
+      if (const auto found = ends_.find(work.api); found != ends_.end()) found->second = std::max(found->second, end_of(work));
+    });
   }
   Ns of(std::uint32_t call) const {
     const auto found = ends_.find(call);

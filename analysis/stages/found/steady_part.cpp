@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/attribution/api_kind.h"
+#include "analysis/attribution/gpu_order.h"
 #include "analysis/stages/windows.h"
 
 namespace nl::analysis {
@@ -28,8 +30,7 @@ struct ProcessWork {
     first_ns = std::min(first_ns, start_ns);
     last_ns = std::max(last_ns, end_ns);
   }
-  void add(std::uint32_t name, Ns start_ns, Ns end_ns) {
-    add(start_ns, end_ns);
+  void add_kernel(std::uint32_t name, Ns start_ns, Ns end_ns) {
     Name& each = names[name];
     if (start_ns < each.first_start_ns) each.first_start_ns = start_ns, each.first_end_ns = end_ns;
     each.total_ns += end_ns - start_ns;
@@ -50,19 +51,20 @@ struct ProcessWork {
   }
 };
 
-std::uint32_t process_of(const Trace& trace, std::uint32_t queue) {
-  return process_slot(trace, queue < trace.queues.size() ? trace.queues[queue].process : kNone);
+// What tells one kernel from another; whole graphs count as one, and copies as none.
+std::optional<std::uint32_t> name_of(const Trace& trace, const Kernel& kernel) {
+  return kernel.shape < trace.shapes.size() ? trace.shapes[kernel.shape].name.value : kNone - 1;
 }
+std::optional<std::uint32_t> name_of(const Trace&, const GraphRun&) { return kNone; }
+std::optional<std::uint32_t> name_of(const Trace&, const MemOp&) { return std::nullopt; }
 
 std::vector<ProcessWork> collect_work(const Trace& trace) {
   std::vector<ProcessWork> processes(process_slots(trace));
-  constexpr std::uint32_t kGraphs = kNone;  // whole graphs count as one kernel
-  for (const Kernel& kernel : trace.kernels) {
-    const std::uint32_t name = kernel.shape < trace.shapes.size() ? trace.shapes[kernel.shape].name.value : kNone - 1;
-    processes[process_of(trace, static_cast<std::uint32_t>(kernel.queue))].add(name, kernel.start_ns, kernel.end_ns());
-  }
-  for (const GraphRun& run : trace.graph_runs) processes[process_of(trace, run.queue)].add(kGraphs, run.start_ns, run.end_ns);
-  for (const MemOp& op : trace.mem_ops) processes[process_of(trace, op.queue)].add(op.start_ns, op.end_ns);
+  each_gpu_work(trace, [&](const auto& work) {
+    ProcessWork& process = processes[process_slot_of_queue(trace, work.queue)];
+    process.add(work.start_ns, end_of(work));
+    if (const auto name = name_of(trace, work)) process.add_kernel(*name, work.start_ns, end_of(work));
+  });
   return processes;
 }
 
@@ -88,15 +90,13 @@ struct Rest {
 
 std::vector<Rest> work_since(const Trace& trace, const std::vector<Ns>& since) {
   std::vector<Rest> rest(since.size());
-  const auto add = [&](std::uint32_t queue, Ns start_ns, Ns end_ns, std::uint32_t api) {
-    const std::uint32_t process = process_of(trace, queue);
-    if (start_ns < since[process]) return;
-    rest[process].kernel_ns += end_ns - start_ns;
-    const Ns launched_ns = api < trace.api_calls.size() ? trace.api_calls[api].start_ns : start_ns;
+  each_gpu_work(trace, [&](const auto& work) {
+    const std::uint32_t process = process_slot_of_queue(trace, work.queue);
+    if (work.start_ns < since[process] || !name_of(trace, work)) return;
+    rest[process].kernel_ns += end_of(work) - work.start_ns;
+    const Ns launched_ns = work.api < trace.api_calls.size() ? trace.api_calls[work.api].start_ns : work.start_ns;
     rest[process].launched_ns = std::min(rest[process].launched_ns, launched_ns);
-  };
-  for (const Kernel& kernel : trace.kernels) add(static_cast<std::uint32_t>(kernel.queue), kernel.start_ns, kernel.end_ns(), kernel.api);
-  for (const GraphRun& run : trace.graph_runs) add(run.queue, run.start_ns, run.end_ns, run.api);
+  });
   return rest;
 }
 

@@ -57,16 +57,6 @@ void check_same(const json& ours, const json& golden, const std::string& where) 
   }
 }
 
-
-void check_text(const std::string& file, std::string_view text) {
-  update_if_asked(file, text);
-  const std::string golden = read_text(file);
-  std::size_t line = 1, at = 0;
-  for (; at < std::min(text.size(), golden.size()) && text[at] == golden[at]; ++at) line += text[at] == '\n';
-  INFO(file << " differs in line " << line << ": " << text.substr(at, 80));
-  CHECK((text == golden));
-}
-
 nl::orchestrator::Config config_of(const std::string& model) {
   nl::orchestrator::ConfigRequest request;
   request.model_file = model;
@@ -93,7 +83,7 @@ void check_golden(const std::string& name, const nl::orchestrator::Config& confi
   REQUIRE_FALSE(golden.empty());
   check_same(json::parse(text), json::parse(golden), "");
   nl::orchestrator::write_reports(run, [&](const std::filesystem::path& file, std::string_view report) {
-    if (file.extension() == ".md") check_text(folder + file.string(), report);  // the page is looked at in tests/browser
+    if (file.extension() == ".md") nl::test::check_golden(folder + file.string(), std::string(report));  // the page is looked at in tests/browser
   });
 }
 

@@ -44,6 +44,31 @@ void check_devices(const nl::Trace& trace, const nl::StageEntry& stage, const Sl
   REQUIRE(seen == stage.devices.size());
 }
 
+// A random trace as we and as the judge see it.
+struct Judged {
+  Judged(const RandomTrace& random, unsigned seed) : options(options_of(seed)), judge(random.trace, options.warmup), stages(judge.stages()) {
+    nl::analysis::summarise(random.trace, options, run);
+  }
+  static nl::analysis::SummaryOptions options_of(unsigned seed) {
+    nl::analysis::SummaryOptions options;
+    if (seed % 3 == 0) options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
+    return options;
+  }
+  // And takes it from those that are left.
+  void check_stage(const RandomTrace& random, const nl::StageEntry& stage) {
+    REQUIRE(stage.budget);
+    REQUIRE(sound(*stage.budget));
+    REQUIRE(stage.budget->wall_ns == stage.wall.total_ns);
+    REQUIRE(is_mean(*stage.budget, stages[stage.name]));
+    check_devices(random.trace, stage, stages[stage.name]);
+    stages.erase(stage.name);
+  }
+  const nl::analysis::SummaryOptions options;
+  const SlowJudge judge;
+  std::map<std::string, SlowJudge::Lanes> stages;
+  nl::Run run;
+};
+
 }  // namespace
 
 TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond") {
@@ -52,22 +77,14 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
   std::set<std::string> phase_names;
   for (unsigned seed = 1; seed <= 600; ++seed) {
     const RandomTrace random(seed);
-    nl::analysis::SummaryOptions options;
-    if (seed % 3 == 0) options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
-    nl::Run run;
-    nl::analysis::summarise(random.trace, options, run);
-    const SlowJudge judge(random.trace, options.warmup);
-    auto expected = judge.stages();
+    Judged judged(random, seed);
+    const nl::Run& run = judged.run;
     for (const auto& stage : run.stages) {
       INFO("seed " << seed << ", stage " << stage.name);
-      REQUIRE(stage.budget);
-      REQUIRE(sound(*stage.budget));
-      REQUIRE(stage.budget->wall_ns == stage.wall.total_ns);
+      const SlowJudge::Lanes expected = judged.stages[stage.name];
+      judged.check_stage(random, stage);
       if (random.linked()) REQUIRE(stage.budget->residual_ns == 0);
-      REQUIRE(is_mean(*stage.budget, expected[stage.name]));
-      if (expected[stage.name].size() == 1) REQUIRE(bins(*stage.budget) == bins(expected[stage.name].begin()->second.budget));
-      check_devices(random.trace, stage, expected[stage.name]);
-      expected.erase(stage.name);
+      if (expected.size() == 1) REQUIRE(bins(*stage.budget) == bins(expected.begin()->second.budget));
       ++stages;
       met.exposed_copy_ns += stage.budget->exposed_copy_ns;
       met.queue_wait_ns += stage.budget->queue_wait_ns;
@@ -77,8 +94,8 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
       met.other_host_ns += stage.budget->other_host_ns;
       met.residual_ns += stage.budget->residual_ns;
     }
-    CHECK(expected.empty());
-    auto expected_phases = judge.phases();
+    CHECK(judged.stages.empty());
+    auto expected_phases = judged.judge.phases();
     Ns span = 0;
     for (const auto& phase : run.phases.phases) {
       INFO("seed " << seed << ", phase " << phase.name);
@@ -133,20 +150,10 @@ TEST_CASE("budgets of several GPUs and ranks, and their communication, agree wit
   Ns exposed = 0, overlapped = 0, late = 0, last = 0;
   for (unsigned seed = 1; seed <= 2400; ++seed) {
     const RandomTrace random(seed, 1 + static_cast<int>(seed % 4));
-    nl::analysis::SummaryOptions options;
-    if (seed % 3 == 0) options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
-    nl::Run run;
-    nl::analysis::summarise(random.trace, options, run);
-    const SlowJudge judge(random.trace, options.warmup);
-    auto expected = judge.stages();
-    for (const auto& stage : run.stages) {
+    Judged judged(random, seed);
+    for (const auto& stage : judged.run.stages) {
       INFO("seed " << seed << ", stage " << stage.name);
-      REQUIRE(stage.budget);
-      REQUIRE(sound(*stage.budget));
-      REQUIRE(stage.budget->wall_ns == stage.wall.total_ns);
-      REQUIRE(is_mean(*stage.budget, expected[stage.name]));
-      check_devices(random.trace, stage, expected[stage.name]);
-      expected.erase(stage.name);
+      judged.check_stage(random, stage);
       lanes += stage.devices.size();
       shared += stage.gpu_spread.has_value();
       for (const auto& each : stage.communication) {
@@ -157,7 +164,7 @@ TEST_CASE("budgets of several GPUs and ranks, and their communication, agree wit
         last += static_cast<Ns>(each.last_arrivals.value_or(0));
       }
     }
-    CHECK(expected.empty());
+    CHECK(judged.stages.empty());
   }
   CHECK(lanes > 8000);
   CHECK(shared > 1000);

@@ -1,5 +1,6 @@
 #include "analysis/rules/judge.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/rules/made_rule.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -17,14 +18,7 @@ StageEntry stage_with_gaps(const char* name, std::uint64_t windows) {
 }  // namespace
 
 TEST_CASE("a gain per token is that of decode alone: a step has one, a decode as many as it has steps, a prompt none") {
-  RuleSpec spec;
-  spec.name = "r";
-  spec.scope = RuleScope::kStage;
-  spec.condition = {"total_time > 0", 1, 1};
-  spec.severity = {{std::nullopt, Severity::kHigh}};
-  spec.message = {"m", 1, 1};
-  spec.suggestions = {{{"a", 1, 1}}};
-  spec.gain = RuleText{"launch_starved_time", 1, 1};
+  const RuleSpec spec = nl::test::made_rule(RuleScope::kStage, "total_time > 0", "launch_starved_time");
   Run run;
   run.stages = {stage_with_gaps("prefill", 2), stage_with_gaps("decode", 2), stage_with_gaps("decode_step", 8)};
   judge({{spec}}, run);
@@ -40,14 +34,8 @@ TEST_CASE("a gain per token is that of decode alone: a step has one, a decode as
 
 TEST_CASE("a gain is that of an unprofiled window only where profiling is known to make it slower") {
   const auto judged_with = [](std::optional<double> slowdown) {
-    RuleSpec spec;
+    RuleSpec spec = nl::test::made_rule(RuleScope::kStage, "total_time > 0", "launch_starved_time");
     spec.name = "named";
-    spec.scope = RuleScope::kStage;
-    spec.condition = {"total_time > 0", 1, 1};
-    spec.severity = {{std::nullopt, Severity::kHigh}};
-    spec.message = {"m", 1, 1};
-    spec.suggestions = {{{"a", 1, 1}}};
-    spec.gain = RuleText{"launch_starved_time", 1, 1};
     Run run;
     run.stages = {stage_with_gaps("prefill", 2)};
     StageSlowdown& stage = run.perturbation.stages.emplace_back();
@@ -70,13 +58,8 @@ TEST_CASE("a gain is that of an unprofiled window only where profiling is known 
 }
 
 TEST_CASE("judging again forgets what was not judged before") {
-  RuleSpec spec;
+  RuleSpec spec = nl::test::made_rule(RuleScope::kStage, "mfu > 0");
   spec.name = "needs a model";
-  spec.scope = RuleScope::kStage;
-  spec.condition = {"mfu > 0", 1, 1};
-  spec.severity = {{std::nullopt, Severity::kHigh}};
-  spec.message = {"m", 1, 1};
-  spec.suggestions = {{{"a", 1, 1}}};
   Run run;
   run.stages = {stage_with_gaps("prefill", 2)};
   for (int i = 0; i < 2; ++i) {

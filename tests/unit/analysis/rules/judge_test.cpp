@@ -2,24 +2,16 @@
 
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/rules/made_rule.h"
 
 using namespace nl;
 using namespace nl::analysis;
 
 namespace {
 
-RuleText text(const char* words) { return {words, 1, 1}; }
+RuleText text(const char* words) { return nl::test::rule_text(words); }
 
-RuleSpec rule(RuleScope scope, const char* condition) {
-  RuleSpec spec;
-  spec.name = "r";
-  spec.scope = scope;
-  spec.condition = text(condition);
-  spec.severity = {{std::nullopt, Severity::kMedium}};
-  spec.message = text("m");
-  spec.suggestions = {{text("a")}, {text("b")}};
-  return spec;
-}
+RuleSpec rule(RuleScope scope, const char* condition) { return nl::test::made_rule(scope, condition, {}, Severity::kMedium); }
 
 Run staged_run() {
   Run run;

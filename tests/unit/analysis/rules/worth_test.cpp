@@ -2,6 +2,7 @@
 
 #include "analysis/rules/judge.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/rules/made_rule.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -9,15 +10,7 @@ using namespace nl::analysis;
 namespace {
 
 RuleSpec worth_rule(RuleScope scope, const char* gain) {
-  RuleSpec spec;
-  spec.name = "r";
-  spec.scope = scope;
-  spec.condition = {scope == RuleScope::kKernel ? "calls > 0" : "total_time > 0", 1, 1};
-  spec.severity = {{std::nullopt, Severity::kHigh}};
-  spec.message = {"m", 1, 1};
-  spec.suggestions = {{{"a", 1, 1}}};
-  spec.gain = RuleText{gain, 1, 1};
-  return spec;
+  return nl::test::made_rule(scope, scope == RuleScope::kKernel ? "calls > 0" : "total_time > 0", gain);
 }
 
 // 20 steps of 100 ns, of which the GPU waits for launches 80.

@@ -95,6 +95,12 @@ struct MadeGeneration {
     forward(1);
     to_host();
   }
+  void graph_step(std::mt19937& order) {
+    begin("decode_step");
+    graph(order);
+    launch("argmax");
+    to_host();
+  }
   void request(int steps) {
     prefill();
     for (int i = 0; i < steps; ++i) step();

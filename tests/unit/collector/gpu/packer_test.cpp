@@ -11,6 +11,7 @@
 #include "collector/gpu/calls.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/collector/injected_program.h"
 
 using namespace nl;
@@ -36,13 +37,7 @@ void thread_name(std::uint32_t, char (&name)[16]) { std::strcpy(name, "worker");
 class PackedFile {
  public:
   PackedFile() : packer_(std::make_unique<collector::GpuPacker>()) {
-    format::FileHeader header{};
-    std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-    header.version = format::kVersion;
-    header.header_bytes = sizeof header;
-    header.chunk_bytes = format::kChunkBytes;
-    header.pid = 100;
-    header.monotonic_ns = kStart;
+    const format::FileHeader header = nl::test::trace_header(100, kStart);
     format::ThreadStart start{{format::Kind::kThreadStart, sizeof start, 0}, 0, 0, 0, "gpu"};
     bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
     bytes.append(reinterpret_cast<const char*>(&start), sizeof start);

@@ -146,6 +146,14 @@ struct Scene {
   Strings outcomes() const { return test::outcomes_of(evidence.passes); }
 };
 
+// Leaves a file that is no trace.
+struct Foreign : Launcher {
+  ProcessResult launch(const ProcessSpec& process) override {
+    std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";
+    return {};
+  }
+};
+
 }  // namespace
 
 TEST_CASE("counters: the kernels that are chosen before the run is analysed are those that its summary selects") {
@@ -316,12 +324,7 @@ TEST_CASE("counters: all in graphs, the kernels pass is not started") {
 
 TEST_CASE("counters: a damaged file is counted, a foreign one is a problem, and neither loses the trace") {
   Scene scene;
-  struct Foreign : Launcher {
-    ProcessResult launch(const ProcessSpec& process) override {
-      std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";
-      return {};
-    }
-  } foreign;
+  Foreign foreign;
   scene.play(foreign);
   CHECK_FALSE(scene.verdict.problems().empty());
   CHECK(scene.run.kernels->size() == 3);
@@ -422,12 +425,7 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
   SECTION("a foreign file") {
     Scene scene;
     scene.config.capture.stage_counters = false;
-    struct Foreign : Launcher {
-      ProcessResult launch(const ProcessSpec& process) override {
-        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "x.nltrace") << "no trace of ours, but long enough to be looked at";
-        return {};
-      }
-    } foreign;
+    Foreign foreign;
     scene.play(foreign);
     REQUIRE(scene.verdict.problems().size() == 1);
     CHECK(scene.missing() == Code::kCountersFailed);

@@ -15,6 +15,7 @@
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
 
@@ -38,12 +39,7 @@ void write_collector_file(const fs::path& file, Ns prefill_ms, bool traced) {
     bytes.append(reinterpret_cast<const char*>(&record), sizeof record);
     bytes += tail + std::string(record.head.bytes - sizeof record - tail.size(), '\0');
   };
-  format::FileHeader header{};
-  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-  header.version = format::kVersion;
-  header.header_bytes = sizeof header;
-  header.chunk_bytes = format::kChunkBytes;
-  header.pid = 7;
+  const format::FileHeader header = nl::test::trace_header(7, 0);
   bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
   add(format::ThreadStart{{}, 0, 7, 0, "w"}, format::Kind::kThreadStart, 0);
   add(format::String{{}, 3, 0}, format::Kind::kString, 1, "LLM");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/trace_format.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 
 // A file of the collector with counters, samples and stalls in it, record by record.
 namespace nl::test {
@@ -13,14 +14,7 @@ namespace nl::test {
 class CounterFile {
  public:
   explicit CounterFile(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000) {
-    trace_format::FileHeader header{};
-    std::memcpy(header.magic, trace_format::kMagic, sizeof header.magic);
-    header.version = trace_format::kVersion;
-    header.header_bytes = sizeof header;
-    header.chunk_bytes = trace_format::kChunkBytes;
-    header.pid = pid;
-    header.monotonic_ns = monotonic_ns;
-    append(header);
+    append(trace_header(pid, monotonic_ns));
   }
 
   template <typename Record>

@@ -6,24 +6,14 @@
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/remark_texts.h"
 
 using namespace nl;
 namespace format = nl::trace_format;
-using nl::test::Folder;
+using nl::test::Folder, nl::test::trace_header;
 
 namespace {
-
-format::FileHeader sound_header() {
-  format::FileHeader header{};
-  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-  header.version = format::kVersion;
-  header.header_bytes = sizeof header;
-  header.chunk_bytes = format::kChunkBytes;
-  header.pid = 100;
-  header.monotonic_ns = 1000;
-  return header;
-}
 
 Trace read_header_of(const format::FileHeader& header) {
   Folder folder;
@@ -38,10 +28,10 @@ bool header_cut(const Trace& trace) {
 }  // namespace
 
 TEST_CASE("collector trace: one wrong byte of the magic makes it another file, also where the byte is zero") {
-  CHECK_FALSE(header_cut(read_header_of(sound_header())));
+  CHECK_FALSE(header_cut(read_header_of(trace_header())));
   for (std::size_t i = 0; i < sizeof format::kMagic; ++i)
     for (const char wrong : {'\0', '~'}) {
-      format::FileHeader header = sound_header();
+      format::FileHeader header = trace_header();
       header.magic[i] = wrong;
       CAPTURE(i, wrong);
       CHECK_THROWS_AS(read_header_of(header), Error);
@@ -49,14 +39,14 @@ TEST_CASE("collector trace: one wrong byte of the magic makes it another file, a
 }
 
 TEST_CASE("collector trace: a magic of zeros alone is a header that was never written") {
-  format::FileHeader header = sound_header();
+  format::FileHeader header = trace_header();
   std::memset(header.magic, 0, sizeof header.magic);
   CHECK(header_cut(read_header_of(header)));
 }
 
 TEST_CASE("collector trace: each number of the header is checked") {
   const auto refused = [](auto change) {
-    format::FileHeader header = sound_header();
+    format::FileHeader header = trace_header();
     change(header);
     CHECK_THROWS_AS(read_header_of(header), Error);
   };

@@ -10,6 +10,7 @@
 #include "collector/trace_format.h"
 #include "model/error.h"
 #include "tests/catch.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/files.h"
 #include "tests/unit/remark_texts.h"
 #include "tests/unit/unpacked.h"
@@ -26,12 +27,7 @@ namespace {
 class FileBuilder {
  public:
   explicit FileBuilder(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000) {
-    std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-    header.version = format::kVersion;
-    header.header_bytes = sizeof header;
-    header.chunk_bytes = format::kChunkBytes;
-    header.pid = pid;
-    header.monotonic_ns = monotonic_ns;
+    header = nl::test::trace_header(pid, monotonic_ns);
     header.realtime_ns = 5'000'000 + monotonic_ns;
     std::strcpy(header.process_name, "prog");
     std::strcpy(header.collector_version, "9.8.7");

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/attribution/gpu_order.h"
 #include "analysis/operators/names.h"
 #include "analysis/stages/timeline_lanes.h"
 #include "analysis/stages/windows.h"

@@ -70,7 +70,7 @@ Value memcpy_time(const Subject& s) {
 Value total_time(const Subject& s) { return Value::of(s.time_ns()); }
 
 
-void add_budget(std::vector<Field>& fields) {
+void add_bins(std::vector<Field>& fields) {
   const auto time = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
     fields.push_back({name, kN, Unit::kTime, Capture::kCuda, Place::kBudget, help, read});
   };
@@ -172,7 +172,7 @@ void add_copies(std::vector<Field>& fields) {
 void add_time_fields(std::vector<Field>& fields) {
   fields.push_back({"total_time", kN, Unit::kTime, Capture::kStages, Place::kSelf,
                     "wall time: of the stage's measured windows; of the run from its first stage to its last", total_time});
-  add_budget(fields);
+  add_bins(fields);
   add_communication_fields(fields);
   add_calls(fields);
   add_kernels(fields);

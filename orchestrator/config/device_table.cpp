@@ -18,7 +18,7 @@ namespace {
 using Kind = YamlTree::Kind;
 
 const std::vector<std::string> kKeys = {"name", "match", "dense_tflops", "bandwidth_tb_per_s", "notes"};
-const std::vector<std::string> kTypes = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
+const std::vector<std::string> kNumberTypes = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
 
 class DeviceFile {
  public:
@@ -64,7 +64,7 @@ class DeviceFile {
   void take_peaks(const YamlTree& value) {
     if (value.kind != Kind::kMap) refuse("dense_tflops wants a map", value.place, "such as dense_tflops: {bf16: 989.4, f32: 67}");
     for (const auto& [dtype, peak] : value.entries) {
-      if (std::find(kTypes.begin(), kTypes.end(), dtype.name) == kTypes.end()) unknown("type", dtype, kTypes);
+      if (std::find(kNumberTypes.begin(), kNumberTypes.end(), dtype.name) == kNumberTypes.end()) unknown("type", dtype, kNumberTypes);
       entry_.flops_per_s[dtype.name] = number("dense_tflops." + dtype.name, peak) * 1e12;
     }
   }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tests/catch.h"
 
@@ -41,6 +42,14 @@ inline std::string read_text(const std::filesystem::path& file) {
 }
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The second-level headings of a Markdown page.
+inline std::vector<std::string> headings(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = text.find("\n## "); at != std::string::npos; at = text.find("\n## ", at + 1))
+    out.push_back(text.substr(at + 4, text.find('\n', at + 1) - at - 4));
+  return out;
+}
 
 inline std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;

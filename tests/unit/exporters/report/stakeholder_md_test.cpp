@@ -11,15 +11,9 @@
 #include "tests/unit/files.h"
 
 using nl::test::has;
+using nl::test::headings;
 
 namespace {
-
-std::vector<std::string> headings(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t at = text.find("\n## "); at != std::string::npos; at = text.find("\n## ", at + 1))
-    out.push_back(text.substr(at + 4, text.find('\n', at + 1) - at - 4));
-  return out;
-}
 
 // A full stop, question or exclamation mark before a blank or the end.
 std::size_t sentences(const std::string& text) {

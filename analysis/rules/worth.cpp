@@ -23,10 +23,27 @@ double above_roof(const Subject& subject) {
   return roof && roof->roof_share ? std::clamp(1 - *roof->roof_share, 0.0, 1.0) : 1;
 }
 
+// The spans of all processes add up to the run's, and a kernel's time is that of its GPU: it is a part of the spans of those
+// processes that use this GPU.
+double own_part(const Subject& subject) {
+  if (subject.scope != RuleScope::kKernel || !subject.totals->span_ns) return 1;
+  Ns own_ns = 0;
+  for (const StageDevice& gpu : subject.run->phases.devices) own_ns += gpu.device == subject.kernel().device ? gpu.budget.wall_ns : 0;
+  return own_ns > 0 ? std::min(1.0, static_cast<double>(own_ns) / static_cast<double>(*subject.totals->span_ns)) : 1;
+}
+
+// An operator's GPU time is that of all GPUs.
+double gpus_of(const Subject& subject) {
+  if (subject.scope != RuleScope::kOperator || !subject.op().cuda_total_ns || !subject.totals->span_ns) return 1;
+  Ns all_ns = 0;
+  for (const StageDevice& gpu : subject.run->phases.devices) all_ns += gpu.budget.wall_ns;
+  return std::max(1.0, static_cast<double>(all_ns) / static_cast<double>(*subject.totals->span_ns));
+}
+
 double limited(const Subject& subject, double gain_ns, Ns time_ns) {
   double ns = std::clamp(gain_ns, 0.0, static_cast<double>(time_ns) * above_roof(subject));
-  if (of_gpu_work(subject)) ns *= subject.totals->measured_part * subject.totals->gpu_paced_part;
-  return subject.totals->span_ns ? std::min(ns, static_cast<double>(*subject.totals->span_ns)) : ns;
+  if (of_gpu_work(subject)) ns *= subject.totals->measured_part * subject.totals->gpu_paced_part / gpus_of(subject);
+  return subject.totals->span_ns ? std::min(ns, static_cast<double>(*subject.totals->span_ns) * own_part(subject)) : ns;
 }
 
 // What profiling adds to a window is the host's time: it is not there to be saved.
@@ -45,7 +62,7 @@ void divide_gain(const Subject& subject, Finding& finding) {
     if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0)
       finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(subject.stage());
   } else if (subject.totals->steps > 0) {
-    finding.gain_per_token_ns = *finding.gain_ns / subject.totals->steps;
+    finding.gain_per_token_ns = *finding.gain_ns / (subject.totals->steps * own_part(subject));
   }
 }
 
@@ -79,7 +96,7 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
     return;
   }
   finding.gain_ns = limited(subject, gain.number, *time);
-  if (subject.totals->span_ns) finding.gain_share = *finding.gain_ns / static_cast<double>(*subject.totals->span_ns);
+  if (subject.totals->span_ns) finding.gain_share = *finding.gain_ns / (static_cast<double>(*subject.totals->span_ns) * own_part(subject));
   divide_gain(subject, finding);
 }
 

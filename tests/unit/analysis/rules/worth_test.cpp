@@ -65,6 +65,38 @@ TEST_CASE("a faster kernel helps as far as the GPU does not wait for the host") 
   CHECK(*judged(worth_rule(RuleScope::kKernel, "total_time"), run).gain_ns == Approx(400 * 0.7));
 }
 
+TEST_CASE("with a rank in each process, a kernel's gain is a part of its own GPU's time") {
+  Run run = waiting_run();  // two ranks of 10 steps each; the kernel's time is that on GPU 1
+  run.phases.phases[0].budget = Budget{2000, 2000, 0, 0, 0, 0, 0, 0};
+  (*run.kernels)[0].device = 1;
+  StageDevice gpu;
+  gpu.budget.wall_ns = 1000;
+  run.phases.devices = {gpu, gpu};
+  run.phases.devices[1].device = 1;
+  run.phases.devices[1].pid = 2;
+  const Finding finding = judged(worth_rule(RuleScope::kKernel, "total_time"), run);
+  CHECK(*finding.gain_ns == Approx(400));
+  CHECK(*finding.gain_share == Approx(0.4));
+  CHECK(*finding.gain_per_token_ns == Approx(40));
+  // Two processes that share the GPU: their spans add up, and so do their kernels.
+  run.phases.devices[0].device = 1;
+  CHECK(*judged(worth_rule(RuleScope::kKernel, "total_time"), run).gain_share == Approx(0.2));
+}
+
+TEST_CASE("an operator's time on several GPUs of one process counts for one of them") {
+  Run run = waiting_run();
+  run.phases.phases[0].budget = Budget{2000, 2000, 0, 0, 0, 0, 0, 0};
+  OperatorEntry& op = run.operators.emplace_back().entries.emplace_back();
+  op.name = "aten::mm";
+  op.total_ns = 1;
+  op.cuda_total_ns = 800;
+  StageDevice gpu;
+  gpu.budget.wall_ns = 2000;
+  run.phases.devices = {gpu, gpu};
+  run.phases.devices[1].device = 1;
+  CHECK(*judged(worth_rule(RuleScope::kOperator, "cuda_time"), run).gain_ns == Approx(400));
+}
+
 TEST_CASE("no kernel gets faster than its roofline") {
   Run run = waiting_run();
   run.phases.phases[0].budget = Budget{2000, 2000, 0, 0, 0, 0, 0, 0};

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "analysis/stages/found/found.h"
 #include "orchestrator/capture/capture.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/capture/ncu_diagnosis.h"
@@ -27,6 +28,7 @@ class CountStep : public Step {
   }
 
  protected:
+  bool unmarked() const { return analysis::has_found_stages(capture_.trace); }
   bool stopped() const { return runner_.verdict().stopped(); }
 
   const Plan& plan_;
@@ -70,6 +72,7 @@ class CuptiStep : public CountStep {
   void judge(const Pass& pass, const ProcessResult& result, PassRecord& record);
   void take_stages(const CounterReport& report);
   void take_kernels(const CounterReport& report);
+  void leave_out(const Pass& pass);
   void count_kernels();
   std::size_t write_names();
   void blame(const Remark& trouble);

@@ -27,10 +27,17 @@ std::string joined(const std::string& before, const std::string& more) {
 
 CuptiStep::CuptiStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
     : CountStep(plan, passes, runner, kernels, capture) {
-  request_.anywhere = plan.config.run.stages.empty();
+  request_.anywhere = plan.config.run.stages.empty() || unmarked();
   for (const Pass& pass : passes)
-    if (pass.kind == PassKind::kStageCounters) waiting_.push_back(pass);
+    if (pass.kind == PassKind::kStageCounters) unmarked() ? leave_out(pass) : waiting_.push_back(pass);
   if (waiting_.empty()) count_kernels();
+}
+
+// The collector counts between the ranges that mark a stage.
+void CuptiStep::leave_out(const Pass& pass) {
+  constexpr const char* kWhy = "the workload marks none";
+  runner_.skip(pass, kWhy);
+  add_once(capture_.adaptations, {Code::kStagesLeftOut, {kWhy}});
 }
 
 // The names that can be measured, for the collector; how many.

@@ -56,6 +56,7 @@ struct NcuRequest {
   std::vector<KernelChoice> kernels;      // empty: every kernel
   std::vector<std::string> nvtx_include;  // ncu's own syntax, escaped; empty: nvtx_filters(config)
   KernelNameBase kernel_name_base = KernelNameBase::kMangled;
+  bool unmarked = false;                  // the workload marks no stage: no filter by the stages' ranges
   int attempt = 1;
 };
 // Null: which kernels is not known yet, and the filter says so.

@@ -63,7 +63,7 @@ Pass plan_ncu(const Config& config, const Toolset& tools, const fs::path& bundle
               std::vector<Remark>& adaptations) {
   const fs::path bundle = absolute_bundle(bundle_folder);
   NcuRequest wanted = request != nullptr ? *request : NcuRequest{};
-  if (wanted.nvtx_include.empty()) wanted.nvtx_include = nvtx_filters(config);
+  if (wanted.nvtx_include.empty()) wanted.nvtx_include = wanted.unmarked ? config.ncu.nvtx_include : nvtx_filters(config);
   if (wanted.attempt > 1) widen(wanted, adaptations);
   Pass pass = workload_pass(PassKind::kNcu, config, bundle, config.ncu.timeout_s);
   const NameFilter names = request != nullptr ? ncu_name_filter(wanted, adaptations) : open_filter(config);

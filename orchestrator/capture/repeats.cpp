@@ -155,10 +155,11 @@ void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRec
   drop(pass);
 }
 
-void RepeatedPasses::read_repeat(const std::string& label, const Trace& trace) {
+void RepeatedPasses::read_repeat(const std::string& label, Trace trace) {
   const Ns duration_ns = *std::exchange(repeated_ns_, std::nullopt);
   if (plan_.tracer == Tracer::kCupti && !trace.has_kernel_data)
     return repeats_.notes.push_back(label + ": the collector recorded no GPU work, so it does not count");
+  add_unmarked_stages(config_, trace);
   repeats_.after.push_back(analysis::pass_times(tracing_pass(plan_.tracer), trace, warmup_rule(config_), duration_ns));
 }
 

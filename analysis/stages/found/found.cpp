@@ -13,11 +13,6 @@
 namespace nl::analysis {
 namespace {
 
-bool has_found_stages(const Trace& trace) {
-  return std::any_of(trace.ranges.begin(), trace.ranges.end(),
-                     [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
-}
-
 std::string seconds(Ns time_ns) { return fmt::format("{:.3f} s", static_cast<double>(time_ns) / 1e9); }
 
 void take_steady_parts(const Trace& trace, FoundStages& found) {
@@ -29,6 +24,10 @@ void take_steady_parts(const Trace& trace, FoundStages& found) {
 }
 
 }  // namespace
+
+bool has_found_stages(const Trace& trace) {
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
+}
 
 FoundStages find_stages(const Trace& trace, const StageMap& map) {
   FoundStages mapped;

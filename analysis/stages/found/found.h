@@ -33,4 +33,7 @@ FoundStages find_stages(const Trace& trace, const StageMap& map);
 // The same, as ranges of kStageDomain in the trace; its notes say what was found. Once: a trace that has them is left alone.
 void add_found_stages(Trace& trace, const StageMap& map);
 
+// Its stages are such: no range that a tool could filter by marks them.
+bool has_found_stages(const Trace& trace);
+
 }  // namespace nl::analysis

@@ -230,6 +230,17 @@ TEST_CASE("counters: a kernel that is launched outside of the ranges is looked f
   CHECK(fs::exists(scene.bundle.path() / "counters/kernels-2/nvtx-100.nltrace"));
 }
 
+TEST_CASE("counters: where no range marks the stages, they are not counted, and the kernels wherever they are launched") {
+  Scene scene;
+  for (nl::Range& range : scene.trace.ranges) range.domain = scene.trace.strings.intern(std::string(nl::kStageDomain));
+  scene.play();
+  CHECK(scene.outcomes() == Strings{"counters-stages skipped", "counters-kernels ok"});
+  CHECK(scene.collector.order == Strings{"kernels anywhere"});
+  CHECK(scene.kernel("_Zk").ncu.size() == 1);
+  CHECK(scene.verdict.problems().empty());
+  CHECK(scene.evidence.adaptations == std::vector<Remark>{{Code::kStagesLeftOut, {"the workload marks none"}}});
+}
+
 TEST_CASE("counters: without permission the trace stands, the fix is said, and no second pass is tried") {
   Scene scene;
   scene.collector.note = kDenied;

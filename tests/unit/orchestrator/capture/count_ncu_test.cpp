@@ -175,6 +175,21 @@ TEST_CASE("ncu: where nothing matched it is tried once more, wherever the kernel
   CHECK_FALSE(scene.capture.counters_missing);
 }
 
+TEST_CASE("ncu: stages that no range marks are no filter, unless the configuration has one") {
+  for (const Strings& include : {Strings{}, Strings{"mine/"}}) {
+    NcuScene scene;
+    scene.config.ncu.nvtx_include = include;
+    scene.tries = {{.measured = kAll}};
+    Trace& trace = scene.capture.trace;
+    for (Range& range : trace.ranges) range.domain = trace.strings.intern(std::string(kStageDomain));
+    REQUIRE_FALSE(trace.ranges.empty());
+    CHECK(scene.run() == Strings{});
+    CHECK(scene.outcomes() == kOneTry);
+    CHECK(scene.argument(0, "--nvtx-include") == (include.empty() ? "" : "mine/"));
+    CHECK(scene.capture.adaptations.empty());
+  }
+}
+
 TEST_CASE("ncu: one that was killed is started the same way once more, and no third time") {
   NcuScene scene;
   const NcuTry killed = {.report = false, .profiled = ended(137, 9)};

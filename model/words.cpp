@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/stage.h"
+
 namespace nl {
 namespace {
 
@@ -318,6 +320,10 @@ std::span<const std::string_view> code_keys() {
     return all;
   }();
   return keys;
+}
+
+std::string stage_title(const StageEntry& stage) {
+  return stage.source == StageSource::kMarked ? stage.name : stage.name + " (" + std::string(key_of(stage.source)) + ")";
 }
 
 }  // namespace nl

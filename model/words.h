@@ -17,6 +17,8 @@
 // docs/glossary.md has the terms.
 namespace nl {
 
+struct StageEntry;
+
 struct Words {
   Code code;
   std::string_view key;   // "counters-denied": stands in run.json, never changes
@@ -113,5 +115,7 @@ std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by)
 inline StageKind stage_kind(std::string_view name) { return from_key<StageKind>(name).value_or(StageKind::kOther); }
 // Also what a workload marks as decode_something.
 inline bool is_decode(std::string_view name) { return name.starts_with(key_of(StageKind::kDecode)); }
+// "decode", "decode (inferred)": where its windows come from stands behind every figure of an unmarked stage.
+std::string stage_title(const StageEntry& stage);
 
 }  // namespace nl

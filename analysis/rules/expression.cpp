@@ -53,8 +53,7 @@ Value compute(Op op, const Value& a, const Value& b) {
 }  // namespace
 
 Unit Expression::unit() const {
-  const Node& root = nodes_[static_cast<std::size_t>(root_)];
-  return root.field ? root.field->unit : root.type == Type::kNumber ? Unit::kNumber : Unit::kWords;
+  return field() ? field()->unit : type() == Type::kNumber ? Unit::kNumber : Unit::kWords;
 }
 
 Place Expression::place() const {

@@ -26,6 +26,7 @@ struct Field {
   Place place = Place::kSelf;
   std::string_view help;
   std::function<Value(const Subject&)> read;
+  std::function<std::string(const Subject&)> shown = {};  // in sentences, where that is more than what conditions compare
 };
 
 // The fields of a scope, in the order of docs/rules.md.

@@ -89,7 +89,7 @@ void add_windows(std::vector<Field>& fields) {
     fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
   };
   fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
-                    [](const Subject& s) { return Value::of_text(s.stage().name); }});
+                    [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
   fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step, capture (there are no stages) or other", kind_word});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});

@@ -94,6 +94,10 @@ std::string Sentence::text(const Subject& subject) const {
   for (const Piece& piece : pieces_) {
     text += piece.before;
     if (!piece.expression) continue;
+    if (const Field* field = piece.expression->field(); field && field->shown) {
+      text += field->shown(subject);
+      continue;
+    }
     const Value value = piece.expression->evaluate(subject, ignored);
     text += value_text(value, piece.expression->type(), piece.unit);
     if (!piece.many.empty() && value.known) text += " " + (value.number == 1 ? piece.one : piece.many);

@@ -62,7 +62,7 @@ std::string source_label(const Run& run) {
 
 std::string stage_title(const Run& run, const std::string& name) {
   const StageEntry* stage = stage_named(run, name);
-  return stage == nullptr || stage->source == StageSource::kMarked ? name : fmt::format("{} ({})", name, key_of(stage->source));
+  return stage == nullptr ? name : nl::stage_title(*stage);
 }
 
 const StageEntry* stage_named(const Run& run, const std::string& name) {

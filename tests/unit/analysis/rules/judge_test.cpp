@@ -220,3 +220,20 @@ TEST_CASE("judging again replaces what was judged before, and a rule that cannot
   CHECK(run.findings.size() == 2);
   CHECK_THROWS_AS(judge({{rule(RuleScope::kStage, "no_such_field > 1")}}, run), Error);
 }
+
+TEST_CASE("a sentence about a stage that no range marks says so, a condition asks for the name alone") {
+  nl::Run run;
+  nl::StageEntry& step = run.stages.emplace_back();
+  step.name = "decode_step";
+  step.wall = {2, 200, 100, 100, 100, 100, 100, 0};
+  nl::RuleSpec spec = nl::test::made_rule(nl::RuleScope::kStage, "name == \"decode_step\"");
+  spec.message = nl::test::rule_text("{name} takes {mean_time}");
+  nl::analysis::judge({{spec}}, run);
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].message == "decode_step takes 100 ns");
+  step.source = nl::StageSource::kInferred;
+  nl::analysis::judge({{spec}}, run);
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].message == "decode_step (inferred) takes 100 ns");
+  CHECK(run.findings[0].subject == "decode_step");
+}

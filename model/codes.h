@@ -79,6 +79,10 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr std::size_t kCollectives = 9;
 
+// What a call of a CUDA API does to the GPU. kNone: there is no such call.
+enum class CallKind : std::uint8_t { kNone, kKernelLaunch, kGraphLaunch, kCopy, kWait, kOther };
+inline constexpr std::size_t kCallKinds = 6;
+
 // How the slowest of several GPUs was told: it reaches the collectives last, or it computes longest.
 enum class SlowestBy : std::uint8_t { kArrival, kCompute };
 

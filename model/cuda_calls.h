@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "model/codes.h"
 #include "model/trace.h"
 
 namespace nl {
@@ -11,6 +12,7 @@ struct CudaCall {
   bool waits = false;     // the thread returns only when the GPU has done something: synchronising calls, blocking copies
   bool launches = false;  // puts work on the GPU: all but synchronising calls and those that let a stream wait
   bool graph = false;     // launches a CUDA graph
+  CallKind kind = CallKind::kOther;
   SyncKind sync = SyncKind::kUnknown;  // what a synchronising call waits for
 };
 
@@ -23,6 +25,11 @@ inline CudaCall cuda_call(std::string_view name) {
   // cudaStreamWaitEvent makes the stream wait, not the thread.
   call.launches = !synchronises && !has("StreamWaitEvent") && !has("StreamWaitValue");
   call.graph = has("GraphLaunch");
+  call.kind = call.graph                                         ? CallKind::kGraphLaunch
+              : synchronises                                     ? CallKind::kWait
+              : copies || has("Memset")                          ? CallKind::kCopy
+              : has("Launch") && !has("LaunchHostFunc")          ? CallKind::kKernelLaunch
+                                                                 : CallKind::kOther;
   if (has("DeviceSynchronize") || has("ThreadSynchronize") || has("CtxSynchronize")) call.sync = SyncKind::kContext;
   if (has("StreamSynchronize")) call.sync = SyncKind::kStream;
   if (has("EventSynchronize")) call.sync = SyncKind::kEvent;

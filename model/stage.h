@@ -92,6 +92,32 @@ struct StageActivity {
   std::uint32_t streams_used = 0;       // GPU queues with work
 };
 
+// Launches that came after the GPU had gone idle, of one kind after one kind of call of the same thread.
+struct LateLaunches {
+  CallKind before = CallKind::kNone;    // the thread's latest call before that launched, copied or waited
+  CallKind launch = CallKind::kOther;
+  std::uint64_t count = 0;
+  Ns starved_ns = 0;                    // the GPU waited until the call began,
+  Ns latency_ns = 0;                    // and from then until the work did
+  Ns longest_ns = 0, longest_at_ns = 0; // of both together
+  Ns wait_ns() const { return starved_ns + latency_ns; }
+};
+
+struct WaitCall {
+  std::string name;
+  std::uint64_t count = 0;
+  Ns time_ns = 0;
+};
+
+// The waits for launches of a stage (Budget::launch_wait_ns), added up over its GPUs, by what the launching threads did.
+struct LaunchWaits {
+  Ns starved_ns = 0, latency_ns = 0;
+  Ns outside_calls_ns = 0;              // of starved_ns: in no CUDA call, but in the program's own code
+  std::vector<LateLaunches> late;       // what the GPU waits for longest first
+  std::vector<WaitCall> calls;          // in starved_ns, likewise
+  Ns wait_ns() const { return starved_ns + latency_ns; }
+};
+
 // One GPU as one process (a rank) uses it, over the process' windows.
 struct StageDevice {
   std::int32_t device = 0;
@@ -130,6 +156,7 @@ struct StageEntry {
   std::optional<Budget> budget;          // of the measured windows; empty: no GPU data in the capture
   std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
+  std::optional<LaunchWaits> launch_waits;  // empty: no GPU data in the capture
   std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;   // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind

@@ -98,7 +98,8 @@ struct GraphRun {
   std::uint32_t api = kNone;
 };
 
-// An API call that launched GPU work or waited for it; all others live only in Trace::api_stats.
+// An API call. Trace::api_calls has those that launched GPU work or waited for it; of the others Trace::other_calls has the
+// long ones, and Trace::api_stats the durations of all.
 struct ApiCall {
   Ns start_ns = 0;
   std::uint64_t duration_ns : 44 = 0;
@@ -193,6 +194,8 @@ struct StageOrigin {
   double confidence = 1;
 };
 
+inline constexpr Ns kLongCallNs = 5'000;  // about what a kernel launch takes: shorter calls delay nobody
+
 struct Trace {
   StringPool strings;
   std::vector<Process> processes;
@@ -204,6 +207,7 @@ struct Trace {
   std::vector<MemOp> mem_ops;
   std::vector<GraphRun> graph_runs;
   std::vector<ApiCall> api_calls;   // sorted by thread, then start
+  std::vector<ApiCall> other_calls; // in the same order; of at least kLongCallNs
   std::vector<ApiStat> api_stats;   // one per function name
   std::vector<SyncWait> syncs;
   std::vector<Range> ranges;

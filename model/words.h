@@ -80,6 +80,8 @@ template <>
 inline constexpr auto kKeys<Collective> = std::to_array<std::string_view>({
     "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "peer_copy", "other"});
 template <>
+inline constexpr auto kKeys<CallKind> = std::to_array<std::string_view>({"none", "kernel_launch", "graph_launch", "copy", "wait", "other"});
+template <>
 inline constexpr auto kKeys<SlowestBy> = std::to_array<std::string_view>({"arrival", "compute"});
 template <>
 inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"none", "energy counter", "power readings"});

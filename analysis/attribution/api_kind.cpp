@@ -5,11 +5,10 @@
 
 namespace nl::analysis {
 
-CallsByThread::CallsByThread(const Trace& trace) : trace_(trace), first_(trace.threads.size() + 1, 0) {
+CallsByThread::CallsByThread(const Trace& trace, const std::vector<ApiCall>& calls) : calls_(calls), first_(trace.threads.size() + 1, 0) {
   const auto earlier = [](const ApiCall& a, const ApiCall& b) {
     return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
   };
-  const auto& calls = trace.api_calls;
   if (!std::is_sorted(calls.begin(), calls.end(), earlier)) {
     order_.resize(calls.size());
     std::iota(order_.begin(), order_.end(), 0u);

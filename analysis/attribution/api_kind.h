@@ -33,14 +33,16 @@ class ApiKinds {
 // in another order.
 class CallsByThread {
  public:
-  explicit CallsByThread(const Trace& trace);
+  explicit CallsByThread(const Trace& trace) : CallsByThread(trace, trace.api_calls) {}
+  CallsByThread(const Trace& trace, const std::vector<ApiCall>& calls);
   std::size_t first(std::uint32_t thread) const { return first_[thread]; }
   std::size_t last(std::uint32_t thread) const { return first_[thread + 1]; }
   std::size_t threads() const { return first_.size() - 1; }
-  const ApiCall& operator[](std::size_t at) const { return trace_.api_calls[order_.empty() ? at : order_[at]]; }
+  std::vector<std::size_t> firsts() const { return {first_.begin(), first_.end() - 1}; }  // by thread
+  const ApiCall& operator[](std::size_t at) const { return calls_[order_.empty() ? at : order_[at]]; }
 
  private:
-  const Trace& trace_;
+  const std::vector<ApiCall>& calls_;
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> first_;
 };

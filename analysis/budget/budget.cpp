@@ -7,11 +7,8 @@
 
 namespace nl::analysis {
 
-WaitingTime::WaitingTime(const Trace& trace, std::size_t lanes) : calls_(trace), kinds_(trace) {
-  std::vector<std::size_t> first(calls_.threads());
-  for (std::uint32_t i = 0; i < first.size(); ++i) first[i] = calls_.first(i);
-  at_.assign(lanes, first);
-}
+WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
+    : calls_(calls), kinds_(trace), at_(lanes, calls.firsts()) {}
 
 Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns) {
   if (thread >= calls_.threads()) return 0;
@@ -33,7 +30,8 @@ Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns e
 
 BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets)
     : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)),
-      targets_(targets), waiting_(trace, lanes.size() + spans_of_process_.size()) {
+      targets_(targets), calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
+      launch_waits_(trace, calls_, lanes.size() + spans_of_process_.size()) {
   std::stable_sort(spans_.begin(), spans_.end(),
                    [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
   for (std::uint32_t i = 0; i < spans_.size(); ++i) spans_of_process_[spans_[i].process].push_back(i);
@@ -101,7 +99,8 @@ BudgetSweep::Gap BudgetSweep::gap_before(const Lane& lane, Ns start_ns, std::uin
   gap.residual = api >= trace_.api_calls.size();
   if (gap.residual) return gap;
   // No work starts before its launch: where two clocks say so, it was launched as it started.
-  gap.launch_ns = std::min(trace_.api_calls[api].start_ns, start_ns);
+  gap.launch = &trace_.api_calls[api];
+  gap.launch_ns = std::min(gap.launch->start_ns, start_ns);
   gap.queued = *gap.launch_ns <= gap.start_ns;
   return gap;
 }
@@ -120,13 +119,21 @@ void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& ga
   } else if (gap.queued) {
     budget.queue_wait_ns += end - start;
   } else {
-    const Ns launched = gap.launch_ns ? std::clamp(*gap.launch_ns, start, end) : end;
-    budget.launch_latency_ns += end - launched;
-    const Ns waited = waiting_.within(lane.number, span.thread, start, launched);
-    budget.sync_blocked_ns += waited;
-    const bool launches_on = gap.launch_ns && *gap.launch_ns < span.launch_end_ns;
-    (launches_on ? budget.launch_starved_ns : budget.other_host_ns) += launched - start - waited;
+    charge_host(lane, span, gap, start, end);
   }
+}
+
+// Idle until a launch that the GPU could have used earlier.
+void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns) {
+  BudgetSum& sum = sum_of(lane, span);
+  const Ns launched = gap.launch_ns ? std::clamp(*gap.launch_ns, start_ns, end_ns) : end_ns;
+  sum.budget.launch_latency_ns += end_ns - launched;
+  const Ns waited = waiting_.within(lane.number, span.thread, start_ns, launched);
+  sum.budget.sync_blocked_ns += waited;
+  const Ns rest_ns = launched - start_ns - waited;
+  const bool launches_on = gap.launch_ns && *gap.launch_ns < span.launch_end_ns;
+  (launches_on ? sum.budget.launch_starved_ns : sum.budget.other_host_ns) += rest_ns;
+  if (launches_on && span.window) launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
 }
 
 void BudgetSweep::charge(Lane& lane, const Gap& gap) {

@@ -9,6 +9,7 @@
 #include "analysis/attribution/covered_time.h"
 #include "analysis/attribution/gpu_lanes.h"
 #include "analysis/budget/lane_time.h"
+#include "analysis/budget/launch_waits.h"
 #include "model/stage.h"
 #include "model/trace.h"
 
@@ -33,6 +34,7 @@ struct BudgetSum {
   Ns overlapped_communication_ns = 0;
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;
   CommunicationSums communication = {};  // counts: of windows
+  LaunchWaitSum launch_waits;                    // of windows
 };
 
 // What a lane did in the whole capture.
@@ -51,12 +53,12 @@ struct BudgetSums {
 // When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
 class WaitingTime {
  public:
-  WaitingTime(const Trace& trace, std::size_t lanes);
+  WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes);
   // `start_ns` must not be before that of the question before, for the same lane and thread.
   Ns within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns);
 
  private:
-  CallsByThread calls_;
+  const CallsByThread& calls_;
   ApiKinds kinds_;
   std::vector<std::vector<std::size_t>> at_;  // by lane and thread: no call before it ends after the last question's start
 };
@@ -96,7 +98,8 @@ class BudgetSweep {
   struct Gap {
     Ns start_ns = 0, end_ns = 0;
     bool residual = false, queued = false;
-    std::optional<Ns> launch_ns;  // of the work after it
+    const ApiCall* launch = nullptr;  // of the work after it
+    std::optional<Ns> launch_ns;
   };
 
   void add_lane(const GpuLane& lane);
@@ -106,6 +109,7 @@ class BudgetSweep {
   void close(const Lane& lane, const OpenSpan& open);
   void charge(Lane& lane, const Gap& gap);
   void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
+  void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
   void count(Lane& lane, const LaneWork& work);
   LaneTotal total_of(const Lane& lane, LaneTotal total) const;
   BudgetSum& sum_of(const Lane& lane, const BudgetSpan& span) { return sums_.sums[lane.number][span.target]; }
@@ -117,7 +121,9 @@ class BudgetSweep {
   std::vector<Lane> lanes_;
   std::uint32_t targets_ = 0;
   BudgetSums sums_;
+  CallsByThread calls_;
   WaitingTime waiting_;
+  LaunchWaitTime launch_waits_;
 };
 
 }  // namespace nl::analysis

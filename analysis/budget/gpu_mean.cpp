@@ -23,6 +23,7 @@ class ProcessFigures {
     busy_launched_ns_ += launched.busy_ns();
     sum_launched_ns_ += launched.sum_ns;
     out_.kernels_launched += launched.kernels;
+    out_.launch_waits.add(sum.launch_waits);
     if (sum.longest_gap_ns > out_.longest_gap_ns) {
       out_.longest_gap_ns = sum.longest_gap_ns;
       out_.longest_gap_at_ns = sum.longest_gap_at_ns;

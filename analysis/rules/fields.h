@@ -43,6 +43,7 @@ void add_time_fields(std::vector<Field>& fields);  // of the run and of a stage 
 void add_communication_fields(std::vector<Field>& fields);          // likewise, a part of those
 void add_stage_communication_fields(std::vector<Field>& fields);    // a part of the stage's
 void add_capture_communication_fields(std::vector<Field>& fields);  // a part of the run's
+void add_host_fields(std::vector<Field>& fields);                   // a part of the stage's
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

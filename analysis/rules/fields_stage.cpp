@@ -180,6 +180,7 @@ void add_cost(std::vector<Field>& fields) {
 void add_stage_fields(std::vector<Field>& fields) {
   add_windows(fields);
   add_stage_communication_fields(fields);
+  add_host_fields(fields);
   add_per_window(fields);
   add_efficiency(fields);
   add_cost(fields);

@@ -227,6 +227,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kHardware: return "/hardware";
     case Place::kImport: return "/import_stats";
     case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
+    case Place::kLaunchWaits: return stage && subject.stage().launch_waits ? self + "/launch_waits" : self;
     case Place::kSampling: return stage && subject.stage().sampling ? self + "/sampling" : self;
   }
   return self;

@@ -76,6 +76,7 @@ void fill_gpu(const Trace& trace, const GpuPass& pass, std::uint32_t stage, Stag
   entry.activity = pass.activity[stage];
   entry.activity->longest_gap_ns = figures.longest_gap_ns;
   entry.activity->longest_gap_at_ns = figures.longest_gap_at_ns;
+  entry.launch_waits = figures.launch_waits.told(trace);
   entry.devices = figures.devices;
   entry.communication = figures.communication;
   entry.gpu_spread = gpu_spread(entry.devices, entry.communication);

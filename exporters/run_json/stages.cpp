@@ -79,6 +79,33 @@ void fields(Io& io, Ref<Io, StageActivity> a) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, LateLaunches> l) {
+  io.code("before", l.before, "the launching thread's latest call that launched, copied or waited");
+  io.code("launch", l.launch, "the late call");
+  io("count", l.count, "how many");
+  io("starved_ns", l.starved_ns, "the GPU waited until the call began");
+  io("latency_ns", l.latency_ns, "and from then until the work began");
+  io("longest_ns", l.longest_ns, "the longest of them, both together");
+  io("longest_at_ns", l.longest_at_ns, "when it began", kAnySign);
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, WaitCall> c) {
+  io("name", c.name, "the CUDA call");
+  io("count", c.count, "how often it ran in launch-starved time");
+  io("time_ns", c.time_ns, "of that time");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, LaunchWaits> s) {
+  io("starved_ns", s.starved_ns, "launch-starved time, added up over the GPUs");
+  io("latency_ns", s.latency_ns, "launch latency, likewise");
+  io("outside_calls_ns", s.outside_calls_ns, "of starved_ns: the launching thread is in no CUDA call");
+  io("late_launches", s.late, "which launches came late, and after what; the longest wait first");
+  io("calls", s.calls, "CUDA calls of the launching threads in starved_ns; the longest first, 20 at most");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StageDevice> d) {
   io("device", d.device, "GPU", kAnySign);
   io("pid", d.pid, "the process, a rank; 0: not known");
@@ -154,6 +181,7 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("budget", s.budget, "every nanosecond of the measured windows in one bin; of several GPUs, the mean over those of each process; null: no GPU data in the capture");
   io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
   io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
+  io("launch_waits", s.launch_waits, "the waits for launches, by what the launching threads did; null: no GPU data in the capture");
   io("devices", s.devices, "every GPU that the processes of the windows use, by GPU and process");
   io("gpu_spread", s.gpu_spread, "the GPUs against each other; null: there is one");
   io("communication", s.communication, "by GPU, process and kind");

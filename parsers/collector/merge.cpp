@@ -175,6 +175,7 @@ void GpuMerge::keep_calls(Part& part, CallSieve& sieve) {
     function.durations->add(static_cast<Ns>(call.duration_ns));
     trace_.duration_ns = std::max(trace_.duration_ns, call.end_ns());
     if (sieve.keeps(call, part.process, function.waits)) calls[kept++] = call;
+    else if (static_cast<Ns>(call.duration_ns) >= kLongCallNs) trace_.other_calls.push_back(call);
   }
   trace_.stats.rows_read["CUDA calls"] += calls.size();
   calls.resize(kept);
@@ -192,8 +193,8 @@ void GpuMerge::add_calls() {
   for (Part& part : parts_) keep_calls(part, sieve);
   auto order = [](const ApiCall& call) { return std::tuple(std::uint64_t{call.thread}, call.start_ns, call.correlation); };
   auto earlier = [&](const ApiCall& a, const ApiCall& b) { return order(a) < order(b); };
-  if (!std::is_sorted(trace_.api_calls.begin(), trace_.api_calls.end(), earlier))
-    std::stable_sort(trace_.api_calls.begin(), trace_.api_calls.end(), earlier);
+  for (std::vector<ApiCall>* calls : {&trace_.api_calls, &trace_.other_calls})
+    if (!std::is_sorted(calls->begin(), calls->end(), earlier)) std::stable_sort(calls->begin(), calls->end(), earlier);
   launches.link(trace_);
   for (auto& [name, durations] : sieve.durations)
     if (durations.count() > 0) trace_.api_stats.push_back({name, std::move(durations)});

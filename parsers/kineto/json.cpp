@@ -184,7 +184,8 @@ void KinetoReader::shift_times() {
     range.end_ns -= first_ns_;
   }
   for (Kernel& kernel : trace_.kernels) kernel.start_ns -= first_ns_;
-  for (ApiCall& call : trace_.api_calls) call.start_ns -= first_ns_;
+  for (std::vector<ApiCall>* calls : {&trace_.api_calls, &trace_.other_calls})
+    for (ApiCall& call : *calls) call.start_ns -= first_ns_;
   for (MemOp& op : trace_.mem_ops) {
     op.start_ns -= first_ns_;
     op.end_ns -= first_ns_;

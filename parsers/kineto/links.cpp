@@ -32,11 +32,14 @@ void KinetoLinks::keep_calls() {
   for (const MemOp& op : trace_.mem_ops) launched.insert(op.api);
   launched.erase(kNone);
   std::erase_if(trace_.api_calls, [&](const ApiCall& call) {
-    return !launched.contains(call.correlation) && cuda_call(trace_.strings[call.name]).launches;
+    if (launched.contains(call.correlation) || !cuda_call(trace_.strings[call.name]).launches) return false;
+    if (static_cast<Ns>(call.duration_ns) >= kLongCallNs) trace_.other_calls.push_back(call);
+    return true;
   });
-  std::sort(trace_.api_calls.begin(), trace_.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
-    return std::tuple(a.thread, a.start_ns, a.correlation) < std::tuple(b.thread, b.start_ns, b.correlation);
-  });
+  for (std::vector<ApiCall>* calls : {&trace_.api_calls, &trace_.other_calls})
+    std::sort(calls->begin(), calls->end(), [](const ApiCall& a, const ApiCall& b) {
+      return std::tuple(a.thread, a.start_ns, a.correlation) < std::tuple(b.thread, b.start_ns, b.correlation);
+    });
 }
 
 std::uint32_t KinetoLinks::call_of(std::uint32_t correlation_id) const {

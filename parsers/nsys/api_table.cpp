@@ -25,7 +25,7 @@ struct NameSlot {
 struct ThreadSlot {
   std::int64_t global_tid = 0;
   const CorrelationMap* launches = nullptr;
-  CallBlocks calls;
+  CallBlocks calls, other_calls;
 };
 
 // One thread's share of the table. Calls refer to its own name slots until they are merged.
@@ -71,7 +71,7 @@ std::uint32_t ApiPart::name_slot(std::int64_t id, NsysStrings& strings) {
 std::uint32_t ApiPart::thread_slot(std::int64_t global_tid) {
   if (last_thread_ < threads.size() && threads[last_thread_].global_tid == global_tid) return last_thread_;
   auto [found, added] = thread_slots_.try_emplace(global_tid, static_cast<std::uint32_t>(threads.size()));
-  if (added) threads.push_back({global_tid, launches_of(global_tid), {}});
+  if (added) threads.push_back({global_tid, launches_of(global_tid), {}, {}});
   return last_thread_ = found->second;
 }
 
@@ -103,13 +103,14 @@ void ApiPart::read(const NsysDatabase& database, const RowSpan& span) {
     auto correlation = row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
     const CorrelationMap* launched = threads[thread].launches;
     bool launches = launched && correlation != kNone && launched->contains(correlation);
-    if (!launches && !names[name].synchronises && !all_calls_) continue;
+    const bool kept = launches || names[name].synchronises || all_calls_;
+    if (!kept && end - start < kLongCallNs) continue;
     ApiCall call;
     call.start_ns = start;
     call.duration_ns = static_cast<std::uint64_t>(end - start);
     call.name = StringId{name};
     call.correlation = correlation;
-    threads[thread].calls.push_back(call);
+    (kept ? threads[thread].calls : threads[thread].other_calls).push_back(call);
   }
 }
 
@@ -123,27 +124,27 @@ void sort_by_start(std::vector<ApiCall>& calls, std::size_t first) {
 
 // By thread and start. The table is in the order of time, so each thread's calls only have to be put together.
 void merge_calls(std::vector<ApiPart>& parts, const std::map<std::int64_t, StringId>& names, NsysPlaces& places,
-                 Trace& trace) {
+                 CallBlocks ThreadSlot::*which, Trace& trace, std::vector<ApiCall>& calls) {
   std::map<std::uint32_t, std::vector<std::pair<ApiPart*, CallBlocks*>>> by_thread;
   std::size_t total = 0;
   for (auto& part : parts)
     for (ThreadSlot& slot : part.threads) {
-      by_thread[places.thread(slot.global_tid)].emplace_back(&part, &slot.calls);
-      total += slot.calls.size();
+      by_thread[places.thread(slot.global_tid)].emplace_back(&part, &(slot.*which));
+      total += (slot.*which).size();
     }
   if (trace.threads.size() > kMaxThreads)
     throw Error(ErrorKind::kInput, "the capture has more than 1,048,576 threads", kTable,
                 "capture a shorter stretch of the run");
-  trace.api_calls.reserve(total);
+  calls.reserve(total);
   for (auto& [thread, pieces] : by_thread) {
-    std::size_t first = trace.api_calls.size();
+    std::size_t first = calls.size();
     for (auto& [part, blocks] : pieces)
       blocks->drain([&, part = part, thread = thread](ApiCall call) {
         call.thread = thread;
         call.name = names.at(part->names[call.name.value].id);
-        trace.api_calls.push_back(call);
+        calls.push_back(call);
       });
-    sort_by_start(trace.api_calls, first);
+    sort_by_start(calls, first);
   }
 }
 
@@ -175,7 +176,8 @@ void read_api_calls(const NsysDatabase& database, const Launches& launches, Nsys
     if (part.bad_time) trace.stats.rows_damaged[{Code::kTooLong, {"API call"}}] += part.bad_time;
   }
   std::map<std::int64_t, StringId> names = merge_names(parts, strings, trace);
-  merge_calls(parts, names, places, trace);
+  merge_calls(parts, names, places, &ThreadSlot::calls, trace, trace.api_calls);
+  merge_calls(parts, names, places, &ThreadSlot::other_calls, trace, trace.other_calls);
 }
 
 }  // namespace nl::parsers

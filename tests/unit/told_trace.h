@@ -55,7 +55,9 @@ class TraceTeller {
   }
   std::string call(std::uint32_t index) const {
     if (index >= trace_.api_calls.size()) return "nobody";
-    const ApiCall& c = trace_.api_calls[index];
+    return call(trace_.api_calls[index]);
+  }
+  std::string call(const ApiCall& c) const {
     return fmt::format("{}@{}+{}#{} {}", trace_.strings[c.name], c.start_ns, static_cast<std::uint64_t>(c.duration_ns), c.correlation,
                        thread(static_cast<std::uint32_t>(c.thread)));
   }
@@ -68,6 +70,7 @@ class TraceTeller {
   }
   void tell_calls() {
     for (std::uint32_t i = 0; i < trace_.api_calls.size(); ++i) say("call {}", call(i));
+    for (const ApiCall& each : trace_.other_calls) say("other call {}", call(each));
     for (const ApiStat& stat : trace_.api_stats) {
       std::vector<Ns> values = stat.durations.values();
       std::sort(values.begin(), values.end());

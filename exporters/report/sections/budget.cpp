@@ -166,7 +166,7 @@ Section budgets(const Run& run) {
                                             stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}, bins));
     add(out.blocks, stage_notes(run));
   }
-  for (auto& part : {gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
+  for (auto& part : {late_launches(run), gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());
   add_phases(run, out.blocks);
   add_coverage(run, out.blocks);
   return out;

@@ -32,6 +32,7 @@ Section environment(const Run& run);
 Section import_stats(const Run& run);
 
 Blocks counters(const Run& run);        // a part of the stages
+Blocks late_launches(const Run& run);   // a part of the budgets: what the host did while the GPU waited for launches
 Blocks gpus(const Run& run);            // a part of the budgets; nothing for one GPU that talks to no other
 Blocks communication(const Run& run);   // likewise
 Blocks iterations(const Run& run);      // likewise

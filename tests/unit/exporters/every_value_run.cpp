@@ -40,7 +40,9 @@ Run every_value_run() {
       .norm_ns = 180, .norm_kernels = 181, .copy_kernel_ns = 182, .copy_kernels = 183, .cache_copy_ns = 184, .cache_copy_kernels = 185,
       .communication_kernel_ns = 635, .communication_kernels = 636, .peer_ns = 637, .peer_bytes = 638, .peer_copies = 639, .h2d_ns = 186, .d2h_ns = 187, .d2d_ns = 188, .memset_ns = 189, .h2d_bytes = 190, .d2h_bytes = 191, .d2d_bytes = 192,
       .h2d_copies = 193, .d2h_copies = 194, .d2d_copies = 195, .memsets = 196, .pageable_ns = 197, .pageable_copies = 198,
-      .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .devices = {StageDevice{.device = 203,
+      .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .launch_waits = LaunchWaits{.starved_ns = 1656, .latency_ns = 1665,
+      .outside_calls_ns = 1657, .late = {LateLaunches{.before = CallKind::kWait, .launch = CallKind::kGraphLaunch, .count = 1658,
+      .starved_ns = 1659, .latency_ns = 1666, .longest_ns = 1660, .longest_at_ns = 1661}}, .calls = {WaitCall{.name = "name 1662", .count = 1663, .time_ns = 1664}}}, .devices = {StageDevice{.device = 203,
       .busy_ns = 204, .pid = 601, .windows = 602, .launched_ns = 603, .kernel_sum_ns = 604, .overlapped_communication_ns = 605, .budget = Budget{
       .wall_ns = 98, .gpu_compute_ns = 607, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
       .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .launch_latency_ns = 698, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,

@@ -109,6 +109,7 @@ void fill_stages(Run& run) {
   stage.budget = kBudget;
   stage.foreign_gpu_ns = 15;
   stage.activity = activity();
+  stage.launch_waits = LaunchWaits{150, 20, 90, {{CallKind::kWait, CallKind::kKernelLaunch, 3, 150, 20, 80, 4000}}, {{"cudaMalloc", 1, 60}}};
   stage.devices = {{0, 650}};
   stage.tokens_per_window = 256;
   stage.tokens_per_s = 768000;

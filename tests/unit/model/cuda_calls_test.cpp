@@ -36,3 +36,13 @@ TEST_CASE("the version that a trace appends to a call is not part of its name") 
   CHECK(without_api_version("cudaStreamSynchronize_valve") == "cudaStreamSynchronize_valve");
   CHECK(without_api_version("") == "");
 }
+
+TEST_CASE("what a CUDA call does to the GPU") {
+  using nl::CallKind;
+  const auto kind = [](const char* name) { return cuda_call(name).kind; };
+  for (const char* name : {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaLaunchCooperativeKernel"}) CHECK(kind(name) == CallKind::kKernelLaunch);
+  for (const char* name : {"cudaGraphLaunch_v10000", "cuGraphLaunch_ptsz"}) CHECK(kind(name) == CallKind::kGraphLaunch);
+  for (const char* name : {"cudaMemcpyAsync_v3020", "cudaMemcpy", "cuMemcpyHtoD_v2", "cudaMemsetAsync", "cuMemsetD8Async"}) CHECK(kind(name) == CallKind::kCopy);
+  for (const char* name : {"cudaStreamSynchronize_v3020", "cuEventSynchronize", "cudaDeviceSynchronize"}) CHECK(kind(name) == CallKind::kWait);
+  for (const char* name : {"cudaMalloc", "cudaStreamWaitEvent", "cudaLaunchHostFunc", "cudaGraphInstantiate"}) CHECK(kind(name) == CallKind::kOther);
+}

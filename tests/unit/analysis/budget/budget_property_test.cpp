@@ -44,6 +44,26 @@ void check_devices(const nl::Trace& trace, const nl::StageEntry& stage, const Sl
   REQUIRE(seen == stage.devices.size());
 }
 
+// The waits for launches of all its GPUs, told by what the host did.
+void check_launch_waits(const nl::StageEntry& stage) {
+  const nl::LaunchWaits& waits = *stage.launch_waits;
+  Ns starved = 0, latency = 0, late_starved = 0, late_latency = 0, calls = waits.outside_calls_ns;
+  for (const auto& device : stage.devices) {
+    starved += device.budget.launch_starved_ns;
+    latency += device.budget.launch_latency_ns;
+  }
+  for (const auto& each : waits.late) {
+    late_starved += each.starved_ns;
+    late_latency += each.latency_ns;
+  }
+  for (const auto& each : waits.calls) calls += each.time_ns;
+  REQUIRE(waits.starved_ns == starved);
+  REQUIRE(waits.latency_ns == latency);
+  REQUIRE(late_starved == starved);
+  REQUIRE(late_latency == latency);
+  REQUIRE(calls >= starved);  // more: what a thread did that is not the stage's, while the stage's waited
+}
+
 // A random trace as we and as the judge see it.
 struct Judged {
   Judged(const RandomTrace& random, unsigned seed) : options(options_of(seed)), judge(random.trace, options.warmup), stages(judge.stages()) {
@@ -61,6 +81,7 @@ struct Judged {
     REQUIRE(stage.budget->wall_ns == stage.wall.total_ns);
     REQUIRE(is_mean(*stage.budget, stages[stage.name]));
     check_devices(random.trace, stage, stages[stage.name]);
+    check_launch_waits(stage);
     stages.erase(stage.name);
   }
   const nl::analysis::SummaryOptions options;

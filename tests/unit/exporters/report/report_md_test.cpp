@@ -107,6 +107,31 @@ TEST_CASE("report.md has a budget for each of several GPUs, and their communicat
   CHECK(has(text, "Waiting for a late rank is not known"));
 }
 
+TEST_CASE("report.md says which launches came late, after what, and what the host did meanwhile") {
+  auto run = nl::test::full_run();
+  auto& stage = run.stages[0];
+  for (auto& each : run.stages) each.launch_waits.reset();
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Late launches"));
+  stage.budget = nl::Budget{1000, 700, 0, 0, 0, 300, 0, 0, 0, 0};
+  using nl::CallKind;
+  stage.launch_waits = nl::LaunchWaits{300, 100, 210,
+                                       {{CallKind::kWait, CallKind::kGraphLaunch, 4, 240, 80, 90, 5000},
+                                        {CallKind::kGraphLaunch, CallKind::kKernelLaunch, 2, 50, 14, 30, 6000},
+                                        {CallKind::kNone, CallKind::kCopy, 1, 9, 6, 15, 0},
+                                        {CallKind::kCopy, CallKind::kOther, 1, 1, 0, 1, 0}},
+                                       {{"cudaGraphInstantiate", 1, 80}, {"cudaMalloc", 1, 10}, {"cudaFree", 3, 1}}};
+  const std::string text = nl::exporters::report_markdown(run);
+  CHECK(has(text, "| prefill | CUDA graph | a wait for the GPU | 4 | 80 ns | 80.0 % | 75.0 % |"));
+  CHECK(has(text, "| prefill | kernel | a CUDA graph launch | 2 | 32 ns | 16.0 % | 78.1 % |"));
+  CHECK(has(text, "| prefill | copy or memset | nothing: it is the thread's first call | 1 | 15 ns | 3.8 % | 60.0 % |"));
+  CHECK_FALSE(has(text, "| prefill | other |"));  // too short to matter
+  CHECK(has(text, "- prefill: before late launches the launching thread is in no CUDA call 70.0 % of the time, in cudaGraphInstantiate 26.7 %, in cudaMalloc 3.3 %."));
+  stage.budget->launch_starved_ns = 50;
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Late launches"));
+  stage.budget->launch_latency_ns = 1;
+  CHECK(has(nl::exporters::report_markdown(run), "### Late launches"));
+}
+
 TEST_CASE("kernel tables name the GPU where there are several") {
   auto run = nl::test::full_run();
   REQUIRE(run.kernels);

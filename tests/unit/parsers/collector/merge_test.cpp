@@ -65,6 +65,13 @@ TEST_CASE("merge: rows of several processes come by time, calls by thread and ti
   CHECK(trace.marks[1].time_ns == 1400);
 }
 
+TEST_CASE("merge: of calls that neither launched nor waited the long ones are kept, by thread and time") {
+  const auto call = [](std::int64_t start, std::uint64_t duration) { return packed_record(Tag::kCall, {0, 0, zigzag(start), duration, zigzag(1)}); };
+  const Trace trace = read_block(kLateKernel + call(900, 6000) + call(-300, 4999) + call(200, 5000) + call(-100, 7000));  // the first one launches
+  CHECK(starts_of(trace.api_calls) == std::vector<Ns>{900});
+  CHECK(starts_of(trace.other_calls) == std::vector<Ns>{700, 800});
+}
+
 TEST_CASE("merge: what is the same in two processes is there once, their streams are not the same") {
   const test::Folder folder;
   const Trace trace = read_collector_traces(test::write_made_capture(folder));

@@ -216,3 +216,18 @@ TEST_CASE("no flipped byte of a trace does harm") {
     }
   }
 }
+
+TEST_CASE("of calls that neither launched nor waited the long ones are kept, in order") {
+  const auto call = [](const char* name, int at, const char* duration) {
+    return std::string(R"({"ph": "X", "cat": "cuda_runtime", "name": ")") + name + R"(", "pid": 9, "tid": 9, "ts": )" + std::to_string(at) +
+           ", \"dur\": " + duration + ", \"args\": {\"correlation\": " + std::to_string(at) + "}}";
+  };
+  const Trace trace = read_events(call("cudaMalloc", 900, "5") + "," + call("cudaFree", 300, "4.999") + "," + call("cudaFree", 200, "7") + "," +
+                                  call("cudaStreamSynchronize", 100, "8"));
+  REQUIRE(trace.api_calls.size() == 1);
+  REQUIRE(trace.other_calls.size() == 2);
+  CHECK(trace.strings[trace.other_calls[0].name] == "cudaFree");
+  CHECK(trace.other_calls[0].start_ns == 100'000);
+  CHECK(trace.strings[trace.other_calls[1].name] == "cudaMalloc");
+  CHECK(trace.other_calls[1].start_ns == 800'000);
+}

@@ -113,6 +113,23 @@ TEST_CASE("API calls: only those that launched or waited are kept one by one, al
   }));
 }
 
+TEST_CASE("API calls: of those that neither launched nor waited the long ones are kept") {
+  const Trace trace = probe("probe_node.sqlite");
+  std::map<std::string, std::size_t> kept, expected;
+  std::set<std::string> work;
+  for (const ApiCall& call : trace.api_calls) work.insert(trace.strings[call.name]);
+  for (const ApiCall& call : trace.other_calls) ++kept[trace.strings[call.name]];
+  for (const ApiStat& stat : trace.api_stats)
+    for (const Ns duration : stat.durations.values())
+      if (duration >= 5000 && !work.contains(trace.strings[stat.name])) ++expected[trace.strings[stat.name]];
+  for (const std::string& name : work) kept.erase(name);  // one that found nothing to launch
+  CHECK(kept == expected);
+  CHECK(kept.contains("cudaMalloc"));
+  CHECK(std::is_sorted(trace.other_calls.begin(), trace.other_calls.end(), [](const ApiCall& a, const ApiCall& b) {
+    return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
+  }));
+}
+
 TEST_CASE("ranges and marks: domains by process, styles, threads") {
   Trace trace = probe("probe_node.sqlite");
   CHECK(trace.ranges.size() == 50);

@@ -1,0 +1,120 @@
+#include "analysis/budget/launch_waits.h"
+
+#include <algorithm>
+
+namespace nl::analysis {
+namespace {
+
+constexpr std::size_t kMaxCalls = 20;  // names in the report; the rest are short
+
+template <class Item, class Time>
+void longest_first(std::vector<Item>& items, Time time) {
+  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return time(a) > time(b); });
+}
+
+}  // namespace
+
+LaunchWaitSum::Call& LaunchWaitSum::call(StringId name) {
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const Call& each) { return each.name == name; });
+  return found != calls.end() ? *found : calls.emplace_back(Call{name, 0, 0});
+}
+
+void LaunchWaitSum::add(const LaunchWaitSum& more) {
+  for (std::size_t before = 0; before < kCallKinds; ++before)
+    for (std::size_t launch = 0; launch < kCallKinds; ++launch) {
+      Late& sum = late[before][launch];
+      const Late& other = more.late[before][launch];
+      sum.count += other.count;
+      sum.starved_ns += other.starved_ns;
+      sum.latency_ns += other.latency_ns;
+      if (other.longest_ns <= sum.longest_ns) continue;
+      sum.longest_ns = other.longest_ns;
+      sum.longest_at_ns = other.longest_at_ns;
+    }
+  for (const Call& each : more.calls) {
+    Call& sum = call(each.name);
+    sum.count += each.count;
+    sum.time_ns += each.time_ns;
+  }
+  outside_calls_ns += more.outside_calls_ns;
+}
+
+LaunchWaits LaunchWaitSum::told(const Trace& trace) const {
+  LaunchWaits out;
+  out.outside_calls_ns = outside_calls_ns;
+  for (std::size_t before = 0; before < kCallKinds; ++before)
+    for (std::size_t launch = 0; launch < kCallKinds; ++launch) {
+      const Late& sum = late[before][launch];
+      out.starved_ns += sum.starved_ns;
+      out.latency_ns += sum.latency_ns;
+      if (sum.count > 0)
+        out.late.push_back({static_cast<CallKind>(before), static_cast<CallKind>(launch), sum.count, sum.starved_ns, sum.latency_ns,
+                            sum.longest_ns, sum.longest_at_ns});
+    }
+  for (const Call& each : calls) out.calls.push_back({std::string(without_api_version(trace.strings[each.name])), each.count, each.time_ns});
+  longest_first(out.late, [](const LateLaunches& each) { return each.wait_ns(); });
+  longest_first(out.calls, [](const WaitCall& each) { return each.time_ns; });
+  if (out.calls.size() > kMaxCalls) out.calls.resize(kMaxCalls);
+  return out;
+}
+
+std::size_t LaunchWaitTime::List::first_after(std::size_t lane, std::uint32_t thread, Ns time_ns) {
+  std::size_t& first = at[lane][thread];
+  while (first < calls.last(thread) && calls[first].end_ns() <= time_ns) ++first;
+  return first;
+}
+
+LaunchWaitTime::LaunchWaitTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
+    : other_calls_(trace, trace.other_calls), work_(calls, lanes), other_(other_calls_, lanes), kinds_(trace) {}
+
+// `at`: a call before which none that begins later matters. A call around the launch is the launch's own.
+CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
+  const auto thread = static_cast<std::uint32_t>(launch.thread);
+  while (at < work_.calls.last(thread) && work_.calls[at].start_ns < launch.start_ns) ++at;
+  while (at > work_.calls.first(thread)) {
+    const ApiCall& call = work_.calls[--at];
+    if (call.start_ns >= launch.start_ns || call.end_ns() > launch.start_ns) continue;
+    if (const CallKind kind = kinds_.of(call).kind; kind != CallKind::kOther) return kind;
+  }
+  return CallKind::kNone;
+}
+
+// Calls nest: a runtime call makes a driver call, and time inside both counts for the outer one.
+Ns LaunchWaitTime::time_in_calls(std::size_t work, std::size_t other, const Gap& gap, LaunchWaitSum& sum) {
+  const auto thread = static_cast<std::uint32_t>(gap.launch->thread);
+  const std::size_t last_work = work_.calls.last(thread), last_other = other_.calls.last(thread);
+  Ns time = 0, until = gap.start_ns;
+  while (work < last_work || other < last_other) {
+    const bool from_work = other == last_other || (work < last_work && work_.calls[work].start_ns <= other_.calls[other].start_ns);
+    const ApiCall& call = from_work ? work_.calls[work++] : other_.calls[other++];
+    if (call.start_ns >= gap.launch->start_ns) break;
+    const Ns start = std::max(call.start_ns, until), end = std::min(call.end_ns(), gap.launch->start_ns);
+    if (end <= start) continue;
+    until = end;
+    if (thread == gap.waiting_thread && kinds_.of(call).waits) continue;
+    LaunchWaitSum::Call& named = sum.call(call.name);
+    ++named.count;
+    named.time_ns += end - start;
+    time += end - start;
+  }
+  return time;
+}
+
+void LaunchWaitTime::add(std::size_t lane, const Gap& gap, LaunchWaitSum& sum) {
+  const auto thread = static_cast<std::uint32_t>(gap.launch->thread);
+  const Ns wait_ns = gap.starved_ns + gap.latency_ns;
+  if (wait_ns <= 0 || thread >= work_.calls.threads()) return;
+  const std::size_t work = work_.first_after(lane, thread, gap.start_ns), other = other_.first_after(lane, thread, gap.start_ns);
+  const CallKind before = kind_before(*gap.launch, work);
+  LaunchWaitSum::Late& late = sum.late[static_cast<std::size_t>(before)][static_cast<std::size_t>(kinds_.of(*gap.launch).kind)];
+  ++late.count;
+  late.starved_ns += gap.starved_ns;
+  late.latency_ns += gap.latency_ns;
+  if (wait_ns > late.longest_ns) {
+    late.longest_ns = wait_ns;
+    late.longest_at_ns = gap.start_ns;
+  }
+  if (gap.starved_ns > 0) sum.outside_calls_ns += std::max<Ns>(0, gap.starved_ns - time_in_calls(work, other, gap, sum));
+}
+
+}  // namespace nl::analysis

@@ -137,3 +137,110 @@ TEST_CASE("names are shown without what a tool adds to them") {
   CHECK(run.timeline->names == std::vector<std::string>{"prefill", "aten::mm", "attention", "cuMemsetD8_v2", "cudaGraphLaunch",
                                                         "[CUDA memset]", "CUDA graph"});
 }
+
+TEST_CASE("of four measured iterations the shorter of the middle two, and no warm-up, is shown") {
+  TraceBuilder b;
+  const std::vector<Ns> walls = {900, 40, 10, 30, 20};
+  for (std::size_t i = 0; i < walls.size(); ++i) b.stage("prefill", static_cast<Ns>(i) * 1000, static_cast<Ns>(i) * 1000 + walls[i]);
+  nl::analysis::SummaryOptions options;
+  options.warmup.mode = nl::analysis::WarmupRule::Mode::kCount;
+  options.warmup.count = 1;
+  const auto timeline = *b.run(options).timeline;
+  CHECK(timeline.what == "iteration 5 of 5, the median");
+  CHECK(timeline.start_ns == 4000);
+  CHECK(timeline.end_ns == 4020);
+  // Warm-up or not: the median of all five is the one of 30.
+  CHECK(b.run_all().timeline->what == "iteration 4 of 5, the median");
+}
+
+TEST_CASE("the first of equally long iterations is shown, and none of no length") {
+  TraceBuilder b;
+  b.stage("prefill", 100, 100);
+  b.stage("prefill", 200, 250);
+  b.stage("prefill", 300, 350);
+  CHECK(b.run_all().timeline->what == "iteration 2 of 3, the median");
+}
+
+TEST_CASE("calls that reach into the view are shown, those that only touch it are not") {
+  const auto calls_shown = [](Ns before, std::uint64_t duration) {
+    TraceBuilder b;
+    b.stage("prefill", 2000, 2100);
+    b.call(1900, 0, "long before");
+    b.call(before, 0, "before", duration);
+    b.call(2020, 0, "inside", 10);
+    b.call(2090, 0, "leaving", 30);
+    b.call(2100, 0, "after", 10);
+    return *b.run_all().timeline;
+  };
+  const auto names = [](const nl::Timeline& timeline) {
+    std::vector<std::string> all;
+    for (const auto& slice : lane(timeline, "api").slices) all.push_back(timeline.names[slice.name]);
+    return all;
+  };
+  CHECK(names(calls_shown(1990, 10)) == std::vector<std::string>{"inside", "leaving"});
+  const auto reaching = calls_shown(1990, 15);
+  CHECK(names(reaching) == std::vector<std::string>{"before", "inside", "leaving"});
+  CHECK(lane(reaching, "api").slices.front().start_ns == 2000);
+  CHECK(lane(reaching, "api").slices.front().duration_ns == 5);
+  CHECK(lane(reaching, "api").slices.back().duration_ns == 10);
+}
+
+TEST_CASE("six levels of a thread's ranges are drawn, what is nested deeper is counted") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 100);
+  for (int level = 0; level < 8; ++level) b.range("", "module", level, 100 - level);
+  b.range("", "later", 100, 101);
+  b.stage("decode_all", 100, 110);
+  const auto timeline = *b.run_all().timeline;
+  CHECK(timeline.lanes.size() == 1 + 6);
+  CHECK(timeline.slices_left_out == 2);
+  CHECK(lane(timeline, "ranges", 0).slices.size() == 2);  // prefill and decode follow each other
+  CHECK(lane(timeline, "ranges", 1).slices.size() == 2);  // the outermost module, and what comes when it is over
+  CHECK(lane(timeline, "ranges", 0).title == "thread 1000");
+}
+
+TEST_CASE("of more than 48 lanes the busiest are drawn, and the rest is counted") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 1000);
+  for (std::uint32_t stream = 0; stream < 49; ++stream) {
+    const auto queue = b.queue(0, 0, 100 + stream);
+    b.kernel("k", 10, 10, nl::kNone, queue);
+    if (stream != 20) b.kernel("k", 30, 10, nl::kNone, queue);  // the 20th has one kernel, the others two
+  }
+  const auto timeline = *b.run_all().timeline;
+  CHECK(timeline.slices_left_out == 2);  // the stage, and that kernel
+  CHECK(timeline.lanes.size() == 48);
+}
+
+TEST_CASE("a kernel has its short name, and a capture without stages shows every process") {
+  TraceBuilder b;
+  const auto process = b.process();
+  const auto queue = b.queue(process, 0, 9);
+  b.kernel("void gemm<float>(int)", 100, 50, b.call(10));
+  b.trace.shapes[0].short_name = b.trace.strings.intern("gemm");
+  b.kernel("plain", 200, 50, b.call(20, b.thread(process)), queue);
+  b.trace.shapes[1].short_name = {};
+  auto timeline = *b.run().timeline;
+  CHECK(timeline.what == "the whole capture, because it has no closed stage ranges");
+  CHECK(timeline.start_ns == 100);
+  CHECK(timeline.end_ns == 250);
+  CHECK(timeline.names == std::vector<std::string>{"gemm", "plain"});
+  CHECK(lane(timeline, "gpu", 1).title == "GPU 0 stream 9");
+  b.kernel("last", 200'000'090, 10, nl::kNone);
+  CHECK(b.run().timeline->end_ns == 200'000'100);  // 200 ms are not too long
+  b.kernel("last", 200'000'092, 10, nl::kNone);
+  timeline = *b.run().timeline;
+  CHECK(timeline.start_ns == 101);
+  CHECK(timeline.what == "200 ms in the middle of the capture, because it has no closed stage ranges");
+}
+
+TEST_CASE("ranges alone make a timeline, and nothing makes none") {
+  TraceBuilder b;
+  CHECK_FALSE(b.run().timeline);
+  b.range("", "load", 10, 40);
+  b.range("", "tokenise", 60, 90);
+  const auto timeline = *b.run().timeline;
+  CHECK(timeline.start_ns == 10);
+  CHECK(timeline.end_ns == 90);
+  CHECK(lane(timeline, "ranges").slices.size() == 2);
+}

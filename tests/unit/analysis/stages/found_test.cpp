@@ -156,3 +156,86 @@ TEST_CASE("marked stages are marked") {
   CHECK(stage(run, "prefill").confidence == 1);
   CHECK(run.import_stats.notes.empty());
 }
+
+TEST_CASE("names of engines: mixed steps, idle ones, and numbers that are left out") {
+  const auto mixed = engine_step("step[MIXED bs=3 toks=70]");
+  REQUIRE(mixed);
+  CHECK(mixed->prefills == true);
+  CHECK(mixed->decodes == true);
+  CHECK_FALSE(mixed->context_tokens);
+  CHECK_FALSE(mixed->generation_tokens);
+  const auto extend = engine_step("step[EXTEND bs=4 toks=1024]");
+  CHECK(extend->prefills == true);
+  CHECK(extend->decodes == false);
+  CHECK_FALSE(extend->generation_tokens);
+  const auto decode = engine_step("step[DECODE bs=8 toks=9]");
+  CHECK(decode->prefills == false);
+  CHECK(decode->decodes == true);
+  CHECK_FALSE(decode->context_tokens);
+  CHECK_FALSE(engine_step("step[DECODE]")->generation_tokens);
+  const auto executor = engine_step("[Executor] _forward_step 7: 2 ctx reqs, 300 ctx tokens, 5 gen reqs");
+  CHECK(executor->prefills == true);
+  CHECK(executor->decodes == true);
+  CHECK(executor->generation_tokens == 5);
+  CHECK(engine_step("[Executor] _forward_step 7: 0 ctx reqs, 5 gen reqs")->context_tokens == 0);
+  CHECK_FALSE(engine_step("[Executor] _forward_step 7: 2 ctx reqs, 5 gen reqs")->context_tokens);
+  CHECK_FALSE(engine_step("[Executor] _forward_step 7: 2 ctx reqs, 5 ctx tokens"));
+  const auto idle = engine_step("execute_context_0(0)_generation_0(0)");
+  CHECK(idle->prefills == false);
+  CHECK(idle->decodes == false);
+  CHECK(idle->told());
+}
+
+TEST_CASE("of several engines the one with the most ranges, and ranges that tell more go first") {
+  TraceBuilder b;
+  b.range("", "scheduler.run_batch", 0, 10);
+  b.range("", "scheduler.run_batch", 10, 20);
+  b.range("", "scheduler.run_batch", 20, 30);
+  b.range("", "step[MIXED bs=3]", 100, 200);
+  FoundStages found = find_stages(b.trace, {});
+  REQUIRE(found.stages.size() == 1);
+  CHECK(found.stages[0].name == "mixed_step");
+  CHECK_FALSE(found.stages[0].tokens);  // how many of either is not said
+  CHECK(found.notes[0].details[0] == "SGLang");
+  b.range("", "execute_context_0(0)_generation_4(4)", 200, 250);
+  b.range("", "execute_context_0(0)_generation_4(4)", 250, 300);
+  b.range("", "execute_context_1(9)_generation_0(0)", 300, 9999, 0, RangeStyle::kPushPop, true);  // never closed
+  found = find_stages(b.trace, {});
+  REQUIRE(found.stages.size() == 2);
+  CHECK(found.notes[0].details[0] == "vLLM");
+  CHECK(found.notes[0].details[1] == "decode_step: 2");
+}
+
+TEST_CASE("a map's first pattern that is found in a name decides, and open ranges are no stages") {
+  TraceBuilder b;
+  b.range("", "my prompt", 0, 10, 1);
+  b.range("", "my prompt", 20, 30, 0, RangeStyle::kPushPop, true);
+  b.range("", "other", 40, 50);
+  const FoundStages found = find_stages(b.trace, {{"prefill", "prompt"}, {"decode", "^my"}});
+  REQUIRE(found.stages.size() == 1);
+  CHECK(found.stages[0].name == "prefill");
+  CHECK(found.stages[0].thread == 1);
+  CHECK(found.stages[0].end_ns == 10);
+  CHECK(found.notes == std::vector<Remark>{{Code::kMapNoMatch, {"decode"}}, {Code::kStagesMapped, {"prefill: 1"}}});
+}
+
+TEST_CASE("where nothing else is found, each process's work is a stage of its own") {
+  TraceBuilder b;
+  b.launch(500'000'000, 1'000'000'000, 1'000'000'000);
+  const auto process = b.process();
+  const auto thread = b.thread(process);
+  b.launch(2'900'000'000, 3'000'000'000, 500'000'000, thread, b.queue(process, 1, 3));
+  const FoundStages found = find_stages(b.trace, {});
+  REQUIRE(found.stages.size() == 2);
+  CHECK(found.origin.source == StageSource::kInferred);
+  CHECK(found.origin.confidence == 1);
+  CHECK(found.stages[0].name == "capture");
+  CHECK(found.stages[0].start_ns == 1'000'000'000);
+  CHECK(found.stages[0].end_ns == 2'000'000'000);
+  CHECK(found.stages[0].thread == 0);
+  CHECK(found.stages[1].start_ns == 3'000'000'000);
+  CHECK(found.stages[1].thread == thread);
+  REQUIRE(found.notes.size() >= 2);
+  CHECK(found.notes[found.notes.size() - 2] == Remark{Code::kWholeCapture, {"1.000 s", "2.000 s"}});
+  CHECK(found.notes.back() == Remark{Code::kWholeCapture, {"3.000 s", "3.500 s"}});
+}

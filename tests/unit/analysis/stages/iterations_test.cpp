@@ -202,3 +202,43 @@ TEST_CASE("very many iterations are counted, and the first are listed") {
   CHECK(run.iterations.count == 3000);
   CHECK(run.iterations.list.size() == nl::kMaxListedIterations);
 }
+
+TEST_CASE("the rule of warm-up names the first four threads, and one that nobody knows") {
+  TraceBuilder b;
+  for (int i = 0; i < 4; ++i) b.thread(0);
+  for (std::uint32_t thread = 0; thread < 3; ++thread) b.stage("prefill", 10, 20, thread);
+  b.stage("prefill", 10, 20, 99);
+  const std::string four = b.run_all().iterations.rule;
+  CHECK(four ==
+        "the configuration sets no warm-up: 1 measured on thread 1000; 1 measured on thread 1001; 1 measured on thread 1002; 1 measured on an unknown thread");
+  b.stage("prefill", 10, 20, 3);
+  b.stage("prefill", 10, 20, 4);
+  const std::string six = b.run_all().iterations.rule;
+  CHECK(six.ends_with("1 measured on thread 1003; and 2 more threads"));
+  CHECK(TraceBuilder().run_all().iterations.rule == "no iterations: the capture has no closed stage ranges");
+}
+
+TEST_CASE("warm-up by number, by time, and never all") {
+  using nl::analysis::judge_warmup;
+  using Rule = nl::analysis::WarmupRule;
+  const auto warmup = [](const std::vector<Ns>& walls, Rule::Mode mode, std::uint64_t count = 0, double factor = 1.5) {
+    return judge_warmup(walls, {mode, count, factor});
+  };
+  const std::vector<Ns> slow_start = {5'000'000, 2'000'000, 1'000'000, 1'000'000, 1'000'000};
+  CHECK(warmup(slow_start, Rule::Mode::kAuto).warmup == 2);
+  CHECK(warmup(slow_start, Rule::Mode::kAuto).why == "2 of 5 (first 5.000 ms, median of the measured 1.000 ms)");
+  CHECK(warmup(slow_start, Rule::Mode::kAuto, 0, 2.0).warmup == 1);  // 2 is not more than twice 1
+  CHECK(warmup({1'500'000, 1'000'000, 1'000'000}, Rule::Mode::kAuto).why == "none of 3 (first 1.500 ms, median of the others 1.000 ms)");
+  CHECK(warmup({7}, Rule::Mode::kAuto).why == "the only iteration is measured");
+  CHECK(warmup({900, 80, 7, 1}, Rule::Mode::kAuto).warmup == 2);  // at most half of them
+  CHECK(warmup({900, 80, 7, 1, 1}, Rule::Mode::kAuto).warmup == 3);
+  CHECK(warmup({10, 1}, Rule::Mode::kAuto).warmup == 1);
+  CHECK(warmup(slow_start, Rule::Mode::kCount, 2).why == "2 of 5");
+  CHECK(warmup(slow_start, Rule::Mode::kCount, 5).warmup == 4);
+  CHECK(warmup(slow_start, Rule::Mode::kCount, 5).why == "4 of 5, because one must be measured");
+  CHECK(warmup(slow_start, Rule::Mode::kCount, 4).why == "4 of 5");
+  CHECK(warmup(slow_start, Rule::Mode::kNone).warmup == 0);
+  CHECK(nl::analysis::warmup_rule_text({Rule::Mode::kCount, 3, 1.5}) == "the configuration sets the first 3 iterations as warm-up");
+  CHECK(nl::analysis::warmup_rule_text({}) ==
+        "leading iterations longer than 1.5 × the median of the later ones are warm-up, at most half of all");
+}

@@ -281,3 +281,82 @@ TEST_CASE("a real capture: a small Llama's stages on an H200") {
     CHECK_FALSE(says(figures.assumptions, "contradicts"));
   }
 }
+
+TEST_CASE("the work of a stage may be configured in part") {
+  auto run = run_with({stage("a", 1, 1e6), stage("b", 1, 1e6), stage("c", 1, 1e6)},
+                      {{"dtype", "bf16"}, {"stage_flops.a", "10"}, {"stage_bytes.b", "20"}, {"stage_flops.c", "30"}, {"stage_bytes.c", "40"}});
+  nl::analysis::fill_efficiency(kDevices, run);
+  CHECK(of(run, "a").flops == 10.0);
+  CHECK_FALSE(of(run, "a").bytes);
+  CHECK(of(run, "a").flops_per_s == Approx(10 / 1e-3));
+  CHECK_FALSE(of(run, "a").limit);
+  CHECK_FALSE(of(run, "b").flops);
+  CHECK_FALSE(of(run, "b").flops_per_s);
+  CHECK(of(run, "b").bytes == 20.0);
+  CHECK(of(run, "c").intensity == 0.75);
+  const std::pair<const char*, const char*> formulas[] = {{"a", "model.stage_flops.a = 10"}, {"b", "model.stage_bytes.b = 20"},
+                                                          {"c", "model.stage_flops.c = 30; model.stage_bytes.c = 40"}};
+  for (const auto& [name, formula] : formulas) {
+    const auto& configured = of(run, name);
+    REQUIRE(configured.terms.size() == 1);
+    CHECK(configured.terms[0].name == "as configured");
+    CHECK(configured.terms[0].formula == formula);
+    CHECK(configured.assumptions == std::vector<std::string>{"the work comes from the configuration, not from the model shape"});
+    CHECK(configured.dtype == "bf16");
+    CHECK(configured.note.empty());
+  }
+}
+
+TEST_CASE("more than the peak is impossible; of the memory's, five percent more") {
+  // In one millisecond an H200 computes 989.4e9 FLOPs and moves 4.8e9 bytes.
+  const auto note = [](const char* flops, const char* bytes, nl::Ns compute_ns = 0) {
+    auto run = run_with({stage("x", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", flops}, {"stage_bytes.x", bytes}});
+    run.stages[0].budget.emplace().gpu_compute_ns = compute_ns;
+    nl::analysis::fill_efficiency(kDevices, run);
+    return of(run, "x").note.substr(0, of(run, "x").note.find(':'));
+  };
+  CHECK(note("980e9", "5e9") == "");
+  CHECK(note("1000e9", "5e9") == "an MFU of 101 % is impossible");
+  CHECK(note("980e9", "5.1e9") == "an MBU of 106 % is impossible");
+  CHECK(note("600e9", "1e9", 500'000) == "an MFU of 121 % is impossible");  // of the time in which the GPU computes
+}
+
+TEST_CASE("the least time of a stage is that of its slower side") {
+  auto run = run_with({stage("memory", 1, 2e6), stage("compute", 1, 2e6), stage("both", 1, 2e6)},
+                      {{"dtype", "bf16"}, {"stage_flops.memory", "98.94e9"}, {"stage_bytes.memory", "4.8e9"}, {"stage_flops.compute", "989.4e9"},
+                       {"stage_bytes.compute", "0.48e9"}, {"stage_flops.both", "989.4e12"}, {"stage_bytes.both", "4.8e12"}});
+  nl::analysis::fill_efficiency(kDevices, run);
+  CHECK(*of(run, "memory").ideal_ns == Approx(1e6));
+  CHECK(of(run, "memory").limit == nl::Bound::kMemory);
+  CHECK(*of(run, "memory").mbu == Approx(0.5));
+  CHECK(*of(run, "compute").ideal_ns == Approx(1e6));
+  CHECK(of(run, "compute").limit == nl::Bound::kCompute);
+  CHECK(*of(run, "compute").mfu == Approx(0.5));
+  CHECK(of(run, "both").limit == nl::Bound::kCompute);
+}
+
+TEST_CASE("why there is no MFU: no type, no peaks of any type, one key missing") {
+  auto untyped = run_with({stage("x", 1, 1e6)}, {{"stage_flops.x", "10"}});
+  nl::analysis::fill_efficiency(kDevices, untyped);
+  CHECK(of(untyped, "x").note == "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
+  std::vector<nl::DeviceTableEntry> no_peaks = {{"NVIDIA H200", {"H200"}, {}, 4.8e12, {}, "h200.yaml"}};
+  auto unknown = run_with({stage("x", 1, 1e6), stage("y", 1, 1e6)}, {{"dtype", "bf16"}, {"stage_flops.x", "10"}, {"stage_bytes.y", "10"}});
+  nl::analysis::fill_efficiency(no_peaks, unknown);
+  CHECK(of(unknown, "x").note == "the GPU's peak FLOP/s are not known");
+  CHECK(of(unknown, "y").note.empty());  // nothing that a peak of FLOP/s would say of it
+  CHECK(of(unknown, "y").mbu);
+  no_peaks[0].notes = {"measure them", "or not"};
+  nl::analysis::fill_efficiency(no_peaks, unknown);
+  CHECK(of(unknown, "x").note == "measure them");
+  auto one_missing = run_with({stage("prefill", 1, 1e6)}, with(with(llama_8b(), kLengths), {{"vocab_size", ""}}));
+  nl::analysis::fill_efficiency(kDevices, one_missing);
+  CHECK(of(one_missing, "prefill").note ==
+        "the model shape is not known: model.vocab_size is not set; give --model a name of conf/model/llm or a Hugging Face config.json");
+}
+
+TEST_CASE("a vision stage asks for the keys of its own part") {
+  auto run = run_with({stage("vision", 1, 1e6), stage("projector", 1, 1e6)}, with(llama_8b(), kLengths));
+  nl::analysis::fill_efficiency(kDevices, run);
+  CHECK(of(run, "vision").note == "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
+  CHECK(of(run, "projector").note == "its shape is not known; set model.projector_input_size, image_tokens and hidden_size");
+}

@@ -57,6 +57,10 @@ TEST_CASE("nothing counted, zero counted and nonsense counted are told apart") {
   CHECK(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", 0}}).main_precision().name.empty());
   CHECK_FALSE(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", std::numeric_limits<double>::quiet_NaN()}}).vector_counted);
   CHECK_FALSE(nl::analysis::count_flops({{kOp + "ffma_pred_on.sum", -1}}).vector_counted);
+  CHECK_FALSE(nl::analysis::count_flops({{kTensor + "bf16.sum", -1}}).tensor_counted);
+  CHECK_FALSE(nl::analysis::count_flops({{kTensor + "bf16.sum.per_cycle_elapsed", 4}}).tensor_counted);
+  CHECK(nl::analysis::count_flops({{kTensor + "bf16.sum", 0}}).tensor_counted);
+  CHECK(nl::analysis::count_flops({{kTensor + "bf16.sum", 0}}).by_precision.empty());
 }
 
 TEST_CASE("half-precision instructions of kernels that compute in single precision convert and move values") {
@@ -78,4 +82,40 @@ TEST_CASE("half-precision instructions of kernels that compute in single precisi
   CHECK(half.by_precision.at({"f16"}) == 20000);
   const auto scaled = nl::analysis::count_flops({{kOp + "hmul_pred_on.sum", 50}, {kOp + "hfma_pred_on.sum", 10}}, KernelClass::kElementwise);
   CHECK(scaled.by_precision.at({"f16"}) == 140);
+}
+
+TEST_CASE("each instruction has its FLOPs and its precision, each tensor source the type of its peak") {
+  const std::tuple<const char*, const char*, double> ops[] = {{"fadd", "f32", 1}, {"fmul", "f32", 1}, {"ffma", "f32", 2}, {"hadd", "f16", 2}, {"hmul", "f16", 2},
+                                                              {"hfma", "f16", 4}, {"dadd", "f64", 1}, {"dmul", "f64", 1}, {"dfma", "f64", 2}};
+  for (const auto& [op, precision, flops] : ops) {
+    INFO(op);
+    const auto counted = nl::analysis::count_flops({{kOp + op + "_pred_on.sum", 10}});
+    CHECK(counted.main_precision().name == precision);
+    CHECK(counted.total() == 10 * flops);
+    CHECK(counted.main_precision().peak_is_higher == (std::string(precision) == "f16"));
+    CHECK(counted.main_precision().peak_dtype == (std::string(precision) == "f64" ? "f64" : "f32"));
+  }
+  const std::pair<const char*, const char*> sources[] = {{"bf16", "bf16"}, {"fp16", "f16"}, {"tf32", "tf32"}, {"fp8", "fp8"}, {"fp4", "fp4"}, {"fp64", "f64"},
+                                                         {"int8", "int8"}, {"fp4_fp6_fp8", "fp8"}, {"fp3", "fp3"}};
+  for (const auto& [source, dtype] : sources) {
+    INFO(source);
+    const auto main = nl::analysis::count_flops({{kTensor + source + ".sum", 10}}).main_precision();
+    CHECK(main.name == std::string("tensor ") + dtype);
+    CHECK(main.peak_dtype == dtype);
+    CHECK_FALSE(main.peak_is_higher);
+  }
+}
+
+TEST_CASE("rates become counts by the first cycles that were measured") {
+  const std::string rate = kOp + "fadd_pred_on.sum.per_cycle_elapsed";
+  std::map<std::string, double> metrics = {{rate, 2}, {"gpc__cycles_elapsed.max", 1000}};
+  CHECK(nl::analysis::count_flops(metrics).total() == 2000);
+  metrics["gpc__cycles_elapsed.avg"] = 500;
+  CHECK(nl::analysis::count_flops(metrics).total() == 1000);
+  metrics["sm__cycles_elapsed.avg"] = 400;
+  CHECK(nl::analysis::count_flops(metrics).total() == 800);
+  metrics["smsp__cycles_elapsed.avg"] = 300;
+  CHECK(nl::analysis::count_flops(metrics).total() == 600);
+  metrics[kOp + "fadd_pred_on.sum"] = 7;  // the count itself
+  CHECK(nl::analysis::count_flops(metrics).total() == 7);
 }

@@ -152,3 +152,74 @@ TEST_CASE("an f32 elementwise kernel stands on the roofline with the FLOPs it do
   CHECK(run.roofline.points[0].precision == "f32");
   CHECK(run.roofline.points[0].flops == 1000);
 }
+
+TEST_CASE("a point says which launch it is, what it moved, and which memory it waits for") {
+  auto measured = sample({{kFfma, 3e6}, {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 90},
+                          {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 88}});
+  measured.values[nl::Metric::kSm] = 20;
+  const auto run = run_with({measured});
+  REQUIRE(run.roofline.points.size() == 1);
+  const auto& point = run.roofline.points[0];
+  CHECK(point.ncu_id == 3);
+  CHECK(point.dram_bytes == 1e6);
+  CHECK(point.duration_ns == 1000);
+  CHECK(point.bound_by == nl::Bound::kMemory);
+  CHECK(point.bound_memory == nl::MemoryLevel::kL2);
+  CHECK(point.margin == 30);
+  measured.values[nl::Metric::kSm] = 94;  // neither is clearly busier
+  const auto undecided = run_with({measured});
+  CHECK_FALSE(undecided.roofline.points.at(0).bound_by);
+  CHECK_FALSE(undecided.roofline.points.at(0).bound_memory);
+}
+
+TEST_CASE("tensor operations alone make a point; where only the vector's were counted, an idle tensor pipe must be known") {
+  auto tensor = sample({{kBf16, 1e6}});
+  tensor.values[nl::Metric::kTensor].reset();
+  CHECK(run_with({tensor}).roofline.points.size() == 1);
+  CHECK(run_with({sample({{kBf16, 0}})}).roofline.notes.at(0).find("its FLOPs were not measured") != std::string::npos);
+  auto busy = sample({{kBf16, 1e6}, {kFfma, 0}});
+  busy.values[nl::Metric::kTensor] = 50;
+  CHECK(run_with({busy}).roofline.points.size() == 1);
+  auto untold = sample({{kFfma, 1e6}});
+  untold.values[nl::Metric::kTensor].reset();
+  CHECK(run_with({untold}).roofline.notes.at(0) ==
+        "1 launch left out, first gemm: its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; the preset profiling/ncu/roofline "
+        "measures them)");
+  auto at_once = sample({{kFfma, 1e6}});
+  at_once.ncu_duration_ns = 0;
+  CHECK(run_with({at_once}).roofline.notes.at(0) == "1 launch left out, first gemm: its duration was not measured (gpu__time_duration.sum)");
+}
+
+TEST_CASE("a reason for leaving launches out names the first, in 80 characters") {
+  nl::Run run;
+  for (const char name : {'a', 'b'}) {
+    nl::KernelEntry kernel;
+    kernel.name = std::string(90, name);
+    kernel.ncu = {sample({{kFfma, 0}})};
+    if (!run.kernels) run.kernels.emplace();
+    run.kernels->push_back(kernel);
+  }
+  nl::analysis::fill_roofline(run);
+  CHECK(run.roofline.notes == std::vector<std::string>{"2 launches left out, first " + std::string(80, 'a') + ": it has no floating-point work"});
+}
+
+TEST_CASE("twins share a roof; without a bandwidth or a peak of the type there is none") {
+  auto run = run_with({sample({{kFfma, 1e6}})});
+  run.hardware.gpus.resize(2);
+  run.hardware.gpus[0].name = run.hardware.gpus[1].name = "NVIDIA H200";
+  run.kernels->push_back(run.kernels->front());
+  run.kernels->at(1).device = 1;
+  nl::analysis::fill_roofline(run);
+  CHECK(run.roofline.points.at(1).roof_share);
+  run.peaks->bytes_per_s = 0;
+  nl::analysis::fill_roofline(run);
+  CHECK_FALSE(run.roofline.points.at(0).roof_flops_per_s);
+  run.peaks->bytes_per_s.reset();
+  nl::analysis::fill_roofline(run);
+  CHECK_FALSE(run.roofline.points.at(0).roof_flops_per_s);
+  run.peaks->bytes_per_s = 5e12;
+  run.peaks->flops_per_s.erase("f32");
+  nl::analysis::fill_roofline(run);
+  CHECK_FALSE(run.roofline.points.at(0).roof_flops_per_s);
+  CHECK(run.roofline.points.size() == 2);  // filled anew, not added
+}

@@ -106,7 +106,9 @@ TEST_CASE("passes and GPUs are added up") {
   const Energy energy = measure_energy("bare", {pass, pass});
   CHECK(*energy.stages[0].joules_per_window == Approx(2 * (joules(4) - joules(2))).epsilon(0.01));
   CHECK(*energy.stages[0].mean_power_w == Approx(600).margin(5));
-  CHECK(energy.devices.size() == 2);
+  REQUIRE(energy.devices.size() == 2);
+  CHECK(energy.devices[0].device == 0);
+  CHECK(energy.devices[1].device == 1);
 }
 
 TEST_CASE("a counter that went back is believed no more") {
@@ -183,4 +185,41 @@ TEST_CASE("windows in UTC, where the capture knows it") {
   REQUIRE(windows.size() == 1);
   CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 10, kUtc + 30}});
   CHECK(*windows[0].tokens_per_window == 128);
+}
+
+TEST_CASE("windows in UTC are the measured ones, each stage with its own tokens") {
+  Trace trace;
+  trace.processes.push_back({1, "w"});
+  trace.threads.push_back({0, 1, "w"});
+  trace.has_range_data = true;
+  trace.utc_start_ns = kUtc;
+  const auto add = [&](const char* name, Ns start, Ns end) {
+    Range range;
+    range.start_ns = start;
+    range.end_ns = end;
+    range.name = trace.strings.intern(name);
+    range.domain = trace.strings.intern("LLM");
+    range.thread = 0;
+    trace.ranges.push_back(range);
+  };
+  add("prefill", 10, 20);
+  add("load", 20, 25);  // only in the warm-up
+  add("prefill", 30, 40);
+  add("decode", 40, 50);
+  add("decode", 60, 60);
+  WarmupRule first;
+  first.mode = WarmupRule::Mode::kCount;
+  first.count = 1;
+  StageEntry decode, prefill;
+  decode.name = "decode";
+  decode.tokens_per_window = 7;
+  prefill.name = "prefill";
+  const auto windows = stage_windows(trace, first, {decode, prefill});
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].stage == "prefill");
+  CHECK(windows[0].utc_ns == std::vector<UtcWindow>{{kUtc + 30, kUtc + 40}});
+  CHECK_FALSE(windows[0].tokens_per_window);
+  CHECK(windows[1].stage == "decode");
+  CHECK(windows[1].utc_ns == std::vector<UtcWindow>{{kUtc + 40, kUtc + 50}});
+  CHECK(windows[1].tokens_per_window == 7.0);
 }

@@ -101,6 +101,9 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
                      launch("b", 0, 4, 600, nullptr), launch("a", 1, 5, 200, nullptr), launch("c", 0, 6, std::nullopt, "prefill")};
   nl::Run run;
   nl::analysis::list_ncu_kernels(report, run);
+  REQUIRE(run.kernels.has_value());
+  REQUIRE(run.kernels->size() == 4);
+  nl::analysis::list_ncu_kernels(report, run);  // again: instead of those before
   REQUIRE(run.kernels->size() == 4);
   const auto& kernels = *run.kernels;
   CHECK(kernels[0].name == "b");
@@ -123,6 +126,7 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
     for (const auto& sample : kernel.ncu) {
       CHECK_FALSE(sample.durations_agree.has_value());
       CHECK(sample.matched_by == nl::KernelMatch::kName);
+      CHECK(sample.measured_by == nl::Meter::kNcu);
     }
   }
 }

@@ -1,31 +1,10 @@
-#include <fmt/format.h>
-
-#include <variant>
-
-#include "analysis/stats/reports.h"
 #include "tests/catch.h"
+#include "tests/unit/analysis/stats/stat_rows.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace {
 
-std::string cell_text(const nl::StatTable::Cell& cell) {
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
-  if (const auto* tenth = std::get_if<nl::StatTable::Tenth>(&cell)) return fmt::format("{:.1f}", tenth->value);
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return "-";
-}
-
-// One line a row, cells parted by blanks.
-std::vector<std::string> rows_of(const nl::Trace& trace, const char* report) {
-  std::vector<std::string> lines;
-  for (const auto& row : nl::analysis::make_stats_report(trace, report).rows) {
-    std::string line;
-    for (const auto& cell : row) line += (line.empty() ? "" : " ") + cell_text(cell);
-    lines.push_back(line);
-  }
-  return lines;
-}
-
+using nl::test::stat_rows;
 using Lines = std::vector<std::string>;
 
 TraceBuilder small_capture() {
@@ -45,13 +24,13 @@ TraceBuilder small_capture() {
 
 TEST_CASE("sums of kernels: longest total first, of equal ones the rarer and then the name") {
   const auto b = small_capture();
-  CHECK(rows_of(b.trace, "cuda_gpu_kern_sum") ==
+  CHECK(stat_rows(b.trace, "cuda_gpu_kern_sum") ==
         Lines{"40.0 40 1 40.0 40.0 40 40 0.0 c", "40.0 40 2 20.0 20.0 10 30 14.1 a", "20.0 20 1 20.0 20.0 20 20 0.0 b"});
 }
 
 TEST_CASE("sums of copies: by what the tool calls them; what has no name is left out") {
   const auto b = small_capture();
-  CHECK(rows_of(b.trace, "cuda_gpu_mem_time_sum") ==
+  CHECK(stat_rows(b.trace, "cuda_gpu_mem_time_sum") ==
         Lines{"60.0 60 1 60.0 60.0 60 60 0.0 down", "40.0 40 2 20.0 20.0 10 30 14.1 up"});
 }
 
@@ -62,10 +41,10 @@ TEST_CASE("sums of ranges: by domain, name and style, and an open one ends with 
   b.range("d", "r", 0, 20, 0, nl::RangeStyle::kStartEnd);
   b.range("d", "r", 50, 1000, 0, nl::RangeStyle::kPushPop, true);
   b.trace.last_range_event_ns = 80;
-  CHECK(rows_of(b.trace, "nvtx_sum") == Lines{"44.4 40 2 20.0 20.0 10 30 14.1 PushPop d:r", "33.3 30 1 30.0 30.0 30 30 0.0 PushPop :r",
+  CHECK(stat_rows(b.trace, "nvtx_sum") == Lines{"44.4 40 2 20.0 20.0 10 30 14.1 PushPop d:r", "33.3 30 1 30.0 30.0 30 30 0.0 PushPop :r",
                                               "22.2 20 1 20.0 20.0 20 20 0.0 StartEnd d:r"});
   b.trace.last_range_event_ns.reset();
-  CHECK(rows_of(b.trace, "nvtx_sum").front() == "95.0 960 2 480.0 480.0 10 950 664.7 PushPop d:r");
+  CHECK(stat_rows(b.trace, "nvtx_sum").front() == "95.0 960 2 480.0 480.0 10 950 664.7 PushPop d:r");
 }
 
 TEST_CASE("sums of calls: as they were counted") {
@@ -76,5 +55,5 @@ TEST_CASE("sums of calls: as they were counted") {
   b.trace.api_stats.push_back(stat);
   stat.name = b.trace.strings.intern("cudaFree");
   b.trace.api_stats.push_back(stat);
-  CHECK(rows_of(b.trace, "cuda_api_sum") == Lines{"50.0 20 2 10.0 10.0 5 15 7.1 cudaMalloc", "50.0 20 2 10.0 10.0 5 15 7.1 cudaFree"});
+  CHECK(stat_rows(b.trace, "cuda_api_sum") == Lines{"50.0 20 2 10.0 10.0 5 15 7.1 cudaMalloc", "50.0 20 2 10.0 10.0 5 15 7.1 cudaFree"});
 }

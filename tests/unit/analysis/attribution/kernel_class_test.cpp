@@ -94,6 +94,8 @@ TEST_CASE("collectives by their kernels' names") {
       {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)", Collective::kSendRecv},
       {"ncclDevKernel_Generic_4(x)", Collective::kOther},
       {"void deep_ep::internode::combine<(int)8, __nv_bfloat16>(T2 *)", Collective::kAllToAll},
+      {"void deep_ep::intranode::dispatch<(int)8, (int)768>(int4 *, float *)", Collective::kAllToAll},
+      {"ncclDevKernel_AllToAll_RING_LL(x)", Collective::kAllToAll},
       {"void vllm::cross_device_reduce_2stage<__half, (int)4>(vllm::RankData *)", Collective::kAllReduce},
       {"void <unnamed>::one_shot_all_reduce_kernel<c10::BFloat16, (int)8>(T1 *)", Collective::kAllReduce},
       {"void flashinfer::trtllm_alltoall::moe_all_to_all_kernel<(int)8>(int)", Collective::kAllToAll},
@@ -102,5 +104,18 @@ TEST_CASE("collectives by their kernels' names") {
     INFO(name);
     CHECK(nl::analysis::classify_kernel(name) == KernelClass::kCommunication);
     CHECK(nl::analysis::collective_of(name) == expected);
+  }
+}
+
+TEST_CASE("the function of a kernel's name: without scopes, arguments and parameters") {
+  const std::pair<const char*, const char*> known[] = {{"void at::native::reduce_kernel<(int)512, a::b<c>>(T3)", "reduce_kernel"},
+                                                       {"void <unnamed>::softmax<float>(T2 *)", "softmax"},
+                                                       {"(anonymous namespace)::copy(char*)", "copy"},
+                                                       {"gemm(float *, int)", "gemm"},
+                                                       {"nvjet_sm90_tst", "nvjet_sm90_tst"},
+                                                       {"", ""}};
+  for (const auto& [name, function] : known) {
+    INFO(name);
+    CHECK(nl::analysis::kernel_function(name) == function);
   }
 }

@@ -289,3 +289,26 @@ TEST_CASE("sums hold for random traces") {
     CHECK(called + table.ranges_left_out == 60);
   }
 }
+
+TEST_CASE("of another file's tables the one of its own source is taken, else the first, and none is said") {
+  SmallTrace made;
+  made.range(std::string(kOnnxRuntimeDomain), "MatMul", 0, 10);
+  made.range("LLM.ops", "attention", 20, 50);
+  Run run;
+  run.operators_note = "none yet";
+  add_operator_table_from(made.trace, "NVTX ranges", "a.json", run);
+  add_operator_table_from(made.trace, "onnxruntime", "b.json", run);
+  add_operator_table_from(made.trace, "elsewhere", "c.json", run);
+  add_operator_table_from(Trace(), "kineto", "d.json", run);
+  REQUIRE(run.operators.size() == 4);
+  CHECK(run.operators[0].entries.at(0).name == "attention");
+  CHECK(run.operators[1].entries.at(0).name == "MatMul");
+  CHECK(run.operators[2].entries.at(0).name == "MatMul");
+  CHECK(run.operators[2].source == "elsewhere");
+  CHECK(run.operators[2].note.empty());
+  CHECK(run.operators[3].entries.empty());
+  CHECK(run.operators[3].note == "the file has no operators");
+  CHECK(run.operators[3].source == "kineto");
+  CHECK(run.operators[3].file == "d.json");
+  CHECK(run.operators_note.empty());
+}

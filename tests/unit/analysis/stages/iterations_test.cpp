@@ -229,6 +229,8 @@ TEST_CASE("warm-up by number, by time, and never all") {
   CHECK(warmup(slow_start, Rule::Mode::kAuto).why == "2 of 5 (first 5.000 ms, median of the measured 1.000 ms)");
   CHECK(warmup(slow_start, Rule::Mode::kAuto, 0, 2.0).warmup == 1);  // 2 is not more than twice 1
   CHECK(warmup({1'500'000, 1'000'000, 1'000'000}, Rule::Mode::kAuto).why == "none of 3 (first 1.500 ms, median of the others 1.000 ms)");
+  CHECK(warmup({1'000'000, 1'000'000, 2'000'000, 9'000'000}, Rule::Mode::kAuto).why == "none of 4 (first 1.000 ms, median of the others 2.000 ms)");
+  CHECK(warmup({1'000'000, 1'000'000, 2'000'000}, Rule::Mode::kAuto).why == "none of 3 (first 1.000 ms, median of the others 1.500 ms)");
   CHECK(warmup({7}, Rule::Mode::kAuto).why == "the only iteration is measured");
   CHECK(warmup({900, 80, 7, 1}, Rule::Mode::kAuto).warmup == 2);  // at most half of them
   CHECK(warmup({900, 80, 7, 1, 1}, Rule::Mode::kAuto).warmup == 3);

@@ -57,6 +57,14 @@ TEST_CASE("the steady part begins where every kernel that matters has run once")
   CHECK(parts[0].thread == 1);
 }
 
+TEST_CASE("of many kernels that matter the one that comes last decides") {
+  std::string names;
+  for (int known = 1; known <= 12; ++known) names += std::string("abcdefghijkl").substr(0, static_cast<std::size_t>(known));
+  const Ns last = static_cast<Ns>(names.size()) - 1;  // the first l
+  const auto parts = find_steady_parts(trace_of(names + repeated("abcdefghijkl", 20)));
+  CHECK(parts.at(0).start_ns == 1000 + last * 100 + 10);
+}
+
 TEST_CASE("a rare kernel that comes late does not shorten the steady part, a frequent one does") {
   const std::string steps = repeated("ab", 200);
   CHECK(find_steady_parts(trace_of(steps + "c" + steps))[0].start_ns == 1000 + 1 * 100 + 10);

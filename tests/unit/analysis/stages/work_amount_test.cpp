@@ -47,6 +47,24 @@ TEST_CASE("what a stretch of launches puts on the GPU") {
   CHECK(amounts.gpu_ns_before(3) == 347);
 }
 
+TEST_CASE("what a graph holds counts as if it was launched one by one") {
+  MadeGeneration made;
+  const auto graph = made.builder.call(made.now, 0, "cudaGraphLaunch");
+  made.kernel(graph, "gemm", 4, 16, made.now + 5);
+  made.kernel(graph, "gemm_backward", 4, 16, made.now + 25);
+  made.kernel(graph, "sgd", 0, 0, made.now + 45);
+  const auto sequence = nl::analysis::work_sequences(made.builder.trace).at(0);
+  REQUIRE(sequence.size() == 1);
+  const WorkAmount all = WorkAmounts(made.builder.trace, sequence).between(0, 1);
+  CHECK(all.kernels == 3);
+  CHECK(all.graphs == 0);
+  CHECK(all.products == 2);
+  CHECK(all.training == 2);
+  CHECK(all.gpu_ns == 32);
+  CHECK(all.blocks_log2 == Approx(4 / 3.0).margin(0.05));  // a grid without blocks counts as one; logarithms in sixteenths
+  CHECK(all.ns_log2 == Approx(10 / 3.0));
+}
+
 TEST_CASE("kernels of training are told by their names") {
   for (const char* name : {"layer_norm_Backward", "flash_bwd", "bwd_kernel", "multi_tensor_Adam", "cutlass_wgrad", "cutlass_dgrad", "OptimizerStep",
                            "GradInput", "grad_input", "sgd_step", "forward", "gemm"}) {

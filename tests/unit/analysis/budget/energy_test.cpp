@@ -133,7 +133,8 @@ TEST_CASE("clocks and throttling are those of the stages alone") {
     if (i % 2 == 0) sample.throttle_reasons = !busy ? 0x1 : i < 30 ? 0x4 | 0x40 : i < 40 ? 0x4 : 0x0;
     samples.push_back(sample);
   }
-  const Energy energy = measure_energy("bare", {{samples, {stage("decode", {{2.0, 6.0}})}}});
+  // Steps inside it, in any order, change nothing.
+  const Energy energy = measure_energy("bare", {{samples, {stage("decode_step", {{5.0, 5.5}, {3.0, 4.0}}), stage("decode", {{2.0, 6.0}})}}});
   REQUIRE(energy.devices.size() == 1);
   const auto& gpu = energy.devices[0];
   CHECK(gpu.samples == 40);

@@ -113,3 +113,41 @@ TEST_CASE("communication that a kernel hides is computing, and peer copies have 
   CHECK(prefill.activity->peer_bytes == 4000);
   CHECK(prefill.activity->d2d_copies == 0);
 }
+
+TEST_CASE("the rank that comes last most often is named, with its share of all arrivals") {
+  TwoRanks ranks;
+  ranks.kernel(kAllReduce, 88, 7, ranks.call(70, 0), 0);
+  ranks.kernel(kAllReduce, 80, 15, ranks.call(70, ranks.other_thread), ranks.other_queue);
+  const nl::Run run = ranks.run_all();
+  const auto& spread = *stage(run, "prefill").gpu_spread;
+  CHECK(spread.slowest_device == 1);
+  CHECK(spread.slowest_pid == 101);
+  CHECK(*spread.slowest_last_share == Approx(2 / 3.0));
+}
+
+TEST_CASE("without collectives the rank that computes the most is the slowest") {
+  TraceBuilder b;
+  const auto other = b.process();
+  const auto thread = b.thread(other);
+  b.stage("prefill", 0, 100, 0);
+  b.stage("prefill", 0, 100, thread);
+  b.launch(0, 10, 40, 0, 1);  // the first process works on GPU 1, the second on GPU 0
+  b.launch(0, 10, 20, thread, b.queue(other, 0, 7));
+  const nl::Run run = b.run_all();
+  const auto& prefill = stage(run, "prefill");
+  REQUIRE(prefill.gpu_spread);
+  CHECK(prefill.gpu_spread->slowest_device == 1);
+  CHECK(prefill.gpu_spread->slowest_by == nl::SlowestBy::kCompute);
+  CHECK_FALSE(prefill.gpu_spread->slowest_last_share);
+  // GPUs are listed by their numbers, wherever they are listed.
+  REQUIRE(prefill.devices.size() == 2);
+  CHECK(prefill.devices[0].device == 0);
+  CHECK(prefill.devices[0].pid == 101);
+  CHECK(prefill.devices[1].device == 1);
+  REQUIRE(run.phases.devices.size() == 2);
+  CHECK(run.phases.devices[0].device == 0);
+  REQUIRE(run.coverage.devices.size() == 2);
+  CHECK(run.coverage.devices[0].device == 0);
+  CHECK(run.coverage.devices[0].busy_ns == 20);
+  CHECK(run.coverage.devices[1].pid == 100);
+}

@@ -57,7 +57,8 @@ TEST_CASE("counters of a stage are found under all its names") {
   CHECK(run.stages[1].counters->duration_ns == 100);
   REQUIRE(run.stages[0].counters);  // not measured, and it says why
   CHECK(run.stages[0].counters->windows == 0);
-  CHECK_FALSE(run.stages[0].counters->note.empty());
+  CHECK(run.stages[0].counters->note == "not measured alone: its ranges are inside another stage and count there");
+  CHECK(run.stages[0].counters->measured_by == Meter::kCupti);
   CHECK_FALSE(run.stages[0].counters->duration_ns);
 }
 
@@ -254,4 +255,43 @@ TEST_CASE("a sample of ncu and one of ours with the same number are two") {
   match_ncu(report, builder.trace, run, Meter::kCupti);
   REQUIRE(run.kernels->at(0).ncu.size() == 2);
   CHECK(run.kernels->at(0).ncu[0].measured_by == Meter::kNcu);
+}
+
+TEST_CASE("of two GPUs in one window bytes add up, times and cycles are their mean") {
+  Run run = run_with({"prefill"});
+  WindowCounters first = window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 10}, {kElapsed, 1000}, {"sm__inst_executed.sum", 5}});
+  WindowCounters second = window("LLM", "prefill", 0, {{kTime, 300}, {kRead, 30}, {kElapsed, 3000}, {"sm__inst_executed.sum", 7}});
+  second.device = 1;
+  apply_stage_counters(report_of({first, second}), run);
+  const auto& metrics = run.stages[0].counters->metrics;
+  CHECK(metrics.at(kTime) == 200);
+  CHECK(metrics.at(kElapsed) == 2000);
+  CHECK(metrics.at(kRead) == 40);
+  CHECK(metrics.at("sm__inst_executed.sum") == 12);
+}
+
+TEST_CASE("without durations windows weigh by their time, and windows of no length alike") {
+  Run run = run_with({"prefill"});
+  WindowCounters longer = window("LLM", "prefill", 0, {{kThroughput, 10}}), shorter = window("LLM", "prefill", 1, {{kThroughput, 40}});
+  longer.end_ns = 2000;
+  apply_stage_counters(report_of({longer, shorter}), run);
+  CHECK(run.stages[0].counters->metrics.at(kThroughput) == 20);
+  longer.end_ns = shorter.end_ns = 0;
+  apply_stage_counters(report_of({longer, shorter}), run);
+  CHECK(run.stages[0].counters->metrics.at(kThroughput) == 25);
+  CHECK_FALSE(run.stages[0].counters->duration_ns);
+}
+
+TEST_CASE("a sample of ours without bytes or without a time has no DRAM %") {
+  Run run;
+  run.hardware.gpus.resize(1);
+  run.hardware.gpus[0].bandwidth_bytes_per_s = 4'000'000'000'000;
+  KernelEntry& kernel = run.kernels.emplace().emplace_back();
+  kernel.ncu.resize(2);
+  for (NcuSample& sample : kernel.ncu) sample.measured_by = Meter::kCupti;
+  kernel.ncu[0].ncu_duration_ns = 1000;
+  kernel.ncu[1].values[Metric::kDramBytes] = 1000;
+  fill_dram_use(run);
+  CHECK_FALSE(kernel.ncu[0].values[Metric::kDram]);
+  CHECK_FALSE(kernel.ncu[1].values[Metric::kDram]);
 }

@@ -38,4 +38,42 @@ TEST_CASE("which memory binds a kernel: the busiest") {
   CHECK_FALSE(which(Metrics{{whole, 85}}));
   CHECK(which(Metrics{{dram, 70}, {l2, 30}}) == nl::MemoryLevel::kDram);
   CHECK_FALSE(which(Metrics{}));
+  CHECK_FALSE(which(Metrics{{whole, 3}}));  // what was not measured is not as busy as little
+  CHECK(which(Metrics{{whole, 85}, {dram, 80}}) == nl::MemoryLevel::kDram);
+  CHECK_FALSE(which(Metrics{{whole, 85}, {dram, 79.9}}));
+  CHECK(which(Metrics{{whole, 85}, {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 85}}) == nl::MemoryLevel::kDram);
+  CHECK(which(Metrics{{whole, 85}, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed", 85}}) == nl::MemoryLevel::kL1);
+}
+
+TEST_CASE("memory that was measured in place counts besides what the replays saw") {
+  const std::string whole = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+  nl::NcuSample sample;
+  sample.metrics = {{whole, 30}};
+  sample.values[nl::Metric::kDram] = 90;
+  CHECK(nl::analysis::memory_throughput(sample) == 30.0);  // ncu's own DRAM % is part of the whole
+  CHECK(nl::analysis::busiest_memory(sample) == nl::MemoryLevel::kDram);
+  sample.measured_by = nl::Meter::kCupti;
+  CHECK(nl::analysis::memory_throughput(sample) == 90.0);
+  sample.metrics[whole] = 95;
+  CHECK(nl::analysis::memory_throughput(sample) == 95.0);
+  CHECK(nl::analysis::busiest_memory(sample) == nl::MemoryLevel::kDram);  // within five points
+  sample.metrics[whole] = 96;
+  CHECK_FALSE(nl::analysis::busiest_memory(sample));
+  sample.values[nl::Metric::kDram].reset();
+  CHECK(nl::analysis::memory_throughput(sample) == 96.0);
+  CHECK_FALSE(nl::analysis::busiest_memory(sample));
+  sample.metrics[whole] = 2;
+  CHECK_FALSE(nl::analysis::busiest_memory(sample));
+  CHECK_FALSE(nl::analysis::memory_throughput(nl::NcuSample{}));
+}
+
+TEST_CASE("DRAM bytes of a launch: as counted, or its rate over its time") {
+  nl::NcuSample sample;
+  CHECK_FALSE(nl::analysis::dram_bytes(sample));
+  sample.metrics["dram__bytes.sum.per_second"] = 2e9;
+  CHECK_FALSE(nl::analysis::dram_bytes(sample));
+  sample.ncu_duration_ns = 500;
+  CHECK(*nl::analysis::dram_bytes(sample) == Approx(1000));  // rounding
+  sample.values[nl::Metric::kDramBytes] = 7;
+  CHECK(nl::analysis::dram_bytes(sample) == 7.0);
 }

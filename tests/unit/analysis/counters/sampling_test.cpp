@@ -1,5 +1,6 @@
 #include "analysis/counters/sampling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -252,4 +253,35 @@ TEST_CASE("stalls: a reason's twin never adds to it, whatever its size or that o
   CHECK(stalls[0].samples == 2817);
   CHECK(stalls[1].samples == 50);
   CHECK(stalls[0].share == 2817 / 2867.0);
+}
+
+TEST_CASE("each metric of interest has a curve with its title, and the curves begin with the first sample of any GPU") {
+  const std::pair<const char*, const char*> titles[] = {
+      {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active"},
+      {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active"},
+      {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "tensor pipe active, of the SMs' active cycles"},
+      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput"},
+      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput"},
+      {"dram__bytes_read.sum.per_second", "DRAM read"},
+      {"dram__bytes_write.sum.per_second", "DRAM written"},
+      {"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "warps on the SMs"},
+      {"sm__warps_active.avg.pct_of_peak_sustained_active", "warps on the SMs, while active"},
+      {"gpc__cycles_elapsed.avg.per_second", "clock"}};
+  for (const auto& [metric, title] : titles) {
+    INFO(metric);
+    TraceBuilder builder;
+    sample(series(builder.trace, {metric}, 3), 500, 100, {20});
+    sample(series(builder.trace, {kSm, metric}, 1), 200, 100, {1, 40});
+    for (MetricSeries& each : builder.trace.metric_series) each.interval_ns = 100;
+    Run run = builder.run_all();
+    summarise(builder.trace, {}, run);  // again: the curves are those of this time
+    const auto curve = std::find_if(run.activity.begin(), run.activity.end(), [&](const ActivityCurve& each) { return each.device == 3; });
+    REQUIRE(curve != run.activity.end());
+    CHECK(std::count_if(run.activity.begin(), run.activity.end(), [](const ActivityCurve& each) { return each.device == 3; }) == 1);
+    CHECK(curve->metric == metric);
+    CHECK(curve->title == title);
+    CHECK(curve->start_ns == 200);
+    CHECK(curve->step_ns == 100);
+    CHECK(curve->values == std::vector<std::optional<double>>{std::nullopt, std::nullopt, std::nullopt, 20.0});
+  }
 }

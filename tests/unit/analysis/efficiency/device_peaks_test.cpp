@@ -145,6 +145,7 @@ TEST_CASE("patterns with stars: anything between, nothing too") {
   CHECK_FALSE(nl::analysis::device_name_matches("ab", "abc"));
   CHECK(nl::analysis::device_name_matches("a_b\tc", "A-B C"));
   CHECK_FALSE(nl::analysis::device_name_matches("H200", "*100"));
+  CHECK_FALSE(nl::analysis::device_name_matches("abc", "ab*bc"));  // no letter stands for two
 }
 
 TEST_CASE("the working device is the lowest that ran a kernel and is described") {

@@ -109,6 +109,7 @@ TEST_CASE("the formulas of a vision tower") {
   REQUIRE(gated.terms.size() == 3);
   CHECK(formulas(gated)[2] == "vision feed-forward, gated: 6·T·D·I·L = 6·1731·1024·4096·24");
   CHECK(gated.terms[2].flops == 6. * 1731 * 1024 * 4096 * 24);
+  CHECK(gated.terms[2].bytes == 0);
   CHECK(gated.assumptions == Lines{"3 images of 577 patches; each patch attends to its whole image", "each GPU runs the whole vision tower"});
   CHECK(nl::analysis::vision_work(llama_with(with(kTower, {{"vision_patches", "0"}})), 1).terms.empty());
   CHECK(nl::analysis::vision_work(llama_with(with(kTower, {{"vision_hidden_size", ""}})), 1).terms.empty());
@@ -124,6 +125,7 @@ TEST_CASE("the formulas of a projector with a layer between, and without") {
   CHECK(one.assumptions == Lines{"6 images of 576 tokens after merging"});
   const auto two = nl::analysis::projector_work(llama_with(with(kTower, {{"projector_hidden_size", "2048"}})), 3);
   CHECK(formulas(two)[0] == "projector: 2·T·H·(in+D) = 2·3456·2048·(1024+4096)");
+  CHECK(nl::analysis::projector_work(llama_with(with(kTower, {{"dtype", ""}})), 3).terms[0].bytes == 0);
   CHECK(nl::analysis::projector_work(llama_with(with(kTower, {{"image_tokens", "0"}})), 1).terms.empty());
   CHECK(nl::analysis::projector_work(llama_with(with(kTower, {{"hidden_size", ""}})), 1).terms.empty());
 }

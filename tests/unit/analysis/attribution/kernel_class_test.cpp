@@ -119,3 +119,37 @@ TEST_CASE("the function of a kernel's name: without scopes, arguments and parame
     CHECK(nl::analysis::kernel_function(name) == function);
   }
 }
+
+TEST_CASE("each word that tells a class does so") {
+  const std::pair<KernelClass, std::vector<const char*>> words[] = {
+      {KernelClass::kCacheCopy,
+       {"reshape_and_cache_kernel", "concat_and_cache_mla", "CatArrayBatchedCopy", "index_put_kernel", "index_copy_kernel", "copy_blocks_kernel",
+        "store_values", "store_kv_cache", "append_paged_kv_cache", "triton_poi_fused_cat_0", "triton_poi_fused_index_put_1",
+        "triton_poi_fused_index_copy_2"}},
+      {KernelClass::kCopy,
+       {"copy_kernel", "cpy_f32_f16", "fill_zeros", "memset32", "transpose_kernel", "vectorized_gather_kernel", "scatter_kernel", "indexSelectSmallIndex",
+        "index_select", "embed_rows", "k_get_rows", "repeat_rows", "triton_poi_fused_gather_0", "elementwise_kernel<index_kernel>",
+        "elementwise_kernel<FillFunctor>", "elementwise_kernel<fill_kernel_cuda>", "elementwise_kernel<direct_copy_kernel_cuda>"}},
+      {KernelClass::kAttention,
+       {"sdpa_fwd", "fmha_v2", "flash_fwd", "paged_attention_v2", "attn_fwd", "BatchDecodeWithPagedKVCacheKernel", "mla_decode_kernel"}},
+      {KernelClass::kGemm,
+       {"sgemm_128", "gemvNSP", "nvjet_tst", "cutlass_80_wmma", "sm80_xmma_x", "matmul_kernel", "mul_mat_q", "splitKreduce", "fused_moe_kernel",
+        "Marlin", "triton_mm", "triton_tem_fused_mm", "triton_tem_fused_addmm_1", "triton_tem_fused_bmm_2", "dot_kernel"}},
+      {KernelClass::kReduce,
+       {"reduce_1Block", "softmax_warp", "soft_max_f32", "argmax_kernel", "topk_stage1", "radixSort", "DeviceScanKernel", "cumsum_kernel",
+        "multinomial_sample", "triton_red_fused_1", "triton_per_fused_2", "k_sum_rows_f32", "top_p_sampling"}},
+      {KernelClass::kElementwise,
+       {"silu_and_mul", "gelu_tanh", "relu_kernel", "swiglu", "act_and_mul_kernel"}},
+      {KernelClass::kNorm, {"rms_norm_kernel", "triton_red_fused_mean_rsqrt_0", "triton_per_fused_rsqrt_var_1", "layernorm"}}};
+  for (const auto& [kind, names] : words)
+    for (const std::string name : names) {
+      INFO(name);
+      CHECK(static_cast<int>(classify_kernel(name)) == static_cast<int>(kind));
+    }
+  for (const char* name : {"rope_kernel", "rotary_embedding", "bin_bcast", "unary_op_kernel", "quantize_q8", "scale_f32", "pointwise_op", "advance_step"}) {
+    INFO(name);
+    CHECK(classify_kernel(name) == KernelClass::kElementwise);
+  }
+  CHECK(classify_kernel("normal_kernel") == KernelClass::kOther);  // random numbers, no norm
+  CHECK(classify_kernel("rsqrt_mean") == KernelClass::kOther);
+}

@@ -171,3 +171,11 @@ TEST_CASE("broken names do no harm") {
     CHECK(nl::analysis::kernel_name_key(name).size() <= std::string(name).size() + 20);
   }
 }
+
+TEST_CASE("names that differ behind a list of parameters, or in a bracket, are of two kernels") {
+  CHECK(nl::analysis::same_kernel_but_parameters("f<a(int)::x>(T1)", "f<a(float*)::x>(T2 *)"));
+  CHECK_FALSE(nl::analysis::same_kernel_but_parameters("f<a(int)::x>(T1)", "f<a(int)::y>(T1)"));
+  CHECK_FALSE(nl::analysis::same_kernel_but_parameters("f<a(b(int), c)::x>(T1)", "f<a(b(int), c)::y>(T1)"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<a>", "f(a>"));
+  CHECK_FALSE(nl::analysis::same_kernel("f<a>", "f<a"));
+}

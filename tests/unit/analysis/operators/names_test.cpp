@@ -53,3 +53,10 @@ TEST_CASE("a layer's name and class") {
   CHECK(split_layer_name("model.norm").type.empty());
   CHECK(split_layer_name("|").name.empty());
 }
+
+TEST_CASE("blanks around names, keys and values come off") {
+  const OperatorName split = split_operator_name("aten::mm   ,   op_id   =   5  ,  sizes  =  [[1, 2]]  ");
+  CHECK(split.name == "aten::mm");
+  CHECK(split.shape == "[[1, 2]]");
+  CHECK(split.numbered);
+}

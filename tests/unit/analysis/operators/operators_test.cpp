@@ -159,6 +159,7 @@ TEST_CASE("operators are split by the outermost stage; decode_step is decode") {
   for (Ns at : {10, 110, 210, 400}) small.range("", "LLM.ops@mlp", at, at + 50);
   for (Ns at : {10, 110, 210, 400}) small.kernel(small.call(at + 1, at + 2), at);
   Run run = operators_of(small.trace);
+  CHECK(run.operators.at(0).entries.at(0).name == "mlp");
   const std::vector<std::pair<std::string, Ns>> gpu = {{"none", 400}, {"decode", 320}, {"prefill", 10}};
   CHECK(run.operators.at(0).entries.at(0).stages == gpu);
   small.trace.has_kernel_data = small.trace.has_mem_data = false;
@@ -311,4 +312,24 @@ TEST_CASE("of another file's tables the one of its own source is taken, else the
   CHECK(run.operators[3].source == "kineto");
   CHECK(run.operators[3].file == "d.json");
   CHECK(run.operators_note.empty());
+}
+
+TEST_CASE("an operator on two threads takes its time on both, and a stage that another thread ended holds nowhere") {
+  SmallTrace small(2);
+  small.range("LLM", "prefill", 0, 100).end_thread = 1;
+  small.range("LLM.ops", "mlp, sizes = [[1, 2]]", 0, 50);
+  small.range("LLM.ops", "mlp, sizes = [[1, 2]]", 0, 50, 1);
+  small.kernel(small.call(10, 11), 7);
+  small.kernel(small.call(10, 11, 1), 8);
+  const OperatorTable table = operators_of(small.trace).operators.at(0);
+  const OperatorEntry& mlp = entry(table, "mlp");
+  CHECK(mlp.calls == 2);
+  CHECK(mlp.total_ns == 100);
+  CHECK(mlp.stages == std::vector<std::pair<std::string, Ns>>{{"none", 15}});
+  REQUIRE(mlp.shapes.size() == 1);
+  CHECK(mlp.shapes[0].calls == 2);
+  CHECK(mlp.shapes[0].total_ns == 100);
+  CHECK(mlp.shapes[0].cuda_total_ns == 15);
+  small.trace.has_kernel_data = small.trace.has_mem_data = false;
+  CHECK_FALSE(operators_of(small.trace).operators.at(0).entries.at(0).shapes.at(0).cuda_total_ns);
 }

@@ -1,5 +1,6 @@
 #include "analysis/rules/expression.h"
 
+#include <algorithm>
 #include <random>
 
 #include "analysis/rules/text.h"
@@ -102,6 +103,9 @@ TEST_CASE("what was not captured matters only where the result depends on it") {
   CHECK(f.truth("mfu < 30% or total_time > 7us") == "true");
   CHECK(f.truth("mfu < 30% or total_time > 9us") == "unknown: mfu");
   CHECK(f.truth("mfu < mbu and total_time > 7us") == "unknown: mfu mbu");
+  CHECK(f.truth("(mfu < 30% or total_time > 7us) and mbu < 1") == "unknown: mbu");
+  CHECK(f.truth("(total_time > 7us or mfu < 30%) and mbu < 1") == "unknown: mbu");
+  CHECK(f.truth("run.ttft > 1") == "unknown: run.ttft");
   CHECK(f.truth("not (mfu < 30% and false)") == "true");
   CHECK(f.truth("min(mfu, 1) > 0") == "unknown: mfu");
   CHECK(f.truth("known(mfu)") == "false");
@@ -144,6 +148,21 @@ TEST_CASE("faults know their place") {
   CHECK(fault("and").what == "'and' is not expected here");
   CHECK(fault("run.mfu > 1").word == "run.mfu");
   CHECK(fault("total_time 3").at == 11);
+}
+
+TEST_CASE("faults say what an operator needs, and which fields there are") {
+  for (const char* text : {"1 or true", "true or 1"}) CHECK(fault(text).what == "'or' needs true or false, and this is a number");
+  for (const char* text : {"name and true", "true and name"}) CHECK(fault(text).what == "'and' needs true or false, and this is a text");
+  CHECK(fault("not 1").what == "'not' needs true or false, and this is a number");
+  CHECK(fault("-name").what == "'-' needs a number, and this is a text");
+  for (const char* text : {"1 - name", "name - 1"}) CHECK(fault(text).what == "'-' needs a number, and this is a text");
+  for (const char* text : {"2 * true", "true * 2"}) CHECK(fault(text).what == "'*' needs a number, and this is true or false");
+  CHECK(fault("2 / name").at == 4);
+  const auto candidates = fault("totl_time > 3").candidates;
+  CHECK(std::count(candidates.begin(), candidates.end(), "total_time") == 1);
+  CHECK(std::count(candidates.begin(), candidates.end(), "run.gpus") == 1);
+  CHECK(std::count(candidates.begin(), candidates.end(), "gpus") == 0);
+  CHECK(fault("totl_time > 3").what == "unknown field 'totl_time' of a stage");
 }
 
 TEST_CASE("depth and length are bounded") {

@@ -168,3 +168,50 @@ TEST_CASE("a sentence may name the unit of a value, or its word in the singular 
   CHECK(sentence_of(run, "{matches(name, 'a:|b')}") == "no");  // part of the expression
   CHECK(sentence_of(run, "no field") == "no field");
 }
+
+TEST_CASE("fields that need what is not there: not captured, or without a value") {
+  const auto read = [](const Run& run, RuleScope scope, const char* field) {
+    const rules::RunTotals totals = rules::total(run);
+    return rules::find_field(scope, field)->read(rules::subjects_of(run, totals, scope).front());
+  };
+  Run run = two_stage_run();
+  run.efficiency.emplace_back().stage = "prefill";
+  CHECK_FALSE(read(run, RuleScope::kStage, "ideal_share").captured);
+  CHECK_FALSE(read(run, RuleScope::kStage, "limit").captured);
+  run.efficiency[0].ideal_ns = 250;
+  CHECK(read(run, RuleScope::kStage, "ideal_share").number == 0.25);
+  run.stages[0].wall.mean_ns = 0;
+  CHECK(read(run, RuleScope::kStage, "ideal_share").captured);
+  CHECK_FALSE(read(run, RuleScope::kStage, "ideal_share").known);
+  OperatorEntry& op = run.operators.emplace_back().entries.emplace_back();
+  op.kernels = {{"a", 2, 5}, {"b", 3, 5}};
+  CHECK_FALSE(read(run, RuleScope::kOperator, "kernel_calls").captured);
+  CHECK_FALSE(read(run, RuleScope::kOperator, "cuda_share").captured);
+  op.cuda_total_ns = op.cuda_self_ns = 10;
+  run.operators[0].cuda_ns = 40;
+  CHECK(read(run, RuleScope::kOperator, "kernel_calls").number == 5);
+  CHECK(read(run, RuleScope::kOperator, "cuda_share").number == 0.25);
+}
+
+TEST_CASE("a stage on two GPUs has the work of one of them") {
+  Run run = two_stage_run();
+  run.stages[0].activity.emplace().kernels = 10;
+  run.stages[0].activity->launches = 10;
+  run.stages[0].devices.resize(2);
+  for (StageDevice& gpu : run.stages[0].devices) gpu.budget.wall_ns = 1000;
+  const rules::RunTotals totals = rules::total(run);
+  const rules::Subject subject = rules::subjects_of(run, totals, RuleScope::kStage).front();
+  CHECK(rules::find_field(RuleScope::kStage, "kernels")->read(subject).number == 5);
+  CHECK(rules::find_field(RuleScope::kStage, "launches")->read(subject).number == 10);  // the host's
+}
+
+TEST_CASE("where the capture does not say what was measured, all of a kernel's time may be saved") {
+  Run run;
+  KernelEntry& kernel = run.kernels.emplace().emplace_back();
+  kernel.name = "k";
+  kernel.time = {1, 100, 100, 100, 100, 100, 100, 0};
+  judge({{made_rule(RuleScope::kKernel, "calls == 1", "total_time")}}, run);
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].gain_ns == 100.0);
+  CHECK_FALSE(run.findings[0].gain_share);
+}

@@ -75,3 +75,22 @@ TEST_CASE("a kernel in two ranges of one name counts its time in each and itself
         RangeLines{"d:same PushPop 100 1000 2 1 60 30.0 30.0 30 30 0.0 k", "d:same PushPop 100 1000 1 1 40 40.0 40.0 40 40 0.0 late",
                    "d:same StartEnd 100 1000 1 1 40 40.0 40.0 40 40 0.0 late", "d:same StartEnd 100 1000 1 1 30 30.0 30.0 30 30 0.0 k"});
 }
+
+TEST_CASE("ranges of one name need not follow each other, and mean and median are told apart") {
+  TraceBuilder b;
+  nl::Ns at = 0;
+  for (const std::uint64_t duration : {10, 20, 60}) {
+    b.range("d", "x", at, at + 10);
+    b.range("d", "y", at + 20, at + 30);
+    b.kernel("k", 1000 + 10 * at, duration, b.call(at + 5));
+    b.kernel("k", 5000 + 10 * at, 7, b.call(at + 25));
+    at += 100;
+  }
+  CHECK(stat_rows(b.trace, "nvtx_kern_sum") == RangeLines{"d:x PushPop 100 1000 3 3 90 30.0 20.0 10 60 26.5 k",
+                                                          "d:y PushPop 100 1000 3 3 21 7.0 7.0 7 7 0.0 k"});
+  CHECK(stat_rows(b.trace, "nvtx_gpu_proj_sum") == RangeLines{"d:x PushPop 90 30 3 30.0 20.0 10 60 26.5 3 1.0 0.0 0.0",
+                                                              "d:y PushPop 21 30 3 7.0 7.0 7 7 0.0 3 1.0 0.0 0.0"});
+  b.trace.api_stats.push_back({b.trace.strings.intern("cudaMalloc"), {}});
+  for (const nl::Ns ns : {10, 20, 60}) b.trace.api_stats[0].durations.add(ns);
+  CHECK(stat_rows(b.trace, "cuda_api_sum") == RangeLines{"100.0 90 3 30.0 20.0 10 60 26.5 cudaMalloc"});
+}

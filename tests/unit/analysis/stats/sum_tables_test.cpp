@@ -57,3 +57,18 @@ TEST_CASE("sums of calls: as they were counted") {
   b.trace.api_stats.push_back(stat);
   CHECK(stat_rows(b.trace, "cuda_api_sum") == Lines{"50.0 20 2 10.0 10.0 5 15 7.1 cudaMalloc", "50.0 20 2 10.0 10.0 5 15 7.1 cudaFree"});
 }
+
+TEST_CASE("the columns of the sums, as nsys calls them") {
+  const auto b = small_capture();
+  const std::pair<const char*, Lines> ends[] = {{"cuda_gpu_kern_sum", {"Instances", "Name"}}, {"cuda_gpu_mem_time_sum", {"Count", "Operation"}}};
+  for (const auto& [report, names] : ends)
+    CHECK(nl::analysis::make_stats_report(b.trace, report).columns ==
+          Lines{"Time (%)", "Total Time (ns)", names[0], "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", names[1]});
+  TraceBuilder ranges;
+  ranges.range("d", "r", 0, 10);
+  ranges.trace.api_stats.emplace_back().durations.add(5);
+  CHECK(nl::analysis::make_stats_report(ranges.trace, "cuda_api_sum").columns.at(2) == "Num Calls");
+  CHECK(nl::analysis::make_stats_report(ranges.trace, "cuda_api_sum").title == "CUDA API Summary");
+  const auto sums = nl::analysis::make_stats_report(ranges.trace, "nvtx_sum").columns;
+  CHECK(Lines(sums.end() - 2, sums.end()) == Lines{"Style", "Range"});
+}

@@ -27,7 +27,7 @@ void LaneDrawing::add(const TimelineView& view, Ns start_ns, Ns end_ns, StringId
   if (cell_ns_ > 0 && length < cell_ns_ && !slices.empty()) {
     Slice& last = slices.back();
     const auto cell = [&](Ns time) { return (time - view.start_ns) / cell_ns_; };
-    if (last.longest_ns < cell_ns_ && cell(last.start_ns) == cell(start_ns)) {
+    if (cell(last.start_ns) == cell(start_ns)) {  // never after a long one: it ends in a later cell than it starts
       last.end_ns = end_ns;
       ++last.merged;
       if (length > last.longest_ns) {

@@ -206,6 +206,20 @@ TEST_CASE("of several engines the one with the most ranges, and ranges that tell
   CHECK(found.notes[0].details[1] == "decode_step: 2");
 }
 
+TEST_CASE("a step that does not say all its tokens has none") {
+  TraceBuilder b;
+  b.range("", "[Executor] _forward_step 1: 2 ctx reqs, 5 gen reqs", 0, 10);
+  b.range("", "[Executor] _forward_step 2: 2 ctx reqs, 300 ctx tokens, 5 gen reqs", 10, 20);
+  b.range("", "[Executor] _forward_step 3: 2 ctx reqs, 0 gen reqs", 20, 30);
+  b.range("", "[Executor] _forward_step 4: 0 ctx reqs, 5 gen reqs", 30, 40);
+  const FoundStages found = find_stages(b.trace, {});
+  REQUIRE(found.stages.size() == 4);
+  CHECK_FALSE(found.stages[0].tokens);
+  CHECK(found.stages[1].tokens == 305);
+  CHECK_FALSE(found.stages[2].tokens);
+  CHECK(found.stages[3].tokens == 5);
+}
+
 TEST_CASE("a map's first pattern that is found in a name decides, and open ranges are no stages") {
   TraceBuilder b;
   b.range("", "my prompt", 0, 10, 1);

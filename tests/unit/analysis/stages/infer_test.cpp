@@ -249,6 +249,15 @@ TEST_CASE("equal passes without a larger one before them are not called decoding
   check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
 }
 
+TEST_CASE("of two threads without a generation the one with the most GPU time says why") {
+  MadeGeneration made;
+  made.launch("gemm", 1, 50);
+  made.wait();
+  made.thread = made.queue = 1;
+  for (int i = 0; i < 20; ++i) made.step();
+  check_abstains(infer_stages(made.builder.trace), Code::kStepsWithoutPrefill);
+}
+
 TEST_CASE("three steps are enough") {
   MadeGeneration made;
   made.request(3);

@@ -244,3 +244,20 @@ TEST_CASE("warm-up by number, by time, and never all") {
   CHECK(nl::analysis::warmup_rule_text({}) ==
         "leading iterations longer than 1.5 × the median of the later ones are warm-up, at most half of all");
 }
+
+TEST_CASE("what lies inside a step leads nothing, wherever it ends") {
+  TraceBuilder b;
+  b.stage("decode_step", 0, 100);  // the capture begins in the middle of an iteration
+  b.stage("sampling", 10, 20);
+  b.stage("stop", 50, 100);
+  b.stage("prefill", 200, 300);
+  b.stage("decode_step", 300, 400);
+  b.stage("sampling", 310, 320);
+  b.stage("prefill", 500, 600);
+  const auto run = b.run_all();
+  REQUIRE(run.iterations.list.size() == 3);
+  CHECK(run.iterations.list[0].start_ns == 0);
+  CHECK(run.iterations.list[1].start_ns == 200);
+  CHECK(run.iterations.list[1].wall_ns == 200);
+  CHECK(run.iterations.list[2].start_ns == 500);
+}

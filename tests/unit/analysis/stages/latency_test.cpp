@@ -195,3 +195,37 @@ TEST_CASE("time to first token needs a request's arrival; the time of prefill do
   CHECK(unasked.latency.prefill->mean_ns == 100);
   CHECK(noted(unasked, "no TTFT: the arrival of a request is not known"));
 }
+
+TEST_CASE("marks of other kinds say nothing of tokens, and the capture's steps need no configuration") {
+  TraceBuilder b = generation();
+  b.mark("LLM", "tokens batch=3", 10);
+  b.mark("LLM", "something else", 20);
+  b.mark("other", "tokens batch=9", 30);
+  const auto run = run_with(b, {});
+  CHECK(run.latency.batch == 3.0);
+  CHECK(*stage(run, "decode").tokens_per_window == 12);
+  CHECK_FALSE(noted(run, "the model configuration says"));
+  TraceBuilder marked = generation(false);
+  marked.mark("LLM", "tokens batch=2 prompt=7 decode=5", 10);
+  const auto contradicted = run_with(marked, {1, 8, 4});
+  for (const char* words : {"the workload marks batch 2, the model configuration says 1; the marks are used",
+                            "the workload marks prompt tokens 7, the model configuration says 8; the marks are used",
+                            "the workload marks decode tokens 5, the model configuration says 4; the marks are used"})
+    CHECK(noted(contradicted, words));
+  CHECK(*stage(contradicted, "decode").tokens_per_window == 10);
+}
+
+TEST_CASE("several stages may begin a request: the time to first token needs the one that holds the prefill") {
+  TraceBuilder b;
+  b.stage("request", 0, 500);
+  b.stage("tokenise", 0, 50);
+  b.stage("prefill", 50, 200);
+  b.stage("decode_all", 200, 500);
+  const auto run = b.run_all();
+  REQUIRE(run.latency.ttft);
+  CHECK(run.latency.ttft->mean_ns == 200);
+  TraceBuilder short_one;
+  short_one.stage("tokenise", 0, 50);
+  short_one.stage("prefill", 50, 200);
+  CHECK_FALSE(short_one.run_all().latency.ttft);
+}

@@ -199,6 +199,18 @@ TEST_CASE("six levels of a thread's ranges are drawn, what is nested deeper is c
   CHECK(lane(timeline, "ranges", 0).title == "thread 1000");
 }
 
+TEST_CASE("of nested ranges the outer one is on top, in whatever order they were recorded") {
+  TraceBuilder b;
+  b.stage("prefill", 0, 100);
+  b.range("", "inner", 10, 20);
+  b.range("", "same start", 0, 50);
+  b.range("", "outer", 0, 90);
+  const auto timeline = *b.run_all().timeline;
+  const std::vector<std::string> expected = {"prefill", "outer", "same start", "inner"};
+  REQUIRE(timeline.lanes.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(timeline.names[timeline.lanes[i].slices.at(0).name] == expected[i]);
+}
+
 TEST_CASE("of more than 48 lanes the busiest are drawn, and the rest is counted") {
   TraceBuilder b;
   b.stage("prefill", 0, 1000);

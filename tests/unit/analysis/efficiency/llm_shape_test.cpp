@@ -144,6 +144,9 @@ TEST_CASE("a claimed number of parameters may be five percent off") {
   CHECK(said("8400000000") == 0);
   CHECK(said("8500000000") == 1);
   CHECK(said("1", {{"layers", ""}}) == 0);  // nothing to compare with
+  const Attributes sized = {{"experts", "8"}, {"experts_per_token", "2"}, {"vocab_size", "32000"}, {"moe_intermediate_size", "14336"}};
+  CHECK(said("46700000000", sized) == 0);  // Mixtral: all experts, not those that a token visits
+  CHECK(said("12900000000", sized) == 1);
 }
 
 TEST_CASE("what the model file says of the run, of its cache and of itself") {

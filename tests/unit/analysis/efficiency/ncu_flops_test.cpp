@@ -60,6 +60,7 @@ TEST_CASE("nothing counted, zero counted and nonsense counted are told apart") {
   CHECK_FALSE(nl::analysis::count_flops({{kTensor + "bf16.sum", -1}}).tensor_counted);
   CHECK_FALSE(nl::analysis::count_flops({{kTensor + "bf16.sum.per_cycle_elapsed", 4}}).tensor_counted);
   CHECK(nl::analysis::count_flops({{kTensor + "bf16.sum", 0}}).tensor_counted);
+  CHECK_FALSE(nl::analysis::count_flops({{"sm__cycles_elapsed.avg", 50}}).vector_counted);
   CHECK(nl::analysis::count_flops({{kTensor + "bf16.sum", 0}}).by_precision.empty());
 }
 

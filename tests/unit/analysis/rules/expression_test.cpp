@@ -84,6 +84,8 @@ TEST_CASE("comparisons, texts and logic") {
   Fixture f;
   CHECK(f.truth("total_time > 7us and total_time <= 8us") == "true");
   CHECK(f.truth("total_time != 8us or not total_time >= 9us") == "true");
+  CHECK(f.truth("total_time != 8us") == "false");
+  CHECK(f.truth("total_time != 9us") == "true");
   CHECK(f.truth("not (total_time == 8us)") == "false");
   CHECK(f.truth("name == \"prefill\" and name != 'decode'") == "true");
   CHECK(f.truth("true and not false") == "true");

@@ -167,6 +167,7 @@ TEST_CASE("a sentence may name the unit of a value, or its word in the singular 
   CHECK(sentence_of(run, "{windows:copy|copies}, {windows * 2:copy|copies}, {mfu:copy|copies}") == "1 copy, 2 copies, not captured");
   CHECK(sentence_of(run, "{matches(name, 'a:|b')}") == "no");  // part of the expression
   CHECK(sentence_of(run, "no field") == "no field");
+  CHECK(sentence_of(run, "{total_time / 0 > 1 and device_imbalance > 0}, {total_time / 0 > 1 or mfu > 0}") == "no value, not captured");
 }
 
 TEST_CASE("fields that need what is not there: not captured, or without a value") {
@@ -203,6 +204,9 @@ TEST_CASE("a stage on two GPUs has the work of one of them") {
   const rules::Subject subject = rules::subjects_of(run, totals, RuleScope::kStage).front();
   CHECK(rules::find_field(RuleScope::kStage, "kernels")->read(subject).number == 5);
   CHECK(rules::find_field(RuleScope::kStage, "launches")->read(subject).number == 10);  // the host's
+  run.stages[0].devices[0].overlapped_communication_ns = 10;
+  run.stages[0].devices[1].overlapped_communication_ns = 30;
+  CHECK(rules::total(run).stages.at(0).communication.overlapped_ns == 20);
 }
 
 TEST_CASE("where the capture does not say what was measured, all of a kernel's time may be saved") {
@@ -214,4 +218,39 @@ TEST_CASE("where the capture does not say what was measured, all of a kernel's t
   REQUIRE(run.findings.size() == 1);
   CHECK(run.findings[0].gain_ns == 100.0);
   CHECK_FALSE(run.findings[0].gain_share);
+}
+
+TEST_CASE("only findings on the workload that ask for something share a cause") {
+  Run run = two_stage_run();
+  std::vector<RuleSpec> specs(3, made_rule(RuleScope::kStage, "windows == 3", "total_time"));
+  const char* names[] = {"first", "info", "measured"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    specs[i].name = names[i];
+    specs[i].cause = "launches";
+  }
+  specs[1].severity = {{std::nullopt, Severity::kInfo}};
+  specs[2].about = RuleAbout::kMeasurement;
+  judge({specs}, run);
+  REQUIRE(run.findings.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(run.findings[i].rule == names[i]);
+    CHECK(run.findings[i].same_cause_as.empty());
+  }
+}
+
+TEST_CASE("an operator's fields are those of its own table") {
+  Run run;
+  run.operators.resize(2);
+  run.operators[0].source = "kineto";
+  run.operators[1].source = "onnxruntime";
+  run.operators[1].cuda_ns = 100;
+  for (const char* name : {"a", "b"}) run.operators[1].entries.emplace_back().name = name;
+  run.operators[1].entries[1].cuda_self_ns = 25;
+  const rules::RunTotals totals = rules::total(run);
+  const auto subjects = rules::subjects_of(run, totals, RuleScope::kOperator);
+  REQUIRE(subjects.size() == 2);
+  CHECK(rules::find_field(RuleScope::kOperator, "source")->read(subjects[0]).text == "onnxruntime");
+  CHECK(rules::find_field(RuleScope::kOperator, "name")->read(subjects[1]).text == "b");
+  CHECK(rules::find_field(RuleScope::kOperator, "cuda_share")->read(subjects[1]).number == 0.25);
+  CHECK(rules::pointer_to(subjects[1], rules::Place::kSelf) == "/operators/1/entries/1");
 }

@@ -64,4 +64,9 @@ TEST_CASE("summarising again replaces what was there") {
   CHECK(run.stages.size() == once.stages.size());
   CHECK(run.kernels->size() == once.kernels->size());
   CHECK(run.communication.size() == once.communication.size());
+  CHECK(run.coverage.devices.size() == 1);
+  b.trace.has_kernel_data = false;
+  b.trace.kernels.clear();
+  nl::analysis::summarise(b.trace, {}, run);
+  CHECK_FALSE(run.kernels);
 }

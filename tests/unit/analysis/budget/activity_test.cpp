@@ -1,5 +1,6 @@
 #include "analysis/budget/activity.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -121,4 +122,18 @@ TEST_CASE("launches and waits of a stage are those of its thread") {
   CHECK(a.sync_call_ns == 7);
   CHECK(a.graph_runs == 2);
   CHECK(a.streams_used == 1);
+}
+
+TEST_CASE("windows of a process's threads are open in the order of time, not of threads") {
+  TraceBuilder b;
+  b.stage("prefill", 500, 600, 0);
+  b.stage("prefill", 900, 950, 0);
+  b.stage("prefill", 0, 100, 1);
+  b.stage("prefill", 700, 800, 1);
+  for (const nl::Ns at : {50, 550, 750, 920}) b.launch(at, at, 1);
+  for (const nl::Ns at : {300, 850, 960}) b.launch(at, at, 1);  // in none
+  std::sort(b.trace.api_calls.begin(), b.trace.api_calls.end(), [](const auto& x, const auto& y) { return x.start_ns < y.start_ns; });
+  CHECK(stage(b.run_all(), "prefill").activity->kernels == 4);
+  b.stage("prefill", 540, 560, 1);  // at the same time on the other thread
+  CHECK(stage(b.run_all(), "prefill").activity->kernels == 4);
 }

@@ -132,9 +132,10 @@ TEST_CASE("without collectives the rank that computes the most is the slowest") 
   b.stage("prefill", 0, 100, 0);
   b.stage("prefill", 0, 100, thread);
   b.launch(0, 10, 40, 0, 1);  // the first process works on GPU 1, the second on GPU 0
-  b.launch(0, 10, 20, thread, b.queue(other, 0, 7));
-  const nl::Run run = b.run_all();
-  const auto& prefill = stage(run, "prefill");
+  const auto queue = b.queue(other, 0, 7);
+  b.launch(0, 10, 20, thread, queue);
+  nl::Run run = b.run_all();
+  auto prefill = stage(run, "prefill");
   REQUIRE(prefill.gpu_spread);
   CHECK(prefill.gpu_spread->slowest_device == 1);
   CHECK(prefill.gpu_spread->slowest_by == nl::SlowestBy::kCompute);
@@ -150,4 +151,11 @@ TEST_CASE("without collectives the rank that computes the most is the slowest") 
   CHECK(run.coverage.devices[0].device == 0);
   CHECK(run.coverage.devices[0].busy_ns == 20);
   CHECK(run.coverage.devices[1].pid == 100);
+  b.kernel(kAllReduce, 60, 10, b.call(5, 0), 1);
+  b.kernel(kAllReduce, 60, 10, b.call(5, thread), queue);
+  run = b.run_all();
+  prefill = stage(run, "prefill");
+  REQUIRE(prefill.communication.size() == 2);
+  CHECK(prefill.communication[0].device == 0);
+  CHECK(run.communication.at(0).device == 0);
 }

@@ -235,10 +235,12 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
   if (sample.measured_by == Meter::kCupti) {
     CHECK(*sample.values[Metric::kDram] == Approx(90));  // rounding: 3.6 MB of 4 MB
     CHECK(sample.bound_by == Bound::kMemory);     // not what the replays saw, 30 %
+    CHECK(sample.bound_memory == MemoryLevel::kDram);
     run.peaks.emplace().bytes_per_s = 8e12;
     fill_dram_use(run);
     CHECK(*sample.values[Metric::kDram] == Approx(45));  // rounding, as above
     CHECK(sample.bound_by == Bound::kLatency);
+    CHECK_FALSE(sample.bound_memory);
   } else {
     CHECK_FALSE(sample.values[Metric::kDram]);
     CHECK(sample.bound_by == Bound::kLatency);

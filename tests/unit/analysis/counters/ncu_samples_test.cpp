@@ -46,6 +46,38 @@ TEST_CASE("durations agree from two thirds of nsys' shortest to half more than i
   }
 }
 
+TEST_CASE("nsys' times of a launch are those of all its executions") {
+  TraceBuilder b = launched_twice();
+  b.launch(40, 600, 110);
+  nl::Run run = b.run_all();
+  nl::NcuReport report;
+  report.launches = {launch_of_k(5, {{"gpu__time_duration.max", 120.4}})};
+  nl::analysis::match_ncu(report, b.trace, run);
+  const auto& sample = run.kernels->at(0).ncu.at(0);
+  CHECK(sample.ncu_id == 5);
+  CHECK(sample.nsys_median_ns == 110);  // of 100, 110 and 300
+  CHECK(sample.nsys_min_ns == 100);
+  CHECK(sample.nsys_max_ns == 300);
+  CHECK(sample.nsys_calls == 3);
+  CHECK(sample.ncu_duration_ns == 120);
+}
+
+TEST_CASE("a launch that matches nothing is named with its shape and the reason") {
+  TraceBuilder b = launched_twice();
+  nl::Run run = b.run_all();
+  nl::NcuReport report;
+  report.launches = {launch_of_k(0, {}), launch_of_k(1, {})};
+  report.launches[0].grid = {1, 2, 3};
+  report.launches[0].block = {4, 5, 6};
+  report.launches[1].kernel_name = "other";
+  CHECK(nl::analysis::match_ncu(report, b.trace, run).unmatched_launches ==
+        std::vector<std::string>{"k grid (1, 2, 3) block (4, 5, 6): the trace has this kernel, but not with this grid, block and device",
+                                 "other grid (1, 1, 1) block (1, 1, 1): the trace has no kernel of this name"});
+  run.kernels->clear();
+  report.launches = {launch_of_k(0, {})};
+  CHECK(nl::analysis::match_ncu(report, b.trace, run).unmatched_launches.at(0).ends_with(": the run has no such kernel"));
+}
+
 TEST_CASE("a launch without a duration neither agrees nor disagrees") {
   const auto sample = samples_of({launch_of_k(0, {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 40}})})[0];
   CHECK_FALSE(sample.ncu_duration_ns.has_value());

@@ -333,3 +333,28 @@ TEST_CASE("an operator on two threads takes its time on both, and a stage that a
   small.trace.has_kernel_data = small.trace.has_mem_data = false;
   CHECK_FALSE(operators_of(small.trace).operators.at(0).entries.at(0).shapes.at(0).cuda_total_ns);
 }
+
+TEST_CASE("shapes and kernels of an operator have limits of their own, and add up over stages") {
+  SmallTrace small;
+  small.range("LLM", "prefill", 0, 100);
+  small.range("LLM.ops", "mlp, sizes = [[1]]", 10, 20);
+  small.range("LLM.ops", "mlp, sizes = [[2]]", 30, 40);
+  small.range("LLM.ops", "mlp, sizes = [[1]]", 210, 220);
+  small.range("LLM.ops", "late", 90, 150);  // outlives the stage
+  small.kernel(small.call(11, 12), 7, "a");
+  small.kernel(small.call(31, 32), 9, "b");
+  small.kernel(small.call(211, 212), 8, "c");
+  OperatorOptions options;
+  options.top_shapes = 1;
+  options.top_kernels = 2;
+  const OperatorTable table = operators_of(small.trace, options).operators.at(0);
+  const OperatorEntry& mlp = entry(table, "mlp");
+  REQUIRE(mlp.shapes.size() == 1);
+  CHECK(mlp.shapes[0].text == "[[1]]");
+  CHECK(mlp.shapes[0].cuda_total_ns == 15);
+  CHECK(mlp.kernels.size() == 2);
+  CHECK(mlp.stages == std::vector<std::pair<std::string, Ns>>{{"prefill", 16}, {"none", 8}});
+  small.trace.has_kernel_data = small.trace.has_mem_data = false;
+  const OperatorTable host = operators_of(small.trace).operators.at(0);
+  CHECK(entry(host, "late").stages == std::vector<std::pair<std::string, Ns>>{{"none", 60}});
+}

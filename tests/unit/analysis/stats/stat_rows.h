@@ -21,7 +21,9 @@ inline std::string cell_text(const StatTable::Cell& cell) {
 // One line a row, cells parted by blanks.
 inline std::vector<std::string> stat_rows(const Trace& trace, const char* report) {
   std::vector<std::string> lines;
-  for (const auto& row : analysis::make_stats_report(trace, report).rows) {
+  const StatTable table = analysis::make_stats_report(trace, report);
+  if (!table.missing.empty()) return {"missing: " + table.missing};
+  for (const auto& row : table.rows) {
     std::string line;
     for (const auto& cell : row) line += (line.empty() ? "" : " ") + cell_text(cell);
     lines.push_back(line);

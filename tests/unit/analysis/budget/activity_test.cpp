@@ -137,3 +137,14 @@ TEST_CASE("windows of a process's threads are open in the order of time, not of 
   b.stage("prefill", 540, 560, 1);  // at the same time on the other thread
   CHECK(stage(b.run_all(), "prefill").activity->kernels == 4);
 }
+
+TEST_CASE("a copy is of the window in which it starts") {
+  TraceBuilder b;
+  b.stage("prefill", 100, 200);
+  b.copy(Kind::kHostToDevice, 90, 110, nl::kNone);
+  b.copy(Kind::kHostToDevice, 190, 230, nl::kNone);
+  b.copy(Kind::kHostToDevice, 200, 210, nl::kNone);
+  const auto a = *stage(b.run_all(), "prefill").activity;
+  CHECK(a.h2d_copies == 1);
+  CHECK(a.h2d_ns == 40);
+}

@@ -88,6 +88,7 @@ TEST_CASE("the formulas of latent attention and of experts") {
   CHECK(prefill.assumptions.back() == "per GPU, of 8: 1/8 of the products, and the whole compressed cache");
   const auto plain = nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(mixtral(), {{"mlp", "plain"}, {"dtype", ""}})), 1, 1);
   CHECK(formulas(plain)[3] == "experts: 4·T·topk·D·I_moe·L = 4·1·2·4096·14336·32");  // no layer has a feed-forward part of its own
+  CHECK(plain.terms[4].name == "router");                                              // nor experts that all tokens visit
 }
 
 TEST_CASE("the formula of layers with a sliding window") {

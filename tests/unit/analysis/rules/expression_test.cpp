@@ -141,6 +141,7 @@ TEST_CASE("faults know their place") {
   CHECK(fault("total_time > true").what == "'>' compares a number with true or false");
   CHECK(fault("not total_time").at == 4);
   CHECK(fault("1 < 2 < 3").at == 6);
+  CHECK(fault("1 < 2 < 3").what == "comparisons cannot be chained; join them with 'and'");
   CHECK(fault("(1 < 2").what == "a ')' is missing here");
   CHECK(fault("min(1)").what == "min needs at least two numbers");
   CHECK(fault("matches(name, name)").what == "matches needs a text in quotes");

@@ -254,3 +254,26 @@ TEST_CASE("an operator's fields are those of its own table") {
   CHECK(rules::find_field(RuleScope::kOperator, "cuda_share")->read(subjects[1]).number == 0.25);
   CHECK(rules::pointer_to(subjects[1], rules::Place::kSelf) == "/operators/1/entries/1");
 }
+
+TEST_CASE("the run has the work of its stages together, and the longest of their gaps") {
+  Run run = two_stage_run();
+  for (StageEntry& stage : run.stages) {
+    const bool prefill = stage.name == "prefill";
+    StageActivity& activity = stage.activity.emplace();
+    activity.kernels = prefill ? 2 : 30;
+    activity.gemm_ns = prefill ? 10 : 200;
+    activity.launches = prefill ? 3 : 40;
+    activity.launch_call_ns = prefill ? 5 : 60;
+    activity.streams_used = prefill ? 4 : 1;
+    activity.longest_gap_ns = prefill ? 90 : 80;
+    activity.longest_elementwise_chain = prefill ? 6 : 7;
+  }
+  const rules::RunTotals totals = rules::total(run);
+  const rules::Subject whole = rules::subjects_of(run, totals, RuleScope::kRun).front();
+  const std::pair<const char*, double> fields[] = {{"kernels", 32}, {"gemm_time", 210}, {"launches", 43}, {"launch_call_time", 65},
+                                                   {"streams", 4}, {"longest_gap", 90}, {"elementwise_chain", 7}};
+  for (const auto& [field, value] : fields) {
+    INFO(field);
+    CHECK(rules::find_field(RuleScope::kRun, field)->read(whole).number == value);
+  }
+}

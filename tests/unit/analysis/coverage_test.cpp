@@ -50,6 +50,17 @@ TEST_CASE("a range has kernels where kernels were captured, and GPU time where a
   CHECK_FALSE(b.run_all().ranges.at(0).gpu_busy_ns);
 }
 
+TEST_CASE("ranges are listed by their time, then by domain and name") {
+  TraceBuilder b;
+  b.range("b", "x", 0, 10);
+  b.range("a", "y", 0, 10);
+  b.range("a", "x", 0, 10);
+  b.range("z", "z", 0, 20);
+  std::vector<std::string> names;
+  for (const auto& range : b.run_all().ranges) names.push_back(range.domain + ":" + range.name);
+  CHECK(names == std::vector<std::string>{"z:z", "a:x", "a:y", "b:x"});
+}
+
 TEST_CASE("summarising again replaces what was there") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);

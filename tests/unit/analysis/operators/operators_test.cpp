@@ -358,3 +358,14 @@ TEST_CASE("shapes and kernels of an operator have limits of their own, and add u
   const OperatorTable host = operators_of(small.trace).operators.at(0);
   CHECK(entry(host, "late").stages == std::vector<std::pair<std::string, Ns>>{{"none", 60}});
 }
+
+TEST_CASE("a stage holds on its own thread only") {
+  SmallTrace small(2);
+  small.range("LLM", "prefill", 0, 1000, 0);
+  small.range("LLM.ops", "here", 10, 20, 0);
+  small.range("LLM.ops", "there", 10, 20, 1);
+  small.trace.has_kernel_data = small.trace.has_mem_data = false;
+  const OperatorTable table = operators_of(small.trace).operators.at(0);
+  CHECK(entry(table, "here").stages == std::vector<std::pair<std::string, Ns>>{{"prefill", 10}});
+  CHECK(entry(table, "there").stages == std::vector<std::pair<std::string, Ns>>{{"none", 10}});
+}

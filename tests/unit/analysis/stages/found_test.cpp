@@ -77,6 +77,22 @@ TEST_CASE("steps whose names say nothing are told by their work") {
   CHECK(found.origin.confidence < 1);
 }
 
+TEST_CASE("the work of a step is that of its own thread") {
+  MadeGeneration made;
+  for (int i = 0; i < 40; ++i) made.launch("gemm_large", 64, 1000);
+  made.thread = made.queue = 1;
+  made.now = 1000;
+  for (int i = 0; i < 8; ++i) {
+    const Ns start = made.now;
+    made.forward(i % 4 == 0 ? 64 : 1);
+    made.builder.range("", "scheduler.run_batch", start, made.now, 1);
+  }
+  const FoundStages found = find_stages(made.builder.trace, {});
+  REQUIRE(found.stages.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(found.stages[i].name == (i % 4 == 0 ? "prefill" : "decode_step"));
+  CHECK(found.origin.confidence == 0.8);
+}
+
 TEST_CASE("a user's map wins over engines, and marks win over both") {
   TraceBuilder b;
   b.range("", "execute_context_0(0)_generation_4(4)", 200, 250);

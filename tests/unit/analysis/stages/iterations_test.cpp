@@ -215,6 +215,9 @@ TEST_CASE("the rule of warm-up names the first four threads, and one that nobody
   b.stage("prefill", 10, 20, 4);
   const std::string six = b.run_all().iterations.rule;
   CHECK(six.ends_with("1 measured on thread 1003; and 2 more threads"));
+  TraceBuilder one;
+  one.stage("prefill", 10, 20);
+  CHECK(one.run_all().iterations.rule == "the configuration sets no warm-up: 1 measured");
   CHECK(TraceBuilder().run_all().iterations.rule == "no iterations: the capture has no closed stage ranges");
 }
 

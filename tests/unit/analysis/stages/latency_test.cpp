@@ -228,4 +228,20 @@ TEST_CASE("several stages may begin a request: the time to first token needs the
   short_one.stage("tokenise", 0, 50);
   short_one.stage("prefill", 50, 200);
   CHECK_FALSE(short_one.run_all().latency.ttft);
+  TraceBuilder later;  // what begins after the prompt is no request
+  later.stage("prefill", 0, 100);
+  later.stage("monitor", 50, 900);
+  CHECK_FALSE(later.run_all().latency.ttft);
+}
+
+TEST_CASE("output tokens are of the time in which any thread's iteration runs, whichever thread comes first") {
+  TraceBuilder b;
+  b.stage("decode_all", 1000, 2000, 0);
+  b.stage("decode_step", 1000, 2000, 0);
+  b.stage("decode_all", 0, 500, 1);
+  b.stage("decode_step", 0, 500, 1);
+  nl::analysis::SummaryOptions options;
+  options.warmup.mode = nl::analysis::WarmupRule::Mode::kNone;
+  options.tokens = {1, 8, {}};
+  CHECK(*b.run(options).latency.output_tokens_per_s == Approx(2 * 1e9 / 1500));
 }

@@ -117,6 +117,12 @@ TEST_CASE("the same launch on another page fills what the first lacks; another i
   CHECK(filled.ncu_duration_ns == 200);
   CHECK(filled.durations_agree == true);
   CHECK(filled.metrics.at("sm__a.avg") == 1);
+  const auto bound = samples_of({launch_of_k(1, {{"sm__a.avg", 1}}),
+                                 launch_of_k(1, {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 20},
+                                                 {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 90}})})[0];
+  CHECK(bound.bound_by == nl::Bound::kMemory);
+  CHECK(bound.bound_memory == nl::MemoryLevel::kDram);
+  CHECK(bound.values[nl::Metric::kSm] == 20.0);
 }
 
 TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches that it profiled") {

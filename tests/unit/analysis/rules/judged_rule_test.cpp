@@ -184,6 +184,10 @@ TEST_CASE("fields that need what is not there: not captured, or without a value"
   run.stages[0].wall.mean_ns = 0;
   CHECK(read(run, RuleScope::kStage, "ideal_share").captured);
   CHECK_FALSE(read(run, RuleScope::kStage, "ideal_share").known);
+  run.stages[0].foreign_gpu_ns = 100;
+  CHECK(read(run, RuleScope::kStage, "foreign_share").number == 0.2);  // of the 500 ns in which the GPU works
+  run.stages[0].budget.reset();
+  CHECK_FALSE(read(run, RuleScope::kStage, "foreign_share").captured);
   OperatorEntry& op = run.operators.emplace_back().entries.emplace_back();
   op.kernels = {{"a", 2, 5}, {"b", 3, 5}};
   CHECK_FALSE(read(run, RuleScope::kOperator, "kernel_calls").captured);
@@ -252,7 +256,7 @@ TEST_CASE("an operator's fields are those of its own table") {
   CHECK(rules::find_field(RuleScope::kOperator, "source")->read(subjects[0]).text == "onnxruntime");
   CHECK(rules::find_field(RuleScope::kOperator, "name")->read(subjects[1]).text == "b");
   CHECK(rules::find_field(RuleScope::kOperator, "cuda_share")->read(subjects[1]).number == 0.25);
-  CHECK(rules::pointer_to(subjects[1], rules::Place::kSelf) == "/operators/1/entries/1");
+  CHECK(rules::pointer_to(subjects[0], rules::Place::kSelf) == "/operators/1/entries/0");
 }
 
 TEST_CASE("the run has the work of its stages together, and the longest of their gaps") {
@@ -275,5 +279,15 @@ TEST_CASE("the run has the work of its stages together, and the longest of their
   for (const auto& [field, value] : fields) {
     INFO(field);
     CHECK(rules::find_field(RuleScope::kRun, field)->read(whole).number == value);
+  }
+}
+
+TEST_CASE("a rule says nothing of subjects that it cannot tell to be its own, and only the longest gap leads to a gap") {
+  RuleSpec spec = made_rule(RuleScope::kStage, "total_time > 0");
+  spec.where = rule_text("device_imbalance > 0");
+  CHECK(findings_of(spec).empty());
+  for (const rules::Field& field : rules::fields_of(RuleScope::kStage)) {
+    INFO(field.name);
+    CHECK((field.place == rules::Place::kGap) == (field.name == "longest_gap"));
   }
 }

@@ -1,8 +1,10 @@
 """The Python helper with every backend it can meet, none of which needs to be installed."""
 
+import ctypes
 import importlib
 import os
 import pathlib
+import struct
 import sys
 import tempfile
 import types
@@ -44,10 +46,75 @@ def fake_torch(calls):
     core._nvtx = object()
     nvtx = types.SimpleNamespace(
         range_push=lambda text: calls.append(("push", text)), range_pop=lambda: calls.append(("pop",)),
-        mark=lambda text: calls.append(("mark", text)))
+        mark=lambda text: calls.append(("mark", text)),
+        range_start=lambda text: calls.append(("start", text)) or 23, range_end=lambda handle: calls.append(("end", handle)))
     torch.cuda = types.SimpleNamespace(nvtx=nvtx)
     torch._C = core
     return {"torch": torch, "torch._C": core}
+
+
+class FakeTool:
+    """What a profiler's injection library does with the tables of NVTX's header, nvtxDetail/nvtxTypes.h."""
+
+    restype = None
+    CORE2 = 5
+    IDS = {"mark": 1, "start": 2, "end": 3, "push": 4, "pop": 5, "create": 12}
+
+    def __init__(self, accepts=1, without=()):
+        self.calls, self.domains, self.accepts, self.without = [], [], accepts, without
+
+    def __call__(self, export_table):
+        callbacks = export_table(1)
+        size, address = struct.unpack("NP", ctypes.string_at(callbacks, 16))
+        assert size == 16 and export_table(2) is None
+        size, version = struct.unpack_from("NI", ctypes.string_at(export_table(3), 24))
+        assert (size, version) == (24, 3)
+        module_table = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(address)
+        self.sizes = {module: self.slots(module_table, module)[1] for module in range(1, 7)}
+        assert module_table(7, None, None) == 0
+        self.fill(*self.slots(module_table, self.CORE2))
+        return self.accepts
+
+    @staticmethod
+    def slots(module_table, module):
+        table, size = ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p))(), ctypes.c_uint()
+        assert module_table(module, ctypes.addressof(table), ctypes.addressof(size)) == 1
+        return table, size.value
+
+    def fill(self, table, size):
+        pointer, number, text = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p
+        types_of = {"mark": (None, pointer, pointer), "start": (number, pointer, pointer), "end": (None, pointer, number),
+                    "push": (ctypes.c_int, pointer, pointer), "pop": (ctypes.c_int, pointer), "create": (pointer, text)}
+        self.kept = {name: ctypes.CFUNCTYPE(*types_of[name])(getattr(self, name)) for name in self.IDS if name not in self.without}
+        for name, function in self.kept.items():
+            table[self.IDS[name]][0] = ctypes.cast(function, pointer).value
+
+    def event(self, address):
+        version, size, _, _, _, kind, _, payload, message_kind, message = struct.unpack("=HHIiIiiqi4xQ", ctypes.string_at(address, 48))
+        assert (version, size, message_kind) == (3, 48, 1)  # ASCII
+        return ctypes.string_at(message).decode(), payload if kind == 2 else None  # signed, 64 bits
+
+    def create(self, name):
+        self.domains.append(name.decode())
+        return len(self.domains)
+
+    def mark(self, domain, event):
+        self.calls.append(("mark", self.domains[domain - 1], *self.event(event)))
+
+    def start(self, domain, event):
+        self.calls.append(("start", self.domains[domain - 1], *self.event(event)))
+        return 1 << 40
+
+    def end(self, domain, handle):
+        self.calls.append(("end", self.domains[domain - 1], handle))
+
+    def push(self, domain, event):
+        self.calls.append(("push", self.domains[domain - 1], *self.event(event)))
+        return 0
+
+    def pop(self, domain):
+        self.calls.append(("pop", self.domains[domain - 1]))
+        return 0
 
 
 class HelperCase(unittest.TestCase):
@@ -89,6 +156,17 @@ class HelperTest(HelperCase):
         with stage.decode_step(5):
             pass
         self.assertEqual(fake.calls, [("push", "LLM", "decode_step", None), ("pop", "LLM")])
+        fake.takes_payload = True  # it is asked once
+        with stage.decode_step(6):
+            pass
+        self.assertEqual(fake.calls[2], ("push", "LLM", "decode_step", None))
+
+    def test_every_name_that_workloads_use_is_exported(self):
+        self.helper(nvtx=FakeNvtx())
+        names = {}
+        exec("from nl_stage_nvtx import *", names)
+        self.assertLessEqual({"prefill", "decode_all", "decode_step", "stage", "op", "layer", "mark", "tokens", "start", "end", "watch_modules", "backend"},
+                             set(names))
 
     def test_start_and_end(self):
         fake = FakeNvtx()
@@ -132,6 +210,53 @@ class HelperTest(HelperCase):
             finally:
                 del os.environ["NVTX_INJECTION64_PATH"]
 
+    def injected(self, tool):
+        library, load = types.SimpleNamespace(InitializeInjectionNvtx2=tool), ctypes.CDLL
+        os.environ["NVTX_INJECTION64_PATH"] = "tool.so"
+        ctypes.CDLL = {"tool.so": library}.__getitem__
+        try:
+            stage = self.helper()
+            stage.backend()
+            return stage
+        finally:
+            ctypes.CDLL = load
+            del os.environ["NVTX_INJECTION64_PATH"]
+
+    def test_an_injection_library_gets_every_call_with_its_domain(self):
+        tool = FakeTool()
+        stage = self.injected(tool)
+        self.assertEqual(stage.backend(), "injection")
+        self.assertEqual(tool.sizes, {1: 16, 2: 9, 3: 15, 4: 7, 5: 16, 6: 7})
+        with stage.decode_step(-7), stage.op("µ\ud800"):
+            stage.mark("here")
+        stage.end(stage.start("request"))
+        self.assertEqual(tool.calls, [
+            ("push", "LLM", "decode_step", -7), ("push", "LLM.ops", "µ?", None), ("mark", "LLM", "here", None), ("pop", "LLM.ops"), ("pop", "LLM"),
+            ("start", "LLM", "request", None), ("end", "LLM", 1 << 40)])
+        self.assertEqual(tool.domains, ["LLM", "LLM.ops"])
+
+    def test_an_injection_library_that_declines_or_lacks_a_function_does_no_harm(self):
+        self.assertEqual(self.injected(FakeTool(accepts=0)).backend(), "none")
+        sys.modules.pop("nl_stage_nvtx")
+        tool = FakeTool(without=("mark", "push"))
+        stage = self.injected(tool)
+        with stage.prefill():
+            stage.mark("here")
+        self.assertEqual(tool.calls, [("pop", "LLM")])
+
+    def test_torch_starts_and_ends_ranges_by_their_handle(self):
+        calls = []
+        stage = self.helper(**fake_torch(calls))
+        stage.end(stage.start("request"))
+        self.assertEqual(calls, [("start", "LLM@request"), ("end", 23)])
+
+    def test_a_layer_by_hand_has_its_kind_where_it_is_given(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        with stage.layer("model.head", "Linear"), stage.layer("tail"):
+            pass
+        self.assertEqual([c[1:3] for c in fake.calls if c[0] == "push"], [("LLM.layers", "model.head|Linear"), ("LLM.layers", "tail")])
+
     def test_ranges_close_when_the_body_raises(self):
         fake = FakeNvtx()
         stage = self.helper(nvtx=fake)
@@ -169,7 +294,7 @@ class FakeModule:
 
     def __init__(self, children=(), fail=False):
         self.children, self.fail = dict(children), fail
-        self.before, self.after = {}, {}
+        self.before, self.after, self.always = {}, {}, set()
 
     def named_modules(self, prefix=""):
         yield prefix, self
@@ -193,6 +318,8 @@ class FakeModule:
             raise TypeError("register_forward_hook() got an unexpected keyword argument 'always_call'")
         handle = self.Handle(self.after)
         self.after[id(handle)] = hook
+        if more.get("always_call"):
+            self.always.add(hook)
         return handle
 
     def __call__(self, x):
@@ -201,8 +328,8 @@ class FakeModule:
         try:
             result = self.forward(x)
         except Exception:
-            if self.always_call:
-                for hook in list(self.after.values()):
+            for hook in list(self.after.values()):
+                if hook in self.always:
                     hook(self, (x,), None)
             raise
         for hook in list(self.after.values()):
@@ -249,13 +376,16 @@ class WatchTest(HelperCase):
         fake = FakeNvtx()
         stage = self.helper(nvtx=fake)
         model, mlp = self.model()
-        with stage.watch_modules(model, depth=None):
+        with stage.watch_modules(model, depth=None) as watch:
             model(0)
+            self.assertEqual(len(watch), 6)
         self.assertIn(("push", "LLM.layers", "layers.0.mlp.up|FakeModule", None), fake.calls)
         count = len(fake.calls)
         model(0)
         self.assertEqual(len(fake.calls), count)
         self.assertEqual((model.before, model.after, mlp.before, mlp.after), ({}, {}, {}, {}))
+        with self.assertRaises(KeyError), stage.watch_modules(model):
+            raise KeyError("of the workload")
 
     def test_a_forward_that_raises_leaves_no_range_open(self):
         fake = FakeNvtx()
@@ -301,6 +431,14 @@ class WatchTest(HelperCase):
         model(0)
         self.assertEqual([c[2] for c in fake.calls if c[0] == "push"], ["(model)|FakeModule", "a|Layer", "a|Layer"])
         self.assertEqual(self.balance(fake.calls), 0)
+
+    def test_modules_of_at_most_four_parts_are_watched_unless_told_otherwise(self):
+        fake = FakeNvtx()
+        stage = self.helper(nvtx=fake)
+        model = FakeModule({"a": FakeModule({"b": FakeModule({"c": FakeModule({"d": FakeModule({"e": FakeModule()})})})})})
+        self.assertEqual(len(stage.watch_modules(model, name="net")), 5)
+        model(0)
+        self.assertEqual([c[2] for c in fake.calls if c[0] == "push"][0::4], ["net|FakeModule", "a.b.c.d|FakeModule"])
 
     def test_hooks_come_off_when_watching_fails_halfway(self):
         stage = self.helper(nvtx=FakeNvtx())

@@ -28,10 +28,11 @@ std::string slice_colour(const Run& run, const TimelineLane& lane, const std::st
 
 LaneChart::Slice drawn_slice(const Run& run, const TimelineLane& lane, const TimelineSlice& slice) {
   const Timeline& timeline = *run.timeline;
-  const std::string full = slice.name < timeline.names.size() ? timeline.names[slice.name] : "(no name)";
+  const bool named = slice.name < timeline.names.size();
+  const std::string full = named ? timeline.names[slice.name] : std::string();
   const double start = static_cast<double>(slice.start_ns) - static_cast<double>(timeline.start_ns);
   const double duration = static_cast<double>(slice.duration_ns);
-  const std::string name = short_kernel_name(full);
+  const std::string name = named ? short_kernel_name(full) : "(no name)";
   std::string tip = fmt::format("{}: {} ({} ns) at {}", name, time_text(duration), slice.duration_ns, time_text(start));
   if (slice.merged > 1) tip += fmt::format("; stands for {} neighbours", slice.merged);
   return {start, duration, name, tip, slice_colour(run, lane, full, slice.name)};

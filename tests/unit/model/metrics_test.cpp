@@ -3,7 +3,9 @@
 #include <set>
 #include <string>
 
+#include "model/words.h"
 #include "tests/catch.h"
+#include "tests/unit/golden.h"
 
 using namespace nl;
 
@@ -51,4 +53,19 @@ TEST_CASE("the unit of a counter is told by its name") {
   CHECK(unit_of("dram__bytes.sum") == MetricUnit::kBytes);
   CHECK(unit_of("dram__bytes.sum.per_cycle_elapsed") == MetricUnit::kNone);
   CHECK(unit_of("gpu__time_duration.sum") == MetricUnit::kNanoseconds);
+}
+
+// launch | sm_pct | SM % | % | sm_use | the SMs' throughput, of its peak | sm__throughput.avg…
+TEST_CASE("the table of metrics is the golden one", "[golden]") {
+  const char* const places[] = {"launch", "stage", "sampled"};
+  std::string text;
+  for (const MetricPlace place : {MetricPlace::kLaunch, MetricPlace::kStage, MetricPlace::kSampled})
+    for (const MetricInfo& info : metrics_of(place)) {
+      text += places[static_cast<std::size_t>(place)];
+      for (const std::string_view word : {info.key, info.title, key_of(info.unit), info.rule_field, info.help}) text += " | " + std::string(word);
+      for (const char* counter : info.counters)
+        if (counter != nullptr) text += std::string(" | ") + counter;
+      text += "\n";
+    }
+  test::check_golden(test::kGolden + "metrics.txt", text);
 }

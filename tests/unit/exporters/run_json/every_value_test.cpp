@@ -51,3 +51,59 @@ TEST_CASE("no two fields of that run have the same value, and none is empty") {
   }
   for (const char* empty : {"null", "0", "0.0", "\"\""}) CHECK(places.count(empty) == 0);
 }
+
+namespace {
+
+// One of everything, as the structs are before anybody fills them.
+nl::Run unfilled_run() {
+  nl::Run run;
+  run.problems.resize(1);
+  run.hardware.gpus.resize(1);
+  nl::StageEntry& stage = run.stages.emplace_back();
+  stage.budget.emplace();
+  stage.activity.emplace();
+  stage.devices.resize(1);
+  stage.gpu_spread.emplace();
+  stage.communication.resize(1);
+  stage.counters.emplace();
+  stage.sampling.emplace();
+  run.phases.phases.resize(1);
+  run.iterations.list.resize(1);
+  run.latency.ttft.emplace();
+  nl::KernelEntry& kernel = run.kernels.emplace().emplace_back();
+  kernel.stages.resize(1);
+  kernel.ncu.resize(1);
+  kernel.stalls.resize(1);
+  run.api.resize(1);
+  run.ranges.resize(1);
+  nl::OperatorTable& table = run.operators.emplace_back();
+  table.entries.resize(1);
+  table.entries[0].shapes.resize(1);
+  table.entries[0].kernels.resize(1);
+  run.layers.resize(1);
+  run.peaks.emplace();
+  run.efficiency.resize(1);
+  run.efficiency[0].terms.resize(1);
+  run.roofline.points.resize(1);
+  run.findings.resize(1);
+  run.findings[0].evidence.resize(1);
+  run.abstentions.resize(1);
+  run.perturbation.stages.resize(1);
+  run.energy.stages.resize(1);
+  run.energy.devices.resize(1);
+  run.timeline.emplace().lanes.resize(1);
+  run.timeline->names = {""};
+  run.timeline->lanes[0].slices.resize(1);
+  run.activity.resize(1);
+  run.coverage.devices.resize(1);
+  run.provenance.passes.resize(1);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("what nobody filled is written as nothing: zero, null or empty, as the golden run.json says", "[golden]") {
+  const std::string ours = nl::exporters::run_to_json(unfilled_run());
+  nl::test::check_golden(NL_FIXTURES "/golden/every_value/unfilled.json", ours);
+  CHECK(nl::exporters::run_to_json(nl::exporters::run_from_json(ours)) == ours);
+}

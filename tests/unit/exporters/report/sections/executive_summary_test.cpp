@@ -1,0 +1,244 @@
+#include "exporters/report/sections/executive_summary.h"
+
+#include "exporters/report/sections/recommendations.h"
+#include "tests/catch.h"
+
+// Each sentence of the summary, from runs small enough to see where it comes from.
+using namespace nl;
+using namespace nl::exporters::report;
+
+namespace {
+
+StageEntry window_of(const std::string& name, Ns each, std::uint64_t count = 1) {
+  StageEntry out;
+  out.name = name;
+  const auto ns = static_cast<double>(each);
+  out.wall = {count, each * static_cast<Ns>(count), ns, ns, each, each, each, 0};
+  return out;
+}
+
+Run run_of(std::vector<StageEntry> stages) {
+  Run run;
+  run.stages = std::move(stages);
+  return run;
+}
+
+std::string sentence_of(const Run& run, std::size_t number) { return executive_summary(run).at(number); }
+
+Run with_bins(Ns compute, Ns copy, Ns queue, Ns starved) {
+  Run run = run_of({window_of("decode", 1000)});
+  run.stages[0].budget = Budget{1000, compute, copy, queue, 0, starved, 0, 0};
+  return run;
+}
+
+StageSlowdown slowdown_of(const char* stage, double by, std::optional<SlowdownVerdict> verdict, PassKind profiler = PassKind::kNsys) {
+  StageSlowdown out;
+  out.profiler = profiler;
+  out.stage = stage;
+  out.slowdown = by;
+  out.verdict = verdict;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("summary: the GPUs and the workload are named as far as they are known") {
+  Run run = run_of({window_of("retrieval", 2'500'000)});
+  CHECK(sentence_of(run, 0) == "In the workload, the stage retrieval takes 2.5 ms on average.");
+  run.name = "smoke. It";
+  CHECK(sentence_of(run, 0) == "In smoke, the stage retrieval takes 2.5 ms on average.");
+  run.model.name = "llama";
+  CHECK(sentence_of(run, 0) == "In llama, the stage retrieval takes 2.5 ms on average.");
+  run.hardware.gpus.resize(1);
+  CHECK(sentence_of(run, 0) == "On one GPU, in llama, the stage retrieval takes 2.5 ms on average.");
+  run.hardware.gpus.resize(2);
+  CHECK(sentence_of(run, 0) == "On 2 GPUs, in llama, the stage retrieval takes 2.5 ms on average.");
+  run.hardware.gpus[0].name = "NVIDIA H200";
+  CHECK(sentence_of(run, 0) == "On 2 GPUs (NVIDIA H200), in llama, the stage retrieval takes 2.5 ms on average.");
+}
+
+TEST_CASE("summary: without latencies the first three stages that ran are timed") {
+  Run run = run_of({window_of("a", 1'000'000), window_of("none", 0, 0), window_of("prefill", 20'000), window_of("capture", 3'000'000'000), window_of("d", 1)});
+  CHECK(sentence_of(run, 0) == "In the workload, the stage a takes 1.0 ms, reading the prompt (prefill) takes 20 µs, the steady part of the capture takes 3.0 s on average.");
+}
+
+TEST_CASE("summary: without stages there is the GPU's time, of one or of each") {
+  Run run;
+  CHECK(sentence_of(run, 0) == "The workload marks no stages.");
+  run.coverage.gpu_busy_ns = 33'000'000;
+  CHECK(sentence_of(run, 0) == "The workload marks no stages; the GPU worked for 33 ms in all.");
+  run.coverage.devices.resize(2);
+  run.name = "smoke";
+  CHECK(sentence_of(run, 0) == "smoke marks no stages; each GPU worked for 33 ms on average.");
+}
+
+TEST_CASE("summary: a token's time where no rate is known") {
+  Run run;
+  run.name = "llama";
+  run.latency.tpot = TimeSummary{2, 8'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
+  CHECK(sentence_of(run, 0) == "llama writes one token (a word piece) every 4.0 ms.");
+}
+
+TEST_CASE("summary: how the run ended comes first where it did not end well") {
+  Run run = run_of({window_of("decode", 1000)});
+  const std::size_t usual = executive_summary(run).size();
+  run.status = RunStatus::kPartial;
+  CHECK(executive_summary(run).size() == usual);
+  run.status = RunStatus::kInterrupted;
+  CHECK(sentence_of(run, 0) == "The run ended early; the figures cover only its beginning.");
+  for (const auto& sentence : executive_summary(run)) CHECK(sentence.find("takes the longest") == std::string::npos);
+}
+
+TEST_CASE("summary: stages say where they come from if nobody marked them") {
+  Run run = run_of({window_of("prefill", 1000), window_of("decode", 1000), window_of("decode_step", 1000), window_of("other", 1000)});
+  CHECK(plain_stage(run, "decode") == "writing the answer (decode)");
+  for (auto& stage : run.stages) stage.source = StageSource::kInferred;
+  CHECK(plain_stage(run, "prefill") == "reading the prompt (prefill, inferred)");
+  CHECK(plain_stage(run, "decode") == "writing the answer (decode, inferred)");
+  CHECK(plain_stage(run, "decode_step") == "one step of the answer (decode_step, inferred)");
+  CHECK(plain_stage(run, "other") == "the stage other (inferred)");
+  CHECK(plain_stage(run, "capture") == "the steady part of the capture");
+  CHECK(plain_stage(run, "not in it") == "the stage not in it");
+}
+
+TEST_CASE("summary: the main stage is the longest phase that is one, else the stage with the most time") {
+  Run run = run_of({window_of("prefill", 700), window_of("decode", 100, 20), window_of("unused", 5000, 0)});
+  REQUIRE(main_stage(run));
+  CHECK(main_stage(run)->name == "decode");
+  CHECK_FALSE(main_stage(run)->share);
+  CHECK(main_stage(run)->mean_ns == 100);
+  CHECK(sentence_of(run, 1) == "Writing the answer (decode) takes the longest.");
+  run.phases.span_ns = 1000;
+  run.phases.phases = {{"idle", 500, {}}, {"mixed", 300, {}}, {"prefill", 150, Budget{150, 1, 0, 0, 0, 0, 0, 0}}, {"decode", 50, {}}};
+  CHECK(main_stage(run)->name == "prefill");
+  CHECK(main_stage(run)->share == 0.15);
+  CHECK(main_stage(run)->mean_ns == 700);
+  CHECK(main_stage(run)->budget->wall_ns == 150);
+  run.stages[0].budget = Budget{700, 2, 0, 0, 0, 0, 0, 0};
+  CHECK(main_stage(run)->budget->wall_ns == 700);
+  CHECK(sentence_of(run, 1) == "Reading the prompt (prefill) takes 15 % of the time.");
+  run.phases.phases[2].name = "unknown";
+  CHECK(main_stage(run)->name == "unknown");
+  CHECK(main_stage(run)->mean_ns == 0);
+  run.phases.span_ns = 0;
+  CHECK(main_stage(run)->name == "decode");
+  CHECK_FALSE(main_stage(Run()));
+}
+
+TEST_CASE("summary: a window whose work runs on is as long as that work") {
+  Run run = run_of({window_of("decode", 1000, 4)});
+  run.stages[0].gpu_busy_ns = 4200;  // the tail of the last kernel
+  CHECK(main_stage(run)->mean_ns == 1000);
+  run.stages[0].gpu_busy_ns = 8000;
+  CHECK(main_stage(run)->mean_ns == 2000);
+}
+
+TEST_CASE("summary: a wait is said from 5 % of the time on, a second from 20 %") {
+  CHECK(sentence_of(with_bins(951, 0, 49, 0), 2) == "The GPU computes for 95 % of that time.");
+  CHECK(sentence_of(with_bins(950, 0, 50, 0), 2) == "The GPU computes for 95 % of that time and is between two pieces of work for 5 %.");
+  CHECK(sentence_of(with_bins(301, 0, 199, 500), 2) == "The GPU computes for 30 % of that time and waits for the program for 50 %.");
+  CHECK(sentence_of(with_bins(300, 200, 0, 500), 2) == "The GPU computes for 30 % of that time, waits for the program for 50 % and only copies data for 20 %.");
+  Run empty = with_bins(0, 0, 0, 0);
+  empty.stages[0].budget->wall_ns = 0;
+  CHECK(sentence_of(empty, 2) == "What the GPU did in that time was not captured.");
+}
+
+TEST_CASE("summary: energy is that of decoding, by its steps where there is nothing else") {
+  Run run = run_of({window_of("decode", 1000)});
+  const auto last = [&] { return executive_summary(run).back(); };
+  run.energy.stages.resize(3);
+  run.energy.stages[0].stage = "prefill";
+  run.energy.stages[0].joules_per_token = 36;
+  CHECK(last() == "Energy and profiling overhead were not measured.");
+  run.energy.stages[1].stage = "decode_step";
+  run.energy.stages[1].joules_per_token = 7.2;
+  CHECK(last() == "A million output tokens take about 2.00 kWh of GPU energy; profiling overhead was not measured.");
+  run.energy.stages[2].stage = "decode";
+  CHECK(last() == "A million output tokens take about 2.00 kWh of GPU energy; profiling overhead was not measured.");
+  run.energy.stages[2].joules_per_token = 3.6;
+  CHECK(last() == "A million output tokens take about 1.00 kWh of GPU energy; profiling overhead was not measured.");
+}
+
+TEST_CASE("summary: the overhead is the largest that was decided, and never ncu's") {
+  Run run = run_of({window_of("decode", 1000)});
+  const auto last = [&] { return executive_summary(run).back(); };
+  run.perturbation.stages = {slowdown_of("decode", 9, SlowdownVerdict::kOverTenPercent, PassKind::kNcu)};
+  CHECK(last() == "Energy and profiling overhead were not measured.");
+  run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderTenPercent), slowdown_of("large", 0.04, SlowdownVerdict::kUnderTenPercent),
+                             slowdown_of("unsure", 0.5, SlowdownVerdict::kUndecidable), slowdown_of("unjudged", 0.6, std::nullopt)};
+  CHECK(last() == "Profiling slowed large by less than 10 %.");
+  run.perturbation.stages[1].bare_ns = {3e6, 1e6, 2e6};
+  CHECK(last() == "Profiling slowed large by less than 10 %; unprofiled, it takes 2.0 ms.");
+  run.perturbation.stages.erase(run.perturbation.stages.begin(), run.perturbation.stages.begin() + 2);
+  CHECK(last() == "The profiling overhead is not certain.");
+  auto& unsure = run.perturbation.stages[0];
+  run.perturbation.stages.pop_back();
+  unsure.low = 0.25;
+  unsure.high = 0.75;
+  CHECK(last() == "Profiling slowed unsure by 25 % to 75 %.");
+  unsure.high = 0.76;
+  CHECK(last() == "The profiling overhead is not certain.");
+  unsure.low = 0.0;
+  unsure.high = 0.25;
+  CHECK(last() == "Profiling slowed unsure by at most 25 %.");
+  unsure.low = -0.2;
+  unsure.high = 0.0;
+  CHECK(last() == "The profiling overhead is not certain.");
+}
+
+TEST_CASE("summary: a phrase is one sentence's worth of a text") {
+  CHECK(phrase("v1.5 is fast. Very.") == "v1.5 is fast");
+  CHECK(phrase("what?") == "what");
+  CHECK(phrase("stop!\nhere") == "stop");
+  CHECK(phrase("a\tb\nc  ") == "a b c");
+  CHECK(phrase("one two three", 5) == "one two …");
+  CHECK(phrase("one two three", 8) == "one two …");
+  CHECK(phrase("one two three", 9) == "one two three");
+  CHECK(phrase("") == "");
+}
+
+TEST_CASE("recommendations: kernels share a cause only with themselves") {
+  Run run;
+  run.findings.resize(2);
+  for (Finding& each : run.findings) {
+    each.severity = Severity::kLow;
+    each.scope = RuleScope::kKernel;
+    each.subject = "gemm";
+  }
+  run.findings[0].rule = "first";
+  run.findings[1].rule = "second";
+  CHECK(recommendations(run, 3).size() == 2);  // neither gain, nor cause, nor suggestion in common
+  run.findings[1].same_cause_as = "first";
+  CHECK(recommendations(run, 3).size() == 1);
+  run.findings[1].subject = "softmax";
+  CHECK(recommendations(run, 3).size() == 2);
+  run.findings[1].scope = RuleScope::kRun;
+  CHECK(recommendations(run, 3).size() == 1);
+  run.findings[1].same_cause_as.clear();
+  run.findings[0].gain_share = run.findings[1].gain_share = 0.5;
+  run.findings[1].subject = "gemm";
+  CHECK(recommendations(run, 3).size() == 2);  // one name, and another thing
+  run.findings[1].scope = RuleScope::kKernel;
+  CHECK(recommendations(run, 3).size() == 1);
+  CHECK(first_to_work_on(run) == &run.findings[0]);
+  CHECK(first_to_work_on(Run()) == nullptr);
+}
+
+TEST_CASE("recommendations: why there is none, and the words of a finding that has few") {
+  Run run;
+  CHECK(no_advice(run) == "No rule was evaluated, so this report gives no advice.");
+  run.abstentions.resize(1);
+  CHECK(no_advice(run) == "No GPU work was recorded; 1 rule was not evaluated for lack of data.");
+  run.kernels.emplace();
+  CHECK(no_advice(run) == "No rule asks for a change; 1 rule was not evaluated for lack of data.");
+  run.abstentions.clear();
+  run.findings.resize(1);
+  CHECK(no_advice(run) == "No rule asks for a change.");
+  Finding& finding = run.findings[0];
+  finding.rule = "the_rule";
+  CHECK(plain_text(finding) == "the_rule");
+  finding.message = "a message";
+  CHECK(plain_text(finding) == "a message");
+  finding.plain = "plain words";
+  CHECK(plain_text(finding) == "plain words");
+}

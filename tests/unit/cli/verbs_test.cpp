@@ -294,6 +294,8 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
   CHECK(refused({"validate"}).fix == "`nl-stage validate --help` has the flags and examples");
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
+  CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
+  CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
   CHECK(refused({}).message == "no verb is given");
   CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, plan, import, report, stats, doctor, validate; `nl-stage --help`") == 0);
   for (const auto& error : {refused({"improt"}), refused({}), refused({"validate"})}) {

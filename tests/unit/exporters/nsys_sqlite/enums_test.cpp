@@ -50,6 +50,7 @@ TEST_CASE("a word of the trace has nsys' number") {
   CHECK(memory_kind_number(1) == 0);
   CHECK(memory_kind_number(7) == 6);
   CHECK(memory_kind_number(8) == 7);
+  CHECK(memory_kind_number(9) == 7);
   CHECK(event_class("cudaLaunchKernel") == 0);
   CHECK(event_class("__cudaRegisterFunction") == 0);
   CHECK(event_class("cuLaunchKernel") == 1);

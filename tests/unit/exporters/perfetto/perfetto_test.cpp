@@ -338,6 +338,49 @@ TEST_CASE("iterations, findings and power get tracks of their own", "[perfetto]"
   nl::exporters::focus_on_measured(run, options);
   CHECK(options.focus_start_ns == 600);
   CHECK(options.focus_end_ns == 1000);
+  run.iterations.list.push_back({550, 10, false, {}, 0, 0});
+  run.iterations.list.push_back({700, 900, false, {}, 0, 0});
+  run.iterations.list.push_back({800, 10, false, {}, 0, 0});
+  nl::exporters::focus_on_measured(run, options);
+  CHECK(options.focus_start_ns == 550);
+  CHECK(options.focus_end_ns == 1600);
+}
+
+TEST_CASE("a slice that begins after its neighbour inside another has ended stays on their track", "[perfetto]") {
+  nl::Trace trace = small_trace();
+  trace.queues = {{0, 0, 1, 7}, {0, 0, 2, 7}, {0, 0, 2, 8}};
+  trace.ranges = {range_of(trace, "outer", 0, 1000), range_of(trace, "middle", 100, 500), range_of(trace, "inner", 200, 300), range_of(trace, "later", 350, 450),
+                  range_of(trace, "lost", 10, 20)};
+  trace.ranges[4].thread = nl::kNone;
+  for (const std::uint32_t queue : {0, 1, 2}) {
+    trace.kernels.push_back(kernel_at(100 + queue, 10));
+    trace.kernels.back().queue = queue;
+  }
+  const json document = shown(trace);
+  CHECK(slice_named(document, "later").at("depth") == 2);
+  CHECK(track_of(document, slice_named(document, "later")) == "NVTX LLM");
+  const auto kernel_track = [&](int start) {
+    for (const json& slice : document.at("slices"))
+      if (slice.at("category") == "kernel" && slice.at("start") == start) return track_of(document, slice);
+    return std::string();
+  };
+  CHECK(kernel_track(100) == "GPU 0 · stream 7 of context 1 (python3 100)");
+  CHECK(kernel_track(101) == "GPU 0 · stream 7 of context 2 (python3 100)");
+  CHECK(kernel_track(102) == "GPU 0 · stream 8 (python3 100)");
+  const json& parent = document.at("tracks").at(std::to_string(slice_named(document, "lost").at("track").get<int>())).at("parent");
+  CHECK(document.at("tracks").at(std::to_string(parent.get<int>())).at("name") == "unknown thread");
+}
+
+TEST_CASE("no more than thirty-two slices of a track overlap, and the rest is counted", "[perfetto]") {
+  nl::Trace trace = small_trace();
+  for (nl::Ns i = 0; i < 34; ++i) trace.kernels.push_back(kernel_at(i, 1000));  // each sticks out of the one before
+  nl::exporters::PerfettoSummary summary;
+  const json document = shown(trace, &summary);
+  CHECK(sum_of(document, "kernel") == Sum{32, 32000});
+  CHECK(summary.crowded == 2);
+  CHECK(summary.left_out == 0);
+  CHECK(summary.note == "2 events are not shown: too many overlap on their track");
+  CHECK(track_of(document, document.at("slices").at(31)) == "GPU 0 · stream 7 (python3 100) 32");
 }
 
 TEST_CASE("sampled metrics are counters of their GPU, in units that do not depend on the sample's length", "[perfetto]") {

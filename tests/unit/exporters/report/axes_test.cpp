@@ -61,6 +61,9 @@ TEST_CASE("a bar has its name, its detail and its figure beside it") {
   CHECK(has(row, "<div class=\"row\"><span class=\"what\">decode <span class=\"muted\">bf16</span></span>"));
   CHECK(has(row, "<span class=\"fig\">5 ms</span></div>"));
   CHECK_FALSE(has(row, "<line"));
+  const std::string small = figure_markup(BarChart{{{"x", "", {{0.25, "a"}}, 1, "", "", 0.5, 0.75}}});
+  CHECK(has(small, "<line class=\"far\" x1=\"25.000%\" x2=\"75.000%\""));
+  CHECK(has(small, "<line class=\"tick\" x1=\"50.000%\""));
 }
 
 TEST_CASE("columns are as wide as there is room, and no wider than a twenty-fifth") {
@@ -125,6 +128,7 @@ TEST_CASE("a memory's roof without any other goes to the top, and none is drawn 
   CHECK_FALSE(has(figure_markup(chart), "roof slope"));
   CHECK(has(figure_markup(chart), "<title>bf16</title><line class=\"roof\" x1=\"0.000%\""));
   CHECK(figure_markup(RooflineChart()) == "");
+  CHECK(has(figure_markup(one_point(0.5, 0.5)), "class=\"stage\""));
 }
 
 TEST_CASE("text: the bounds of what is UTF-8") {

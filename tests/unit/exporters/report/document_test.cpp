@@ -84,6 +84,26 @@ TEST_CASE("a table: a text has its first rows and narrow columns, a page has all
   CHECK(has(page, "<tfoot>\n<tr><th scope=\"row\">sum</th><td class=\"n\">3</td></tr>\n</tfoot>"));
 }
 
+TEST_CASE("Markdown: what a row lacks is empty, and a tag may begin with any letter") {
+  Table table{"", {{"a"}, {"b"}}};
+  table.rows = {{"1"}};
+  CHECK(as_markdown({table}) == "| a | b |\n| --- | --- |\n| 1 |  |\n");
+  CHECK(as_markdown({Paragraph{"<a <z <A <Z </ <! <? <1 < <"}}) == "\\<a \\<z \\<A \\<Z \\</ \\<! \\<? <1 < <\n");
+}
+
+TEST_CASE("Markdown: a name of ninety characters is left whole") {
+  const auto shown = [](std::size_t length) { return as_markdown({Paragraph{Text("f<" + std::string(length - 3, 'x') + ">", Inline::kName)}}); };
+  CHECK(has(shown(90), "xxx>"));
+  CHECK(shown(91) == "f<...> [1]\n");
+  CHECK(as_markdown({Paragraph{Text(std::string(), Inline::kName) + Text("a")}}) == "a\n");
+}
+
+TEST_CASE("a page: a name of sixty-four characters is left whole, a longer one is cut") {
+  const auto shown = [](const std::string& name) { return as_html({Paragraph{Text(name, Inline::kName)}}); };
+  CHECK(shown(std::string(64, 'n')) == "<p><code>" + std::string(64, 'n') + "</code></p>\n");
+  CHECK(has(shown(std::string(65, 'n')), "<summary><code>" + std::string(64, 'n') + "…</code></summary><code>" + std::string(65, 'n') + "</code>"));
+}
+
 TEST_CASE("names that were shortened are numbered once and listed in full where the document says so") {
   const std::string name = "void f<" + std::string(100, 'x') + ">(int)";
   Document document{"T", "", {}, {Paragraph{Text(name, Inline::kName)}, Paragraph{Text(name, Inline::kName)}}};

@@ -307,6 +307,8 @@ TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
             "than 1.0 %: gaps between a call and its kernel may be off by as much. 2 kernels start before the launch, or end after a wait"));
   CHECK(has(nl::exporters::report_markdown(nl::test::rich_run()),
             "CPU and GPU times differ by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
+  run.clock.share_of_shortest_stage.reset();
+  CHECK(has(nl::exporters::report_markdown(run), "CPU and GPU times differ by at most 1.20 µs. 2 kernels"));
   run.clock = {};
   run.clock.launch_slack_ns = 800;
   CHECK(has(nl::exporters::report_markdown(run), "GPU times are late by at most 800 ns against CPU times. The other bound is not known: no call"));

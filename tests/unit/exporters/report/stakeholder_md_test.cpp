@@ -299,6 +299,10 @@ TEST_CASE("stakeholder_summary.md: not captured is said and never zero; one valu
   one.stages[0].wall.count = 1;
   one.stages[0].wall.stddev_ns = 0;
   CHECK(has(nl::exporters::stakeholder_markdown(one), "| prefill | 41.200 | — |"));
+  one.latency.tpot = nl::TimeSummary{2, 8'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 1e6};
+  CHECK(has(nl::exporters::stakeholder_markdown(one), "traced (ms) | 4.000 | 1.000 |"));
+  one.latency.tpot->count = 1;
+  CHECK(has(nl::exporters::stakeholder_markdown(one), "traced (ms) | 4.000 | — |"));
 }
 
 TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {

@@ -281,6 +281,8 @@ TEST_CASE("counters, samples, stalls, curves and the clock's error survive the w
   CHECK(document.at("clock").at("error_ns").is_null());
   CHECK(document.at("clock").at("contradictions").is_null());
   CHECK(document.at("activity") == json::array());
+  none.clock.launch_slack_ns = 5;  // known from one side
+  CHECK(json::parse(nl::exporters::run_to_json(none)).at("clock").at("contradictions") == 0);
 }
 
 TEST_CASE("what is no run.json is refused, with its place") {
@@ -300,6 +302,8 @@ TEST_CASE("what is no run.json is refused, with its place") {
   CHECK(error_at(document, "/kernels/0/ncu/0/metrics", json{{"a/b", "x"}}) == "run.json: /kernels/0/ncu/0/metrics/a~1b");
   CHECK(error_at(document, "/stages/0/counters/windows", -1) == "run.json: /stages/0/counters/windows");
   CHECK(error_at(document, "/activity/0/values/1", "much") == "run.json: /activity/0/values/1");
+  CHECK(error_at(document, "/kernels/0/selected", 1) == "run.json: /kernels/0/selected");
+  CHECK(error_at(document, "/timeline/lanes/0/slices", {{1, 2, 2, 1}}) == "run.json: /");  // there are two names
   CHECK(error_at(document, "/operators", json::object()) == "run.json: /operators");
   CHECK(error_at(document, "/phases", 7) == "run.json: /phases");
   CHECK(error_at(document, "/iterations/list/0/stages", json::array({1})) == "run.json: /iterations/list/0/stages/0");

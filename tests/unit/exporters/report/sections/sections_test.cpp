@@ -111,7 +111,8 @@ TEST_CASE("sections: a text has fifteen kernels, a page five hundred, the rest i
   CHECK(has(as_text(kernels(with_kernels(16))), "\n16 kernels in all.\n"));
   CHECK_FALSE(has(as_page(kernels(with_kernels(500))), "<tfoot>"));
   Run many = with_kernels(504);
-  CHECK(has(as_page(kernels(many)), ">4 more kernels</th><td class=\"n\" data-v=\"4000\" title=\"4,000 ns\">4.00 µs</td><td class=\"n\" data-v=\"0.004\">0.4 %</td>"));
+  CHECK(has(as_page(kernels(many)), ">4 more kernels</th><td class=\"n\" data-v=\"4000\" title=\"4,000 ns\">4.00 µs</td><td class=\"n\" data-v=\"0.004\">0.4 %</td>"
+                                   "<td class=\"n\" data-v=\"12\">12</td></tr>"));
   many.kernels->back().device = 1;  // shares of two GPUs do not add up
   CHECK(has(as_page(kernels(many)), ">4.00 µs</td><td class=\"n\"><span class=\"none\">—</span></td>"));
   Run none;
@@ -229,10 +230,131 @@ TEST_CASE("run text: what a finding is about, and why something is missing") {
   finding.subject.clear();
   CHECK(scope_text(run, finding) == "operator");
   CHECK(title_of(finding) == "rule");
+  run.stages.resize(1);
+  run.stages[0].name = finding.subject = "decode";
+  run.stages[0].source = StageSource::kInferred;
+  CHECK(scope_text(run, finding) == "operator decode");
+  finding.scope = RuleScope::kStage;
+  CHECK(scope_text(run, finding) == "stage decode (inferred)");
   const auto words = [](const Paragraph& paragraph) { return paragraph.text.spans.at(0).text; };
   CHECK(words(not_captured("", "")) == "Not captured.");
   CHECK(words(not_captured("", "nobody asked")) == "Not captured: nobody asked.");
   CHECK(words(not_captured("no GPU", "nobody asked", "None")) == "None: no GPU.");
   CHECK(not_captured("", "").role == Role::kMissing);
   CHECK(status_sentence(RunStatus::kInterrupted) == "interrupted: the run ended early, what was captured is kept");
+}
+
+TEST_CASE("sections: stages that nobody marked say where they come from") {
+  Run run;
+  run.stages.resize(1);
+  run.stages[0].name = "capture";
+  run.import_stats.notes = {{Code::kNoKernels}, {Code::kStagesMapped, {"stages.map"}}};
+  CHECK(has(as_text(stages(run)), "## Stages\n\n" + text_of(run.import_stats.notes[1]) + "\n"));
+  run.import_stats.notes.pop_back();
+  CHECK(has(as_text(stages(run)), "## Stages\n\n|"));
+}
+
+TEST_CASE("sections: a bar for each share of the peak that is known") {
+  Run run;
+  run.efficiency.resize(2);
+  run.efficiency[0].stage = "prefill";
+  run.efficiency[0].mfu = 0.5;
+  run.efficiency[1].stage = "decode";
+  run.efficiency[1].mbu = 0.25;
+  std::vector<Bar> bars;
+  for (const auto& block : efficiency(run).blocks)
+    if (const auto* figure = std::get_if<Figure>(&block))
+      if (const auto* chart = std::get_if<BarChart>(figure)) bars = chart->bars;
+  REQUIRE(bars.size() == 2);
+  CHECK(bars[0].spoken == "prefill MFU: 50.0 %");
+  CHECK(bars[0].segments.at(0).colour == "b-compute");
+  CHECK(bars[1].spoken == "decode MBU: 25.0 %");
+  CHECK(bars[1].segments.at(0).value == 0.25);
+  CHECK(bars[1].segments.at(0).colour == "b-copy");
+}
+
+TEST_CASE("sections: launches are by ncu where nobody says who measured them") {
+  Run run;
+  run.roofline.points.resize(1);
+  CHECK(has(html::blocks_markup(roofline(run)), "aria-label=\"Launches measured by ncu\""));
+  run.kernels.emplace(1);
+  run.kernels->front().ncu.resize(1);
+  run.kernels->front().ncu[0].measured_by = Meter::kCupti;
+  CHECK(has(html::blocks_markup(roofline(run)), "aria-label=\"Launches measured by CUPTI\""));
+}
+
+TEST_CASE("sections: the first figures of a page, from one measurement or several") {
+  Run run;
+  run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 2e6, 3'000'000, 2'000'000, 2'000'000, 0};
+  const auto tiles = [&] { return std::get<Tiles>(overview(run).at(1)).tiles; };
+  CHECK(tiles()[0].figure == "2.000 ms");
+  CHECK(tiles()[0].detail == "one measurement");
+  run.latency.ttft->count = 2;
+  CHECK(tiles()[0].detail == "p99 3.000 ms, n = 2");
+  CHECK(tiles()[1].figure == kNoValue);
+  run.energy.stages.resize(2);
+  run.energy.stages[0].stage = "prefill";
+  run.energy.stages[0].joules_per_token = 1;
+  run.energy.stages[1].stage = "decode_draft";
+  run.energy.stages[1].joules_per_token = 2;
+  CHECK(tiles()[5].figure == "2.00 J");
+  CHECK(tiles()[5].detail == "decode_draft");
+  run.stages.resize(1);
+  run.stages[0].name = "decode";
+  run.stages[0].wall.count = 1;
+  run.stages[0].budget = Budget{1000, 250, 0, 0, 0, 750, 0, 0};
+  run.efficiency.resize(1);
+  run.efficiency[0].stage = "decode";
+  run.efficiency[0].mfu = 0.5;
+  run.efficiency[0].mbu = 0.75;
+  CHECK(tiles()[3].figure == "25.0 %");
+  CHECK(tiles()[4].title == "MFU");
+  CHECK(tiles()[4].figure == "50.0 %");
+  run.efficiency[0].limit = Bound::kMemory;
+  CHECK(tiles()[4].title == "MBU");
+  CHECK(tiles()[4].figure == "75.0 %");
+  CHECK(tiles()[4].detail == "of the peak, decode");
+}
+
+TEST_CASE("sections: facts beside the title") {
+  Run run;
+  CHECK(facts(run).empty());
+  run.hardware.cpu_model = "EPYC";
+  run.mode = "deep";
+  run.provenance.tracer = Tracer::kNsys;
+  CHECK(facts(run) == std::vector<std::string>{"EPYC", "deep mode", "captured by nsys"});
+  run.hardware.gpus.resize(1);
+  run.hardware.gpus[0].name = "NVIDIA H200";
+  CHECK(facts(run)[0] == "NVIDIA H200");
+  run.hardware.gpus.resize(2);
+  CHECK(facts(run)[0] == "2 × NVIDIA H200");
+  run.hardware.gpus[0].name.clear();
+  CHECK(facts(run)[0] == "2 × GPU");
+}
+
+TEST_CASE("sections: an iteration is drawn by its stages, warm-up cut at the top") {
+  Run run;
+  run.stages.resize(2);
+  run.stages[0].name = "prefill";
+  run.stages[1].name = "decode";
+  run.iterations.count = 202;
+  run.iterations.list.resize(201, {0, 100, false, {{"prefill", 20}, {"decode", 70}, {"decode_step", 60}}, 0, 0});
+  run.iterations.list[0].warmup = true;
+  run.iterations.list[0].wall_ns = 5000;
+  const Blocks blocks = iterations(run);
+  const auto chart = std::get<ColumnChart>(std::get<Figure>(blocks.at(1)));
+  CHECK(chart.scale == Approx(115));
+  CHECK(chart.label == "Wall time of 200 iterations");
+  REQUIRE(chart.columns.size() == 200);
+  CHECK(chart.columns[0].tip == "iteration 1, warm-up: 5.00 µs (5000 ns), prefill 20 ns, decode 70 ns, decode_step 60 ns");
+  CHECK(chart.columns[0].faded);
+  CHECK(chart.columns[1].value == 100);
+  REQUIRE(chart.columns[1].parts.size() == 2);  // steps lie inside decode
+  CHECK(chart.columns[1].parts[1].colour == "s-1");
+  CHECK(chart.columns[1].parts[1].value == 70);
+  CHECK(has(html::blocks_markup(blocks), "may be cut off at the top. The first 200 of 202."));
+  for (auto& iteration : run.iterations.list) iteration.warmup = true;
+  CHECK(std::get<ColumnChart>(std::get<Figure>(iterations(run).at(1))).scale == 5000);
+  run.iterations.list.resize(1);
+  CHECK(iterations(run).empty());
 }

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <functional>
+#include <string>
 
 #include "cli/verbs.h"
 #include "tests/catch.h"

@@ -317,6 +317,17 @@ TEST_CASE("the GPU's counters of the longest stage are one plain sentence") {
   CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "the matrix units"));
 }
 
+TEST_CASE("stakeholder_summary.md names the kernel of a finding briefly, and the GPU of each of several") {
+  nl::Run run = nl::test::full_run();
+  run.findings[0].scope = nl::RuleScope::kKernel;
+  run.findings[0].subject = "gemm<4>(T1)";
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "(kernel gemm<...>(...); severity high"));
+  run.kernels->push_back(run.kernels->front());
+  run.kernels->back().device = 7;
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "| 3 | 0 |\n"));
+  CHECK(has(nl::exporters::stakeholder_markdown(run), "| 3 | 7 |\n"));
+}
+
 TEST_CASE("stages without MFU for the same reason share a line") {
   nl::Run run = nl::test::full_run();
   run.efficiency.assign(3, {});

@@ -302,6 +302,7 @@ TEST_CASE("what is no run.json is refused, with its place") {
   CHECK(error_at(document, "/kernels/0/ncu/0/metrics", json{{"a/b", "x"}}) == "run.json: /kernels/0/ncu/0/metrics/a~1b");
   CHECK(error_at(document, "/stages/0/counters/windows", -1) == "run.json: /stages/0/counters/windows");
   CHECK(error_at(document, "/activity/0/values/1", "much") == "run.json: /activity/0/values/1");
+  CHECK(error_at(document, "/provenance/captured_by", "nobody") == "run.json: /provenance");
   CHECK(error_at(document, "/kernels/0/selected", 1) == "run.json: /kernels/0/selected");
   CHECK(error_at(document, "/timeline/lanes/0/slices", {{1, 2, 2, 1}}) == "run.json: /");  // there are two names
   CHECK(error_at(document, "/operators", json::object()) == "run.json: /operators");

@@ -285,7 +285,7 @@ TEST_CASE("sections: launches are by ncu where nobody says who measured them") {
 
 TEST_CASE("sections: the first figures of a page, from one measurement or several") {
   Run run;
-  run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 2e6, 3'000'000, 2'000'000, 2'000'000, 0};
+  run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 1e6, 3'000'000, 2'000'000, 2'000'000, 0};
   const auto tiles = [&] { return std::get<Tiles>(overview(run).at(1)).tiles; };
   CHECK(tiles()[0].figure == "2.000 ms");
   CHECK(tiles()[0].detail == "one measurement");
@@ -357,4 +357,22 @@ TEST_CASE("sections: an iteration is drawn by its stages, warm-up cut at the top
   CHECK(std::get<ColumnChart>(std::get<Figure>(iterations(run).at(1))).scale == 5000);
   run.iterations.list.resize(1);
   CHECK(iterations(run).empty());
+}
+
+TEST_CASE("sections: three budgets stand side by side, the next in a table of its own") {
+  Run run;
+  run.stages.resize(3);
+  for (auto& stage : run.stages) stage.budget.emplace();
+  CHECK(count(as_text(budgets(run)), "| Bin, ms |") == 1);
+  run.stages.resize(4, run.stages[0]);
+  CHECK(count(as_text(budgets(run)), "| Bin, ms |") == 2);
+}
+
+TEST_CASE("sections: iterations are counted also where no rule tells warm-up, and problems have the place that is known") {
+  Run run;
+  run.stages.resize(1);
+  run.iterations.count = 2;
+  CHECK(has(as_text(stages(run)), "2 iterations; none is warm-up. Rule: none.\n"));
+  run.problems = {{Code::kError, "it failed", "", "try again"}, {Code::kError, "once more", "a.log", ""}};
+  CHECK(has(markdown({"T", "", {}, overview(run)}), "- it failed Fix: try again\n- once more (a.log)\n"));
 }

@@ -1,5 +1,6 @@
 #include "exporters/report/sections/run_text.h"
 
+#include <string>
 #include <utility>
 
 #include "tests/catch.h"
@@ -32,4 +33,70 @@ TEST_CASE("run text: who measured") {
   CHECK(measured_by(kernels) == "ncu and CUPTI");
   kernels[0].ncu.clear();
   CHECK(measured_by(kernels) == "CUPTI");
+}
+
+TEST_CASE("run text: cells carry what they are sorted by, and the exact time") {
+  const Cell time = time_cell(1500.4);
+  CHECK(time.text.spans.at(0).text == "1.50 µs");
+  CHECK(time.value == 1500.4);
+  CHECK(time.tip == "1,500 ns");
+  CHECK(time_cell(-1500.6).tip == "-1,501 ns");
+  CHECK(time_cell(9e18).tip == "");
+  CHECK(time_cell(std::optional<Ns>()).text.spans.at(0).text == kNoValue);
+  CHECK_FALSE(time_cell(std::optional<Ns>()).value);
+  CHECK(count_cell(1200).value == 1200);
+  CHECK(percent_cell(12.5).text.spans.at(0).text == "12.5");
+  CHECK(figure_cell(2.0, "W").text.spans.at(0).text == "2.00 W");
+  CHECK(code_cell("").text.spans.at(0).text == kNoValue);
+  CHECK(code_cell("x").text.spans.at(0).style == Inline::kCode);
+  CHECK(metric_cell(MetricUnit::kPercent, 5.0).text.spans.at(0).text == "5.0");
+  CHECK(metric_cell(MetricUnit::kBytes, 5.0).text.spans.at(0).text == "5.00 B");
+  CHECK(metric_cell(MetricUnit::kBytesPerSecond, 5.0).text.spans.at(0).text == "5.00 B/s");
+  CHECK(metric_cell(MetricUnit::kHertz, 5.0).text.spans.at(0).text == "5.00");
+  CHECK(bound_cell(Bound::kMemory, MemoryLevel::kDram).text.spans.at(0).text == "memory (DRAM)");
+  CHECK(bound_cell(Bound::kCompute, MemoryLevel::kDram).text.spans.at(0).text == "compute");
+  CHECK(bound_cell({}, {}).text.spans.at(0).text == kNoValue);
+}
+
+TEST_CASE("run text: stages by name, and the colour each of the first six has of its own") {
+  Run run;
+  run.stages.resize(7);
+  for (std::size_t i = 0; i < 7; ++i) run.stages[i].name = std::string(1, static_cast<char>('a' + i));
+  CHECK(stage_named(run, "c") == &run.stages[2]);
+  CHECK(stage_named(run, "z") == nullptr);
+  CHECK(stage_colour(run, "f") == "s-5");
+  CHECK(stage_colour(run, "g") == "s-0");
+  CHECK(stage_colour(run, "z") == "s-1");
+  CHECK(stage_title(run, "a") == "a");
+  CHECK(source_label(run) == "");
+  run.stages[3].source = StageSource::kEngine;
+  CHECK(stage_title(run, "d") == "d (engine)");
+  CHECK(source_label(run) == " (engine)");
+}
+
+TEST_CASE("run text: what a finding is about, and why something is missing") {
+  Run run;
+  Finding finding;
+  finding.rule = "rule";
+  finding.subject = "decode";
+  CHECK(scope_text(run, finding) == "the run");
+  finding.scope = RuleScope::kStage;
+  CHECK(scope_text(run, finding) == "stage decode");
+  finding.scope = RuleScope::kOperator;
+  CHECK(scope_text(run, finding) == "operator decode");
+  finding.subject.clear();
+  CHECK(scope_text(run, finding) == "operator");
+  CHECK(title_of(finding) == "rule");
+  run.stages.resize(1);
+  run.stages[0].name = finding.subject = "decode";
+  run.stages[0].source = StageSource::kInferred;
+  CHECK(scope_text(run, finding) == "operator decode");
+  finding.scope = RuleScope::kStage;
+  CHECK(scope_text(run, finding) == "stage decode (inferred)");
+  const auto words = [](const Paragraph& paragraph) { return paragraph.text.spans.at(0).text; };
+  CHECK(words(not_captured("", "")) == "Not captured.");
+  CHECK(words(not_captured("", "nobody asked")) == "Not captured: nobody asked.");
+  CHECK(words(not_captured("no GPU", "nobody asked", "None")) == "None: no GPU.");
+  CHECK(not_captured("", "").role == Role::kMissing);
+  CHECK(status_sentence(RunStatus::kInterrupted) == "interrupted: the run ended early, what was captured is kept");
 }

@@ -164,45 +164,6 @@ TEST_CASE("sections: the environment has what is known") {
   CHECK(has(text, "| CPU | EPYC, 1 processor |\n"));
 }
 
-TEST_CASE("run text: cells carry what they are sorted by, and the exact time") {
-  const Cell time = time_cell(1500.4);
-  CHECK(time.text.spans.at(0).text == "1.50 µs");
-  CHECK(time.value == 1500.4);
-  CHECK(time.tip == "1,500 ns");
-  CHECK(time_cell(-1500.6).tip == "-1,501 ns");
-  CHECK(time_cell(9e18).tip == "");
-  CHECK(time_cell(std::optional<Ns>()).text.spans.at(0).text == kNoValue);
-  CHECK_FALSE(time_cell(std::optional<Ns>()).value);
-  CHECK(count_cell(1200).value == 1200);
-  CHECK(percent_cell(12.5).text.spans.at(0).text == "12.5");
-  CHECK(figure_cell(2.0, "W").text.spans.at(0).text == "2.00 W");
-  CHECK(code_cell("").text.spans.at(0).text == kNoValue);
-  CHECK(code_cell("x").text.spans.at(0).style == Inline::kCode);
-  CHECK(metric_cell(MetricUnit::kPercent, 5.0).text.spans.at(0).text == "5.0");
-  CHECK(metric_cell(MetricUnit::kBytes, 5.0).text.spans.at(0).text == "5.00 B");
-  CHECK(metric_cell(MetricUnit::kBytesPerSecond, 5.0).text.spans.at(0).text == "5.00 B/s");
-  CHECK(metric_cell(MetricUnit::kHertz, 5.0).text.spans.at(0).text == "5.00");
-  CHECK(bound_cell(Bound::kMemory, MemoryLevel::kDram).text.spans.at(0).text == "memory (DRAM)");
-  CHECK(bound_cell(Bound::kCompute, MemoryLevel::kDram).text.spans.at(0).text == "compute");
-  CHECK(bound_cell({}, {}).text.spans.at(0).text == kNoValue);
-}
-
-TEST_CASE("run text: stages by name, and the colour each of the first six has of its own") {
-  Run run;
-  run.stages.resize(7);
-  for (std::size_t i = 0; i < 7; ++i) run.stages[i].name = std::string(1, static_cast<char>('a' + i));
-  CHECK(stage_named(run, "c") == &run.stages[2]);
-  CHECK(stage_named(run, "z") == nullptr);
-  CHECK(stage_colour(run, "f") == "s-5");
-  CHECK(stage_colour(run, "g") == "s-0");
-  CHECK(stage_colour(run, "z") == "s-1");
-  CHECK(stage_title(run, "a") == "a");
-  CHECK(source_label(run) == "");
-  run.stages[3].source = StageSource::kEngine;
-  CHECK(stage_title(run, "d") == "d (engine)");
-  CHECK(source_label(run) == " (engine)");
-}
-
 TEST_CASE("run text: the operators of a summary are those that cover most of the GPU's time") {
   Run run = with_operators(1);
   CHECK(main_operators(run) == &run.operators[0]);
@@ -215,43 +176,6 @@ TEST_CASE("run text: the operators of a summary are those that cover most of the
   run.operators[2].entries.clear();
   CHECK(main_operators(run) == &run.operators[1]);
   CHECK(main_operators(Run()) == nullptr);
-}
-
-TEST_CASE("run text: what a finding is about, and why something is missing") {
-  Run run;
-  Finding finding;
-  finding.rule = "rule";
-  finding.subject = "decode";
-  CHECK(scope_text(run, finding) == "the run");
-  finding.scope = RuleScope::kStage;
-  CHECK(scope_text(run, finding) == "stage decode");
-  finding.scope = RuleScope::kOperator;
-  CHECK(scope_text(run, finding) == "operator decode");
-  finding.subject.clear();
-  CHECK(scope_text(run, finding) == "operator");
-  CHECK(title_of(finding) == "rule");
-  run.stages.resize(1);
-  run.stages[0].name = finding.subject = "decode";
-  run.stages[0].source = StageSource::kInferred;
-  CHECK(scope_text(run, finding) == "operator decode");
-  finding.scope = RuleScope::kStage;
-  CHECK(scope_text(run, finding) == "stage decode (inferred)");
-  const auto words = [](const Paragraph& paragraph) { return paragraph.text.spans.at(0).text; };
-  CHECK(words(not_captured("", "")) == "Not captured.");
-  CHECK(words(not_captured("", "nobody asked")) == "Not captured: nobody asked.");
-  CHECK(words(not_captured("no GPU", "nobody asked", "None")) == "None: no GPU.");
-  CHECK(not_captured("", "").role == Role::kMissing);
-  CHECK(status_sentence(RunStatus::kInterrupted) == "interrupted: the run ended early, what was captured is kept");
-}
-
-TEST_CASE("sections: stages that nobody marked say where they come from") {
-  Run run;
-  run.stages.resize(1);
-  run.stages[0].name = "capture";
-  run.import_stats.notes = {{Code::kNoKernels}, {Code::kStagesMapped, {"stages.map"}}};
-  CHECK(has(as_text(stages(run)), "## Stages\n\n" + text_of(run.import_stats.notes[1]) + "\n"));
-  run.import_stats.notes.pop_back();
-  CHECK(has(as_text(stages(run)), "## Stages\n\n|"));
 }
 
 TEST_CASE("sections: a bar for each share of the peak that is known") {
@@ -281,98 +205,4 @@ TEST_CASE("sections: launches are by ncu where nobody says who measured them") {
   run.kernels->front().ncu.resize(1);
   run.kernels->front().ncu[0].measured_by = Meter::kCupti;
   CHECK(has(html::blocks_markup(roofline(run)), "aria-label=\"Launches measured by CUPTI\""));
-}
-
-TEST_CASE("sections: the first figures of a page, from one measurement or several") {
-  Run run;
-  run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 1e6, 3'000'000, 2'000'000, 2'000'000, 0};
-  const auto tiles = [&] { return std::get<Tiles>(overview(run).at(1)).tiles; };
-  CHECK(tiles()[0].figure == "2.000 ms");
-  CHECK(tiles()[0].detail == "one measurement");
-  run.latency.ttft->count = 2;
-  CHECK(tiles()[0].detail == "p99 3.000 ms, n = 2");
-  CHECK(tiles()[1].figure == kNoValue);
-  run.energy.stages.resize(2);
-  run.energy.stages[0].stage = "prefill";
-  run.energy.stages[0].joules_per_token = 1;
-  run.energy.stages[1].stage = "decode_draft";
-  run.energy.stages[1].joules_per_token = 2;
-  CHECK(tiles()[5].figure == "2.00 J");
-  CHECK(tiles()[5].detail == "decode_draft");
-  run.stages.resize(1);
-  run.stages[0].name = "decode";
-  run.stages[0].wall.count = 1;
-  run.stages[0].budget = Budget{1000, 250, 0, 0, 0, 750, 0, 0};
-  run.efficiency.resize(1);
-  run.efficiency[0].stage = "decode";
-  run.efficiency[0].mfu = 0.5;
-  run.efficiency[0].mbu = 0.75;
-  CHECK(tiles()[3].figure == "25.0 %");
-  CHECK(tiles()[4].title == "MFU");
-  CHECK(tiles()[4].figure == "50.0 %");
-  run.efficiency[0].limit = Bound::kMemory;
-  CHECK(tiles()[4].title == "MBU");
-  CHECK(tiles()[4].figure == "75.0 %");
-  CHECK(tiles()[4].detail == "of the peak, decode");
-}
-
-TEST_CASE("sections: facts beside the title") {
-  Run run;
-  CHECK(facts(run).empty());
-  run.hardware.cpu_model = "EPYC";
-  run.mode = "deep";
-  run.provenance.tracer = Tracer::kNsys;
-  CHECK(facts(run) == std::vector<std::string>{"EPYC", "deep mode", "captured by nsys"});
-  run.hardware.gpus.resize(1);
-  run.hardware.gpus[0].name = "NVIDIA H200";
-  CHECK(facts(run)[0] == "NVIDIA H200");
-  run.hardware.gpus.resize(2);
-  CHECK(facts(run)[0] == "2 × NVIDIA H200");
-  run.hardware.gpus[0].name.clear();
-  CHECK(facts(run)[0] == "2 × GPU");
-}
-
-TEST_CASE("sections: an iteration is drawn by its stages, warm-up cut at the top") {
-  Run run;
-  run.stages.resize(2);
-  run.stages[0].name = "prefill";
-  run.stages[1].name = "decode";
-  run.iterations.count = 202;
-  run.iterations.list.resize(201, {0, 100, false, {{"prefill", 20}, {"decode", 70}, {"decode_step", 60}}, 0, 0});
-  run.iterations.list[0].warmup = true;
-  run.iterations.list[0].wall_ns = 5000;
-  const Blocks blocks = iterations(run);
-  const auto chart = std::get<ColumnChart>(std::get<Figure>(blocks.at(1)));
-  CHECK(chart.scale == Approx(115));
-  CHECK(chart.label == "Wall time of 200 iterations");
-  REQUIRE(chart.columns.size() == 200);
-  CHECK(chart.columns[0].tip == "iteration 1, warm-up: 5.00 µs (5000 ns), prefill 20 ns, decode 70 ns, decode_step 60 ns");
-  CHECK(chart.columns[0].faded);
-  CHECK(chart.columns[1].value == 100);
-  REQUIRE(chart.columns[1].parts.size() == 2);  // steps lie inside decode
-  CHECK(chart.columns[1].parts[1].colour == "s-1");
-  CHECK(chart.columns[1].parts[1].value == 70);
-  CHECK(has(html::blocks_markup(blocks), "may be cut off at the top. The first 200 of 202."));
-  for (auto& iteration : run.iterations.list) iteration.warmup = true;
-  CHECK(std::get<ColumnChart>(std::get<Figure>(iterations(run).at(1))).scale == 5000);
-  run.iterations.list.resize(1);
-  CHECK(iterations(run).empty());
-}
-
-TEST_CASE("sections: three budgets stand side by side, the next in a table of its own") {
-  Run run;
-  run.stages.resize(3);
-  for (auto& stage : run.stages) stage.budget.emplace();
-  CHECK(count(as_text(budgets(run)), "| Bin, ms |") == 1);
-  run.stages.resize(4, run.stages[0]);
-  CHECK(count(as_text(budgets(run)), "| Bin, ms |") == 2);
-}
-
-TEST_CASE("sections: iterations are counted also where no rule tells warm-up, and problems have the place that is known") {
-  Run run;
-  run.stages.resize(1);
-  run.iterations.count = 2;
-  CHECK(has(as_text(stages(run)), "2 iterations; none is warm-up. Rule: none.\n"));
-  run.problems = {{Code::kError, "it failed", "", "try again"}, {Code::kError, "once more", "a.log", ""}};
-  CHECK(has(markdown({"T", "", {}, overview(run)}), "- it failed Fix: try again\n- once more (a.log)\n"));
 }

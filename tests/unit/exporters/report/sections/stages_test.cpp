@@ -1,0 +1,126 @@
+#include <string>
+#include <vector>
+
+#include "exporters/report/html/html.h"
+#include "exporters/report/markdown.h"
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+
+// The figures of a run and its stages: the first ones of a page, iterations, budgets.
+using namespace nl;
+using namespace nl::exporters;
+using namespace nl::exporters::report;
+using nl::test::count;
+using nl::test::has;
+
+namespace {
+
+std::string text_of_section(const Section& section) { return markdown({"T", "", {}, {}, {section}}); }
+
+}  // namespace
+
+TEST_CASE("sections: stages that nobody marked say where they come from") {
+  Run run;
+  run.stages.resize(1);
+  run.stages[0].name = "capture";
+  run.import_stats.notes = {{Code::kNoKernels}, {Code::kStagesMapped, {"stages.map"}}};
+  CHECK(has(text_of_section(stages(run)), "## Stages\n\n" + text_of(run.import_stats.notes[1]) + "\n"));
+  run.import_stats.notes.pop_back();
+  CHECK(has(text_of_section(stages(run)), "## Stages\n\n|"));
+}
+
+TEST_CASE("sections: the first figures of a page, from one measurement or several") {
+  Run run;
+  run.latency.ttft = TimeSummary{1, 2'000'000, 2e6, 1e6, 3'000'000, 2'000'000, 2'000'000, 0};
+  const auto tiles = [&] { return std::get<Tiles>(overview(run).at(1)).tiles; };
+  CHECK(tiles()[0].figure == "2.000 ms");
+  CHECK(tiles()[0].detail == "one measurement");
+  run.latency.ttft->count = 2;
+  CHECK(tiles()[0].detail == "p99 3.000 ms, n = 2");
+  CHECK(tiles()[1].figure == kNoValue);
+  run.energy.stages.resize(2);
+  run.energy.stages[0].stage = "prefill";
+  run.energy.stages[0].joules_per_token = 1;
+  run.energy.stages[1].stage = "decode_draft";
+  run.energy.stages[1].joules_per_token = 2;
+  CHECK(tiles()[5].figure == "2.00 J");
+  CHECK(tiles()[5].detail == "decode_draft");
+  run.stages.resize(1);
+  run.stages[0].name = "decode";
+  run.stages[0].wall.count = 1;
+  run.stages[0].budget = Budget{1000, 250, 0, 0, 0, 750, 0, 0};
+  run.efficiency.resize(1);
+  run.efficiency[0].stage = "decode";
+  run.efficiency[0].mfu = 0.5;
+  run.efficiency[0].mbu = 0.75;
+  CHECK(tiles()[3].figure == "25.0 %");
+  CHECK(tiles()[4].title == "MFU");
+  CHECK(tiles()[4].figure == "50.0 %");
+  run.efficiency[0].limit = Bound::kMemory;
+  CHECK(tiles()[4].title == "MBU");
+  CHECK(tiles()[4].figure == "75.0 %");
+  CHECK(tiles()[4].detail == "of the peak, decode");
+}
+
+TEST_CASE("sections: facts beside the title") {
+  Run run;
+  CHECK(facts(run).empty());
+  run.hardware.cpu_model = "EPYC";
+  run.mode = "deep";
+  run.provenance.tracer = Tracer::kNsys;
+  CHECK(facts(run) == std::vector<std::string>{"EPYC", "deep mode", "captured by nsys"});
+  run.hardware.gpus.resize(1);
+  run.hardware.gpus[0].name = "NVIDIA H200";
+  CHECK(facts(run)[0] == "NVIDIA H200");
+  run.hardware.gpus.resize(2);
+  CHECK(facts(run)[0] == "2 × NVIDIA H200");
+  run.hardware.gpus[0].name.clear();
+  CHECK(facts(run)[0] == "2 × GPU");
+}
+
+TEST_CASE("sections: an iteration is drawn by its stages, warm-up cut at the top") {
+  Run run;
+  run.stages.resize(2);
+  run.stages[0].name = "prefill";
+  run.stages[1].name = "decode";
+  run.iterations.count = 202;
+  run.iterations.list.resize(201, {0, 100, false, {{"prefill", 20}, {"decode", 70}, {"decode_step", 60}}, 0, 0});
+  run.iterations.list[0].warmup = true;
+  run.iterations.list[0].wall_ns = 5000;
+  const Blocks blocks = iterations(run);
+  const auto chart = std::get<ColumnChart>(std::get<Figure>(blocks.at(1)));
+  CHECK(chart.scale == Approx(115));
+  CHECK(chart.label == "Wall time of 200 iterations");
+  REQUIRE(chart.columns.size() == 200);
+  CHECK(chart.columns[0].tip == "iteration 1, warm-up: 5.00 µs (5000 ns), prefill 20 ns, decode 70 ns, decode_step 60 ns");
+  CHECK(chart.columns[0].faded);
+  CHECK(chart.columns[1].value == 100);
+  REQUIRE(chart.columns[1].parts.size() == 2);  // steps lie inside decode
+  CHECK(chart.columns[1].parts[1].colour == "s-1");
+  CHECK(chart.columns[1].parts[1].value == 70);
+  CHECK(has(html::blocks_markup(blocks), "may be cut off at the top. The first 200 of 202."));
+  for (auto& iteration : run.iterations.list) iteration.warmup = true;
+  CHECK(std::get<ColumnChart>(std::get<Figure>(iterations(run).at(1))).scale == 5000);
+  run.iterations.list.resize(1);
+  CHECK(iterations(run).empty());
+}
+
+TEST_CASE("sections: three budgets stand side by side, the next in a table of its own") {
+  Run run;
+  run.stages.resize(3);
+  for (auto& stage : run.stages) stage.budget.emplace();
+  CHECK(count(text_of_section(budgets(run)), "| Bin, ms |") == 1);
+  run.stages.resize(4, run.stages[0]);
+  CHECK(count(text_of_section(budgets(run)), "| Bin, ms |") == 2);
+}
+
+TEST_CASE("sections: iterations are counted also where no rule tells warm-up, and problems have the place that is known") {
+  Run run;
+  run.stages.resize(1);
+  run.iterations.count = 2;
+  CHECK(has(text_of_section(stages(run)), "2 iterations; none is warm-up. Rule: none.\n"));
+  run.problems = {{Code::kError, "it failed", "", "try again"}, {Code::kError, "once more", "a.log", ""}};
+  CHECK(has(markdown({"T", "", {}, overview(run)}), "- it failed Fix: try again\n- once more (a.log)\n"));
+}

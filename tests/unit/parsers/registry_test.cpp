@@ -102,6 +102,12 @@ TEST_CASE("the oldest spellings of Kineto are known, a Chrome trace of something
   CHECK(sniff_text(R"({"traceEvents": [{"ph": "X", "cat": "v8", "name": "Run", "ts": 1, "dur": 2}]})") == "");
   CHECK(sniff_text(R"([{"ph": "X", "cat": "Kernel", "name": "k", "ts": 1, "dur": 2}])") == "");  // ONNX Runtime's or Kineto's
   CHECK(sniff_text(R"([{"ph": "X", "cat": "Node", "name": "a_kernel_time", "ts": 1, "dur": 2}])") == "ort");
+  for (const char* own : {"cpu_op", "Operator", "user_annotation", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset"})
+    CHECK(sniff_text(R"({"traceEvents": [{"cat": "other"}, {"cat": ")" + std::string(own) + R"("}]})") == "kineto");
+  CHECK(sniff_text(R"([{"cat": "Session"}])") == "ort");
+  CHECK(sniff_text(R"({"Layers": ["conv1"]})") == "trtexec");
+  CHECK(sniff_text("\xef\xbb\xbf \n[{\"cat\": \"Session\"}]") == "ort");  // behind a byte order mark
+  CHECK(sniff_text(R"({"traceEvents": [{"cat": "Session"}]})") == "");
 }
 
 TEST_CASE("an SQLite file of something else is no export, a damaged one is left to the reader") {
@@ -154,6 +160,35 @@ TEST_CASE("every format says what import needs of it, and reads what it says tha
   CHECK(gives(NL_FIXTURES "/onnxruntime/profile.json") == Reading(Trace()).index());
   CHECK(gives(NL_FIXTURES "/trtexec/profile.json") == Reading(OperatorTable()).index());
   CHECK(gives(NL_FIXTURES "/h200-probe/ncu_prefill_raw.csv") == Reading(NcuReport()).index());
+}
+
+TEST_CASE("what import asks of each format: in this order, how many files, and whether they make one reading") {
+  const struct {
+    const char *name, *source, *known_as, *report_extensions;
+    Gives gives;
+    std::size_t most_files;
+    bool together;
+  } expected[] = {
+      {"nsys", "nsys", "an nsys SQLite or .nsys-rep", " .nsys-rep .qdrep ", Gives::kNsysExport, 1, false},
+      {"ncu", "ncu", "an ncu CSV or .ncu-rep", " .ncu-rep ", Gives::kNcuLaunches, kAnyNumber, false},
+      {"collector", "collector", "a collector trace", "", Gives::kCollectorTraces, kAnyNumber, true},
+      {"counters", "counters", "", "", Gives::kCounters, kAnyNumber, true},
+      {"kineto", "kineto", "a torch.profiler JSON", "", Gives::kTimeline, 1, false},
+      {"ort", "onnxruntime", "an ONNX Runtime JSON", "", Gives::kTimeline, kAnyNumber, false},
+      {"trtexec", "trtexec", "a trtexec JSON", "", Gives::kOperators, 2, true},
+  };
+  REQUIRE(formats().size() == std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    const Format& format = *formats()[i];
+    INFO(expected[i].name);
+    CHECK(format.name == expected[i].name);
+    CHECK(format.source == expected[i].source);
+    CHECK(format.known_as == expected[i].known_as);
+    CHECK(format.report_extensions == expected[i].report_extensions);
+    CHECK(format.gives == expected[i].gives);
+    CHECK(format.most_files == expected[i].most_files);
+    CHECK(format.together == expected[i].together);
+  }
 }
 
 TEST_CASE("a path that is not there is an error") {

@@ -120,6 +120,14 @@ TEST_CASE("quantised checkpoints multiply in their own type") {
   CHECK(says(with(R"({"quant_method": "new"})"), "the quantisation 'new' is not known"));
 }
 
+TEST_CASE("how a model that sees is quantised stands beside its parts or in its text model, and beside them counts") {
+  const auto with = [](const std::string& root, const std::string& text) {
+    return parsed(("{\"quantization_config\": " + root + ", \"text_config\": {\"hidden_size\": 64, \"quantization_config\": " + text + "}}").c_str()).attributes;
+  };
+  CHECK(with(R"({"bits": 8})", R"({"bits": 4})").at("dtype") == "int8");
+  CHECK(with("null", R"({"bits": 4})").at("dtype") == "int4");
+}
+
 TEST_CASE("an unknown family with the usual names works; what is missing is named with what it would give") {
   const auto other = parsed(R"({"model_type": "brandnew", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4})");
   CHECK(other.attributes.at("layers") == "2");
@@ -130,6 +138,8 @@ TEST_CASE("an unknown family with the usual names works; what is missing is name
     "intermediate_size": [1], "head_dim": 1e300})");
   CHECK(bad.attributes.count("layers") + bad.attributes.count("heads") + bad.attributes.count("vocab_size") + bad.attributes.count("head_dim") == 0);
   CHECK(says(bad, "num_hidden_layers is -3, which is no size: left out"));
+  CHECK(says(bad, "intermediate_size is missing"));
+  CHECK_FALSE(says(bad, "intermediate_size is [1]"));  // one size for each layer, in some families
   CHECK(says(bad, "num_attention_heads is \"four\", which is no size: left out"));
 }
 
@@ -231,12 +241,59 @@ TEST_CASE("towers of vision: each field in its place") {
         "vision_patches 1, one matrix");
 }
 
+TEST_CASE("families that are known by name are taken without a word, all others with one") {
+  const auto of = [](const std::string& type) {
+    return parsed(("{\"model_type\": \"" + type + "\", \"hidden_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 1, \"vocab_size\": 9, "
+                   "\"intermediate_size\": 7, \"torch_dtype\": \"float16\"}").c_str());
+  };
+  for (const char* gated : {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "qwen2_vl", "qwen2_5_vl", "deepseek_v2", "deepseek_v3",
+                            "gemma", "gemma2", "gemma3", "gemma3_text", "phi3", "mllama_text_model", "qwen2_vl_text", "qwen2_5_vl_text"}) {
+    INFO(gated);
+    CHECK(of(gated).attributes.at("mlp") == "gated");
+    CHECK(of(gated).notes.empty());
+  }
+  for (const char* plain : {"gpt2", "gpt_neox", "gptj", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "phi", "starcoder2"}) {
+    INFO(plain);
+    CHECK(of(plain).attributes.at("mlp") == "plain");
+    CHECK(of(plain).attributes.at("intermediate_size") == "7");
+    CHECK(of(plain).notes.empty());
+  }
+  CHECK(of("brandnew").attributes.at("mlp") == "gated");
+  CHECK(of("brandnew").notes == std::vector<std::string>{"the architecture 'brandnew' is not known by name: its feed-forward layer is taken as gated; "
+                                                         "--set model.mlp=plain where it is not"});
+}
+
+TEST_CASE("each size that is missing is named, with what is not known without it") {
+  CHECK(parsed(R"({"model_type": "llama", "num_hidden_layers": 1, "torch_dtype": "float16"})").notes ==
+        std::vector<std::string>{"hidden_size is missing: the work of every stage is not known; --set model.hidden_size=… gives it",
+                                 "intermediate_size is missing: the work of the feed-forward layers is not known; --set model.intermediate_size=… gives it",
+                                 "num_attention_heads is missing: the work of attention is not known; --set model.heads=… gives it",
+                                 "vocab_size is missing: the work of the output head is not known; --set model.vocab_size=… gives it"});
+  CHECK(says(parsed(R"({"hidden_size": 8})"), "num_hidden_layers is missing: the work of every stage is not known; --set model.layers=… gives it"));
+  CHECK(says(parsed(R"({"hidden_size": 8, "vision_config": {}})"), "how many patches an image has depends on its size: --set model.vision_patches=… and "
+                                                                   "model.image_tokens=… give the vision tower's work"));
+  CHECK(says(parsed(R"({"hidden_size": 8, "vision_config": {}})"), "the projector between vision tower and decoder is taken as one matrix"));
+}
+
+TEST_CASE("the text model of one that sees has one of three names") {
+  for (const char* name : {"text_config", "llm_config", "language_config"}) {
+    INFO(name);
+    CHECK(parsed(("{\"hidden_size\": 5, \"" + std::string(name) + "\": {\"hidden_size\": 8}}").c_str()).attributes.at("hidden_size") == "8");
+  }
+  CHECK(parsed(R"({"llm_config": {"hidden_size": 5}, "text_config": {"hidden_size": 8}})").attributes.at("hidden_size") == "8");
+  const auto opt = parsed(R"({"model_type": "opt", "d_model": 8})").attributes;
+  CHECK(opt.at("hidden_size") == "8");
+  CHECK(opt.at("intermediate_size") == "32");
+  CHECK(parsed(R"({"hidden_size": 8, "num_experts": 2, "interleave_moe_layer_step": 3})").attributes.at("moe_layer_freq") == "3");
+}
+
 TEST_CASE("what is no configuration is refused with its place") {
   const auto cut = error_of("{\n  \"hidden_size\": 64,\n  \"num_hidden_layers\" 2\n}");
   CHECK(cut.kind == nl::ErrorKind::kConfig);
   CHECK(cut.message == "this is no valid JSON");
   CHECK(cut.where == "config.json:3:23");  // where the colon should have been, the 2 stands
   CHECK(error_of("").where == "config.json:1:1");
+  CHECK(error_of("{\n  \"a\": 1,\n}").where == "config.json:3:1");
   CHECK(error_of("{\"a\": 1").where.substr(0, 14) == "config.json:1:");
   CHECK(error_of("[1, 2]").message == "this JSON is no model configuration: it holds no fields");
   CHECK(error_of("{}").message.find("describes no transformer") != std::string::npos);

@@ -326,6 +326,51 @@ TEST_CASE("range cells: domains, names with colons and quotes, start/end ids") {
   CHECK(ranges[5].style == nl::RangeStyle::kStartEnd);
 }
 
+TEST_CASE("range cells: what is cut or has too few fields is left out, and a name may hold what separates") {
+  const auto read = [](const std::string& cell) {
+    std::vector<nl::NcuRange> ranges;
+    nl::parsers::read_ncu_ranges(cell, nl::RangeStyle::kPushPop, ranges);
+    std::string text;
+    for (const nl::NcuRange& range : ranges) text += range.domain + "|" + range.name + ";";
+    return text;
+  };
+  CHECK(read("\"LLM:a:ASCII:b:none:none:none:none:ASCII:a:ASCII:b\"") == "LLM|a:ASCII:b;");
+  CHECK(read("\"LLM:größe:none:none:none:none:UNICODE:größe\"") == "LLM|größe;");
+  CHECK(read("\"alone:none:none:none:none:none:none\"") == "|alone;");
+  CHECK(read("\"LLM:too few\" \"LLM:x:none:none:none:none:none:none\"") == "LLM|x;");
+  CHECK(read("\"LLM:x:none:none:none:none:none:none\" \"LLM:cut:none") == "LLM|x;");
+  CHECK(read("\"x:ASCII:much longer than the rest\"").empty());
+}
+
+TEST_CASE("rows without a launch are counted, names over several lines are read, and a row that a new one cuts off is counted") {
+  const std::string page = raw_page("ns", {"100", "200"});
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = page;
+    text.replace(text.find(from), from.size(), to);
+    return nl::parsers::parse_ncu_csv(text, "test");
+  };
+  using Damage = nl::DamagedRows;
+  for (const auto& [from, to] : {std::pair("\"0\",\"7\"", "\"99999999999999999999999\",\"7\""), {"(32, 1, 1)", "(32, 1)"}, {"(32, 1, 1)", ""},
+                                 {"(4, 2, 1)", "(4, 2, 99999999999)"}}) {
+    INFO(to);
+    const auto report = with(from, to);
+    CHECK(report.rows_damaged == Damage{{{nl::Code::kRowWithoutLaunch}, 1}});
+    REQUIRE(report.launches.size() == 1);
+    CHECK(report.launches[0].metrics.at(kDuration) == 200);
+  }
+  const auto lines = with("\"k\"", "\"k\nof two\nmore\"");
+  CHECK(lines.rows_damaged.empty());
+  CHECK(lines.launches.at(0).kernel_name == "k\nof two\nmore");
+  CHECK(lines.launches.at(1).metrics.at(kDuration) == 200);
+  for (const char* after : {"\n", "\n==PROF== Disconnected\n"}) {
+    const auto cut = with(",\"100\"\n", std::string(",\"10") + after);
+    CHECK(cut.rows_damaged == Damage{{{nl::Code::kRowCut}, 1}});
+    REQUIRE(cut.launches.size() == 1);
+    CHECK(cut.launches[0].id == 1);
+    CHECK(cut.tool_messages.size() == (std::string(after) == "\n" ? 0 : 1));
+  }
+}
+
 TEST_CASE("the two Memory Throughputs of the details page are told apart") {
   CHECK(nl::parsers::raw_metric_name("Memory Workload Analysis", "Memory Throughput", true) == "dram__bytes.sum.per_second");
   CHECK(nl::parsers::raw_metric_name("GPU Speed Of Light Throughput", "Memory Throughput", false) ==
@@ -363,14 +408,52 @@ TEST_CASE("each column is read by its name, and one that the table lacks leaves 
   CHECK((launch.grid == nl::Dim3{4, 2, 1} && launch.block == nl::Dim3{32, 8, 2}));
   CHECK(launch.metrics == std::map<std::string, double>{{kDuration, 120}});
 
-  const auto bare = nl::parsers::parse_ncu_csv(
-                        "ID,Process ID,Kernel Name,Block Size,Grid Size,gpu__time_duration.sum\n"
-                        ",,,,,ns\n"
-                        "9,77,k,\"(32, 8, 2)\",\"(4, 2, 1)\",120\n",
-                        "test")
-                        .launches.at(0);
+  const auto plain = nl::parsers::parse_ncu_csv(
+      "ID,Process ID,Kernel Name,Block Size,Grid Size,gpu__time_duration.sum\n"
+      ",,,,,ns\n"
+      "9,77,k,\"(32, 8, 2)\",\"(4, 2, 1)\",120\n"
+      "the program said x\"1\",\"2\",of this\n",
+      "test");
+  CHECK(plain.launches.size() == 1);
+  CHECK(plain.rows_damaged.empty());
+  const auto& bare = plain.launches.at(0);
   CHECK((bare.id == 9 && bare.context == 0 && bare.stream == 0 && bare.device == 0 && bare.ranges.empty()));
   CHECK(bare.metrics == launch.metrics);
+}
+
+TEST_CASE("a row whose quotes are broken is counted, and the next one is read") {
+  std::string text = raw_page("ns", {"100", "200"});
+  text.replace(text.find("\"k\""), 3, "\"k\"x\"\"");
+  const auto report = nl::parsers::parse_ncu_csv(text, "test");
+  CHECK(report.rows_damaged == nl::DamagedRows{{{nl::Code::kBrokenQuotes}, 1}});
+  REQUIRE(report.launches.size() == 1);
+  CHECK(report.launches[0].metrics.at(kDuration) == 200);
+  const std::string whole = raw_page("ns", {"100", "200"});
+  CHECK(nl::parsers::parse_ncu_csv(whole.substr(0, whole.size() - 4), "test").rows_damaged == nl::DamagedRows{{{nl::Code::kRowCut}, 1}});
+}
+
+TEST_CASE("each table of a file has its own units and launches, and a table without kernels spoils no other") {
+  const std::string table = raw_page("us", {"5"});
+  const std::string header = table.substr(0, table.find('\n') + 1), row = table.substr(table.rfind("\"0\",\"7\""));
+  const auto without_units = nl::parsers::parse_ncu_csv(table + header + row, "test");
+  REQUIRE(without_units.launches.size() == 2);
+  CHECK(without_units.launches[0].metrics.at(kDuration) == 5e3);
+  CHECK(without_units.launches[1].metrics.empty());
+  CHECK(without_units.rows_damaged == nl::DamagedRows{{{nl::Code::kRowBeforeUnits}, 1}});
+
+  const auto useless = nl::parsers::parse_ncu_csv(table + "\"ID\",\"Process ID\",\"Name\"\n\"0\",\"1\",\"cron\"\n", "test");
+  REQUIRE(useless.launches.size() == 1);
+  CHECK(useless.page == "raw");
+  CHECK(useless.rows_damaged == nl::DamagedRows{{{nl::Code::kTableUnusable}, 1}, {{nl::Code::kRowOfUnusableTable}, 1}});
+
+  const std::string details = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                              "\"0\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"GPU Speed Of Light\",\"Duration\",\"ns\",\"100\"\n";
+  CHECK(nl::parsers::parse_ncu_csv(details + details, "test").launches.size() == 2);
+  const std::string short_row = details.substr(0, details.rfind(",\"100\"")) + "\n";
+  CHECK(nl::parsers::parse_ncu_csv(short_row, "test").launches.empty());
+  CHECK(nl::parsers::parse_ncu_csv(short_row, "test").rows_damaged == nl::DamagedRows{{{nl::Code::kRowWithoutValue}, 1}});
+  CHECK(nl::parsers::parse_ncu_csv(details + details, "test").page == "details");
+  CHECK(nl::parsers::parse_ncu_csv(details + table, "test").page == "mixed");
 }
 
 TEST_CASE("details whose columns are in another order: a short row is read as far as it goes") {

@@ -52,9 +52,11 @@ TEST_CASE("numbers: where blanks or apostrophes group, neither point nor comma d
 TEST_CASE("numbers: signs, exponents, instances, and what is none") {
   CHECK(read("-1.5e+03", {}) == -1500);
   CHECK(read("+2,5E-1", {}) == 0.25);
+  CHECK(read("2.5e+01", {}) == 25);
+  CHECK(read("2.5e0", {}) == 2.5);
   CHECK(read("119 (3; 4; 112)", {}) == 119);
   CHECK(read("0.123", {}) == 0.123);
-  for (const std::string broken : {"1.23.456", "1,2,3", "1.234.56,7.8", "12a", "1.", "e5", "1e5x", "(3)"}) {
+  for (const std::string broken : {"1.23.456", "1,2,3", "1.234.56,7.8", "12a", "1a2", "1.", "e5", "1e5x", "(3)", "12,34.5", "1 234.567,8"}) {
     INFO(broken);
     CHECK(read(broken, {}) == -2);
   }
@@ -96,7 +98,7 @@ TEST_CASE("numbers: every prefix of sizes, frequencies and times") {
       CHECK(to_base_unit(std::string(prefix) + unit) == factor);
       CHECK(to_base_unit("Kbyte/" + std::string(prefix) + unit) == 1e3 * (1e9 / factor));
     }
-  for (const char* unit : {"Xhz", "XB", "Xbytes", "byte/Xbyte", "Xbyte/s"}) CHECK_FALSE(to_base_unit(unit));
+  for (const char* unit : {"Xhz", "XB", "Xbytes", "Xsecond", "byte/Xbyte", "Xbyte/s"}) CHECK_FALSE(to_base_unit(unit));
   for (const char* unit : {"", "inst", "warp", "inst/cycle", "register/thread", "Xs"}) CHECK(to_base_unit(unit) == 1);
 }
 

@@ -140,6 +140,36 @@ TEST_CASE("damaged rows are counted by reason and left out") {
                                              {"range that ends before it starts", 1}});
 }
 
+TEST_CASE("calls that the table has out of order come by time, those of one time by their correlation") {
+  CraftedExport made;
+  made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (2, 'cudaDeviceSynchronize');" +
+           fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (30, 40, {0}, 1, 2), "
+                       "(10, 20, {0}, 9, 2), (10, 15, {0}, 8, 2);",
+                       global_tid(5, 5)));
+  std::vector<std::pair<Ns, std::uint32_t>> calls;
+  for (const ApiCall& call : read_nsys_sqlite(made.file).api_calls) calls.emplace_back(call.start_ns, call.correlation);
+  CHECK(calls == std::vector<std::pair<Ns, std::uint32_t>>{{10, 8}, {10, 9}, {30, 1}});
+}
+
+TEST_CASE("copies of an export that does not name their kinds have CUPTI's names") {
+  CraftedExport made;
+  made.sql(std::string(test::kOldSchema) +
+           "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, bytes INTEGER, copyKind INTEGER);"
+           "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 5, 1), (3, 4, 5, 13), (5, 6, 5, 14), (7, 8, 5, 0);");
+  const Trace trace = read_nsys_sqlite(made.file);
+  REQUIRE(trace.mem_ops.size() == 4);
+  const auto label = [&](std::size_t i) { return trace.strings[StringId{trace.mem_ops[i].label}]; };
+  CHECK(label(0) == "[CUDA memcpy Host-to-Device]");
+  CHECK(label(1) == "[CUDA memcpy Unified Device-to-Device]");
+  CHECK(label(2) == "");
+  CHECK(label(3) == "[CUDA memcpy Unknown]");
+  CHECK(trace.stats.rows_damaged == DamagedRows{{{Code::kUnknownCopy}, 1}});
+  made.sql("CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER, name TEXT, label TEXT); INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (14, 'X', 'New-to-Newer')");
+  const Trace named = read_nsys_sqlite(made.file);
+  CHECK(named.strings[StringId{named.mem_ops.at(2).label}] == "[CUDA memcpy New-to-Newer]");
+  CHECK(named.stats.rows_damaged == DamagedRows{{{Code::kUnknownCopy}, 3}});
+}
+
 TEST_CASE("kernels without a name are kept and counted") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) +

@@ -29,6 +29,7 @@ struct Launches {
     kernel.api = call(called_ns);
     trace.kernels.push_back(kernel);
   }
+  void graph(Ns called_ns, Ns start_ns, Ns end_ns) { trace.graph_runs.push_back({start_ns, end_ns, 0, call(called_ns)}); }
   void copy(Ns called_ns, Ns end_ns, MemOpKind kind, std::uint8_t dst_kind) {
     MemOp op;
     op.end_ns = end_ns;
@@ -110,6 +111,30 @@ TEST_CASE("clock: a copy to pageable memory is a wait of its own, one to pinned 
   launches.copy(1000, 1040, MemOpKind::kHostToDevice, 1);
   launches.note();
   CHECK_FALSE(launches.trace.clock->wait_slack_ns);
+}
+
+TEST_CASE("clock: times are told in microseconds") {
+  Launches launches;
+  launches.kernel(1000, 251'000, 252'000);
+  launches.wait(SyncKind::kStream, 3000, 1'252'000);
+  CHECK(launches.note() == "Clocks of CPU and GPU: at most 1000.0 us apart, because no kernel starts before the call that launched it (nearest: 250.0 us) "
+                           "and neither kernel nor copy ends after a wait for it has returned (nearest: 1000.0 us).");
+}
+
+TEST_CASE("clock: CUDA graphs and copies bound it as kernels do") {
+  Launches graphs;
+  graphs.graph(1000, 1800, 5000);
+  graphs.wait(SyncKind::kStream, 1200, 5300);
+  graphs.note();
+  REQUIRE(graphs.trace.clock);
+  CHECK(graphs.trace.clock->launch_slack_ns == 800);
+  CHECK(graphs.trace.clock->wait_slack_ns == 300);
+  Launches copies;
+  copies.kernel(0, 500, 600);
+  copies.copy(1000, 1040, MemOpKind::kHostToDevice, 3);
+  copies.wait(SyncKind::kStream, 1200, 1500);
+  copies.note();
+  CHECK(copies.trace.clock->wait_slack_ns == 460);
 }
 
 TEST_CASE("clock: nothing is said where nothing was launched") {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/collector/packed_records.h"
 
@@ -237,13 +238,25 @@ TEST_CASE("packed records: a record that is cut anywhere, or of a later version,
 }
 
 TEST_CASE("packed records: work and calls that refer to what was not defined are counted, and named") {
-  for (const TimedRecord& record : kTimedRecords) {
-    INFO(record.name);
-    const UnpackedBlock read(record.make(5000, 300));
-    const bool wait = std::string_view(record.name) == "sync";  // it refers to nothing
-    CHECK(read.rows() == (wait ? 1 : 0));
-    CHECK(read.damaged(Code::kPartLost) == (wait ? 0 : 1));
+  const auto lost = [](const std::string& records) {
+    const UnpackedBlock read(records);
+    return read.damage.empty() ? std::to_string(read.gpu.syncs.size()) : text_of(read.damage.begin()->first);
+  };
+  const char* const expected[] = {"kernel whose name or stream was lost", "copy or set whose stream was lost", "copy or set whose stream was lost",
+                                  "CUDA graph whose stream was lost",     "CUDA call whose name or thread was lost", "1"};  // a wait refers to nothing
+  const char* const late[] = {"kernel", "copy or set", "copy or set", "CUDA graph", "CUDA call", "synchronisation"};
+  for (std::size_t i = 0; i < kTimedRecords.size(); ++i) {
+    INFO(kTimedRecords[i].name);
+    CHECK(lost(kTimedRecords[i].make(5000, 300)) == expected[i]);
+    CHECK(UnpackedBlock(kTimedRecords[i].make(5000, 300)).rows() == (i == 5 ? 1 : 0));
+    CHECK(lost(kTimedRecords[i].make(-1, 300)) == late[i] + std::string(" with an impossible time"));
   }
+  const std::string shape = packed_record(Tag::kShape, {0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9}), queue = packed_record(Tag::kQueue, {0, 1, 5, 7}),
+                    thread = packed_record(Tag::kThread, {0, 77, 0}), function = packed_record(Tag::kFunction, {0, 1, 3});
+  CHECK(lost(shape + kTimedRecords[0].make(5000, 300)) == expected[0]);
+  CHECK(lost(queue + kTimedRecords[0].make(5000, 300)) == expected[0]);
+  CHECK(lost(thread + kTimedRecords[4].make(5000, 300)) == expected[4]);
+  CHECK(lost(function + kTimedRecords[4].make(5000, 300)) == expected[4]);
 }
 
 TEST_CASE("packed records: a definition of a number beyond all bounds is counted and left out") {

@@ -72,6 +72,29 @@ TEST_CASE("merge: of calls that neither launched nor waited the long ones are ke
   CHECK(starts_of(trace.other_calls) == std::vector<Ns>{700, 800});
 }
 
+TEST_CASE("merge: ranges and marks come by time, whichever process began first") {
+  using trace_format::Kind;
+  CounterFile first(100, 1000), second(200, 1500);
+  first.thread(11).string(1, "late").push(1, 5000).pop(6000).add(Kind::kMark, trace_format::Event{{}, 5500, 0, 0}, 1);
+  second.thread(21).string(1, "early").push(1, 2000).pop(3000).add(Kind::kMark, trace_format::Event{{}, 2500, 0, 0}, 1);
+  const test::Folder folder;
+  const Trace trace = read_collector_traces({folder.file("first", first.bytes), folder.file("second", second.bytes)});
+  CHECK(starts_of(trace.ranges) == std::vector<Ns>{1000, 4000});
+  REQUIRE(trace.marks.size() == 2);
+  CHECK((trace.marks[0].time_ns == 1500 && trace.marks[1].time_ns == 4500));
+}
+
+TEST_CASE("merge: a started range that nobody ended ends with the capture, and so does one that nobody popped") {
+  using trace_format::Kind;
+  CounterFile file(100, 1000);
+  file.thread(11).string(1, "a").add(Kind::kStart, trace_format::Start{{}, 1500, 0, 0, 31}, 1).push(1, 1600).push(1, 1700).pop(2500);
+  const test::Folder folder;
+  const Trace trace = read_collector_traces({folder.file("file", file.bytes)});
+  REQUIRE(trace.ranges.size() == 3);
+  CHECK((trace.ranges[0].open && trace.ranges[1].open && !trace.ranges[2].open));
+  CHECK((trace.ranges[0].end_ns == 1500 && trace.ranges[1].end_ns == 1500 && trace.ranges[2].end_ns == 1500));
+}
+
 TEST_CASE("merge: what is the same in two processes is there once, their streams are not the same") {
   const test::Folder folder;
   const Trace trace = read_collector_traces(test::write_made_capture(folder));

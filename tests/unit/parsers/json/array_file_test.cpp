@@ -42,6 +42,10 @@ TEST_CASE("what stands around the array") {
   CHECK(elements(file).size() == 2);
   CHECK_FALSE(file.cut_off());
   CHECK(file.document_without_array() == R"({"base": 5, "traceEvents": [], "name": "x"})");
+  const ScratchFile bare(" [{}, {}] ");
+  JsonArrayFile list(bare.path, "traceEvents");
+  CHECK(elements(list).size() == 2);
+  CHECK(list.document_without_array() == "[] ");
 }
 
 TEST_CASE("what is no object is passed over") {
@@ -64,7 +68,7 @@ TEST_CASE("a file that is cut off ends there and says where") {
 }
 
 TEST_CASE("no such array, no such file, nothing in it") {
-  for (const char* text : {"", " ", "{}", "{\"a\": 1}", "hello", "{\"traceEvents\": 3}", "\"", "{\"traceEvents\"", "SQLite format 3"}) {
+  for (const char* text : {"", " ", "{}", "{\"a\": 1}", "hello", "{\"traceEvents\": 3}", "\"", "{\"trace", "{\"traceEvents\":", "{\"a\":  ", "{\"traceEvents\"", "SQLite format 3"}) {
     INFO(text);
     const ScratchFile scratch(text);
     CHECK_THROWS_AS(JsonArrayFile(scratch.path, "traceEvents"), Error);

@@ -16,6 +16,8 @@ TEST_CASE("microseconds become nanoseconds to the digit") {
   CHECK(micros_to_ns("0") == 0);
   CHECK(micros_to_ns("-1.5") == -1500);
   CHECK(micros_to_ns("1.5e3") == 1500000);
+  CHECK(micros_to_ns("1.5E+3") == 1500000);
+  CHECK(micros_to_ns("1.5e-1") == 150);
 }
 
 TEST_CASE("beyond nanoseconds it is rounded") {

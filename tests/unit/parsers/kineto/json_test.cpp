@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/scratch_file.h"
@@ -164,6 +166,32 @@ TEST_CASE("a correlation id that two processes use links nothing") {
   const Trace two = read_events(call(1) + "," + call(2) + "," + kernel);
   CHECK(two.kernels.at(0).api == kNone);
   CHECK(nl::test::texts_of(two.stats.rows_damaged).at("correlation id that several processes use") == 1);
+}
+
+TEST_CASE("facts of another kind than expected are none") {
+  const Trace trace = read_kineto(R"({"deviceProperties": {"id": 3}, "traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"Input Dims": "[2]"}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"grid": 5, "block": [2, "3", 4]}},
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"grid": [4294967295, 1, 1], "block": [4294967296, 1, 1]}}]})");
+  CHECK(trace.devices.empty());
+  CHECK(trace.stats.rows_damaged.empty());
+  CHECK(trace.strings[trace.ranges.at(0).name] == "a");
+  REQUIRE(trace.kernels.size() == 2);
+  CHECK(trace.shapes[trace.kernels[0].shape].grid == Dim3{});
+  CHECK(trace.shapes[trace.kernels[0].shape].block == Dim3{});
+  CHECK(trace.shapes[trace.kernels[1].shape].grid == Dim3{4294967295, 1, 1});
+  CHECK(trace.shapes[trace.kernels[1].shape].block == Dim3{});
+}
+
+TEST_CASE("a process and a thread of the number 0 are like any other") {
+  const auto op = [](int pid, int tid) {
+    return fmt::format(R"({{"ph": "X", "cat": "cpu_op", "name": "a", "pid": {}, "tid": {}, "ts": 1, "dur": 1}})", pid, tid);
+  };
+  const Trace trace = read_events(op(9, 9) + "," + op(0, 0) + "," + op(9, 9) + "," + op(0, 9));
+  REQUIRE(trace.ranges.size() == 4);
+  CHECK((trace.ranges[0].thread == 0 && trace.ranges[1].thread == 1 && trace.ranges[2].thread == 0 && trace.ranges[3].thread == 2));
+  CHECK(trace.processes.size() == 2);
+  CHECK((trace.threads[1].process == 1 && trace.threads[2].process == 1));
 }
 
 TEST_CASE("a trace of the CPU alone has no GPU data") {

@@ -105,6 +105,15 @@ TEST_CASE("damaged events of a profile are counted") {
   CHECK(trace.stats.rows_damaged.size() == 5);
 }
 
+TEST_CASE("sizes that are no list are left out") {
+  const Trace trace = read_profile(R"([{"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :1,"name" :"a_kernel_time","args" : {"input_type_shape" : 3}},
+    {"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :9,"name" :"b_kernel_time","args" : {"op_name" : "Add", "input_type_shape" : [{"float":[2,3]},{"int64":[]}]}}])");
+  REQUIRE(trace.ranges.size() == 2);
+  CHECK(trace.strings[trace.ranges[0].name] == "a");
+  CHECK(trace.strings[trace.ranges[1].name] == "Add, sizes = [[2, 3], []]");
+  CHECK(trace.stats.rows_damaged.empty());
+}
+
 TEST_CASE("what is no profile is refused") {
   for (const char* text : {"", "{}", "[{\"cat\": \"kernel\"}]", "{\"traceEvents\": []}"}) {
     INFO(text);

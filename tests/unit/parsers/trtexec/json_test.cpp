@@ -77,6 +77,34 @@ TEST_CASE("what is no file of trtexec is refused") {
   CHECK_THROWS_AS(read_trtexec(kFolder / "absent.json"), Error);
 }
 
+TEST_CASE("layers come by their time, those of one time as in the file") {
+  const ScratchFile file(R"([{"count": 1}, {"name": "b", "timeMs": 1}, {"name": "a", "timeMs": 1}, {"name": "d", "timeMs": 3}, {"name": "c", "timeMs": 1}])");
+  std::string order;
+  for (const OperatorEntry& entry : read_trtexec(file.path).entries) order += entry.name;
+  CHECK(order == "dbac");
+}
+
+TEST_CASE("the first description of a layer holds, for every layer that has a time") {
+  const ScratchFile profile(R"([{"count": 3}, {"name": "a", "timeMs": 2}, {"name": "b", "timeMs": 1}])");
+  const ScratchFile layers(R"({"Layers": [{"Name": "other", "LayerType": "x"}, {"Name": "a", "LayerType": "gemm", "Inputs": [{"Dimensions": [1, -1]}], "TacticName": "t"},
+    {"Name": "a", "LayerType": "copy", "Inputs": [{"Dimensions": [9]}], "TacticName": "u"}]})");
+  const OperatorTable table = read_trtexec(profile.path, layers.path);
+  REQUIRE(table.entries.size() == 2);
+  const OperatorEntry& entry = table.entries[0];
+  CHECK(entry.type == "gemm");
+  REQUIRE(entry.shapes.size() == 1);
+  CHECK(entry.shapes[0].text == "[[1, -1]]");
+  CHECK(entry.shapes[0].calls == 3);
+  CHECK(entry.shapes[0].cuda_total_ns == 2000000);
+  REQUIRE(entry.kernels.size() == 1);
+  CHECK(entry.kernels[0].name == "t");
+  CHECK(entry.kernels[0].calls == 3);
+  CHECK(entry.kernels[0].total_ns == 2000000);
+  CHECK(table.entries[1].type.empty());
+  CHECK(table.entries[1].cuda_total_ns == 1000000);
+  CHECK(table.note == "GPU time of TensorRT's layers over 3 runs; host time is not known");
+}
+
 TEST_CASE("strange layers do no harm") {
   const ScratchFile file(R"({"Layers": [{}, {"Name": 3}, 7, null, {"Name": "/layers.0/mlp", "Inputs": [3]}, {"Name": "/layers.0/mlp", "Inputs": {}},
     {"Name": "/layers.0/mlp", "Inputs": [{"Dimensions": ["x"]}], "LayerType": [], "TacticName": {}}]})");

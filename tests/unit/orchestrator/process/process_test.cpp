@@ -401,9 +401,12 @@ TEST_CASE("the last 64 KiB are kept, to the byte") {
 
 TEST_CASE("where argv[0] is killed and its children live, they can be saved once") {
   int calls = 0, pid = 0;
-  auto spec = shell("sleep 1 & kill -KILL $$");
+  auto spec = shell("sleep 60 & kill -KILL $$");
   spec.wait_for_tree = true;
-  spec.on_orphaned = [&](int of) { ++calls, pid = of; };
+  spec.on_orphaned = [&](int of) {
+    ++calls, pid = of;
+    for (const auto& left : nl::orchestrator::descendants()) kill(left.pid, SIGTERM);
+  };
   const auto result = run_process(spec);
   CHECK(calls == 1);
   CHECK(pid > 0);

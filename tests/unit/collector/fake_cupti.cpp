@@ -53,7 +53,7 @@ struct Fake {
   std::size_t bytes = 0, used = 0, dropped = 0;
   bool unfinished = false, zeroed = false, dirty = false;
   std::uint32_t correlation = 100;
-  std::string holder;
+  std::atomic<int> flushes{0};
 };
 
 Fake& fake() {
@@ -194,6 +194,7 @@ FAKE Result cuptiActivityDisable(Kind kind) {
 FAKE Result cuptiActivityFlushAll(std::uint32_t flag) {
   std::lock_guard lock(fake().mutex);
   if (flag == kFlushForced || !fake().unfinished) deliver();
+  ++fake().flushes;
   return 0;
 }
 FAKE Result cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, Activity** record) {
@@ -358,6 +359,8 @@ FAKE void fake_launch_nothing(const char* name) {
 }
 
 FAKE void fake_device_reset() { call_back_around(kDomainRuntime, 164, "cudaDeviceReset"); }
+
+FAKE int fake_flushes() { return fake().flushes; }
 
 FAKE int fake_saw_dirty_buffer() {
   std::lock_guard lock(fake().mutex);

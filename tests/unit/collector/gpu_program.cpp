@@ -1,5 +1,6 @@
 // A program that "uses CUDA": like the driver, it loads what CUDA_INJECTION64_PATH names and calls its entry;
 // FAKE_CUPTI is the library that stands in for the GPU. One mode per argument.
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,13 @@ void launches(int count) {
 }
 
 void pause_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+// Until all that was launched before is written. One flush may be under way already.
+void await_flush() {
+  auto flushes = reinterpret_cast<int (*)()>(dlsym(cupti, "fake_flushes"));
+  const int enough = flushes() + 2;
+  for (int i = 0; i < 2000 && flushes() < enough; ++i) pause_ms(5);
+}
 
 bool inject() {
   const char* path = std::getenv("CUDA_INJECTION64_PATH");
@@ -176,10 +184,11 @@ int run(const std::string& mode, int count) {
   }
   if (mode == "stages-until-the-end") {
     fake<int>("fake_context", 0);
-    std::thread([&] {
-      for (;;) generate(1, 1);
+    static std::atomic<int> generated{0};
+    std::thread([] {
+      for (;; ++generated) generate(1, 1);
     }).detach();
-    pause_ms(50);
+    while (generated < 10) pause_ms(1);
   }
   if (mode == "many-windows") {
     fake<int>("fake_context", 0);
@@ -200,7 +209,7 @@ int run(const std::string& mode, int count) {
   if (mode == "launches") launches(count);
   if (mode == "exit-now" || mode == "kill" || mode == "terminate") {
     launches(count);
-    pause_ms(250);  // the tests flush every 50 ms
+    await_flush();
     launches(3);
     if (mode == "exit-now") _exit(3);
     raise(mode == "kill" ? SIGKILL : SIGTERM);
@@ -222,10 +231,14 @@ int run(const std::string& mode, int count) {
     launches(1);
   }
   if (mode == "outlive") {
+    static std::atomic<int> launched{0};
     std::thread([] {
-      for (;;) launches(1);
+      for (;; ++launched) {
+        launches(1);
+        std::this_thread::sleep_for(std::chrono::microseconds(1));  // else nobody else may ever get the lock of the fake
+      }
     }).detach();
-    pause_ms(50);
+    while (launched < 100) pause_ms(1);
   }
   if (mode == "threads") {
     std::thread one([&] { launches(count); }), two([&] { launches(count); });
@@ -256,7 +269,7 @@ int run(const std::string& mode, int count) {
     for (const char* name : {"first_kernel", "first_kernel_and_more", "second"}) {
       std::snprintf(reused, sizeof reused, "%s", name);
       launch(reused);
-      pause_ms(200);  // until it was flushed
+      await_flush();
     }
   }
   if (mode == "shapes")

@@ -23,6 +23,8 @@ namespace {
 
 using namespace nl::collector::cupti;
 
+constexpr Result kWrongParameter = 1;
+
 std::atomic<std::uint64_t> launches{0};
 
 // FAKE_CUPTI_LOG: which of these were called, one a line.
@@ -134,7 +136,10 @@ FAKE Result cuptiProfilerGetCounterAvailability(ContextAvailability* params) {
   if (params->image == nullptr) params->bytes = 64;
   return denied();
 }
-FAKE Result cuptiProfilerHostInitialize(HostInitialize* params) { return params->host = new Host, 0; }
+FAKE Result cuptiProfilerHostInitialize(HostInitialize* params) {
+  if (params->chip == nullptr || params->availability == nullptr) return kWrongParameter;
+  return params->host = new Host, 0;
+}
 FAKE Result cuptiProfilerHostDeinitialize(HostDeinitialize* params) { return delete static_cast<Host*>(params->host), 0; }
 FAKE Result cuptiProfilerHostConfigAddMetrics(HostAddMetrics* params) {
   for (std::size_t i = 0; i < params->count; ++i) {
@@ -143,8 +148,11 @@ FAKE Result cuptiProfilerHostConfigAddMetrics(HostAddMetrics* params) {
   }
   return 0;
 }
-FAKE Result cuptiProfilerHostGetConfigImageSize(HostConfigSize* params) { return params->bytes = sizeof(Config), 0; }
+FAKE Result cuptiProfilerHostGetConfigImageSize(HostConfigSize* params) {
+  return params->bytes = sizeof(Config), params->host != nullptr ? 0 : kWrongParameter;
+}
 FAKE Result cuptiProfilerHostGetConfigImage(HostConfig* params) {
+  if (params->bytes < sizeof(Config)) return kWrongParameter;
   const Host& host = *static_cast<Host*>(params->host);
   bool many = std::any_of(host.metrics.begin(), host.metrics.end(), [](const auto& m) { return m.find("throughput") != m.npos; });
   Config config{many ? 11u : 1u, hash_of(host)};
@@ -152,6 +160,7 @@ FAKE Result cuptiProfilerHostGetConfigImage(HostConfig* params) {
   return 0;
 }
 FAKE Result cuptiProfilerHostGetNumOfPasses(HostPasses* params) {
+  if (params->bytes < sizeof(Config)) return kWrongParameter;
   return params->passes = reinterpret_cast<Config*>(params->config)->passes, 0;
 }
 FAKE Result cuptiProfilerHostEvaluateToGpuValues(HostEvaluate* params) {
@@ -166,20 +175,30 @@ FAKE Result cuptiProfilerHostEvaluateToGpuValues(HostEvaluate* params) {
   return 0;
 }
 
-FAKE Result cuptiRangeProfilerEnable(RangeEnable* params) { return log_call("enable"), params->profiler = new Range, 0; }
+FAKE Result cuptiRangeProfilerEnable(RangeEnable* params) {
+  if (params->context == nullptr) return kWrongParameter;
+  return log_call("enable"), params->profiler = new Range, 0;
+}
 FAKE Result cuptiRangeProfilerDisable(RangeCall* params) {
   log_call("disable");
   if (automatic == params->profiler) automatic = nullptr;
   return delete static_cast<Range*>(params->profiler), 0;
 }
-FAKE Result cuptiRangeProfilerGetCounterDataSize(RangeDataSize* params) { return params->bytes = data_bytes(params->ranges), 0; }
+FAKE Result cuptiRangeProfilerGetCounterDataSize(RangeDataSize* params) {
+  if (params->metrics == nullptr || params->count == 0 || params->nodes < params->ranges) return kWrongParameter;
+  return params->bytes = data_bytes(params->ranges), 0;
+}
 FAKE Result cuptiRangeProfilerCounterDataImageInitialize(RangeDataInitialize* params) {
   std::memset(params->image, 0, params->bytes);
   data_of(params->image).room = (params->bytes - sizeof(Data)) / sizeof(Entry);
   return 0;
 }
 FAKE Result cuptiRangeProfilerSetConfig(RangeSetConfig* params) {
-  if (params->head.size != kParamsBytes<RangeSetConfig>) return 1;
+  const bool in_driver = params->range == kAutoRange;
+  if (params->head.size != kParamsBytes<RangeSetConfig> || params->config_bytes < sizeof(Config) || params->image_bytes < sizeof(Data) ||
+      params->image == nullptr || params->replay != (in_driver ? kKernelReplay : kUserReplay) || params->nesting_levels != 1 ||
+      params->least_nesting_level != 1 || params->nesting_level != (in_driver ? 0 : 1))
+    return kWrongParameter;
   auto& range = *static_cast<Range*>(params->profiler);
   std::uint64_t hash = reinterpret_cast<const Config*>(params->config)->hash;
   range.configured_twice = range.hash != 0 && range.hash != hash;
@@ -212,8 +231,12 @@ FAKE Result cuptiRangeProfilerPopRange(RangeCall* params) {
   return 0;
 }
 FAKE Result cuptiRangeProfilerDecodeData(RangeDecode* params) { return params->dropped = 0, 0; }
-FAKE Result cuptiRangeProfilerGetCounterDataInfo(RangeCount* params) { return params->ranges = data_of(params->image).count, 0; }
+FAKE Result cuptiRangeProfilerGetCounterDataInfo(RangeCount* params) {
+  if (params->bytes < data_bytes(data_of(params->image).room)) return kWrongParameter;
+  return params->ranges = data_of(params->image).count, 0;
+}
 FAKE Result cuptiRangeProfilerCounterDataGetRangeInfo(RangeInfo* params) {
+  if (params->bytes < data_bytes(data_of(params->image).room) || params->delimiter == nullptr) return kWrongParameter;
   return params->name = data_of(params->image).entries[params->range].name, 0;
 }
 

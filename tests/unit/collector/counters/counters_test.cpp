@@ -106,6 +106,31 @@ TEST_CASE("without permission the program goes on, and the note has the mend") {
   }
 }
 
+TEST_CASE("where the counters cannot be read, the note says why and what to do") {
+  namespace cupti = nl::collector::cupti;
+  const std::pair<cupti::Result, const char*> reasons[] = {
+      {cupti::kVirtualisedNoPrivilege, "the hypervisor does not let this machine read the counters; its administrator can allow it"},
+      {cupti::kHardwareBusy, "another profiler or process holds the counters: DCGM, ncu, or nsys with GPU metrics. Stop it, for DCGM: dcgmi profile --pause"},
+      {cupti::kOldProfiler, "the program uses CUPTI's event API itself"},
+      {cupti::kVirtualised, "this virtual GPU has no counters for guests"},
+      {cupti::kConfidential, "confidential computing forbids it"},
+      {cupti::kMig, "a MIG slice has no such counters here"},
+      {cupti::kWsl, "WSL does not offer it"},
+      {99, "cuptiProfilerGetCounterAvailability: CUPTI_ERROR_OF_THE_FAKE (99)"}};
+  for (const auto& [result, words] : reasons) {
+    ScratchFolder folder;
+    Environment environment = stage_counters();
+    environment.push_back({"FAKE_CUPTI_DENY", std::to_string(result)});
+    const Outcome outcome = run_gpu({"generate", "1"}, folder.path(), environment);
+    CHECK(outcome.exit_status == 0);
+    CHECK(outcome.err.substr(0, outcome.err.find('\n')) == std::string("nl-stage collector: counters are not measured: ") + words);
+    const CounterReport report = read_counters(folder.path());
+    const Remark* trouble = find_first(report.notes, kCounterTroubles);
+    REQUIRE(trouble != nullptr);
+    CHECK(trouble->code == (result == cupti::kHardwareBusy ? Code::kCountersBusy : Code::kCountersFailed));
+  }
+}
+
 TEST_CASE("a CUPTI before CUDA 12.6 has no counters, and that is said") {
   ScratchFolder folder;
   Environment environment = stage_counters();

@@ -24,7 +24,7 @@ int cuDeviceGetAttribute(int* value, int which, int) {
     case 37: return *value = 6144, 0;
     case 38: return *value = 62'914'560, 0;
     case 75: return *value = 9, 0;
-    case 76: return *value = 0, 0;
+    case 76: return *value = 3, 0;
     default: return 1;
   }
 }

@@ -118,6 +118,8 @@ TEST_CASE("where CUPTI describes no GPU, the driver is asked") {
   CHECK(trace.devices[0].l2_bytes == 62'914'560);
   CHECK(trace.devices[0].bandwidth_bytes_per_s == 2ULL * 3'133'000'000 * 768);
   CHECK(trace.devices[0].compute_major == 9);
+  CHECK(trace.devices[0].compute_minor == 3);
+  CHECK(trace.devices[0].memory_bytes == 150'109'880'320);
   CHECK(trace.devices[0].uuid == "abababab-abab-abab-abab-abababababab");
 }
 
@@ -288,6 +290,39 @@ TEST_CASE("libcupti is found in the process, in CUDA's folders and in Python's")
   std::filesystem::path wheel = root.path() / "env/lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
   std::filesystem::create_hard_link(wheel, root.path() / "env/own.so");
   CHECK(found(root.path() / "env/own.so", {{"CUDA_HOME", ""}, {"VIRTUAL_ENV", (root.path() / "env").string()}}));
+}
+
+TEST_CASE("libcupti is found wherever CUDA and Python's packages put it, and under each of its names") {
+  // `own`: the program's own copy, of a name that is not libcupti's.
+  const auto found = [](const char* variable, const std::string& place, const std::string& library, const std::string& own = "own.so") {
+    ScratchFolder root, folder;
+    for (const std::string& file : {place + "/" + library, own}) std::filesystem::create_directories((root.path() / file).parent_path());
+    std::filesystem::copy_file(kFakeCupti, root.path() / place / library);
+    std::filesystem::create_hard_link(root.path() / place / library, root.path() / own);
+    Environment environment{{"FAKE_CUPTI", (root.path() / own).string()}};
+    for (const char* none : {"NL_STAGE_CUPTI", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"}) environment.push_back({none, ""});
+    environment.push_back({variable, root.path().string()});
+    REQUIRE(run_gpu({"launches", "10"}, folder.path(), environment).exit_status == 0);
+    return read_folder(folder.path()).kernels.size() == 10;
+  };
+  CHECK(found("CUDA_HOME", "lib64", "libcupti.so.13"));
+  CHECK(found("CUDA_PATH", "lib", "libcupti.so.11.8"));
+  CHECK(found("CUDA_PATH", "targets/sbsa-linux/lib", "libcupti.so.12"));
+  CHECK(found("VIRTUAL_ENV", "lib/python3.12/site-packages/nvidia/cu13/lib", "libcupti.so.13"));
+  CHECK(found("CONDA_PREFIX", "lib", "libcupti.so.12"));
+  CHECK(found("NL_STAGE_CUPTI", ".", "libcupti.so.12"));
+  CHECK(found("NL_STAGE_CUPTI", "extras/CUPTI/lib64", "libcupti.so.12"));
+  CHECK(found("UNUSED", "site-packages/nvidia/cuda_cupti/lib", "libcupti.so.12", "site-packages/torch/own.so"));
+  CHECK(found("UNUSED", "dist-packages/nvidia/cu13/lib", "libcupti.so.13", "dist-packages/torch/own.so"));
+}
+
+TEST_CASE("a CUPTI client that gives no name is told by what is loaded") {
+  ScratchFolder folder;
+  const std::string kineto = (folder.path() / "libkineto.so.1").string();
+  std::filesystem::copy_file(kFakeCupti, kineto);
+  const Outcome outcome = run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", ""}, {"NL_STAGE_CUPTI", kineto}, {"FAKE_CUPTI", kineto}});
+  CHECK(outcome.err == "nl-stage collector: another CUPTI client holds this process (it gives no name; loaded: libkineto.so.1): kernels, copies and CUDA "
+                       "calls are not recorded. Run without that profiler, or let nl-stage use nsys\n");
 }
 
 TEST_CASE("a folder that cannot be written is said once, and the program goes on") {

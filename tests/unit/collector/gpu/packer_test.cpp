@@ -118,6 +118,66 @@ TEST_CASE("whatever order and size CUPTI's numbers have, they come back") {
   CHECK(right);
 }
 
+TEST_CASE("every field of a kernel, copy, set, wait and device comes back in its place") {
+  PackedFile file;
+  const std::uint64_t t = PackedFile::kStart;
+  file.add(cupti::ContextRecord{cupti::kContext, 31, 2, 0, 9});
+  cupti::KernelRecord work = kernel(t + 100, t + 150, 41);
+  for (int i = 0; i < 3; ++i) {
+    work.grid[i] = 2 + i;
+    work.block[i] = 5 + i;
+  }
+  work.registers_per_thread = 11;
+  work.static_shared = 12;
+  work.dynamic_shared = 13;
+  work.device = 2;
+  work.context = 31;
+  work.stream = 14;
+  file.add(work);
+  file.add(cupti::CopyRecord{cupti::kMemcpy, 2, 3, 1, 0, 4096, t + 200, t + 260, 2, 31, 15, 42, 0, 0, nullptr, 0, 0});
+  file.add(cupti::PeerCopyRecord{cupti::kMemcpyPeer, 10, 3, 3, 0, 8192, t + 300, t + 370, 2, 31, 16, 4, 5, 6, 7, 43, nullptr, 77, 8});
+  file.add(cupti::SetRecord{cupti::kMemset, 255, 512, t + 400, t + 480, 2, 31, 17, 44, 0, 4, 0, nullptr, 78, 8});
+  file.add(cupti::SyncRecord{cupti::kSynchronization, 3, t + 500, t + 590, 45, 31, 18, 19});
+  cupti::DeviceRecord device{};
+  device.kind = cupti::kDevice;
+  device.memory_bandwidth = 21;
+  device.memory_bytes = 22;
+  device.l2_bytes = 23;
+  device.core_clock = 24;
+  device.sm_count = 25;
+  device.compute_major = 26;
+  device.compute_minor = 27;
+  device.id = 2;
+  device.name = "GPU two";
+  file.add(device);
+  file.finish();
+  const Trace trace = file.read();
+  CHECK(trace.stats.rows_damaged.empty());
+  REQUIRE(trace.kernels.size() == 1);
+  const KernelShape& shape = trace.shapes[trace.kernels[0].shape];
+  CHECK((shape.grid == Dim3{2, 3, 4} && shape.block == Dim3{5, 6, 7}));
+  CHECK((shape.registers_per_thread == 11 && shape.static_shared_bytes == 12 && shape.dynamic_shared_bytes == 13));
+  CHECK(trace.queues[trace.kernels[0].queue] == Queue{0, 2, 31, 14});
+  CHECK((trace.kernels[0].start_ns == 100 && trace.kernels[0].duration_ns == 50 && !trace.kernels[0].in_graph));
+  REQUIRE(trace.mem_ops.size() == 3);
+  const MemOp &copy = trace.mem_ops[0], &peer = trace.mem_ops[1], &set = trace.mem_ops[2];
+  CHECK((copy.kind == MemOpKind::kDeviceToHost && copy.src_kind == 3 && copy.dst_kind == 1 && copy.bytes == 4096 && !copy.in_graph));
+  CHECK((copy.start_ns == 200 && copy.end_ns == 260));
+  CHECK(trace.queues[copy.queue] == Queue{0, 2, 31, 15});
+  CHECK((peer.kind == MemOpKind::kPeerToPeer && peer.bytes == 8192 && peer.in_graph && peer.start_ns == 300 && peer.end_ns == 370));
+  CHECK(trace.queues[peer.queue] == Queue{0, 2, 31, 16});
+  CHECK((set.kind == MemOpKind::kMemset && set.bytes == 512 && set.dst_kind == 4 && set.in_graph && set.start_ns == 400 && set.end_ns == 480));
+  CHECK(trace.queues[set.queue] == Queue{0, 2, 31, 17});
+  REQUIRE(trace.syncs.size() == 1);
+  const SyncWait& wait = trace.syncs[0];
+  CHECK((wait.kind == SyncKind::kStream && wait.start_ns == 500 && wait.end_ns == 590 && wait.correlation == 45 && wait.event == 19));
+  CHECK(wait.where == Queue{0, 2, 31, 18});  // the context's device
+  REQUIRE(trace.devices.size() == 1);
+  const Device& gpu = trace.devices[0];
+  CHECK((gpu.id == 2 && gpu.name == "GPU two" && gpu.memory_bytes == 22 && gpu.l2_bytes == 23 && gpu.sm_count == 25));
+  CHECK((gpu.bandwidth_bytes_per_s == 21'000 && gpu.clock_hz == 24'000 && gpu.compute_major == 26 && gpu.compute_minor == 27));
+}
+
 TEST_CASE("graphs as wholes lie among kernels, and share their queues and times") {
   PackedFile file;
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -175,7 +235,19 @@ TEST_CASE("records without times are counted, not packed") {
   packer->finish();
   CHECK(packer->take_unfinished() == 3);
   CHECK(packer->take_unfinished() == 0);
-  CHECK(file.read().kernels.empty());
+  const auto add = [&](const auto& record) { packer->add(reinterpret_cast<const cupti::Activity*>(&record), 0); };
+  for (const auto& [start, end] : {std::pair<std::uint64_t, std::uint64_t>{0, 500}, {500, 0}, {500, 400}}) {
+    add(cupti::CopyRecord{cupti::kMemcpy, 1, 1, 3, 0, 64, start, end, 0, 1, 7, 1, 0, 0, nullptr, 0, 0});
+    add(cupti::SetRecord{cupti::kMemset, 0, 64, start, end, 0, 1, 7, 1, 0, 3, 0, nullptr, 0, 0});
+    add(cupti::GraphRecord{cupti::kGraphTrace, 1, start, end, 0, 3, 1, 7});
+    add(call(start, end, 1));
+    add(cupti::SyncRecord{cupti::kSynchronization, 3, start, end, 1, 1, 7, 0});
+  }
+  packer->finish();
+  CHECK(packer->take_unfinished() == 15);
+  const Trace trace = file.read();
+  CHECK((trace.kernels.empty() && trace.mem_ops.empty() && trace.graph_runs.empty() && trace.syncs.empty()));
+  CHECK(trace.stats.rows_read.count("CUDA calls") == 0);
 }
 
 TEST_CASE("cut at every byte, also inside a block, all kernels before the cut stay") {
@@ -242,13 +314,23 @@ TEST_CASE("which of CUDA's functions start work, wait or manage memory") {
                            "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync_v2", "cudaMemsetAsync_v3020", "cuMemsetD8_v2", "cudaMalloc_v3020",
                            "cudaMallocAsync_v11020", "cudaFree_v3020", "cuMemAlloc_v2", "cudaStreamSynchronize_v3020",
                            "cudaDeviceSynchronize_v3020", "cudaEventSynchronize_v3020", "cuCtxSynchronize", "cudaStreamWaitEvent_v3020",
-                           "cudaGraphInstantiate_v12000", "cuLibraryLoadData", "cuModuleLoadData", "cudaDeviceReset_v3020"})
+                           "cudaGraphInstantiate_v12000", "cuLibraryLoadData", "cuModuleLoadData", "cudaDeviceReset_v3020", "cudaGraphUpload_v10000",
+                           "cudaMemPrefetchAsync_v8000"})
     CHECK((CallChooser::starts_or_waits(work) && !CallChooser::is_noise(work)));
   for (const char* other : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "cudaEventQuery_v3020",
                             "cudaEventRecord_v3020", "__cudaPushCallConfiguration_v9000", "__cudaPopCallConfiguration_v9000",
                             "cudaGraphAddMemcpyNode_v10000", "cudaGraphKernelNodeSetParams_v10000", "cuMemGetAllocationGranularity",
-                            "cudaStreamIsCapturing_v10000", "cudaFuncSetAttribute_v9000", "cuGetProcAddress_v2"})
+                            "cudaStreamIsCapturing_v10000", "cudaFuncSetAttribute_v9000", "cuGetProcAddress_v2", "cuOccupancyAvailableMemcpy"})
     CHECK_FALSE(CallChooser::starts_or_waits(other));
-  for (const char* noise : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "__cudaPushCallConfiguration_v9000", "cuGetProcAddress_v2"})
+  for (const char* noise : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "__cudaPushCallConfiguration_v9000",
+                            "__cudaRegisterFatBinary", "__cudaUnregisterFatBinary", "cuGetProcAddress_v2", "cuGetExportTable", "cuCtxGetCurrent",
+                            "cuCtxGetDevice", "cuDeviceGetCount", "cuStreamIsCapturing", "cudaStreamGetCaptureInfo_v10010", "cuFuncGetAttribute",
+                            "cuGetErrorString", "cuGetErrorName", "cudaGetDriverEntryPoint_v11030", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+                            "cuCtxSetCurrent", "cuDevicePrimaryCtxGetState", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuCtxGetApiVersion",
+                            "cuKernelGetFunction"}) {
+    INFO(noise);
     CHECK(CallChooser::is_noise(noise));
+    CHECK_FALSE(CallChooser::starts_or_waits(noise));
+  }
+  for (const char* heard : {"cudaEventQuery_v3020", "cudaEventRecord_v3020", "cuModuleGetFunction", "cudaStreamCreate_v3020"}) CHECK_FALSE(CallChooser::is_noise(heard));
 }

@@ -208,6 +208,8 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
   CHECK(damage([](CounterFile& f) { f.window(1, 77, 2, 0, {1, 2}); }) == Damage{{"counters of a range whose name was lost", 1}});
   CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 3000, 2000); }) == Damage{{"counters with an impossible time or no window", 1}});
   CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, INT64_MIN, INT64_MAX); }) == Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, INT64_MAX); }) == Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, -1, 3000); }) == Damage{{"counters with an impossible time or no window", 1}});
   CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, 3000, 0); }) == Damage{{"counters with an impossible time or no window", 1}});
   CHECK(damage([](CounterFile& f) { f.kernel(2, 77, 2000, {1, 2}); }) == Damage{{"counters of a kernel whose name was lost", 1}});
   CHECK(damage([](CounterFile& f) { f.kernel(2, 1, -1, {1, 2}); }) == Damage{{"counters with an impossible time or no window", 1}});

@@ -88,6 +88,15 @@ TEST_CASE("stalls of a kernel are added up over records and processes") {
   CHECK(trace.stalls[1].device == 1);
 }
 
+TEST_CASE("a sample may lie at the very beginning of the clock") {
+  CounterFile file = sampled();
+  file.samples(4, {{0, 500, {1, 2}}});
+  const Trace trace = read_series(file);
+  CHECK(trace.stats.rows_damaged.empty());
+  REQUIRE(trace.metric_series.size() == 1);
+  CHECK(trace.metric_series[0].start_ns == std::vector<Ns>{-1000});  // the file begins at 1000
+}
+
 TEST_CASE("a set of metrics that is defined anew begins another series") {
   CounterFile file = sampled();
   file.samples(4, {{2000, 500, {1, 2}}}).set(4, MetricUse::kSamples, {"tensor"}).samples(4, {{3000, 500, {9}}});

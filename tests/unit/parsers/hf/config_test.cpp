@@ -85,7 +85,7 @@ TEST_CASE("sliding windows are those that are used") {
   CHECK(with(R"("model_type": "qwen2", "sliding_window": 32768, "use_sliding_window": false)").count("sliding_window") == 0);
   CHECK(with(R"("model_type": "gemma2", "sliding_window": 4096)").at("sliding_layers") == "13");
   CHECK(with(R"("model_type": "gemma3_text", "sliding_window": 512, "sliding_window_pattern": 6)").at("sliding_layers") == "22");
-  CHECK(with(R"("model_type": "x", "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", 7])").at("sliding_layers") == "2");
+  CHECK(with(R"("model_type": "x", "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", 7, null])").at("sliding_layers") == "2");
 }
 
 TEST_CASE("a model that sees: nested configurations, and the family's defaults where they are left out") {

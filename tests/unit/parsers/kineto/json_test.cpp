@@ -163,6 +163,9 @@ TEST_CASE("a correlation id that two processes use links nothing") {
   };
   const std::string kernel = R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 1, "args": {"correlation": 3}})";
   CHECK(read_events(call(1) + "," + kernel).kernels.at(0).api == 0);
+  const Trace twice = read_events(call(1) + "," + call(1) + "," + kernel);  // of the runtime, and of the driver that it calls
+  CHECK(twice.kernels.at(0).api == 0);
+  CHECK(twice.stats.rows_damaged.empty());
   const Trace two = read_events(call(1) + "," + call(2) + "," + kernel);
   CHECK(two.kernels.at(0).api == kNone);
   CHECK(nl::test::texts_of(two.stats.rows_damaged).at("correlation id that several processes use") == 1);

@@ -38,6 +38,8 @@ void everything() {
   nvtxRangePushA("LLM@prefill");
   nvtxRangePushW(L"größe 大 🙂");
   nvtxRangePop();
+  nvtxRangePushW(L"\x7f\x80\u07ff\u0800\uffff\U00010000");  // the last and the first of each length in UTF-8
+  nvtxRangePop();
   nvtxRangePop();
   nvtxMarkA("default mark");
 

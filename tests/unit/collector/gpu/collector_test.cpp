@@ -268,6 +268,14 @@ TEST_CASE("without a libcupti the ranges are recorded, and why there are no kern
   CHECK(ranges_named(trace, "LLM", "decode_step").size() == 3);
 }
 
+TEST_CASE("a place without a libcupti, or with something else in it, is named") {
+  const std::string other = NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so", lost = "nl-stage collector: kernels, copies and CUDA calls are not recorded: ";
+  ScratchFolder folder;
+  const auto said = [&](const std::string& place) { return run_gpu({"launches", "10"}, folder.path(), {{"NL_STAGE_CUPTI", place}}).err; };
+  CHECK(said(folder.path().string()) == lost + "no libcupti in " + folder.path().string() + "\n");
+  CHECK(said(other) == lost + other + " lacks functions that CUDA 11.8 and later have\n");
+}
+
 TEST_CASE("libcupti is found in the process, in CUDA's folders and in Python's") {
   auto found = [](const std::filesystem::path& library, const Environment& environment) {
     ScratchFolder folder;
@@ -339,7 +347,9 @@ TEST_CASE("a thread that outlives main does no harm") {
     REQUIRE(run_gpu({"outlive"}, folder.path()).exit_status == 0);
     Trace trace = read_folder(folder.path());
     CHECK(trace.stats.rows_damaged.empty());
-    CHECK(trace.kernels.size() > 10);
+    REQUIRE(trace.kernels.size() > 10);
+    REQUIRE(trace.kernels[0].api != kNone);
+    CHECK(trace.threads[trace.api_calls[trace.kernels[0].api].thread].name == "gpu_program");  // it lives still when it is asked for
   }
 }
 

@@ -66,6 +66,7 @@ TEST_CASE("every way of naming a range is read") {
   Trace trace = read_folder(folder.path());
   CHECK(ranges_named(trace, "", "LLM@prefill").size() == 1);
   CHECK(ranges_named(trace, "", "größe 大 🙂").size() == 1);
+  CHECK(ranges_named(trace, "", "\x7f" "\xc2\x80" "\xdf\xbf" "\xe0\xa0\x80" "\xef\xbf\xbf" "\xf0\x90\x80\x80").size() == 1);
   CHECK(ranges_named(trace, "other", "registered").size() == 1);
   CHECK(ranges_named(trace, "other", "").size() == 1);
   CHECK(mark_names(trace) == std::vector<std::string>{"LLM:begin", "LLM:tokens prompt=256 batch=2", ":default mark", ":last"});

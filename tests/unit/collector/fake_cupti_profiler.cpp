@@ -23,7 +23,13 @@ namespace {
 
 using namespace nl::collector::cupti;
 
-constexpr Result kWrongParameter = 1;
+constexpr Result kWrongParameter = 1, kMadeToFail = 998;
+
+// FAKE_CUPTI_FAIL: the function that fails.
+bool fails(const char* function) {
+  const char* chosen = std::getenv("FAKE_CUPTI_FAIL");
+  return chosen != nullptr && std::strcmp(chosen, function) == 0;
+}
 
 std::atomic<std::uint64_t> launches{0};
 
@@ -125,18 +131,24 @@ void fake_profiler_launch() {
 }
 
 FAKE Result cuptiProfilerInitialize(ProfilerInitialize*) {
+  if (fails("cuptiProfilerInitialize")) return kMadeToFail;
   if (const char* ms = std::getenv("FAKE_CUPTI_SLOW_MS")) {
     timespec pause{0, std::atol(ms) * 1'000'000};
     nanosleep(&pause, nullptr);
   }
   return log_call("initialize"), 0;
 }
-FAKE Result cuptiDeviceGetChipName(ChipName* params) { return params->name = "GH100", 0; }
+FAKE Result cuptiDeviceGetChipName(ChipName* params) {
+  if (fails("cuptiDeviceGetChipName")) return kMadeToFail;
+  return params->name = "GH100", 0;
+}
 FAKE Result cuptiProfilerGetCounterAvailability(ContextAvailability* params) {
+  if (fails("cuptiProfilerGetCounterAvailability")) return kMadeToFail;
   if (params->image == nullptr) params->bytes = 64;
   return denied();
 }
 FAKE Result cuptiProfilerHostInitialize(HostInitialize* params) {
+  if (fails("cuptiProfilerHostInitialize")) return kMadeToFail;
   if (params->chip == nullptr || params->availability == nullptr) return kWrongParameter;
   return params->host = new Host, 0;
 }
@@ -149,9 +161,11 @@ FAKE Result cuptiProfilerHostConfigAddMetrics(HostAddMetrics* params) {
   return 0;
 }
 FAKE Result cuptiProfilerHostGetConfigImageSize(HostConfigSize* params) {
+  if (fails("cuptiProfilerHostGetConfigImageSize")) return kMadeToFail;
   return params->bytes = sizeof(Config), params->host != nullptr ? 0 : kWrongParameter;
 }
 FAKE Result cuptiProfilerHostGetConfigImage(HostConfig* params) {
+  if (fails("cuptiProfilerHostGetConfigImage")) return kMadeToFail;
   if (params->bytes < sizeof(Config)) return kWrongParameter;
   const Host& host = *static_cast<Host*>(params->host);
   bool many = std::any_of(host.metrics.begin(), host.metrics.end(), [](const auto& m) { return m.find("throughput") != m.npos; });
@@ -160,6 +174,7 @@ FAKE Result cuptiProfilerHostGetConfigImage(HostConfig* params) {
   return 0;
 }
 FAKE Result cuptiProfilerHostGetNumOfPasses(HostPasses* params) {
+  if (fails("cuptiProfilerHostGetNumOfPasses")) return kMadeToFail;
   if (params->bytes < sizeof(Config)) return kWrongParameter;
   return params->passes = reinterpret_cast<Config*>(params->config)->passes, 0;
 }
@@ -176,6 +191,7 @@ FAKE Result cuptiProfilerHostEvaluateToGpuValues(HostEvaluate* params) {
 }
 
 FAKE Result cuptiRangeProfilerEnable(RangeEnable* params) {
+  if (fails("cuptiRangeProfilerEnable")) return kMadeToFail;
   if (params->context == nullptr) return kWrongParameter;
   return log_call("enable"), params->profiler = new Range, 0;
 }
@@ -185,15 +201,18 @@ FAKE Result cuptiRangeProfilerDisable(RangeCall* params) {
   return delete static_cast<Range*>(params->profiler), 0;
 }
 FAKE Result cuptiRangeProfilerGetCounterDataSize(RangeDataSize* params) {
+  if (fails("cuptiRangeProfilerGetCounterDataSize")) return kMadeToFail;
   if (params->metrics == nullptr || params->count == 0 || params->nodes < params->ranges) return kWrongParameter;
   return params->bytes = data_bytes(params->ranges), 0;
 }
 FAKE Result cuptiRangeProfilerCounterDataImageInitialize(RangeDataInitialize* params) {
+  if (fails("cuptiRangeProfilerCounterDataImageInitialize")) return kMadeToFail;
   std::memset(params->image, 0, params->bytes);
   data_of(params->image).room = (params->bytes - sizeof(Data)) / sizeof(Entry);
   return 0;
 }
 FAKE Result cuptiRangeProfilerSetConfig(RangeSetConfig* params) {
+  if (fails("cuptiRangeProfilerSetConfig")) return kMadeToFail;
   const bool in_driver = params->range == kAutoRange;
   if (params->head.size != kParamsBytes<RangeSetConfig> || params->config_bytes < sizeof(Config) || params->image_bytes < sizeof(Data) ||
       params->image == nullptr || params->replay != (in_driver ? kKernelReplay : kUserReplay) || params->nesting_levels != 1 ||
@@ -207,7 +226,10 @@ FAKE Result cuptiRangeProfilerSetConfig(RangeSetConfig* params) {
   if (params->range == kAutoRange) automatic = &range;
   return 0;
 }
-FAKE Result cuptiRangeProfilerStart(RangeCall* params) { return log_call("start"), static_cast<Range*>(params->profiler)->started = true, 0; }
+FAKE Result cuptiRangeProfilerStart(RangeCall* params) {
+  if (fails("cuptiRangeProfilerStart")) return kMadeToFail;
+  return log_call("start"), static_cast<Range*>(params->profiler)->started = true, 0;
+}
 FAKE Result cuptiRangeProfilerStop(RangeStop* params) {
   static_cast<Range*>(params->profiler)->started = false;
   return params->all_passes = 1, 0;
@@ -240,9 +262,13 @@ FAKE Result cuptiRangeProfilerCounterDataGetRangeInfo(RangeInfo* params) {
   return params->name = data_of(params->image).entries[params->range].name, 0;
 }
 
-FAKE Result cuptiPmSamplingEnable(PmEnable* params) { return params->sampler = new Pm, 0; }
+FAKE Result cuptiPmSamplingEnable(PmEnable* params) {
+  if (fails("cuptiPmSamplingEnable")) return kMadeToFail;
+  return params->sampler = new Pm, 0;
+}
 FAKE Result cuptiPmSamplingDisable(PmCall* params) { return delete static_cast<Pm*>(params->sampler), 0; }
 FAKE Result cuptiPmSamplingGetCounterAvailability(PmAvailability* params) {
+  if (fails("cuptiPmSamplingGetCounterAvailability")) return kMadeToFail;
   if (params->image == nullptr) params->bytes = 64;
   return 0;
 }
@@ -261,9 +287,15 @@ FAKE Result cuptiPmSamplingSetConfig(PmSetConfig* params) {
   static_cast<Pm*>(params->sampler)->interval = params->interval;
   return denied();
 }
-FAKE Result cuptiPmSamplingStart(PmCall* params) { return static_cast<Pm*>(params->sampler)->from = monotonic_ns(), 0; }
+FAKE Result cuptiPmSamplingStart(PmCall* params) {
+  if (fails("cuptiPmSamplingStart")) return kMadeToFail;
+  return static_cast<Pm*>(params->sampler)->from = monotonic_ns(), 0;
+}
 FAKE Result cuptiPmSamplingStop(PmCall* params) { return static_cast<Pm*>(params->sampler)->stopped = monotonic_ns(), 0; }
-FAKE Result cuptiPmSamplingGetCounterDataSize(PmDataSize* params) { return params->bytes = data_bytes(params->samples), 0; }
+FAKE Result cuptiPmSamplingGetCounterDataSize(PmDataSize* params) {
+  if (fails("cuptiPmSamplingGetCounterDataSize")) return kMadeToFail;
+  return params->bytes = data_bytes(params->samples), 0;
+}
 FAKE Result cuptiPmSamplingCounterDataImageInitialize(PmDataInitialize* params) {
   RangeDataInitialize same{{}, nullptr, params->bytes, params->image};
   return cuptiRangeProfilerCounterDataImageInitialize(&same);

@@ -132,6 +132,28 @@ TEST_CASE("where the counters cannot be read, the note says why and what to do")
   }
 }
 
+TEST_CASE("whichever of CUPTI's functions fails is named, and the program goes on") {
+  const auto said = [](const char* function, Environment environment, const char* mode) {
+    ScratchFolder folder;
+    environment.push_back({"FAKE_CUPTI_FAIL", function});
+    const Outcome outcome = run_gpu({mode, "1"}, folder.path(), environment);
+    CHECK(outcome.exit_status == 0);
+    CHECK(read_counters(folder.path()).windows.empty());
+    return outcome.err.substr(0, outcome.err.find('\n'));
+  };
+  const std::string lost = "nl-stage collector: counters are not measured: ", failed = ": CUPTI_ERROR_OF_THE_FAKE (998)";
+  for (const char* function : {"cuptiProfilerInitialize", "cuptiDeviceGetChipName", "cuptiProfilerGetCounterAvailability", "cuptiRangeProfilerEnable",
+                               "cuptiRangeProfilerGetCounterDataSize", "cuptiRangeProfilerCounterDataImageInitialize", "cuptiRangeProfilerSetConfig"})
+    CHECK(said(function, stage_counters(), "generate") == lost + function + failed);
+  CHECK(said("cuptiRangeProfilerStart", stage_counters(), "generate") ==
+        "nl-stage collector: counters are no longer measured: cuptiRangeProfilerStart" + failed);
+  for (const char* function : {"cuptiProfilerHostInitialize", "cuptiProfilerHostGetConfigImageSize", "cuptiProfilerHostGetConfigImage", "cuptiProfilerHostGetNumOfPasses"})
+    CHECK(said(function, stage_counters(), "generate") == lost + "the metrics" + failed);
+  const Environment sampling{{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}};
+  for (const char* function : {"cuptiPmSamplingEnable", "cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingStart", "cuptiPmSamplingGetCounterDataSize"})
+    CHECK(said(function, sampling, "generate") == std::string("nl-stage collector: activity is not sampled: ") + function + failed);
+}
+
 TEST_CASE("a CUPTI before CUDA 12.6 has no counters, and that is said") {
   ScratchFolder folder;
   Environment environment = stage_counters();

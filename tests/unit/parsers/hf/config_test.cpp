@@ -51,6 +51,7 @@ TEST_CASE("experts and latent attention keep their shape") {
   CHECK(deepseek.at("experts") == "256");
   CHECK(deepseek.at("shared_experts") == "1");
   CHECK(deepseek.at("first_dense_layers") == "3");
+  CHECK(deepseek.at("moe_layer_freq") == "1");
   CHECK(deepseek.at("kv_lora_rank") == "512");
   CHECK(deepseek.at("dtype") == "fp8");
   CHECK(deepseek.count("kv_heads") == 0);

@@ -1,0 +1,23 @@
+"""Marks the stages of a Python workload that marks none, and notes facts about the process. docs/marks.md describes it.
+
+Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch nor transformers: it waits until the workload does.
+
+    process.py     what one process has: ranges, patches, facts, and the count of our own errors
+    imports.py     patches a module right after the workload imported it
+    patches.py     wraps methods, and unwraps them
+    ranges.py      NVTX ranges through nl_stage_nvtx.py, silent where the workload marks itself
+    request.py     the ranges of one generate(): request, prefill, decode_all, decode_step, sampling, vision
+    generation.py  Hugging Face transformers: generate() and what it calls at each step
+    prompts.py     batch and tokens from the arguments and results of generate()
+    engines.py     vLLM and SGLang
+    facts.py       facts-<pid>.json
+    model_facts.py what a model says about itself
+"""
+
+import os
+
+if os.environ.get("NL_STAGE_MARK") == "1":
+    from .process import Process
+
+    process = Process(os.environ.get("NL_STAGE_FACTS_DIR"))
+    process.start()

@@ -1,0 +1,146 @@
+"""facts-<pid>.json: what is known about this process and its models. Nothing of the environment, no prompt, no token.
+
+    {"pid": 4711, "backend": "transformers",
+     "versions": {"python": "3.12.3", "torch": "2.11.0", "cuda_runtime": "13.0", "transformers": "5.17.0"},
+     "models": [{"class": "Qwen3ForCausalLM", "config": {…}, "dtype": "bfloat16", "quantization": {"method": …, "bits": …},
+                 "attention": "sdpa", "parameters": {"count": …, "bytes": …, "buffer_bytes": …, "bytes_by_dtype": {…}},
+                 "requests": 3, "new_tokens": 99}],
+     "requests": {"count": 3, "failed": 0, "prompt_tokens": 1536, "new_tokens": 99,
+                  "listed": [{"model": 0, "batch": 1, "prompt_tokens": 512, "new_tokens": 33, "steps": 32}]},
+     "engine_steps": 0, "ranges": 237, "ranges_through": "torch", "marked_by_workload": false,
+     "errors": {"facts of the model: config (ValueError)": 1}, "removed": false}
+
+listed[] counts the tokens of one sequence; the totals count those of all sequences.
+"""
+
+import os
+import sys
+import threading
+import time
+
+from . import model_facts
+
+_MOST_REQUESTS = 1000
+_MOST_MODELS = 16
+_MOST_FILES = 256  # of processes that have nothing but a Python
+_PACKAGES = ("torch", "transformers", "triton", "vllm", "sglang")
+_REWRITE_S = 5.0  # for processes that end without their exit handlers
+
+
+def _version(name):
+    loaded = getattr(sys.modules[name], "__version__", None)
+    if isinstance(loaded, str):
+        return str(loaded)
+    from importlib import metadata
+    return metadata.version(name)
+
+
+class Facts:
+    def __init__(self, folder, faults, ranges):
+        self._folder, self._faults, self._ranges = folder, faults, ranges
+        self.removed = False
+        self.forget()
+
+    def forget(self):
+        """At the start, and in a child of fork, which has facts of its own."""
+        self._lock = threading.RLock()  # the garbage collector may close a generator of ours anywhere
+        self._backend = ""
+        self._models, self._known = [], {}
+        self._requests = {"count": 0, "failed": 0, "prompt_tokens": 0, "new_tokens": 0, "listed": []}
+        self._steps = 0
+        self._written = None
+
+    def add_request(self, model, batch, prompt_tokens, new_tokens, steps, failed):
+        with self._lock:
+            self._backend = "transformers"
+            index = self._model(model, getattr(model, "config", None))
+            self._count(index, batch * prompt_tokens, batch * new_tokens)
+            self._requests["failed"] += failed
+            listed = self._requests["listed"]
+            if len(listed) < _MOST_REQUESTS:
+                listed.append({"model": index, "batch": batch, "prompt_tokens": prompt_tokens, "new_tokens": new_tokens, "steps": steps})
+        self._write_sometimes()
+
+    def add_step(self, engine, runner, step):
+        with self._lock:
+            self._backend = engine
+            self._steps += 1
+            config = getattr(getattr(runner, "model_config", None), "hf_config", None)
+            index = self._model(getattr(runner, "model", runner), config)
+            if index is not None:
+                self._models[index]["new_tokens"] += step.generation_tokens
+        self._write_sometimes()
+
+    def _count(self, index, prompt_tokens, new_tokens):
+        self._requests["count"] += 1
+        self._requests["prompt_tokens"] += prompt_tokens
+        self._requests["new_tokens"] += new_tokens
+        if index is not None:
+            self._models[index]["requests"] += 1
+            self._models[index]["new_tokens"] += new_tokens
+
+    def _model(self, model, config):
+        """Its place among the models; described when it is first seen. None: one too many, or facts are not wanted."""
+        index = self._known.get(id(model))
+        if index is None and self._folder and len(self._models) < _MOST_MODELS:
+            described = {**model_facts.describe(model, config, self._faults), "requests": 0, "new_tokens": 0}
+            index = self._known[id(model)] = len(self._models)
+            self._models.append(described)
+        return index
+
+    def _write_sometimes(self):
+        now = time.monotonic()
+        if self._written is None or now - self._written > _REWRITE_S:
+            self._written = now
+            self.write()
+
+    def write(self):
+        """Whole or not at all: into a file beside it, then renamed."""
+        if not self._folder:
+            return
+        try:
+            import json
+            with self._lock:
+                text = json.dumps(self._as_json())
+            path = os.path.join(self._folder, f"facts-{os.getpid()}.json")
+            os.makedirs(self._folder, exist_ok=True)
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(path + ".new", path)
+        except Exception as error:
+            self._faults.note("writing facts", error)
+
+    def write_at_exit(self):
+        if not self._folder:
+            return
+        try:
+            known = self._models or self._faults.total or any(name in sys.modules for name in _PACKAGES)
+            if known or not os.path.isdir(self._folder) or len(os.listdir(self._folder)) < _MOST_FILES:
+                self.write()
+        except Exception:
+            pass
+
+    def _versions(self):
+        versions = {"python": sys.version.split()[0]}
+        for name in _PACKAGES:
+            if name in sys.modules:
+                try:
+                    versions[name] = _version(name)
+                except Exception as error:
+                    self._faults.note(f"version of {name}", error)
+        runtime = getattr(getattr(sys.modules.get("torch"), "version", None), "cuda", None)
+        if isinstance(runtime, str):
+            versions["cuda_runtime"] = runtime
+        return versions
+
+    def _backend_name(self):
+        loaded = [name for name in ("vllm", "sglang", "transformers", "torch") if name in sys.modules]
+        return self._backend or (loaded[0] if loaded else "")
+
+    def _as_json(self):
+        return {
+            "pid": os.getpid(), "backend": self._backend_name(), "versions": self._versions(), "models": self._models,
+            "requests": self._requests, "engine_steps": self._steps, "ranges": self._ranges.pushed,
+            "ranges_through": self._ranges.through(), "marked_by_workload": self._ranges.by_workload,
+            "errors": self._faults.counts(), "removed": self.removed,
+        }

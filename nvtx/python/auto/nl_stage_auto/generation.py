@@ -1,0 +1,224 @@
+"""Hugging Face transformers 4 and 5: generate() and the methods that it calls at each step, on the host and outside compiled code.
+
+Not seen: models that replace generate() without calling GenerationMixin's, and loops that call the model themselves.
+"""
+
+import sys
+import threading
+import types
+import weakref
+
+from . import prompts
+from .request import NOT_BEGUN, PREFILL, Request
+
+_CO_GENERATOR = 0x20  # as in inspect, which is slow to import
+_TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "sam_model")
+
+
+class _Current(threading.local):
+    request = None
+
+
+def _is_compiling():
+    """What tells code that torch.compile traces it: our wrappers vanish from such code."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    return getattr(compiler, "is_compiling", None) or (lambda: False)
+
+
+def _towers_of(model):
+    for holder in (model, getattr(model, "model", None), getattr(model, "base_model", None)):
+        for name in _TOWERS:
+            tower = getattr(holder, name, None)
+            if callable(getattr(tower, "forward", None)):
+                yield tower
+
+
+class Generation:
+    def __init__(self, process):
+        self._process = process
+        self._ranges, self._faults, self._patches = process.ranges, process.faults, process.patches
+        self._current = _Current()
+        self._known_classes = weakref.WeakSet()
+        self._compiling = lambda: False
+        self._yields = False
+
+    def patch(self, module):
+        """module: transformers.generation.utils"""
+        self._compiling = _is_compiling()
+        mixin = module.GenerationMixin
+        self._yields = bool(mixin.generate.__code__.co_flags & _CO_GENERATOR)
+        self._patches.wrap(mixin, "generate", self._around_generate)
+        self._patch_class(mixin)
+
+    def forget(self):
+        """In a child of fork: the ranges that are open belong to the parent."""
+        if self._current.request is not None:
+            self._current.request.open.clear()
+            self._current.request = None
+
+    def _patch_class(self, cls):
+        if cls not in self._known_classes:
+            self._known_classes.add(cls)
+            self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_prepare)
+            self._patches.wrap_inherited(cls, "_update_model_kwargs_for_generation", self._around_update)
+            self._patches.wrap_inherited(cls, "_prepare_encoder_decoder_kwargs_for_generation", self._around_encoder)
+
+    def _patch_model(self, model):
+        if type(model) not in self._known_classes:
+            self._patch_class(type(model))
+            for tower in _towers_of(model):
+                self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
+
+    def _begin(self, model, args, kwargs):
+        try:
+            self._patch_model(model)
+            # What returns a generator runs later: its request begins with its prefill.
+            deferred = self._yields or kwargs.get("custom_generate") is not None
+            request = Request(self._ranges, prompts.prompt_of_generate(model, args, kwargs), deferred)
+            self._current.request = request
+            return request
+        except Exception as error:
+            self._faults.note("generate", error)
+            return None
+
+    def _end(self, request, model, result):
+        """result: None where generate() raised."""
+        if request is None:
+            return
+        if self._current.request is request:  # a generator may be closed on any thread
+            self._current.request = None
+        try:
+            request.close()
+            batch, new_tokens = prompts.result_of_generate(request, result)
+            self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, result is None)
+        except Exception as error:
+            self._faults.note("end of generate", error)
+
+    def _outer(self):
+        """The request of this thread inside which generate() is called: assisted decoding calls its assistant's."""
+        outer = self._current.request
+        if outer is None:
+            return None
+        try:
+            if outer.finished:  # on another thread, which could not close its ranges
+                self._current.request = None
+                outer.close()
+            else:
+                outer.close_range("sampling")
+        except Exception as error:
+            self._faults.note("nested generate", error)
+        return self._current.request
+
+    def _around_generate(self, original):
+        def generate(model, /, *args, **kwargs):
+            if self._compiling():
+                return original(model, *args, **kwargs)
+            outer = self._outer()
+            if outer is not None:
+                return self._nested(outer, original, model, args, kwargs)
+            request = self._begin(model, args, kwargs)
+            try:
+                result = original(model, *args, **kwargs)
+            except BaseException:
+                self._end(request, model, None)
+                raise
+            if request is not None and isinstance(result, types.GeneratorType):
+                self._current.request = None
+                return self._drive(result, request, model)
+            self._end(request, model, result)
+            return result
+
+        return generate
+
+    def _nested(self, outer, original, model, args, kwargs):
+        self._current.request = None
+        try:
+            return original(model, *args, **kwargs)
+        finally:
+            self._current.request = outer
+
+    def _drive(self, generator, request, model):
+        """A generate() that yields. Between its tokens another one on this thread counts as nested."""
+        request.thread = threading.get_ident()
+        self._current.request = request
+        try:
+            return (yield from generator)
+        finally:
+            self._end(request, model, generator)
+
+    def _around_prepare(self, original):
+        compiling, current, note = self._compiling, self._current, self._faults.note
+
+        def prepare_inputs_for_generation(model, /, *args, **kwargs):
+            request = None if compiling() else current.request
+            if request is None or request.preparing:  # an override calls its base's
+                return original(model, *args, **kwargs)
+            request.preparing = True
+            try:
+                if request.phase == NOT_BEGUN:
+                    request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
+                else:
+                    request.begin_forward()
+            except Exception as error:
+                note("prepare_inputs", error)
+            try:
+                inputs = original(model, *args, **kwargs)
+            finally:
+                request.preparing = False
+            if request.phase == PREFILL:
+                self._prepared(request, inputs)
+            return inputs
+
+        return prepare_inputs_for_generation
+
+    def _prepared(self, request, inputs):
+        try:
+            request.prepared(prompts.tokens_of_inputs(inputs))
+        except Exception as error:
+            self._faults.note("prepare_inputs", error)
+
+    def _around_update(self, original):
+        compiling, current, note = self._compiling, self._current, self._faults.note
+
+        def _update_model_kwargs_for_generation(model, /, *args, **kwargs):
+            result = original(model, *args, **kwargs)
+            request = None if compiling() else current.request
+            if request is not None:
+                try:
+                    request.end_forward()
+                except Exception as error:
+                    note("update_model_kwargs", error)
+            return result
+
+        return _update_model_kwargs_for_generation
+
+    def _around_encoder(self, original):
+        def _prepare_encoder_decoder_kwargs_for_generation(model, /, *args, **kwargs):
+            request = None if self._compiling() else self._current.request
+            if request is not None and request.phase == NOT_BEGUN:
+                try:
+                    request.begin_prefill(0, 0)
+                except Exception as error:
+                    self._faults.note("encoder", error)
+            return original(model, *args, **kwargs)
+
+        return _prepare_encoder_decoder_kwargs_for_generation
+
+    def _around_tower(self, original):
+        def forward(tower, /, *args, **kwargs):
+            request = None if self._compiling() else self._current.request
+            if request is None or request.in_vision:  # a tower inside a tower
+                return original(tower, *args, **kwargs)
+            self._vision(request.begin_vision)
+            try:
+                return original(tower, *args, **kwargs)
+            finally:
+                self._vision(request.end_vision)
+
+        return forward
+
+    def _vision(self, change):
+        try:
+            change()
+        except Exception as error:
+            self._faults.note("vision", error)

@@ -1,0 +1,92 @@
+"""What a model says about itself: class, configuration, types, and its weights as loaded."""
+
+_MOST_ITEMS = 1000  # of one list or dictionary; a classifier's labels can be many
+_MOST_TEXT = 1000
+_MOST_DEPTH = 8
+
+
+def plain(value, depth=0):
+    """The value as JSON can hold it, bounded; what JSON has no word for becomes its type's name."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, str):
+        return value[:_MOST_TEXT]
+    if depth < _MOST_DEPTH and isinstance(value, dict):
+        return {str(key)[:_MOST_TEXT]: plain(item, depth + 1) for key, item in list(value.items())[:_MOST_ITEMS]}
+    if depth < _MOST_DEPTH and isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item, depth + 1) for item in list(value)[:_MOST_ITEMS]]
+    return _type_name(value)
+
+
+def _type_name(value):
+    name = type(value).__name__
+    return str(value).rpartition(".")[2] if name == "dtype" else name  # torch.bfloat16; a tensor's text would be its values
+
+
+def _quantisation(config):
+    described = getattr(config, "quantization_config", None)
+    if described is None:
+        return None
+    described = described if isinstance(described, dict) else described.to_dict()
+    method = described.get("quant_method")
+    return {"method": str(getattr(method, "value", method)), "bits": plain(described.get("bits"))}
+
+
+def _attention(config):
+    return plain(getattr(config, "_attn_implementation", None))
+
+
+def _dtype(model):
+    dtype = getattr(model, "dtype", None)
+    return None if dtype is None else _type_name(dtype)
+
+
+def _storage(tensor):
+    """(what tells it from others, its bytes). Tied and sliced tensors share one."""
+    tensor = getattr(tensor, "_local_tensor", tensor)  # of a model that is spread over processes
+    try:
+        storage = tensor.untyped_storage()
+        address, size = storage.data_ptr(), storage.nbytes()
+    except Exception:
+        address, size = 0, tensor.numel() * tensor.element_size()
+    return (str(tensor.device), address) if address else id(tensor), size
+
+
+def weights(model):
+    """Count and bytes of the parameters, bytes of the buffers (where quantised weights may be), each storage once."""
+    seen, found = set(), {"count": 0, "bytes": 0, "buffer_bytes": 0, "bytes_by_dtype": {}}
+    for tensors, total in ((model.parameters(), "bytes"), (model.buffers(), "buffer_bytes")):
+        for tensor in tensors:
+            if total == "bytes":
+                found["count"] += tensor.numel()
+            key, size = _storage(tensor)
+            if key in seen:
+                continue
+            seen.add(key)
+            found[total] += size
+            dtype = _type_name(tensor.dtype)
+            found["bytes_by_dtype"][dtype] = found["bytes_by_dtype"].get(dtype, 0) + size
+    return found
+
+
+def describe(model, config, faults):
+    """Each part by itself: a configuration that cannot be read takes nothing else along."""
+    parts = {
+        "config": lambda: plain(config.to_dict()) if config is not None else None,
+        "dtype": lambda: _dtype(model),
+        "quantization": lambda: _quantisation(config),
+        "attention": lambda: _attention(config),
+        "parameters": lambda: weights(model),
+    }
+    facts = {"class": type(model).__name__}
+    for name, read in parts.items():
+        try:
+            value = read()
+        except Exception as error:
+            faults.note(f"facts of the model: {name}", error)
+            continue
+        if value is not None:
+            facts[name] = value
+    return facts

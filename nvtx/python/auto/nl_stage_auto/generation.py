@@ -9,7 +9,7 @@ import types
 import weakref
 
 from . import prompts
-from .request import NOT_BEGUN, PREFILL, Request
+from .request import DECODE, NOT_BEGUN, PREFILL, Request
 
 _CO_GENERATOR = 0x20  # as in inspect, which is slow to import
 _TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "sam_model")
@@ -53,7 +53,7 @@ class Generation:
     def forget(self):
         """In a child of fork: the ranges that are open belong to the parent."""
         if self._current.request is not None:
-            self._current.request.open.clear()
+            self._current.request.disown()
             self._current.request = None
 
     def _patch_class(self, cls):
@@ -89,6 +89,7 @@ class Generation:
             self._current.request = None
         try:
             request.close()
+            self._ranges.pushed += request.pushed
             batch, new_tokens = prompts.result_of_generate(request, result)
             self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, result is None)
         except Exception as error:
@@ -104,7 +105,7 @@ class Generation:
                 self._current.request = None
                 outer.close()
             else:
-                outer.close_range("sampling")
+                outer.end_sampling()
         except Exception as error:
             self._faults.note("nested generate", error)
         return self._current.request
@@ -155,7 +156,9 @@ class Generation:
                 return original(model, *args, **kwargs)
             request.preparing = True
             try:
-                if request.phase == NOT_BEGUN:
+                if request.phase == DECODE:
+                    request.next_step()
+                elif request.phase == NOT_BEGUN:
                     request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
                 else:
                     request.begin_forward()
@@ -209,16 +212,17 @@ class Generation:
             request = None if self._compiling() else self._current.request
             if request is None or request.in_vision:  # a tower inside a tower
                 return original(tower, *args, **kwargs)
+            opened = request.inner_open
             self._vision(request.begin_vision)
             try:
                 return original(tower, *args, **kwargs)
             finally:
-                self._vision(request.end_vision)
+                self._vision(request.end_vision, opened)
 
         return forward
 
-    def _vision(self, change):
+    def _vision(self, change, *opened):
         try:
-            change()
+            change(*opened)
         except Exception as error:
             self._faults.note("vision", error)

@@ -13,88 +13,115 @@
 import threading
 
 NOT_BEGUN, PREFILL, DECODE = range(3)
+_DOMAIN = "LLM"
 
 
 class Request:
-    __slots__ = ("ranges", "open", "phase", "steps", "forward_done", "preparing", "in_vision", "thread",
-                 "finished", "deferred", "prompt_tokens", "batch", "given_tokens", "read_tokens", "calls")
+    __slots__ = ("ranges", "push", "pop", "pushed", "request_open", "stage_open", "inner_open", "phase", "steps", "forward_done",
+                 "preparing", "in_vision", "thread", "finished", "deferred", "prompt_tokens", "batch", "given_tokens", "read_tokens", "calls")
 
     def __init__(self, ranges, prompt, deferred):
         self.ranges = ranges
-        self.open = []  # innermost last
+        self.push, self.pop = ranges.functions()
+        self.pushed = self.steps = self.read_tokens = self.calls = 0
+        # How many ranges are open: request, then prefill or decode_all, then those inside.
+        self.request_open = self.stage_open = self.inner_open = 0
         self.phase = NOT_BEGUN
-        self.steps = self.read_tokens = self.calls = 0
         self.forward_done = self.preparing = self.in_vision = self.finished = False
         self.deferred = deferred  # the request's range begins with the prefill
         self.thread = threading.get_ident()
         self.batch, self.prompt_tokens, self.given_tokens = prompt
         if not deferred:
-            self.open_range("request")
+            self.request_open = self._open("request")
 
-    def open_range(self, name, payload=None):
-        if not self.ranges.silent:
-            self.ranges.push(name, payload)
-            self.open.append(name)
+    def _open(self, name):
+        if self.ranges.silent:
+            return 0
+        self.push(_DOMAIN, name, None)
+        self.pushed += 1
+        return 1
 
-    def close_range(self, name):
-        if self.open and self.open[-1] == name:
-            self.open.pop()
-            self.ranges.pop()
+    def _close(self, count):
+        for _ in range(count):
+            self.pop(_DOMAIN)
 
     def close(self):
-        """Closes all ranges. NVTX pops a thread's own: where another thread finishes the request, a later request of ours does it."""
+        """Closes all ranges. NVTX pops a thread's own: where another thread finishes the request, the next one here closes them."""
         self.finished = True
-        if threading.get_ident() != self.thread:
-            return
-        while self.open:
-            self.open.pop()
-            self.ranges.pop()
+        if threading.get_ident() == self.thread:
+            count = self.request_open + self.stage_open + self.inner_open
+            self.request_open = self.stage_open = self.inner_open = 0
+            self._close(count)
+
+    def disown(self):
+        """In a child of fork, whose parent closes them."""
+        self.request_open = self.stage_open = self.inner_open = 0
 
     def begin_prefill(self, batch, tokens):
         self.phase = PREFILL
         self.batch, self.prompt_tokens = batch or self.batch, tokens or self.prompt_tokens
         if self.deferred:
-            self.open_range("request")
+            self.request_open = self._open("request")
         if self.prompt_tokens and self.batch:
             self.ranges.tokens(self.prompt_tokens, self.batch)
-        self.open_range("prefill")
+        self.stage_open = self._open("prefill")
 
     def begin_forward(self):
-        """At the second and later calls of prepare_inputs_for_generation."""
-        # Chunks of a prompt come without _update_model_kwargs_for_generation between them.
-        if self.forward_done or self.phase == DECODE:
-            self._next_step()
+        """At a call of prepare_inputs_for_generation during prefill."""
+        if self.forward_done:  # else another chunk of the prompt
+            self._first_step()
 
     def prepared(self, tokens):
-        """During prefill only: how many tokens a sequence of this forward has."""
+        """During prefill: how many tokens a sequence of this forward has."""
         self.calls += 1
         if self.calls > 1 and tokens == 1 and self.read_tokens >= self.prompt_tokens:
-            self._next_step()  # a model whose loop does not tell when a forward is done
+            self._first_step()  # a loop that does not tell when a forward is done
         self.read_tokens += tokens
 
-    def _next_step(self):
-        self.close_range("sampling")
-        if self.phase == DECODE:
-            self.close_range("decode_step")
-        else:
-            self.close_range("prefill")
-            self.open_range("decode_all")
-            self.phase = DECODE
-        self.open_range("decode_step", self.steps)
-        self.steps += 1
-        self.forward_done = False
+    def _first_step(self):
+        count = self.inner_open + self.stage_open
+        self.inner_open = self.stage_open = 0
+        self._close(count)
+        self.stage_open = self._open("decode_all")
+        self.phase = DECODE
+        self.next_step()
+
+    def next_step(self):
+        """At a call of prepare_inputs_for_generation during decoding. It runs once a token: nothing here that is not needed."""
+        count, step = self.inner_open, self.steps
+        self.inner_open, self.steps, self.forward_done = 0, step + 1, False
+        while count:
+            self.pop(_DOMAIN)
+            count -= 1
+        if not self.ranges.silent:
+            self.push(_DOMAIN, "decode_step", step)
+            self.inner_open = 1
+            self.pushed += 1
 
     def end_forward(self):
-        if self.phase != NOT_BEGUN and not self.forward_done:
+        """At the end of _update_model_kwargs_for_generation. It runs once a token, too."""
+        if self.phase and not self.forward_done:
             self.forward_done = True
-            self.open_range("sampling")
+            if not self.ranges.silent:
+                self.push(_DOMAIN, "sampling", None)
+                self.inner_open += 1
+                self.pushed += 1
+
+    def end_sampling(self):
+        """Where an assistant drafts the next tokens."""
+        if self.forward_done and self.inner_open == self.phase:  # during prefill it is the only one, during decoding in a step
+            self.inner_open -= 1
+            self.pop(_DOMAIN)
 
     def begin_vision(self):
         if self.phase == NOT_BEGUN:
             self.begin_prefill(0, 0)
         self.in_vision = True
-        self.open_range("vision")
+        self.inner_open += self._open("vision")
 
-    def end_vision(self):
+    def end_vision(self, opened):
+        """opened: what inner_open was before."""
         self.in_vision = False
-        self.close_range("vision")
+        count = self.inner_open - opened
+        self.inner_open = opened
+        self._close(max(count, 0))

@@ -6,8 +6,8 @@ module `sitecustomize`, and what it raises reaches the user.
 
 import os
 import sys
-from importlib._bootstrap import module_from_spec
 from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 
 _FOLDER = os.path.dirname(os.path.realpath(__file__))
 

@@ -97,6 +97,17 @@ class Module:
         return self.forward(*args, **kwargs)
 
 
+def _nvtx(text=None):
+    print("nvtx", text)
+
+
+class cuda:
+    nvtx = types.SimpleNamespace(range_push=_nvtx, range_pop=_nvtx, mark=_nvtx)
+
+
+_C = types.ModuleType("torch._C")
+_C._nvtx = True
+sys.modules["torch._C"] = _C
 nn = types.ModuleType("torch.nn")
 nn.Module = Module
 sys.modules["torch.nn"] = nn
@@ -196,9 +207,19 @@ class GenerationMixin:
         return ids
 '''
 
+MODELING = '''
+import torch
+
+
+class PreTrainedModel(torch.Module):
+    def __init__(self, config, *inputs, **kwargs):
+        self.config = config
+'''
+
 MODELS = '''
 import torch
 from .generation.utils import GenerationMixin
+from .modeling_utils import PreTrainedModel
 
 
 class Config:
@@ -210,11 +231,11 @@ class Config:
         return {"model_type": "tiny", "hidden_size": 8, "dtype": torch.bfloat16, "odd": float("inf"), 7: ("a", {"b"})}
 
 
-class TinyForCausalLM(torch.Module, GenerationMixin):
+class TinyForCausalLM(PreTrainedModel, GenerationMixin):
     dtype = torch.bfloat16
 
     def __init__(self):
-        self.config = Config()
+        super().__init__(Config())
         embedding = torch.Tensor(100, 8, dtype=torch.bfloat16)
         tied = torch.Tensor(100, 8, dtype=torch.bfloat16, storage=embedding.untyped_storage())
         self._parameters = [embedding, tied, torch.Tensor(8, 8, dtype=torch.bfloat16)]
@@ -304,7 +325,7 @@ def write_fakes(folder, version=5, torch=True):
         "transformers/__init__.py": _lazy(f"{version}.17.0", {**names, **{model: "transformers.models" for model in models}}),
         "transformers/generation/__init__.py": _lazy("", names),
         "transformers/generation/utils.py": GENERATION.replace("@VERSION@", str(version)),
-        "transformers/models.py": MODELS,
+        "transformers/models.py": MODELS, "transformers/modeling_utils.py": MODELING,
         "vllm/__init__.py": "", "vllm/v1/__init__.py": "", "vllm/v1/worker/__init__.py": "", "vllm/v1/worker/gpu_model_runner.py": VLLM,
         "sglang/__init__.py": "", "sglang/srt/__init__.py": "", "sglang/srt/model_executor/__init__.py": "",
         "sglang/srt/model_executor/model_runner.py": SGLANG,

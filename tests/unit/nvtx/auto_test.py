@@ -1,5 +1,6 @@
 """The marks that a run puts into every Python: each test starts real Pythons with stand-ins for torch, transformers and nvtx."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import time
 import unittest
 import zipapp
 
-from auto_fakes import write_fakes
+from auto_fakes import NVTX, write_fakes
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 AUTO = ROOT / "nvtx" / "python" / "auto"
@@ -232,6 +233,7 @@ class GenerateTest(AutoCase):
         result = self.generate("""
             import threading
             gate = threading.Barrier(8)
+            model = transformers.OverridingForCausalLM()
             def work():
                 gate.wait()
                 for _ in range(50): model.generate(prompt)
@@ -243,6 +245,18 @@ class GenerateTest(AutoCase):
         for calls in result.threads.values():
             self.assertEqual(as_text(calls), FOUR_TOKENS * 50)
         self.assertEqual(result.fact["requests"]["count"], 400)
+
+    def test_through_torch_where_there_is_no_nvtx_package(self):
+        (self.fakes / "nvtx.py").write_text("raise ImportError")
+        result = self.generate("""
+            import types
+            model.generate(prompt, max_new_tokens=1)
+            from sglang.srt.model_executor.model_runner import ModelRunner
+            ModelRunner(None).forward(types.SimpleNamespace(forward_mode=types.SimpleNamespace(name="DECODE"), batch_size=3))
+            """)
+        names = ["LLM@request", "LLM@tokens prompt=16 batch=2", "LLM@prefill", "LLM@sampling", None, None, None, "step[DECODE bs=3]", None]
+        self.assertEqual(result.out, "".join(f"nvtx {name}\n" for name in names))
+        self.assertEqual(result.fact["ranges_through"], "torch")
 
     def test_compiled_code_runs_as_if_we_were_not_there(self):
         self.assertEqual(self.generate("torch.compiler.active = True\nmodel.generate(prompt)").calls, [])
@@ -314,6 +328,24 @@ class FactsTest(AutoCase):
             {"model": 0, "batch": 2, "prompt_tokens": 16, "new_tokens": 2, "steps": 1}]})
         self.assertNotIn("hunter2", json.dumps(fact))
 
+    def test_a_model_that_a_loop_of_the_workloads_own_calls(self):
+        result = self.generate("""
+            from transformers.modeling_utils import PreTrainedModel
+            PreTrainedModel(model.config)
+            part = type(model.config)()
+            model.config.text_config = part
+            PreTrainedModel(part)
+            type(model.config).to_dict = lambda self: {"model_type": "tiny"}
+            def loop():
+                dropped = transformers.TinyForSeq2SeqLM()
+                for _ in range(3): dropped(input_ids=prompt)
+            loop()
+            """)
+        self.assertEqual(result.calls, [])
+        self.assertEqual([model["class"] for model in result.fact["models"]], ["TinyForCausalLM", "TinyForSeq2SeqLM"])
+        self.assertEqual(["parameters" in model for model in result.fact["models"]], [True, False])
+        self.assertEqual(result.fact["models"][1]["config"], {"model_type": "tiny"})
+
     def test_facts_are_there_after_the_first_request_and_without_an_exit(self):
         result = self.generate("import os\nmodel.generate(prompt)\nos._exit(0)")
         self.assertEqual(result.fact["requests"]["count"], 1)
@@ -348,7 +380,7 @@ class FactsTest(AutoCase):
                 def get(self, *_): raise ValueError("user's data")
             original = transformers.GenerationMixin.prepare_inputs_for_generation.__wrapped__
             class Broken(transformers.TinyForCausalLM):
-                def prepare_inputs_for_generation(self, ids, **kwargs): return Odd(original(self, ids, **kwargs))
+                def prepare_inputs_for_generation(self, input_ids, **kwargs): return Odd(original(self, input_ids, **kwargs))
             for _ in range(30): Broken().generate(prompt)
             print(hasattr(transformers.GenerationMixin.generate, "__wrapped__"), hasattr(Broken.prepare_inputs_for_generation, "__wrapped__"))
             """)
@@ -531,6 +563,63 @@ class ChildrenTest(AutoCase):
                 self.assertEqual([count for count in generated if count], [3, 6])
 
 
+REAL = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+
+
+@unittest.skipUnless(REAL, "needs torch and transformers")
+class RealTest(AutoCase):
+    MODEL = """
+        import torch, transformers
+        shape = dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+        def make(): return transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape)).eval()
+        model, prompt = make(), torch.ones((2, 16), dtype=torch.long)
+        def generate(model, prompt, tokens=4, **more):
+            return model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False,
+                                  pad_token_id=0, **more)
+        """
+
+    def setUp(self):
+        super().setUp()
+        self.fakes = self.folder / "nvtx_only"
+        self.fakes.mkdir()
+        (self.fakes / "nvtx.py").write_text(NVTX)
+
+    def real(self, text):
+        result = self.python(textwrap.dedent(self.MODEL) + textwrap.dedent(text))
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual({str(fact["errors"]) for fact in result.facts.values()}, {"{}"})
+        return result
+
+    def test_generate(self):
+        result = self.real("generate(model, prompt)\nprint(sum(p.numel() for p in model.parameters()))")
+        self.assertEqual(result.text, FOUR_TOKENS)
+        self.assertEqual(result.marks, ["tokens prompt=16 batch=2"])
+        (model,) = result.fact["models"]
+        self.assertEqual((model["class"], model["config"]["hidden_size"], model["new_tokens"]), ("LlamaForCausalLM", 32, 8))
+        self.assertEqual(model["parameters"]["count"], int(result.out))
+        self.assertEqual(model["parameters"]["bytes"], 4 * int(result.out))
+
+    def test_a_forward_compiled_as_one_graph(self):
+        result = self.real("""
+            model.forward = torch.compile(model.forward, backend="eager", fullgraph=True)
+            generate(model, prompt)
+            generate(model, prompt)
+            """)
+        self.assertEqual(result.text, FOUR_TOKENS * 2)
+
+    def test_encoder_decoder(self):
+        result = self.real("""
+            config = transformers.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=64, num_layers=1, num_heads=4, decoder_start_token_id=0)
+            generate(transformers.T5ForConditionalGeneration(config).eval(), prompt)
+            """)
+        self.assertEqual(result.text, FOUR_TOKENS)
+
+    def test_assisted_decoding(self):
+        text = self.real("generate(model, prompt[:1], tokens=12, assistant_model=make())").text
+        self.assertEqual((text.count("R("), text.count("P("), text.count("D(")), (1, 1, 1))
+        self.assertEqual(text.count("("), text.count(")"))
+
+
 class CostTest(AutoCase):
     STEPS = 20_000
     TIMED = """
@@ -573,6 +662,6 @@ class CostTest(AutoCase):
 
 if __name__ == "__main__":
     result = unittest.main(exit=False, verbosity=0).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"nl-tests: {result.testsRun - failed} passed, {failed} failed, 0 skipped")
+    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
+    print(f"nl-tests: {result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed else 0)

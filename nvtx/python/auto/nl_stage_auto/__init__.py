@@ -9,6 +9,7 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     request.py     the ranges of one generate(): request, prefill, decode_all, decode_step, sampling, vision
     generation.py  Hugging Face transformers: generate() and what it calls at each step
     prompts.py     batch and tokens from the arguments and results of generate()
+    created.py     transformers models whose generate() is not called
     engines.py     vLLM and SGLang
     facts.py       facts-<pid>.json
     model_facts.py what a model says about itself

@@ -36,8 +36,9 @@ def _version(name):
 
 
 class Facts:
-    def __init__(self, folder, faults, ranges):
-        self._folder, self._faults, self._ranges = folder, faults, ranges
+    def __init__(self, folder, faults, ranges, created):
+        self._folder = os.path.abspath(folder) if folder else None  # the workload may change its folder
+        self._faults, self._ranges, self._created = faults, ranges, created
         self.removed = False
         self.forget()
 
@@ -139,7 +140,8 @@ class Facts:
 
     def _as_json(self):
         return {
-            "pid": os.getpid(), "backend": self._backend_name(), "versions": self._versions(), "models": self._models,
+            "pid": os.getpid(), "backend": self._backend_name(), "versions": self._versions(),
+            "models": self._models or self._created.describe(),
             "requests": self._requests, "engine_steps": self._steps, "ranges": self._ranges.pushed,
             "ranges_through": self._ranges.through(), "marked_by_workload": self._ranges.by_workload,
             "errors": self._faults.counts(), "removed": self.removed,

@@ -39,6 +39,7 @@ class Generation:
         self._ranges, self._faults, self._patches = process.ranges, process.faults, process.patches
         self._current = _Current()
         self._known_classes = weakref.WeakSet()
+        self._patching = threading.Lock()
         self._compiling = lambda: False
         self._yields = False
 
@@ -52,22 +53,24 @@ class Generation:
 
     def forget(self):
         """In a child of fork: the ranges that are open belong to the parent."""
+        self._patching = threading.Lock()
         if self._current.request is not None:
             self._current.request.disown()
             self._current.request = None
 
     def _patch_class(self, cls):
-        if cls not in self._known_classes:
-            self._known_classes.add(cls)
-            self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_prepare)
-            self._patches.wrap_inherited(cls, "_update_model_kwargs_for_generation", self._around_update)
-            self._patches.wrap_inherited(cls, "_prepare_encoder_decoder_kwargs_for_generation", self._around_encoder)
+        self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_prepare)
+        self._patches.wrap_inherited(cls, "_update_model_kwargs_for_generation", self._around_update)
+        self._patches.wrap_inherited(cls, "_prepare_encoder_decoder_kwargs_for_generation", self._around_encoder)
 
     def _patch_model(self, model):
-        if type(model) not in self._known_classes:
+        if type(model) in self._known_classes:
+            return
+        with self._patching:  # threads that generate at once: all find the class patched
             self._patch_class(type(model))
             for tower in _towers_of(model):
                 self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
+            self._known_classes.add(type(model))
 
     def _begin(self, model, args, kwargs):
         try:
@@ -158,10 +161,8 @@ class Generation:
             try:
                 if request.phase == DECODE:
                     request.next_step()
-                elif request.phase == NOT_BEGUN:
-                    request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
                 else:
-                    request.begin_forward()
+                    self._read_prompt(request, args, kwargs)
             except Exception as error:
                 note("prepare_inputs", error)
             try:
@@ -173,6 +174,12 @@ class Generation:
             return inputs
 
         return prepare_inputs_for_generation
+
+    def _read_prompt(self, request, args, kwargs):
+        if request.phase == NOT_BEGUN:
+            request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
+        else:
+            request.begin_forward()
 
     def _prepared(self, request, inputs):
         try:

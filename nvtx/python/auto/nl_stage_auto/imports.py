@@ -10,10 +10,13 @@ class _PatchingLoader:
         self._loader, self._executed = loader, executed
 
     def __getattr__(self, name):
+        if name == "_loader":  # while it is copied
+            raise AttributeError(name)
         return getattr(self._loader, name)
 
     def create_module(self, spec):
-        return self._loader.create_module(spec)
+        create = getattr(self._loader, "create_module", None)
+        return create(spec) if create is not None else None
 
     def exec_module(self, module):
         # Nobody who looks at the module later shall find us: inspect, pickle, importlib.resources.

@@ -38,8 +38,8 @@ def _attention(config):
     return plain(getattr(config, "_attn_implementation", None))
 
 
-def _dtype(model):
-    dtype = getattr(model, "dtype", None)
+def _dtype(model, config):
+    dtype = getattr(model, "dtype", None) or getattr(config, "dtype", None)
     return None if dtype is None else _type_name(dtype)
 
 
@@ -72,13 +72,13 @@ def weights(model):
 
 
 def describe(model, config, faults):
-    """Each part by itself: a configuration that cannot be read takes nothing else along."""
+    """Each part by itself: a configuration that cannot be read takes nothing else along. model: None where it is gone."""
     parts = {
         "config": lambda: plain(config.to_dict()) if config is not None else None,
-        "dtype": lambda: _dtype(model),
+        "dtype": lambda: _dtype(model, config),
         "quantization": lambda: _quantisation(config),
         "attention": lambda: _attention(config),
-        "parameters": lambda: weights(model),
+        "parameters": lambda: weights(model) if model is not None else None,
     }
     facts = {"class": type(model).__name__}
     for name, read in parts.items():

@@ -3,6 +3,7 @@
 import atexit
 import os
 
+from .created import Created
 from .engines import engines
 from .facts import Facts
 from .faults import Faults
@@ -17,7 +18,8 @@ class Process:
         self.faults = Faults(self.remove)
         self.patches = Patches()
         self.ranges = Ranges(self.faults)
-        self.facts = Facts(facts_folder, self.faults, self.ranges)
+        self._created = Created(self.faults, self.patches)
+        self.facts = Facts(facts_folder, self.faults, self.ranges, self._created)
         self._finder = Finder(self.faults)
         self._generation = Generation(self)
 
@@ -26,6 +28,7 @@ class Process:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         self._finder.add("transformers.generation.utils", self._generation.patch)
+        self._finder.add("transformers.modeling_utils", self._created.patch)
         self._finder.add("nl_stage_nvtx", self.ranges.watch_workload)
         self._finder.add("multiprocessing.util", self._follow_forks)
         for module, engine in engines(self):

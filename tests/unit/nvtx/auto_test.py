@@ -119,6 +119,21 @@ class GenerateTest(AutoCase):
             """)
         self.assertEqual(result.text, FOUR_TOKENS * 3)
 
+    def test_a_wrapper_of_the_workload_around_ours(self):
+        result = self.generate("""
+            import functools, nl_stage_auto
+            mixin = transformers.GenerationMixin
+            ours = mixin.generate
+            @functools.wraps(ours)
+            def mine(*args, **kwargs): return ours(*args, **kwargs)
+            mixin.generate = mine
+            model.generate(prompt)
+            nl_stage_auto.process.remove()
+            model.generate(prompt)
+            print(mixin.generate is mine, hasattr(mixin.prepare_inputs_for_generation, "__wrapped__"))
+            """)
+        self.assertEqual((result.text, result.out), (FOUR_TOKENS, "True False\n"))
+
     def test_signature_and_name_stay(self):
         result = self.generate("""
             import inspect, pickle
@@ -175,6 +190,21 @@ class GenerateTest(AutoCase):
             model.model.vision_tower(torch.Tensor(1, 3))
             """)
         self.assertEqual(result.text, FOUR_TOKENS.replace("P(", "P(v()"))
+
+    def test_a_tower_whose_forward_was_replaced(self):
+        result = self.generate("""
+            import gc, weakref
+            model = transformers.TinyForConditionalGeneration()
+            tower = model.model.vision_tower
+            tower.forward = (lambda old: lambda pixels: old(pixels))(tower.forward)
+            for _ in range(2): model.generate(prompt, pixel_values=torch.Tensor(1, 3))
+            seen = [weakref.ref(model), weakref.ref(tower)]
+            del model, tower
+            gc.collect()
+            print(*[reference() for reference in seen])
+            """)
+        self.assertEqual(result.text, FOUR_TOKENS.replace("P(", "P(v()") * 2)
+        self.assertEqual(result.out, "None None\n")  # we keep no model alive
 
     def test_assisted_decoding_marks_the_outer_request_only(self):
         for version in (4, 5):

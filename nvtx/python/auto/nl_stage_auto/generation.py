@@ -38,7 +38,7 @@ class Generation:
         self._process = process
         self._ranges, self._faults, self._patches = process.ranges, process.faults, process.patches
         self._current = _Current()
-        self._known_classes = weakref.WeakSet()
+        self._known_models = weakref.WeakSet()
         self._patching = threading.Lock()
         self._compiling = lambda: False
         self._yields = False
@@ -64,13 +64,14 @@ class Generation:
         self._patches.wrap_inherited(cls, "_prepare_encoder_decoder_kwargs_for_generation", self._around_encoder)
 
     def _patch_model(self, model):
-        if type(model) in self._known_classes:
+        if model in self._known_models:
             return
-        with self._patching:  # threads that generate at once: all find the class patched
+        with self._patching:  # threads that generate at once: all find the model patched
             self._patch_class(type(model))
             for tower in _towers_of(model):
+                self._patches.wrap_own(tower, "forward", self._around_tower)
                 self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
-            self._known_classes.add(type(model))
+            self._known_models.add(model)
 
     def _begin(self, model, args, kwargs):
         try:
@@ -114,8 +115,10 @@ class Generation:
         return self._current.request
 
     def _around_generate(self, original):
+        compiling = self._compiling
+
         def generate(model, /, *args, **kwargs):
-            if self._compiling():
+            if compiling():
                 return original(model, *args, **kwargs)
             outer = self._outer()
             if outer is not None:
@@ -203,8 +206,10 @@ class Generation:
         return _update_model_kwargs_for_generation
 
     def _around_encoder(self, original):
+        compiling, current = self._compiling, self._current
+
         def _prepare_encoder_decoder_kwargs_for_generation(model, /, *args, **kwargs):
-            request = None if self._compiling() else self._current.request
+            request = None if compiling() else current.request
             if request is not None and request.phase == NOT_BEGUN:
                 try:
                     request.begin_prefill(0, 0)
@@ -215,8 +220,10 @@ class Generation:
         return _prepare_encoder_decoder_kwargs_for_generation
 
     def _around_tower(self, original):
+        compiling, current = self._compiling, self._current
+
         def forward(tower, /, *args, **kwargs):
-            request = None if self._compiling() else self._current.request
+            request = None if compiling() else current.request
             if request is None or request.in_vision:  # a tower inside a tower
                 return original(tower, *args, **kwargs)
             opened = request.inner_open

@@ -2,26 +2,22 @@
 
 import functools
 import types
+import weakref
 
-_OURS = "__nl_stage__"
+_OURS = "__nl_stage__"  # its value is the wrapper's id: who wraps our wrapper copies the attribute
 
 
 class Patches:
     def __init__(self):
-        self._made = []
+        self._made = []  # (reference to the owner, name): nothing here keeps a model alive
         self._removed = False
 
     def wrap(self, owner, name, make):
         """Replaces owner.name by make(original). Only plain functions that the owner itself defines, and only once."""
         original = vars(owner).get(name)
-        if self._removed or not isinstance(original, types.FunctionType) or getattr(original, _OURS, False):
+        if not isinstance(original, types.FunctionType):
             return False
-        # wraps() keeps the signature, which transformers inspects, and the name, by which methods are pickled.
-        wrapper = functools.wraps(original)(make(original))
-        setattr(wrapper, _OURS, True)
-        setattr(owner, name, wrapper)
-        self._made.append((owner, name, original, wrapper))
-        return True
+        return self._replace(owner, name, original, make(original))
 
     def wrap_inherited(self, cls, name, make):
         """Wraps what instances of cls really call, in the class that defines it."""
@@ -31,9 +27,29 @@ class Patches:
                 return not base.__module__.startswith("torch.") and self.wrap(base, name, make)
         return False
 
+    def wrap_own(self, instance, name, make):
+        """Wraps a method that was put into the instance itself, as accelerate and model.forward = torch.compile(…) do."""
+        own = vars(instance).get(name)
+        if not callable(own):
+            return False
+        around = make(lambda _, *args, **kwargs: own(*args, **kwargs))
+        return self._replace(instance, name, own, lambda *args, **kwargs: around(None, *args, **kwargs))
+
+    def _replace(self, owner, name, original, wrapper):
+        if self._removed or hasattr(original, _OURS):
+            return False
+        # The signature stays, which transformers inspects, and the name, by which methods are pickled.
+        functools.update_wrapper(wrapper, original)
+        setattr(wrapper, _OURS, id(wrapper))
+        setattr(owner, name, wrapper)
+        self._made.append((weakref.ref(owner), name))
+        return True
+
     def remove(self):
         self._removed = True
         while self._made:
-            owner, name, original, wrapper = self._made.pop()
-            if vars(owner).get(name) is wrapper:  # else somebody has wrapped ours
-                setattr(owner, name, original)
+            reference, name = self._made.pop()
+            owner = reference()
+            current = vars(owner).get(name) if owner is not None else None
+            if getattr(current, _OURS, None) == id(current):  # else somebody has wrapped ours
+                setattr(owner, name, current.__wrapped__)

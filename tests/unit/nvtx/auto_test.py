@@ -415,10 +415,23 @@ class FactsTest(AutoCase):
             print(hasattr(transformers.GenerationMixin.generate, "__wrapped__"), hasattr(Broken.prepare_inputs_for_generation, "__wrapped__"))
             """)
         self.assertEqual(result.out, "False False\n")
-        self.assertEqual(result.fact["errors"], {"prepare_inputs (ValueError)": 20})
+        self.assertEqual(result.fact["errors"], {"prefill (ValueError)": 20})
         self.assertTrue(result.fact["removed"])
         self.assertEqual(result.text.count("R("), 20)
         self.assertEqual(result.text.count("("), result.text.count(")"))
+
+    def test_an_nvtx_that_raises_does_not_reach_the_workload(self):
+        for method in ("push_range", "pop_range", "mark"):
+            with self.subTest(method):
+                result = self.generate(f"""
+                    import nvtx
+                    def raises(*args, **kwargs): raise OSError("user's data")
+                    nvtx.{method} = raises
+                    for _ in range(30): assert model.generate(prompt).shape == (2, 20)
+                    """)
+                self.assertTrue(result.fact["removed"])
+                self.assertEqual(sum(result.fact["errors"].values()), 20)
+                self.assertNotIn("data", json.dumps(result.fact["errors"]))
 
     def test_a_hundred_thousand_steps_are_bounded(self):
         result = self.generate("""
@@ -522,8 +535,11 @@ class StartTest(AutoCase):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / "venv")], check=True, timeout=120)
         (packages,) = (self.folder / "venv" / "lib").glob("python*/site-packages")
         (packages / "sitecustomize.py").write_text(self.WRITES)
-        script = self.file("script.py", MODEL + "model.generate(prompt)")
-        self.marked(self.start([str(self.folder / "venv" / "bin" / "python"), str(script)]), "own sitecustomize True\n")
+        script, python = self.file("script.py", MODEL + "model.generate(prompt)"), str(self.folder / "venv" / "bin" / "python")
+        # Debian's Python has one of its own that comes before those of venvs.
+        without = subprocess.run([python, str(script)], env={"PYTHONPATH": str(self.fakes)}, capture_output=True, text=True, timeout=60)
+        self.assertIn(without.stdout, ("own sitecustomize True\n", ""))
+        self.marked(self.start([python, str(script)]), without.stdout)
 
     def test_a_zipapp(self):
         self.file("app/__main__.py", MODEL + "model.generate(prompt)")

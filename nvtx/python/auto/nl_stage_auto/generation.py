@@ -162,33 +162,33 @@ class Generation:
                 return original(model, *args, **kwargs)
             request.preparing = True
             try:
-                if request.phase == DECODE:
+                if request.phase != DECODE:
+                    return self._prepare_prompt(request, original, model, args, kwargs)
+                try:
                     request.next_step()
-                else:
-                    self._read_prompt(request, args, kwargs)
-            except Exception as error:
-                note("prepare_inputs", error)
-            try:
-                inputs = original(model, *args, **kwargs)
+                except Exception as error:
+                    note("decode_step", error)
+                return original(model, *args, **kwargs)
             finally:
                 request.preparing = False
-            if request.phase == PREFILL:
-                self._prepared(request, inputs)
-            return inputs
 
         return prepare_inputs_for_generation
 
-    def _read_prompt(self, request, args, kwargs):
-        if request.phase == NOT_BEGUN:
-            request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
-        else:
-            request.begin_forward()
-
-    def _prepared(self, request, inputs):
+    def _prepare_prompt(self, request, original, model, args, kwargs):
         try:
-            request.prepared(prompts.tokens_of_inputs(inputs))
+            if request.phase == NOT_BEGUN:
+                request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
+            else:
+                request.begin_forward()
         except Exception as error:
-            self._faults.note("prepare_inputs", error)
+            self._faults.note("prefill", error)
+        inputs = original(model, *args, **kwargs)
+        try:
+            if request.phase == PREFILL:
+                request.prepared(prompts.tokens_of_inputs(inputs))
+        except Exception as error:
+            self._faults.note("prefill", error)
+        return inputs
 
     def _around_update(self, original):
         compiling, current, note = self._compiling, self._current, self._faults.note
@@ -200,7 +200,7 @@ class Generation:
                 try:
                     request.end_forward()
                 except Exception as error:
-                    note("update_model_kwargs", error)
+                    note("sampling", error)
             return result
 
         return _update_model_kwargs_for_generation

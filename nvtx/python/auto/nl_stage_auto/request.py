@@ -88,10 +88,12 @@ class Request:
 
     def next_step(self):
         """At a call of prepare_inputs_for_generation during decoding. It runs once a token: nothing here that is not needed."""
-        count, step = self.inner_open, self.steps
-        self.inner_open, self.steps, self.forward_done = 0, step + 1, False
+        count, step, pop = self.inner_open, self.steps, self.pop
+        self.inner_open = 0
+        self.forward_done = False
+        self.steps = step + 1
         while count:
-            self.pop(_DOMAIN)
+            pop(_DOMAIN)
             count -= 1
         if not self.ranges.silent:
             self.push(_DOMAIN, "decode_step", step)

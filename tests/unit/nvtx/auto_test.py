@@ -259,6 +259,24 @@ class GenerateTest(AutoCase):
         self.assertEqual(len(result.threads), 1)
         self.assertEqual(result.text, "R(P())" + FOUR_TOKENS)
 
+    def test_a_generator_that_is_read_inside_another_request(self):
+        result = self.generate("""
+            def stream(model, ids, **kwargs):
+                for step in range(3):
+                    model.prepare_inputs_for_generation(ids, past_key_values=step > 0)
+                    yield step
+            class Reads:
+                def put(self, ids): list(model.generate(prompt, custom_generate=stream))
+            model.generate(prompt, streamer=Reads())
+            tokens = model.generate(prompt, custom_generate=stream)
+            class ReadsOther:
+                def put(self, ids): print(list(tokens))
+            model.generate(prompt, streamer=ReadsOther(), max_new_tokens=1)
+            """)
+        # Its steps count as the outer request's, which is wrong but rare; nothing stays open.
+        self.assertEqual((result.text.count("R("), result.text.count("(")), (2, result.text.count(")")))
+        self.assertEqual(result.out, "[0, 1, 2]\n")
+
     def test_threads_that_generate_at_once(self):
         result = self.generate("""
             import threading
@@ -274,7 +292,7 @@ class GenerateTest(AutoCase):
         self.assertEqual(len(result.threads), 8)
         for calls in result.threads.values():
             self.assertEqual(as_text(calls), FOUR_TOKENS * 50)
-        self.assertEqual(result.fact["requests"]["count"], 400)
+        self.assertEqual((result.fact["requests"]["count"], result.fact["ranges"]), (400, 400 * FOUR_TOKENS.count("(")))
 
     def test_through_torch_where_there_is_no_nvtx_package(self):
         (self.fakes / "nvtx.py").write_text("raise ImportError")
@@ -670,23 +688,25 @@ class CostTest(AutoCase):
     STEPS = 20_000
     TIMED = """
         import sys, time
-        def seconds(work):
-            begin = time.perf_counter(); work(); return time.perf_counter() - begin
+        import nl_stage_auto
+        def fastest(work):
+            times = []
+            for _ in range(9):
+                begin = time.perf_counter(); work(); times.append(time.perf_counter() - begin)
+            return min(times) / {steps} * 1e6
         def steps(): model.generate(prompt, max_new_tokens={steps})
         def calls():
             backend = sys.modules["_nl_stage_nvtx_of_marks"]._backend()
             for index in range({steps}):
                 backend.push("LLM", "decode_step", index); backend.push("LLM", "sampling", None); backend.pop("LLM"); backend.pop("LLM")
-        steps()
-        print(min(seconds(steps) for _ in range(7)), min(seconds(calls) for _ in range(7)) if {marked} else 0)
+        marked, nvtx = fastest(steps), fastest(calls)
+        nl_stage_auto.process.remove()
+        print(marked, nvtx, fastest(steps))
         """
 
-    def seconds(self, marked):
-        result = self.generate(textwrap.dedent(self.TIMED).format(steps=self.STEPS, marked=marked), mark="1" if marked else "0", log=False)
-        return [float(number) / self.STEPS * 1e6 for number in result.out.split()]
-
     def test_cost_of_a_step(self):
-        (bare, _), (marked, nvtx) = self.seconds(False), self.seconds(True)
+        result = self.generate(textwrap.dedent(self.TIMED).format(steps=self.STEPS), log=False)
+        marked, nvtx, bare = map(float, result.out.split())
         ours = marked - bare - nvtx
         print(f"marks: {ours:.2f} us a step besides {nvtx:.2f} us in nl_stage_nvtx and a do-nothing nvtx package; the loop itself {bare:.2f} us")
         # 2 us are the aim; the machines that run the tests are shared and slow.

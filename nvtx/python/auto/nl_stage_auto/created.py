@@ -33,6 +33,8 @@ class Created:
         return __init__
 
     def _add(self, model, config):
+        if not hasattr(config, "to_dict"):
+            return
         # Parts of a model are made with its configuration or a part of it.
         if len(self._models) < _MOST and not any(_is_part_of(config, whole) for _, _, whole in self._models):
             self._models.append((type(model).__name__, weakref.ref(model), config))

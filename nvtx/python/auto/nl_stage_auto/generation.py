@@ -67,10 +67,13 @@ class Generation:
         if model in self._known_models:
             return
         with self._patching:  # threads that generate at once: all find the model patched
-            self._patch_class(type(model))
-            for tower in _towers_of(model):
-                self._patches.wrap_own(tower, "forward", self._around_tower)
-                self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
+            try:
+                self._patch_class(type(model))
+                for tower in _towers_of(model):
+                    self._patches.wrap_own(tower, "forward", self._around_tower)
+                    self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
+            except Exception as error:
+                self._faults.note("patch of the model", error)
             self._known_models.add(model)
 
     def _begin(self, model, args, kwargs):
@@ -93,7 +96,7 @@ class Generation:
             self._current.request = None
         try:
             request.close()
-            self._ranges.pushed += request.pushed
+            self._ranges.count(request.pushed)
             batch, new_tokens = prompts.result_of_generate(request, result)
             self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, result is None)
         except Exception as error:
@@ -146,6 +149,8 @@ class Generation:
 
     def _drive(self, generator, request, model):
         """A generate() that yields. Between its tokens another one on this thread counts as nested."""
+        if self._outer() is not None:
+            return (yield from generator)
         request.thread = threading.get_ident()
         self._current.request = request
         try:
@@ -156,33 +161,33 @@ class Generation:
     def _around_prepare(self, original):
         compiling, current, note = self._compiling, self._current, self._faults.note
 
-        def prepare_inputs_for_generation(model, /, *args, **kwargs):
+        def prepare_inputs_for_generation(*args, **kwargs):  # the model among args: a tuple that is handed on as it is costs less
             request = None if compiling() else current.request
             if request is None or request.preparing:  # an override calls its base's
-                return original(model, *args, **kwargs)
+                return original(*args, **kwargs)
             request.preparing = True
             try:
                 if request.phase != DECODE:
-                    return self._prepare_prompt(request, original, model, args, kwargs)
+                    return self._prepare_prompt(request, original, args, kwargs)
                 try:
                     request.next_step()
                 except Exception as error:
                     note("decode_step", error)
-                return original(model, *args, **kwargs)
+                return original(*args, **kwargs)
             finally:
                 request.preparing = False
 
         return prepare_inputs_for_generation
 
-    def _prepare_prompt(self, request, original, model, args, kwargs):
+    def _prepare_prompt(self, request, original, args, kwargs):
         try:
             if request.phase == NOT_BEGUN:
-                request.begin_prefill(*prompts.prompt_of_first_forward(request, args, kwargs))
+                request.begin_prefill(*prompts.prompt_of_first_forward(request, args[1:], kwargs))
             else:
                 request.begin_forward()
         except Exception as error:
             self._faults.note("prefill", error)
-        inputs = original(model, *args, **kwargs)
+        inputs = original(*args, **kwargs)
         try:
             if request.phase == PREFILL:
                 request.prepared(prompts.tokens_of_inputs(inputs))
@@ -193,8 +198,8 @@ class Generation:
     def _around_update(self, original):
         compiling, current, note = self._compiling, self._current, self._faults.note
 
-        def _update_model_kwargs_for_generation(model, /, *args, **kwargs):
-            result = original(model, *args, **kwargs)
+        def _update_model_kwargs_for_generation(*args, **kwargs):
+            result = original(*args, **kwargs)
             request = None if compiling() else current.request
             if request is not None:
                 try:

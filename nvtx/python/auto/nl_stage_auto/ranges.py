@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import threading
 
 _HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "nl_stage_nvtx.py")
 _KINDS = frozenset({"request", "prefill", "decode_all", "decode", "decode_step", "sampling", "vision"})
@@ -25,10 +26,16 @@ class Ranges:
         self._helper = self._backend = None
         self.silent = False
         self.by_workload = False
-        self.pushed = 0
+        self.forget()
 
     def forget(self):
+        """At the start, and in a child of fork."""
+        self._lock = threading.RLock()
         self.pushed = 0
+
+    def count(self, pushed):
+        with self._lock:
+            self.pushed += pushed
 
     def _bind(self):
         """Not before the first range: by then the workload has imported torch."""
@@ -55,7 +62,7 @@ class Ranges:
             self._backend._nvtx.range_push(name)
         else:
             self._backend.push(engine, name, None)
-        self.pushed += 1
+        self.count(1)
 
     def pop_step(self, engine):
         self._backend.pop(engine)

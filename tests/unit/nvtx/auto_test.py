@@ -1,103 +1,14 @@
-"""The marks that a run puts into every Python: each test starts real Pythons with stand-ins for torch, transformers and nvtx."""
+"""The marks of generate() and of engines, their facts and their overhead."""
 
 import importlib.util
 import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 import unittest
-import zipapp
 
+from auto_case import FOUR_TOKENS, MODEL, ROOT, AutoCase, as_text, run_tests
 from auto_fakes import NVTX, write_fakes
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-AUTO = ROOT / "nvtx" / "python" / "auto"
-NAMES = {"request": "R", "prefill": "P", "decode_all": "D", "decode_step": "s", "sampling": "x", "vision": "v"}
-# request(prefill(sampling) decode_all(step(sampling) step(sampling) step(sampling)))
-FOUR_TOKENS = "R(P(x())D(s0(x())s1(x())s2(x())))"
-MODEL = "import torch, transformers\nmodel = transformers.TinyForCausalLM()\nprompt = torch.Tensor(2, 16)\n"
-
-
-def as_text(calls):
-    """The ranges of one thread, as a bracket expression."""
-    text = ""
-    for call in calls:
-        if call[0] == "push":
-            text += NAMES.get(call[2], call[2]) + ("" if call[3] == "None" else call[3]) + "("
-        elif call[0] == "pop":
-            text += ")"
-    return text
-
-
-class Result:
-    def __init__(self, done, log, facts):
-        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
-        lines = log.read_text().splitlines() if log.exists() else []
-        self.threads = {}
-        for pid, thread, *call in (line.split("\t") for line in lines):
-            self.threads.setdefault((int(pid), thread), []).append(call)
-        self.calls = [call for calls in self.threads.values() for call in calls]
-        self.facts = {int(path.stem[len("facts-"):]): json.loads(path.read_text()) for path in facts.glob("facts-*.json")}
-
-    @property
-    def text(self):
-        return as_text(self.calls)
-
-    @property
-    def marks(self):
-        return [call[2] for call in self.calls if call[0] == "mark"]
-
-    @property
-    def fact(self):
-        (fact,) = self.facts.values()
-        return fact
-
-
-class AutoCase(unittest.TestCase):
-    def setUp(self):
-        held = tempfile.TemporaryDirectory()
-        self.addCleanup(held.cleanup)
-        self.folder = pathlib.Path(held.name).resolve()
-        self.fakes = self.folder / "fakes"
-        self.logs = 0
-        write_fakes(self.fakes)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        return path
-
-    def start(self, command, path=(), mark="1", log=True, **more):
-        """Runs a command with PYTHONPATH: our folder, then path, then the stand-ins."""
-        self.logs += 1
-        logged, facts = self.folder / f"nvtx{self.logs}.log", self.folder / f"facts{self.logs}"
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NVTX", "NL_STAGE"))}
-        env.update(PYTHONPATH=os.pathsep.join(map(str, [AUTO, *path, self.fakes])), NL_STAGE_FACTS_DIR=str(facts),
-                   PYTHONDONTWRITEBYTECODE="1", **more)
-        if mark is not None:
-            env["NL_STAGE_MARK"] = mark
-        if log:
-            env["FAKE_NVTX_LOG"] = str(logged)
-        # Not below the repository, whose folder nvtx would import as an empty package.
-        done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=240)
-        return Result(done, logged, facts)
-
-    def python(self, text, *flags, **more):
-        script = self.file("script.py", text)
-        return self.start([sys.executable, *flags, str(script)], **more)
-
-    def good(self, text, **more):
-        result = self.python(text, **more)
-        self.assertEqual((result.code, result.err), (0, ""))
-        return result
-
-    def generate(self, text, **more):
-        return self.good(MODEL + textwrap.dedent(text), **more)
 
 
 class GenerateTest(AutoCase):
@@ -399,19 +310,12 @@ class FactsTest(AutoCase):
         self.assertEqual(result.fact["requests"]["count"], 1)
 
     def test_without_a_folder_there_are_ranges_and_no_facts(self):
-        script = self.file("bare.py", "import os\ndel os.environ['NL_STAGE_FACTS_DIR']\nimport subprocess, sys\n"
-                                      "sys.exit(subprocess.call([sys.executable, '-c', '''%s''']))" % (MODEL + "model.generate(prompt)"))
-        result = self.start([sys.executable, str(script)])
-        self.assertEqual((result.code, result.text, len(result.facts)), (0, FOUR_TOKENS, 1))
+        result = self.generate("model.generate(prompt)", NL_STAGE_FACTS_DIR="")
+        self.assertEqual((result.text, result.facts), (FOUR_TOKENS, {}))
 
     def test_a_folder_that_cannot_be_written_is_no_trouble(self):
-        blocked = self.file("blocked", "a file")
-        result = self.generate("model.generate(prompt)", NL_STAGE_FACTS_DIR_OF_TEST="")
-        self.assertEqual(result.text, FOUR_TOKENS)
-        script = self.file("blocked.py", MODEL + "model.generate(prompt)")
-        env = {**os.environ, "NL_STAGE_MARK": "1", "NL_STAGE_FACTS_DIR": str(blocked / "x"), "PYTHONPATH": f"{AUTO}{os.pathsep}{self.fakes}"}
-        done = subprocess.run([sys.executable, str(script)], env=env, cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        result = self.generate("model.generate(prompt)", NL_STAGE_FACTS_DIR=str(self.file("a_file", "") / "facts"))
+        self.assertEqual((result.text, result.facts), (FOUR_TOKENS, {}))
 
     def test_a_configuration_that_raises_is_counted_and_costs_nothing_else(self):
         result = self.generate("""
@@ -465,166 +369,6 @@ class FactsTest(AutoCase):
         self.assertEqual(fact["models"][0]["new_tokens"], 2 * (5000 * 20 + 5000))
         self.assertLess(len(json.dumps(fact)), 200_000)
         self.assertLess(int(result.out), 4096)  # kB; 90,000 more steps would show what each of them keeps
-
-
-class StartTest(AutoCase):
-    WRITES = "import sys\nprint('own', __name__, sys.modules['sitecustomize'].__dict__ is globals())\nmine = 7\n"
-
-    def marked(self, result, out=""):
-        self.assertEqual((result.code, result.err, result.out), (0, "", out))
-        self.assertEqual(result.text, FOUR_TOKENS)
-
-    def test_it_imports_neither_torch_nor_transformers(self):
-        result = self.good("import sys\nprint([m for m in ('torch', 'transformers', 'nvtx', 'json', 'inspect') if m in sys.modules])")
-        self.assertNotIn("torch", result.out)
-        self.assertNotIn("transformers", result.out)
-        self.assertNotIn("nvtx", result.out)
-        self.assertEqual(result.fact["versions"], {"python": sys.version.split()[0]})
-
-    def test_without_the_switch_nothing_happens(self):
-        for mark in (None, "0", ""):
-            result = self.python(MODEL + "import sys\nmodel.generate(prompt)\nprint('nl_stage_auto' in sys.modules)", mark=mark)
-            self.assertEqual((result.code, result.out, result.calls, result.facts), (0, "False\n", [], {}))
-
-    def test_isolated_pythons_and_those_without_site_see_nothing(self):
-        for flags in (["-I"], ["-S"], ["-E"], ["-I", "-S"]):
-            with self.subTest(flags):
-                result = self.start([sys.executable, *flags, "-c", "import sys; print('nl_stage_auto' in sys.modules)"])
-                self.assertEqual((result.code, result.out, result.err, result.calls), (0, "False\n", "", []))
-
-    def test_no_torch(self):
-        (self.fakes / "torch" / "__init__.py").unlink()
-        (self.fakes / "torch").rmdir()
-        result = self.python("import transformers\ntransformers.TinyForCausalLM")
-        self.assertEqual(result.code, 1)
-        self.assertTrue(result.err.endswith("ModuleNotFoundError: No module named 'torch'\n"), result.err)
-        self.assertEqual(result.fact["errors"], {})
-
-    def test_a_transformers_that_is_not_what_we_know(self):
-        for text in ("", "GenerationMixin = 7", "class GenerationMixin: generate = len", "class GenerationMixin: pass"):
-            with self.subTest(text):
-                self.file("fakes/transformers/generation/utils.py", text)
-                result = self.good("import transformers.generation.utils\nprint('fine')")
-                self.assertEqual(result.out, "fine\n")
-
-    def test_a_module_that_raises_is_patched_when_it_is_imported_again(self):
-        utils = self.fakes / "transformers" / "generation" / "utils.py"
-        utils.write_text("import os\nif not os.environ.get('READY'): raise RuntimeError('not yet')\n" + utils.read_text())
-        result = self.good("import os\ntry: import transformers.generation.utils\nexcept RuntimeError as error: print(error)\n"
-                           "os.environ['READY'] = '1'\n" + MODEL + "model.generate(prompt)")
-        self.marked(result, "not yet\n")
-
-    def test_a_module_that_was_imported_before(self):
-        result = self.good(f"""
-            import os, sys
-            import transformers.generation.utils
-            sys.path.insert(0, {str(AUTO)!r})
-            os.environ["NL_STAGE_MARK"] = "1"
-            import nl_stage_auto
-            import torch
-            transformers.TinyForCausalLM().generate(torch.Tensor(1, 2))
-            """, mark=None)
-        self.marked(result)
-
-    def test_the_users_own_pythonpath_and_sitecustomize(self):
-        self.file("own/sitecustomize.py", self.WRITES)
-        self.file("own/minemodule.py", "")
-        result = self.generate("import minemodule, sitecustomize\nmodel.generate(prompt)\nprint(sitecustomize.mine)", path=[self.folder / "own"])
-        self.marked(result, "own sitecustomize True\n7\n")
-
-    def test_a_workload_that_sets_pythonpath_for_its_children_and_keeps_ours(self):
-        result = self.good(f"""
-            import os, subprocess, sys
-            os.environ["PYTHONPATH"] = {str(self.folder)!r} + os.pathsep + os.environ["PYTHONPATH"]
-            subprocess.check_call([sys.executable, "-c", {MODEL + "model.generate(prompt)"!r}])
-            """)
-        self.marked(result)
-
-    def test_a_sitecustomize_that_raises_tells_its_error_as_without_us(self):
-        self.file("own/sitecustomize.py", "raise ValueError('mine')")
-        with_us = self.python(MODEL + "model.generate(prompt)", path=[self.folder / "own"])
-        env = {**os.environ, "PYTHONPATH": str(self.folder / "own")}
-        without = subprocess.run([sys.executable, "-c", ""], env=env, cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual((with_us.code, with_us.err), (0, without.stderr))
-        self.assertIn("ValueError: mine", with_us.err)
-        self.assertEqual(with_us.text, FOUR_TOKENS)
-
-    def test_a_venv_with_a_sitecustomize_of_its_own(self):
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / "venv")], check=True, timeout=120)
-        (packages,) = (self.folder / "venv" / "lib").glob("python*/site-packages")
-        (packages / "sitecustomize.py").write_text(self.WRITES)
-        script, python = self.file("script.py", MODEL + "model.generate(prompt)"), str(self.folder / "venv" / "bin" / "python")
-        # Debian's Python has one of its own that comes before those of venvs.
-        without = subprocess.run([python, str(script)], env={"PYTHONPATH": str(self.fakes)}, capture_output=True, text=True, timeout=60)
-        self.assertIn(without.stdout, ("own sitecustomize True\n", ""))
-        self.marked(self.start([python, str(script)]), without.stdout)
-
-    def test_a_zipapp(self):
-        self.file("app/__main__.py", MODEL + "model.generate(prompt)")
-        zipapp.create_archive(self.folder / "app", self.folder / "app.pyz")
-        self.marked(self.start([sys.executable, str(self.folder / "app.pyz")]))
-
-    def test_started_by_a_shell_and_by_a_module(self):
-        self.file("worker.py", MODEL + "model.generate(prompt)")
-        self.marked(self.start(["bash", "-c", f"cd {self.folder} && exec {sys.executable} -m worker"]))
-
-    def test_broken_marks_do_not_stop_the_workload(self):
-        copy = self.folder / "copy"
-        copy.mkdir()
-        (copy / "sitecustomize.py").write_text((AUTO / "sitecustomize.py").read_text())
-        (copy / "nl_stage_auto.py").write_text("raise RuntimeError('broken')")
-        env = {**os.environ, "PYTHONPATH": str(copy), "NL_STAGE_MARK": "1"}
-        done = subprocess.run([sys.executable, "-c", "print(1)"], env=env, cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1\n", ""))
-
-
-class ChildrenTest(AutoCase):
-    def test_fork_without_exec(self):
-        result = self.generate("""
-            import os, sys
-            model.generate(prompt)
-            child = os.fork()
-            if child == 0:
-                model.generate(prompt, max_new_tokens=1)
-                sys.exit(0)
-            os.waitpid(child, 0)
-            print(child)
-            """)
-        child = int(result.out)
-        self.assertEqual(len(result.facts), 2)
-        self.assertEqual([fact["requests"]["new_tokens"] for pid, fact in sorted(result.facts.items(), key=lambda item: item[0] == child)], [8, 2])
-        self.assertEqual(as_text([call for (pid, _), calls in result.threads.items() if pid == child for call in calls]), "R(P(x()))")
-
-    def test_fork_inside_a_request_leaves_the_parents_ranges_alone(self):
-        result = self.generate("""
-            import os
-            class Forks:
-                def put(self, ids):
-                    if ids.shape[1] == 17:
-                        child = os.fork()
-                        if child == 0: raise SystemExit(0)
-                        os.waitpid(child, 0)
-            model.generate(prompt, streamer=Forks())
-            """)
-        self.assertEqual([as_text(calls) for calls in result.threads.values()], [FOUR_TOKENS])
-
-    def test_multiprocessing_by_fork_and_spawn(self):
-        for method in ("fork", "spawn"):
-            with self.subTest(method):
-                result = self.good(f"""
-                    import multiprocessing, torch, transformers
-                    def work(tokens):
-                        for _ in range(3):
-                            transformers.TinyForCausalLM().generate(torch.Tensor(1, 8), max_new_tokens=tokens)
-                    if __name__ == "__main__":
-                        context = multiprocessing.get_context({method!r})
-                        children = [context.Process(target=work, args=(n,)) for n in (1, 2)]
-                        for child in children: child.start()
-                        for child in children: child.join()
-                    """)
-                self.assertEqual(sorted(as_text(calls) for calls in result.threads.values()), ["R(P(x()))" * 3, "R(P(x())D(s0(x())))" * 3])
-                generated = sorted(fact["requests"]["new_tokens"] for fact in result.facts.values())
-                self.assertEqual([count for count in generated if count], [3, 6])
 
 
 REAL = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
@@ -727,7 +471,4 @@ class CostTest(AutoCase):
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False, verbosity=0).result
-    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
-    print(f"nl-tests: {result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped")
-    sys.exit(1 if failed else 0)
+    run_tests()

@@ -88,8 +88,7 @@ class Generation:
             self._faults.note("generate", error)
             return None
 
-    def _end(self, request, model, result):
-        """result: None where generate() raised."""
+    def _end(self, request, model, result, failed=False):
         if request is None:
             return
         if self._current.request is request:  # a generator may be closed on any thread
@@ -98,7 +97,7 @@ class Generation:
             request.close()
             self._ranges.count(request.pushed)
             batch, new_tokens = prompts.result_of_generate(request, result)
-            self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, result is None)
+            self._process.facts.add_request(model, batch, request.prompt_tokens, new_tokens, request.steps, failed)
         except Exception as error:
             self._faults.note("end of generate", error)
 
@@ -130,7 +129,7 @@ class Generation:
             try:
                 result = original(model, *args, **kwargs)
             except BaseException:
-                self._end(request, model, None)
+                self._end(request, model, None, failed=True)
                 raise
             if request is not None and isinstance(result, types.GeneratorType):
                 self._current.request = None

@@ -1,0 +1,104 @@
+"""Starts Pythons with the marks and with stand-ins for torch, transformers and nvtx, and reads what they left."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from auto_fakes import write_fakes
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+AUTO = ROOT / "nvtx" / "python" / "auto"
+NAMES = {"request": "R", "prefill": "P", "decode_all": "D", "decode_step": "s", "sampling": "x", "vision": "v"}
+# request(prefill(sampling) decode_all(step(sampling) step(sampling) step(sampling)))
+FOUR_TOKENS = "R(P(x())D(s0(x())s1(x())s2(x())))"
+MODEL = "import torch, transformers\nmodel = transformers.TinyForCausalLM()\nprompt = torch.Tensor(2, 16)\n"
+
+
+def as_text(calls):
+    """The ranges of one thread, as a bracket expression."""
+    text = ""
+    for call in calls:
+        if call[0] == "push":
+            text += NAMES.get(call[2], call[2]) + ("" if call[3] == "None" else call[3]) + "("
+        elif call[0] == "pop":
+            text += ")"
+    return text
+
+
+class Result:
+    def __init__(self, done, log, facts):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        lines = log.read_text().splitlines() if log.exists() else []
+        self.threads = {}
+        for pid, thread, *call in (line.split("\t") for line in lines):
+            self.threads.setdefault((int(pid), thread), []).append(call)
+        self.calls = [call for calls in self.threads.values() for call in calls]
+        self.facts = {int(path.stem[len("facts-"):]): json.loads(path.read_text()) for path in facts.glob("facts-*.json")}
+
+    @property
+    def text(self):
+        return as_text(self.calls)
+
+    @property
+    def marks(self):
+        return [call[2] for call in self.calls if call[0] == "mark"]
+
+    @property
+    def fact(self):
+        (fact,) = self.facts.values()
+        return fact
+
+
+class AutoCase(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name).resolve()
+        self.fakes = self.folder / "fakes"
+        self.logs = 0
+        write_fakes(self.fakes)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def start(self, command, path=(), mark="1", log=True, **more):
+        """Runs a command with PYTHONPATH: our folder, then path, then the stand-ins."""
+        self.logs += 1
+        logged, facts = self.folder / f"nvtx{self.logs}.log", self.folder / f"facts{self.logs}"
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NVTX", "NL_STAGE"))}
+        env.update({"PYTHONPATH": os.pathsep.join(map(str, [AUTO, *path, self.fakes])), "NL_STAGE_FACTS_DIR": str(facts),
+                    "PYTHONDONTWRITEBYTECODE": "1", **more})
+        if mark is not None:
+            env["NL_STAGE_MARK"] = mark
+        if log:
+            env["FAKE_NVTX_LOG"] = str(logged)
+        # Not below the repository, whose folder nvtx would import as an empty package.
+        done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=240)
+        return Result(done, logged, facts)
+
+    def python(self, text, *flags, **more):
+        script = self.file("script.py", text)
+        return self.start([sys.executable, *flags, str(script)], **more)
+
+    def good(self, text, **more):
+        result = self.python(text, **more)
+        self.assertEqual((result.code, result.err), (0, ""))
+        return result
+
+    def generate(self, text, **more):
+        return self.good(MODEL + textwrap.dedent(text), **more)
+
+
+def run_tests():
+    result = unittest.main(exit=False, verbosity=0).result
+    failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
+    print(f"nl-tests: {result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)

@@ -17,7 +17,7 @@ class Process:
     def __init__(self, facts_folder):
         self.faults = Faults(self.remove)
         self.patches = Patches()
-        self.ranges = Ranges(self.faults)
+        self.ranges = Ranges()
         self._created = Created(self.faults, self.patches)
         self.facts = Facts(facts_folder, self.faults, self.ranges, self._created)
         self._finder = Finder(self.faults)

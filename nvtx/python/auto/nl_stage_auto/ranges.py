@@ -21,8 +21,7 @@ def _load_helper():
 
 
 class Ranges:
-    def __init__(self, faults):
-        self._faults = faults
+    def __init__(self):
         self._helper = self._backend = None
         self.silent = False
         self.by_workload = False

@@ -122,6 +122,8 @@ struct Software {
   std::string os, kernel;
   std::string cuda_driver_version;
   std::string nsys_version, ncu_version; // empty: not used
+  std::string backend;                   // what ran the model: "transformers", "vllm" …; empty: not known
+  std::map<std::string, std::string> versions;  // of the workload's process: python, torch, cuda_runtime …
 };
 
 struct Workload {

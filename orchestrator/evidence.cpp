@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestrator/bundle/provenance.h"
+#include "orchestrator/capture/marks.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -39,10 +40,14 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.name = plan.config.run.name;
   evidence.mode = plan.config.run.mode;
   evidence.model = {plan.config.model.name, plan.config.model.attributes};
+  ProcessFacts facts = read_facts(bundle.path() / kFactsFolder);
+  if (facts.model && plan.config.model.attributes.empty()) evidence.model = *facts.model;
   evidence.workload = workload_of(plan.config, capture.workload_exit);
   evidence.tracer = plan.tracer;
   evidence.meter = plan.meter;
   describe_machine(plan.tools, evidence.hardware, evidence.software);
+  evidence.software.backend = facts.backend;
+  evidence.software.versions = std::move(facts.versions);
   if (plan.tracer == Tracer::kNsys) evidence.software.nsys_version = plan.tools.nsys->version.text();
   if (plan.meter == Meter::kNcu && std::any_of(capture.passes.begin(), capture.passes.end(), [](const PassRecord& pass) {
         return pass.kind == PassKind::kNcu && pass.outcome != PassOutcome::kSkipped;
@@ -61,6 +66,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.power = std::move(capture.power);
   evidence.passes = std::move(capture.passes);
   evidence.adaptations = std::move(capture.adaptations);
+  for (std::string& note : facts.notes) evidence.adaptations.push_back({Code::kNote, {std::move(note)}});
   evidence.problems = verdict.problems();
   return evidence;
 }

@@ -5,6 +5,7 @@
 #include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
 #include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/marks.h"
 #include "orchestrator/machine/doctor.h"
 #include "orchestrator/process/interrupts.h"
 
@@ -57,6 +58,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
                                        std::chrono::system_clock::now());
   const Plan plan = plan_for(config, tools, bundle);
   write_configuration(bundle, config);
+  if (config.mark.automatic) write_marks(bundle);
 
   Verdict verdict;
   PassRunner runner(launcher, bundle, verdict, request.quiet);
@@ -64,6 +66,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   runner.sample_power(power.sampler.get());
 
   Capture capture = execute(plan, runner);
+  if (config.mark.automatic) drop_compiled_marks(bundle);
   const Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
   write_bundle(bundle, config, evidence, run);

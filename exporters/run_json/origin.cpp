@@ -36,6 +36,8 @@ void fields(Io& io, Ref<Io, Software> s) {
   io.known("cuda_driver_version", s.cuda_driver_version, "the newest CUDA that the driver supports; null: not known");
   io.known("nsys_version", s.nsys_version, "Nsight Systems; null: not known");
   io.known("ncu_version", s.ncu_version, "Nsight Compute; null: not known");
+  io.known("backend", s.backend, "what ran the model: transformers, vllm, sglang, torch; null: not known");
+  io("versions", s.versions, "of the workload's process: python, torch, cuda_runtime …; empty: not known");
 }
 
 template <class Io>

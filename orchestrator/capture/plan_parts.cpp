@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/words.h"
+#include "orchestrator/capture/marks.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -23,6 +24,17 @@ void append(std::vector<std::string>& argv, const std::vector<std::string>& more
 
 double shorter_timeout(double a, double b) { return a <= 0 ? b : b <= 0 ? a : std::min(a, b); }
 
+namespace {
+
+// The profilers hand their environment on, so that every Python below them finds the marks.
+void set_marks(Pass& pass, const fs::path& bundle) {
+  pass.process.prepend_env["PYTHONPATH"] = (bundle / kMarksFolder / "auto").string();
+  pass.process.env["NL_STAGE_MARK"] = "1";
+  if (pass.kind == PassKind::kNsys || pass.kind == PassKind::kCollector) pass.process.env["NL_STAGE_FACTS_DIR"] = (bundle / kFactsFolder).string();
+}
+
+}  // namespace
+
 Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, double timeout_s) {
   Pass pass;
   pass.kind = kind;
@@ -31,6 +43,7 @@ Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, 
     pass.process.env[variable] = value;
     pass.private_env.push_back(variable);
   }
+  if (config.mark.automatic) set_marks(pass, bundle);
   pass.process.working_directory = config.workload.working_directory;
   set_logs(pass, bundle);
   pass.process.forward_output = true;

@@ -58,6 +58,7 @@ nlohmann::ordered_json pass_json(const Pass& pass) {
   for (const auto& [variable, value] : pass.process.env)
     json["env"][variable] = is_private(pass, variable) ? kMaskedValue : value;
   json["unset_env"] = pass.process.unset_env;
+  json["prepend_env"] = pass.process.prepend_env;
   json["working_directory"] = pass.process.working_directory.string();
   json["stdout"] = pass.process.stdout_log.string();
   json["stderr"] = pass.process.stderr_log.string();
@@ -77,6 +78,8 @@ std::string shell_command(const Pass& pass) {
   for (const auto& variable : process.unset_env) variables += " -u " + variable;
   for (const auto& [variable, value] : process.env)
     if (!is_private(pass, variable)) variables += " " + shell_quoted(variable + "=" + value);
+  for (const auto& [variable, value] : process.prepend_env)
+    variables += fmt::format(" {}\"${{{}:+:${}}}\"", shell_quoted(variable + "=" + value), variable, variable);
   if (!variables.empty()) text += "env" + variables + " ";
   text += shell_quoted(process.argv);
   // An export's standard output is its product.

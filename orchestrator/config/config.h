@@ -134,6 +134,10 @@ struct DeviceOptions {
   std::string file;  // more GPU peaks: a file, or a folder of them
 };
 
+struct MarkOptions {
+  bool automatic = true;  // Python workloads mark their stages by themselves (nvtx/python/auto)
+};
+
 struct ModelOptions {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers, hidden_size …
@@ -142,6 +146,7 @@ struct ModelOptions {
 struct Config {
   RunOptions run;
   StageOptions stages;
+  MarkOptions mark;
   AnalysisOptions analysis;
   ArtifactOptions artifacts;
   WorkloadOptions workload;

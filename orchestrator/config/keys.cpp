@@ -22,6 +22,8 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY(run, stages), .help = "the stages whose kernels are ranked and measured", .comma_list = true},
     {NL_KEY(stages, map), .help = "for workloads that mark no stages: stage → regular expression that the names of its ranges match, "
                                   "{decode_step: \"^step \", prefill: \"^prompt\"}", .patterns = true},
+    {NL_KEY_AS("mark.auto", mark, automatic), .help = "mark the stages of Python workloads that use transformers, vLLM or SGLang, "
+                                                      "and note the model's shape, without a change to the program"},
     {NL_KEY(analysis, warmup), .help = "iterations that do not count: auto, none, or how many of the first", .not_empty = true},
     {NL_KEY(analysis, warmup_factor), .help = "auto: leading iterations are warm-up while they are slower than this many times the later ones", .least = 1, .most = 1000},
     {NL_KEY(analysis, rules), .help = "files of rules for the findings, besides the shipped ones"},

@@ -17,6 +17,7 @@ struct ProcessSpec {
   std::vector<std::string> argv;           // argv[0]: a path, or a name looked up in PATH
   std::map<std::string, std::string> env;  // set on top of our own environment
   std::vector<std::string> unset_env;
+  std::map<std::string, std::string> prepend_env;  // before what the variable has, with a colon between: PYTHONPATH
   std::filesystem::path working_directory;       // empty: ours
   std::filesystem::path stdout_log, stderr_log;  // teed here; empty: not kept
   bool forward_output = false;                   // also to our own stderr

@@ -70,6 +70,10 @@ std::vector<std::string> child_environment(const ProcessSpec& spec) {
   }
   for (const auto& name : spec.unset_env) merged.erase(name);
   for (const auto& [name, value] : spec.env) merged[name] = value;
+  for (const auto& [name, value] : spec.prepend_env) {
+    std::string& all = merged[name];
+    all = all.empty() ? value : value + ":" + all;
+  }
   std::vector<std::string> out;
   for (const auto& [name, value] : merged) out.push_back(name + "=" + value);
   return out;

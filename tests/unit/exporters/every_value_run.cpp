@@ -26,7 +26,8 @@ Run every_value_run() {
       .compute_minor = 118}}, .driver_version = "driver_version 119", .cpu_model = "cpu_model 120", .cpu_count = 121, .memory_bytes = 122,
       .architecture = "architecture 123"};
   run.software = Software{.nl_stage_version = "nl_stage_version 124", .os = "os 125", .kernel = "kernel 126", .cuda_driver_version =
-      "cuda_driver_version 127", .nsys_version = "nsys_version 128", .ncu_version = "ncu_version 129"};
+      "cuda_driver_version 127", .nsys_version = "nsys_version 128", .ncu_version = "ncu_version 129", .backend = "backend 1667",
+      .versions = {{"versions 1668", "versions value 1669"}}};
   run.model = ModelInfo{.name = "name 130", .attributes = {{"attributes 131", "attributes value 132"}}};
   run.workload = Workload{.command = {"command 133"}, .working_directory = "working_directory 134", .exit_status = 135};
   run.stages = {StageEntry{.name = "name 136", .ranges = {"ranges 137"}, .wall = {.count = 138, .total_ns = 139, .mean_ns = 140.5,

@@ -82,6 +82,7 @@ std::string told(const Pass& pass) {
     std::replace(value.begin(), value.end(), '\n', ' ');  // the ranges to count, one a line
     text += fmt::format("    env {}={}\n", name, value);
   }
+  for (const auto& [name, value] : process.prepend_env) text += fmt::format("    before {}: {}\n", name, value);
   text += fmt::format("    unset [{}], private [{}]\n    logs {} {}\n", fmt::join(process.unset_env, " "), fmt::join(pass.private_env, " "),
                       process.stdout_log.string(), process.stderr_log.string());
   for (const auto& output : pass.outputs) text += fmt::format("    makes {}\n", output.string());

@@ -85,6 +85,15 @@ TEST_CASE("run_process sets, unsets and inherits the environment") {
   CHECK(run_process(spec).stdout_text == "kept,,new\n/\n");
 }
 
+TEST_CASE("run_process puts a value before what a variable has") {
+  ::setenv("NL_TEST_PATH", "/theirs", 1);
+  ProcessSpec spec = shell("echo $NL_TEST_PATH; echo $NL_TEST_NEW; echo $NL_TEST_SET");
+  spec.env["NL_TEST_SET"] = "/set";
+  spec.prepend_env = {{"NL_TEST_PATH", "/ours"}, {"NL_TEST_NEW", "/ours"}, {"NL_TEST_SET", "/ours"}};
+  CHECK(run_process(spec).stdout_text == "/ours:/theirs\n/ours\n/ours:/set\n");
+  ::unsetenv("NL_TEST_PATH");
+}
+
 TEST_CASE("run_process gives the child an empty standard input") {
   ProcessSpec spec;
   spec.argv = {"cat"};

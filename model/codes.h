@@ -61,7 +61,7 @@ enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
 
 // The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
 enum class StageKind : std::uint8_t {
-  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kCapture, kMixed, kIdle,
+  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kRequest, kCapture, kMixed, kIdle,
 };
 
 // Where a stage's windows come from: ranges that the workload or the user's map names, the ranges of an inference engine, or the

@@ -69,7 +69,7 @@ template <>
 inline constexpr auto kKeys<RuleAbout> = std::to_array<std::string_view>({"workload", "measurement"});
 template <>
 inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>({
-    "other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector", "capture", "mixed", "idle"});
+    "other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector", "request", "capture", "mixed", "idle"});
 template <>
 inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
 template <>

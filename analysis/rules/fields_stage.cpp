@@ -45,6 +45,7 @@ Value kind_word(const Subject& s) {
     case StageKind::kDecode: return Value::of_text("decode");
     case StageKind::kDecodeStep: return Value::of_text("step");
     case StageKind::kCapture: return Value::of_text("capture");
+    case StageKind::kRequest: return Value::of_text("request");
     default: return Value::of_text("other");
   }
 }
@@ -90,7 +91,7 @@ void add_windows(std::vector<Field>& fields) {
   };
   fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
                     [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step, capture (there are no stages) or other", kind_word});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",

@@ -74,9 +74,10 @@ class Facts {
     if (out_.model && tokens <= most_tokens_) return;
     if (!member(model, "config").is_object()) return;
     try {
-      parsers::HfConfig config = parsers::parse_hf_config(member(model, "config").dump(), where);
+      Json loaded = member(model, "config");
+      if (const std::string dtype = text_of_member(model, "dtype"); !dtype.empty()) loaded["torch_dtype"] = dtype;  // as loaded, not as saved
+      parsers::HfConfig config = parsers::parse_hf_config(loaded.dump(), where);
       if (config.name.empty()) config.name = text_of_member(model, "class");
-      if (const std::string dtype = text_of_member(model, "dtype"); !dtype.empty()) config.attributes.insert_or_assign("dtype", dtype);
       if (!config.notes.empty()) config.attributes["notes"] = fmt::format("{}", fmt::join(config.notes, "; "));
       out_.model = ModelInfo{config.name, config.attributes};
       most_tokens_ = tokens;

@@ -23,7 +23,7 @@ void fill_machine(Run& run) {
   gpu.l2_bytes = 62914560;
   gpu.compute_major = 9;
   run.hardware = {{gpu}, "580.1", "some CPU", 16, 1ull << 37, "x86_64"};
-  run.software = {"0.1.0", "Debian 12", "6.1", "13.0", "2025.3.1", "2025.3.1"};
+  run.software = {"0.1.0", "Debian 12", "6.1", "13.0", "2025.3.1", "2025.3.1", "transformers", {{"torch", "2.11.0"}}};
   run.model = {"llama", {{"dtype", "bf16"}, {"layers", "4"}}};
   run.workload = {{"python3", "run.py", "--prompt=it's"}, "work", 3};
 }
@@ -312,7 +312,7 @@ Run sparse_run() {
   run.mode = "light";
   run.hardware.cpu_model = "AMD EPYC 9654";
   run.hardware.cpu_count = 2;
-  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "", "", ""};
+  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "", "", "", "", {}};
   run.workload = {{"build/workloads/nl-llm-cpu"}, "work", 0};
   for (const auto& [name, count, mean_ns] :
        {std::tuple{"prefill", 3, 41.2e6}, std::tuple{"decode", 3, 88.4e6}, std::tuple{"decode_step", 24, 11.0e6}}) {

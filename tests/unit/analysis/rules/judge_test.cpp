@@ -237,3 +237,14 @@ TEST_CASE("a sentence about a stage that no range marks says so, a condition ask
   CHECK(run.findings[0].message == "decode_step (inferred) takes 100 ns");
   CHECK(run.findings[0].subject == "decode_step");
 }
+
+TEST_CASE("a stage has a kind by its name") {
+  Run run;
+  for (const char* name : {"prefill", "decode", "decode_step", "request", "capture", "sampling"}) run.stages.emplace_back().name = name;
+  std::string kinds;
+  for (const char* kind : {"prefill", "decode", "step", "request", "capture", "other"}) {
+    judge({{nl::test::made_rule(RuleScope::kStage, std::string("kind == \"") + kind + "\"")}}, run);
+    for (const Finding& finding : run.findings) kinds += std::string(kind) + " " + finding.subject + ", ";
+  }
+  CHECK(kinds == "prefill prefill, decode decode, step decode_step, request request, capture capture, other sampling, ");
+}

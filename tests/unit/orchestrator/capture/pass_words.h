@@ -20,11 +20,12 @@ namespace nl::test {
 
 using Words = std::vector<std::string>;
 
-// Without the unprofiled passes beside.
+// Without the unprofiled passes beside, and without the marks, which have tests of their own.
 inline orchestrator::Config config_for(Words command) {
   orchestrator::Config config;
   config.workload.command = std::move(command);
   config.perturbation.repeats = 0;
+  config.mark.automatic = false;
   return config;
 }
 

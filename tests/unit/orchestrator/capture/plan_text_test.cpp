@@ -15,6 +15,7 @@ Plan small_plan() {
   trace.process.argv = {"/opt/nsys", "profile", "a b"};
   trace.process.env = {{"HF_TOKEN", "s3cret"}, {"MODE", "x y"}};
   trace.process.unset_env = {"CUDA_INJECTION64_PATH", "OTHER"};
+  trace.process.prepend_env = {{"PYTHONPATH", "/b/python"}};
   trace.process.working_directory = "/work here";
   trace.process.stdout_log = "/b/logs/out.log";
   trace.process.stderr_log = "/b/logs/err.log";
@@ -48,6 +49,7 @@ TEST_CASE("plan text: JSON has every part of a pass, and no value that is privat
                                    {"argv", {"/opt/nsys", "profile", "a b"}},
                                    {"env", {{"HF_TOKEN", kMaskedValue}, {"MODE", "x y"}}},
                                    {"unset_env", {"CUDA_INJECTION64_PATH", "OTHER"}},
+                                   {"prepend_env", {{"PYTHONPATH", "/b/python"}}},
                                    {"working_directory", "/work here"},
                                    {"stdout", "/b/logs/out.log"},
                                    {"stderr", "/b/logs/err.log"},

@@ -98,6 +98,7 @@ TEST_CASE("summary: stages say where they come from if nobody marked them") {
   CHECK(plain_stage(run, "decode_step") == "one step of the answer (decode_step, inferred)");
   CHECK(plain_stage(run, "other") == "the stage other (inferred)");
   CHECK(plain_stage(run, "capture") == "the steady part of the capture");
+  CHECK(plain_stage(run, "request") == "a whole request");
   CHECK(plain_stage(run, "not in it") == "the stage not in it");
 }
 

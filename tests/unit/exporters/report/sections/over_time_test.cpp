@@ -34,7 +34,8 @@ Timeline timeline_with(LaneKind kind, const std::vector<std::string>& names) {
 
 std::vector<std::string> colours(const Run& run) {
   std::vector<std::string> out;
-  for (const auto& slice : drawn_in<LaneChart>(timeline(run)).lanes.at(0).slices) out.push_back(slice.colour);
+  const auto chart = drawn_in<LaneChart>(timeline(run));
+  for (const auto& slice : chart.lanes.at(0).slices) out.push_back(slice.colour);
   return out;
 }
 

@@ -88,8 +88,9 @@ TEST_CASE("refusals: what is no profile of ONNX Runtime or of trtexec") {
   CHECK(trtexec("[]") == "the file does not say how many runs it is of: {\"count\": N} is missing | F/t.json | give the file of trtexec --exportProfile "
                          "(with --separateProfileRun, so that profiling slows nothing else)");
   CHECK(refusal_in(folder.path, [&] { read_trtexec(folder / "absent"); }) == "the file cannot be read | F/absent | check its path and permissions");
-  CHECK(refusal_in(folder.path, [&] { read_trtexec(folder.file("t.json", R"([{"count": 1}])"), folder.file("l.json", "{}")); }) ==
-        "the file has no list \"Layers\" | F/l.json | give the file of trtexec --exportLayerInfo");
+  for (const char* layers : {"{}", "[]", R"({"Layers": {"Name": "a"}})"})
+    CHECK(refusal_in(folder.path, [&] { read_trtexec(folder.file("t.json", R"([{"count": 1}])"), folder.file("l.json", layers)); }) ==
+          "the file has no list \"Layers\" | F/l.json | give the file of trtexec --exportLayerInfo");
 }
 
 TEST_CASE("refusals: what is no table of ncu and no trace of the collector") {

@@ -31,7 +31,7 @@ void add_machine(Run& run) {
   gpu.bandwidth_bytes_per_s = 4800000000000;
   gpu.compute_major = 9;
   run.hardware = {{gpu}, "580.95.05", "Intel(R) Xeon(R) Platinum 8480C", 16, 137438953472, "x86_64"};
-  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "13.0", "2025.3.1", "2025.3.1"};
+  run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "13.0", "2025.3.1", "2025.3.1", "", {}};
   run.model = {"llama-4l-1024",
                {{"architecture", "LlamaForCausalLM"}, {"dtype", "bf16"}, {"hidden_size", "1024"}, {"layers", "4"}}};
   run.workload = {

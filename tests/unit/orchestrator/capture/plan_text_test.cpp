@@ -66,7 +66,7 @@ TEST_CASE("plan text: the command of each pass can be pasted into a shell") {
   CHECK(text.find("\n\n# 1. nsys: the trace\n"
                   "# with the configured variables HF_TOKEN (values not shown)\n"
                   "# ended after 90 s\n"
-                  "cd '/work here' && env -u CUDA_INJECTION64_PATH -u OTHER 'MODE=x y' /opt/nsys profile 'a b'\n"
+                  "cd '/work here' && env -u CUDA_INJECTION64_PATH -u OTHER 'MODE=x y' PYTHONPATH=/b/python\"${PYTHONPATH:+:$PYTHONPATH}\" /opt/nsys profile 'a b'\n"
                   "#   makes nsys/run.nsys-rep\n"
                   "#   makes nsys/second\n\n"
                   "# 2. ncu-export-raw: its page\n"

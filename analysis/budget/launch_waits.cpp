@@ -67,7 +67,7 @@ std::size_t LaunchWaitTime::List::first_after(std::size_t lane, std::uint32_t th
 LaunchWaitTime::LaunchWaitTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
     : other_calls_(trace, trace.other_calls), work_(calls, lanes), other_(other_calls_, lanes), kinds_(trace) {}
 
-// `at`: a call before which none that begins later matters. A call around the launch is the launch's own.
+// `at`: a place among the thread's calls that is not behind the launch. A call around the launch is the launch's own.
 CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
   const auto thread = static_cast<std::uint32_t>(launch.thread);
   while (at < work_.calls.last(thread) && work_.calls[at].start_ns < launch.start_ns) ++at;

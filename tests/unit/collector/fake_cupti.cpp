@@ -179,6 +179,7 @@ FAKE Result cuptiUnsubscribe(Subscriber) {
   return fake().callback = nullptr, 0;
 }
 FAKE Result cuptiActivityRegisterCallbacks(BufferRequested requested, BufferCompleted completed) {
+  if (std::getenv("FAKE_CUPTI_NO_BUFFERS") != nullptr) return 8;  // as where there is no memory
   fake().requested = requested;
   fake().completed = completed;
   return 0;

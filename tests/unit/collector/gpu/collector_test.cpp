@@ -258,6 +258,15 @@ TEST_CASE("another CUPTI client is named, and the ranges are recorded all the sa
   }
 }
 
+TEST_CASE("where CUPTI takes no buffers the ranges are recorded, and why there are no kernels") {
+  ScratchFolder folder;
+  CHECK(run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_NO_BUFFERS", "1"}}).exit_status == 0);
+  const Trace trace = read_folder(folder.path());
+  CHECK(trace.kernels.empty());
+  CHECK(has_note(trace, "there is no memory for CUPTI's buffers"));
+  CHECK(ranges_named(trace, "LLM", "prefill").size() == 1);
+}
+
 TEST_CASE("without a libcupti the ranges are recorded, and why there are no kernels") {
   ScratchFolder folder;
   Outcome outcome = run_gpu({"everything"}, folder.path(), {{"NL_STAGE_CUPTI", "/nowhere/libcupti.so.13"}});

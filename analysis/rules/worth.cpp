@@ -46,19 +46,24 @@ double limited(const Subject& subject, double gain_ns, Ns time_ns) {
   return subject.totals->span_ns ? std::min(ns, static_cast<double>(*subject.totals->span_ns) * own_part(subject)) : ns;
 }
 
-// What profiling adds to a window is the host's time: it is not there to be saved.
-double added_by_profiling_ns(const Subject& subject, double window_ns, Finding& finding) {
+// What profiling adds to a window is the host's time: it is not there to be saved. A gain is the host's as far as it is more
+// than the GPU's work.
+double added_by_profiling_ns(const Subject& subject, double gain_ns, Finding& finding) {
   const StageSlowdown* slower = subject.slower();
   if (!slower || !slower->slowdown || *slower->slowdown <= 0) return 0;
   finding.gain_unprofiled = true;
-  return window_ns * *slower->slowdown / (1 + *slower->slowdown);
+  const TimeSummary& wall = subject.stage().wall;
+  const Budget* budget = subject.budget();
+  const double work_ns = budget ? static_cast<double>(budget->busy_ns()) / static_cast<double>(wall.count) : 0;
+  const double added_ns = wall.mean_ns * *slower->slowdown / (1 + *slower->slowdown);
+  return std::min(added_ns, std::max(0.0, gain_ns - work_ns));
 }
 
 void divide_gain(const Subject& subject, Finding& finding) {
   if (subject.scope == RuleScope::kStage && subject.stage().wall.count > 0) {
     const TimeSummary& wall = subject.stage().wall;
     const double each_ns = *finding.gain_ns / static_cast<double>(wall.count);
-    finding.gain_per_window_ns = std::max(0.0, each_ns - added_by_profiling_ns(subject, wall.mean_ns, finding));
+    finding.gain_per_window_ns = each_ns - added_by_profiling_ns(subject, each_ns, finding);
     if (is_decode(subject.stage().name) && subject.totals->steps_per(subject.stage()) > 0)
       finding.gain_per_token_ns = *finding.gain_per_window_ns / subject.totals->steps_per(subject.stage());
   } else if (subject.totals->steps > 0) {

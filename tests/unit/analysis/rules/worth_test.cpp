@@ -121,6 +121,10 @@ TEST_CASE("a gain is given per window and per token, without what profiling adds
   CHECK(finding.gain_unprofiled);
   CHECK(finding.gain_ns == 1600.0);
   CHECK(judged(worth_rule(RuleScope::kRun, "launch_starved_time"), run).gain_per_token_ns == 80.0);
+  // The GPU works 20 ns of a window: profiling adds nothing to that.
+  CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time / 2"), run).gain_per_window_ns == 10.0);
+  CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time"), run).gain_per_window_ns == 20.0);
+  CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time + 200ns"), run).gain_per_window_ns == 20.0);  // 10 more, which are profiling's
 }
 
 TEST_CASE("high is what is worth 5 %, surely, with two pieces of evidence") {

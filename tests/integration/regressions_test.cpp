@@ -325,6 +325,8 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment")
   Environment expected = given_to_nl_stage(scene);
   for (const auto& name : planned["unset_env"]) expected.erase(name.get<std::string>());
   for (const auto& [name, value] : planned["env"].items()) expected[name] = value;
+  for (const auto& [name, value] : planned["prepend_env"].items())
+    expected[name] = value.get<std::string>() + (expected[name].empty() ? "" : ":" + expected[name]);
   REQUIRE(fs::exists(seen));
   CHECK(differences(parsed(scene.text(seen)), expected) == Words{});
 }

@@ -25,11 +25,11 @@ inline CudaCall cuda_call(std::string_view name) {
   // cudaStreamWaitEvent makes the stream wait, not the thread.
   call.launches = !synchronises && !has("StreamWaitEvent") && !has("StreamWaitValue");
   call.graph = has("GraphLaunch");
-  call.kind = call.graph                                         ? CallKind::kGraphLaunch
-              : synchronises                                     ? CallKind::kWait
-              : copies || has("Memset")                          ? CallKind::kCopy
-              : has("Launch") && !has("LaunchHostFunc")          ? CallKind::kKernelLaunch
-                                                                 : CallKind::kOther;
+  call.kind = call.graph                                ? CallKind::kGraphLaunch
+              : synchronises                            ? CallKind::kWait
+              : copies || has("Memset")                 ? CallKind::kCopy
+              : has("Launch") && !has("LaunchHostFunc") ? CallKind::kKernelLaunch
+                                                        : CallKind::kOther;
   if (has("DeviceSynchronize") || has("ThreadSynchronize") || has("CtxSynchronize")) call.sync = SyncKind::kContext;
   if (has("StreamSynchronize")) call.sync = SyncKind::kStream;
   if (has("EventSynchronize")) call.sync = SyncKind::kEvent;

@@ -47,4 +47,21 @@ class CallsByThread {
   std::vector<std::size_t> first_;
 };
 
+// Where in each thread's calls several lanes are, each of which asks in the order of time.
+class CallCursors {
+ public:
+  CallCursors(const CallsByThread& calls, std::size_t lanes) : calls_(calls), at_(lanes, calls.firsts()) {}
+  const CallsByThread& calls() const { return calls_; }
+  // No call of the thread before it ends after `time_ns`, which must not be before that of the lane's question before.
+  std::size_t first_ending_after(std::size_t lane, std::uint32_t thread, Ns time_ns) {
+    std::size_t& at = at_[lane][thread];
+    while (at < calls_.last(thread) && calls_[at].end_ns() <= time_ns) ++at;
+    return at;
+  }
+
+ private:
+  const CallsByThread& calls_;
+  std::vector<std::vector<std::size_t>> at_;  // by lane and thread
+};
+
 }  // namespace nl::analysis

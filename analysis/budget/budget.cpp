@@ -8,16 +8,14 @@
 namespace nl::analysis {
 
 WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
-    : calls_(calls), kinds_(trace), at_(lanes, calls.firsts()) {}
+    : calls_(calls, lanes), kinds_(trace) {}
 
 Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns) {
-  if (thread >= calls_.threads()) return 0;
-  const std::size_t last = calls_.last(thread);
-  std::size_t& at = at_[lane][thread];
-  while (at < last && calls_[at].end_ns() <= start_ns) ++at;
+  const CallsByThread& calls = calls_.calls();
+  if (thread >= calls.threads()) return 0;
   Ns waited = 0, until = start_ns;  // calls nest: a runtime call makes a driver call
-  for (std::size_t i = at; i < last && calls_[i].start_ns < end_ns; ++i) {
-    const ApiCall& call = calls_[i];
+  for (std::size_t i = calls_.first_ending_after(lane, thread, start_ns); i < calls.last(thread) && calls[i].start_ns < end_ns; ++i) {
+    const ApiCall& call = calls[i];
     if (call.end_ns() <= until || !kinds_.of(call).waits) continue;
     const Ns end = std::min(call.end_ns(), end_ns);
     const Ns start = std::max(call.start_ns, until);
@@ -98,10 +96,8 @@ BudgetSweep::Gap BudgetSweep::gap_before(const Lane& lane, Ns start_ns, std::uin
   gap.end_ns = start_ns;
   gap.residual = api >= trace_.api_calls.size();
   if (gap.residual) return gap;
-  // No work starts before its launch: where two clocks say so, it was launched as it started.
   gap.launch = &trace_.api_calls[api];
-  gap.launch_ns = std::min(gap.launch->start_ns, start_ns);
-  gap.queued = *gap.launch_ns <= gap.start_ns;
+  gap.queued = gap.launch_ns() <= gap.start_ns;
   return gap;
 }
 
@@ -126,12 +122,12 @@ void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& ga
 // Idle until a launch that the GPU could have used earlier.
 void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns) {
   BudgetSum& sum = sum_of(lane, span);
-  const Ns launched = gap.launch_ns ? std::clamp(*gap.launch_ns, start_ns, end_ns) : end_ns;
+  const Ns launched = gap.launch ? std::clamp(gap.launch_ns(), start_ns, end_ns) : end_ns;
   sum.budget.launch_latency_ns += end_ns - launched;
   const Ns waited = waiting_.within(lane.number, span.thread, start_ns, launched);
   sum.budget.sync_blocked_ns += waited;
   const Ns rest_ns = launched - start_ns - waited;
-  const bool launches_on = gap.launch_ns && *gap.launch_ns < span.launch_end_ns;
+  const bool launches_on = gap.launch && gap.launch_ns() < span.launch_end_ns;
   (launches_on ? sum.budget.launch_starved_ns : sum.budget.other_host_ns) += rest_ns;
   if (launches_on && span.window) launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
 }

@@ -34,7 +34,7 @@ struct BudgetSum {
   Ns overlapped_communication_ns = 0;
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;
   CommunicationSums communication = {};  // counts: of windows
-  LaunchWaitSum launch_waits;                    // of windows
+  LaunchWaitSum launch_waits;            // of windows
 };
 
 // What a lane did in the whole capture.
@@ -58,9 +58,8 @@ class WaitingTime {
   Ns within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns);
 
  private:
-  const CallsByThread& calls_;
+  CallCursors calls_;
   ApiKinds kinds_;
-  std::vector<std::vector<std::size_t>> at_;  // by lane and thread: no call before it ends after the last question's start
 };
 
 // Puts every nanosecond of every span into one bin (model/stage.h), for each lane of its process by itself, in one pass over
@@ -98,8 +97,9 @@ class BudgetSweep {
   struct Gap {
     Ns start_ns = 0, end_ns = 0;
     bool residual = false, queued = false;
-    const ApiCall* launch = nullptr;  // of the work after it
-    std::optional<Ns> launch_ns;
+    const ApiCall* launch = nullptr;  // of the work after it; null: there is none, or its call is not in the capture
+    // No work starts before its launch: where two clocks say so, it was launched as it started.
+    Ns launch_ns() const { return std::min(launch->start_ns, end_ns); }
   };
 
   void add_lane(const GpuLane& lane);

@@ -31,7 +31,7 @@ struct TargetFigures {
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;  // of any GPU
   std::vector<StageDevice> devices;
   std::vector<Communication> communication;
-  LaunchWaitSum launch_waits;                // of all GPUs together
+  LaunchWaitSum launch_waits;        // of all GPUs together
 };
 
 // `launched`: by lane, what the windows of the target launched; empty: it is no stage.

@@ -58,21 +58,16 @@ LaunchWaits LaunchWaitSum::told(const Trace& trace) const {
   return out;
 }
 
-std::size_t LaunchWaitTime::List::first_after(std::size_t lane, std::uint32_t thread, Ns time_ns) {
-  std::size_t& first = at[lane][thread];
-  while (first < calls.last(thread) && calls[first].end_ns() <= time_ns) ++first;
-  return first;
-}
-
 LaunchWaitTime::LaunchWaitTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
     : other_calls_(trace, trace.other_calls), work_(calls, lanes), other_(other_calls_, lanes), kinds_(trace) {}
 
 // `at`: a place among the thread's calls that is not behind the launch. A call around the launch is the launch's own.
 CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
   const auto thread = static_cast<std::uint32_t>(launch.thread);
-  while (at < work_.calls.last(thread) && work_.calls[at].start_ns < launch.start_ns) ++at;
-  while (at > work_.calls.first(thread)) {
-    const ApiCall& call = work_.calls[--at];
+  const CallsByThread& calls = work_.calls();
+  while (at < calls.last(thread) && calls[at].start_ns < launch.start_ns) ++at;
+  while (at > calls.first(thread)) {
+    const ApiCall& call = calls[--at];
     if (call.start_ns >= launch.start_ns || call.end_ns() > launch.start_ns) continue;
     if (const CallKind kind = kinds_.of(call).kind; kind != CallKind::kOther) return kind;
   }
@@ -82,11 +77,12 @@ CallKind LaunchWaitTime::kind_before(const ApiCall& launch, std::size_t at) {
 // Calls nest: a runtime call makes a driver call, and time inside both counts for the outer one.
 Ns LaunchWaitTime::time_in_calls(std::size_t work, std::size_t other, const Gap& gap, LaunchWaitSum& sum) {
   const auto thread = static_cast<std::uint32_t>(gap.launch->thread);
-  const std::size_t last_work = work_.calls.last(thread), last_other = other_.calls.last(thread);
+  const CallsByThread &works = work_.calls(), &others = other_.calls();
+  const std::size_t last_work = works.last(thread), last_other = others.last(thread);
   Ns time = 0, until = gap.start_ns;
   while (work < last_work || other < last_other) {
-    const bool from_work = other == last_other || (work < last_work && work_.calls[work].start_ns <= other_.calls[other].start_ns);
-    const ApiCall& call = from_work ? work_.calls[work++] : other_.calls[other++];
+    const bool from_work = other == last_other || (work < last_work && works[work].start_ns <= others[other].start_ns);
+    const ApiCall& call = from_work ? works[work++] : others[other++];
     if (call.start_ns >= gap.launch->start_ns) break;
     const Ns start = std::max(call.start_ns, until), end = std::min(call.end_ns(), gap.launch->start_ns);
     if (end <= start) continue;
@@ -103,8 +99,8 @@ Ns LaunchWaitTime::time_in_calls(std::size_t work, std::size_t other, const Gap&
 void LaunchWaitTime::add(std::size_t lane, const Gap& gap, LaunchWaitSum& sum) {
   const auto thread = static_cast<std::uint32_t>(gap.launch->thread);
   const Ns wait_ns = gap.starved_ns + gap.latency_ns;
-  if (wait_ns <= 0 || thread >= work_.calls.threads()) return;
-  const std::size_t work = work_.first_after(lane, thread, gap.start_ns), other = other_.first_after(lane, thread, gap.start_ns);
+  if (wait_ns <= 0 || thread >= work_.calls().threads()) return;
+  const std::size_t work = work_.first_ending_after(lane, thread, gap.start_ns), other = other_.first_ending_after(lane, thread, gap.start_ns);
   const CallKind before = kind_before(*gap.launch, work);
   LaunchWaitSum::Late& late = sum.late[static_cast<std::size_t>(before)][static_cast<std::size_t>(kinds_.of(*gap.launch).kind)];
   ++late.count;

@@ -49,18 +49,11 @@ class LaunchWaitTime {
   void add(std::size_t lane, const Gap& gap, LaunchWaitSum& sum);
 
  private:
-  // A list of calls, with the first that may still matter: by lane and thread.
-  struct List {
-    const CallsByThread& calls;
-    std::vector<std::vector<std::size_t>> at;
-    List(const CallsByThread& calls, std::size_t lanes) : calls(calls), at(lanes, calls.firsts()) {}
-    std::size_t first_after(std::size_t lane, std::uint32_t thread, Ns time_ns);
-  };
   CallKind kind_before(const ApiCall& launch, std::size_t at);
   Ns time_in_calls(std::size_t work, std::size_t other, const Gap& gap, LaunchWaitSum& sum);
 
   CallsByThread other_calls_;
-  List work_, other_;
+  CallCursors work_, other_;
   ApiKinds kinds_;
 };
 

@@ -43,6 +43,7 @@ std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1
 
 double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: where an axis ends
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
+inline std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
 std::string sentence(std::string text);  // with a capital and a full stop; empty stays empty
 std::string cut(std::string_view text, std::size_t bytes);  // at most so many of it, no character cut in two

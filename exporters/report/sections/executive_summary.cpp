@@ -201,7 +201,7 @@ std::string plain_stage(const Run& run, const std::string& stage) {
     case StageKind::kPrefill: return fmt::format("reading the prompt (prefill{})", source);
     case StageKind::kDecode: return fmt::format("writing the answer (decode{})", source);
     case StageKind::kDecodeStep: return fmt::format("one step of the answer (decode_step{})", source);
-    case StageKind::kRequest: return fmt::format("a whole request{}", source.empty() ? "" : " (" + source.substr(2) + ")");
+    case StageKind::kRequest: return "a whole request";
     case StageKind::kCapture: return "the steady part of the capture";
     default: return "the stage " + phrase(stage_title(run, stage));
   }

@@ -16,7 +16,7 @@ std::string gpu_name(std::int32_t device, std::uint32_t pid) {
   return pid > 0 ? fmt::format("GPU {} (process {})", device, pid) : fmt::format("GPU {}", device);
 }
 
-Cell part_cell(Ns part, Ns whole) { return share_cell(ratio(static_cast<double>(part), static_cast<double>(whole))); }
+Cell part_cell(Ns part, Ns whole) { return share_cell(part_of(part, whole)); }
 
 // Bins that a reader of several GPUs compares; together with the idle time they are the wall.
 Row budget_row(const std::string& name, const StageDevice& gpu) {

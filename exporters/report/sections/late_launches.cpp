@@ -39,8 +39,6 @@ const char* launch_text(CallKind kind) {
   }
 }
 
-std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
-
 void add_rows(const Run& run, const StageEntry& stage, Table& table) {
   const LaunchWaits& waits = *stage.launch_waits;
   for (std::size_t i = 0; i < waits.late.size() && i < kRows; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
 
 namespace nl::orchestrator {
@@ -80,6 +81,12 @@ void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, cons
   plan.passes.push_back(collector_pass(config, tools, bundle));
 }
 
+// Of the capture, not of its repetitions.
+void ask_for_facts(Plan& plan) {
+  for (Pass& pass : plan.passes)
+    if (pass.kind == tracing_pass(plan.tracer)) pass.process.env["NL_STAGE_FACTS_DIR"] = (plan.bundle / kFactsFolder).string();
+}
+
 }  // namespace
 
 PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
@@ -95,17 +102,17 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   plan.config = config;
   plan.tools = tools;
   plan.bundle = bundle;
-  if (config.nsys.enabled && tools.nsys && !preferred) {
-    plan_by_nsys(plan, config, tools, bundle);
-    return plan;
-  }
-  if (!tools.collector)
+  const bool by_nsys = config.nsys.enabled && tools.nsys && !preferred;
+  if (!by_nsys && !tools.collector)
     throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
                 "nl-stage doctor says what is missing and how to get it");
-  if (!tools.gpus.empty())
+  if (by_nsys)
+    plan_by_nsys(plan, config, tools, bundle);
+  else if (!tools.gpus.empty())
     plan_by_cupti(plan, config, tools, bundle, reason, preferred);
   else
     plan_by_ranges(plan, config, tools, bundle, reason);
+  if (config.mark.automatic) ask_for_facts(plan);
   return plan;
 }
 

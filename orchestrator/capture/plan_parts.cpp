@@ -30,7 +30,6 @@ namespace {
 void set_marks(Pass& pass, const fs::path& bundle) {
   pass.process.prepend_env["PYTHONPATH"] = (bundle / kMarksFolder / "auto").string();
   pass.process.env["NL_STAGE_MARK"] = "1";
-  if (pass.kind == PassKind::kNsys || pass.kind == PassKind::kCollector) pass.process.env["NL_STAGE_FACTS_DIR"] = (bundle / kFactsFolder).string();
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path&
 
 void make_repeat(Pass& pass, PassKind kind, const Config& config, const fs::path& bundle, int number) {
   pass.kind = kind;
-  pass.process.env.erase("NL_STAGE_FACTS_DIR");  // the capture has noted them
   set_logs(pass, bundle, number);
   pass.process.timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
   pass.process.label = fmt::format("traced pass {} of {}", number, config.perturbation.repeats);

@@ -18,7 +18,8 @@ void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, C
 class CountStep : public Step {
  public:
   CountStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
-      : plan_(plan), passes_(passes), runner_(runner), kernels_(kernels), capture_(capture) {}
+      : plan_(plan), passes_(passes), runner_(runner), kernels_(kernels), capture_(capture),
+        unmarked_(analysis::has_found_stages(capture.trace)) {}
 
   std::optional<Pass> next() override {
     if (waiting_.empty()) return std::nullopt;
@@ -28,7 +29,6 @@ class CountStep : public Step {
   }
 
  protected:
-  bool unmarked() const { return analysis::has_found_stages(capture_.trace); }
   bool stopped() const { return runner_.verdict().stopped(); }
 
   const Plan& plan_;
@@ -36,6 +36,7 @@ class CountStep : public Step {
   PassRunner& runner_;
   KernelsSoFar& kernels_;
   Capture& capture_;
+  const bool unmarked_;  // no range marks the stages
   std::deque<Pass> waiting_;
 };
 

@@ -27,9 +27,12 @@ std::string joined(const std::string& before, const std::string& more) {
 
 CuptiStep::CuptiStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
     : CountStep(plan, passes, runner, kernels, capture) {
-  request_.anywhere = plan.config.run.stages.empty() || unmarked();
-  for (const Pass& pass : passes)
-    if (pass.kind == PassKind::kStageCounters) unmarked() ? leave_out(pass) : waiting_.push_back(pass);
+  request_.anywhere = plan.config.run.stages.empty() || unmarked_;
+  for (const Pass& pass : passes) {
+    if (pass.kind != PassKind::kStageCounters) continue;
+    if (unmarked_) leave_out(pass);
+    else waiting_.push_back(pass);
+  }
   if (waiting_.empty()) count_kernels();
 }
 

@@ -13,7 +13,7 @@ namespace nl::orchestrator {
 NcuStep::NcuStep(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, KernelsSoFar& kernels, Capture& capture)
     : CountStep(plan, passes, runner, kernels, capture) {
   request_.kernel_name_base = choice<KernelNameBase>(plan.config.ncu.kernel_name_base);
-  request_.unmarked = unmarked();
+  request_.unmarked = unmarked_;
   attempt(kernels_.chosen());
 }
 

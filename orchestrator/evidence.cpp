@@ -4,6 +4,7 @@
 
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/marks.h"
+#include "parsers/facts/facts.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -40,7 +41,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.name = plan.config.run.name;
   evidence.mode = plan.config.run.mode;
   evidence.model = {plan.config.model.name, plan.config.model.attributes};
-  ProcessFacts facts = read_facts(bundle.path() / kFactsFolder);
+  parsers::ProcessFacts facts = parsers::read_facts(bundle.path() / kFactsFolder);
   if (facts.model && plan.config.model.attributes.empty()) evidence.model = *facts.model;
   evidence.workload = workload_of(plan.config, capture.workload_exit);
   evidence.tracer = plan.tracer;

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+
+// What nvtx/python/auto notes about the processes of a run, facts-<pid>.json:
+//
+//   versions, backend    the same names
+//   models[].config      a Hugging Face configuration → the attributes of the model section, with the dtype as loaded
+//   errors               what went wrong inside the marks
+namespace nl::parsers {
+
+struct ProcessFacts {
+  std::map<std::string, std::string> versions;  // python, torch, cuda_runtime, transformers …
+  std::string backend;                          // "transformers", "vllm", "sglang", "torch"; empty: none of them
+  std::optional<ModelInfo> model;               // from the configuration of the model that ran
+  std::vector<std::string> notes;               // what was missing, or went wrong
+};
+
+// Of all processes of the run; of several models the one that generated the most.
+ProcessFacts read_facts(const std::filesystem::path& folder);
+
+}  // namespace nl::parsers

@@ -1,0 +1,50 @@
+#include "parsers/facts/facts.h"
+
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using nl::parsers::ProcessFacts;
+using nl::parsers::read_facts;
+
+namespace {
+
+const char* const kQwen = R"json({"class": "Qwen3ForCausalLM", "dtype": "bfloat16", "new_tokens": 40, "config": {"architectures": ["Qwen3ForCausalLM"],
+  "model_type": "qwen3", "num_hidden_layers": 6, "hidden_size": 1024, "intermediate_size": 2816, "num_attention_heads": 16,
+  "num_key_value_heads": 4, "head_dim": 64, "vocab_size": 32000}})json";
+
+std::string facts_text(const std::string& models, const std::string& rest = "") {
+  return R"json({"versions": {"python": "3.12.3", "torch": "2.11.0", "broken": 7}, "backend": "transformers", "models": [)json" + models + "]" + rest + "}";
+}
+
+}  // namespace
+
+TEST_CASE("facts: versions and the shape of the model that generated the most") {
+  const nl::test::Folder folder;
+  folder.file("facts-1.json", facts_text(R"json({"class": "Small", "new_tokens": 3, "config": {"model_type": "llama", "num_hidden_layers": 1,
+    "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 2, "vocab_size": 100}})json"));
+  folder.file("facts-2.json", facts_text(kQwen));
+  folder.file("notes.txt", "{}");
+  const ProcessFacts facts = read_facts(folder.path);
+  CHECK(facts.backend == "transformers");
+  CHECK(facts.versions == std::map<std::string, std::string>{{"python", "3.12.3"}, {"torch", "2.11.0"}});
+  REQUIRE(facts.model);
+  CHECK(facts.model->attributes.at("layers") == "6");
+  CHECK(facts.model->attributes.at("hidden_size") == "1024");
+  CHECK(facts.model->attributes.at("dtype") == "bf16");
+  CHECK(facts.notes.empty());
+}
+
+TEST_CASE("facts: what is missing, broken or no transformer is said, and nothing else is lost") {
+  const nl::test::Folder folder;
+  CHECK(read_facts(folder.path / "not there").versions.empty());
+  folder.file("facts-1.json", "{\"versions\": ");
+  folder.file("facts-2.json", facts_text(R"json({"class": "Odd", "config": {"model_type": "odd"}}, {"class": "None"})json",
+                                         R"json(, "errors": {"generate": 2})json"));
+  const ProcessFacts facts = read_facts(folder.path);
+  CHECK(facts.versions.size() == 2);
+  CHECK_FALSE(facts.model);
+  REQUIRE(facts.notes.size() == 3);
+  CHECK(facts.notes[0] == "facts-1.json is no whole JSON");
+  CHECK(facts.notes[1] == "marking failed in generate: 2 times");
+  CHECK(nl::test::has(facts.notes[2], "the model's configuration does not say its shape"));
+}

@@ -68,6 +68,31 @@ enum class StageKind : std::uint8_t {
 // trace alone (what repeats in it).
 enum class StageSource : std::uint8_t { kMarked, kEngine, kInferred };
 
+// Who looked at the host's stacks.
+enum class HostSampler : std::uint8_t { kNone, kPython, kNsys };
+
+// What kind of code a line of the host is.
+enum class HostWork : std::uint8_t {
+  kOther,         // the program's own
+  kTokenizer,
+  kSampling,      // of the next token: logits, stopping criteria
+  kGeneration,    // the loop around the model: inputs of a step, caches
+  kModel,         // modules of the model
+  kFramework,     // PyTorch underneath: modules' calls, dispatch
+  kCompiler,      // torch.compile: guards, compiled wrappers, compiling
+  kSync,          // asks the GPU for a value: .item(), .cpu(), synchronize()
+  kDataLoader,
+  kServer,        // event loops, queues, HTTP
+  kGarbage,       // garbage collection
+};
+inline constexpr std::size_t kHostWorks = 11;
+
+// What an operator does, whatever backend calls it what: "aten::mm", "Gemm" and a TensorRT layer are all matmul.
+enum class OperatorType : std::uint8_t {
+  kOther, kMatmul, kAttention, kNorm, kActivation, kElementwise, kReduction, kSoftmax, kEmbedding, kConvolution,
+  kCopy, kCast, kShape, kIndex, kSampling, kCollective, kFused, kCache, kMoe,
+};
+
 // What joined a measured launch to a kernel of the trace, beside grid and block.
 enum class KernelMatch : std::uint8_t { kNone, kMangledName, kName, kNormalisedName, kShortName };
 

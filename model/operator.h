@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/time.h"
 
 namespace nl {
@@ -48,6 +49,31 @@ struct OperatorTable {
   std::string note;                      // what the reader should know of this source
   std::uint64_t entries_left_out = 0;
   std::uint64_t ranges_left_out = 0;     // never closed, or closed by another thread: how long they took inside a thread is unknown
+};
+
+// One call of an operator, in the order of the calls.
+struct OperatorCall {
+  std::uint32_t index = 0;               // in its step
+  std::string name;                      // "aten::mm"
+  OperatorType type = OperatorType::kOther;
+  std::uint32_t depth = 0;               // 0: called by no other operator
+  std::string shapes;                    // "[[1, 1024], [1024, 1024]]"; empty: not recorded
+  std::string dtypes;                    // "[bfloat16, bfloat16]"; empty: not recorded
+  std::string layer;                     // the innermost module around it; empty: none
+  std::string line;                      // "modeling_qwen3.py:245 forward"; empty: not recorded
+  Ns host_ns = 0;
+  std::optional<Ns> gpu_ns;              // of its own kernels, as long as they take in the clean pass
+  std::optional<Ns> gpu_recorded_ns;     // as long as they took where operators were recorded
+  std::vector<OperatorKernel> kernels;   // launched by itself, not by an operator inside; times as gpu_ns
+};
+
+struct OperatorStep {
+  std::string stage;
+  std::string source;                    // as OperatorTable::source
+  std::uint64_t window = 0;              // which of the stage's windows of that pass
+  std::uint64_t windows = 0;             // that have operators
+  std::vector<OperatorCall> calls;
+  std::uint64_t calls_left_out = 0;
 };
 
 // One module of the model: "model.layers.3.mlp", from ranges of the domain LLM.layers.

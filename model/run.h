@@ -9,6 +9,7 @@
 #include "model/codes.h"
 #include "model/efficiency.h"
 #include "model/finding.h"
+#include "model/host_code.h"
 #include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
@@ -178,6 +179,7 @@ struct Run {
   std::vector<RangeEntry> ranges;
   std::vector<OperatorTable> operators;  // one per source
   std::string operators_note;            // why there are none
+  std::vector<OperatorStep> operator_steps;  // one representative step of each stage
   std::vector<LayerEntry> layers;
   std::string layers_note;
   std::optional<DevicePeaks> peaks;      // of the first GPU with kernels
@@ -187,6 +189,7 @@ struct Run {
   std::vector<Abstention> abstentions;
   Perturbation perturbation;
   Energy energy;
+  std::optional<HostStacks> host;        // empty: nobody looked at the host
   std::optional<Timeline> timeline;
   std::vector<ActivityCurve> activity;   // sampled over the capture; empty: not sampled
   Coverage coverage;

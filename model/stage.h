@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/codes.h"
+#include "model/host_code.h"
 #include "model/stage_counters.h"
 #include "model/time.h"
 #include "model/time_summary.h"
@@ -157,6 +158,7 @@ struct StageEntry {
   std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
   std::optional<LaunchWaits> launch_waits;  // empty: no GPU data in the capture
+  std::optional<HostCode> host_code;     // empty: nobody looked at the host
   std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by GPU and process
   std::optional<GpuSpread> gpu_spread;   // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind

@@ -9,6 +9,7 @@
 
 #include "model/codes.h"
 #include "model/durations.h"
+#include "model/host_code.h"
 #include "model/metric_series.h"
 #include "model/strings.h"
 #include "model/time.h"
@@ -96,6 +97,13 @@ struct GraphRun {
   Ns end_ns = 0;
   std::uint32_t queue = kNone;
   std::uint32_t api = kNone;
+};
+
+// Where a kernel of a CUDA graph comes from: the thread and the moment at which its node was made.
+struct GraphNode {
+  std::uint32_t kernel = kNone;     // index into Trace::kernels
+  std::uint32_t thread = kNone;
+  Ns made_ns = 0;
 };
 
 // An API call. Trace::api_calls has those that launched GPU work or waited for it; of the others Trace::other_calls has the
@@ -210,6 +218,9 @@ struct Trace {
   std::vector<ApiCall> other_calls; // in the same order; of at least kLongCallNs
   std::vector<ApiStat> api_stats;   // one per function name
   std::vector<SyncWait> syncs;
+  std::vector<ApiCall> os_calls;    // of the operating system, by thread and start: of at least kLongCallNs, on threads that call CUDA
+  HostSamples host;
+  std::vector<GraphNode> graph_nodes;  // of kernels and copies of CUDA graphs, by the index of the row
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   StageOrigin stage_origin;

@@ -73,6 +73,15 @@ inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
 template <>
+inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"none", "python", "nsys"});
+template <>
+inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>({
+    "other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync", "data_loader", "server", "garbage"});
+template <>
+inline constexpr auto kKeys<OperatorType> = std::to_array<std::string_view>({
+    "other", "matmul", "attention", "norm", "activation", "elementwise", "reduction", "softmax", "embedding", "convolution",
+    "copy", "cast", "shape", "index", "sampling", "collective", "fused", "cache", "moe"});
+template <>
 inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
 template <>
 inline constexpr auto kKeys<RangeStyle> = std::to_array<std::string_view>({"push_pop", "start_end"});

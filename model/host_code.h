@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/codes.h"
+#include "model/time.h"
+
+// What the host ran, as far as somebody looked: sampled stacks, garbage collections, and what the stages' waits for
+// launches fell on.
+namespace nl {
+
+// A place in the program: a line of Python, or a native function (then file is its library and line is 0).
+struct HostFrame {
+  std::string function;                  // "Qwen3Attention.forward"
+  std::string file;
+  std::string module;                    // "transformers.models.qwen3.modeling_qwen3"; empty: native
+  std::uint32_t line = 0;
+  std::string source;                    // the line's text, stripped; empty: not known
+  friend auto operator<=>(const HostFrame&, const HostFrame&) = default;
+};
+
+struct HostSample {
+  Ns time_ns = 0;
+  std::uint32_t pid = 0, tid = 0;
+  std::uint32_t stack = 0;               // index into HostSamples::stacks
+};
+
+struct GarbageCollection {
+  Ns start_ns = 0, end_ns = 0;
+  std::uint32_t pid = 0, tid = 0;
+  std::uint32_t generation = 0;
+};
+
+// Times are those of the trace that they belong to.
+struct HostSamples {
+  HostSampler sampler = HostSampler::kNone;
+  Ns period_ns = 0;                      // between two samples of one thread, as it turned out: the median
+  std::optional<double> cost_share;      // of the time of its process, spent on sampling
+  std::vector<HostFrame> frames;
+  std::vector<std::vector<std::uint32_t>> stacks;  // of frames, outermost first
+  std::vector<HostSample> samples;       // by time
+  std::vector<GarbageCollection> collections;      // by start
+  std::uint64_t lost = 0;                // samples that were not kept
+};
+
+// One place, and how much of a stage's wait for launches fell on it. Times are samples' shares of that wait.
+struct HostLine {
+  HostFrame frame;
+  HostWork kind = HostWork::kOther;      // what kind of code it is, by module and source
+  std::uint64_t samples = 0;             // with this line innermost
+  std::uint64_t samples_inside = 0;      // with it anywhere in the stack
+  Ns time_ns = 0, time_inside_ns = 0;
+};
+
+// Calls that wait for the GPU, by the line that makes them.
+struct SyncLine {
+  HostFrame frame;
+  std::uint64_t samples = 0;
+  Ns time_ns = 0;
+};
+
+struct HostWorkTime {
+  HostWork kind = HostWork::kOther;
+  std::uint64_t samples = 0;
+  Ns time_ns = 0;
+};
+
+struct OsCall {
+  std::string name;                      // "pthread_cond_wait"
+  std::uint64_t count = 0;
+  Ns time_ns = 0;
+};
+
+// What the launching threads of a stage ran while its GPUs waited for their next launch.
+struct HostCode {
+  Ns waited_ns = 0;                      // as LaunchWaits::starved_ns
+  std::uint64_t samples = 0;             // that fall into it; times are waited_ns × samples ÷ this
+  std::vector<HostLine> lines;           // innermost lines, most samples first
+  std::vector<HostLine> functions;       // whole functions (line: where it begins), most samples_inside first
+  std::vector<HostWorkTime> kinds;       // adds up to samples
+  std::vector<SyncLine> syncs;           // samples inside calls that wait for the GPU, anywhere in the stage
+  std::uint64_t collections = 0;         // garbage collections on these threads that overlap the wait,
+  Ns collection_ns = 0;                  // and how long they do
+  std::vector<OsCall> os_calls;   // calls of the operating system on these threads in it, longest first
+};
+
+// Stacks of one stage in its waits for launches, for flame graphs: frames of Run::host.frames.
+struct WaitStack {
+  std::string stage;
+  std::vector<std::uint32_t> frames;     // outermost first
+  std::uint64_t samples = 0;
+};
+
+struct HostStacks {
+  HostSampler sampler = HostSampler::kNone;
+  Ns period_ns = 0;
+  std::optional<double> cost_share;
+  std::uint64_t samples = 0;             // of the whole capture
+  std::uint64_t lost = 0;
+  std::vector<HostFrame> frames;
+  std::vector<WaitStack> stacks;         // most samples first, by stage
+};
+
+}  // namespace nl

@@ -94,13 +94,18 @@ struct WaitStack {
   std::uint64_t samples = 0;
 };
 
+struct StackFrame {
+  HostFrame frame;
+  HostWork kind = HostWork::kOther;
+};
+
 struct HostStacks {
   HostSampler sampler = HostSampler::kNone;
   Ns period_ns = 0;
   std::optional<double> cost_share;
   std::uint64_t samples = 0;             // of the whole capture
   std::uint64_t lost = 0;
-  std::vector<HostFrame> frames;
+  std::vector<StackFrame> frames;
   std::vector<WaitStack> stacks;         // most samples first, by stage
 };
 

@@ -18,6 +18,7 @@ struct HostFrame {
   std::string file;
   std::string module;                    // "transformers.models.qwen3.modeling_qwen3"; empty: native
   std::uint32_t line = 0;
+  std::uint32_t first_line = 0;          // of the function; 0: not known
   std::string source;                    // the line's text, stripped; empty: not known
   friend auto operator<=>(const HostFrame&, const HostFrame&) = default;
 };
@@ -46,26 +47,28 @@ struct HostSamples {
   std::uint64_t lost = 0;                // samples that were not kept
 };
 
+inline constexpr std::uint64_t kMinHostSamples = 20;  // of fewer, shares are chance: counts stay, times are empty
+
 // One place, and how much of a stage's wait for launches fell on it. Times are samples' shares of that wait.
 struct HostLine {
   HostFrame frame;
   HostWork kind = HostWork::kOther;      // what kind of code it is, by module and source
   std::uint64_t samples = 0;             // with this line innermost
   std::uint64_t samples_inside = 0;      // with it anywhere in the stack
-  Ns time_ns = 0, time_inside_ns = 0;
+  std::optional<Ns> time_ns, time_inside_ns;
 };
 
-// Calls that wait for the GPU, by the line that makes them.
+// Calls that wait for the GPU, by the line that makes them. Times are samples' shares of StageActivity::sync_call_ns.
 struct SyncLine {
   HostFrame frame;
   std::uint64_t samples = 0;
-  Ns time_ns = 0;
+  std::optional<Ns> time_ns;
 };
 
 struct HostWorkTime {
   HostWork kind = HostWork::kOther;
   std::uint64_t samples = 0;
-  Ns time_ns = 0;
+  std::optional<Ns> time_ns;
 };
 
 struct OsCall {
@@ -84,7 +87,7 @@ struct HostCode {
   std::vector<SyncLine> syncs;           // samples inside calls that wait for the GPU, anywhere in the stage
   std::uint64_t collections = 0;         // garbage collections on these threads that overlap the wait,
   Ns collection_ns = 0;                  // and how long they do
-  std::vector<OsCall> os_calls;   // calls of the operating system on these threads in it, longest first
+  std::vector<OsCall> os_calls;          // calls of the operating system on these threads in it, longest first
 };
 
 // Stacks of one stage in its waits for launches, for flame graphs: frames of Run::host.frames.
@@ -107,6 +110,7 @@ struct HostStacks {
   std::uint64_t lost = 0;
   std::vector<StackFrame> frames;
   std::vector<WaitStack> stacks;         // most samples first, by stage
+  std::uint64_t unlisted = 0;            // samples in waits whose stacks are not among them
 };
 
 }  // namespace nl

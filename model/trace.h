@@ -99,10 +99,10 @@ struct GraphRun {
   std::uint32_t api = kNone;
 };
 
-// Where a kernel of a CUDA graph comes from: the thread and the moment at which its node was made.
+// Where a node of a CUDA graph comes from: for a graph captured from a stream, the call that was captured. Of a clone
+// (every graph that runs has been instantiated), this is where the node that it was cloned from was made.
 struct GraphNode {
-  std::uint32_t kernel = kNone;     // index into Trace::kernels
-  std::uint32_t thread = kNone;
+  std::uint32_t thread = kNone;     // index into Trace::threads
   Ns made_ns = 0;
 };
 
@@ -220,7 +220,9 @@ struct Trace {
   std::vector<SyncWait> syncs;
   std::vector<ApiCall> os_calls;    // of the operating system, by thread and start: of at least kLongCallNs, on threads that call CUDA
   HostSamples host;
-  std::vector<GraphNode> graph_nodes;  // of kernels and copies of CUDA graphs, by the index of the row
+  std::vector<GraphNode> graph_nodes;  // that work ran from and of which it is known where they were made
+  // By kernel and by memory operation, an index into graph_nodes or kNone; empty where no row has one.
+  std::vector<std::uint32_t> kernel_nodes, mem_op_nodes;
   std::vector<Range> ranges;
   std::vector<Mark> marks;
   StageOrigin stage_origin;

@@ -1,5 +1,6 @@
 """Starts Pythons with the marks and with stand-ins for torch, transformers and nvtx, and reads what they left."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -9,13 +10,14 @@ import tempfile
 import textwrap
 import unittest
 
-from auto_fakes import write_fakes
+from auto_fakes import NVTX, write_fakes
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 AUTO = ROOT / "nvtx" / "python" / "auto"
 NAMES = {"request": "R", "prefill": "P", "decode_all": "D", "decode_step": "s", "sampling": "x", "vision": "v"}
 # request(prefill(sampling) decode_all(step(sampling) step(sampling) step(sampling)))
 FOUR_TOKENS = "R(P(x())D(s0(x())s1(x())s2(x())))"
+REAL = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 MODEL = "import torch, transformers\nmodel = transformers.TinyForCausalLM()\nprompt = torch.Tensor(2, 16)\n"
 
 
@@ -95,6 +97,32 @@ class AutoCase(unittest.TestCase):
 
     def generate(self, text, **more):
         return self.good(MODEL + textwrap.dedent(text), **more)
+
+
+class RealCase(AutoCase):
+    """With the torch and transformers that are installed, and a stand-in for nvtx."""
+
+    MODEL = """
+        import torch, transformers
+        shape = dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+        def make(): return transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape)).eval()
+        model, prompt = make(), torch.ones((2, 16), dtype=torch.long)
+        def generate(model, prompt, tokens=4, **more):
+            return model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False,
+                                  pad_token_id=0, **more)
+        """
+
+    def setUp(self):
+        super().setUp()
+        self.fakes = self.folder / "nvtx_only"
+        self.fakes.mkdir()
+        (self.fakes / "nvtx.py").write_text(NVTX)
+
+    def real(self, text, **more):
+        result = self.python(textwrap.dedent(self.MODEL) + textwrap.dedent(text), **more)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual({str(fact["errors"]) for fact in result.facts.values()}, {"{}"})
+        return result
 
 
 def run_tests():

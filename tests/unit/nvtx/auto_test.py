@@ -1,14 +1,13 @@
 """The marks of generate() and of engines, their facts and their overhead."""
 
-import importlib.util
 import json
 import sys
 import textwrap
 import time
 import unittest
 
-from auto_case import FOUR_TOKENS, MODEL, ROOT, AutoCase, as_text, run_tests
-from auto_fakes import NVTX, write_fakes
+from auto_case import FOUR_TOKENS, MODEL, REAL, ROOT, AutoCase, RealCase, as_text, run_tests
+from auto_fakes import write_fakes
 
 
 class GenerateTest(AutoCase):
@@ -371,33 +370,8 @@ class FactsTest(AutoCase):
         self.assertLess(int(result.out), 4096)  # kB; 90,000 more steps would show what each of them keeps
 
 
-REAL = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
-
-
 @unittest.skipUnless(REAL, "needs torch and transformers")
-class RealTest(AutoCase):
-    MODEL = """
-        import torch, transformers
-        shape = dict(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
-        def make(): return transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape)).eval()
-        model, prompt = make(), torch.ones((2, 16), dtype=torch.long)
-        def generate(model, prompt, tokens=4, **more):
-            return model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False,
-                                  pad_token_id=0, **more)
-        """
-
-    def setUp(self):
-        super().setUp()
-        self.fakes = self.folder / "nvtx_only"
-        self.fakes.mkdir()
-        (self.fakes / "nvtx.py").write_text(NVTX)
-
-    def real(self, text):
-        result = self.python(textwrap.dedent(self.MODEL) + textwrap.dedent(text))
-        self.assertEqual(result.code, 0, result.err)
-        self.assertEqual({str(fact["errors"]) for fact in result.facts.values()}, {"{}"})
-        return result
-
+class RealTest(RealCase):
     def test_generate(self):
         result = self.real("generate(model, prompt)\nprint(sum(p.numel() for p in model.parameters()))")
         self.assertEqual(result.text, FOUR_TOKENS)

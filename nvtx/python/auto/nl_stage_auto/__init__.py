@@ -13,6 +13,16 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     engines.py     vLLM and SGLang
     facts.py       facts-<pid>.json
     model_facts.py what a model says about itself
+
+The operator pass, where NL_STAGE_OPERATORS_DIR is set:
+
+    operators.py   what a process has for it
+    windows.py     in which prefills and steps
+    profiler.py    PyTorch's ranges of operators, and its record of types
+    layers.py      ranges of modules
+    graphs.py      while a CUDA graph is captured
+    lines.py       ranges of lines, there
+    dtypes.py      dtypes-<pid>.json
 """
 
 import os
@@ -20,5 +30,5 @@ import os
 if os.environ.get("NL_STAGE_MARK") == "1":
     from .process import Process
 
-    process = Process(os.environ.get("NL_STAGE_FACTS_DIR"))
+    process = Process(os.environ.get("NL_STAGE_FACTS_DIR"), os.environ.get("NL_STAGE_OPERATORS_DIR"))
     process.start()

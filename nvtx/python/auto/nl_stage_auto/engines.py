@@ -12,8 +12,9 @@ class _Step:
 
     def __init__(self, name, contexts=0, context_tokens=0, generations=0, generation_tokens=0):
         self.name = name
-        self.batch = contexts + generations
+        self.batch, self.contexts, self.generations = contexts + generations, contexts, generations
         self.context_tokens, self.generation_tokens = context_tokens, generation_tokens
+        self.window = None
 
 
 def vllm_step(scheduled):
@@ -53,7 +54,7 @@ class Engine:
 
     def _around_step(self, original):
         def step(runner, /, *args, **kwargs):
-            begun = self._begin(args[0] if args else kwargs.get(self._argument))
+            begun = self._begin(runner, args[0] if args else kwargs.get(self._argument))
             try:
                 return original(runner, *args, **kwargs)
             finally:
@@ -62,12 +63,15 @@ class Engine:
 
         return step
 
-    def _begin(self, scheduled):
-        ranges = self._process.ranges
+    def _begin(self, runner, scheduled):
+        ranges, operators = self._process.ranges, self._process.operators
         try:
             step = None if ranges.silent or scheduled is None else self._step_of(scheduled)
             if step is not None:
+                step.window = operators and operators.new_step(step, getattr(runner, "model", None))
                 ranges.push_step(self._name, step.name)
+                if step.window:
+                    step.window.open()
             return step
         except Exception as error:
             self._process.faults.note(self._name, error)
@@ -75,6 +79,8 @@ class Engine:
 
     def _end(self, step, runner):
         try:
+            if step.window:
+                step.window.close()
             self._process.ranges.pop_step(self._name)
             self._process.facts.add_step(self._name, runner, step)
         except Exception as error:

@@ -9,7 +9,7 @@ import types
 import weakref
 
 from . import prompts
-from .request import DECODE, NOT_BEGUN, PREFILL, Request
+from .request import DECODE, NOT_BEGUN, PREFILL
 
 _CO_GENERATOR = 0x20  # as in inspect, which is slow to import
 _TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "sam_model")
@@ -81,7 +81,7 @@ class Generation:
             self._patch_model(model)
             # What returns a generator runs later: its request begins with its prefill.
             deferred = self._yields or kwargs.get("custom_generate") is not None
-            request = Request(self._ranges, prompts.prompt_of_generate(model, args, kwargs), deferred)
+            request = self._process.new_request(model, prompts.prompt_of_generate(model, args, kwargs), deferred)
             self._current.request = request
             return request
         except Exception as error:

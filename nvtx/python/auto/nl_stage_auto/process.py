@@ -11,17 +11,23 @@ from .generation import Generation
 from .imports import Finder
 from .patches import Patches
 from .ranges import Ranges
+from .request import Request
 
 
 class Process:
-    def __init__(self, facts_folder):
+    def __init__(self, facts_folder, operators_folder=None):
         self.faults = Faults(self.remove)
         self.patches = Patches()
         self.ranges = Ranges()
         self._created = Created(self.faults, self.patches)
         self.facts = Facts(facts_folder, self.faults, self.ranges, self._created)
         self._finder = Finder(self.faults)
+        self.operators = self._new_operators(operators_folder) if operators_folder else None
         self._generation = Generation(self)
+
+    def _new_operators(self, folder):
+        from .operators import Operators  # most Pythons of a run have no use for it
+        return Operators(self, folder)
 
     def start(self):
         atexit.register(self.facts.write_at_exit)
@@ -33,12 +39,22 @@ class Process:
         self._finder.add("multiprocessing.util", self._follow_forks)
         for module, engine in engines(self):
             self._finder.add(module, engine.patch)
+        if self.operators is not None:
+            atexit.register(self.operators.dtypes.write)
+            self.operators.patch(self._finder)
+
+    def new_request(self, model, prompt, deferred):
+        if self.operators is not None:
+            return self.operators.new_request(model, self.ranges, prompt, deferred)
+        return Request(self.ranges, prompt, deferred)
 
     def remove(self):
         """Takes everything off again. Ranges that are open still close."""
         self.ranges.silent = self.facts.removed = True
         self._finder.remove()
         self.patches.remove()
+        if self.operators is not None:
+            self.operators.remove()
 
     def _forked(self):
         try:
@@ -46,6 +62,8 @@ class Process:
             self.ranges.forget()
             self.facts.forget()
             self._generation.forget()
+            if self.operators is not None:
+                self.operators.forget()
         except Exception as error:
             self.faults.note("fork", error)
 

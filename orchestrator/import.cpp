@@ -242,7 +242,7 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   Verdict verdict;
   PassRunner runner(launcher, bundle, verdict, true);
   try {
-    write_configuration(bundle, request.config);
+    write_configuration(bundle, request.config, name_inputs(request.config.workload));
     const Evidence evidence = Reader(request, bundle, runner).read();
     Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, request.config, evidence, judged); });
     write_bundle(bundle, request.config, evidence, run);

@@ -53,11 +53,12 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Knowledge knowledge = load_knowledge(config);
   Interrupts interrupts;
   if (!config.workload.command.empty()) find_executable(config.workload.command[0], config.workload.working_directory);
+  const std::vector<Input> inputs = read_inputs(config.workload);
   const Toolset tools = ready_tools(config);
   const Bundle bundle = Bundle::create({config.artifacts.dir, request.out, config.run.name, config.run.mode},
                                        std::chrono::system_clock::now());
   const Plan plan = plan_for(config, tools, bundle);
-  write_configuration(bundle, config);
+  write_configuration(bundle, config, inputs);
   if (config.mark.automatic) write_marks(bundle);
 
   Verdict verdict;

@@ -32,9 +32,9 @@ void write_power(const Bundle& bundle, const Evidence& evidence) {
 
 }  // namespace
 
-void write_configuration(const Bundle& bundle, const Config& config) {
+void write_configuration(const Bundle& bundle, const Config& config, const std::vector<Input>& inputs) {
   bundle.write("config.yaml", config.composed_yaml);
-  bundle.write("inputs.yaml", inputs_yaml(config.workload.inputs));
+  bundle.write("inputs.yaml", inputs_yaml(inputs));
 }
 
 std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <yaml-cpp/yaml.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -148,15 +147,6 @@ std::string env_json(const Run& run, const Config& config) {
   env["ncu"] = or_null(run.software.ncu_version);
   env["nl_stage"] = run.software.nl_stage_version;
   return env.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-std::string inputs_yaml(const std::vector<std::string>& inputs) {
-  YAML::Emitter out;
-  out << YAML::BeginMap << YAML::Key << "count" << YAML::Value << inputs.size() << YAML::Key << "inputs" << YAML::Value
-      << YAML::BeginSeq;
-  for (const auto& input : inputs) out << YAML::BeginMap << YAML::Key << "path" << YAML::Value << input << YAML::EndMap;
-  out << YAML::EndSeq << YAML::EndMap;
-  return std::string(out.c_str()) + "\n";
 }
 
 }  // namespace nl::orchestrator

@@ -19,9 +19,6 @@ void describe_capture_machine(const std::filesystem::path& sqlite_file, const Tr
 // {gpu, cuda, torch, transformers, driver, …}; null where unknown. No environment value is among them.
 std::string env_json(const Run& run, const Config& config);
 
-// {count, inputs: [{path}]}
-std::string inputs_yaml(const std::vector<std::string>& inputs);
-
 // The version of a Python package beside the interpreter of this command, from its dist-info folder;
 // empty where it cannot be told without running anything.
 std::string python_package_version(const std::vector<std::string>& command, const std::string& package);

@@ -44,24 +44,48 @@ class File {
   int fd_;
 };
 
+class Sha256 {
+ public:
+  explicit Sha256(const Libcrypto& library) : library_(library), context_(library.begin(), library.release), whole_(context_ != nullptr) {}
+  void add(const char* data, std::size_t size) { whole_ = whole_ && library_.update(context_.get(), data, size); }
+
+  std::string hex(const std::string& of_what) {
+    std::array<unsigned char, kSha256Bytes> digest;
+    if (!whole_ || !library_.finish(context_.get(), digest.data()))
+      throw Error(ErrorKind::kInternal, "libcrypto refuses SHA-256", of_what, "check the configuration of OpenSSL on this machine");
+    std::string hex;
+    for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
+    return hex;
+  }
+
+ private:
+  const Libcrypto& library_;
+  std::unique_ptr<void, void (*)(void*)> context_;
+  bool whole_;
+};
+
 }  // namespace
 
-std::string sha256_file(const std::filesystem::path& path) {
+std::string sha256_file(const std::filesystem::path& path, const std::function<void()>& meanwhile) {
   File file(path);
   const Libcrypto* library = libcrypto();
   if (library == nullptr) return {};
-  const std::unique_ptr<void, void (*)(void*)> context(library->begin(), library->release);
+  Sha256 digest(*library);
   constexpr std::size_t kChunk = 1 << 20;
   const auto buffer = std::make_unique<char[]>(kChunk);
-  bool whole = context != nullptr;
-  while (const std::size_t got = whole ? file.read_some(buffer.get(), kChunk) : 0)
-    whole = library->update(context.get(), buffer.get(), got);
-  std::array<unsigned char, kSha256Bytes> digest;
-  if (!whole || !library->finish(context.get(), digest.data()))
-    throw Error(ErrorKind::kInternal, "libcrypto refuses SHA-256", path.string(), "check the configuration of OpenSSL on this machine");
-  std::string hex;
-  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
-  return hex;
+  while (const std::size_t got = file.read_some(buffer.get(), kChunk)) {
+    digest.add(buffer.get(), got);
+    if (meanwhile) meanwhile();
+  }
+  return digest.hex(path.string());
+}
+
+std::string sha256_text(std::string_view text) {
+  const Libcrypto* library = libcrypto();
+  if (library == nullptr) return {};
+  Sha256 digest(*library);
+  digest.add(text.data(), text.size());
+  return digest.hex("a listing");
 }
 
 }  // namespace nl::orchestrator

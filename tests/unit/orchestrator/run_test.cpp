@@ -40,7 +40,7 @@ struct WholeRun {
     config.perturbation.repeats = 1;
     config.energy.interval_ms = 1;
     config.composed_yaml = "run: {}\n";
-    config.workload.inputs = {"prompts.txt"};
+    config.workload.inputs = {tree.write("prompts.txt", "abc").string()};
   }
   // The meters are read in a thread of their own: a pass lasts until they were.
   void wait_for_meters() const {
@@ -109,7 +109,7 @@ TEST_CASE("run: from a configuration to a bundle") {
   CHECK(result.bundle.parent_path() == whole.tree.root() / "runs");
   CHECK(result.bundle.filename().string().ends_with("-a-name-light"));
   CHECK(test::read_text(result.bundle / "config.yaml") == "run: {}\n");
-  CHECK(test::has(test::read_text(result.bundle / "inputs.yaml"), "prompts.txt"));
+  CHECK(test::has(test::read_text(result.bundle / "inputs.yaml"), "prompts.txt\n    size_bytes: 3\n"));
   for (const char* name : {"run.json", "report.md", "trace.pftrace", "manifest.json", "energy/samples.csv", "nsys/run_cuda_gpu_kern_sum.csv", "nsys/run.sqlite"}) {
     INFO(name);
     CHECK(fs::exists(result.bundle / name));
@@ -132,6 +132,15 @@ TEST_CASE("run: what is asked of it") {
   CHECK_FALSE(fs::exists(result.bundle / "nsys/run_cuda_gpu_kern_sum.csv"));
   CHECK_FALSE(fs::exists(result.bundle / "energy/samples.csv"));
   CHECK(result.run.energy.note == "switched off (energy.enabled)");
+}
+
+TEST_CASE("run: an input that is not there is refused before anything runs") {
+  WholeRun whole;
+  whole.request.config.workload.inputs.push_back("absent.txt");
+  CHECK(whole.refusal() == "an input of the workload is not there | absent.txt | correct workload.inputs; its paths are relative to "
+                           "where the workload is started (workload.working_directory)");
+  CHECK(whole.launcher.started.empty());
+  CHECK_FALSE(fs::exists(whole.tree.root() / "runs"));
 }
 
 TEST_CASE("run: a workload that fails leaves a bundle that says so") {

@@ -249,7 +249,7 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
   Config config;
   config.composed_yaml = "run: {}\n";
   config.workload.inputs = {"a.txt"};
-  write_configuration(bundle, config);
+  write_configuration(bundle, config, name_inputs(config.workload));
   CHECK(read_text(folder / "b/config.yaml") == "run: {}\n");
   CHECK(read_text(folder / "b/inputs.yaml") == "count: 1\ninputs:\n  - path: a.txt\n");
   nl::orchestrator::Evidence evidence;

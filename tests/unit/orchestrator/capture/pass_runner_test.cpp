@@ -162,11 +162,6 @@ TEST_CASE("a package's version is read from its folder, without running Python")
   CHECK(python_package_version({"./workload"}, "torch").empty());
 }
 
-TEST_CASE("inputs.yaml counts and lists") {
-  CHECK(inputs_yaml({"a.txt", "b: c"}) == "count: 2\ninputs:\n  - path: a.txt\n  - path: \"b: c\"\n");
-  CHECK(inputs_yaml({}).find("count: 0") != std::string::npos);
-}
-
 TEST_CASE("a file is moved with its content, into a folder that need not be there") {
   const fs::path folder = fs::temp_directory_path() / ("nl_move_" + std::to_string(getpid()));
   fs::create_directories(folder);

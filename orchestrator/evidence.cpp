@@ -34,15 +34,23 @@ std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) 
 
 }  // namespace
 
+ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
+  ModelInfo model{configured.name, configured.attributes};
+  const bool has_shape = model.attributes.contains("layers") || model.attributes.contains("hidden_size");
+  if (!noted || has_shape) return model;
+  if (model.name.empty()) model.name = noted->name;
+  model.attributes.insert(noted->attributes.begin(), noted->attributes.end());
+  return model;
+}
+
 Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict) {
   Evidence evidence;
   evidence.run_id = bundle.run_id();
   evidence.created_at = bundle.created_at();
   evidence.name = plan.config.run.name;
   evidence.mode = plan.config.run.mode;
-  evidence.model = {plan.config.model.name, plan.config.model.attributes};
   parsers::ProcessFacts facts = parsers::read_facts(bundle.path() / kFactsFolder);
-  if (facts.model && plan.config.model.attributes.empty()) evidence.model = *facts.model;
+  evidence.model = model_of(plan.config.model, facts.model);
   evidence.workload = workload_of(plan.config, capture.workload_exit);
   evidence.tracer = plan.tracer;
   evidence.meter = plan.meter;

@@ -54,6 +54,9 @@ struct Evidence {
   std::vector<Problem> problems;
 };
 
+// A configuration that has the model's shape wins; else its keys are added to what the process noted.
+ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted);
+
 // What a plan's capture shows. `power`: the meters that were read meanwhile.
 Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict);
 

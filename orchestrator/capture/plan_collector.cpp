@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -41,6 +42,7 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
   const fs::path folder = fs::path("perturbation") / fmt::format("collector-{}", number);
   Pass pass = cupti_pass(config, tools, bundle);
   make_repeat(pass, PassKind::kCollectorRepeat, config, bundle, number);
+  pass.process.argv = workload_command(config.workload, bundle, PassKind::kCollectorRepeat, number);
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
   pass.outputs = {folder};
   return pass;
@@ -51,7 +53,7 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
 Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const fs::path& bundle,
                  const fs::path& folder, double timeout_s) {
   Pass pass = workload_pass(kind, config, bundle, timeout_s);
-  pass.process.argv = config.workload.command;
+  pass.process.argv = workload_command(config.workload, bundle, kind);
   pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();
   pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
   pass.process.wait_for_tree = true;  // as nsys does with --wait=all

@@ -3,6 +3,7 @@
 
 #include "nvtx/names.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -77,6 +78,7 @@ Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::
     env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
     pass.outputs = {folder};
     set_logs(pass, bundle, request.attempt);
+    pass.process.argv = workload_command(config.workload, bundle, PassKind::kKernelCounters, request.attempt);
   }
   pass.process.label = "counters of the kernels";
   pass.purpose = fmt::format("count the {} kernels that take the most GPU time{}: {} metrics in place, {} by replay (CUPTI)",

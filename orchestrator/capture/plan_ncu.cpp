@@ -3,6 +3,7 @@
 #include "nvtx/names.h"
 #include "orchestrator/capture/ncu_argv.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -68,7 +69,7 @@ Pass plan_ncu(const Config& config, const Toolset& tools, const fs::path& bundle
   Pass pass = workload_pass(PassKind::kNcu, config, bundle, config.ncu.timeout_s);
   const NameFilter names = request != nullptr ? ncu_name_filter(wanted, adaptations) : open_filter(config);
   pass.process.argv = ncu_profile_argv(config, *tools.ncu, bundle / "ncu" / "profile", names, wanted.nvtx_include, adaptations);
-  append(pass.process.argv, config.workload.command);
+  append(pass.process.argv, workload_command(config.workload, bundle, PassKind::kNcu, wanted.attempt > 1 ? wanted.attempt : 0));
   set_tool_env(pass, *tools.ncu);
   clear_injections(pass, tools, adaptations);
   pass.process.unset_env = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};  // also where they are set to nothing

@@ -2,6 +2,7 @@
 
 #include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -11,7 +12,7 @@ Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundl
                std::vector<Remark>& adaptations) {
   Pass pass = workload_pass(PassKind::kNsys, config, bundle, config.nsys.timeout_s);
   pass.process.argv = nsys_profile_argv(config, *tools.nsys, bundle / "nsys" / "run", adaptations);
-  append(pass.process.argv, config.workload.command);
+  append(pass.process.argv, workload_command(config.workload, bundle, PassKind::kNsys));
   set_tool_env(pass, *tools.nsys);
   clear_injections(pass, tools, adaptations);
   pass.process.profiler = true;
@@ -29,7 +30,7 @@ std::vector<Pass> nsys_repeat_passes(const Config& config, const Toolset& tools,
   Pass pass = nsys_pass(config, tools, bundle, noted_before);
   make_repeat(pass, PassKind::kNsysRepeat, config, bundle, number);
   pass.process.argv = nsys_profile_argv(config, *tools.nsys, bundle / stem, noted_before);
-  append(pass.process.argv, config.workload.command);
+  append(pass.process.argv, workload_command(config.workload, bundle, PassKind::kNsysRepeat, number));
   pass.outputs = {stem.string() + ".nsys-rep"};
   Pass read = plan_nsys_export(config, *tools.nsys, bundle);
   read.kind = PassKind::kNsysRepeatExport;

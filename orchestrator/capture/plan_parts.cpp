@@ -1,11 +1,10 @@
 #include "orchestrator/capture/plan_parts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "model/words.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -13,7 +12,7 @@ namespace fs = std::filesystem;
 fs::path absolute_bundle(const fs::path& bundle) { return fs::absolute(bundle).lexically_normal(); }
 
 void set_logs(Pass& pass, const fs::path& bundle, int number) {
-  const std::string name = number > 0 ? fmt::format("{}-{}", key_of(pass.kind), number) : std::string(key_of(pass.kind));
+  const std::string name = pass_name(pass.kind, number);
   pass.process.stdout_log = bundle / "logs" / (name + ".stdout.log");
   pass.process.stderr_log = bundle / "logs" / (name + ".stderr.log");
 }

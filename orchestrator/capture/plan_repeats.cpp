@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/capture/workload_command.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -12,6 +13,7 @@ Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path&
   Pass pass = ranges_pass(PassKind::kUnprofiled, config, tools, bundle, fs::path("unprofiled") / std::to_string(number), timeout_s);
   for (const auto& variable : tools.injection_env) pass.process.unset_env.push_back(variable);
   set_logs(pass, bundle, number);
+  pass.process.argv = workload_command(config.workload, bundle, PassKind::kUnprofiled, number);
   pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
   pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number,
                              config.perturbation.repeats);

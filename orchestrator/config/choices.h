@@ -20,6 +20,7 @@ enum class PytorchRanges { kNone, kAutograd, kAutogradShapes, kFunctions };
 enum class CaptureRange { kNone, kNvtx, kCudaProfilerApi };
 enum class LaunchFilter { kPerLaunchConfig, kGlobal, kPerGpu };  // ncu.filter_mode
 enum class KernelNameBase { kMangled, kFunction, kDemangled };
+enum class HydraChdir { kKeep, kTrue, kFalse };              // workload.hydra_chdir
 enum class EnergyReading { kAuto, kOn, kOff };              // energy.enabled
 
 using ChoiceWords = std::vector<std::string_view>;
@@ -36,6 +37,7 @@ template <> inline const ChoiceWords kChoiceWords<PytorchRanges> = {"none", "aut
 template <> inline const ChoiceWords kChoiceWords<CaptureRange> = {"none", "nvtx", "cudaProfilerApi"};
 template <> inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-config", "global", "per-gpu"};
 template <> inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
+template <> inline const ChoiceWords kChoiceWords<HydraChdir> = {"keep", "true", "false"};
 template <> inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
 
 // choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff

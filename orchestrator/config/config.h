@@ -43,6 +43,8 @@ struct WorkloadOptions {
   std::string working_directory;           // empty: where nl-stage was started
   std::map<std::string, std::string> env;  // added to the environment of every pass
   std::vector<std::string> inputs;         // listed in inputs.yaml
+  bool hydra = false;                      // a Hydra program: each pass gets a hydra.run.dir in the bundle
+  std::string hydra_chdir = "keep";        // hydra.job.chdir; keep: as the program has it
 };
 
 struct ToolOptions {  // overrides of where things are found

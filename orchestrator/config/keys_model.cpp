@@ -23,6 +23,7 @@ ConfigKey numbers(std::string_view path, std::string_view help) {
 // The decoder.
 const std::vector<ConfigKey> kDecoderKeys = {
     {.path = "model.name", .member = +[](Config& c) -> std::string& { return c.model.name; }, .help = "what the reports call the model"},
+    text("model.variant", "which of its variants, in your words: a checkpoint, a fine-tune, a quantisation"),
     text("model.architecture", "llama, qwen, mixtral …"),
     text("model.dtype", "the type of its weights", kTypes),
     text("model.compute_dtype", "the type it multiplies in, whose peak counts; empty: that of its weights", kTypes),

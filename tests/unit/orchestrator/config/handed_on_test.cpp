@@ -51,6 +51,8 @@ const std::vector<Effect> kEffects = {
     {"run.stages", "[draft]", "deep", "ncu", " LLM@draft/ "},
     {"workload.working_directory", "/data", "deep", "nsys", " in /data "},
     {"workload.env", "{MINE: x}", "deep", "ncu", " MINE="},
+    {"workload.hydra", "true", "deep", "ncu", " hydra.run.dir=/bundle/hydra/ncu "},
+    {"workload.hydra_chdir", "false", "deep", "nsys", " hydra.job.chdir=false ", "workload.hydra=true"},
     {"tools.cupti", "/opt/libcupti.so", "cupti", "collector", " NL_STAGE_CUPTI=/opt/libcupti.so "},
     {"capture.prefer", "cupti", "deep", "collector", " NL_STAGE_CUDA_CALLS=work "},
     {"capture.cuda_calls", "all", "cupti", "collector", " NL_STAGE_CUDA_CALLS=all "},

@@ -14,6 +14,13 @@ from .ranges import Ranges
 from .request import Request
 
 
+def _sampler(folder, faults, ranges):
+    if not os.environ.get("NL_STAGE_HOST_SAMPLES_HZ"):
+        return None
+    from .sampler import sampler_of
+    return sampler_of(os.environ, folder, faults, ranges)
+
+
 class Process:
     def __init__(self, facts_folder, operators_folder=None):
         self.faults = Faults(self.remove)
@@ -24,13 +31,14 @@ class Process:
         self._finder = Finder(self.faults)
         self.operators = self._new_operators(operators_folder) if operators_folder else None
         self._generation = Generation(self)
+        self._sampler = _sampler(facts_folder, self.faults, self.ranges)
 
     def _new_operators(self, folder):
         from .operators import Operators  # most Pythons of a run have no use for it
         return Operators(self, folder)
 
     def start(self):
-        atexit.register(self.facts.write_at_exit)
+        atexit.register(self.end)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         self._finder.add("transformers.generation.utils", self._generation.patch)
@@ -42,6 +50,13 @@ class Process:
         if self.operators is not None:
             atexit.register(self.operators.dtypes.write)
             self.operators.patch(self._finder)
+        if self._sampler is not None:
+            self._start_sampler(self._sampler)
+
+    def _start_sampler(self, sampler):
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume)
+        self._finder.add("torch", sampler.begin)
 
     def new_request(self, model, prompt, deferred):
         if self.operators is not None:
@@ -55,6 +70,8 @@ class Process:
         self.patches.remove()
         if self.operators is not None:
             self.operators.remove()
+        if self._sampler is not None:
+            self._sampler.end()
 
     def _forked(self):
         try:
@@ -64,9 +81,17 @@ class Process:
             self._generation.forget()
             if self.operators is not None:
                 self.operators.forget()
+            if self._sampler is not None:
+                self._sampler.forget()
         except Exception as error:
             self.faults.note("fork", error)
 
     def _follow_forks(self, util):
         """Children that multiprocessing forks leave by _exit, which skips atexit but not multiprocessing's own finalizers."""
-        util.register_after_fork(self, lambda process: util.Finalize(None, process.facts.write_at_exit, exitpriority=0))
+        util.register_after_fork(self, lambda process: util.Finalize(None, process.end, exitpriority=0))
+
+    def end(self):
+        """The facts come last: they count the sampler's errors."""
+        if self._sampler is not None:
+            self._sampler.end()
+        self.facts.write_at_exit()

@@ -4,8 +4,10 @@ import functools
 import os
 import sys
 import threading
+import time
 
 _HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "nl_stage_nvtx.py")
+_CLOCK_DOMAIN = "LLM.clock"
 _KINDS = frozenset({"request", "prefill", "decode_all", "decode", "decode_step", "sampling", "vision"})
 
 
@@ -25,26 +27,37 @@ class Ranges:
         self._helper = self._backend = None
         self.silent = False
         self.by_workload = False
+        self.at_first = None  # called at the next range, once
         self.forget()
 
     def forget(self):
         """At the start, and in a child of fork."""
         self._lock = threading.RLock()
         self.pushed = 0
+        self.threads = set()  # those that open ranges
 
     def count(self, pushed):
         with self._lock:
             self.pushed += pushed
 
     def _bind(self):
-        """Not before the first range: by then the workload has imported torch."""
-        self._helper = _load_helper()
-        self._backend = self._helper._backend()
+        """Not before the first range or mark: by then the workload has imported torch."""
+        with self._lock:
+            if self._backend is None:
+                self._helper = _load_helper()
+                self._backend = self._helper._backend()
+
+    def _note_thread(self):
+        self.threads.add(threading.get_ident())
+        if self.at_first is not None:
+            begin, self.at_first = self.at_first, None
+            begin()
 
     def functions(self):
         """push(domain, name, payload) and pop(domain), without a detour: a step takes no more than 2 µs."""
         if self._backend is None:
             self._bind()
+        self._note_thread()
         return self._backend.push, self._backend.pop
 
     def tokens(self, prompt, batch):
@@ -53,10 +66,17 @@ class Ranges:
         if not self.silent:
             self._helper.tokens(prompt=prompt, batch=batch)
 
+    def mark_clock(self):
+        """Joins our clock to that of whoever records the marks."""
+        if self._backend is None:
+            self._bind()
+        self._backend.mark(_CLOCK_DOMAIN, f"monotonic_ns={time.monotonic_ns()}")
+
     def push_step(self, engine, name):
         """A range with an engine's own name: PyTorch's NVTX would put the domain before it."""
         if self._backend is None:
             self._bind()
+        self._note_thread()
         if self._backend.name == "torch":
             self._backend._nvtx.range_push(name)
         else:

@@ -299,6 +299,23 @@ Problem problem_of(const Remark& remark) {
 
 Problem problem_of(const Error& error) { return {Code::kError, error.message, error.where, error.fix, error.kind}; }
 
+std::string_view host_work_text(HostWork kind) {
+  switch (kind) {
+    case HostWork::kOther: break;
+    case HostWork::kTokenizer: return "tokenizing";
+    case HostWork::kSampling: return "choosing the next token";
+    case HostWork::kGeneration: return "the generation loop";
+    case HostWork::kModel: return "Python code of the model's modules";
+    case HostWork::kFramework: return "Python overhead of PyTorch modules";
+    case HostWork::kCompiler: return "torch.compile";
+    case HostWork::kSync: return "asking the GPU for values";
+    case HostWork::kDataLoader: return "loading data";
+    case HostWork::kServer: return "the server's event loop";
+    case HostWork::kGarbage: return "garbage collection";
+  }
+  return "other code of the program";
+}
+
 std::string captured_by(Tracer tracer, Meter meter) {
   if (tracer == Tracer::kNone) return {};
   if (tracer == Tracer::kCupti && meter == Meter::kCupti) return "collector (CUPTI+counters)";

@@ -118,6 +118,9 @@ std::optional<Enum> from_key(std::string_view key) {
   return static_cast<Enum>(found - keys.begin());
 }
 
+// What the host does in such code, as a sentence goes on: "Half of the wait is …".
+std::string_view host_work_text(HostWork kind);
+
 // Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
 std::string captured_by(Tracer tracer, Meter meter);
 std::optional<std::pair<Tracer, Meter>> capture_of(std::string_view captured_by);

@@ -206,7 +206,17 @@ struct RooflineChart {  // FLOP/s over FLOPs a byte, both logarithmic
   double bytes_per_s = 0;   // 0: not known
   std::string memory;
 };
-using Figure = std::variant<BarChart, ColumnChart, LaneChart, CurveChart, RooflineChart>;
+
+struct FlameChart {  // who calls whom, callers above, and how much of the whole each takes
+  struct Frame {
+    double start = 0, width = 0;  // shares of the whole
+    std::size_t depth = 0;
+    std::string name, tip, colour;
+  };
+  std::string label;
+  std::vector<Frame> frames;
+};
+using Figure = std::variant<BarChart, ColumnChart, LaneChart, CurveChart, RooflineChart, FlameChart>;
 
 struct Block;
 using Blocks = std::vector<Block>;

@@ -49,6 +49,19 @@ void name_work(Run& run, const std::string& text) {
   run.roofline.notes = {text};
 }
 
+void name_host(Run& run, const std::string& text) {
+  const HostFrame frame = {text, text, text, 7, 7, text};
+  if (run.host)
+    for (auto& each : run.host->frames) each.frame = frame;
+  for (auto& stage : run.stages) {
+    if (!stage.host_code) continue;
+    for (auto& line : stage.host_code->lines) line.frame = frame;
+    for (auto& function : stage.host_code->functions) function.frame = frame;
+    for (auto& sync : stage.host_code->syncs) sync.frame = frame;
+    for (auto& call : stage.host_code->os_calls) call.name = text;
+  }
+}
+
 void name_judgements(Run& run, const std::string& text) {
   for (auto& finding : run.findings) {
     finding.rule = finding.subject = finding.message = finding.plain = finding.gain_note = text;
@@ -75,6 +88,7 @@ Run named_everywhere(Run run, const std::string& text) {
   run.workload.command = {text, text};
   name_stages(run, text);
   name_work(run, text);
+  name_host(run, text);
   name_judgements(run, text);
   run.import_stats = {SourceFormat::kNsysSqlite, text, text, {{text, 1}}, {{{Code::kNote, {text}, text}, 1}}, {text}, {{Code::kNote, {text}, text}}};
   run.provenance.counters_missing = Problem{Code::kCountersDenied, text, text, text};

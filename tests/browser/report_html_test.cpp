@@ -201,13 +201,43 @@ TEST_CASE("report.html: the activity is drawn as wide as its lanes, above the it
   CHECK(browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("report.html: the flame graph is drawn as wide as its box, callees below their callers, in both themes", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Browser browser;
+  const fs::path page = page_of("host", nl::test::host_run());
+  for (const auto& [width, theme] : {std::pair{1280, "light"}, std::pair{1280, "dark"}, std::pair{390, "light"}}) {
+    INFO(width << " " << theme);
+    browser.screen(width, 1400, width < 640);
+    browser.theme(theme);
+    browser.open(page);
+    browser.evaluate("document.getElementById('host').scrollIntoView(); 0");
+    write_file(kept("host-" + std::to_string(width) + "-" + theme + ".png"), browser.screenshot());
+    browser.evaluate(
+        "window.p = document.querySelector('.flame .zoom > svg').getBoundingClientRect(); window.f = [...document.querySelectorAll('.flame "
+        ".zoom > svg > *')].map(e => e.tagName === 'svg' ? e.querySelector('rect') : e).map(e => e.getBoundingClientRect()); 0");
+    CHECK(browser.evaluate("Math.abs(f[0].width - p.width) < 2 && Math.abs(f[0].left - p.left) < 2") == true);
+    CHECK(browser.evaluate("f.every(r => r.left >= p.left - 1 && r.right <= p.right + 1 && r.bottom <= p.bottom + 1)") == true);
+    CHECK(browser.evaluate("f[1].top >= f[0].bottom - 1") == true);
+    CHECK(browser.evaluate("document.documentElement.scrollWidth") <= width);
+    const auto faint = browser.evaluate(nl::test::kFaintTexts);
+    INFO(faint.dump(1));
+    CHECK(faint.empty());
+  }
+  browser.evaluate(
+      "document.querySelector('.flame rect.w-model').dispatchEvent(new PointerEvent('pointerover', {bubbles: true, clientX: 5, clientY: 5}))");
+  const std::string tip = browser.evaluate("document.querySelector('.tip').textContent");
+  CHECK(tip.find("Qwen3ForCausalLM.forward (modeling_qwen3.py:480): 336 samples, 82.0 % of the wait") == 0);
+  CHECK(browser.evaluate("document.querySelector('.flame svg[role=img]').getAttribute('aria-label').includes('410 samples')") == true);
+  CHECK(browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("report.html: names cannot break out of it", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   const std::string hostile =
       "</script></style></title></svg><img src=x onerror=window.pwned=1><script>window.pwned=1</script>&amp;\"' "
       "onmouseover=\"window.pwned=1";
   Browser browser;
-  browser.open(page_of("hostile", nl::test::named_everywhere(nl::test::rich_run(), hostile)));
+  browser.open(page_of("hostile", nl::test::named_everywhere(nl::test::host_run(), hostile)));
   CHECK(browser.evaluate("typeof window.pwned") == "undefined");
   CHECK(browser.evaluate("document.scripts.length") == 1);
   CHECK(browser.evaluate("document.images.length") == 0);

@@ -18,5 +18,6 @@ std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::LaneChart& chart);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
+std::string figure_markup(const report::FlameChart& chart);     // likewise
 
 }  // namespace nl::exporters::html

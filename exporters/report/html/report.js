@@ -127,7 +127,7 @@
     bar.className = "zoombar";
     bar.appendChild(button("+", "Zoom in", function () { zoom(2); }));
     bar.appendChild(button("\u2212", "Zoom out", function () { zoom(0.5); }));
-    bar.appendChild(button("Whole", "Show the whole timeline", function () { zoom(0); }));
+    bar.appendChild(button("Whole", "Show the whole picture", function () { zoom(0); }));
     bar.appendChild(state);
     box.parentNode.parentNode.insertBefore(bar, box.parentNode);
     box.addEventListener("keydown", function (event) {

@@ -61,11 +61,6 @@ std::string calls_text(const Run& run, const StageEntry& stage) {
   return text + ".";
 }
 
-// Decode as a whole says what its steps say.
-bool told_by_steps(const Run& run, const StageEntry& stage) {
-  return stage_kind(stage.name) == StageKind::kDecode && stage_named(run, std::string(key_of(StageKind::kDecodeStep))) != nullptr;
-}
-
 Blocks late_blocks(const std::vector<std::string>& calls, Table table) {
   Blocks blocks;
   if (table.rows.empty()) return blocks;

@@ -65,6 +65,10 @@ std::string stage_title(const Run& run, const std::string& name) {
   return stage == nullptr ? name : nl::stage_title(*stage);
 }
 
+bool told_by_steps(const Run& run, const StageEntry& stage) {
+  return stage_kind(stage.name) == StageKind::kDecode && stage_named(run, std::string(key_of(StageKind::kDecodeStep))) != nullptr;
+}
+
 const StageEntry* stage_named(const Run& run, const std::string& name) {
   return found_in(run.stages, [&](const StageEntry& stage) { return stage.name == name; });
 }

@@ -17,6 +17,7 @@ Section findings(const Run& run);  // a line each
 Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);
+Section host_code(const Run& run);  // what the host ran while the GPU waited
 Section evidence(const Run& run);  // of the findings
 Section timeline(const Run& run);
 Section activity(const Run& run);
@@ -36,6 +37,7 @@ Blocks late_launches(const Run& run);   // a part of the budgets: what the host 
 Blocks gpus(const Run& run);            // a part of the budgets; nothing for one GPU that talks to no other
 Blocks communication(const Run& run);   // likewise
 Blocks iterations(const Run& run);      // likewise
+FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks
 Blocks roofline(const Run& run);        // a part of the efficiency
 bool several_gpus(const std::vector<KernelEntry>& kernels);
 Text activity_note(const Run& run);     // why there are no curves; empty: no GPU was seen

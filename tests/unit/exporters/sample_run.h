@@ -10,6 +10,9 @@ Run full_run();
 // A run as a 4-layer Llama on an H200 gives it, launch-bound in decode: what the reports are looked at with.
 Run rich_run();
 
+// The same with sampled stacks of its host: 410 samples in the waits of its decode steps, 6 in those of prefill.
+Run host_run();
+
 // A CPU-only run of the collector: stages and nothing of a GPU.
 Run sparse_run();
 

@@ -48,4 +48,15 @@ TEST_CASE("the reports show each value of a run in its own place", "[golden]") {
   check_reports("every_value", nl::test::every_value_run());
 }
 
+TEST_CASE("the reports of a run whose host was sampled are the golden ones", "[golden]") {
+  const nl::Run run = nl::test::host_run();
+  const auto section_of = [](const std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t begin = text.find(from), end = text.find(to, begin + 1);
+    REQUIRE(end != std::string::npos);
+    return text.substr(begin, end - begin);
+  };
+  check_golden(kGolden + "host/section.md", section_of(nl::exporters::report_markdown(run), "## Host code while", "\n## "));
+  check_golden(kGolden + "host/section.html", section_of(nl::exporters::report_html(run), "<section id=\"host\"", "<section "));
+}
+
 TEST_CASE("the reports of a run without a GPU are the golden ones", "[golden]") { check_reports("sparse", nl::test::sparse_run()); }

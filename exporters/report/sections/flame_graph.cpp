@@ -1,0 +1,112 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/figure_text.h"
+#include "exporters/report/sections/host_text.h"
+#include "exporters/report/sections/run_text.h"
+#include "exporters/report/sections/sections.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr double kSmallFrame = 0.005;  // of the whole: narrower ones of one caller are drawn as one
+constexpr std::size_t kDeepest = 100;
+constexpr std::size_t kSpoken = 3;     // frames of the widest path that those who hear it are told
+
+struct FlameNode {
+  std::uint32_t frame = 0;  // of HostStacks::frames
+  std::uint64_t samples = 0;
+  std::vector<FlameNode> callees;
+
+  FlameNode& callee(std::uint32_t called) {
+    const auto known = std::find_if(callees.begin(), callees.end(), [&](const FlameNode& each) { return each.frame == called; });
+    return known != callees.end() ? *known : callees.emplace_back(FlameNode{called, 0, {}});
+  }
+};
+
+FlameNode tree_of(const HostStacks& host, const std::string& stage) {
+  FlameNode root;
+  for (const WaitStack& stack : host.stacks) {
+    if (stack.stage != stage) continue;
+    root.samples += stack.samples;
+    FlameNode* at = &root;
+    for (std::size_t i = 0; i < stack.frames.size() && i < kDeepest; ++i) {
+      if (stack.frames[i] >= host.frames.size()) break;
+      at = &at->callee(stack.frames[i]);
+      at->samples += stack.samples;
+    }
+  }
+  return root;
+}
+
+class FlamePainter {
+ public:
+  FlamePainter(const HostStacks& host, std::uint64_t whole) : host_(host), whole_(whole) {}
+
+  // The widest first, the narrow ones together behind them.
+  void paint(FlameNode& node, double start, std::size_t depth) {
+    std::stable_sort(node.callees.begin(), node.callees.end(), [](const FlameNode& a, const FlameNode& b) { return a.samples > b.samples; });
+    std::uint64_t small = 0, small_samples = 0;
+    for (FlameNode& callee : node.callees) {
+      const double width = share(callee.samples);
+      if (width < kSmallFrame) {
+        ++small;
+        small_samples += callee.samples;
+        continue;
+      }
+      frames.push_back(frame_of(callee, start, depth));
+      paint(callee, start, depth + 1);
+      start += width;
+    }
+    if (small > 0)
+      frames.push_back({start, share(small_samples), depth, "", fmt::format("{}: {}", plural(small, "narrow frame"), amount(small_samples)), "w-small"});
+  }
+
+  std::vector<FlameChart::Frame> frames;
+
+ private:
+  double share(std::uint64_t samples) const { return static_cast<double>(samples) / static_cast<double>(whole_); }
+  std::string amount(std::uint64_t samples) const {
+    return fmt::format("{}, {} of the wait", plural(samples, "sample"), share_text(share(samples)));
+  }
+  FlameChart::Frame frame_of(const FlameNode& node, double start, std::size_t depth) const {
+    const StackFrame& of = host_.frames[node.frame];
+    const std::string source = of.frame.source.empty() ? "" : fmt::format(" · {}", of.frame.source);
+    return {start, share(node.samples), depth, of.frame.function,
+            fmt::format("{}: {} · {}{}", frame_text(of.frame), amount(node.samples), host_work_text(of.kind), source), work_colour(of.kind)};
+  }
+
+  const HostStacks& host_;
+  std::uint64_t whole_;
+};
+
+// The innermost frames of the widest path: where most of the time goes.
+std::string spoken(const Run& run, const StageEntry& stage, const FlameNode& root) {
+  std::vector<std::string> path;
+  for (const FlameNode* at = &root; !at->callees.empty();) {
+    at = &at->callees.front();
+    path.push_back(frame_text(run.host->frames[at->frame].frame));
+  }
+  if (path.size() > kSpoken) path.erase(path.begin(), path.end() - static_cast<std::ptrdiff_t>(kSpoken));
+  return fmt::format("Flame graph of the wait for launches of {}, {}. Its widest path ends in {}. The tables below have its lines and functions.",
+                     stage_title(run, stage.name), plural(root.samples, "sample"), join(path, ", "));
+}
+
+}  // namespace
+
+FlameChart flame_graph(const Run& run, const StageEntry& stage) {
+  FlameChart chart;
+  if (!run.host || !stage.host_code) return chart;
+  FlameNode root = tree_of(*run.host, stage.name);
+  if (root.callees.empty() || root.samples == 0) return chart;
+  // Stacks that were not kept leave a gap at the right.
+  FlamePainter painter(*run.host, std::max(root.samples, stage.host_code->samples));
+  painter.paint(root, 0, 0);
+  chart.frames = std::move(painter.frames);
+  chart.label = spoken(run, stage, root);
+  return chart;
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "model/run.h"
+
+// The host's code in words.
+namespace nl::exporters::report {
+
+bool enough_samples(const StageEntry& stage);
+
+// "modeling_qwen3.py:245", "libtorch_cuda.so": the file without its folders, unless it is called __init__.py.
+std::string place_text(const HostFrame& frame);
+// "Qwen3Attention.forward (modeling_qwen3.py:245)".
+std::string frame_text(const HostFrame& frame);
+
+std::string work_colour(HostWork kind);  // "w-model"
+
+}  // namespace nl::exporters::report

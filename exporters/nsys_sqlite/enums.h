@@ -9,6 +9,7 @@ class SqliteFile;
 
 // nsys' numbers for what a trace has words for, and the tables that explain them.
 inline constexpr std::int64_t kNvtxMark = 34, kNvtxPushPop = 59, kNvtxStartEnd = 60, kNvtxDomainCreate = 75;
+inline constexpr std::int64_t kGraphNodeCreation = 77;
 
 // "[CUDA memcpy Host-to-Device]" → 1; 0 where it is none of them.
 std::int64_t copy_kind_number(const std::string& label);

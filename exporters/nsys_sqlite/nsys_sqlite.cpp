@@ -35,6 +35,7 @@ class NsysExport {
     if (trace_.has_kernel_data) write_kernels();
     if (trace_.has_mem_data) write_mem_ops();
     if (!trace_.graph_runs.empty()) write_graph_runs();
+    if (!trace_.graph_nodes.empty()) write_graph_nodes();
     if (trace_.has_api_data) write_calls();
     if (!trace_.syncs.empty()) write_syncs();
     if (trace_.has_range_data) write_ranges();
@@ -62,6 +63,11 @@ class NsysExport {
     if (api >= trace_.api_calls.size()) return {};
     return trace_.api_calls[api].correlation;
   }
+  // Nodes are numbered from 1; 0 is one of which it is not known where it was made.
+  static Number node_of(bool in_graph, const std::vector<std::uint32_t>& nodes, std::size_t row) {
+    if (!in_graph) return {};
+    return row < nodes.size() && nodes[row] != kNone ? std::int64_t{nodes[row]} + 1 : std::int64_t{0};
+  }
   const Queue& queue_of(std::uint32_t queue) const {
     static const Queue none;
     return queue < trace_.queues.size() ? trace_.queues[queue] : none;
@@ -75,6 +81,7 @@ class NsysExport {
   void write_copies();
   void write_sets();
   void write_graph_runs();
+  void write_graph_nodes();
   void write_calls();
   void write_syncs();
   void write_ranges();
@@ -169,7 +176,8 @@ void NsysExport::write_kernels() {
        "localMemoryTotal INTEGER NOT NULL", "gridId INTEGER NOT NULL", "sharedMemoryExecuted INTEGER", "graphNodeId INTEGER",
        "sharedMemoryLimitConfig INTEGER"});
   constexpr std::int64_t kZero = 0;
-  for (const Kernel& k : trace_.kernels) {
+  for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
+    const Kernel& k = trace_.kernels[i];
     const KernelShape& s = trace_.shapes[k.shape];
     const Queue& q = queue_of(static_cast<std::uint32_t>(k.queue));
     Number mangled = s.mangled_name == StringId() ? Number() : Number(id_of(s.mangled_name));
@@ -177,7 +185,8 @@ void NsysExport::write_kernels() {
               correlation_of(k.api), process_id(q.process), id_of(s.name), id_of(s.short_name), mangled, nullptr, nullptr,
               std::int64_t{s.registers_per_thread}, std::int64_t{s.grid.x}, std::int64_t{s.grid.y}, std::int64_t{s.grid.z},
               std::int64_t{s.block.x}, std::int64_t{s.block.y}, std::int64_t{s.block.z}, std::int64_t{s.static_shared_bytes},
-              std::int64_t{s.dynamic_shared_bytes}, kZero, kZero, kZero, nullptr, k.in_graph ? Number(0) : Number(), nullptr);
+              std::int64_t{s.dynamic_shared_bytes}, kZero, kZero, kZero, nullptr, node_of(k.in_graph, trace_.kernel_nodes, i),
+              nullptr);
   }
 }
 
@@ -196,14 +205,15 @@ void NsysExport::write_copies() {
                      "bytes INTEGER NOT NULL", "copyKind INTEGER NOT NULL", "deprecatedSrcId INTEGER", "srcKind INTEGER",
                      "dstKind INTEGER", "srcDeviceId INTEGER", "srcContextId INTEGER", "dstDeviceId INTEGER", "dstContextId INTEGER",
                      "migrationCause INTEGER", "graphNodeId INTEGER", "virtualAddress INTEGER", "copyCount INTEGER"});
-  for (const MemOp& op : trace_.mem_ops) {
+  for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
+    const MemOp& op = trace_.mem_ops[i];
     if (op.kind == MemOpKind::kMemset) continue;
     const Queue& q = queue_of(op.queue);
     table.add(op.start_ns, op.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
               correlation_of(op.api), process_id(q.process), static_cast<std::int64_t>(op.bytes),
               copy_kind_number(trace_.strings[StringId{op.label}]), nullptr, memory_kind_number(op.src_kind),
               memory_kind_number(op.dst_kind), nullptr, nullptr, nullptr, nullptr, nullptr,
-              op.in_graph ? Number(0) : Number(), nullptr, nullptr);
+              node_of(op.in_graph, trace_.mem_op_nodes, i), nullptr, nullptr);
   }
 }
 
@@ -212,12 +222,13 @@ void NsysExport::write_sets() {
                     {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
                      "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
                      "value INTEGER NOT NULL", "bytes INTEGER NOT NULL", "graphNodeId INTEGER", "memKind INTEGER"});
-  for (const MemOp& op : trace_.mem_ops) {
+  for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
+    const MemOp& op = trace_.mem_ops[i];
     if (op.kind != MemOpKind::kMemset) continue;
     const Queue& q = queue_of(op.queue);
     table.add(op.start_ns, op.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
               correlation_of(op.api), process_id(q.process), std::int64_t{0}, static_cast<std::int64_t>(op.bytes),
-              op.in_graph ? Number(0) : Number(), memory_kind_number(op.dst_kind));
+              node_of(op.in_graph, trace_.mem_op_nodes, i), memory_kind_number(op.dst_kind));
   }
 }
 
@@ -230,6 +241,17 @@ void NsysExport::write_graph_runs() {
     const Queue& q = queue_of(run.queue);
     table.add(run.start_ns, run.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
               correlation_of(run.api), process_id(q.process), std::int64_t{0}, std::int64_t{0});
+  }
+}
+
+// A node is written as made where the one that it was cloned from was: there are no clones here.
+void NsysExport::write_graph_nodes() {
+  SqliteTable table(file_, "CUDA_GRAPH_NODE_EVENTS",
+                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "eventClass INTEGER NOT NULL", "globalTid INTEGER",
+                     "nameId INTEGER NOT NULL", "graphNodeId INTEGER NOT NULL", "originalGraphNodeId INTEGER"});
+  for (std::uint32_t i = 0; i < trace_.graph_nodes.size(); ++i) {
+    const GraphNode& node = trace_.graph_nodes[i];
+    table.add(node.made_ns, node.made_ns, kGraphNodeCreation, thread_id(node.thread), id_of(StringId()), std::int64_t{i} + 1, nullptr);
   }
 }
 

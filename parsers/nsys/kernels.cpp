@@ -61,6 +61,7 @@ NsysRows select_kernels(const NsysDatabase& database, const RowSpan& span) {
 struct KernelPart {
   Distinct<RawShape> shapes;
   Distinct<RawQueue> queues;
+  RowNodes nodes;
   std::uint64_t rows = 0, kept = 0, no_time = 0, bad_time = 0;
 };
 
@@ -80,7 +81,7 @@ RawShape shape_of(const NsysRows& row) {
 
 // start end deviceId contextId greenContextId streamId correlationId globalPid demangledName shortName
 // 604000018 604001042 0 1 0 13 127 281485412139008 739 740 …
-void read_part(NsysRows& row, KernelPart& part, Kernel* out) {
+void read_part(NsysRows& row, KernelPart& part, bool with_nodes, Kernel* out) {
   while (row.next()) {
     ++part.rows;
     if (row.is_null(kStart) || row.is_null(kEnd)) {
@@ -93,13 +94,14 @@ void read_part(NsysRows& row, KernelPart& part, Kernel* out) {
       ++part.bad_time;
       continue;
     }
+    const std::int64_t process = row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid);
+    if (with_nodes && !row.is_null(kGraphNode)) part.nodes.add(part.kept, {process, row.integer(kGraphNode)});
     Kernel& kernel = out[part.kept++];
     kernel.start_ns = start;
     kernel.duration_ns = static_cast<std::uint64_t>(end - start);
     kernel.shape = part.shapes.index_of(shape_of(row));
-    kernel.queue =
-        part.queues.index_of({row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid),
-                              static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
+    kernel.queue = part.queues.index_of(
+        {process, static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
     kernel.in_graph = !row.is_null(kGraphNode);
     kernel.api = row.is_null(kCorrelation) ? kNone : u32(row, kCorrelation);
   }
@@ -139,7 +141,8 @@ void count_nameless(const Trace& trace, ImportStats& stats) {
 
 }  // namespace
 
-void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes,
+                  Trace& trace) {
   RowSpan span = database.rows_of(kTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<KernelPart> parts(spans.size());
@@ -149,7 +152,7 @@ void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
   // Each part writes its own stretch of the one array: no second copy of millions of rows.
   scan_in_parts(database, spans.size(), [&](const NsysDatabase& own, std::size_t i) {
     NsysRows rows = select_kernels(own, spans[i]);
-    read_part(rows, parts[i], trace.kernels.data() + offsets[i]);
+    read_part(rows, parts[i], nodes != nullptr, trace.kernels.data() + offsets[i]);
   });
   Distinct<RawShape> shapes;
   std::size_t kept = 0;
@@ -157,6 +160,7 @@ void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
     Kernel* begin = trace.kernels.data() + offsets[i];
     renumber(parts[i], begin, shapes, places);
     if (kept != offsets[i]) std::move(begin, begin + parts[i].kept, trace.kernels.data() + kept);
+    if (nodes != nullptr) nodes->add_kernels(kept, std::move(parts[i].nodes));
     kept += parts[i].kept;
     count_part(parts[i], trace.stats);
   }

@@ -63,14 +63,22 @@ bool usable_times(const NsysRows& row, const std::string& what, ImportStats& sta
   return true;
 }
 
+std::int64_t global_pid_of(const NsysRows& row) { return row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid); }
+
 std::uint32_t queue_of(const NsysRows& row, NsysPlaces& places) {
   return places.queue(
-      {row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid), static_cast<std::int32_t>(row.integer(kDevice)),
+      {global_pid_of(row), static_cast<std::int32_t>(row.integer(kDevice)),
        static_cast<std::uint32_t>(row.integer(kContext)), static_cast<std::uint32_t>(row.integer(kStream))});
 }
 
 std::uint32_t correlation_of(const NsysRows& row) {
   return row.is_null(kCorrelation) ? kNone : static_cast<std::uint32_t>(row.integer(kCorrelation));
+}
+
+// Beside the operation goes the node that it ran from.
+void keep(const MemOp& op, const NsysRows& row, RowNodes& nodes, Trace& trace) {
+  if (op.in_graph) nodes.add(trace.mem_ops.size(), {global_pid_of(row), row.integer(kGraphNode)});
+  trace.mem_ops.push_back(op);
 }
 
 MemOp common_part(const NsysRows& row, NsysPlaces& places) {
@@ -84,7 +92,7 @@ MemOp common_part(const NsysRows& row, NsysPlaces& places) {
   return op;
 }
 
-void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, RowNodes& nodes, Trace& trace) {
   Labels labels = copy_labels(database, strings);
   NsysRows row = database.select(kCopies, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
                                            "globalPid", "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind"});
@@ -100,11 +108,11 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
       ++trace.stats.rows_damaged[{Code::kUnknownCopy}];
     op.src_kind = memory_kind(row, kSrc);
     op.dst_kind = memory_kind(row, kDst);
-    trace.mem_ops.push_back(op);
+    keep(op, row, nodes, trace);
   }
 }
 
-void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, RowNodes& nodes, Trace& trace) {
   NsysRows row = database.select(kSets, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
                                          "globalPid", "graphNodeId", "bytes", "value", "memKind"});
   std::uint32_t label = strings.intern("[CUDA memset]").value;
@@ -116,13 +124,13 @@ void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& p
     op.kind = MemOpKind::kMemset;
     op.label = label;
     op.dst_kind = memory_kind(row, kMemory);
-    trace.mem_ops.push_back(op);
+    keep(op, row, nodes, trace);
   }
 }
 
 }  // namespace
 
-void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
+void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace) {
   trace.has_mem_data = database.has_table(kCopies) || database.has_table(kSets);
   std::uint64_t rows = 0;
   for (const char* table : {kCopies, kSets}) {
@@ -132,8 +140,10 @@ void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
       trace.stats.tables_absent.push_back(table);
   }
   trace.mem_ops.reserve(rows);
-  if (database.has_table(kCopies)) read_copies(database, strings, places, trace);
-  if (database.has_table(kSets)) read_sets(database, strings, places, trace);
+  RowNodes ran_from;
+  if (database.has_table(kCopies)) read_copies(database, strings, places, ran_from, trace);
+  if (database.has_table(kSets)) read_sets(database, strings, places, ran_from, trace);
+  if (nodes != nullptr) nodes->add_mem_ops(0, std::move(ran_from));
 }
 
 void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace) {

@@ -41,6 +41,13 @@ struct RawShape {
   bool operator==(const RawShape&) const = default;
 };
 
+// A node of a CUDA graph: ids are of the process.
+struct RawNode {
+  std::int64_t global_pid = 0;
+  std::int64_t id = 0;
+  bool operator==(const RawNode&) const = default;
+};
+
 constexpr std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
   seed = (seed ^ value) * 0x9E3779B97F4A7C15ULL;
   return seed ^ seed >> 32;
@@ -50,6 +57,9 @@ struct RawHash {
   std::size_t operator()(const RawQueue& q) const {
     return mix(mix(static_cast<std::uint64_t>(q.global_pid), static_cast<std::uint64_t>(q.device) << 32 | q.context),
                q.stream);
+  }
+  std::size_t operator()(const RawNode& n) const {
+    return mix(static_cast<std::uint64_t>(n.global_pid), static_cast<std::uint64_t>(n.id));
   }
   std::size_t operator()(const RawShape& s) const {
     std::uint64_t names = static_cast<std::uint64_t>(s.name) ^ static_cast<std::uint64_t>(s.mangled_name) << 32;

@@ -54,10 +54,10 @@ void note_strings(const NsysStrings& strings, ImportStats& stats) {
 }
 
 void read_gpu_work(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
-                   Trace& trace) {
+                   GraphNodes* nodes, Trace& trace) {
   trace.has_kernel_data = present(database, kKernels, trace.stats);
-  if (tables.kernels && trace.has_kernel_data) read_kernels(database, strings, places, trace);
-  if (tables.mem_ops) read_mem_ops(database, strings, places, trace);
+  if (tables.kernels && trace.has_kernel_data) read_kernels(database, strings, places, nodes, trace);
+  if (tables.mem_ops) read_mem_ops(database, strings, places, nodes, trace);
   if (tables.kernels) read_graph_runs(database, places, trace);
 }
 
@@ -92,11 +92,15 @@ Trace read_nsys_sqlite(const std::filesystem::path& file, const NsysTables& tabl
   NsysStrings strings(database, trace.strings);
   NsysPlaces places(trace);
   read_capture_facts(database, trace);
-  read_gpu_work(database, tables, strings, places, trace);
+  // Where a node was made tells something only beside the ranges that were open then.
+  const bool join_nodes = tables.ranges && has_node_events(database);
+  GraphNodes nodes;
+  read_gpu_work(database, tables, strings, places, join_nodes ? &nodes : nullptr, trace);
   read_api(database, tables, strings, places, trace);
   trace.has_range_data = present(database, kRanges, trace.stats);
   close_capture(trace);
   if (tables.ranges && trace.has_range_data) read_ranges(database, strings, places, trace);
+  if (join_nodes) link_graph_nodes(database, nodes, places, trace);
   assign_lone_process(trace);
   read_place_names(database, strings, places, trace);
   note_strings(strings, trace.stats);

@@ -3,6 +3,7 @@
 #include "model/trace.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
+#include "parsers/nsys/graph_nodes.h"
 #include "parsers/nsys/records.h"
 #include "parsers/nsys/strings.h"
 
@@ -13,10 +14,14 @@ namespace nl::parsers {
 void read_capture_facts(const NsysDatabase& database, Trace& trace);
 
 // CUPTI_ACTIVITY_KIND_{KERNEL,MEMCPY,MEMSET,GRAPH_TRACE}. Until Launches::link(), `api` of what they read
-// is the correlation id.
-void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);
-void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);
+// is the correlation id. `nodes`: those that rows ran from; nullptr: nobody asks.
+void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
+void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace);
 void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace);
+
+// CUDA_GRAPH_NODE_EVENTS: when and on which thread nodes were made.
+bool has_node_events(const NsysDatabase& database);
+void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, NsysPlaces& places, Trace& trace);
 
 // CUPTI_ACTIVITY_KIND_RUNTIME. Every call goes into api_stats, in the order of the name ids, which is the
 // order nsys falls back on; those that launched GPU work or waited for it also become api_calls, sorted

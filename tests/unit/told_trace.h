@@ -26,6 +26,7 @@ class TraceTeller {
       say("memory {} {} {} {} {} {} {} {} on {} by {}", op.start_ns, op.end_ns, op.bytes, trace_.strings[StringId{op.label}],
           static_cast<int>(op.kind), op.src_kind, op.dst_kind, op.in_graph, queue(op.queue), call(op.api));
     for (const GraphRun& g : trace_.graph_runs) say("graph {} {} on {} by {}", g.start_ns, g.end_ns, queue(g.queue), call(g.api));
+    tell_nodes();
     tell_calls();
     for (const Range& r : trace_.ranges)
       say("range {} {} [{}] [{}] {} {} {} {} {}", r.start_ns, r.end_ns, trace_.strings[r.domain], trace_.strings[r.name],
@@ -67,6 +68,15 @@ class TraceTeller {
         trace_.strings[s.name], trace_.strings[s.short_name], trace_.strings[s.mangled_name], s.grid.x, s.grid.y, s.grid.z, s.block.x,
         s.block.y, s.block.z, s.registers_per_thread, s.static_shared_bytes, s.dynamic_shared_bytes,
         queue(static_cast<std::uint32_t>(k.queue)), call(k.api));
+  }
+  void tell_nodes() {
+    const auto made = [&](const char* what, Ns start_ns, std::uint32_t number) {
+      if (number == kNone) return;
+      const GraphNode& node = trace_.graph_nodes.at(number);
+      say("node of the {} at {}: made {} {}", what, start_ns, node.made_ns, thread(node.thread));
+    };
+    for (std::size_t i = 0; i < trace_.kernel_nodes.size(); ++i) made("kernel", trace_.kernels.at(i).start_ns, trace_.kernel_nodes[i]);
+    for (std::size_t i = 0; i < trace_.mem_op_nodes.size(); ++i) made("memory", trace_.mem_ops.at(i).start_ns, trace_.mem_op_nodes[i]);
   }
   void tell_calls() {
     for (std::uint32_t i = 0; i < trace_.api_calls.size(); ++i) say("call {}", call(i));

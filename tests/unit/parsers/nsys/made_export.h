@@ -39,6 +39,8 @@ inline const char* const kMadeTables = R"sql(
   CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
   CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER,
     domainId INTEGER, int64Value INTEGER, uint64Value INTEGER, int32Value INTEGER, uint32Value INTEGER);
+  CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+    graphNodeId INTEGER, originalGraphNodeId INTEGER);
   CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
   CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);
 )sql";
@@ -67,6 +69,9 @@ inline const char* const kMadeRows = R"sql(
     (880, NULL, 59, 'open', {3}, NULL, NULL, 0, NULL, NULL, NULL, NULL), (890, 889, 59, 'backward', {3}, NULL, NULL, 0, NULL, NULL, NULL, NULL),
     (NULL, 889, 59, 'no start', {3}, NULL, NULL, 0, NULL, NULL, NULL, NULL), (895, NULL, 34, 'token', {4}, NULL, NULL, 1, NULL, NULL, NULL, NULL),
     (896, NULL, 33, 'category', {4}, NULL, NULL, 1, NULL, NULL, NULL, NULL);
+  INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES
+    (620, 620, 77, {3}, 1, 76, NULL), (640, 640, 77, {2}, 1, 77, NULL), (641, 641, 77, {2}, 1, 77, 76), (660, 660, 77, {4}, 1, 77, NULL),
+    (661, 661, 77, {4}, 1, 3, NULL);
   INSERT INTO PROCESSES VALUES ({0}, 200, 'server'), ({1}, 300, 'client'), ({1} + 16777216, 301, 'nobody');
   INSERT INTO ThreadNames VALUES (23, 5, {2}), (21, 10, {2}), (23, 9, {2}), (23, 1, {3}), (22, 1, {3}), (23, 1, {4} + 7);
 )sql";

@@ -61,6 +61,7 @@ enum class Kind : std::uint16_t {
   kStallReason = 21,
   kStalls = 22,
   kWaitStream = 23,
+  kGraphNode = 24,
 };
 
 struct Head {
@@ -123,6 +124,13 @@ struct WaitStream {        // head.id: the stream. What the thread's calls that 
   std::int64_t time_ns;    // inside the first such call
   std::uint32_t context;
   std::uint32_t unused;
+};
+
+struct GraphNode {         // this thread made a node of a CUDA graph. Of a clone there are two: that it was made, and of what
+  Head head;
+  std::int64_t time_ns;
+  std::uint64_t node;      // as kernels and copies name it
+  std::uint64_t original;  // that it is a clone of; 0: none
 };
 
 // The GPU half. Its records lie in chunks of their own, whose ThreadStart has the thread id 0; these chunks

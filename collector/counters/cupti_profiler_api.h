@@ -295,11 +295,17 @@ Params params() {
   return made;
 }
 
-// The callbacks that tell of contexts and launches.
+// The callbacks that tell of contexts, nodes of graphs and launches.
 inline constexpr Domain kDomainResource = static_cast<Domain>(3);
-inline constexpr std::uint32_t kContextCreated = 1, kContextDestroyStarting = 2;
+inline constexpr std::uint32_t kContextCreated = 1, kContextDestroyStarting = 2, kGraphNodeCreated = 13, kGraphNodeCloned = 20;
 struct ResourceData {
   void* context;
+  void* stream;
+  void* descriptor;  // of a node: GraphData
+};
+struct GraphData {
+  void *graph, *original_graph;
+  void *node, *original_node;
 };
 enum CallbackSite : int { kEnter = 0, kExit = 1 };
 struct CallbackData {

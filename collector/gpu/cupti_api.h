@@ -169,6 +169,7 @@ struct Api {
   Result (*cuptiActivityEnableAllSyncRecords)(std::uint8_t);
   Result (*cuptiGetResultString)(Result, const char**);
   Result (*cuptiGetStreamIdEx)(void* context, void* stream, std::uint8_t per_thread, std::uint32_t* id);
+  Result (*cuptiGetGraphNodeId)(void* node, std::uint64_t* id);
 };
 
 }  // namespace nl::collector::cupti

@@ -51,6 +51,7 @@ bool find_functions(void* handle, cupti::Api& api) {
   NL_FIND(cuptiActivityEnableAllSyncRecords);
   NL_FIND(cuptiGetResultString);
   NL_FIND(cuptiGetStreamIdEx);
+  NL_FIND(cuptiGetGraphNodeId);
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include "collector/gpu/cupti_library.h"
 #include "collector/environment.h"
 #include "collector/gpu/contexts.h"
+#include "collector/gpu/graph_nodes.h"
 #include "collector/gpu/log.h"
 #include "collector/gpu/trace.h"
 #include "collector/counters/kernel_counters.h"
@@ -81,7 +82,9 @@ void around_runtime_call(const cupti::CallbackData& call) {
   else around_device_reset(call);
 }
 
-void on_resource(std::uint32_t what, void* context) {
+void on_resource(std::uint32_t what, const cupti::ResourceData& resource) {
+  if (tells_of_graph_node(what)) return on_graph_node(injection.library, what, resource);
+  void* context = resource.context;
   if (what == cupti::kContextDestroyStarting) {
     context_destroyed(context);
     forget_stage_counters_of(context);
@@ -99,7 +102,7 @@ void on_callback(void*, int domain, std::uint32_t function, const void* data) {
   if (injection.off.load(std::memory_order_relaxed)) return;
   int before = errno;
   switch (domain) {
-    case cupti::kDomainResource: on_resource(function, static_cast<const cupti::ResourceData*>(data)->context); break;
+    case cupti::kDomainResource: on_resource(function, *static_cast<const cupti::ResourceData*>(data)); break;
     case cupti::kDomainDriver: around_driver_call(*static_cast<const cupti::CallbackData*>(data)); break;
     case cupti::kDomainRuntime: around_runtime_call(*static_cast<const cupti::CallbackData*>(data)); break;
     default: break;
@@ -173,6 +176,12 @@ void listen_to_device_reset() {
   listen_to(cupti::kDomainRuntime, [](const char* function) { return std::strncmp(function, "cudaDeviceReset", 15) == 0; });
 }
 
+// From the start of CUDA on: programs make their graphs while they warm up.
+void listen_to_graph_nodes() {
+  if (!can_follow_graph_nodes(injection.library)) return;
+  for (std::uint32_t what : {cupti::kGraphNodeCreated, cupti::kGraphNodeCloned}) listen(cupti::kDomainResource, what);
+}
+
 void listen_to_stream_waits() {
   if (injection.library.api.cuptiGetStreamIdEx == nullptr) return;
   listen_to(cupti::kDomainRuntime, is_stream_wait);
@@ -183,6 +192,7 @@ bool start_tracing() {
   if (!trace_gpu(injection.library)) return false;
   listen_to_device_reset();
   if (waits_are_calls()) listen_to_stream_waits();
+  if (!graphs_as_wholes()) listen_to_graph_nodes();
   listen_to(cupti::kDomainDriver, brings_peer_memory);
   if (!listen_to_contexts()) trace_peer_copies();  // nobody would tell of a second GPU
   sample_stalls(injection.library);

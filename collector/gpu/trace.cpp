@@ -41,11 +41,6 @@ CallChoice chosen_calls() {
   return CallChoice::kWork;
 }
 
-bool graphs_as_wholes() {
-  const char* text = text_from("NL_STAGE_CUDA_GRAPHS");
-  return text != nullptr && std::strcmp(text, "graph") == 0;
-}
-
 std::uint64_t timestamp() { return static_cast<std::uint64_t>(now_ns()); }
 
 const char* function_name(std::uint32_t domain, std::uint32_t function) {
@@ -198,6 +193,11 @@ bool trace_gpu(const CuptiLibrary& library) {
 void trace_peer_copies() {
   if (gpu.library == nullptr || gpu.ending.load(std::memory_order_relaxed) || gpu.peer_copies.exchange(true)) return;
   enable(cupti::kMemcpyPeer);
+}
+
+bool graphs_as_wholes() {
+  const char* text = text_from("NL_STAGE_CUDA_GRAPHS");
+  return text != nullptr && std::strcmp(text, "graph") == 0;
 }
 
 bool waits_are_calls() { return chosen_calls() == CallChoice::kWork; }

@@ -9,6 +9,7 @@ namespace nl::collector {
 // Reads what is asked for from the environment. False, and said, where nothing can be recorded.
 bool trace_gpu(const CuptiLibrary& library);
 bool waits_are_calls();       // and no records of their own
+bool graphs_as_wholes();      // their kernels are not recorded one by one
 
 // Copies between GPUs, too. Not before there can be any: it doubles what the launch of a CUDA graph costs the host.
 void trace_peer_copies();

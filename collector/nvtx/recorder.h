@@ -33,6 +33,8 @@ void record_thread_name(std::uint32_t tid, const Text* name);
 
 // For the GPU half: what this thread is about to wait for.
 void record_wait_stream(std::uint32_t context, std::uint32_t stream);
+// That this thread made a node of a CUDA graph, or cloned it from another; original 0: not cloned.
+void record_graph_node(std::uint64_t node, std::uint64_t original);
 
 // For the GPU half: told of a range just before it begins and just after it ended, on its thread.
 struct RangeListener {

@@ -115,10 +115,12 @@ class Block {
     if ((flags & format::kTagSamePlace) == 0) last = bytes_.number();
     return gpu_.queue_numbers[last];
   }
-  void node(std::uint8_t flags) {
-    if ((flags & format::kTagGraphNode) == 0) return;
-    bytes_.difference();
-    bytes_.number();
+  // The node that work ran from, after all else of it; 0: none.
+  std::int64_t node(std::uint8_t flags) {
+    if ((flags & format::kTagGraphNode) == 0) return 0;
+    node_ = plus(node_, bytes_.difference());
+    bytes_.number();  // the graph
+    return node_;
   }
   bool usable(const When& time, const char* what) {
     if (!bytes_.good()) return false;
@@ -145,7 +147,7 @@ class Block {
     std::uint32_t queue = place(flags, queue_);
     std::uint32_t shape = gpu_.shape_numbers[bytes_.number()];
     When time = when(work_);
-    node(flags);
+    const std::int64_t ran_from = node(flags);
     if (!usable(time, "kernel")) return;
     if (shape == kNone || queue == kNone) {
       ++damage_[{Code::kPartLost, {"kernel", "name or stream"}}];
@@ -158,6 +160,7 @@ class Block {
     kernel.in_graph = (flags & format::kTagGraphNode) != 0;
     kernel.shape = shape;
     kernel.api = time.correlation;
+    if (kernel.in_graph) gpu_.kernel_nodes.add(gpu_.kernels.size(), {0, ran_from});
     gpu_.kernels.push_back(kernel);
   }
 
@@ -170,11 +173,12 @@ class Block {
     if (tag == Tag::kSet) bytes_.number();  // the value
     When time = when(work_);
     op.bytes = bytes_.number();
-    node(flags);
+    const std::int64_t ran_from = node(flags);
     if (!locate(op, time, "copy or set")) return;
     op.in_graph = (flags & format::kTagGraphNode) != 0;
     op.kind = tag == Tag::kSet ? MemOpKind::kMemset : MemOpKind::kOther;
     op.label = static_cast<std::uint32_t>(kind);
+    if (op.in_graph) gpu_.mem_op_nodes.add(gpu_.mem_ops.size(), {0, ran_from});
     gpu_.mem_ops.push_back(op);
   }
 
@@ -273,6 +277,7 @@ class Block {
   Bytes bytes_;
   When work_, call_;
   std::uint64_t queue_ = 0, thread_ = 0;
+  std::int64_t node_ = 0;
   GpuData& gpu_;
   Damage& damage_;
 };

@@ -9,6 +9,7 @@
 #include "collector/trace_format.h"
 #include "model/trace.h"
 #include "parsers/collector/metrics.h"
+#include "parsers/nsys/graph_nodes.h"
 
 // The GPU half of a collector's file: packed blocks taken apart. Numbers refer to the vectors here until
 // collector_trace_merge.cpp gives them those of the trace; times are those of the file's clock.
@@ -72,6 +73,8 @@ struct GpuData {
   std::vector<std::size_t> failed_calls;  // indices of those that returned something other than 0, ascending
   std::vector<SyncWait> syncs;
   std::vector<StreamWaited> streams_waited;
+  std::vector<NodeEvent> node_events;   // of one process, which is 0 here; thread: the tid
+  RowNodes kernel_nodes, mem_op_nodes;  // by index of kernels and mem_ops
   std::uint64_t dropped = 0, unfinished = 0;
   std::vector<Remark> notes;
   GpuMetrics metrics;

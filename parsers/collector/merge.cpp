@@ -1,6 +1,7 @@
 #include "parsers/collector/merge.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "model/cuda_calls.h"
@@ -23,6 +24,25 @@ template <typename Row>
 void sort_by_start(std::vector<Row>& rows) {
   auto earlier = [](const Row& a, const Row& b) { return a.start_ns < b.start_ns; };
   if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::stable_sort(rows.begin(), rows.end(), earlier);
+}
+
+// And the nodes that the rows ran from, where they are known, with them.
+template <typename Row>
+void sort_by_start(std::vector<Row>& rows, std::vector<std::uint32_t>& nodes) {
+  if (nodes.empty()) return sort_by_start(rows);
+  nodes.resize(rows.size(), kNone);
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  auto earlier = [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; };
+  if (std::is_sorted(order.begin(), order.end(), earlier)) return;
+  std::stable_sort(order.begin(), order.end(), earlier);
+  std::vector<Row> sorted_rows;
+  std::vector<std::uint32_t> sorted_nodes;
+  sorted_rows.reserve(rows.size());
+  sorted_nodes.reserve(rows.size());
+  for (const std::uint32_t row : order) sorted_rows.push_back(rows[row]), sorted_nodes.push_back(nodes[row]);
+  rows = std::move(sorted_rows);
+  nodes = std::move(sorted_nodes);
 }
 
 }  // namespace
@@ -105,6 +125,14 @@ void GpuMerge::add_graph_runs(Part& part) {
   append(trace_.graph_runs, std::move(part.gpu.graph_runs));
 }
 
+void GpuMerge::add_graph_nodes(Part& part, std::size_t first_kernel, std::size_t first_mem_op) {
+  for (NodeEvent& event : part.gpu.node_events) event.time_ns -= part.origin_ns;
+  GraphNodes nodes;
+  nodes.add_kernels(first_kernel, std::move(part.gpu.kernel_nodes));
+  nodes.add_mem_ops(first_mem_op, std::move(part.gpu.mem_op_nodes));
+  nodes.link(std::move(part.gpu.node_events), [](std::int64_t thread) { return static_cast<std::uint32_t>(thread); }, trace_);
+}
+
 void GpuMerge::add_devices(Part& part) {
   for (Device& device : part.gpu.devices) {
     auto known = std::find_if(trace_.devices.begin(), trace_.devices.end(), [&](const Device& d) { return d.id == device.id; });
@@ -129,9 +157,11 @@ void GpuMerge::add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std:
   add_waits_of_calls(gpu);
   Part part{std::move(gpu), process, origin_ns, std::move(threads)};
   place(part);
+  const std::size_t first_kernel = trace_.kernels.size(), first_mem_op = trace_.mem_ops.size();
   add_kernels(part);
   add_mem_ops(part);
   add_graph_runs(part);
+  add_graph_nodes(part, first_kernel, first_mem_op);
   add_devices(part);
   add_facts(part);
   parts_.push_back(std::move(part));
@@ -184,8 +214,8 @@ void GpuMerge::keep_calls(Part& part, CallSieve& sieve) {
 
 void GpuMerge::add_calls() {
   if (!trace_.has_kernel_data) return;
-  sort_by_start(trace_.kernels);
-  sort_by_start(trace_.mem_ops);
+  sort_by_start(trace_.kernels, trace_.kernel_nodes);
+  sort_by_start(trace_.mem_ops, trace_.mem_op_nodes);
   sort_by_start(trace_.graph_runs);
   sort_by_start(trace_.syncs);
   Launches launches(trace_, false);

@@ -12,7 +12,7 @@ namespace nl::parsers::collector_trace {
 class GpuMerge {
  public:
   GpuMerge(Trace& trace, bool all_calls) : trace_(trace), all_calls_(all_calls) {}
-  // `threads`: the trace's, by the index of gpu.threads.
+  // `threads`: the trace's, by the index of gpu.threads; those of gpu.node_events are the trace's already.
   void add_work(GpuData&& gpu, std::uint32_t process, Ns origin_ns, std::vector<std::uint32_t> threads);
   void add_calls();
 
@@ -27,6 +27,7 @@ class GpuMerge {
   void add_kernels(Part& part);
   void add_mem_ops(Part& part);
   void add_graph_runs(Part& part);
+  void add_graph_nodes(Part& part, std::size_t first_kernel, std::size_t first_mem_op);
   void add_devices(Part& part);
   void add_facts(const Part& part);
   void keep_calls(Part& part, class CallSieve& sieve);

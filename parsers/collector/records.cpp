@@ -42,6 +42,7 @@ std::size_t smallest(Kind kind) {
     case Kind::kStallReason: return sizeof(format::String);
     case Kind::kStalls: return sizeof(format::Stalls);
     case Kind::kWaitStream: return sizeof(format::WaitStream);
+    case Kind::kGraphNode: return sizeof(format::GraphNode);
   }
   return 0;
 }
@@ -72,6 +73,17 @@ void read_string(const char* at, const format::Head& head, File& file, Damage& d
   if (auto text = read_text(at, head, damage)) file.strings.insert_or_assign(head.id, std::move(*text));
 }
 
+void read_graph_node(const char* at, File& file, Damage& damage) {
+  const auto record = load<format::GraphNode>(at);
+  const std::uint32_t tid = file.pieces.back().tid;
+  if (record.time_ns < 0 || tid == 0) {
+    ++damage[{Code::kImpossibleRecord}];
+    return;
+  }
+  const std::int64_t original = record.original == 0 ? NodeEvent::kNotCloned : static_cast<std::int64_t>(record.original);
+  file.gpu.node_events.push_back({{0, static_cast<std::int64_t>(record.node)}, original, tid, record.time_ns});
+}
+
 void read_record(const char* at, const format::Head& head, File& file, Damage& damage) {
   if (head.kind == Kind::kThreadStart) return read_thread_start(at, file);
   if (head.kind == Kind::kString) return read_string(at, head, file, damage);
@@ -85,6 +97,7 @@ void read_record(const char* at, const format::Head& head, File& file, Damage& d
     file.gpu.streams_waited.push_back({file.pieces.back().tid, record.time_ns, record.context, head.id});
     return;
   }
+  if (head.kind == Kind::kGraphNode) return read_graph_node(at, file, damage);
   Event event;
   if (head.kind == Kind::kPush || head.kind == Kind::kMark) {
     event = read_event(at, load<format::Event>(at));

@@ -46,6 +46,7 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& paths, Cal
     replay.run();
     std::vector<std::uint32_t> threads;
     for (const auto& thread : file.gpu.threads) threads.push_back(replay.thread(thread.tid, thread.name));
+    for (NodeEvent& event : file.gpu.node_events) event.thread = replay.thread(static_cast<std::uint32_t>(event.thread), {});
     collector_trace::add_series(file.gpu.metrics, origin_ns, trace);
     collector_trace::add_stalls(file.gpu, trace);
     gpu.add_work(std::move(file.gpu), replay.process(), origin_ns, std::move(threads));

@@ -221,6 +221,11 @@ FAKE Result cuptiGetCallbackName(Domain domain, std::uint32_t function, const ch
 }
 FAKE Result cuptiGetTimestamp(std::uint64_t* time) { return *time = now(), 0; }
 FAKE Result cuptiGetDeviceId(void* context, std::uint32_t* device) { return *device = context == &contexts[1], 0; }
+// A node is its number.
+FAKE Result cuptiGetGraphNodeId(void* node, std::uint64_t* id) {
+  if (std::getenv("FAKE_CUPTI_NO_NODE_IDS") != nullptr) return 1;
+  return *id = reinterpret_cast<std::uintptr_t>(node), 0;
+}
 FAKE Result cuptiSetThreadIdType(ThreadIdType) { return 0; }
 FAKE Result cuptiGetResultString(Result, const char** text) { return *text = "CUPTI_ERROR_OF_THE_FAKE", 0; }
 FAKE Result cuptiEnableCallback(std::uint32_t on, Subscriber, Domain domain, std::uint32_t function) {
@@ -337,18 +342,28 @@ FAKE void fake_devices() {
 }
 
 FAKE void fake_context(int device) {
-  ResourceData data{&contexts[device]};
+  ResourceData data{&contexts[device], nullptr, nullptr};
   call_back(kDomainResource, kContextCreated, &data);
 }
 
 FAKE void fake_context_gone(int device) {
-  ResourceData data{&contexts[device]};
+  ResourceData data{&contexts[device], nullptr, nullptr};
   call_back(kDomainResource, kContextDestroyStarting, &data);
 }
 
 FAKE void fake_capture(int begins) {
   if (begins != 0) call_back_around(kDomainDriver, 308, "cuStreamBeginCapture_v2");
   else call_back_around(kDomainDriver, 309, "cuStreamEndCapture");
+}
+
+// A node is made; with an original, as a clone of it, which CUPTI tells of in two callbacks.
+FAKE void fake_make_node(std::uint64_t node, std::uint64_t original) {
+  auto handle = [](std::uint64_t number) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number)); };
+  GraphData graph{nullptr, nullptr, handle(node), nullptr};
+  ResourceData data{&contexts[0], nullptr, &graph};
+  call_back(kDomainResource, kGraphNodeCreated, &data);
+  graph.original_node = handle(original);
+  if (original != 0) call_back(kDomainResource, kGraphNodeCloned, &data);
 }
 
 FAKE void fake_open_peer_memory() { call_back_around(kDomainDriver, 310, "cuIpcOpenMemHandle_v2"); }

@@ -206,6 +206,21 @@ int run(const std::string& mode, int count) {
     fake("fake_context_gone", 1);
     copy(2048, kPeerToPeer);
   }
+  if (mode == "graph") {
+    auto make_node = [](std::uint64_t node, std::uint64_t original = 0) { fake("fake_make_node", node, original); };
+    {
+      nl::nvtx::Scope attention{"attention"};
+      make_node(101);
+    }
+    {
+      nl::nvtx::Scope mlp{"mlp"};
+      make_node(102);
+    }
+    std::thread([&] { make_node(103); }).join();
+    for (std::uint64_t node : {101, 102, 103}) make_node(node + 100, node);
+    for (int step = 0; step < count; ++step)
+      for (unsigned long node : {201ul, 202ul, 203ul, 999ul}) launch(kGemm, 2, 7, node);
+  }
   if (mode == "launches") launches(count);
   if (mode == "exit-now" || mode == "kill" || mode == "terminate") {
     launches(count);

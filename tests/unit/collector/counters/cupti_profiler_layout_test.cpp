@@ -110,6 +110,9 @@ AT(CallbackData, context_id, CUpti_CallbackData, contextUid);
 AT(CallbackData, function, CUpti_CallbackData, functionName);
 AT(CallbackData, correlation, CUpti_CallbackData, correlationId);
 AT(ResourceData, context, CUpti_ResourceData, context);
+AT(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+AT(GraphData, node, CUpti_GraphData, node);
+AT(GraphData, original_node, CUpti_GraphData, originalNode);
 static_assert(offsetof(own::LaunchArguments, grid) == offsetof(cuLaunchKernel_params, gridDimX));
 static_assert(offsetof(own::LaunchArguments, block) == offsetof(cuLaunchKernel_params, blockDimX));
 AT(LaunchArguments, stream, cuLaunchKernel_params, hStream);
@@ -137,6 +140,8 @@ TEST_CASE("numbers of CUPTI's counters are NVIDIA's") {
   CHECK(int{own::kDomainResource} == CUPTI_CB_DOMAIN_RESOURCE);
   CHECK(own::kContextCreated == CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   CHECK(own::kContextDestroyStarting == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  CHECK(own::kGraphNodeCreated == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  CHECK(own::kGraphNodeCloned == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   CHECK(int{own::kEnter} == CUPTI_API_ENTER);
   CHECK(int{own::kExit} == CUPTI_API_EXIT);
   CHECK(own::kNoPrivilege == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);

@@ -92,6 +92,10 @@ TEST_CASE("packed records: every field comes back in its place") {
   CHECK(gpu.kernels[1].queue == 1);
   CHECK(gpu.kernels[1].in_graph == 1);
   CHECK(gpu.kernels[1].api == 37);
+  CHECK(gpu.kernel_nodes.of_row() == std::vector<std::uint32_t>{kNone, 0});
+  CHECK(gpu.kernel_nodes.nodes() == std::vector<parsers::RawNode>{{0, 1}});
+  CHECK(gpu.mem_op_nodes.of_row() == std::vector<std::uint32_t>{kNone, 0});
+  CHECK(gpu.mem_op_nodes.nodes() == std::vector<parsers::RawNode>{{0, 2}});  // one more than the last
   REQUIRE(gpu.mem_ops.size() == 2);
   const MemOp &copy = gpu.mem_ops[0], &set = gpu.mem_ops[1];
   CHECK(copy.kind == MemOpKind::kOther);

@@ -42,6 +42,10 @@ inline void add_block(CounterFile& file, std::int64_t base_ns, const std::string
   file.add(trace_format::Kind::kGpuBlock, trace_format::GpuBlock{{}, base_ns}, 0, records);
 }
 
+inline void add_node(CounterFile& file, std::int64_t time_ns, std::uint64_t node, std::uint64_t original = 0) {
+  file.add(trace_format::Kind::kGraphNode, trace_format::GraphNode{{}, time_ns, node, original}, 0);
+}
+
 // Began first, at 500. Its waits are the calls that waited.
 inline CounterFile made_server() {
   using namespace trace_format;
@@ -55,6 +59,7 @@ inline CounterFile made_server() {
   file.add(Kind::kStart, Start{{}, 650, 1, 1, 31}, 4, std::string(reinterpret_cast<const char*>(&payload), sizeof payload));
   file.add(Kind::kThreadName, ThreadName{{}, 21, 0}, 3).add(Kind::kThreadName, ThreadName{{}, 99, 0}, 2);
   file.add(Kind::kWaitStream, WaitStream{{}, 1450, 5, 0}, 8).add(Kind::kWaitStream, WaitStream{{}, 1650, 5, 0}, kNoStream);
+  add_node(file, 620, 1);  // of this process: no kernel of it ran
   file.thread(22).add(Kind::kEnd, End{{}, 950, 31}, 0).push(4, 1000);  // never popped
   file.thread(0);
   add_session(file, CallChoice::kWork, true);
@@ -97,6 +102,10 @@ inline CounterFile made_client() {
   CounterFile file(100, 1000);
   set_header(file, "client", "1.2.3", 5'001'000);
   file.thread(11).string(1, "LLM").string(2, "step").push(2, 1100, 1).pop(2100, 1);
+  add_node(file, 1140, 1);
+  add_node(file, 1141, 1, 7);
+  file.thread(12);
+  add_node(file, 1110, 7);
   file.thread(0);
   add_session(file, CallChoice::kNone, false);
   file.name(8, "_Z4gemmIfEvPT_i").name(9, "cudaGraphLaunch_v10000").name(10, "plain_\xFF");

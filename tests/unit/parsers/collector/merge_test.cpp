@@ -47,6 +47,29 @@ const std::string kLateCall = packed_record(Tag::kCall, {0, 0, zigzag(900), 100,
 
 }  // namespace
 
+// The client's kernel at 700 ran from a clone of node 7, which its thread 12 made; the server's node of one number is another.
+TEST_CASE("merge: a kernel of a graph keeps its node when rows are put in order") {
+  const test::Folder folder;
+  const Trace trace = read_collector_traces(test::write_made_capture(folder));
+  REQUIRE(trace.kernel_nodes.size() == 4);
+  CHECK(std::vector<std::uint32_t>(trace.kernel_nodes.begin() + 1, trace.kernel_nodes.end()) == std::vector<std::uint32_t>(3, kNone));
+  const GraphNode& node = trace.graph_nodes.at(trace.kernel_nodes[0]);
+  CHECK(node.made_ns == 610);
+  CHECK(trace.threads.at(node.thread).tid == 12);
+  CHECK(trace.mem_op_nodes.empty());
+}
+
+TEST_CASE("merge: nodes of a time or a thread that cannot be are counted") {
+  CounterFile file(100, 1000);
+  file.thread(11);
+  test::add_node(file, -1, 5);
+  file.thread(0);
+  test::add_node(file, 1500, 5);
+  const test::Folder folder;
+  const Trace trace = read_collector_traces({folder.file("trace", file.bytes)});
+  CHECK(trace.stats.rows_damaged.at({Code::kImpossibleRecord}) == 2);
+}
+
 TEST_CASE("merge: rows of several processes come by time, calls by thread and time") {
   const test::Folder folder;
   const Trace trace = read_collector_traces(test::write_made_capture(folder));

@@ -5,7 +5,7 @@ import textwrap
 import unittest
 
 from auto_case import REAL, AutoCase, RealCase, as_text, run_tests
-from auto_operators_fakes import write_operator_fakes
+from auto_torch_fakes import write_torch_fakes
 
 START = "import torch, transformers\nfrom transformers.models import LayeredForCausalLM\n" \
         "model, prompt = LayeredForCausalLM(), torch.Tensor(2, 16)\n"
@@ -16,7 +16,7 @@ FORWARD = "(model)|LayeredForCausalLM(block|Block(block.mlp|Linear(aten::mm()))a
 class OperatorCase(AutoCase):
     def setUp(self):
         super().setUp()
-        write_operator_fakes(self.fakes)
+        write_torch_fakes(self.fakes)
         self.operators = self.folder / "operators"
 
     def run_pass(self, text, **more):
@@ -158,8 +158,8 @@ class WorkloadProfilesTest(OperatorCase):
 
 class CompiledTest(OperatorCase):
     def test_what_is_compiled_gets_no_hooks(self):
-        for compiled in ("model.forward = compiled(model.forward)", "model._compiled_call_impl = print",
-                         "model.block._compiled_call_impl = print"):
+        for compiled in ("model.forward = compiled(model.forward)", "model.compile()",
+                         "model.block.compile()"):
             with self.subTest(compiled):
                 result = self.run_pass(f"""
                     def compiled(forward):

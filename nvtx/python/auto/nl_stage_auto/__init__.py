@@ -10,6 +10,10 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     generation.py  Hugging Face transformers: generate() and what it calls at each step
     prompts.py     batch and tokens from the arguments and results of generate()
     created.py     transformers models whose generate() is not called
+    roots.py       models that a loop of the workload's own calls: which classes are wrapped
+    calls.py       a call of such a model
+    loops.py       which calls are a prefill or a step, and when the last one ends
+    graphs.py      CUDA graphs that are captured around a call; in the operator pass, what is marked meanwhile
     engines.py     vLLM and SGLang
     facts.py       facts-<pid>.json
     model_facts.py what a model says about itself
@@ -24,8 +28,7 @@ The operator pass, where NL_STAGE_OPERATORS_DIR is set:
     windows.py     in which prefills and steps
     profiler.py    PyTorch's ranges of operators, and its record of types
     layers.py      ranges of modules
-    graphs.py      while a CUDA graph is captured
-    lines.py       ranges of lines, there
+    lines.py       ranges of lines, while a CUDA graph is captured
     dtypes.py      dtypes-<pid>.json
 """
 

@@ -1,4 +1,4 @@
-"""Models that were made but whose generate() was not seen to run: a loop of the workload's own calls them."""
+"""Models that were made, for workloads of which nothing else is seen."""
 
 import weakref
 

@@ -54,13 +54,15 @@ class Facts:
     def add_request(self, model, batch, prompt_tokens, new_tokens, steps, failed):
         with self._lock:
             self._backend = "transformers"
-            index = self._model(model, getattr(model, "config", None))
-            self._count(index, batch * prompt_tokens, batch * new_tokens)
             self._requests["failed"] += failed
-            listed = self._requests["listed"]
-            if len(listed) < _MOST_REQUESTS:
-                listed.append({"model": index, "batch": batch, "prompt_tokens": prompt_tokens, "new_tokens": new_tokens, "steps": steps})
+            self._add(self._model(model, getattr(model, "config", None)), batch, prompt_tokens, new_tokens, steps)
         self._write_sometimes()
+
+    def _add(self, index, batch, prompt_tokens, new_tokens, steps):
+        self._count(index, batch * prompt_tokens, batch * new_tokens)
+        listed = self._requests["listed"]
+        if len(listed) < _MOST_REQUESTS:
+            listed.append({"model": index, "batch": batch, "prompt_tokens": prompt_tokens, "new_tokens": new_tokens, "steps": steps})
 
     def add_step(self, engine, runner, step):
         with self._lock:
@@ -70,6 +72,19 @@ class Facts:
             index = self._model(getattr(runner, "model", runner), config)
             if index is not None:
                 self._models[index]["new_tokens"] += step.generation_tokens
+        self._write_sometimes()
+
+    def note_model(self, model):
+        """A model that a loop of the workload's own calls. Its place among the models."""
+        with self._lock:
+            model = getattr(model, "_orig_mod", model)
+            config = getattr(model, "config", None)
+            return self._model(model, config if hasattr(config, "to_dict") else None)
+
+    def add_loop(self, request):
+        """A prefill and its steps, in a loop of the workload's own."""
+        with self._lock:
+            self._add(request.place, request.batch, request.prompt_tokens, request.steps + 1, request.steps)
         self._write_sometimes()
 
     def _count(self, index, prompt_tokens, new_tokens):

@@ -1,6 +1,6 @@
 """Hugging Face transformers 4 and 5: generate() and the methods that it calls at each step, on the host and outside compiled code.
 
-Not seen: models that replace generate() without calling GenerationMixin's, and loops that call the model themselves.
+Not seen: models that replace generate() without calling GenerationMixin's. loops.py has those that call the model themselves.
 """
 
 import sys
@@ -37,7 +37,7 @@ class Generation:
     def __init__(self, process):
         self._process = process
         self._ranges, self._faults, self._patches = process.ranges, process.faults, process.patches
-        self._current = _Current()
+        self.current = _Current()
         self._known_models = weakref.WeakSet()
         self._patching = threading.Lock()
         self._compiling = lambda: False
@@ -54,9 +54,9 @@ class Generation:
     def forget(self):
         """In a child of fork: the ranges that are open belong to the parent."""
         self._patching = threading.Lock()
-        if self._current.request is not None:
-            self._current.request.disown()
-            self._current.request = None
+        if self.current.request is not None:
+            self.current.request.disown()
+            self.current.request = None
 
     def _patch_class(self, cls):
         self._patches.wrap_inherited(cls, "prepare_inputs_for_generation", self._around_prepare)
@@ -82,7 +82,7 @@ class Generation:
             # What returns a generator runs later: its request begins with its prefill.
             deferred = self._yields or kwargs.get("custom_generate") is not None
             request = self._process.new_request(model, prompts.prompt_of_generate(model, args, kwargs), deferred)
-            self._current.request = request
+            self.current.request = request
             return request
         except Exception as error:
             self._faults.note("generate", error)
@@ -91,8 +91,8 @@ class Generation:
     def _end(self, request, model, result, failed=False):
         if request is None:
             return
-        if self._current.request is request:  # a generator may be closed on any thread
-            self._current.request = None
+        if self.current.request is request:  # a generator may be closed on any thread
+            self.current.request = None
         try:
             request.close()
             self._ranges.count(request.pushed)
@@ -103,18 +103,18 @@ class Generation:
 
     def _outer(self):
         """The request of this thread inside which generate() is called: assisted decoding calls its assistant's."""
-        outer = self._current.request
+        outer = self.current.request
         if outer is None:
             return None
         try:
             if outer.finished:  # on another thread, which could not close its ranges
-                self._current.request = None
+                self.current.request = None
                 outer.close()
             else:
                 outer.end_sampling()
         except Exception as error:
             self._faults.note("nested generate", error)
-        return self._current.request
+        return self.current.request
 
     def _around_generate(self, original):
         compiling = self._compiling
@@ -132,7 +132,7 @@ class Generation:
                 self._end(request, model, None, failed=True)
                 raise
             if request is not None and isinstance(result, types.GeneratorType):
-                self._current.request = None
+                self.current.request = None
                 return self._drive(result, request, model)
             self._end(request, model, result)
             return result
@@ -140,25 +140,25 @@ class Generation:
         return generate
 
     def _nested(self, outer, original, model, args, kwargs):
-        self._current.request = None
+        self.current.request = None
         try:
             return original(model, *args, **kwargs)
         finally:
-            self._current.request = outer
+            self.current.request = outer
 
     def _drive(self, generator, request, model):
         """A generate() that yields. Between its tokens another one on this thread counts as nested."""
         if self._outer() is not None:
             return (yield from generator)
         request.thread = threading.get_ident()
-        self._current.request = request
+        self.current.request = request
         try:
             return (yield from generator)
         finally:
             self._end(request, model, generator)
 
     def _around_prepare(self, original):
-        compiling, current, note = self._compiling, self._current, self._faults.note
+        compiling, current, note = self._compiling, self.current, self._faults.note
 
         def prepare_inputs_for_generation(*args, **kwargs):  # the model among args: a tuple that is handed on as it is costs less
             request = None if compiling() else current.request
@@ -195,7 +195,7 @@ class Generation:
         return inputs
 
     def _around_update(self, original):
-        compiling, current, note = self._compiling, self._current, self._faults.note
+        compiling, current, note = self._compiling, self.current, self._faults.note
 
         def _update_model_kwargs_for_generation(*args, **kwargs):
             result = original(*args, **kwargs)
@@ -210,7 +210,7 @@ class Generation:
         return _update_model_kwargs_for_generation
 
     def _around_encoder(self, original):
-        compiling, current = self._compiling, self._current
+        compiling, current = self._compiling, self.current
 
         def _prepare_encoder_decoder_kwargs_for_generation(model, /, *args, **kwargs):
             request = None if compiling() else current.request
@@ -224,7 +224,7 @@ class Generation:
         return _prepare_encoder_decoder_kwargs_for_generation
 
     def _around_tower(self, original):
-        compiling, current = self._compiling, self._current
+        compiling, current = self._compiling, self.current
 
         def forward(tower, /, *args, **kwargs):
             request = None if compiling() else current.request

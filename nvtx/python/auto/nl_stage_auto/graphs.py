@@ -1,16 +1,18 @@
-"""CUDA graphs: operators, and lines where they can be had, are marked while a graph is captured.
+"""CUDA graphs that the workload captures: which of them are a model's step when they are replayed, and from where their kernels come.
 
-Its kernels run later, without any of the code that made them. What was open when a node was made says where it came from.
+A graph's kernels run without any of the code that made them. In the operator pass operators are marked while a graph is captured, and lines where they can
+be had: what was open when a node was made says where it came from.
 """
 
 import sys
 import threading
+import weakref
 
 from . import lines
-from .profiler import RANGES, TYPES
 
 _TREES = "torch._inductor.cudagraph_trees"  # captures for torch.compile
-_MOST = 512
+_STEP = "_nl_stage_step"
+_MOST = 512  # with operators
 
 
 class _OfThread(threading.local):
@@ -18,9 +20,9 @@ class _OfThread(threading.local):
 
 
 class _Capture:
-    def __init__(self, operators_on):
-        self.operators_on = operators_on
-        self.lines = None
+    step = None  # of the first call of a model: (reference to it, batch, tokens)
+    operators_on = False
+    lines = None
 
 
 def _by_compiler():
@@ -33,15 +35,22 @@ def _by_compiler():
 
 
 class Graphs:
-    def __init__(self, process, profiler):
-        self._faults, self._patches, self._ranges, self._profiler = process.faults, process.patches, process.ranges, profiler
+    def __init__(self, process):
+        self._process = process
+        self._faults, self._patches, self._ranges = process.faults, process.patches, process.ranges
         self._of_thread = _OfThread()
         self._captures = 0
+        self._begin_replay = None
 
     def patch(self, module):
         """module: torch.cuda.graphs"""
         self._patches.wrap(module.CUDAGraph, "capture_begin", self._around_begin)
         self._patches.wrap(module.CUDAGraph, "capture_end", self._around_end)
+        self._patches.wrap(module.CUDAGraph, "replay", self._around_replay)
+
+    def follow(self, begin_replay):
+        """begin_replay(step): what is to be called after the replay, with whether it failed, or None."""
+        self._begin_replay = begin_replay
 
     def forget(self):
         """In a child of fork."""
@@ -49,6 +58,14 @@ class Graphs:
 
     def is_capturing(self):
         return self._of_thread.capture is not None
+
+    def captured(self, model, shape):
+        """At a call of a model while a graph is captured. What is to be called after it."""
+        capture, operators = self._of_thread.capture, self._process.operators
+        if capture.step is None:
+            capture.step = (weakref.ref(model), *shape)
+        watch = operators.watch(model) if operators is not None else None
+        return lambda state, failed: watch is not None and watch.remove()
 
     def _around_begin(self, original):
         def capture_begin(graph, /, *args, **kwargs):
@@ -66,32 +83,50 @@ class Graphs:
             try:
                 return original(graph, *args, **kwargs)
             finally:
-                self._end()
+                self._end(graph)
 
         return capture_end
+
+    def _around_replay(self, original):
+        def replay(graph, /, *args, **kwargs):
+            step = getattr(graph, _STEP, None)
+            finish = self._begin_replay(step) if step is not None and self._begin_replay is not None else None
+            if finish is None:
+                return original(graph, *args, **kwargs)
+            failed = True
+            try:
+                result = original(graph, *args, **kwargs)
+                failed = False
+                return result
+            finally:
+                finish(failed)
+
+        return replay
 
     def _begin(self):
         self._end()  # of a capture that nobody ended
         try:
+            capture = self._of_thread.capture = _Capture()
             self._captures += 1
-            if self._captures > _MOST:
-                return
-            self._profiler.off_if(TYPES)  # a graph is captured once, types can be had later
-            capture = self._of_thread.capture = _Capture(self._profiler.on(RANGES))
-            torch = sys.modules["torch"]
-            if not _by_compiler() and not lines.compiler_was_used():
-                capture.lines = lines.Lines(torch, self._ranges)
+            operators = self._process.operators
+            if operators is not None and self._captures <= _MOST:
+                capture.operators_on = operators.begin_capture()
+                if not _by_compiler() and not lines.compiler_was_used():
+                    capture.lines = lines.Lines(sys.modules["torch"], self._ranges)
         except Exception as error:
             self._faults.note("capture of a graph", error)
 
-    def _end(self):
+    def _end(self, graph=None):
+        """graph: what was captured."""
         capture, self._of_thread.capture = self._of_thread.capture, None
         if capture is None:
             return
         try:
+            if graph is not None:
+                setattr(graph, _STEP, capture.step)
             if capture.lines is not None:
                 capture.lines.off()
+            if capture.operators_on:
+                self._process.operators.end_capture()
         except Exception as error:
             self._faults.note("end of a capture", error)
-        if capture.operators_on:
-            self._profiler.off_if(RANGES)

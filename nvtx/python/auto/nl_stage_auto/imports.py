@@ -33,7 +33,7 @@ class Finder:
 
     def __init__(self, faults):
         self._faults = faults
-        self._patches = {}
+        self._patches = {}  # by the module's name
 
     def add(self, name, patch):
         """patch(module) is called once, now if the module is there."""
@@ -41,7 +41,7 @@ class Finder:
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
             self._patch(name, patch, module)
             return
-        self._patches[name] = patch
+        self._patches.setdefault(name, []).append(patch)
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
@@ -71,8 +71,7 @@ class Finder:
         return None
 
     def _executed(self, name, module):
-        patch = self._patches.pop(name, None)
-        if patch is not None:
+        for patch in self._patches.pop(name, ()):
             self._patch(name, patch, module)
         if not self._patches:
             self.remove()

@@ -9,7 +9,7 @@ _OURS = "__nl_stage__"  # its value is the wrapper's id: who wraps our wrapper c
 
 class Patches:
     def __init__(self):
-        self._made = []  # (reference to the owner, name): nothing here keeps a model alive
+        self._made = []  # (reference to the owner, name, whether it was inherited): nothing here keeps a model alive
         self._removed = False
 
     def wrap(self, owner, name, make):
@@ -27,6 +27,14 @@ class Patches:
                 return not base.__module__.startswith("torch.") and self.wrap(base, name, make)
         return False
 
+    def override(self, cls, name, make):
+        """Wraps what cls inherits, for cls alone."""
+        holder = next((base for base in cls.__mro__ if name in vars(base)), None)
+        inherited = vars(holder).get(name) if holder is not None else None
+        if not isinstance(inherited, types.FunctionType):
+            return False
+        return self._replace(cls, name, inherited, make(inherited), inherits=True)
+
     def wrap_own(self, instance, name, make):
         """Wraps a method that was put into the instance itself, as accelerate and model.forward = torch.compile(…) do."""
         own = vars(instance).get(name)
@@ -35,21 +43,21 @@ class Patches:
         around = make(lambda _, *args, **kwargs: own(*args, **kwargs))
         return self._replace(instance, name, own, lambda *args, **kwargs: around(None, *args, **kwargs))
 
-    def _replace(self, owner, name, original, wrapper):
+    def _replace(self, owner, name, original, wrapper, inherits=False):
         if self._removed or hasattr(original, _OURS):
             return False
         # The signature stays, which transformers inspects, and the name, by which methods are pickled.
         functools.update_wrapper(wrapper, original)
         setattr(wrapper, _OURS, id(wrapper))
         setattr(owner, name, wrapper)
-        self._made.append((weakref.ref(owner), name))
+        self._made.append((weakref.ref(owner), name, inherits))
         return True
 
     def remove(self):
         self._removed = True
         while self._made:
-            reference, name = self._made.pop()
+            reference, name, inherits = self._made.pop()
             owner = reference()
             current = vars(owner).get(name) if owner is not None else None
             if getattr(current, _OURS, None) == id(current):  # else somebody has wrapped ours
-                setattr(owner, name, current.__wrapped__)
+                delattr(owner, name) if inherits else setattr(owner, name, current.__wrapped__)

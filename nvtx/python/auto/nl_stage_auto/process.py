@@ -31,6 +31,8 @@ class Process:
         self._finder = Finder(self.faults)
         self.operators = self._new_operators(operators_folder) if operators_folder else None
         self._generation = Generation(self)
+        self.current_request = self._generation.current  # of this thread's generate()
+        self.graphs = self._roots = None
         self._sampler = _sampler(facts_folder, self.faults, self.ranges)
 
     def _new_operators(self, folder):
@@ -47,6 +49,7 @@ class Process:
         self._finder.add("multiprocessing.util", self._follow_forks)
         for module, engine in engines(self):
             self._finder.add(module, engine.patch)
+        self._finder.add("torch", self._patch_torch)
         if self.operators is not None:
             atexit.register(self.operators.dtypes.write)
             self.operators.patch(self._finder)
@@ -57,6 +60,22 @@ class Process:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume)
         self._finder.add("torch", sampler.begin)
+
+    def _patch_torch(self, torch):
+        from .graphs import Graphs
+        from .roots import Roots
+        self.graphs = Graphs(self)
+        self._roots = Roots(self)
+        self._roots.patch(torch)
+        atexit.register(self._roots.loops.finish_safely)
+        if hasattr(torch.cuda, "graphs"):
+            self.graphs.patch(torch.cuda.graphs)
+
+    def new_loop(self, model, place, length):
+        if self.operators is not None:
+            return self.operators.new_loop(model, self.ranges, place, length)
+        from .loops import LoopRequest
+        return LoopRequest(self.ranges, place, length)
 
     def new_request(self, model, prompt, deferred):
         if self.operators is not None:
@@ -79,6 +98,9 @@ class Process:
             self.ranges.forget()
             self.facts.forget()
             self._generation.forget()
+            if self._roots is not None:
+                self._roots.loops.forget()
+                self.graphs.forget()
             if self.operators is not None:
                 self.operators.forget()
             if self._sampler is not None:

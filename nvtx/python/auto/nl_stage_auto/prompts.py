@@ -1,4 +1,4 @@
-"""Batch and tokens, from the arguments and results of generate(). Tensors are only asked for their shape and type."""
+"""Batch and tokens, from the arguments and results of generate() and of models. Tensors are only asked for their shape and type."""
 
 
 def shape_of(tensor):
@@ -54,3 +54,28 @@ def result_of_generate(request, result):
         batch, length = shape_of(sequences)
         return batch, max(length - request.given_tokens, 0)
     return request.batch, request.steps + 1 if request.phase else 0
+
+
+def _sequences(tensor):
+    """(batch, tokens of a sequence): whole numbers of two dimensions, or embeddings."""
+    shape = getattr(tensor, "shape", None)
+    if shape is None:
+        return None
+    floating, dimensions = getattr(tensor.dtype, "is_floating_point", None), len(shape)
+    return shape[:2] if dimensions == 2 and floating is False or dimensions == 3 and floating is True else None
+
+
+def shape_of_call(args, kwargs):
+    """(batch, tokens of a sequence) of what a model is called with. args begin with the model."""
+    found = _sequences(args[1] if len(args) > 1 else kwargs.get("input_ids"))
+    return found if found is not None else _shape_of_others(args, kwargs)
+
+
+def _shape_of_others(args, kwargs):
+    named = [kwargs.get("input_ids"), kwargs.get("inputs_embeds")]
+    others = [value for name, value in kwargs.items() if "mask" not in name and "position" not in name]
+    for value in (*named, *args[2:], *others):
+        found = _sequences(value)
+        if found is not None:
+            return found
+    return None

@@ -32,7 +32,7 @@ class Request:
         self.thread = threading.get_ident()
         self.batch, self.prompt_tokens, self.given_tokens = prompt
         if not deferred:
-            self.request_open = self._open("request")
+            self.request_open = self._open_request()
 
     def _open(self, name):
         if self.ranges.silent:
@@ -40,6 +40,12 @@ class Request:
         self.push(_DOMAIN, name, None)
         self.pushed += 1
         return 1
+
+    def _open_request(self):
+        return self._open("request")
+
+    def _open_decoding(self):
+        return self._open("decode_all")
 
     def _close(self, count):
         for _ in range(count):
@@ -61,7 +67,7 @@ class Request:
         self.phase = PREFILL
         self.batch, self.prompt_tokens = batch or self.batch, tokens or self.prompt_tokens
         if self.deferred:
-            self.request_open = self._open("request")
+            self.request_open = self._open_request()
         if self.prompt_tokens and self.batch:
             self.ranges.tokens(self.prompt_tokens, self.batch)
         self.stage_open = self._open("prefill")
@@ -82,7 +88,7 @@ class Request:
         count = self.inner_open + self.stage_open
         self.inner_open = self.stage_open = 0
         self._close(count)
-        self.stage_open = self._open("decode_all")
+        self.stage_open = self._open_decoding()
         self.phase = DECODE
         self.next_step()
 

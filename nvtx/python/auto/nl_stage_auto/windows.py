@@ -9,8 +9,10 @@ Warm-up is behind then. Where engines mix requests, the number of a step of its 
 
 import sys
 import threading
+import weakref
 
 from .layers import Watch
+from .loops import LoopRequest
 from .profiler import RANGES, TYPES
 from .request import Request
 
@@ -85,16 +87,15 @@ class Windows:
                 self._faults.note("layers", error)
 
 
-class WatchedRequest(Request):
+class _Watched:
     """A request of the operator pass."""
 
-    __slots__ = ("windows", "number", "model", "what", "watch")
+    __slots__ = ()
 
-    def __init__(self, windows, model, *more):
-        self.windows, self.model = windows, model
+    def _begin_windows(self, windows, model):
+        self.windows, self.model = windows, weakref.ref(model)
         self.what = self.watch = None
         self.number = windows.next_number("request")
-        super().__init__(*more)
 
     def begin_prefill(self, batch, tokens):
         what = self._prepare(self.windows.of_prefill(self.number))
@@ -114,8 +115,9 @@ class WatchedRequest(Request):
     def _prepare(self, what):
         self.what = what
         # In generate(), a decode that is compiled for a static cache is not called through the model.
-        compiled = self.steps and getattr(self.model, "_compiled_call", None) is not None
-        self.watch = None if compiled else self.windows.watch(what, self.model)
+        model = self.model()
+        compiled = self.steps and getattr(model, "_compiled_call", None) is not None
+        self.watch = None if compiled else self.windows.watch(what, model)
         return what
 
     def _close_window(self):
@@ -133,6 +135,26 @@ class WatchedRequest(Request):
             self.watch.disown()
         self.what = self.watch = None
         super().disown()
+
+
+class WatchedRequest(_Watched, Request):
+    __slots__ = ("windows", "number", "model", "what", "watch")
+
+    def __init__(self, windows, model, *more):
+        self._begin_windows(windows, model)
+        super().__init__(*more)
+
+
+class WatchedLoop(_Watched, LoopRequest):
+    __slots__ = ("windows", "number", "model", "what", "watch")
+
+    def __init__(self, windows, model, *more):
+        self._begin_windows(windows, model)
+        super().__init__(*more)
+
+    def pause(self):
+        self._close_window()
+        super().pause()
 
 
 class EngineWindow:

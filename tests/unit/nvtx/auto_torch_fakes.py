@@ -1,4 +1,4 @@
-"""What the operator pass needs of torch besides auto_fakes.py: its profiler, modules with hooks, CUDA graphs and modes.
+"""What loops of one's own and the operator pass need of torch besides auto_fakes.py: modules with hooks, a compiler, CUDA graphs, modes, a profiler.
 
 The profiler keeps PyTorch's rules: one for each thread, an error otherwise, and nothing that waits while a graph is captured.
 """
@@ -24,6 +24,19 @@ class Handle:
 
 
 class Module(Module):
+    training = True
+    _compiled_call_impl = None
+
+    def eval(self):
+        vars(self)["training"] = False
+        return self
+
+    def to(self, *_):
+        return self
+
+    def compile(self):
+        self._compiled_call_impl = compile(self._call_impl)
+
     @property
     def _modules(self):
         return {name: value for name, value in vars(self).items() if isinstance(value, Module)}
@@ -39,6 +52,9 @@ class Module(Module):
         return Handle(self._hooks("after"), hook)
 
     def __call__(self, *args, **kwargs):
+        return (self._compiled_call_impl or self._call_impl)(*args, **kwargs)
+
+    def _call_impl(self, *args, **kwargs):
         for hook in list(self._hooks("before")): hook(self, args)
         try:
             return self.forward(*args, **kwargs)
@@ -47,6 +63,51 @@ class Module(Module):
 
 
 nn.Module = Module
+
+
+class OptimizedModule(Module):
+    def __init__(self, inside):
+        self._orig_mod = inside
+        self.forward = compile(inside.__call__)
+
+    def __getattr__(self, name):
+        return getattr(vars(self)["_orig_mod"], name)
+
+
+def compile(model=None, **options):
+    """Runs what it compiles as if it were traced each time."""
+    if model is None: return lambda function: compile(function, **options)
+    if isinstance(model, Module): return OptimizedModule(model)
+    def run(*args, **kwargs):
+        compiler.active = True
+        try:
+            return model(*args, **kwargs)
+        finally:
+            compiler.active = False
+    run._torchdynamo_orig_callable = model
+    return run
+
+
+class no_grad:
+    on = 0
+
+    def __enter__(self):
+        no_grad.on += 1
+
+    def __exit__(self, *_):
+        no_grad.on -= 1
+
+
+class inference_mode(no_grad):
+    def __enter__(self):
+        no_grad.on += 1
+
+    def __exit__(self, *_):
+        no_grad.on -= 1
+
+
+def is_grad_enabled():
+    return not no_grad.on
 
 
 class Linear(Module):
@@ -60,6 +121,10 @@ def call(name, shapes=()):
 
 AUTOGRAD = '''
 import threading, nvtx
+
+
+def backward(*tensors):
+    pass
 
 
 class State(threading.local):
@@ -137,6 +202,19 @@ class profile:
         _run_on_profiler_stop()
 '''
 
+CUDA = '''
+import nvtx
+
+
+def synchronize(device=None):
+    nvtx.mark("wait")
+
+
+class Event:
+    def synchronize(self):
+        nvtx.mark("wait")
+'''
+
 GRAPHS = '''
 import nvtx
 
@@ -201,14 +279,14 @@ class LayeredForCausalLM(TinyForCausalLM):
 '''
 
 
-def write_operator_fakes(folder):
+def write_torch_fakes(folder):
     write_fakes(folder)
     torch = pathlib.Path(folder, "torch")
     cuda = 'class cuda:\n    nvtx = types.SimpleNamespace(range_push=_nvtx, range_pop=_nvtx, mark=_nvtx)\n'
     assert cuda in TORCH
     files = {
         "__init__.py": TORCH.replace(cuda, "") + MORE, "autograd/__init__.py": AUTOGRAD, "autograd/profiler.py": PROFILER,
-        "cuda/__init__.py": "", "cuda/graphs.py": GRAPHS, "overrides.py": OVERRIDES, "_inductor/__init__.py": "",
+        "cuda/__init__.py": CUDA, "cuda/graphs.py": GRAPHS, "overrides.py": OVERRIDES, "_inductor/__init__.py": "",
         "_inductor/cudagraph_trees.py": "def record(graph, work):\n    graph.capture_begin()\n    work()\n    graph.capture_end()\n",
         "_dynamo/__init__.py": "", "_dynamo/utils.py": "counters = {}\n",
     }

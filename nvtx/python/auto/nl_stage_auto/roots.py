@@ -1,0 +1,121 @@
+"""The models that a loop of the workload's own calls: found where the workload moves, loads, evaluates or compiles a module.
+
+Their class's __call__ is wrapped, which is outside of what torch.compile compiles; code that it traces runs the original. calls.py says what a
+call means.
+"""
+
+import functools
+import types
+import weakref
+
+from .calls import Calls
+from .loops import Loops
+
+_FOUND_BY = ("to", "cuda", "eval", "half", "bfloat16", "float", "load_state_dict", "requires_grad_", "compile")
+_MOST_CLASSES = 64
+
+
+def _part(owner, path):
+    for name in path.split("."):
+        owner = getattr(owner, name, None)
+    return owner
+
+
+def _values_of(function):
+    """What a function closes over, and the globals that it names."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # empty
+            continue
+    names = getattr(getattr(function, "__code__", None), "co_names", ())
+    yield from map(getattr(function, "__globals__", {}).get, names)
+
+
+def _may_call_models(function):
+    name, module = getattr(function, "__name__", "_call_impl"), getattr(function, "__module__", None) or ""
+    return name != "_call_impl" and not (module.startswith("torch.") and name != "_wrapped_call_impl")
+
+
+class Roots:
+    def __init__(self, process):
+        self._faults, self._patches = process.faults, process.patches
+        self.loops = Loops(process)
+        self._calls = Calls(process, self.loops)
+        self._classes = weakref.WeakSet()
+
+    def patch(self, torch):
+        self._module_class = torch.nn.Module
+        self._calls.bind(torch)
+        for name in _FOUND_BY:
+            self._wrap_part(torch, "nn.Module", name, self._around_method)
+        self._wrap_part(torch, "autograd", "backward", self._around_backward)
+        for owner in ("cuda", "cuda.Event", "cuda.Stream"):
+            self._wrap_part(torch, owner, "synchronize", self.loops.around_wait)
+        for owner in ("no_grad", "inference_mode"):
+            self._wrap_part(torch, owner, "__enter__", self.loops.around_enter)
+            self._wrap_part(torch, owner, "__exit__", self.loops.around_exit)
+        self._patches.wrap(torch, "compile", self._around_compile)
+
+    def _wrap_part(self, torch, owner, name, make):
+        owner = _part(torch, owner)
+        if owner is not None:
+            self._patches.wrap(owner, name, make)
+
+    def _safely(self, work, *args):
+        try:
+            return work(*args)
+        except Exception as error:
+            self._faults.note("finding models", error)
+            return None
+
+    def _around_method(self, original):
+        compiling = self._calls.compiling
+
+        def method(module, /, *args, **kwargs):
+            if not compiling():
+                self._safely(self._find, module)
+            return original(module, *args, **kwargs)
+
+        return method
+
+    def _around_backward(self, original):
+        compiling, loops = self._calls.compiling, self.loops
+
+        def backward(*args, **kwargs):
+            if not compiling() and not loops.stopped:
+                loops.stop()
+            return original(*args, **kwargs)
+
+        return backward
+
+    def _around_compile(self, original):
+        def compile(*args, **kwargs):
+            compiled = original(*args, **kwargs)
+            return self._safely(self._compiled, args[0] if args else kwargs.get("model"), compiled) or compiled
+
+        return compile
+
+    def _compiled(self, model, compiled):
+        """A compiled function that calls a model is as good as the model; Module.compile() has __call__ around it."""
+        if isinstance(compiled, self._module_class):
+            self._wrap(type(compiled)) if type(compiled).__name__ == "OptimizedModule" else self._find(compiled)
+        elif isinstance(compiled, types.FunctionType) and _may_call_models(model):
+            is_module = lambda value: isinstance(value, self._module_class)
+            inside = next(filter(is_module, [getattr(model, "__self__", None), *_values_of(model)]), None)
+            return functools.update_wrapper(self._calls.around_function(compiled, inside, is_module), compiled)
+        return None
+
+    def _find(self, module):
+        # Classes of torch are parts of every model.
+        if type(module) not in self._classes and not type(module).__module__.startswith("torch."):
+            self._wrap(type(module))
+
+    def _wrap(self, cls):
+        if cls in self._classes or len(self._classes) >= _MOST_CLASSES:
+            return
+        self._classes.add(cls)
+        if "__call__" in vars(cls):
+            self._patches.wrap(cls, "__call__", self._calls.around)
+        else:
+            self._patches.override(cls, "__call__", self._calls.around)

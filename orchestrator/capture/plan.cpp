@@ -1,6 +1,7 @@
 #include "orchestrator/capture/plan.h"
 
 #include <algorithm>
+#include <string>
 
 #include "model/error.h"
 #include "orchestrator/capture/marks.h"
@@ -81,10 +82,14 @@ void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, cons
   plan.passes.push_back(collector_pass(config, tools, bundle));
 }
 
-// Of the capture, not of its repetitions.
+// Of the capture, not of its repetitions. The samples go into the same folder.
 void ask_for_facts(Plan& plan) {
-  for (Pass& pass : plan.passes)
-    if (pass.kind == tracing_pass(plan.tracer)) pass.process.env["NL_STAGE_FACTS_DIR"] = (plan.bundle / kFactsFolder).string();
+  const int samples_hz = plan.config.mark.host_samples_hz;
+  for (Pass& pass : plan.passes) {
+    if (pass.kind != tracing_pass(plan.tracer)) continue;
+    pass.process.env["NL_STAGE_FACTS_DIR"] = (plan.bundle / kFactsFolder).string();
+    if (samples_hz > 0) pass.process.env["NL_STAGE_HOST_SAMPLES_HZ"] = std::to_string(samples_hz);
+  }
 }
 
 }  // namespace

@@ -137,7 +137,8 @@ struct DeviceOptions {
 };
 
 struct MarkOptions {
-  bool automatic = true;  // Python workloads mark their stages by themselves (nvtx/python/auto)
+  bool automatic = true;     // Python workloads mark their stages by themselves (nvtx/python/auto)
+  int host_samples_hz = 97;  // and sample their Python stacks; a prime, so that nothing keeps in step with it
 };
 
 struct ModelOptions {

@@ -23,7 +23,7 @@ TEST_CASE("marks: the package lies in the bundle as it is in the tree") {
   const nl::test::Folder folder;
   const Bundle bundle = marked_bundle(folder);
   write_marks(bundle);
-  for (const char* file : {"auto/sitecustomize.py", "nl_stage_nvtx.py"}) {
+  for (const char* file : {"auto/sitecustomize.py", "auto/nl_stage_auto/sampler.py", "nl_stage_nvtx.py"}) {
     INFO(file);
     CHECK(nl::test::read_text(bundle.path() / "python" / file) == nl::test::read_text(fs::path(NL_SOURCE_ROOT) / "nvtx/python" / file));
   }
@@ -33,7 +33,7 @@ TEST_CASE("marks: the package lies in the bundle as it is in the tree") {
   CHECK(fs::exists(bundle.path() / "python/auto/sitecustomize.py"));
 }
 
-TEST_CASE("marks: every pass of the workload finds them, the traced one notes the facts") {
+TEST_CASE("marks: every pass of the workload finds them, the traced one notes the facts and samples the host") {
   Config config;
   config.workload.command = {"./w"};
   Toolset tools;
@@ -50,12 +50,18 @@ TEST_CASE("marks: every pass of the workload finds them, the traced one notes th
     if (!exports) CHECK(pass.process.prepend_env.at("PYTHONPATH") == "/b/python/auto");
     runs += !exports;
     facts += pass.process.env.contains("NL_STAGE_FACTS_DIR");
+    CHECK(pass.process.env.contains("NL_STAGE_HOST_SAMPLES_HZ") == pass.process.env.contains("NL_STAGE_FACTS_DIR"));
+    if (pass.kind == PassKind::kNsys) CHECK(pass.process.env.at("NL_STAGE_HOST_SAMPLES_HZ") == "97");
   }
   CHECK(runs > 2);
   CHECK(facts == 1);
+  config.mark.host_samples_hz = 0;
+  for (const Pass& pass : make_plan(config, tools, "/b").passes) CHECK_FALSE(pass.process.env.contains("NL_STAGE_HOST_SAMPLES_HZ"));
+  config.mark.host_samples_hz = 97;
   config.mark.automatic = false;
   for (const Pass& pass : make_plan(config, tools, "/b").passes) {
     CHECK(pass.process.prepend_env.empty());
     CHECK_FALSE(pass.process.env.contains("NL_STAGE_MARK"));
+    CHECK_FALSE(pass.process.env.contains("NL_STAGE_HOST_SAMPLES_HZ"));
   }
 }

@@ -67,6 +67,7 @@ const std::vector<Effect> kEffects = {
     {"capture.sampling_us", "250", "cupti", "collector", " NL_STAGE_PM_SAMPLING_US=250 "},
     {"capture.sampling_metrics", "[my__metric.sum]", "sampling", "collector", " NL_STAGE_PM_METRICS=my__metric.sum "},
     {"capture.pc_sampling", "18", "cupti", "collector", " NL_STAGE_PC_SAMPLING=18 "},
+    {"mark.host_samples_hz", "250", "deep", "nsys", " NL_STAGE_HOST_SAMPLES_HZ=250 "},
     {"nsys.trace", "[cudnn]", "deep", "nsys", " --trace=cudnn "},
     {"nsys.sample", "system-wide", "deep", "nsys", " --sample=system-wide "},
     {"nsys.cpuctxsw", "process-tree", "deep", "nsys", " --cpuctxsw=process-tree "},

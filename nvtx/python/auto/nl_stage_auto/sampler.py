@@ -14,9 +14,9 @@ _MOST_HERTZ = 1000
 _CLOCK_NS = 1_000_000_000  # between two marks that join our clock to the trace's
 _WRITE_NS = 1_000_000_000  # between two blocks of the file
 _SAMPLING_SHARE, _WRITING_SHARE = 0.007, 0.003  # CPU time at most, of the wall time
+_MOST_WAIT_NS = 1_000_000_000
 _JOIN_S = 0.05
 _SWITCH_S = 0.00002
-_MOST_COST_NS = 1_000_000  # of one sample: what waited for a long call with the GIL says nothing about the next
 
 
 def sampler_of(environment, folder, faults, ranges):
@@ -140,7 +140,7 @@ class Sampler:
         self._ranges.mark_clock()  # the first one loads NVTX, which the marks would do as well
         used_ns = time.thread_time_ns()
         next_clock_ns = time.monotonic_ns() + _CLOCK_NS
-        next_write_ns, mean_ns = 0, 0
+        next_write_ns = 0
         while True:
             now = time.monotonic_ns()
             if now >= next_clock_ns:
@@ -156,8 +156,7 @@ class Sampler:
             if busy < 2:
                 self._switching.shorten()
             used_ns += self._count(last_ns := time.thread_time_ns() - used_ns)
-            mean_ns += (min(last_ns, _MOST_COST_NS) - mean_ns) // 8
-            if asked_to_stop.acquire(True, self._wait_ns(mean_ns) / 1e9):
+            if asked_to_stop.acquire(True, self._wait_ns(last_ns) / 1e9):
                 return
 
     def _count(self, cost_ns):
@@ -165,7 +164,7 @@ class Sampler:
         return cost_ns
 
     def _wait_ns(self, cost_ns):
-        """Half to one and a half periods, so that samples keep no step with the decode loop, and more where they cost much."""
+        """Half to one and a half periods, so that samples keep no step with the decode loop. A sample that cost much is paid for by a longer wait."""
         self._dice = (self._dice * 1103515245 + 12345) & 0x7FFFFFFF
-        period_ns = max(self._period_ns, cost_ns / _SAMPLING_SHARE)
+        period_ns = max(self._period_ns, min(cost_ns / _SAMPLING_SHARE, _MOST_WAIT_NS))
         return period_ns * (0.5 + self._dice / 0x80000000)

@@ -263,6 +263,12 @@ class LoopFactsTest(LoopCase):
             {"model": 0, "batch": 2, "prompt_tokens": 16, "new_tokens": 4, "steps": 3},
             {"model": 0, "batch": 2, "prompt_tokens": 16, "new_tokens": 2, "steps": 1}])
         self.assertEqual((result.fact["backend"], result.fact["ranges"]), ("torch", result.text.count("(")))
+        self.assertEqual((found["dtype"], found["precision"]), ("bfloat16", "bfloat16"))
+
+    def test_steps_by_batch_and_tokens(self):
+        result = self.loop("decode(model, 3)\nfor length in (5, 6, 7, 7): model(ids(1, length))")
+        self.assertEqual([tuple(entry.values()) for entry in result.fact["steps"]],
+                         [("prefill", 2, 32, 1), ("decode", 2, 2, 3), ("prefill", 1, 5, 1), ("decode", 1, 6, 1), ("decode", 1, 7, 2)])
 
     def test_removed_marks_leave_the_class_as_it_was(self):
         result = self.loop("""

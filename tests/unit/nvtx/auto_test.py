@@ -216,6 +216,14 @@ class GenerateTest(AutoCase):
         self.assertEqual(result.out, "".join(f"nvtx {name}\n" for name in names))
         self.assertEqual(result.fact["ranges_through"], "torch")
 
+    def test_torch_without_cuda(self):
+        (self.fakes / "nvtx.py").write_text("raise ImportError")
+        torch = self.fakes / "torch" / "__init__.py"
+        torch.write_text(torch.read_text().replace("_C._nvtx = True", "version.cuda = None"))
+        result = self.generate("print(model.generate(prompt).shape)")
+        self.assertEqual((result.out, result.fact["ranges_through"], result.fact["errors"]), ("(2, 20)\n", "none", {}))
+        self.assertNotIn("cuda_runtime", result.fact["versions"])
+
     def test_compiled_code_runs_as_if_we_were_not_there(self):
         self.assertEqual(self.generate("torch.compiler.active = True\nmodel.generate(prompt)").calls, [])
 
@@ -278,13 +286,53 @@ class FactsTest(AutoCase):
         self.assertEqual((fact["backend"], fact["ranges"], fact["ranges_through"], fact["errors"]), ("transformers", 16, "nvtx", {}))
         (model,) = fact["models"]
         self.assertEqual(model["config"], {"model_type": "tiny", "hidden_size": 8, "dtype": "bfloat16", "odd": "inf", "7": ["a", ["b"]]})
-        self.assertEqual((model["class"], model["dtype"], model["attention"]), ("TinyForCausalLM", "bfloat16", "sdpa"))
+        self.assertEqual((model["class"], model["dtype"], model["attention"], model["precision"]),
+                         ("TinyForCausalLM", "bfloat16", "sdpa", "bfloat16"))
         self.assertEqual(model["parameters"], {"count": 1664, "bytes": 1728, "buffer_bytes": 0, "bytes_by_dtype": {"bfloat16": 1728}})
         self.assertEqual((model["requests"], model["new_tokens"]), (2, 12))
         self.assertEqual(fact["requests"], {"count": 2, "failed": 0, "prompt_tokens": 64, "new_tokens": 12, "listed": [
             {"model": 0, "batch": 2, "prompt_tokens": 16, "new_tokens": 4, "steps": 3},
             {"model": 0, "batch": 2, "prompt_tokens": 16, "new_tokens": 2, "steps": 1}]})
         self.assertNotIn("hunter2", json.dumps(fact))
+
+    def test_steps_by_batch_and_tokens(self):
+        result = self.generate("""
+            for tokens in (4, 4, 2): model.generate(prompt, max_new_tokens=tokens)
+            model.generate(torch.Tensor(1, 8), max_new_tokens=1)
+            """)
+        self.assertEqual([tuple(entry.values()) for entry in result.fact["steps"]],
+                         [("prefill", 2, 32, 3), ("decode", 2, 2, 7), ("prefill", 1, 8, 1)])
+
+    def test_the_histogram_of_steps_is_bounded(self):
+        result = self.generate("""
+            from nl_stage_auto.step_counts import StepCounts
+            counts = StepCounts()
+            for _ in range(2): counts.add_growing(1, 10, 5000, 3010)
+            print(len(counts.listed()), counts.left_out + sum(entry["count"] for entry in counts.listed()))
+            """)
+        self.assertEqual(result.out, "1000 10002\n")
+
+    def test_precision_is_one_word(self):
+        result = self.generate("""
+            from nl_stage_auto.model_facts import precision
+            def word(loaded, method=None, bits=None, kind=None):
+                quantised = {"method": method, "bits": bits, "type": kind} if method else None
+                return precision({"parameters": {"bytes_by_dtype": {loaded: 9, "float32": 1}}, "quantization": quantised})
+            for case in (("bfloat16",), ("float8_e4m3fn",), ("int32", "gptq", 4), ("uint8", "bitsandbytes", 4, "nf4"), ("int8", "bitsandbytes", 8),
+                         ("float8_e4m3fn", "fbgemm_fp8"), ("uint8", "mxfp4"), ("float8_e4m3fn", "compressed-tensors")): print(word(*case))
+            print(precision({"dtype": "float16"}), precision({}))
+            """)
+        self.assertEqual(result.out.splitlines(), ["bfloat16", "fp8", "int4 (gptq)", "nf4 (bitsandbytes)", "int8 (bitsandbytes)", "fp8", "mxfp4",
+                                                   "fp8 (compressed-tensors)", "float16 None"])
+
+    def test_quantisation_as_the_configuration_says_it(self):
+        result = self.generate("""
+            type(model.config).quantization_config = {"quant_method": "bitsandbytes", "_load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
+            model.generate(prompt)
+            """)
+        (found,) = result.fact["models"]
+        self.assertEqual((found["quantization"], found["precision"]),
+                         ({"method": "bitsandbytes", "bits": 4, "type": "nf4"}, "nf4 (bitsandbytes)"))
 
     def test_a_model_that_a_loop_of_the_workloads_own_calls(self):
         result = self.generate("""

@@ -17,6 +17,7 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     engines.py     vLLM and SGLang
     facts.py       facts-<pid>.json
     model_facts.py what a model says about itself
+    step_counts.py prefills and steps by batch and tokens
     sampler.py     the thread that samples Python stacks, where NL_STAGE_HOST_SAMPLES_HZ asks for it
     stack_walk.py  which threads are sampled, and their stacks
     stack_file.py  stacks-<pid>.txt

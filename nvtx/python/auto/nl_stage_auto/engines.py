@@ -16,6 +16,11 @@ class _Step:
         self.context_tokens, self.generation_tokens = context_tokens, generation_tokens
         self.window = None
 
+    def kind(self):
+        if not self.contexts:
+            return "decode"
+        return "prefill" if self.context_tokens and not self.generations else "mixed"
+
 
 def vllm_step(scheduled):
     """scheduled: vLLM's SchedulerOutput. A request is in its context until it has generated a token."""

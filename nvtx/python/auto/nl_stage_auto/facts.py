@@ -4,21 +4,23 @@
      "versions": {"python": "3.12.3", "torch": "2.11.0", "cuda_runtime": "13.0", "transformers": "5.17.0"},
      "models": [{"class": "Qwen3ForCausalLM", "config": {…}, "dtype": "bfloat16", "quantization": {"method": …, "bits": …},
                  "attention": "sdpa", "parameters": {"count": …, "bytes": …, "buffer_bytes": …, "bytes_by_dtype": {…}},
-                 "requests": 3, "new_tokens": 99}],
+                 "precision": "bfloat16", "requests": 3, "new_tokens": 99}],
      "requests": {"count": 3, "failed": 0, "prompt_tokens": 1536, "new_tokens": 99,
                   "listed": [{"model": 0, "batch": 1, "prompt_tokens": 512, "new_tokens": 33, "steps": 32}]},
-     "engine_steps": 0, "ranges": 237, "ranges_through": "torch", "marked_by_workload": false,
-     "errors": {"facts of the model: config (ValueError)": 1}, "removed": false}
+     "steps": [{"kind": "decode", "batch": 1, "tokens": 1, "count": 96}], "steps_left_out": 0, "engine_steps": 0, "ranges": 237, "ranges_through": "torch",
+     "marked_by_workload": false, "errors": {"facts of the model: config (ValueError)": 1}, "removed": false}
 
-listed[] counts the tokens of one sequence; the totals count those of all sequences.
+listed[] counts the tokens of one sequence; the totals and steps[] count those of all sequences.
 """
 
 import os
 import sys
 import threading
 import time
+import weakref
 
 from . import model_facts
+from .step_counts import StepCounts
 
 _MOST_REQUESTS = 1000
 _MOST_MODELS = 16
@@ -35,6 +37,13 @@ def _version(name):
     return metadata.version(name)
 
 
+def _reference(model):
+    try:
+        return weakref.ref(model)
+    except TypeError:
+        return lambda: model
+
+
 class Facts:
     def __init__(self, folder, faults, ranges, created):
         self._folder = os.path.abspath(folder) if folder else None  # the workload may change its folder
@@ -48,13 +57,14 @@ class Facts:
         self._backend = ""
         self._models, self._known = [], {}
         self._requests = {"count": 0, "failed": 0, "prompt_tokens": 0, "new_tokens": 0, "listed": []}
-        self._steps = 0
+        self._engine_steps, self._steps = 0, StepCounts()
         self._written = None
 
     def add_request(self, model, batch, prompt_tokens, new_tokens, steps, failed):
         with self._lock:
             self._backend = "transformers"
             self._requests["failed"] += failed
+            self._steps.add_request(batch, prompt_tokens, steps)
             self._add(self._model(model, getattr(model, "config", None)), batch, prompt_tokens, new_tokens, steps)
         self._write_sometimes()
 
@@ -67,7 +77,8 @@ class Facts:
     def add_step(self, engine, runner, step):
         with self._lock:
             self._backend = engine
-            self._steps += 1
+            self._engine_steps += 1
+            self._steps.add_engine_step(step)
             config = getattr(getattr(runner, "model_config", None), "hf_config", None)
             index = self._model(getattr(runner, "model", runner), config)
             if index is not None:
@@ -83,8 +94,13 @@ class Facts:
 
     def add_loop(self, request):
         """A prefill and its steps, in a loop of the workload's own."""
+        batch, tokens, steps = request.batch, request.prompt_tokens, request.steps
         with self._lock:
-            self._add(request.place, request.batch, request.prompt_tokens, request.steps + 1, request.steps)
+            if request.grows:
+                self._steps.add_growing(batch, tokens, steps, request.length)
+            else:
+                self._steps.add_request(batch, tokens, steps)
+            self._add(request.place, batch, tokens, steps + 1, steps)
         self._write_sometimes()
 
     def _count(self, index, prompt_tokens, new_tokens):
@@ -97,12 +113,15 @@ class Facts:
 
     def _model(self, model, config):
         """Its place among the models; described when it is first seen. None: one too many, or facts are not wanted."""
-        index = self._known.get(id(model))
-        if index is None and self._folder and len(self._models) < _MOST_MODELS:
-            described = {**model_facts.describe(model, config, self._faults), "requests": 0, "new_tokens": 0}
-            index = self._known[id(model)] = len(self._models)
-            self._models.append(described)
-        return index
+        reference, index = self._known.get(id(model), (None, None))
+        if reference is not None and reference() is model:  # else another one had its address
+            return index
+        if not self._folder or len(self._models) >= _MOST_MODELS:
+            return None
+        described = {**model_facts.describe(model, config, self._faults), "requests": 0, "new_tokens": 0}
+        self._known[id(model)] = (_reference(model), len(self._models))
+        self._models.append(described)
+        return len(self._models) - 1
 
     def _write_sometimes(self):
         now = time.monotonic()
@@ -157,7 +176,8 @@ class Facts:
         return {
             "pid": os.getpid(), "backend": self._backend_name(), "versions": self._versions(),
             "models": self._models or self._created.describe(),
-            "requests": self._requests, "engine_steps": self._steps, "ranges": self._ranges.pushed,
+            "requests": self._requests, "steps": self._steps.listed(), "steps_left_out": self._steps.left_out,
+            "engine_steps": self._engine_steps, "ranges": self._ranges.pushed,
             "ranges_through": self._ranges.through(), "marked_by_workload": self._ranges.by_workload,
             "errors": self._faults.counts(), "removed": self.removed,
         }

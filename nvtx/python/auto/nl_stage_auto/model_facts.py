@@ -31,7 +31,34 @@ def _quantisation(config):
         return None
     described = described if isinstance(described, dict) else described.to_dict()
     method = described.get("quant_method")
-    return {"method": str(getattr(method, "value", method)), "bits": plain(described.get("bits"))}
+    return {"method": str(getattr(method, "value", method)), "bits": _bits(described), "type": plain(described.get("bnb_4bit_quant_type"))}
+
+
+def _bits(described):
+    for bits in (4, 8):  # as bitsandbytes says it
+        if described.get(f"load_in_{bits}bit") or described.get(f"_load_in_{bits}bit"):
+            return bits
+    return plain(described.get("bits"))
+
+
+def _dominant(found):
+    """The type of most bytes."""
+    types = (found or {}).get("bytes_by_dtype") or {}
+    return max(types, key=types.get) if types else None
+
+
+def precision(facts):
+    """One word for what the weights are: bfloat16, fp8, "int4 (gptq)"."""
+    loaded, quantised = _dominant(facts.get("parameters")) or facts.get("dtype"), facts.get("quantization")
+    word = "fp8" if (loaded or "").startswith("float8") else loaded
+    if not quantised:
+        return word
+    method, bits, kind = quantised["method"], quantised["bits"], quantised["type"]
+    if "fp" in method:  # fp8, fbgemm_fp8, mxfp4
+        return "fp8" if "fp8" in method else method
+    if bits:
+        word = kind if kind and bits == 4 else f"int{bits}"  # nf4
+    return f"{word} ({method})" if word else method
 
 
 def _attention(config):
@@ -81,6 +108,7 @@ def describe(model, config, faults):
         "parameters": lambda: weights(model) if model is not None else None,
     }
     facts = {"class": type(model).__name__}
+    parts["precision"] = lambda: precision(facts)  # from what the others found
     for name, read in parts.items():
         try:
             value = read()
@@ -89,4 +117,6 @@ def describe(model, config, faults):
             continue
         if value is not None:
             facts[name] = value
+    if "dtype" not in facts and _dominant(facts.get("parameters")) is not None:  # a plain module
+        facts["dtype"] = _dominant(facts["parameters"])
     return facts

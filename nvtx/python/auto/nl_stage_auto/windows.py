@@ -161,7 +161,7 @@ class EngineWindow:
     """One step of an engine, in the operator pass."""
 
     def __init__(self, windows, step, model):
-        kind = DECODE if not step.contexts else PREFILL if step.context_tokens and not step.generations else "mixed"
+        kind = step.kind()
         number = windows.next_number(kind)
         self._windows = windows
         self._what = windows.of_step(0, number) if kind == DECODE else windows.of_prefill(number)

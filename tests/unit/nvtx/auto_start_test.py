@@ -6,6 +6,7 @@ import sys
 import zipapp
 
 from auto_case import AUTO, FOUR_TOKENS, MODEL, AutoCase, as_text, run_tests
+from auto_torch_fakes import write_torch_fakes
 
 
 class StartTest(AutoCase):
@@ -40,6 +41,30 @@ class StartTest(AutoCase):
         self.assertEqual(result.code, 1)
         self.assertTrue(result.err.endswith("ModuleNotFoundError: No module named 'torch'\n"), result.err)
         self.assertEqual(result.fact["errors"], {})
+
+    def test_a_torch_that_is_not_what_we_know(self):
+        for text in ("", "nn = 7", "import types\nnn = types.SimpleNamespace(Module=7)\ncuda = None"):
+            with self.subTest(text):
+                self.file("fakes/torch/__init__.py", text)
+                result = self.good("import torch\nprint('fine')")
+                self.assertEqual(result.out, "fine\n")
+                self.assertLessEqual(len([place for place in result.fact["errors"] if place.startswith("patch")]), 1)
+
+    def test_a_torch_that_raises_is_patched_when_it_is_imported_again(self):
+        write_torch_fakes(self.fakes)
+        torch = self.fakes / "torch" / "__init__.py"
+        torch.write_text("import os\nif not os.environ.get('READY'): raise OSError('no driver')\n" + torch.read_text())
+        result = self.good("""
+            import os, sys
+            try: import torch
+            except OSError as error: print(error)
+            os.environ["READY"] = "1"
+            import torch
+            class Model(torch.Module):
+                def forward(self, ids): pass
+            Model().eval()(torch.Tensor(1, 8))
+            """)
+        self.assertEqual((result.out, result.text), ("no driver\n", "P(x())"))
 
     def test_a_transformers_that_is_not_what_we_know(self):
         for text in ("", "GenerationMixin = 7", "class GenerationMixin: generate = len", "class GenerationMixin: pass"):
@@ -80,6 +105,14 @@ class StartTest(AutoCase):
             subprocess.check_call([sys.executable, "-c", {MODEL + "model.generate(prompt)"!r}])
             """)
         self.marked(result)
+
+    def test_children_whose_pythonpath_was_replaced_run_unmarked(self):
+        result = self.good(f"""
+            import os, subprocess, sys
+            os.environ["PYTHONPATH"] = {str(self.fakes)!r}
+            subprocess.check_call([sys.executable, "-c", {MODEL + "print(model.generate(prompt).shape)"!r}])
+            """)
+        self.assertEqual((result.out, result.calls), ("(2, 20)\n", []))
 
     def test_a_sitecustomize_that_raises_tells_its_error_as_without_us(self):
         self.file("own/sitecustomize.py", "raise ValueError('mine')")
@@ -148,6 +181,19 @@ class ChildrenTest(AutoCase):
             model.generate(prompt, streamer=Forks())
             """)
         self.assertEqual([as_text(calls) for calls in result.threads.values()], [FOUR_TOKENS])
+
+    def test_workers_that_a_launcher_starts_as_torchrun_does(self):
+        worker = self.file("worker.py", "import os\n" + MODEL + "model.generate(prompt, max_new_tokens=int(os.environ['RANK']) + 1)")
+        launcher = self.file("launcher.py", f"""
+            import os, subprocess, sys
+            workers = [subprocess.Popen([sys.executable, "-u", {str(worker)!r}], env={{**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}})
+                       for rank in range(2)]
+            sys.exit(max(worker.wait() for worker in workers))
+            """)
+        result = self.start([sys.executable, "-m", "launcher"])
+        self.assertEqual((result.code, result.err, launcher.name), (0, "", "launcher.py"))
+        self.assertEqual(sorted(as_text(calls) for calls in result.threads.values()), ["R(P(x()))", "R(P(x())D(s0(x())))"])
+        self.assertEqual(sorted(fact["requests"]["count"] for fact in result.facts.values()), [0, 1, 1])
 
     def test_multiprocessing_by_fork_and_spawn(self):
         for method in ("fork", "spawn"):

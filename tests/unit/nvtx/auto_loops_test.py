@@ -222,9 +222,43 @@ class CompiledLoopTest(LoopCase):
         result = self.loop("step = torch.compile(lambda ids: ids)\nmodel(ids(2, 16))\nprint(step(ids(2, 1)).shape)")
         self.assertEqual((result.text, result.out), ("P(x())", "(2, 1)\n"))
 
-    def test_who_wraps_a_compiled_function_finds_what_it_is(self):
-        result = self.loop("def step(ids): return model(ids)\nprint(torch.compile(step)._torchdynamo_orig_callable is step)")
-        self.assertEqual(result.out, "True\n")
+    def test_a_compiled_function_can_be_compiled_again(self):
+        result = self.loop("""
+            def step(ids): return model(ids)
+            twice = torch.compile(torch.compile(step))
+            print(twice._torchdynamo_orig_callable is step)
+            model(ids(2, 16))
+            twice(ids(2, 1))
+            """)
+        self.assertEqual((result.out, result.text), ("True\n", "P(x())s0(x())"))
+
+    def test_the_compiler_does_not_look_at_our_frames(self):
+        result = self.loop("""
+            compiled = torch.compile(lambda ids: model(ids))
+            ours = (Model.__call__, compiled, torch.compile, torch.no_grad.__enter__, torch.cuda.synchronize, torch.cuda.graphs.CUDAGraph.replay)
+            print(*[function.__code__ in torch.skipped for function in ours])
+            """)
+        self.assertEqual(result.out, "True " * 5 + "True\n")
+
+    def test_a_torch_that_does_not_say_when_it_compiles(self):
+        torch = self.fakes / "torch" / "__init__.py"
+        torch.write_text(torch.read_text().replace("is_compiling", "is_something_else"))
+        result = self.loop("decode(model)")
+        self.assertEqual((result.text, result.fact["errors"]), ("", {}))
+
+    def test_what_torch_jit_traces_is_not_asked_for_its_shape(self):
+        torch = self.fakes / "torch" / "__init__.py"
+        torch.write_text(torch.read_text() + "tracing = None\n_C._get_tracing_state = lambda: tracing\n")
+        result = self.loop("""
+            class Traced:
+                @property
+                def shape(self): raise AssertionError("recorded")
+            torch.tracing = 1
+            model(Traced())
+            torch.tracing = None
+            decode(model)
+            """)
+        self.assertEqual((result.text, result.fact["errors"]), (THREE, {}))
 
 
 class GraphLoopTest(LoopCase):

@@ -8,7 +8,10 @@ import pathlib
 from auto_fakes import TORCH, write_fakes
 
 MORE = '''
+import functools
 version.hip = None
+skipped = []  # code that torch.compile does not look at
+_C._dynamo = types.SimpleNamespace(eval_frame=types.SimpleNamespace(skip_code=skipped.append))
 from torch import autograd, overrides
 import torch.autograd.profiler
 import torch.cuda.graphs
@@ -78,13 +81,16 @@ def compile(model=None, **options):
     """Runs what it compiles as if it were traced each time."""
     if model is None: return lambda function: compile(function, **options)
     if isinstance(model, Module): return OptimizedModule(model)
+    while getattr(model, "_torchdynamo_wrapper_id", None) == id(model): model = model._torchdynamo_orig_callable
+    @functools.wraps(model)
     def run(*args, **kwargs):
         compiler.active = True
         try:
             return model(*args, **kwargs)
         finally:
             compiler.active = False
-    run._torchdynamo_orig_callable = model
+    assert not hasattr(run, "get_compiler_config")  # as torch 2.11 does for what is compiled already
+    run._torchdynamo_orig_callable, run.get_compiler_config, run._torchdynamo_wrapper_id = model, dict, id(run)
     return run
 
 

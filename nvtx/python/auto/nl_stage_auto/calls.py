@@ -17,10 +17,15 @@ class Calls:
         self._tracing_state = lambda: None
 
     def bind(self, torch):
-        self.compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or self.compiling
+        """Whether calls can be told from those that torch.compile traces: since torch 2.2."""
+        compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
+        if compiling is None:
+            return False
+        self.compiling = compiling
         self._grad_enabled = getattr(torch, "is_grad_enabled", None) or self._grad_enabled
         self._tracing_state = getattr(torch._C, "_get_tracing_state", None) or self._tracing_state
         self._graphs.follow(self._begin_replay)
+        return True
 
     def around(self, original):
         """Of __call__ of a class of modules."""

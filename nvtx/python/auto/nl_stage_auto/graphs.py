@@ -44,9 +44,9 @@ class Graphs:
 
     def patch(self, module):
         """module: torch.cuda.graphs"""
-        self._patches.wrap(module.CUDAGraph, "capture_begin", self._around_begin)
-        self._patches.wrap(module.CUDAGraph, "capture_end", self._around_end)
-        self._patches.wrap(module.CUDAGraph, "replay", self._around_replay)
+        self._patches.wrap_of_torch(module.CUDAGraph, "capture_begin", self._around_begin)
+        self._patches.wrap_of_torch(module.CUDAGraph, "capture_end", self._around_end)
+        self._patches.wrap_of_torch(module.CUDAGraph, "replay", self._around_replay)
 
     def follow(self, begin_replay):
         """begin_replay(step): what is to be called after the replay, with whether it failed, or None."""

@@ -1,10 +1,27 @@
 """Methods of the workload's classes, wrapped once each and unwrapped again."""
 
 import functools
+import sys
 import types
 import weakref
 
 _OURS = "__nl_stage__"  # its value is the wrapper's id: who wraps our wrapper copies the attribute
+
+
+def imitate(wrapper, original):
+    """The signature stays, which transformers inspects, and the name, by which methods are pickled."""
+    functools.update_wrapper(wrapper, original)
+    if hasattr(wrapper, "_torchdynamo_wrapper_id"):  # by which torch.compile finds what is inside, to compile it once only
+        wrapper._torchdynamo_wrapper_id = id(wrapper)
+    return wrapper
+
+
+def hide_from_compiler(wrapper):
+    """Where torch.compile compiles what is called, it looks at the frames inside, as it would without us."""
+    torch = sys.modules.get("torch")
+    skip = getattr(getattr(getattr(getattr(torch, "_C", None), "_dynamo", None), "eval_frame", None), "skip_code", None)
+    if skip is not None:
+        skip(wrapper.__code__)
 
 
 class Patches:
@@ -18,6 +35,13 @@ class Patches:
         if not isinstance(original, types.FunctionType):
             return False
         return self._replace(owner, name, original, make(original))
+
+    def wrap_of_torch(self, owner, name, make):
+        """Likewise, for what may be called while torch.compile compiles."""
+        wrapped = owner is not None and self.wrap(owner, name, make)
+        if wrapped:
+            hide_from_compiler(vars(owner)[name])
+        return wrapped
 
     def wrap_inherited(self, cls, name, make):
         """Wraps what instances of cls really call, in the class that defines it."""
@@ -33,7 +57,10 @@ class Patches:
         inherited = vars(holder).get(name) if holder is not None else None
         if not isinstance(inherited, types.FunctionType):
             return False
-        return self._replace(cls, name, inherited, make(inherited), inherits=True)
+        overridden = self._replace(cls, name, inherited, make(inherited), inherits=True)
+        if overridden:
+            hide_from_compiler(vars(cls)[name])
+        return overridden
 
     def wrap_own(self, instance, name, make):
         """Wraps a method that was put into the instance itself, as accelerate and model.forward = torch.compile(…) do."""
@@ -46,9 +73,7 @@ class Patches:
     def _replace(self, owner, name, original, wrapper, inherits=False):
         if self._removed or hasattr(original, _OURS):
             return False
-        # The signature stays, which transformers inspects, and the name, by which methods are pickled.
-        functools.update_wrapper(wrapper, original)
-        setattr(wrapper, _OURS, id(wrapper))
+        setattr(imitate(wrapper, original), _OURS, id(wrapper))
         setattr(owner, name, wrapper)
         self._made.append((weakref.ref(owner), name, inherits))
         return True

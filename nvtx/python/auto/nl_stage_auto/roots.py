@@ -4,12 +4,12 @@ Their class's __call__ is wrapped, which is outside of what torch.compile compil
 call means.
 """
 
-import functools
 import types
 import weakref
 
 from .calls import Calls
 from .loops import Loops
+from .patches import hide_from_compiler, imitate
 
 _FOUND_BY = ("to", "cuda", "eval", "half", "bfloat16", "float", "load_state_dict", "requires_grad_", "compile")
 _MOST_CLASSES = 64
@@ -45,22 +45,18 @@ class Roots:
         self._classes = weakref.WeakSet()
 
     def patch(self, torch):
-        self._module_class = torch.nn.Module
-        self._calls.bind(torch)
+        self._module_class, wrap = torch.nn.Module, self._patches.wrap_of_torch
+        if not self._calls.bind(torch):
+            return
         for name in _FOUND_BY:
-            self._wrap_part(torch, "nn.Module", name, self._around_method)
-        self._wrap_part(torch, "autograd", "backward", self._around_backward)
+            wrap(torch.nn.Module, name, self._around_method)
+        wrap(_part(torch, "autograd"), "backward", self._around_backward)
         for owner in ("cuda", "cuda.Event", "cuda.Stream"):
-            self._wrap_part(torch, owner, "synchronize", self.loops.around_wait)
+            wrap(_part(torch, owner), "synchronize", self.loops.around_wait)
         for owner in ("no_grad", "inference_mode"):
-            self._wrap_part(torch, owner, "__enter__", self.loops.around_enter)
-            self._wrap_part(torch, owner, "__exit__", self.loops.around_exit)
-        self._patches.wrap(torch, "compile", self._around_compile)
-
-    def _wrap_part(self, torch, owner, name, make):
-        owner = _part(torch, owner)
-        if owner is not None:
-            self._patches.wrap(owner, name, make)
+            wrap(_part(torch, owner), "__enter__", self.loops.around_enter)
+            wrap(_part(torch, owner), "__exit__", self.loops.around_exit)
+        wrap(torch, "compile", self._around_compile)
 
     def _safely(self, work, *args):
         try:
@@ -102,8 +98,11 @@ class Roots:
             self._wrap(type(compiled)) if type(compiled).__name__ == "OptimizedModule" else self._find(compiled)
         elif isinstance(compiled, types.FunctionType) and _may_call_models(model):
             is_module = lambda value: isinstance(value, self._module_class)
-            inside = next(filter(is_module, [getattr(model, "__self__", None), *_values_of(model)]), None)
-            return functools.update_wrapper(self._calls.around_function(compiled, inside, is_module), compiled)
+            function = getattr(compiled, "_torchdynamo_orig_callable", model)  # model may be compiled already
+            inside = next(filter(is_module, [getattr(function, "__self__", None), *_values_of(function)]), None)
+            wrapper = imitate(self._calls.around_function(compiled, inside, is_module), compiled)
+            hide_from_compiler(wrapper)
+            return wrapper
         return None
 
     def _find(self, module):
@@ -116,6 +115,6 @@ class Roots:
             return
         self._classes.add(cls)
         if "__call__" in vars(cls):
-            self._patches.wrap(cls, "__call__", self._calls.around)
+            self._patches.wrap_of_torch(cls, "__call__", self._calls.around)
         else:
             self._patches.override(cls, "__call__", self._calls.around)

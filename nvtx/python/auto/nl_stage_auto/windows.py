@@ -22,8 +22,10 @@ PREFILL, DECODE = "prefill", "decode"
 
 
 def _is_compiling():
+    """None: hooks could not tell whether they are traced."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
-    return getattr(compiler, "is_compiling", None) or (lambda: False)
+    never = None if "torch._dynamo" in sys.modules else lambda: False
+    return getattr(compiler, "is_compiling", None) or never
 
 
 class Windows:
@@ -64,10 +66,11 @@ class Windows:
 
     def watch(self, what, model):
         """The layers of a window; before its range, since a model may have thousands of modules."""
-        if what != RANGES or model is None:
+        compiling = _is_compiling()
+        if what != RANGES or model is None or compiling is None:
             return None
         try:
-            return Watch(self._ranges, model, _is_compiling())
+            return Watch(self._ranges, model, compiling)
         except Exception as error:
             self._faults.note("layers", error)
             return None

@@ -151,12 +151,15 @@ class Sampler:
                 self._file.write(now, self._cost_ns)
                 used_ns += self._count(written_ns := time.thread_time_ns() - before_ns)
                 next_write_ns = now + max(_WRITE_NS, round(written_ns / _WRITING_SHARE))
+            begin_ns = time.monotonic_ns()
             self._switching.restore()
             busy = self._walk.sample(own)
             if busy < 2:
                 self._switching.shorten()
             used_ns += self._count(last_ns := time.thread_time_ns() - used_ns)
-            if asked_to_stop.acquire(True, self._wait_ns(last_ns) / 1e9):
+            # On a busy machine the sampler may have to wait for a processor while the workload waits for the sampler.
+            held_ns = time.monotonic_ns() - begin_ns
+            if asked_to_stop.acquire(True, self._wait_ns(max(last_ns, held_ns)) / 1e9):
                 return
 
     def _count(self, cost_ns):

@@ -12,6 +12,7 @@ _MOST_KNOWN = 1 << 15  # places in code, and stacks
 # A thread whose innermost Python frame is in one of these waits for work.
 _WAITING = frozenset({"threading", "queue", "selectors", "concurrent.futures.thread", "concurrent.futures.process", "multiprocessing.connection",
                       "multiprocessing.queues"})
+_OUR_MODULES = (__package__, "_nl_stage_nvtx_of_marks")
 _OURS = -1  # frames of the marks, and stacks of nothing else: not shown
 
 
@@ -98,7 +99,7 @@ class StackWalk:
         if known is None:
             module = frame.f_globals.get("__name__")
             module = module if isinstance(module, str) else ""
-            known = _OURS if module.partition(".")[0] == __package__ else self._file.add_frame(code, line, module)
+            known = _OURS if module.partition(".")[0] in _OUR_MODULES else self._file.add_frame(code, line, module)
             self._lines[(place[0], line)] = known
             self._codes[place[0]] = code
         self._places[place] = known

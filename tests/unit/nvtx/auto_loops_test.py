@@ -95,8 +95,19 @@ class StepsTest(LoopCase):
             model = transformers.TinyForCausalLM()
             type(model).eval = torch.Module.eval
             model.generate(ids(2, 16), max_new_tokens=2)
+            model.eval()
+            model.generate(ids(2, 16), max_new_tokens=2)
             """)
-        self.assertEqual(result.text, "R(P(x())D(s0(x())))")
+        self.assertEqual(result.text, "R(P(x())D(s0(x())))" * 2)
+
+    def test_a_loop_ends_where_generate_begins(self):
+        result = self.loop("""
+            import transformers
+            decode(model, 1)
+            transformers.TinyForCausalLM().generate(ids(2, 16), max_new_tokens=2)
+            model(ids(2, 1))
+            """)
+        self.assertEqual(result.text, "P(x())s0(x())R(P(x())D(s0(x())))")
 
     def test_threads(self):
         result = self.loop("""

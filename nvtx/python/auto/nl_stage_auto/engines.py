@@ -73,6 +73,7 @@ class Engine:
         try:
             step = None if ranges.silent or scheduled is None else self._step_of(scheduled)
             if step is not None:
+                self._process.end_loop()
                 step.window = operators and operators.new_step(step, getattr(runner, "model", None))
                 ranges.push_step(self._name, step.name)
                 if step.window:

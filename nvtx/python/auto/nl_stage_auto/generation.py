@@ -78,6 +78,7 @@ class Generation:
 
     def _begin(self, model, args, kwargs):
         try:
+            self._process.end_loop()
             self._patch_model(model)
             # What returns a generator runs later: its request begins with its prefill.
             deferred = self._yields or kwargs.get("custom_generate") is not None

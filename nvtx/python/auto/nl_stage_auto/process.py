@@ -71,6 +71,11 @@ class Process:
         if hasattr(torch.cuda, "graphs"):
             self.graphs.patch(torch.cuda.graphs)
 
+    def end_loop(self):
+        """Where something else begins: generate(), or a step of an engine."""
+        if self._roots is not None:
+            self._roots.loops.finish_safely()
+
     def new_loop(self, model, place, length):
         if self.operators is not None:
             return self.operators.new_loop(model, self.ranges, place, length)

@@ -208,9 +208,11 @@ class TrainingTest(LoopCase):
     def test_a_model_in_training_mode_without_gradients_is_used_for_inference(self):
         self.assertEqual(self.loop("vars(model)['training'] = True\nwith torch.no_grad(): decode(model)").text, THREE)
 
-    def test_backward_ends_the_marks_for_good(self):
-        result = self.loop("decode(model, 1)\ntorch.autograd.backward()\ndecode(model)")
-        self.assertEqual(result.text, "P(x())s0(x())")
+    def test_backward_and_optimizers_end_the_marks_for_good(self):
+        for training in ("torch.autograd.backward()", "assert torch.optim.Optimizer([7]).parameters == [7]"):
+            with self.subTest(training):
+                result = self.loop(f"decode(model, 1)\n{training}\ndecode(model)")
+                self.assertEqual(result.text, "P(x())s0(x())")
 
 
 class CompiledLoopTest(LoopCase):
@@ -389,6 +391,21 @@ class RealLoopsTest(RealCase):
 
     def test_generate_still_has_its_own(self):
         self.assertTrue(self.real("generate(model, prompt, tokens=2)").text.startswith("R(P(x())D("))
+
+    def test_torchscript_still_compiles_what_we_wrap(self):
+        result = self.real("""
+            @torch.jit.script
+            def add(x: torch.Tensor):
+                with torch.no_grad():
+                    return x + 1
+            print(add(torch.ones(1)).item(), torch.jit.trace(model.model.embed_tokens, prompt)(prompt).shape[0])
+            """)
+        self.assertEqual(result.out, "2.0 2\n")
+
+    def test_a_compiled_function_can_be_compiled_again(self):
+        result = self.real(textwrap.dedent(self.PLAIN) +
+                           "step = torch.compile(lambda ids: plain(ids), backend='eager')\ndecode(torch.compile(step, backend='eager'))")
+        self.assertEqual(result.text, THREE)
 
     def test_compiled_models_are_marked_and_compiled_as_without_us(self):
         for how in ("decode(torch.compile(plain, backend='eager', fullgraph=True))", "plain.compile(backend='eager', fullgraph=True); decode(plain)",

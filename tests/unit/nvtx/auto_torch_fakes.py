@@ -116,6 +116,14 @@ def is_grad_enabled():
     return not no_grad.on
 
 
+class Optimizer:
+    def __init__(self, parameters):
+        self.parameters = parameters
+
+
+optim = types.SimpleNamespace(Optimizer=Optimizer)
+
+
 class Linear(Module):
     def forward(self, *args):
         call("aten::mm", [[2, 8], [8, 8]])

@@ -50,7 +50,8 @@ class Roots:
             return
         for name in _FOUND_BY:
             wrap(torch.nn.Module, name, self._around_method)
-        wrap(_part(torch, "autograd"), "backward", self._around_backward)
+        wrap(_part(torch, "autograd"), "backward", self._around_training)
+        wrap(_part(torch, "optim.Optimizer"), "__init__", self._around_training)
         for owner in ("cuda", "cuda.Event", "cuda.Stream"):
             wrap(_part(torch, owner), "synchronize", self.loops.around_wait)
         for owner in ("no_grad", "inference_mode"):
@@ -75,15 +76,15 @@ class Roots:
 
         return method
 
-    def _around_backward(self, original):
+    def _around_training(self, original):
         compiling, loops = self._calls.compiling, self.loops
 
-        def backward(*args, **kwargs):
+        def trains(*args, **kwargs):
             if not compiling() and not loops.stopped:
                 loops.stop()
             return original(*args, **kwargs)
 
-        return backward
+        return trains
 
     def _around_compile(self, original):
         def compile(*args, **kwargs):

@@ -18,6 +18,11 @@ INSIDE = """SELECT coalesce(s.value, n.text), count(*) FROM NVTX_EVENTS n LEFT J
   JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.correlationId = r.correlationId AND k.globalPid = (r.globalTid & -16777216)
   WHERE n.eventType = 59 AND (coalesce(s.value, n.text) LIKE '%prefill%' OR coalesce(s.value, n.text) LIKE '%decode_all%')
   GROUP BY 1 ORDER BY 1"""
+# Kernels of graphs whose node, or the one that it is a clone of, was made within the capture. nsys writes the clones, our export does not.
+JOINED = """SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k WHERE EXISTS (SELECT 1 FROM CUDA_GRAPH_NODE_EVENTS e
+  WHERE (e.globalTid & -16777216) = k.globalPid AND e.originalGraphNodeId IS NULL AND e.graphNodeId = coalesce(
+    (SELECT c.originalGraphNodeId FROM CUDA_GRAPH_NODE_EVENTS c WHERE (c.globalTid & -16777216) = k.globalPid
+     AND c.graphNodeId = k.graphNodeId AND c.originalGraphNodeId IS NOT NULL), k.graphNodeId))"""
 
 
 SHAPE = ["--layers", "4", "--hidden", "512", "--prompt", "64", "--steps", "32", "--iterations", "3"]
@@ -47,6 +52,9 @@ def compare(setting, name, theirs, ours):
     setting.verdict(name, "launch order, grids, blocks …", [r[:10] for r in a] == [r[:10] for r in b],
                     next((f"row {i}: {x[:7]} {y[:7]}" for i, (x, y) in enumerate(zip(a, b)) if x[:10] != y[:10]), "")[:300])
     setting.verdict(name, "in graphs", sum(r[11] for r in a) == sum(r[11] for r in b), f"{sum(r[11] for r in a)} {sum(r[11] for r in b)}")
+    if graphs := sum(r[11] for r in b):
+        joined = [rows(export, JOINED)[0][0] for export in (theirs, ours)]
+        setting.verdict(name, "kernels of graphs joined to their making", joined == [graphs, graphs], f"{joined} of {graphs}")
     times_a, times_b = time_by_name(a), time_by_name(b)
     total = sum(times_a.values()) or 1
     # Kernels of less than a thousandth of the time are a handful of launches: their spread between two runs is larger.

@@ -14,6 +14,7 @@
 #include "analysis/budget/gpu_mean.h"
 #include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
+#include "analysis/attribution/work_origin.h"
 #include "analysis/stages/phases.h"
 #include "analysis/counters/sampling.h"
 #include "analysis/stages/figures.h"
@@ -219,6 +220,7 @@ void fill_coverage(const Trace& trace, const GpuPass& pass, Run& run) {
   run.coverage.in_stage_share = share(sweep.in_stage_ns, sweep.kernel_ns);
   run.coverage.unlinked_share = share(sweep.unlinked_ns, sweep.kernel_ns);
   run.coverage.graph_only_share = share(sweep.graph_run_ns, sweep.kernel_ns + sweep.graph_run_ns);
+  run.coverage.graph_unjoined_share = graph_unjoined_share(trace);
 }
 
 // Every GPU that ran something, also one that the capture's own table lacks.

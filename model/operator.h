@@ -46,6 +46,7 @@ struct OperatorTable {
   std::vector<OperatorEntry> entries;    // by cuda_self_ns, else self_ns, largest first
   std::optional<Ns> cuda_ns;             // GPU time of all of them (each kernel once)
   std::optional<double> gpu_share;       // of the capture's kernel and copy time: inside an operator
+  std::optional<double> graph_unjoined_share;  // as Coverage's, of the capture that the operators are from
   std::string note;                      // what the reader should know of this source
   std::uint64_t entries_left_out = 0;
   std::uint64_t ranges_left_out = 0;     // never closed, or closed by another thread: how long they took inside a thread is unknown

@@ -97,6 +97,7 @@ struct Coverage {                        // what of the GPU's time is explained,
   std::optional<double> in_stage_share;      // of the kernel time
   std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
   std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
+  std::optional<double> graph_unjoined_share = {};  // of the time of graphs' kernels and copies: where they were captured is not known
   std::vector<CaptureDevice> devices = {};   // by GPU and process
 };
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/attribution/work_origin.h"
 #include "analysis/stages/stages.h"
 #include "model/words.h"
 #include "nvtx/names.h"
@@ -142,7 +143,8 @@ class HostSweep {
   Ns stage_until_ns_ = kLongAgo;
 };
 
-// GPU time: work goes to the path of counted ranges around its launching call, and paths are few.
+// GPU time: work goes to the path of counted ranges around its launching call, and paths are few. A node of a CUDA graph goes
+// on from there into the ranges that were open when it was made: launched in decode, it is still the attention it was captured in.
 class GpuTally {
  public:
   GpuTally(const Trace& trace, const RangeItems& items, StageOfRange& stages, RangeTally& out)
@@ -151,10 +153,16 @@ class GpuTally {
   }
 
   void run() {
-    for (const Kernel& kernel : trace_.kernels)
-      add(kernel.api, static_cast<Ns>(kernel.duration_ns), kernel.shape < trace_.shapes.size() ? trace_.shapes[kernel.shape].name.value : 0);
-    for (const MemOp& op : trace_.mem_ops) add(op.api, op.end_ns - op.start_ns, op.label);
-    for (const GraphRun& run : trace_.graph_runs) add(run.api, run.end_ns - run.start_ns, kGraphName);
+    for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
+      const Kernel& kernel = trace_.kernels[i];
+      add(path_of(kernel.api, node_of_kernel(trace_, i)), static_cast<Ns>(kernel.duration_ns),
+          kernel.shape < trace_.shapes.size() ? trace_.shapes[kernel.shape].name.value : 0);
+    }
+    for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
+      const MemOp& op = trace_.mem_ops[i];
+      add(path_of(op.api, node_of_mem_op(trace_, i)), op.end_ns - op.start_ns, op.label);
+    }
+    for (const GraphRun& run : trace_.graph_runs) add(path_of_launch(run.api), run.end_ns - run.start_ns, kGraphName);
     roll_up();
   }
 
@@ -172,9 +180,9 @@ class GpuTally {
     Ns start_ns = 0, end_ns = 0, next_start_ns = 0, first_end_ns = 0;
   };
 
-  void add(std::uint32_t api, Ns duration_ns, std::uint32_t name) {
+  void add(std::uint32_t path_id, Ns duration_ns, std::uint32_t name) {
     out_.capture_cuda_ns += duration_ns;
-    Path& path = paths_[path_of(api)];
+    Path& path = paths_[path_id];
     if (path.items.empty()) return;
     if (path.last == nullptr || path.last_name != name) {
       path.last = &path.work[name];
@@ -184,7 +192,24 @@ class GpuTally {
     path.last->total_ns += duration_ns;
   }
 
-  std::uint32_t path_of(std::uint32_t api) {
+  std::uint32_t path_of(std::uint32_t api, std::uint32_t node) {
+    const std::uint32_t launch = path_of_launch(api);
+    if (node == kNone) return launch;
+    const auto [found, added] = node_paths_.try_emplace(std::uint64_t{launch} << 32 | node, 0);
+    if (added) found->second = path_of_node(launch, trace_.graph_nodes[node]);
+    return found->second;
+  }
+
+  std::uint32_t path_of_node(std::uint32_t launch, const GraphNode& node) {
+    key_.assign(1, paths_[launch].stage);
+    key_.insert(key_.end(), paths_[launch].items.begin(), paths_[launch].items.end());
+    index_.enclosing(node.thread, node.made_ns, node.made_ns, around_);
+    for (const std::uint32_t range : around_)
+      if (items_.item_of_range[range] != kNone) key_.push_back(items_.item_of_range[range]);
+    return intern_path();
+  }
+
+  std::uint32_t path_of_launch(std::uint32_t api) {
     if (api >= trace_.api_calls.size()) return 0;
     const ApiCall& call = trace_.api_calls[api];
     if (call.thread >= threads_.size()) return 0;
@@ -212,7 +237,6 @@ class GpuTally {
   }
 
   std::uint32_t intern_path() {
-    if (key_.size() == 1) return 0;
     const auto [found, added] = path_ids_.try_emplace(key_, static_cast<std::uint32_t>(paths_.size()));
     if (added) {
       Path path;
@@ -269,6 +293,7 @@ class GpuTally {
   std::vector<ThreadState> threads_;
   std::deque<Path> paths_;  // a deque, so that what Path::last points to stays where it is
   std::map<std::vector<std::uint32_t>, std::uint32_t> path_ids_;
+  std::unordered_map<std::uint64_t, std::uint32_t> node_paths_;  // by the path of the launch and the node
   std::vector<std::uint32_t> around_, key_;
 };
 

@@ -29,7 +29,7 @@ struct GpuWork {
 struct ItemTime {
   std::uint64_t calls = 0;
   Ns total_ns = 0;
-  Ns cuda_total_ns = 0;               // launched inside at any depth
+  Ns cuda_total_ns = 0;               // launched or captured inside at any depth
 };
 
 struct GroupTime : ItemTime {
@@ -49,7 +49,8 @@ struct RangeTally {
 
 bool is_never_closed(const Trace& trace, const Range& range);
 
-// Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
+// Work belongs to the ranges around its launch and, from a CUDA graph, to those around the making of its node inside them; its
+// stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
 // GPU's work, whose cost does not depend on how many ranges there are while calls stay between the same two.
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
 

@@ -25,6 +25,20 @@ std::uint32_t node_of_kernel(const Trace& trace, std::size_t kernel) { return no
 
 std::uint32_t node_of_mem_op(const Trace& trace, std::size_t mem_op) { return node_of(trace, trace.mem_op_nodes, mem_op); }
 
+std::optional<double> graph_unjoined_share(const Trace& trace) {
+  Ns all_ns = 0, unjoined_ns = 0;
+  const auto add = [&](Ns duration_ns, std::uint32_t node) {
+    all_ns += duration_ns;
+    if (node == kNone) unjoined_ns += duration_ns;
+  };
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i)
+    if (trace.kernels[i].in_graph) add(static_cast<Ns>(trace.kernels[i].duration_ns), node_of_kernel(trace, i));
+  for (std::size_t i = 0; i < trace.mem_ops.size(); ++i)
+    if (trace.mem_ops[i].in_graph) add(trace.mem_ops[i].end_ns - trace.mem_ops[i].start_ns, node_of_mem_op(trace, i));
+  if (all_ns == 0) return std::nullopt;
+  return static_cast<double>(unjoined_ns) / static_cast<double>(all_ns);
+}
+
 WorkOrigin origin_of_kernel(const Trace& trace, std::size_t kernel) {
   return origin_of(trace, node_of_kernel(trace, kernel), trace.kernels[kernel].api);
 }

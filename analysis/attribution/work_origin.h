@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "model/trace.h"
 
@@ -21,6 +22,9 @@ WorkOrigin launch_of(const Trace& trace, std::uint32_t api);
 // For a node of a CUDA graph the moment at which it was made, where that is known; else the launch.
 WorkOrigin origin_of_kernel(const Trace& trace, std::size_t kernel);
 WorkOrigin origin_of_mem_op(const Trace& trace, std::size_t mem_op);
+
+// Of the time of CUDA graphs' kernels, copies and sets: it is not known where their nodes were made. Empty: there are none.
+std::optional<double> graph_unjoined_share(const Trace& trace);
 
 // Index into Trace::graph_nodes, or kNone.
 std::uint32_t node_of_kernel(const Trace& trace, std::size_t kernel);

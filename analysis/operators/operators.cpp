@@ -12,6 +12,7 @@
 #include "analysis/operators/names.h"
 #include "analysis/attribution/range_tally.h"
 #include "analysis/attribution/range_work.h"
+#include "analysis/attribution/work_origin.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -152,6 +153,7 @@ OperatorTable table_of(const Trace& trace, Source source, const OperatorOptions&
   if (gpu) table.cuda_ns = tally.cuda_ns;
   if (gpu && tally.capture_cuda_ns > 0)
     table.gpu_share = static_cast<double>(tally.cuda_ns) / static_cast<double>(tally.capture_cuda_ns);
+  table.graph_unjoined_share = graph_unjoined_share(trace);
   std::vector<std::uint32_t> order = by_time(tally, catalogue.names);
   if (order.size() > options.max_entries) {
     table.entries_left_out = order.size() - options.max_entries;

@@ -16,7 +16,8 @@ struct OperatorOptions {
 
 // Run::operators from the trace's ranges, a table for each source that is there: PyTorch's own ranges (nsys, or
 // a Kineto trace), ONNX Runtime's nodes, and the workload's NVTX ranges (the domain LLM.ops; else whatever is neither
-// stage nor layer). Work belongs to the ranges around the call that launched it, on that call's thread.
+// stage nor layer). Work belongs to the ranges around the call that launched it, on that call's thread; a node of a CUDA graph
+// also to those in which it was captured, which are inside.
 void add_operators(const Trace& trace, const OperatorOptions& options, Run& run);
 
 // The operators of another trace, beside those of the run: `file` says where they are from. Touches nothing else.

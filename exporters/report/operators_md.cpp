@@ -73,7 +73,8 @@ std::string coverage_text(const OperatorTable& source) {
   if (!source.cuda_ns) return "GPU time: not captured.";
   std::string text = fmt::format("GPU time inside these operators: {} ms", exact_ms_text(static_cast<double>(*source.cuda_ns)));
   if (source.gpu_share) text += fmt::format(", {:.1f} % of the capture's kernels and copies", *source.gpu_share * 100);
-  return text + ".";
+  const std::string graphs = graph_capture_text(source.graph_unjoined_share);
+  return text + (graphs.empty() ? "." : ". " + graphs);
 }
 
 Section operator_section(const Run& run, const OperatorTable& source) {

@@ -38,6 +38,8 @@ void fields(Io& io, Ref<Io, OperatorTable> t) {
   io.known("file", t.file, "imported from; null: the capture itself");
   io("cuda_ns", t.cuda_ns, "GPU time of all operators, each kernel once; null: no GPU data");
   io("gpu_share", t.gpu_share, "of the capture's kernel and copy time: inside an operator; null: not known", kFraction);
+  io("graph_unjoined_share", t.graph_unjoined_share,
+     "of the time of CUDA graphs' kernels and copies: not joined to where their nodes were captured; null: there are none", kFraction);
   io.known("note", t.note, "what the reader should know of this source; null: nothing");
   io("entries_left_out", t.entries_left_out, "operators that are not listed");
   io("ranges_left_out", t.ranges_left_out, "never closed, or closed by another thread");

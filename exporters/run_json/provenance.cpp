@@ -33,6 +33,8 @@ void fields(Io& io, Ref<Io, Coverage> c) {
   io("in_stage_share", c.in_stage_share, "of the kernel time, launched inside a stage", kFraction);
   io("unlinked_share", c.unlinked_share, "of the kernel time, without a launching call in the capture", kFraction);
   io("graph_only_share", c.graph_only_share, "of the GPU time, in graphs traced without their kernels", kFraction);
+  io("graph_unjoined_share", c.graph_unjoined_share,
+     "of the time of CUDA graphs' kernels and copies: where their nodes were captured is not known; null: there are none", kFraction);
   io("devices", c.devices, "by GPU and process");
 }
 

@@ -137,6 +137,8 @@ void add_coverage(const Run& run, Blocks& blocks) {
   share("kernel time inside a stage", run.coverage.in_stage_share);
   share("kernel time whose launch is not in the capture", run.coverage.unlinked_share);
   share("GPU time in CUDA graphs captured at graph level", run.coverage.graph_only_share);
+  if (run.coverage.graph_unjoined_share)
+    share("time of CUDA graphs' kernels not joined to where they were captured", run.coverage.graph_unjoined_share);
   share("GPU time outside every stage", run.phases.gpu_without_range_share);
   share("stage time in windows without any GPU work", run.phases.ranges_without_gpu_share);
   blocks.emplace_back(Heading{"Coverage"});

@@ -72,7 +72,8 @@ Paragraph origin(const OperatorTable& source) {
   std::string text = "From " + source.source + (source.file.empty() ? "" : ": " + source.file);
   if (source.gpu_share) text += fmt::format("; {} of the GPU time is inside an operator", share_text(source.gpu_share));
   if (source.entries_left_out > 0) text += "; " + plural(source.entries_left_out, "operator") + " with little time left out";
-  return {sentence(text)};
+  const std::string graphs = graph_capture_text(source.graph_unjoined_share);
+  return {sentence(text) + (graphs.empty() ? "" : " " + graphs)};
 }
 
 Row kernel_row(const KernelEntry& kernel, bool stalls) {

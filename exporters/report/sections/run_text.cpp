@@ -172,6 +172,12 @@ std::string kernel_times_note(const Run& run) {
   return join(sentences, " ");
 }
 
+std::string graph_capture_text(const std::optional<double>& unjoined_share) {
+  if (!unjoined_share) return "";
+  if (*unjoined_share == 0) return "Kernels of CUDA graphs count where they were captured, all of them.";
+  return fmt::format("Kernels of CUDA graphs count where they were captured; for {} of their time that is not known.", share_text(unjoined_share));
+}
+
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole) {
   std::vector<std::string> words;
   for (const auto& [name, ns] : parts)

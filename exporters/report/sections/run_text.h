@@ -58,6 +58,9 @@ bool any_stalls(const std::vector<KernelEntry>& kernels);
 // where there is nothing to say.
 std::string kernel_times_note(const Run& run);
 
+// How much of CUDA graphs' time is joined to the operators and layers in which they were captured; empty where there are none.
+std::string graph_capture_text(const std::optional<double>& unjoined_share);
+
 // "decode 92 %, none 8 %", or a dash.
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole);
 std::string split_text(const KernelEntry& kernel);

@@ -81,3 +81,17 @@ TEST_CASE("summarising again replaces what was there") {
   nl::analysis::summarise(b.trace, {}, run);
   CHECK_FALSE(run.kernels);
 }
+
+TEST_CASE("the share of graphs' time that is joined to nothing is stated where there are graphs") {
+  TraceBuilder b;
+  b.stage("decode_all", 0, 100);
+  b.launch(10, 20, 5);
+  CHECK_FALSE(b.run_all().coverage.graph_unjoined_share);
+  const std::uint32_t launch = b.call(30, 0, "cudaGraphLaunch");
+  b.kernel("k", 40, 30, launch).in_graph = true;
+  b.kernel("k", 80, 10, launch).in_graph = true;
+  CHECK(b.run_all().coverage.graph_unjoined_share == 1.0);
+  b.trace.graph_nodes = {{0, 5}};
+  b.trace.kernel_nodes = {nl::kNone, 0, nl::kNone};
+  CHECK(*b.run_all().coverage.graph_unjoined_share == Approx(0.25));
+}

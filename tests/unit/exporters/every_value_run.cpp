@@ -87,7 +87,7 @@ Run every_value_run() {
       "type 324", .calls = 325, .host_time_known = true, .total_ns = 326, .self_ns = 327, .cuda_total_ns = 328, .cuda_self_ns = 329,
       .shapes = {OperatorShape{.text = "text 330", .calls = 331, .total_ns = 332, .cuda_total_ns = 333}},
       .kernels = {OperatorKernel{.name = "name 334", .calls = 335, .total_ns = 336}}, .stages = {{"stages 337", 338}}}}, .cuda_ns = 339,
-      .gpu_share = 0.340, .note = "note 341", .entries_left_out = 342, .ranges_left_out = 343}};
+      .gpu_share = 0.340, .graph_unjoined_share = 0.961, .note = "note 341", .entries_left_out = 342, .ranges_left_out = 343}};
   run.operators_note = "operators_note 344";
   run.layers = {LayerEntry{.name = "name 345", .type = "type 346", .depth = 347, .calls = 348, .total_ns = 349, .self_ns = 350,
       .cuda_total_ns = 351, .cuda_self_ns = 352, .kernels = {OperatorKernel{.name = "name 353", .calls = 354, .total_ns = 355}}}};
@@ -122,7 +122,7 @@ Run every_value_run() {
   run.activity = {ActivityCurve{.device = 453, .metric = "metric 454", .title = "title 455", .start_ns = 456, .step_ns = 457,
       .values = {458.5, 459.5}}};
   run.coverage = Coverage{.gpu_busy_ns = 460, .kernel_sum_ns = 461, .in_stage_share = 0.462, .unlinked_share = 0.463,
-      .graph_only_share = 0.464, .devices = {CaptureDevice{.device = 656, .pid = 657, .busy_ns = 658, .kernel_sum_ns = 659,
+      .graph_only_share = 0.464, .graph_unjoined_share = 0.962, .devices = {CaptureDevice{.device = 656, .pid = 657, .busy_ns = 658, .kernel_sum_ns = 659,
       .communication_ns = 660, .overlapped_communication_ns = 661}}};
   run.communication = {Communication{.kind = Collective::kPeerCopy, .device = 662, .pid = 663, .count = 664, .sum_ns = 665, .time_ns = 666,
       .exposed_ns = 667, .bytes = 668, .bytes_per_s = 669.5, .late_peer_ns = 670, .transfer_ns = 671, .last_arrivals = 672}};

@@ -128,6 +128,17 @@ TEST_CASE("kernel tables say what part of the computing they cannot show") {
   CHECK_FALSE(has(nl::exporters::kernels_markdown(run), "Shares are of"));
 }
 
+TEST_CASE("the report says how much of CUDA graphs' time could not be joined, where there are graphs") {
+  nl::Run run = nl::test::rich_run();
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "captured;"));
+  CHECK_FALSE(has(nl::exporters::report_markdown(run), "not joined to where they were captured"));
+  run.coverage.graph_unjoined_share = 0.031;
+  run.operators.at(0).graph_unjoined_share = 0.031;
+  const std::string text = nl::exporters::report_markdown(run);
+  CHECK(has(text, "| time of CUDA graphs' kernels not joined to where they were captured | 3.1 % |"));
+  CHECK(has(text, "Kernels of CUDA graphs count where they were captured; for 3.1 % of their time that is not known."));
+}
+
 TEST_CASE("coverage tells windows without GPU work from time without it") {
   nl::Run run = nl::test::rich_run();
   run.phases.ranges_without_gpu_share = 0;

@@ -65,6 +65,15 @@ TEST_CASE("operators.md has the documented columns first and plain numbers") {
   CHECK(contains(text, "## Layers\n\nNot captured: the capture holds no ranges of the domain LLM.layers.\n"));
 }
 
+TEST_CASE("operators.md says how much of CUDA graphs' time could not be joined to where it was captured") {
+  Run run = sample();
+  CHECK_FALSE(contains(operators_markdown(run), "CUDA graphs"));
+  run.operators[0].graph_unjoined_share = 0.125;
+  CHECK(contains(operators_markdown(run), "kernels and copies. Kernels of CUDA graphs count where they were captured; for 12.5 % of their time that is not known.\n"));
+  run.operators[0].graph_unjoined_share = 0;
+  CHECK(contains(operators_markdown(run), "kernels and copies. Kernels of CUDA graphs count where they were captured, all of them.\n"));
+}
+
 TEST_CASE("what was not captured is called that, never zero") {
   Run run = sample();
   OperatorEntry& entry = run.operators[0].entries[0];

@@ -44,6 +44,7 @@ nl::Run filled_run() {
   run.import_stats.notes = run.provenance.adaptations = {placed};
   run.import_stats.rows_damaged = run.ncu_rows_damaged = {{placed, 3}};
   run.coverage.graph_only_share = 0.25;
+  run.coverage.graph_unjoined_share = run.operators.at(0).graph_unjoined_share = 0.125;
   run.coverage.devices = {{1, 41, 900, 800, 100, 50}};
   run.stages.at(0).gpu_spread = nl::GpuSpread{0.7, 0.6, 0.8, 0.1, 1, 41, nl::SlowestBy::kArrival, 0.9};
   run.communication = run.stages.at(0).communication = {{nl::Collective::kPeerCopy, 1, 41, 3, 60, 50, 40, 4000, 2e9, 20, 40, 2}};

@@ -49,7 +49,7 @@ void check_file(const std::string& file) {
 }
 
 parsers::NsysTables tables_for(const std::vector<std::string>& reports) {
-  parsers::NsysTables tables{false, false, false, false};
+  parsers::NsysTables tables{false, false, false, false, false};
   for (const std::string& report : reports) {
     bool projection = report == "nvtx_gpu_proj_sum", range_kernels = report == "nvtx_kern_sum";
     tables.kernels |= projection || range_kernels || report == "cuda_gpu_kern_sum";

@@ -148,7 +148,7 @@ void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRec
   try {
     read_repeat(pass.process.label, pass.kind == PassKind::kCollectorRepeat
                                         ? parsers::read_collector_traces(collector_files(plan_.bundle / pass.outputs.at(0)))
-                                        : parsers::read_nsys_sqlite(plan_.bundle / pass.outputs.at(0)));
+                                        : parsers::read_nsys_sqlite(plan_.bundle / pass.outputs.at(0), {.host = false}));
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }

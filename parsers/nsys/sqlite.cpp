@@ -67,7 +67,12 @@ void read_api(const NsysDatabase& database, const NsysTables& tables, NsysString
   bool whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
   if (!whose) trace.stats.notes.push_back({Code::kKernelsWithoutProcess});
   Launches launches(trace, !whose);
-  if (tables.api && trace.has_api_data) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
+  const bool calls = tables.api && trace.has_api_data;
+  if (calls) read_api_calls(database, launches, strings, places, trace, tables.all_calls);
+  if (calls && tables.host) {
+    read_os_calls(database, strings, places, trace);
+    read_host_samples(database, strings, places, trace);
+  }
   if (std::uint64_t repeated = launches.link(trace)) trace.stats.notes.push_back({Code::kCorrelationRepeated, {std::to_string(repeated)}});
 }
 

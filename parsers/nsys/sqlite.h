@@ -12,6 +12,7 @@ struct NsysTables {
   bool api = true;
   bool mem_ops = true;
   bool ranges = true;
+  bool host = true;        // with the API calls: calls of the operating system, sampled stacks
   bool all_calls = false;  // keep also those that neither launched GPU work nor waited for it
 };
 

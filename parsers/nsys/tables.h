@@ -29,6 +29,13 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
 void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
                     Trace& trace, bool all_calls = false);
 
+// What the host did besides, of the threads that the places know by then: those that call CUDA. An export without these tables
+// has nothing of it, which is no fault: both are options of nsys.
+// OSRT_API: the calls of at least kLongCallNs, by thread and start.
+void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
+// COMPOSITE_EVENTS and SAMPLING_CALLCHAINS: native stacks, file is the library.
+void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace);
+
 // NVTX_EVENTS: ranges and marks with the names of their domains. A range that was never closed ends with
 // the capture, so trace.duration_ns must be known before.
 void read_ranges(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace);

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "parsers/nsys/tables.h"
+
+namespace nl::parsers {
+namespace {
+
+constexpr const char* kSamples = "COMPOSITE_EVENTS";
+constexpr const char* kChains = "SAMPLING_CALLCHAINS";
+constexpr const char* kNoSymbol = "(no symbol)";
+
+enum SampleColumn { kId, kTime, kGlobalTid };
+enum ChainColumn { kSample, kSymbol, kModule, kUnresolved, kSpecial, kDepth };
+
+// Entries that nsys adds where it lost its way.
+bool is_frame(std::string_view module) { return module != "[Broken backtraces]" && module != "[Unknown]" && module != "[Max depth]"; }
+
+struct Taken {
+  std::int64_t id = 0;
+  HostSample sample;
+};
+
+// Samples of the threads that call CUDA, by id.
+std::vector<Taken> taken_samples(const NsysDatabase& database, const NsysPlaces& places, Trace& trace) {
+  std::map<std::int64_t, const Thread*> threads;
+  for (std::size_t i = 0; i < places.global_tids().size(); ++i) threads[places.global_tids()[i]] = &trace.threads[i];
+  std::vector<Taken> taken;
+  NsysRows row = database.select(kSamples, {"id", "start", "globalTid"});
+  auto& read = trace.stats.rows_read[kSamples];
+  while (row.next()) {
+    ++read;
+    const auto thread = threads.find(row.integer(kGlobalTid));
+    if (row.is_null(kId) || row.is_null(kTime) || thread == threads.end()) continue;
+    taken.push_back({row.integer(kId), {row.integer(kTime), trace.processes[thread->second->process].pid, thread->second->tid, kNone}});
+  }
+  std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.id < b.id; });
+  return taken;
+}
+
+// Rows of one sample stand together, the innermost frame at depth 0.
+class ChainReader {
+ public:
+  ChainReader(std::vector<Taken>& taken, NsysStrings& strings, Trace& trace)
+      : taken_(taken), strings_(strings), trace_(trace), host_(trace.host) {}
+
+  void add(const NsysRows& row) {
+    if (row.integer(kSample) != id_) {
+      finish();
+      begin(row.integer(kSample));
+    }
+    if (current_ == nullptr || row.integer(kSpecial) != 0) return;
+    if (const auto frame = frame_of(row)) chain_.emplace_back(row.integer(kDepth), *frame);
+  }
+
+  void finish() {
+    if (current_ == nullptr || chain_.empty()) return;
+    std::sort(chain_.begin(), chain_.end(), std::greater<>());
+    std::vector<std::uint32_t> stack;
+    for (const auto& [depth, frame] : chain_) stack.push_back(frame);
+    const auto [known, added] = stacks_.try_emplace(stack, static_cast<std::uint32_t>(host_.stacks.size()));
+    if (added) host_.stacks.push_back(std::move(stack));
+    current_->sample.stack = known->second;
+    chain_.clear();
+  }
+
+ private:
+  void begin(std::int64_t id) {
+    id_ = id;
+    const auto found = std::lower_bound(taken_.begin(), taken_.end(), id, [](const Taken& each, std::int64_t key) { return each.id < key; });
+    current_ = found != taken_.end() && found->id == id && found->sample.stack == kNone ? &*found : nullptr;
+  }
+
+  // Frames without a symbol are one for each library: their addresses say nothing to a reader.
+  std::optional<std::uint32_t> frame_of(const NsysRows& row) {
+    const bool unresolved = row.integer(kUnresolved) != 0;
+    const std::pair key(unresolved ? -1 : row.integer(kSymbol), row.integer(kModule));
+    const auto [known, added] = frames_.try_emplace(key, std::nullopt);
+    if (!added) return known->second;
+    const std::string module(trace_.strings[strings_.by_id(key.second)]);
+    if (!is_frame(module)) return std::nullopt;
+    HostFrame frame;
+    frame.function = unresolved ? kNoSymbol : std::string(trace_.strings[strings_.by_id(key.first)]);
+    frame.file = module;
+    known->second = static_cast<std::uint32_t>(host_.frames.size());
+    host_.frames.push_back(std::move(frame));
+    return known->second;
+  }
+
+  std::vector<Taken>& taken_;
+  NsysStrings& strings_;
+  Trace& trace_;
+  HostSamples& host_;
+  std::optional<std::int64_t> id_;
+  Taken* current_ = nullptr;  // nullptr: of a thread that does not matter, or read before
+  std::vector<std::pair<std::int64_t, std::uint32_t>> chain_;  // depth, frame
+  std::map<std::pair<std::int64_t, std::int64_t>, std::optional<std::uint32_t>> frames_;  // symbol, module
+  std::map<std::vector<std::uint32_t>, std::uint32_t> stacks_;
+};
+
+// The median time between two samples of one thread; a thread that sleeps is not sampled.
+Ns median_period(const std::vector<HostSample>& samples) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Ns> last;
+  std::vector<Ns> gaps;
+  for (const HostSample& sample : samples) {
+    const auto [before, first] = last.try_emplace({sample.pid, sample.tid}, sample.time_ns);
+    if (!first) gaps.push_back(sample.time_ns - std::exchange(before->second, sample.time_ns));
+  }
+  if (gaps.empty()) return 0;
+  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
+  std::nth_element(gaps.begin(), middle, gaps.end());
+  return *middle;
+}
+
+bool has_columns(const NsysDatabase& database) {
+  return database.has_column(kSamples, "id") && database.has_column(kSamples, "start") && database.has_column(kSamples, "globalTid") &&
+         database.has_column(kChains, "id") && database.has_column(kChains, "symbol") && database.has_column(kChains, "module") &&
+         database.has_column(kChains, "stackDepth");
+}
+
+}  // namespace
+
+// COMPOSITE_EVENTS:    id start cpu threadState globalTid cpuCycles
+//                      259 57490814 6 1 281494941598886 1
+// SAMPLING_CALLCHAINS: id symbol module kernelMode thumbCode unresolved specialEntry originalIP unwindMethod stackDepth
+//                      259 812 813 0 0 0 NULL 6253713 7 0
+void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const NsysPlaces& places, Trace& trace) {
+  if (places.global_tids().empty() || !has_columns(database)) return;
+  std::vector<Taken> taken = taken_samples(database, places, trace);
+  if (taken.empty()) return;
+  NsysRows row = database.select(kChains, {"id", "symbol", "module", "unresolved", "specialEntry", "stackDepth"});
+  ChainReader reader(taken, strings, trace);
+  auto& read = trace.stats.rows_read[kChains];
+  for (; row.next(); ++read) reader.add(row);
+  reader.finish();
+  HostSamples& host = trace.host;
+  for (const Taken& each : taken)
+    if (each.sample.stack != kNone) host.samples.push_back(each.sample);
+  host.lost = taken.size() - host.samples.size();
+  std::stable_sort(host.samples.begin(), host.samples.end(), [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
+  host.period_ns = median_period(host.samples);
+  if (!host.samples.empty()) host.sampler = HostSampler::kNsys;
+}
+
+}  // namespace nl::parsers

@@ -24,6 +24,10 @@ std::string stakeholder_markdown(const Run& run);
 // in [n], the number under which it is listed in full.
 std::string kernels_markdown(const Run& run);
 
+// The sampled stacks of the waits for launches, "stage;outer;inner 12" a line: what flamegraph.pl and speedscope read. Empty
+// where there are none.
+std::string folded_stacks(const Run& run);
+
 // A section for each source of operators, then the model's layers.
 std::string operators_markdown(const Run& run);
 

@@ -11,6 +11,7 @@ void write_reports(const Run& run, const FileWriter& write) {
   write("stakeholder_summary.md", exporters::stakeholder_markdown(run));
   write("operators.md", exporters::operators_markdown(run));
   write("kernels.md", exporters::kernels_markdown(run));
+  if (const std::string stacks = exporters::folded_stacks(run); !stacks.empty()) write("host_stacks.folded", stacks);
 }
 
 exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run, const std::vector<PowerSample>* power) {

@@ -19,7 +19,7 @@ inline constexpr const char* kTimelineFile = "timeline.pftrace";  // of run.json
 using FileWriter = std::function<void(const std::filesystem::path& relative, std::string_view text)>;
 
 // Every file that is made for people, from the run alone: report.md, report.html, stakeholder_summary.md, operators.md,
-// kernels.md. `run` and `report` write the same.
+// kernels.md, and host_stacks.folded where the host was sampled. `run` and `report` write the same.
 void write_reports(const Run& run, const FileWriter& write);
 
 // trace.pftrace, whole or not at all, without holding it in memory. The note of what was left out is empty where

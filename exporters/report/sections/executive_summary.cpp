@@ -8,6 +8,7 @@
 
 #include "exporters/report/sections/budget_bins.h"
 #include "exporters/report/sections/headline.h"
+#include "exporters/report/sections/host_text.h"
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
 #include "model/words.h"
@@ -97,8 +98,16 @@ std::string quality(const Run& run, const std::optional<MainStage>& stage) {
                      run.peaks && run.peaks->derived ? " (limit estimated)" : "");
 }
 
+// "; about half of the wait is …", where the wait for the program is among what was said.
+std::string host_part(const Run& run, const MainStage& main, const std::vector<BudgetBin>& said) {
+  const StageEntry* stage = stage_named(run, main.name);
+  const bool waits = std::any_of(said.begin(), said.end(), [](const BudgetBin& bin) { return bin.time == &Budget::launch_starved_ns; });
+  const std::string clause = stage != nullptr && waits ? host_clause(*stage) : "";
+  return clause.empty() ? "" : "; " + clause;
+}
+
 // Computing and the largest of the other bins, a second one where it is large too: what matters is said.
-std::string limit(const std::optional<MainStage>& stage) {
+std::string limit(const Run& run, const std::optional<MainStage>& stage) {
   if (!stage) return {};
   if (!stage->budget || stage->budget->wall_ns <= 0) return "What the GPU did in that time was not captured.";
   const Budget& budget = *stage->budget;
@@ -108,8 +117,8 @@ std::string limit(const std::optional<MainStage>& stage) {
   const std::string computes = "The GPU computes for " + rough_share(share(&Budget::gpu_compute_ns)) + " of that time";
   const auto wait = [&](const BudgetBin& bin) { return fmt::format("{} for {}", bin.plain, rough_share(share(bin.time))); };
   if (share(others[0].time) < kWorthSaying) return computes + ".";
-  if (share(others[1].time) < kSecondWorthSaying) return fmt::format("{} and {}.", computes, wait(others[0]));
-  return fmt::format("{}, {} and {}.", computes, wait(others[0]), wait(others[1]));
+  if (share(others[1].time) < kSecondWorthSaying) return fmt::format("{} and {}{}.", computes, wait(others[0]), host_part(run, *stage, {others[0]}));
+  return fmt::format("{}, {} and {}{}.", computes, wait(others[0]), wait(others[1]), host_part(run, *stage, {others[0], others[1]}));
 }
 
 std::string first_step(const Run& run) {
@@ -226,7 +235,7 @@ std::string phrase(const std::string& text, std::size_t longest) {
 std::vector<std::string> executive_summary(const Run& run) {
   const auto stage = main_stage(run);
   std::vector<std::string> all = {status(run),  speed(run),      quality(run, stage),
-                                  limit(stage), first_step(run), cost(run)};
+                                  limit(run, stage), first_step(run), cost(run)};
   if (!all[0].empty()) all[2].clear();  // what failed need not be called good or bad
   std::erase_if(all, [](const std::string& sentence) { return sentence.empty(); });
   if (all.size() > kMaxSentences) all.resize(kMaxSentences);

@@ -14,6 +14,10 @@ std::string place_text(const HostFrame& frame);
 // "Qwen3Attention.forward (modeling_qwen3.py:245)".
 std::string frame_text(const HostFrame& frame);
 
+// "about half of the wait is Python code of the model's modules, mostly Qwen3Attention.forward (modeling_qwen3.py:245)": what the
+// host does most, for people who never saw a profiler. Empty where the samples are too few.
+std::string host_clause(const StageEntry& stage);
+
 std::string work_colour(HostWork kind);  // "w-model"
 
 }  // namespace nl::exporters::report

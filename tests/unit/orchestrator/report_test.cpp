@@ -60,6 +60,16 @@ TEST_CASE("report renders what the run itself would have written") {
   CHECK(read_text(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
 }
 
+TEST_CASE("the stacks of the host are a file of their own, where there are any") {
+  std::vector<std::string> files;
+  nl::orchestrator::write_reports(nl::test::host_run(), [&](const fs::path& name, std::string_view text) {
+    files.push_back(name);
+    if (name == "host_stacks.folded") CHECK(text.substr(0, 44) == "decode_step;<module> (run.py:88);decorate_co");
+  });
+  CHECK(files.back() == "host_stacks.folded");
+  CHECK(files.size() == kReports.size() + 1);
+}
+
 TEST_CASE("report brings the manifest up to date, and only what it wrote") {
   ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::rich_run()));

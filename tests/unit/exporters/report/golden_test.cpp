@@ -57,6 +57,7 @@ TEST_CASE("the reports of a run whose host was sampled are the golden ones", "[g
   };
   check_golden(kGolden + "host/section.md", section_of(nl::exporters::report_markdown(run), "## Host code while", "\n## "));
   check_golden(kGolden + "host/section.html", section_of(nl::exporters::report_html(run), "<section id=\"host\"", "<section "));
+  check_golden(kGolden + "host/stakeholder_summary.md", nl::exporters::stakeholder_markdown(run));
 }
 
 TEST_CASE("the reports of a run without a GPU are the golden ones", "[golden]") { check_reports("sparse", nl::test::sparse_run()); }

@@ -144,6 +144,25 @@ TEST_CASE("summary: a wait is said from 5 % of the time on, a second from 20 %")
   CHECK(sentence_of(empty, 2) == "What the GPU did in that time was not captured.");
 }
 
+TEST_CASE("summary: what the host did is said with the wait for it, and only then") {
+  const auto sampled = [](Run run) {
+    HostCode code;
+    code.samples = 40;
+    code.kinds = {{HostWork::kModel, 20, {}}, {HostWork::kFramework, 12, {}}, {HostWork::kSync, 8, {}}};
+    code.lines = {{{"Attention.forward", "/m/model.py", "m", 245, 0, ""}, HostWork::kModel, 16, 16, {}, {}}};
+    run.stages[0].host_code = code;
+    return run;
+  };
+  CHECK(sentence_of(sampled(with_bins(301, 0, 199, 500)), 2) ==
+        "The GPU computes for 30 % of that time and waits for the program for 50 %; about half of the wait is Python code of the model's modules, mostly "
+        "Attention.forward (model.py:245).");
+  CHECK(sentence_of(sampled(with_bins(300, 400, 0, 300)), 2) ==
+        "The GPU computes for 30 % of that time, only copies data for 40 % and waits for the program for 30 %; about half of the wait is Python code of the "
+        "model's modules, mostly Attention.forward (model.py:245).");
+  CHECK(sentence_of(sampled(with_bins(950, 0, 50, 0)), 2) == "The GPU computes for 95 % of that time and is between two pieces of work for 5 %.");
+  CHECK(executive_summary(sampled(with_bins(301, 0, 199, 500))).size() <= 5);
+}
+
 TEST_CASE("summary: energy is that of decoding, by its steps where there is nothing else") {
   Run run = run_of({window_of("decode", 1000)});
   const auto last = [&] { return executive_summary(run).back(); };

@@ -129,6 +129,28 @@ TEST_CASE("host code: files are named without their folders, but for __init__.py
   CHECK(frame_text({"", "", "", 0, 0, ""}) == "(no name)");
 }
 
+TEST_CASE("host code in plain words: the largest kind, as a rough part, and its largest function") {
+  Run run = run_with(100);
+  StageEntry& stage = run.stages[0];
+  HostCode& code = *stage.host_code;
+  code.kinds = {{HostWork::kModel, 52, {}}, {HostWork::kFramework, 48, {}}};
+  const HostFrame attention = {"Attention.forward", "/m/model.py", "m", 245, 0, ""}, norm = {"Norm.forward", "/m/model.py", "m", 60, 0, ""};
+  code.lines = {{{"call", "/t/module.py", "t", 1, 0, ""}, HostWork::kFramework, 48, 48, {}, {}}, {norm, HostWork::kModel, 20, 20, {}, {}},
+                {attention, HostWork::kModel, 17, 17, {}, {}}, {attention, HostWork::kModel, 15, 15, {}, {}}};
+  code.lines[3].frame.line = 250;
+  // Two lines of Attention.forward have 32 of the 52: more than half, and more than the 20 of Norm.forward.
+  CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, mostly Attention.forward (model.py:245)");
+  code.lines[3].samples = 5;
+  CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, most often Attention.forward (model.py:245)");
+  code.lines.clear();
+  code.kinds[0].samples = 95;
+  CHECK(host_clause(stage) == "nearly all of the wait is Python code of the model's modules");
+  code.samples = 19;
+  CHECK(host_clause(stage).empty());
+  stage.host_code.reset();
+  CHECK(host_clause(stage).empty());
+}
+
 TEST_CASE("flame graph: callees lie below their caller, the widest first, as wide as their samples") {
   Run run = run_with(100);
   run.host->frames = {{{"main", "m.py", "m", 1, 0, ""}, HostWork::kOther}, {{"left", "m.py", "m", 2, 0, "x = 1"}, HostWork::kModel},

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kSmallFrame = 0.005;  // of the whole: narrower ones of one caller are drawn as one
 constexpr std::size_t kDeepest = 100;
+constexpr std::size_t kMostFrames = 1500;  // about 0.5 MB of a page; a graph with more is drawn with fewer narrow ones
+constexpr std::size_t kLongestSource = 120;
 constexpr std::size_t kSpoken = 3;     // frames of the widest path that those who hear it are told
 
 struct FlameNode {
@@ -43,7 +45,7 @@ FlameNode tree_of(const HostStacks& host, const std::string& stage) {
 
 class FlamePainter {
  public:
-  FlamePainter(const HostStacks& host, std::uint64_t whole) : host_(host), whole_(whole) {}
+  FlamePainter(const HostStacks& host, std::uint64_t whole, double small_frame) : host_(host), whole_(whole), small_frame_(small_frame) {}
 
   // The widest first, the narrow ones together behind them.
   void paint(FlameNode& node, double start, std::size_t depth) {
@@ -51,7 +53,7 @@ class FlamePainter {
     std::uint64_t small = 0, small_samples = 0;
     for (FlameNode& callee : node.callees) {
       const double width = share(callee.samples);
-      if (width < kSmallFrame) {
+      if (width < small_frame_) {
         ++small;
         small_samples += callee.samples;
         continue;
@@ -73,14 +75,23 @@ class FlamePainter {
   }
   FlameChart::Frame frame_of(const FlameNode& node, double start, std::size_t depth) const {
     const StackFrame& of = host_.frames[node.frame];
-    const std::string source = of.frame.source.empty() ? "" : fmt::format(" · {}", of.frame.source);
+    const std::string source = of.frame.source.empty() ? "" : fmt::format(" · {}", cut(of.frame.source, kLongestSource));
     return {start, share(node.samples), depth, of.frame.function,
             fmt::format("{}: {} · {}{}", frame_text(of.frame), amount(node.samples), host_work_text(of.kind), source), work_colour(of.kind)};
   }
 
   const HostStacks& host_;
   std::uint64_t whole_;
+  double small_frame_;
 };
+
+std::vector<FlameChart::Frame> painted(const HostStacks& host, FlameNode& root, std::uint64_t whole) {
+  for (double small = kSmallFrame;; small *= 2) {
+    FlamePainter painter(host, whole, small);
+    painter.paint(root, 0, 0);
+    if (painter.frames.size() <= kMostFrames || small > 1) return std::move(painter.frames);
+  }
+}
 
 // The innermost frames of the widest path: where most of the time goes.
 std::string spoken(const Run& run, const StageEntry& stage, const FlameNode& root) {
@@ -102,9 +113,7 @@ FlameChart flame_graph(const Run& run, const StageEntry& stage) {
   FlameNode root = tree_of(*run.host, stage.name);
   if (root.callees.empty() || root.samples == 0) return chart;
   // Stacks that were not kept leave a gap at the right.
-  FlamePainter painter(*run.host, std::max(root.samples, stage.host_code->samples));
-  painter.paint(root, 0, 0);
-  chart.frames = std::move(painter.frames);
+  chart.frames = painted(*run.host, root, std::max(root.samples, stage.host_code->samples));
   chart.label = spoken(run, stage, root);
   return chart;
 }

@@ -133,7 +133,7 @@ Table lines_table(const StageEntry& stage) {
                                            {"Kind"}, {"Module"}, {"Source", kLeft, kWide}}};
   table.sortable = true;
   for (const HostLine& line : first_rows(stage.host_code->lines))
-    table.rows.push_back({code_cell(line.frame.function), place_cell(line.frame), count_cell(line.samples),
+    table.rows.push_back({code_cell(function_text(line.frame)), place_cell(line.frame), count_cell(line.samples),
                           share_cell(share_of(*stage.host_code, line.samples)), wait_cell(stage, line.samples), kind_cell(line.kind),
                           text_cell(line.frame.module), code_cell(line.frame.source)});
   return cut_for_text(std::move(table), "line");
@@ -144,7 +144,7 @@ Table functions_table(const StageEntry& stage) {
                                                 {"of the wait, itself", kRight, kWide}, {"per window", kRight}, {"Kind"}, {"Module"}}};
   table.sortable = true;
   for (const HostLine& each : first_rows(stage.host_code->functions))
-    table.rows.push_back({code_cell(each.frame.function), place_cell(each.frame), count_cell(each.samples_inside),
+    table.rows.push_back({code_cell(function_text(each.frame)), place_cell(each.frame), count_cell(each.samples_inside),
                           share_cell(share_of(*stage.host_code, each.samples_inside)), share_cell(share_of(*stage.host_code, each.samples)),
                           wait_cell(stage, each.samples_inside), kind_cell(each.kind), text_cell(each.frame.module)});
   return cut_for_text(std::move(table), "function");
@@ -153,7 +153,7 @@ Table functions_table(const StageEntry& stage) {
 Table syncs_table(const StageEntry& stage) {
   Table table{"Lines that wait for the GPU", {{"Function"}, {"Line"}, {"Source"}, {"Samples", kRight}, {"per window", kRight}}};
   for (const SyncLine& sync : first_rows(stage.host_code->syncs))
-    table.rows.push_back({code_cell(sync.frame.function), place_cell(sync.frame), code_cell(sync.frame.source), count_cell(sync.samples),
+    table.rows.push_back({code_cell(function_text(sync.frame)), place_cell(sync.frame), code_cell(sync.frame.source), count_cell(sync.samples),
                           sync.time_ns ? sampled_cell(stage, static_cast<double>(*sync.time_ns)) : Cell(kNoValue)});
   return cut_for_text(std::move(table), "line");
 }

@@ -7,10 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "exporters/report/figure_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
+
+constexpr std::size_t kLongFunction = 100;  // a C++ function can have a name of kilobytes
 
 std::string_view without_folders(std::string_view path) {
   const std::size_t slash = path.find_last_of('/');
@@ -59,8 +62,13 @@ std::string place_text(const HostFrame& frame) {
   return frame.line == 0 || file.empty() ? file : fmt::format("{}:{}", file, frame.line);
 }
 
+std::string function_text(const HostFrame& frame) {
+  if (frame.function.empty()) return "(no name)";
+  return frame.function.size() <= kLongFunction ? frame.function : cut(frame.function, kLongFunction) + "…";
+}
+
 std::string frame_text(const HostFrame& frame) {
-  const std::string place = place_text(frame), function = frame.function.empty() ? "(no name)" : frame.function;
+  const std::string place = place_text(frame), function = function_text(frame);
   return place.empty() ? function : fmt::format("{} ({})", function, place);
 }
 

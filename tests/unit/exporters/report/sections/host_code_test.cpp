@@ -190,6 +190,21 @@ TEST_CASE("flame graph: narrow frames of one caller are one") {
   CHECK(chart.frames[1].depth == 1);
 }
 
+TEST_CASE("flame graph: a graph of many frames is drawn with fewer narrow ones") {
+  Run run = run_with(10'000);
+  run.host->frames.resize(100);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    run.host->frames[i].frame.function = std::string(5000, 'f');
+    run.host->stacks.push_back({"prefill", std::vector<std::uint32_t>(100, i), 100});  // 100 deep, each 1 % wide
+  }
+  const FlameChart chart = flame_graph(run, run.stages[0]);
+  CHECK(chart.frames.size() == 1);  // at 2 % all of them are narrow
+  CHECK(chart.frames[0].width == Approx(1));
+  run.host->stacks.resize(15);
+  CHECK(flame_graph(run, run.stages[0]).frames.size() == 1500);
+  CHECK(flame_graph(run, run.stages[0]).frames[0].tip.size() < 200);
+}
+
 TEST_CASE("flame graph: stacks that were not kept leave a gap, and frames that are not there end a stack") {
   Run run = run_with(200);
   run.host->frames = {{{"main", "m.py", "m", 1, 0, ""}, HostWork::kOther}};

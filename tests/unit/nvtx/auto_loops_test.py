@@ -169,7 +169,7 @@ class EndTest(LoopCase):
     def after(self, text):
         result = self.loop("import nvtx\n" + textwrap.dedent(text))
         self.assertEqual(result.text.count("("), result.text.count(")"))
-        depth, before = 0, ""
+        depth = 0
         for call in result.calls:
             depth += (call[0] == "push") - (call[0] == "pop")
             if call[0] == "mark" and call[2] == "after":
@@ -332,11 +332,11 @@ class LoopFactsTest(LoopCase):
             import resource
             for _ in range(100): decode(model, 20)
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            for _ in range(4000): decode(model, 20)
-            decode(model, 20_000)
+            for _ in range(2000): decode(model, 20)
+            decode(model, 60_000)
             print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
             """, log=False)
-        self.assertEqual((result.fact["requests"]["count"], len(result.fact["requests"]["listed"])), (4101, 1000))
+        self.assertEqual((result.fact["requests"]["count"], len(result.fact["requests"]["listed"])), (2101, 1000))
         self.assertLess(len(json.dumps(result.fact)), 200_000)
         self.assertLess(int(result.out), 4096)  # kB
 
@@ -423,10 +423,10 @@ class LoopCostTest(LoopCase):
             import nl_stage_auto
             class Small(torch.Module):
                 __call__ = lambda self, ids: None
-            model, steps, one = Small().eval(), 20_000, ids(1, 1)
+            model, steps, one = Small().eval(), 10_000, ids(1, 1)
             def fastest(work):
                 times = []
-                for _ in range(9):
+                for _ in range(5):
                     begin = time.perf_counter(); work(); times.append(time.perf_counter() - begin)
                 return min(times) / steps * 1e6
             def loop():

@@ -278,8 +278,16 @@ class FaultTest(OperatorCase):
             torch.autograd.profiler.ProfilerConfig = odd
             for _ in range(3): model.generate(prompt, max_new_tokens=9)
             """)
-        self.assertEqual(self.errors(), {"operators: ranges on (TypeError)": 1})
+        self.assertEqual(self.errors(), {"operators: ranges on (TypeError)": 1, "operators: types on (TypeError)": 1})
         self.assertEqual(result.text.count("R("), 3)
+
+    def test_without_a_record_of_types_there_are_operators_still(self):
+        result = self.run_pass("""
+            del torch.autograd.profiler.ProfilerState.KINETO
+            for _ in range(4): model.generate(prompt, max_new_tokens=9)
+            """)
+        self.assertEqual(result.text.count("aten::mm"), 3 + 3 * 3)
+        self.assertEqual(self.dtypes(), {"operators": [], "errors": {"operators: types on (AttributeError)": 1}})
 
     def test_types_are_bounded_and_written_whole(self):
         self.run_pass("""

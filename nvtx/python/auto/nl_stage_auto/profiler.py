@@ -20,6 +20,7 @@ class Profiler:
         self._faults = faults
         self._module = None
         self._blocked = False  # the workload profiles itself, or we were removed
+        self._failed = set()  # RANGES or TYPES: what failed once fails the next time, too
         self._of_thread = _OfThread()
         self._lock = threading.Lock()
         self._threads = 0  # on which it is on
@@ -54,12 +55,12 @@ class Profiler:
     def on(self, what):
         """Whether it is on now, and was not before."""
         try:
-            if not self._is_free() or (what == RANGES and not self._has_nvtx()):
+            if what in self._failed or not self._is_free() or (what == RANGES and not self._has_nvtx()):
                 return False
             self._switch_on(what)
             return True
         except Exception as error:
-            self._blocked = True  # it would fail the next time, too
+            self._failed.add(what)
             self._faults.note(f"operators: {what} on", error)
             return False
 

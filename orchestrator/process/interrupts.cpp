@@ -69,9 +69,10 @@ Interrupts::~Interrupts() {
 }
 
 void Interrupts::obey() {
-  if (first_signal == 0) return;
-  std::signal(first_signal, SIG_DFL);
-  raise(first_signal);
+  const int number = signal();
+  if (number == 0) return;
+  std::signal(number, SIG_DFL);
+  raise(number);
 }
 
 int Interrupts::signal() { return depth > 0 ? first_signal.load() : 0; }

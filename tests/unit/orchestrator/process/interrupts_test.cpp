@@ -59,6 +59,16 @@ TEST_CASE("the first signal is kept, every one is counted, and each wakes") {
   Interrupts::set_supervising(false);
 }
 
+TEST_CASE("a signal of a time that is over ends nobody") {
+  {
+    Interrupts interrupts;
+    raise(SIGTERM);
+    CHECK(Interrupts::signal() == SIGTERM);
+  }
+  Interrupts::obey();
+  CHECK(Interrupts::signal() == 0);
+}
+
 TEST_CASE("the next one starts without the signals of the last, and the outermost alone ends it") {
   Interrupts outer;
   CHECK(Interrupts::signal() == 0);

@@ -199,6 +199,9 @@ enum class Code : std::uint16_t {
   kNamesTooLong,
   kEveryKernel,
   kTraceThinned,          // trace.pftrace shows a part
+  kFactsDamaged,          // what a process noted about itself
+  kMarksFailed,           // inside the marks of a Python workload
+  kModelShapeUnknown,     // its configuration was noted, and is no transformer's
 
   // Why there are no kernels, or no counters of one
   kNoKernelsCaptured,     // nothing ran on a GPU, or nobody traced it

@@ -128,15 +128,23 @@ struct Software {
   std::map<std::string, std::string> versions;  // of the workload's process: python, torch, cuda_runtime …
 };
 
+struct Repository {
+  std::string path;
+  std::string revision;                  // empty: none yet
+  std::optional<bool> modified;          // files that git tracks differ from it
+};
+
 struct Workload {
   std::vector<std::string> command;
   std::string working_directory;
   std::optional<int> exit_status;        // of the first pass
+  std::optional<Repository> repository = {};  // of its script, or of where it was started
 };
 
 struct ModelInfo {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers … as configured
+  std::string precision = {};            // "bf16", "int4 weights (gptq), bf16 compute"; empty: not known
 };
 
 struct PassRecord {                      // one process that we started, or would have
@@ -156,6 +164,7 @@ struct Provenance {
   std::vector<PassRecord> passes;
   std::vector<Remark> adaptations;       // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest
+  std::string captured_at;               // when the trace began; RFC 3339, UTC; empty: not known
 };
 
 struct Run {

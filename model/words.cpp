@@ -176,6 +176,12 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kEveryKernel, "every-kernel", Severity::kInfo, ErrorKind::kCapture,
      "The kernel names are too long for one argument: ncu measures every kernel.", ""},
     {Code::kTraceThinned, "trace-thinned", Severity::kInfo, ErrorKind::kCapture, "{0} shows {1}.", ""},
+    {Code::kFactsDamaged, "facts-damaged", Severity::kInfo, ErrorKind::kCapture,
+     "{0} is cut short: what that process noted about itself is not known.", ""},
+    {Code::kMarksFailed, "marks-failed", Severity::kInfo, ErrorKind::kCapture,
+     "The marks of the Python workload failed {1} times in {0}: stages or token counts may be missing.", ""},
+    {Code::kModelShapeUnknown, "model-shape-unknown", Severity::kInfo, ErrorKind::kCapture,
+     "The configuration of {0} does not tell its shape: {1}.", "Give it with --model."},
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
     note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),

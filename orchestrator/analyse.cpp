@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "analysis/counters/counters.h"
 #include "analysis/counters/ncu_match.h"
 #include "analysis/operators/operators.h"
 #include "model/words.h"
+#include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/overhead.h"
 #include "orchestrator/process/interrupts.h"
@@ -29,6 +31,8 @@ Run facts_of(const Evidence& evidence) {
   run.provenance.tracer = evidence.tracer;
   run.provenance.passes = evidence.passes;
   run.provenance.adaptations = evidence.adaptations;
+  if (const auto utc_ns = evidence.trace.utc_start_ns ? evidence.trace.utc_start_ns : evidence.traced_at_ns)
+    run.provenance.captured_at = utc_text(std::chrono::system_clock::time_point(std::chrono::nanoseconds(*utc_ns)));
   return run;
 }
 

@@ -1,5 +1,7 @@
 #include "orchestrator/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "orchestrator/bundle/provenance.h"
@@ -32,14 +34,29 @@ std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) 
   return std::nullopt;
 }
 
+// "bf16"; "int4 weights (gptq), bf16 compute"
+std::string precision_of(const std::map<std::string, std::string>& attributes) {
+  const auto value = [&](const char* key) {
+    const auto found = attributes.find(key);
+    return found == attributes.end() ? std::string() : found->second;
+  };
+  const std::string weights = value("dtype"), compute = value("compute_dtype"), how = value("quantization");
+  if (weights.empty() || (how.empty() && (compute.empty() || compute == weights))) return weights;
+  return fmt::format("{} weights{}{}", weights, how.empty() ? "" : " (" + how + ")", compute.empty() ? "" : ", " + compute + " compute");
+}
+
 }  // namespace
 
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
   ModelInfo model{configured.name, configured.attributes};
   const bool has_shape = model.attributes.contains("layers") || model.attributes.contains("hidden_size");
-  if (!noted || has_shape) return model;
-  if (model.name.empty()) model.name = noted->name;
-  model.attributes.insert(noted->attributes.begin(), noted->attributes.end());
+  const bool has_type = model.attributes.contains("dtype");
+  if (noted && !has_shape) {
+    if (model.name.empty()) model.name = noted->name;
+    model.attributes.insert(noted->attributes.begin(), noted->attributes.end());
+  }
+  const bool as_noted = noted && !noted->precision.empty() && !has_type;
+  model.precision = as_noted ? noted->precision : precision_of(model.attributes);
   return model;
 }
 
@@ -68,6 +85,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.power_note = power.note;
   if (power.sampler) evidence.meter_uuids = power.sampler->uuids();
   evidence.trace = std::move(capture.trace);
+  evidence.traced_at_ns = capture.traced_at_ns;
   evidence.ncu = std::move(capture.ncu);
   evidence.counters = std::move(capture.counters);
   evidence.counters_missing = std::move(capture.counters_missing);
@@ -75,7 +93,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.power = std::move(capture.power);
   evidence.passes = std::move(capture.passes);
   evidence.adaptations = std::move(capture.adaptations);
-  for (std::string& note : facts.notes) evidence.adaptations.push_back({Code::kNote, {std::move(note)}});
+  evidence.adaptations.insert(evidence.adaptations.end(), facts.notes.begin(), facts.notes.end());
   evidence.problems = verdict.problems();
   return evidence;
 }

@@ -35,6 +35,7 @@ struct Evidence {
   Tracer tracer = Tracer::kNone;
   Meter meter = Meter::kNone;               // what was to measure kernels
   Trace trace;
+  std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started; the trace itself may know better
   std::vector<NcuReport> ncu;
   std::vector<CounterReport> counters;
   std::optional<Remark> counters_missing;   // why a chosen kernel has none

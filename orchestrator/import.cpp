@@ -126,7 +126,7 @@ class Reader {
     evidence_.created_at = bundle_.created_at();
     evidence_.name = request_.config.run.name;
     evidence_.mode = "import";
-    evidence_.model = {request_.config.model.name, request_.config.model.attributes};
+    evidence_.model = model_of(request_.config.model, {});
     evidence_.tracer = Tracer::kImport;
   }
 

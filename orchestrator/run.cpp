@@ -4,6 +4,7 @@
 
 #include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
+#include "orchestrator/bundle/repository.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/machine/doctor.h"
@@ -66,9 +67,11 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const PowerSource power = open_power_source(config, tools, verdict);
   runner.sample_power(power.sampler.get());
 
+  const auto repository = repository_of(config.workload);  // before a pass changes it
   Capture capture = execute(plan, runner);
   if (config.mark.automatic) drop_compiled_marks(bundle);
-  const Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
+  Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
+  evidence.workload.repository = repository;
   Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
   write_bundle(bundle, config, evidence, run);
   return result_of(std::move(run), bundle);

@@ -157,7 +157,7 @@ void check_parameters(const Attributes& in, LlmShape& shape) {
   if (!said || !shape.missing.empty()) return;
   const double counted = count_parameters(shape).total;
   if (std::abs(counted - *said) > 0.05 * *said)
-    shape.assumptions.push_back(fmt::format("the model file contradicts itself: model.parameters is {:.4g}, the shape gives {:.4g}", *said, counted));
+    shape.assumptions.push_back(fmt::format("model.parameters is {:.4g}, but the shape gives {:.4g}", *said, counted));
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ Section setting(const Run& run) {
     if (!value.empty()) table.rows.push_back({what, value});
   };
   row("Model", run.model.name);
+  row("Precision", run.model.precision);
   for (const auto& [key, value] : run.model.attributes) row("Model " + key, value);
   std::vector<std::string> gpus;
   for (const auto& gpu : run.hardware.gpus) gpus.push_back(gpu.name.empty() ? "unknown" : gpu.name);
@@ -73,7 +74,7 @@ Section setting(const Run& run) {
   row("CPU", run.hardware.cpu_model);
   row("System", run.software.os);
   row("Captured by", captured_by(run.provenance.tracer, run.provenance.meter));
-  row("Captured at", run.created_at);
+  row("Captured at", run.provenance.captured_at.empty() ? run.created_at : run.provenance.captured_at);
   return {"", "", "Environment", {table}};
 }
 

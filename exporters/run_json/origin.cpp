@@ -43,7 +43,15 @@ void fields(Io& io, Ref<Io, Software> s) {
 template <class Io>
 void fields(Io& io, Ref<Io, ModelInfo> m) {
   io.known("name", m.name, "of the model; null: not known");
-  io("attributes", m.attributes, "architecture, dtype, layers … as configured");
+  io.known("precision", m.precision, "bf16; int4 weights (gptq), bf16 compute …; null: not known");
+  io("attributes", m.attributes, "architecture, dtype, layers … as configured, or as the process noted them");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, Repository> r) {
+  io("path", r.path, "its folder");
+  io.known("revision", r.revision, "the commit that was checked out; null: none yet, or not known");
+  io("modified", r.modified, "files that git tracks differed from it; null: not known");
 }
 
 template <class Io>
@@ -51,6 +59,7 @@ void fields(Io& io, Ref<Io, Workload> w) {
   io("command", w.command, "the argument vector; empty for imported captures");
   io.known("working_directory", w.working_directory, "where it was started; null: not known");
   io("exit_status", w.exit_status, "of the first pass; null: not known", kAnySign);
+  io("repository", w.repository, "the git repository of its script, or of where it was started; null: none");
 }
 
 template <class Io>

@@ -46,7 +46,7 @@ Version version_of(const nlohmann::json& document) {
 template <class Io>
 void fields(Io& io, Ref<Io, Run> run) {
   io("schema_version", run.schema_version, "of this format", matching("^3\\.[0-9]+\\.[0-9]+$"));
-  io("run_id", run.run_id, "name of the bundle's folder");
+  io("run_id", run.run_id, "time, name and mode, and what makes it unique");
   io("created_at", run.created_at,
      "RFC 3339, UTC; may be empty", matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
   io.code("status", run.status, "complete: all that was planned was captured");

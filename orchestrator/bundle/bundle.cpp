@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <random>
 
 #include "model/error.h"
 #include "orchestrator/bundle/whole_file.h"
@@ -61,7 +62,20 @@ bool claim_given(const fs::path& out) {
   return exists;
 }
 
+// Two machines may begin runs of one name in one second, and write them to two folders of one name.
+std::string unique_word() {
+  std::random_device random;  // the kernel's
+  return fmt::format("{:08x}", random());
+}
+
 }  // namespace
+
+std::string utc_text(std::chrono::system_clock::time_point time) {
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  const std::time_t seconds = (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000;
+  const auto rest = milliseconds - static_cast<long long>(seconds) * 1000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(seconds), rest == 0 ? "" : fmt::format(".{:03}", rest));
+}
 
 Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_point now) {
   const auto seconds = std::chrono::system_clock::to_time_t(now);
@@ -69,14 +83,13 @@ Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_po
   const std::string stem =
       fmt::format("{:%Y%m%d-%H%M%S}-{}-{}", utc, folder_word(request.name), folder_word(request.mode));
   Bundle bundle;
-  bundle.created_at_ = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
+  bundle.created_at_ = utc_text(std::chrono::floor<std::chrono::seconds>(now));
+  bundle.run_id_ = stem + "-" + unique_word();
   if (request.out.empty()) {
     bundle.path_ = fs::absolute(make_named(request.parent, stem));
-    bundle.run_id_ = bundle.path_.filename();
   } else {
     bundle.was_there_ = claim_given(request.out);
     bundle.path_ = fs::absolute(request.out);
-    bundle.run_id_ = stem;
   }
   // Both a need and the test that this folder can be written to.
   make_folders(bundle.path_ / "logs");

@@ -22,7 +22,7 @@ class Bundle {
   static Bundle create(const Request& request, std::chrono::system_clock::time_point now);
 
   const std::filesystem::path& path() const { return path_; }
-  const std::string& run_id() const { return run_id_; }
+  const std::string& run_id() const { return run_id_; }  // unlike that of any other run, on any machine
   const std::string& created_at() const { return created_at_; }
 
   void discard() const;  // before anything was captured; a folder that was there before stays, empty
@@ -35,6 +35,9 @@ class Bundle {
   std::string run_id_, created_at_;
   bool was_there_ = false;
 };
+
+// "2026-11-15T01:02:03Z"; with milliseconds where it has any: "2026-11-15T01:02:03.250Z"
+std::string utc_text(std::chrono::system_clock::time_point time);
 
 // Whole or not at all: a temporary file, fsync, rename. Error(kOutput) names the file and, where the disk
 // is full, what is left on it.

@@ -28,6 +28,7 @@ struct Capture {
   std::vector<std::filesystem::path> collector_files;
   std::optional<int> workload_exit;
   Trace trace;
+  std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started
   std::vector<PowerSample> power;  // while it was traced
   Repeats repeats;
   std::vector<NcuReport> ncu;               // one a try

@@ -1,6 +1,7 @@
 #include "orchestrator/capture/execute.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "orchestrator/capture/collector_sqlite.h"
 #include "orchestrator/capture/count.h"
@@ -23,7 +24,12 @@ void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, 
   if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
 }
 
+std::int64_t utc_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 void trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  capture.traced_at_ns = utc_now_ns();
   if (plan.tracer == Tracer::kNsys) trace_by_nsys(plan, passes, runner, capture);
   else trace_by_collector(plan, passes.front(), runner, capture);
   capture.power = runner.take_power();

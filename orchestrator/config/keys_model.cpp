@@ -27,6 +27,7 @@ const std::vector<ConfigKey> kDecoderKeys = {
     text("model.architecture", "llama, qwen, mixtral …"),
     text("model.dtype", "the type of its weights", kTypes),
     text("model.compute_dtype", "the type it multiplies in, whose peak counts; empty: that of its weights", kTypes),
+    text("model.quantization", "how its weights were quantised: gptq, awq, fp8 …"),
     text("model.kv_dtype", "the type of the cached keys and values; empty: the type it multiplies in", kTypes),
     whole("model.layers", "decoder layers"),
     whole("model.hidden_size", "width of the residual stream"),
@@ -41,6 +42,7 @@ const std::vector<ConfigKey> kDecoderKeys = {
     whole("model.sliding_layers", "layers with that window; empty: all", 0),
     whole("model.max_position", "longest context"),
     whole("model.parameters", "parameters in all"),
+    text("model.attention_implementation", "sdpa, flash_attention_2 …"),
     {.path = "model.rope_theta", .member = ModelAttribute{Type::kNumber}, .help = "base of the rotary embedding", .least = 0},
     text("model.notes", "what a reader of the figures must know about this description"),
 };

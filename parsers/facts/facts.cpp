@@ -49,18 +49,29 @@ std::uint64_t count_of_member(const Json& object, const char* name) {
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
+// The type of the model as loaded counts, not the one it was saved with; nested configurations repeat it.
+Json as_loaded(const Json& model) {
+  Json config = member(model, "config");
+  const std::string dtype = text_of_member(model, "dtype");
+  if (dtype.empty()) return config;
+  config["torch_dtype"] = dtype;
+  for (const char* nested : {"text_config", "llm_config", "language_config"})
+    if (config.contains(nested) && config[nested].is_object()) config[nested]["torch_dtype"] = dtype;
+  return config;
+}
+
 class Facts {
  public:
   void add(const fs::path& file) {
     const Json facts = facts_document(file);
     if (!facts.is_object()) {
-      out_.notes.push_back(fmt::format("{} is no whole JSON", file.filename().string()));
+      out_.notes.push_back({Code::kFactsDamaged, {file.filename().string()}});
       return;
     }
     for (const auto& [name, version] : member(facts, "versions").items())
       if (version.is_string()) out_.versions.try_emplace(name, version.get<std::string>());
     for (const auto& [place, count] : member(facts, "errors").items())
-      if (count.is_number()) out_.notes.push_back(fmt::format("marking failed in {}: {} times", place, count.get<double>()));
+      if (count.is_number()) out_.notes.push_back({Code::kMarksFailed, {place, fmt::format("{}", count.get<double>())}});
     for (const Json& model : member(facts, "models")) add_model(model, file.filename().string());
     if (const std::string backend = text_of_member(facts, "backend"); out_.backend.empty()) out_.backend = backend;
   }
@@ -72,17 +83,23 @@ class Facts {
     if (out_.model && tokens <= most_tokens_) return;
     if (!member(model, "config").is_object()) return;
     try {
-      Json loaded = member(model, "config");
-      if (const std::string dtype = text_of_member(model, "dtype"); !dtype.empty()) loaded["torch_dtype"] = dtype;  // as loaded, not as saved
-      HfConfig config = parse_hf_config(loaded.dump(), where);
+      HfConfig config = parse_hf_config(as_loaded(model).dump(), where);
       if (config.name.empty()) config.name = text_of_member(model, "class");
       if (!config.notes.empty()) config.attributes["notes"] = fmt::format("{}", fmt::join(config.notes, "; "));
-      out_.model = ModelInfo{config.name, config.attributes};
+      add_loaded(model, config.attributes);
+      out_.model = ModelInfo{config.name, config.attributes, text_of_member(model, "precision")};
       most_tokens_ = tokens;
     } catch (const Error& error) {
-      out_.notes.push_back(fmt::format("the model's configuration does not say its shape: {}", error.message));
+      out_.notes.push_back({Code::kModelShapeUnknown, {text_of_member(model, "class"), error.message}});
     }
   }
+
+  static void add_loaded(const Json& model, std::map<std::string, std::string>& attributes) {
+    const std::uint64_t parameters = count_of_member(member(model, "parameters"), "count");
+    if (parameters > 0 && !attributes.contains("quantization")) attributes["parameters"] = std::to_string(parameters);
+    if (const std::string attention = text_of_member(model, "attention"); !attention.empty()) attributes["attention_implementation"] = attention;
+  }
+
   ProcessFacts out_;
   std::uint64_t most_tokens_ = 0;
 };

@@ -12,6 +12,9 @@
 //
 //   versions, backend    the same names
 //   models[].config      a Hugging Face configuration → the attributes of the model section, with the dtype as loaded
+//   models[].precision   the same; where it is left out, from dtype and quantization
+//   models[].parameters  count → parameters, as loaded; quantised weights are packed, and their count says nothing
+//   models[].attention   attention_implementation
 //   errors               what went wrong inside the marks
 namespace nl::parsers {
 
@@ -19,7 +22,7 @@ struct ProcessFacts {
   std::map<std::string, std::string> versions;  // python, torch, cuda_runtime, transformers …
   std::string backend;                          // "transformers", "vllm", "sglang", "torch"; empty: none of them
   std::optional<ModelInfo> model;               // from the configuration of the model that ran
-  std::vector<std::string> notes;               // what was missing, or went wrong
+  std::vector<Remark> notes;                    // what was missing, or went wrong
 };
 
 // Of all processes of the run; of several models the one that generated the most.

@@ -180,6 +180,7 @@ class TextModel {
   void map_quantisation(const HfFields& how, const std::string& computed) {
     const std::string method = how.text("quant_method");
     const auto bits = how.whole({"bits", "w_bit"});
+    if (!method.empty()) out_.attributes["quantization"] = method;
     std::string weights;
     if (method == "fp8" || method == "fbgemm_fp8") weights = "fp8";
     if (bits == 4 || how.truth("load_in_4bit").value_or(false) || method == "mxfp4") weights = method == "mxfp4" ? "fp4" : "int4";

@@ -60,6 +60,12 @@ Table passes_table(const Run& run) {
   return table;
 }
 
+// "4b825dc642cb (modified)"
+std::string revision_text(const std::optional<Repository>& repository) {
+  if (!repository || repository->revision.empty()) return {};
+  return repository->revision.substr(0, 12) + (repository->modified.value_or(false) ? " (modified)" : "");
+}
+
 }  // namespace
 
 Section capture(const Run& run) {
@@ -82,6 +88,7 @@ Section environment(const Run& run) {
     if (!value.empty()) table.rows.push_back({what, value});
   };
   row("Model", run.model.name);
+  row("Precision", run.model.precision);
   for (const auto& [key, value] : run.model.attributes) row(key, value);
   for (const auto& gpu : run.hardware.gpus)
     row(fmt::format("GPU {}", gpu.id), fmt::format("{}{}{}", gpu.name.empty() ? "unknown" : gpu.name, gpu.sm_count > 0 ? ", " + plural(gpu.sm_count, "SM") : "",
@@ -92,6 +99,8 @@ Section environment(const Run& run) {
   row("nsys", run.software.nsys_version);
   row("ncu", run.software.ncu_version);
   row("nl-stage", run.software.nl_stage_version);
+  row("Revision of the workload", revision_text(run.workload.repository));
+  row("Captured at", run.provenance.captured_at);
   Section out{"environment", "Environment", "Environment"};
   add(out.blocks, std::move(table));
   return out;

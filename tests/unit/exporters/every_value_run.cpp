@@ -28,8 +28,9 @@ Run every_value_run() {
   run.software = Software{.nl_stage_version = "nl_stage_version 124", .os = "os 125", .kernel = "kernel 126", .cuda_driver_version =
       "cuda_driver_version 127", .nsys_version = "nsys_version 128", .ncu_version = "ncu_version 129", .backend = "backend 1667",
       .versions = {{"versions 1668", "versions value 1669"}}};
-  run.model = ModelInfo{.name = "name 130", .attributes = {{"attributes 131", "attributes value 132"}}};
-  run.workload = Workload{.command = {"command 133"}, .working_directory = "working_directory 134", .exit_status = 135};
+  run.model = ModelInfo{.name = "name 130", .attributes = {{"attributes 131", "attributes value 132"}}, .precision = "precision 1701"};
+  run.workload = Workload{.command = {"command 133"}, .working_directory = "working_directory 134", .exit_status = 135,
+      .repository = Repository{.path = "path 1702", .revision = "revision 1703", .modified = true}};
   run.stages = {StageEntry{.name = "name 136", .ranges = {"ranges 137"}, .wall = {.count = 138, .total_ns = 139, .mean_ns = 140.5,
       .median_ns = 141.5, .p99_ns = 142, .min_ns = 143, .max_ns = 144, .stddev_ns = 145.5}, .warmup_windows = 146, .warmup_wall_ns = 147,
       .source = StageSource::kInferred, .confidence = 0.5, .derived = true, .gpu_busy_ns = 148, .gpu_sum_ns = 149, .kernel_calls = 150, .open_ranges = 151, .budget = Budget{.wall_ns = 152,
@@ -135,7 +136,7 @@ Run every_value_run() {
   run.provenance = Provenance{.tracer = Tracer::kCupti, .meter = Meter::kNcu, .counters_missing =
       Problem{.code = Code::kCountersBusy, .what = "what 493", .where = "where 494", .fix = "fix 495"}, .passes = {PassRecord{.kind = PassKind::kNcuExportDetails, .argv = {"argv 485"},
       .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {{Code::kNotSampled, {"adaptations 490"}, "where 490"}},
-      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}};
+      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}, .captured_at = "captured_at 1704"};
   return run;
 }
 

@@ -53,6 +53,9 @@ nl::Run filled_run() {
   run.kernels->at(0).ncu.at(0).values[nl::Metric::kTensor] = 72;
   run.kernels->at(0).ncu.at(0).bound_memory = run.roofline.points.at(0).bound_memory = nl::MemoryLevel::kDram;
   run.provenance.passes.at(0).exit_status = -7;
+  run.provenance.captured_at = "2025-01-01T12:00:01Z";
+  run.model.precision = "bf16";
+  run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
   return run;
 }
 

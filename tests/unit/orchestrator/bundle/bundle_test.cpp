@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "model/error.h"
@@ -41,9 +42,25 @@ TEST_CASE("a bundle's folder says when, what and how, and never takes another's 
   const Bundle second = Bundle::create({folder.path / "runs", {}, "llama 8b/x", "deep"}, kNow);
   CHECK(first.path().filename() == "20261115-010203-llama-8b-x-deep");
   CHECK(second.path().filename() == "20261115-010203-llama-8b-x-deep-2");
-  CHECK(first.run_id() == "20261115-010203-llama-8b-x-deep");
+  CHECK(first.run_id().starts_with("20261115-010203-llama-8b-x-deep-"));
+  CHECK(first.run_id().size() == std::string("20261115-010203-llama-8b-x-deep-").size() + 8);
   CHECK(first.created_at() == "2026-11-15T01:02:03Z");
   CHECK(fs::is_directory(first.path() / "logs"));
+}
+
+TEST_CASE("no two runs share an id, though they begin in one second and their folders have one name") {
+  Folder here, there;
+  std::set<std::string> ids;
+  for (const Folder* machine : {&here, &there})
+    for (int i = 0; i < 20; ++i) ids.insert(Bundle::create({machine->path, {}, "x", "deep"}, kNow).run_id());
+  CHECK(ids.size() == 40);
+}
+
+TEST_CASE("a time in UTC has milliseconds where there are any") {
+  using std::chrono::milliseconds;
+  CHECK(nl::orchestrator::utc_text(kNow) == "2026-11-15T01:02:03Z");
+  CHECK(nl::orchestrator::utc_text(kNow + milliseconds(50)) == "2026-11-15T01:02:03.050Z");
+  CHECK(nl::orchestrator::utc_text(std::chrono::system_clock::time_point(milliseconds(-1))) == "1969-12-31T23:59:59.999Z");
 }
 
 TEST_CASE("--out is the bundle itself, and must be absent or empty") {
@@ -51,7 +68,7 @@ TEST_CASE("--out is the bundle itself, and must be absent or empty") {
   const fs::path out = folder.path / "mine";
   const Bundle bundle = Bundle::create({folder.path, out, "x", "light"}, kNow);
   CHECK(bundle.path() == out);
-  CHECK(bundle.run_id() == "20261115-010203-x-light");
+  CHECK(bundle.run_id().starts_with("20261115-010203-x-light-"));
   const auto taken = refusal({folder.path, out, "x", "light"});
   CHECK(taken.kind == nl::ErrorKind::kOutput);
   CHECK(taken.message.find("not empty") != std::string::npos);

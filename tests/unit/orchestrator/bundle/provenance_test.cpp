@@ -289,7 +289,7 @@ TEST_CASE("a bundle's name: which characters it keeps, how long it is, and what 
   const auto name = [&](const std::string& given) {
     const Bundle bundle = Bundle::create({folder.path, {}, given, "deep"}, kThen);
     fs::remove_all(bundle.path());
-    return bundle.run_id().substr(16);
+    return bundle.path().filename().string().substr(16);
   };
   CHECK(name("aZ09._-/ü") == "aZ09._-----deep");
   CHECK(name("") == "run-deep");

@@ -44,7 +44,36 @@ TEST_CASE("facts: what is missing, broken or no transformer is said, and nothing
   CHECK(facts.versions.size() == 2);
   CHECK_FALSE(facts.model);
   REQUIRE(facts.notes.size() == 3);
-  CHECK(facts.notes[0] == "facts-1.json is no whole JSON");
-  CHECK(facts.notes[1] == "marking failed in generate: 2 times");
-  CHECK(nl::test::has(facts.notes[2], "the model's configuration does not say its shape"));
+  CHECK(facts.notes[0] == nl::Remark{nl::Code::kFactsDamaged, {"facts-1.json"}});
+  CHECK(facts.notes[1] == nl::Remark{nl::Code::kMarksFailed, {"generate", "2"}});
+  CHECK(facts.notes[2].code == nl::Code::kModelShapeUnknown);
+  CHECK(facts.notes[2].details.at(0) == "Odd");
+}
+
+TEST_CASE("facts: the model as loaded, not as saved, nested configurations too") {
+  const nl::test::Folder folder;
+  folder.file("facts-1.json", facts_text(R"json({"class": "LlavaForConditionalGeneration", "dtype": "torch.float16", "new_tokens": 1, "attention": "sdpa",
+    "parameters": {"count": 7063427072, "bytes": 14126854144}, "config": {"model_type": "llava", "dtype": "bfloat16",
+    "text_config": {"model_type": "llama", "dtype": "bfloat16", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+      "intermediate_size": 11008, "vocab_size": 32064}}})json"));
+  const ProcessFacts facts = read_facts(folder.path);
+  REQUIRE(facts.model);
+  CHECK(facts.model->attributes.at("dtype") == "f16");
+  CHECK(facts.model->attributes.at("parameters") == "7063427072");
+  CHECK(facts.model->attributes.at("attention_implementation") == "sdpa");
+}
+
+TEST_CASE("facts: packed weights tell no number of parameters, and a stated precision is kept") {
+  const nl::test::Folder folder;
+  std::string quantised = kQwen;
+  quantised.insert(quantised.rfind("}}"), R"json(, "quantization_config": {"quant_method": "gptq", "bits": 4})json");
+  quantised.insert(1, R"json("parameters": {"count": 70000000}, "precision": "gptq-int4", )json");
+  folder.file("facts-1.json", facts_text(quantised));
+  const ProcessFacts facts = read_facts(folder.path);
+  REQUIRE(facts.model);
+  CHECK(facts.model->attributes.at("dtype") == "int4");
+  CHECK(facts.model->attributes.at("compute_dtype") == "bf16");
+  CHECK(facts.model->attributes.at("quantization") == "gptq");
+  CHECK_FALSE(facts.model->attributes.contains("parameters"));
+  CHECK(facts.model->precision == "gptq-int4");
 }

@@ -66,6 +66,7 @@ class InputReader {
       line_.update(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
     });
   }
+  Interrupts interrupts_;  // from now on: a signal of before is not ours
   ProgressLine line_{"hashing the inputs"};
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

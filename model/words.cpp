@@ -312,7 +312,7 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kSampling: return "choosing the next token";
     case HostWork::kGeneration: return "the generation loop";
     case HostWork::kModel: return "Python code of the model's modules";
-    case HostWork::kFramework: return "Python overhead of PyTorch modules";
+    case HostWork::kFramework: return "overhead of PyTorch (module calls, dispatch)";
     case HostWork::kCompiler: return "torch.compile";
     case HostWork::kSync: return "asking the GPU for values";
     case HostWork::kDataLoader: return "loading data";

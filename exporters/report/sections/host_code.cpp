@@ -117,9 +117,9 @@ Cell wait_cell(const StageEntry& stage, std::uint64_t samples) {
   return sampled_cell(stage, share_of(*stage.host_code, samples) * static_cast<double>(wait_of(stage)));
 }
 
-Table cut_for_text(Table table, const char* one) {
+Table cut_for_text(Table table, std::size_t all, const char* one) {
   table.text_rows = kTextRows;
-  if (table.rows.size() > kTextRows) table.text_note = fmt::format("{} in all: report.html has more.", plural(table.rows.size(), one));
+  if (all > kTextRows) table.text_note = fmt::format("{} in all: report.html has more.", plural(all, one));
   return table;
 }
 
@@ -136,7 +136,7 @@ Table lines_table(const StageEntry& stage) {
     table.rows.push_back({code_cell(function_text(line.frame)), place_cell(line.frame), count_cell(line.samples),
                           share_cell(share_of(*stage.host_code, line.samples)), wait_cell(stage, line.samples), kind_cell(line.kind),
                           text_cell(line.frame.module), code_cell(line.frame.source)});
-  return cut_for_text(std::move(table), "line");
+  return cut_for_text(std::move(table), stage.host_code->lines.size(), "line");
 }
 
 Table functions_table(const StageEntry& stage) {
@@ -147,7 +147,7 @@ Table functions_table(const StageEntry& stage) {
     table.rows.push_back({code_cell(function_text(each.frame)), place_cell(each.frame), count_cell(each.samples_inside),
                           share_cell(share_of(*stage.host_code, each.samples_inside)), share_cell(share_of(*stage.host_code, each.samples)),
                           wait_cell(stage, each.samples_inside), kind_cell(each.kind), text_cell(each.frame.module)});
-  return cut_for_text(std::move(table), "function");
+  return cut_for_text(std::move(table), stage.host_code->functions.size(), "function");
 }
 
 Table syncs_table(const StageEntry& stage) {
@@ -155,7 +155,7 @@ Table syncs_table(const StageEntry& stage) {
   for (const SyncLine& sync : first_rows(stage.host_code->syncs))
     table.rows.push_back({code_cell(function_text(sync.frame)), place_cell(sync.frame), code_cell(sync.frame.source), count_cell(sync.samples),
                           sync.time_ns ? sampled_cell(stage, static_cast<double>(*sync.time_ns)) : Cell(kNoValue)});
-  return cut_for_text(std::move(table), "line");
+  return cut_for_text(std::move(table), stage.host_code->syncs.size(), "line");
 }
 
 // Times of several GPUs' waits stand added up beside waited_ns, so only shares of that are shown.
@@ -165,7 +165,7 @@ Table os_calls_table(const StageEntry& stage) {
     table.rows.push_back({code_cell(call.name), count_cell(call.count),
                           time_cell_if(call.count > 0, ratio(static_cast<double>(call.time_ns), static_cast<double>(call.count)).value_or(0)),
                           share_cell(part_of(call.time_ns, stage.host_code->waited_ns))});
-  return cut_for_text(std::move(table), "call");
+  return cut_for_text(std::move(table), stage.host_code->os_calls.size(), "call");
 }
 
 void add_fold(Blocks& blocks, const char* title, Table table) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include "parsers/collector/trace.h"
 #include "parsers/kineto/json.h"
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kFixtures = NL_FIXTURES;
+const fs::path kOperatorFixtures = NL_FIXTURES;
 
 Run operators_of(const Trace& trace, const OperatorOptions& options = {}) {
   Run run;
@@ -64,13 +65,13 @@ std::map<std::string, std::string> measured(const OperatorTable& table) {
 
 // The expectations are what tests/fixtures/operator_oracle.py prints of the same files.
 TEST_CASE("PyTorch's ranges in an nsys export: every operator, to the nanosecond") {
-  const Unpacked sqlite(kFixtures / "h200-llama/nsys_pytorch_ops.sqlite.gz");
+  const Unpacked sqlite(kOperatorFixtures / "h200-llama/nsys_pytorch_ops.sqlite.gz");
   const Run run = operators_of(read_nsys_sqlite(sqlite.file));
   REQUIRE(run.operators.size() == 1);
   CHECK(run.operators_note.empty());
   const OperatorTable& table = run.operators[0];
   CHECK(table.source == "pytorch ranges");
-  CHECK(measured(table) == expected(kFixtures / "h200-llama/nsys_pytorch_ops_operators.txt"));
+  CHECK(measured(table) == expected(kOperatorFixtures / "h200-llama/nsys_pytorch_ops_operators.txt"));
   CHECK(table.entries.front().name == "aten::copy_");
   CHECK(table.cuda_ns == 28902036);
   CHECK(table.gpu_share == 1.0);
@@ -86,13 +87,40 @@ TEST_CASE("PyTorch's ranges in an nsys export: every operator, to the nanosecond
   CHECK(self == table.cuda_ns);
 }
 
+TEST_CASE("kernels of a CUDA graph belong to the operators that captured them, to the nanosecond") {
+  const Unpacked sqlite(kOperatorFixtures / "h200-graph-operators/nsys.sqlite.gz");
+  const Run run = operators_of(read_nsys_sqlite(sqlite.file));
+  const OperatorTable& table = run.operators.at(0);
+  CHECK(table.source == "pytorch ranges");
+  CHECK(measured(table) == expected(kOperatorFixtures / "h200-graph-operators/nsys_operators.txt"));
+  CHECK(table.cuda_ns == 2211834);
+  // By SQL: 15 products in the graph, replayed twelve times.
+  Ns calls = 0;
+  for (const OperatorKernel& kernel : entry(table, "aten::mm").kernels) calls += static_cast<Ns>(kernel.calls);
+  CHECK(calls == 15 * 12);
+}
+
+TEST_CASE("the collector joins the same kernels to the same operators as nsys") {
+  const Unpacked sqlite(kOperatorFixtures / "h200-graph-operators/nsys.sqlite.gz");
+  const Unpacked packed(kOperatorFixtures / "h200-graph-operators/collector.nltrace.gz");
+  const auto kernels_by_operator = [](const Run& run) {
+    std::map<std::string, std::uint64_t> calls;
+    for (const OperatorEntry& each : run.operators.at(0).entries)
+      for (const OperatorKernel& kernel : each.kernels) calls[each.name] += kernel.calls;
+    return calls;
+  };
+  const auto by_nsys = kernels_by_operator(operators_of(read_nsys_sqlite(sqlite.file)));
+  CHECK(by_nsys == kernels_by_operator(operators_of(nl::parsers::read_collector_traces({packed.file}))));
+  CHECK(by_nsys.at("aten::mm") == 180);
+}
+
 TEST_CASE("a torch.profiler trace goes through the same analysis") {
-  const Unpacked json(kFixtures / "h200-llama/kineto.json.gz");
+  const Unpacked json(kOperatorFixtures / "h200-llama/kineto.json.gz");
   const Run run = operators_of(read_kineto_json(json.file));
   REQUIRE(run.operators.size() == 1);  // its annotations are stages
   const OperatorTable& table = run.operators[0];
   CHECK(table.source == "kineto");
-  CHECK(measured(table) == expected(kFixtures / "h200-llama/kineto_operators.txt"));
+  CHECK(measured(table) == expected(kOperatorFixtures / "h200-llama/kineto_operators.txt"));
   CHECK(table.cuda_ns == 2120600);
   CHECK(table.gpu_share == 1.0);
 }
@@ -100,12 +128,12 @@ TEST_CASE("a torch.profiler trace goes through the same analysis") {
 TEST_CASE("a profile of ONNX Runtime: host time only, and said so") {
   Run run;
   run.operators.push_back({});
-  add_operator_table_from(read_ort_profile(kFixtures / "onnxruntime/profile.json"), "onnxruntime", "profile.json", run);
+  add_operator_table_from(read_ort_profile(kOperatorFixtures / "onnxruntime/profile.json"), "onnxruntime", "profile.json", run);
   REQUIRE(run.operators.size() == 2);
   const OperatorTable& table = run.operators[1];
   CHECK(table.source == "onnxruntime");
   CHECK(table.file == "profile.json");
-  CHECK(measured(table) == expected(kFixtures / "onnxruntime/profile_operators.txt"));
+  CHECK(measured(table) == expected(kOperatorFixtures / "onnxruntime/profile_operators.txt"));
   CHECK_FALSE(table.cuda_ns);
   CHECK_FALSE(table.gpu_share);
   const OperatorEntry& matmul = entry(table, "MatMul");

@@ -20,8 +20,8 @@ class LoopRequest(Request):
 
     __slots__ = ("place", "length", "grows")
 
-    def __init__(self, ranges, place, length):
-        self.place = place  # of its model among the facts; the model itself may be dropped before the request ends
+    def __init__(self, ranges, length):
+        self.place = None  # of its model among the facts; the model itself may be dropped before the request ends
         self.length, self.grows = length, False
         super().__init__(ranges, (0, 0, 0), False)
 
@@ -105,9 +105,14 @@ class Loops:
             request.begin_forward()
 
     def _begin_prefill(self, state, model, batch, length):
-        self.finish(state)
-        state.request = self._process.new_loop(model, self._process.facts.note_model(model), length)
+        before, state.request = state.request, None
+        if before is not None:
+            before.close()
+        state.request = self._process.new_loop(model, length)
         state.request.begin_prefill(batch, length)
+        # What takes longer comes inside the range: a stopwatch around the prefill has it, too.
+        self._note(before)
+        state.request.place = self._process.facts.note_model(model)
 
     def end(self, state, failed):
         """After it."""
@@ -131,11 +136,14 @@ class Loops:
     def finish(self, state):
         """Closes the request of this thread and notes its facts."""
         request, state.request = state.request, None
-        if request is None:
-            return
-        request.close()
-        self._ranges.count(request.pushed)
-        self._process.facts.add_loop(request)
+        if request is not None:
+            request.close()
+        self._note(request)
+
+    def _note(self, request):
+        if request is not None:
+            self._ranges.count(request.pushed)
+            self._process.facts.add_loop(request)
 
     def stop(self):
         """The workload trains: no more marks in this process."""

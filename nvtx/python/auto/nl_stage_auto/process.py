@@ -76,11 +76,11 @@ class Process:
         if self._roots is not None:
             self._roots.loops.finish_safely()
 
-    def new_loop(self, model, place, length):
+    def new_loop(self, model, length):
         if self.operators is not None:
-            return self.operators.new_loop(model, self.ranges, place, length)
+            return self.operators.new_loop(model, self.ranges, length)
         from .loops import LoopRequest
-        return LoopRequest(self.ranges, place, length)
+        return LoopRequest(self.ranges, length)
 
     def new_request(self, model, prompt, deferred):
         if self.operators is not None:

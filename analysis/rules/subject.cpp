@@ -28,21 +28,47 @@ void total_phases(const Run& run, RunTotals& totals) {
   if (all && !run.phases.phases.empty()) totals.budget = sum;
 }
 
-// Steps lie inside decode. Other stages may lie inside each other too: then their sum is no sum of the run.
+bool has_stage(const Run& run, StageKind kind) {
+  return std::any_of(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage_kind(stage.name) == kind; });
+}
+
+// A request encloses the other stages: what is said of them is not said of it again.
+bool encloses_others(const Run& run, const StageEntry& stage) {
+  return stage_kind(stage.name) == StageKind::kRequest && (has_stage(run, StageKind::kPrefill) || has_stage(run, StageKind::kDecode));
+}
+
+// Stages that lie inside others, as sampling does, are no phase: no instant is theirs alone.
+bool lies_inside_others(const Run& run, const StageEntry& stage) {
+  const auto& phases = run.phases.phases;
+  return !phases.empty() && std::none_of(phases.begin(), phases.end(), [&](const Phase& phase) { return phase.name == stage.name; });
+}
+
+// The stages whose sum is the run: steps lie inside decode, and others may lie inside each other, too.
+std::vector<const StageEntry*> stages_side_by_side(const Run& run, const std::optional<Ns>& span_ns) {
+  const bool decode = has_stage(run, StageKind::kDecode);
+  std::vector<const StageEntry*> stages;
+  Ns walls_ns = 0;
+  for (const StageEntry& stage : run.stages) {
+    if ((decode && stage_kind(stage.name) == StageKind::kDecodeStep) || encloses_others(run, stage)) continue;
+    stages.push_back(&stage);
+    walls_ns += stage.wall.total_ns;
+  }
+  if (!span_ns || walls_ns <= *span_ns) return stages;
+  std::erase_if(stages, [&](const StageEntry* stage) { return lies_inside_others(run, *stage); });
+  return stages;
+}
+
 void total_activity(const Run& run, RunTotals& totals) {
   StageActivity sum;
   Ns walls_ns = 0;
-  bool any = false;
-  const bool decode = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecode; });
-  for (const StageEntry& stage : run.stages) {
-    if (decode && stage_kind(stage.name) == StageKind::kDecodeStep) continue;
-    const auto& activity = totals.stages[static_cast<std::size_t>(&stage - run.stages.data())].activity;
+  const auto stages = stages_side_by_side(run, totals.span_ns);
+  for (const StageEntry* stage : stages) {
+    const auto& activity = totals.stages[static_cast<std::size_t>(stage - run.stages.data())].activity;
     if (!activity) return;
     add_activity(sum, *activity);
-    walls_ns += stage.wall.total_ns;
-    any = true;
+    walls_ns += stage->wall.total_ns;
   }
-  if (any && (!totals.span_ns || walls_ns <= *totals.span_ns)) totals.activity = sum;
+  if (!stages.empty() && (!totals.span_ns || walls_ns <= *totals.span_ns)) totals.activity = sum;
 }
 
 void total_iterations(const Run& run, RunTotals& totals) {
@@ -181,7 +207,8 @@ std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleSc
   switch (scope) {
     case RuleScope::kRun: subjects.push_back(Subject{&run, &totals, scope, 0, 0, {}, {}, {}, {}, {}}); break;
     case RuleScope::kStage:
-      for (std::size_t i = 0; i < run.stages.size(); ++i) subjects.push_back(stage_subject(run, totals, i));
+      for (std::size_t i = 0; i < run.stages.size(); ++i)
+        if (!encloses_others(run, run.stages[i])) subjects.push_back(stage_subject(run, totals, i));
       break;
     case RuleScope::kKernel:
       for (std::size_t i = 0; run.kernels && i < run.kernels->size(); ++i) subjects.push_back(kernel_subject(run, totals, i));

@@ -40,6 +40,21 @@ void add_kernels(Run& run, int count) {
 
 }  // namespace
 
+TEST_CASE("a request that has stages inside is not judged beside them, one without is") {
+  Run run = staged_run();
+  StageEntry request = run.stages[0];
+  request.name = "request";
+  run.stages.push_back(request);
+  judge({{rule(RuleScope::kStage, "launch_wait_share > 50%")}}, run);
+  REQUIRE(run.findings.size() == 2);
+  for (const Finding& finding : run.findings) CHECK(finding.subject != "request");
+  Run alone;
+  alone.stages = {request};
+  judge({{rule(RuleScope::kStage, "launch_wait_share > 50%")}}, alone);
+  REQUIRE(alone.findings.size() == 1);
+  CHECK(alone.findings[0].subject == "request");
+}
+
 TEST_CASE("a rule whose inputs were not captured abstains, and names the command that captures them") {
   Run run = staged_run();
   add_kernels(run, 3);
@@ -119,7 +134,7 @@ TEST_CASE("a window without kernels is not well utilised, and not badly either: 
 }
 
 TEST_CASE("evidence weighs, and what was not captured counts as not held") {
-  RuleSpec spec = rule(RuleScope::kStage, "launch_starved_share > 50%");
+  RuleSpec spec = rule(RuleScope::kStage, "launch_wait_share > 50%");
   spec.where = text("kind == \"decode\"");
   spec.evidence = {{text("gpu_compute_share < 60%"), text("computes {gpu_compute_share}"), 2},
                    {text("sync_share > 10%"), text("waits {sync_share}"), 1},
@@ -144,7 +159,7 @@ TEST_CASE("evidence weighs, and what was not captured counts as not held") {
 
 TEST_CASE("more evidence makes surer") {
   double before = 0;
-  RuleSpec spec = rule(RuleScope::kStage, "launch_starved_share > 50%");
+  RuleSpec spec = rule(RuleScope::kStage, "launch_wait_share > 50%");
   for (int pieces = 0; pieces < 5; ++pieces) {
     Run run = staged_run();
     judge({{spec}}, run);
@@ -168,7 +183,7 @@ TEST_CASE("a gap leads to the moment it began") {
 }
 
 TEST_CASE("gains are part of the time they are taken from, and of the run") {
-  RuleSpec spec = rule(RuleScope::kStage, "launch_starved_share > 50%");
+  RuleSpec spec = rule(RuleScope::kStage, "launch_wait_share > 50%");
   const auto gain = [&](const char* expression) {
     spec.gain = text(expression);
     Run run = staged_run();
@@ -203,7 +218,7 @@ TEST_CASE("the ones with the most to gain are kept, and those that ask for nothi
   RuleSpec low = rule(RuleScope::kKernel, "calls > 1");
   low.severity = {{text("total_time >= 109ns"), Severity::kHigh}, {std::nullopt, Severity::kInfo}};
   low.gain = text("total_time / 2");
-  RuleSpec medium = rule(RuleScope::kStage, "launch_starved_share > 50%");
+  RuleSpec medium = rule(RuleScope::kStage, "launch_wait_share > 50%");
   medium.name = "s";
   medium.limit = 1;
   judge({{low, medium}}, run);
@@ -214,7 +229,7 @@ TEST_CASE("the ones with the most to gain are kept, and those that ask for nothi
 
 TEST_CASE("judging again replaces what was judged before, and a rule that cannot be read is an error") {
   Run run = staged_run();
-  const Rules rules{{rule(RuleScope::kStage, "launch_starved_share > 50%")}};
+  const Rules rules{{rule(RuleScope::kStage, "launch_wait_share > 50%")}};
   judge(rules, run);
   judge(rules, run);
   CHECK(run.findings.size() == 2);
@@ -239,12 +254,14 @@ TEST_CASE("a sentence about a stage that no range marks says so, a condition ask
 }
 
 TEST_CASE("a stage has a kind by its name") {
-  Run run;
-  for (const char* name : {"prefill", "decode", "decode_step", "request", "capture", "sampling"}) run.stages.emplace_back().name = name;
   std::string kinds;
-  for (const char* kind : {"prefill", "decode", "step", "request", "capture", "other"}) {
-    judge({{nl::test::made_rule(RuleScope::kStage, std::string("kind == \"") + kind + "\"")}}, run);
-    for (const Finding& finding : run.findings) kinds += std::string(kind) + " " + finding.subject + ", ";
+  for (const char* name : {"prefill", "decode", "decode_step", "request", "capture", "sampling"}) {
+    Run run;
+    run.stages.emplace_back().name = name;
+    for (const char* kind : {"prefill", "decode", "step", "request", "capture", "other"}) {
+      judge({{nl::test::made_rule(RuleScope::kStage, std::string("kind == \"") + kind + "\"")}}, run);
+      for (const Finding& finding : run.findings) kinds += std::string(kind) + " " + finding.subject + ", ";
+    }
   }
   CHECK(kinds == "prefill prefill, decode decode, step decode_step, request request, capture capture, other sampling, ");
 }

@@ -152,3 +152,17 @@ TEST_CASE("subjects: a stage's slowdown is that of a tracer with a number") {
   CHECK(subject.efficiency == 1u);
   CHECK(subject.energy == 2u);
 }
+
+TEST_CASE("totals: the activity of a run is that of its phases, without what encloses them or lies inside") {
+  Run run;
+  for (const char* name : {"request", "prefill", "decode", "decode_step", "sampling"}) {
+    StageEntry& stage = add_stage(run, name, 1);
+    stage.wall.total_ns = 100;
+    stage.activity = StageActivity{.launches = 10};
+  }
+  run.phases.span_ns = 200;
+  for (const char* name : {"request", "prefill", "decode", "idle"}) run.phases.phases.push_back({name, 50, {}});
+  const RunTotals totals = total(run);
+  REQUIRE(totals.activity);
+  CHECK(totals.activity->launches == 20);
+}

@@ -55,6 +55,13 @@ const std::vector<HiddenCapture> kHeldOutCaptures = {
     {"h200-held-out/llava.nltrace.gz", 80, 4},
 };
 
+// Scripts that mark nothing, marked by nvtx/python/auto.
+const std::vector<HiddenCapture> kAutoMarkedCaptures = {
+    {"h200-auto-marked/qwen3.nltrace.gz", 155, 5},
+    {"h200-auto-marked/loop.nltrace.gz", 235, 5},
+    {"h200-auto-marked/compiled.nltrace.gz", 282, 6, 1, 0},
+};
+
 nl::Trace read_hidden(const fs::path& file) {
   const auto read = [](const fs::path& from, const std::string& name) {
     return name.find(".sqlite") != std::string::npos ? nl::parsers::read_nsys_sqlite(from) : nl::parsers::read_collector_traces({from});
@@ -100,3 +107,5 @@ double score_hidden(const std::vector<HiddenCapture>& captures) {
 TEST_CASE("what is inferred from real captures is what their ranges mark") { CHECK(score_hidden(kHiddenCaptures) >= 99); }
 
 TEST_CASE("what is inferred from captures that it was not made with is what their ranges mark") { CHECK(score_hidden(kHeldOutCaptures) >= 99); }
+
+TEST_CASE("what is inferred from scripts that mark nothing is what nl-stage marked in them") { CHECK(score_hidden(kAutoMarkedCaptures) >= 99); }

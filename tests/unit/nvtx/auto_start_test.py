@@ -1,5 +1,6 @@
 """How the marks come into a Python, and into those that it starts."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -34,6 +35,7 @@ class StartTest(AutoCase):
                 result = self.start([sys.executable, *flags, "-c", "import sys; print('nl_stage_auto' in sys.modules)"])
                 self.assertEqual((result.code, result.out, result.err, result.calls), (0, "False\n", "", []))
 
+    @unittest.skipIf(importlib.util.find_spec("torch"), "this Python has torch")
     def test_no_torch(self):
         (self.fakes / "torch" / "__init__.py").unlink()
         (self.fakes / "torch").rmdir()

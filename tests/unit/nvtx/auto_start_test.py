@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import unittest
 import zipapp
 
 from auto_case import AUTO, FOUR_TOKENS, MODEL, AutoCase, as_text, run_tests

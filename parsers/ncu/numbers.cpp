@@ -9,7 +9,7 @@
 namespace nl::parsers {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Blanks that locales group thousands with, and apostrophes, all as one character: '_'.
 // "1 234,5" (a plain blank, U+00A0 or U+202F), "1'234.5" (or U+2019)
@@ -54,10 +54,10 @@ std::optional<Parts> take_apart(std::string_view text) {
       return std::nullopt;
     parts.body.erase(e);
   }
-  if (parts.body.empty() || !is_digit(parts.body.back())) return std::nullopt;
-  if (!is_digit(parts.body[0]) && parts.body[0] != '.' && parts.body[0] != ',') return std::nullopt;
+  if (parts.body.empty() || !is_decimal_digit(parts.body.back())) return std::nullopt;
+  if (!is_decimal_digit(parts.body[0]) && parts.body[0] != '.' && parts.body[0] != ',') return std::nullopt;
   for (const char c : parts.body)
-    if (!is_digit(c) && c != '.' && c != ',' && c != '_') return std::nullopt;
+    if (!is_decimal_digit(c) && c != '.' && c != ',' && c != '_') return std::nullopt;
   return parts;
 }
 
@@ -72,7 +72,7 @@ bool groups_in_threes(const std::string& body, char mark, std::size_t end) {
   std::size_t digits = 0;
   bool first = true;
   for (std::size_t i = 0; i <= end; ++i) {
-    if (i < end && is_digit(body[i])) {
+    if (i < end && is_decimal_digit(body[i])) {
       ++digits;
     } else if (i == end || body[i] == mark) {
       if (first ? digits < 1 || digits > 3 : digits != 3) return false;
@@ -100,7 +100,7 @@ Notation read_single(const std::string& body, char mark) {
 NumberFormat::Value number(const Parts& parts, char decimal) {
   std::string plain = parts.negative ? "-" : "";
   for (const char c : parts.body) {
-    if (is_digit(c)) plain += c;
+    if (is_decimal_digit(c)) plain += c;
     if (c == decimal) plain += '.';
   }
   if (parts.exponent != 0) plain += fmt::format("e{}", parts.exponent);

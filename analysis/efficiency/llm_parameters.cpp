@@ -38,6 +38,19 @@ double vision_layer_weights(const VisionShape& vision) {
   return 4 * vision.hidden_size * vision.hidden_size + (vision.gated_mlp ? 3 : 2) * vision.hidden_size * vision.intermediate_size;
 }
 
+double sam_layer_weights(const SamShape& sam) { return 4 * sam.hidden_size * sam.hidden_size + 2 * sam.hidden_size * sam.intermediate_size; }
+
+std::vector<Convolution> sam_convolutions(const SamShape& sam) {
+  std::vector<Convolution> all;
+  double before = sam.hidden_size, places = sam.patches;
+  for (std::size_t i = 0; i < sam.channels.size(); ++i) {
+    if (i > 1) places /= 4;
+    all.push_back({(i == 0 ? 1 : 9) * before * sam.channels[i], places});
+    before = sam.channels[i];
+  }
+  return all;
+}
+
 double projector_weights(const LlmShape& shape) {
   if (!shape.projector) return 0;
   const ProjectorShape& projector = *shape.projector;
@@ -55,6 +68,10 @@ ParameterCount count_parameters(const LlmShape& shape) {
   double seeing = 0;
   if (shape.vision)
     seeing += shape.vision->layers * vision_layer_weights(*shape.vision) + shape.vision->patch_values * shape.vision->hidden_size;
+  if (shape.sam) {
+    seeing += shape.sam->layers * sam_layer_weights(*shape.sam) + shape.sam->patch_values * shape.sam->hidden_size;
+    for (const Convolution& convolution : sam_convolutions(*shape.sam)) seeing += convolution.weights;
+  }
   seeing += projector_weights(shape);
   const double experts = shape.moe ? shape.moe->experts : 0, visited = shape.moe ? shape.moe->experts_per_token : 0;
   return {everywhere + expert_layers * experts * layer.expert + seeing, everywhere + expert_layers * visited * layer.expert + seeing};

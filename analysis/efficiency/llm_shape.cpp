@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace nl::analysis {
@@ -24,18 +25,32 @@ class Attributes {
   std::optional<double> number(const std::string& name) const {
     const std::string value = text(name);
     if (value.empty()) return std::nullopt;
-    double parsed = 0;
-    const char* end = value.data() + value.size();
-    const auto [stopped, failed] = std::from_chars(value.data(), end, parsed);
-    if (failed == std::errc{} && stopped == end && std::isfinite(parsed) && parsed >= 0 && parsed <= 1e30) return parsed;
-    assumptions_.push_back(fmt::format("model.{} is '{}', which is not a number; ignored", name, value.substr(0, 40)));
-    return std::nullopt;
+    const auto parsed = parse(value);
+    if (!parsed) not_a_number(name, value);
+    return parsed;
   }
 
   // Zero means "has none" here.
   std::optional<double> positive(const std::string& name) const {
     const auto value = number(name);
     return value && *value > 0 ? value : std::nullopt;
+  }
+
+  // "256,512"; empty where one of them is no number
+  std::vector<double> numbers(const std::string& name) const {
+    const std::string value = text(name);
+    std::vector<double> found;
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t end = std::min(value.find(',', at), value.size());
+      const auto parsed = parse(std::string_view(value).substr(at, end - at));
+      if (!parsed) {
+        not_a_number(name, value);
+        return {};
+      }
+      found.push_back(*parsed);
+      at = end + 1;
+    }
+    return found;
   }
 
   // "stage_flops.gemm" → "gemm"
@@ -48,6 +63,18 @@ class Attributes {
   }
 
  private:
+  static std::optional<double> parse(std::string_view value) {
+    double parsed = 0;
+    const char* end = value.data() + value.size();
+    const auto [stopped, failed] = std::from_chars(value.data(), end, parsed);
+    const bool good = failed == std::errc{} && stopped == end && std::isfinite(parsed) && parsed >= 0 && parsed <= 1e30;
+    return good ? std::optional(parsed) : std::nullopt;
+  }
+
+  void not_a_number(const std::string& name, const std::string& value) const {
+    assumptions_.push_back(fmt::format("model.{} is '{}', which is not a number; ignored", name, value.substr(0, 40)));
+  }
+
   const std::map<std::string, std::string>& values_;
   std::vector<std::string>& assumptions_;
 };
@@ -108,8 +135,26 @@ void read_moe(const Attributes& in, LlmShape& shape) {
   shape.moe = moe;
 }
 
+void read_sam(const Attributes& in, double images, LlmShape& shape) {
+  const auto layers = in.positive("sam_layers");
+  if (!layers) return;
+  SamShape sam;
+  sam.layers = *layers;
+  sam.hidden_size = in.positive("sam_hidden_size").value_or(0);
+  sam.intermediate_size = in.positive("sam_intermediate_size").value_or(4 * sam.hidden_size);
+  sam.patches = in.positive("sam_patches").value_or(0);
+  const double side = in.number("sam_patch_size").value_or(0), window = in.number("sam_window").value_or(0);
+  sam.patch_values = 3 * side * side;
+  sam.window = window * window;
+  sam.global_layers = std::min(sam.layers, in.number("sam_global_layers").value_or(0));
+  sam.channels = in.numbers("sam_channels");
+  sam.images = images;
+  shape.sam = sam;
+}
+
 void read_vision(const Attributes& in, LlmShape& shape) {
   const double images = in.positive("images").value_or(1);
+  read_sam(in, images, shape);
   if (const auto layers = in.positive("vision_layers")) {
     VisionShape vision;
     vision.layers = *layers;

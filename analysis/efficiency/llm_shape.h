@@ -33,6 +33,17 @@ struct VisionShape {
   double images = 1;                    // a sequence
 };
 
+// SAM's encoder before the tower: most layers attend inside windows, and convolutions behind it leave fewer tokens.
+struct SamShape {
+  double layers = 0, hidden_size = 0, intermediate_size = 0;
+  double patches = 0;                   // of one image
+  double patch_values = 0;
+  double window = 0;                    // patches that one attends to in most layers; 0: all
+  double global_layers = 0;             // that have no windows
+  std::vector<double> channels;         // of the convolutions: 1 × 1 and 3 × 3 at its resolution, then 3 × 3 of stride 2
+  double images = 1;
+};
+
 struct ProjectorShape {
   double tokens = 0;                    // of one image, after merging
   double input_size = 0;
@@ -49,6 +60,7 @@ struct LlmShape {
   std::optional<double> sliding_window;
   double sliding_layers = 0;            // that see no further back than the window
   std::optional<VisionShape> vision;
+  std::optional<SamShape> sam;
   std::optional<ProjectorShape> projector;
   bool all_prefill_logits = false;      // the head runs over the whole prompt, not only its last token
   std::string weight_dtype, compute_dtype, kv_dtype;  // empty: not known
@@ -84,5 +96,13 @@ LayerWeights layer_weights(const LlmShape& shape);
 
 double vision_layer_weights(const VisionShape& vision);
 double projector_weights(const LlmShape& shape);
+double sam_layer_weights(const SamShape& sam);
+
+// One convolution behind SAM's encoder.
+struct Convolution {
+  double weights = 0;  // kernel × channels in × channels out
+  double places = 0;   // of one image, at which it is computed
+};
+std::vector<Convolution> sam_convolutions(const SamShape& sam);
 
 }  // namespace nl::analysis

@@ -95,7 +95,7 @@ class TextModel {
 
   void map_mlp() {
     const bool gated = is_one_of(type_, {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "qwen2_vl", "qwen2_5_vl",
-                                         "deepseek_v2", "deepseek_v3", "gemma", "gemma2", "gemma3", "gemma3_text", "phi3", "mllama_text_model",
+                                         "deepseek_v2", "deepseek_v3", "deepseek_vl_v2", "gemma", "gemma2", "gemma3", "gemma3_text", "phi3", "mllama_text_model",
                                          "qwen2_vl_text", "qwen2_5_vl_text"});
     out_.attributes["mlp"] = plain_mlp() ? "plain" : "gated";
     if (!gated && !plain_mlp())

@@ -14,6 +14,7 @@
 //   kv_lora_rank, qk_rope_head_dim …         the same names: latent attention
 //   torch_dtype, quantization_config         dtype, compute_dtype
 //   text_config, vision_config               the decoder; vision_layers …, image_tokens, projector_…
+//   vision_config.width.sam_vit_b, .clip-…   sam_layers …; vision_layers …
 namespace nl::parsers {
 
 struct HfConfig {

@@ -75,6 +75,7 @@ class VisionTower {
 void map_hf_vision(const HfFields& root, const HfFields& text, HfConfig& out) {
   if (const nlohmann::json* vision = root.object("vision_config")) {
     const HfFields fields(*vision, out.notes);
+    if (fields.object("width") != nullptr) return map_deep_encoder(root, fields, out);
     VisionTower(root, text, fields, out).map();
   }
 }

@@ -132,6 +132,33 @@ TEST_CASE("quantised weights are read as what they are, the head as what it comp
   CHECK(sum_of(nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"dtype", ""}})), 1, 8)).bytes == 0);
 }
 
+// One view of 1024 pixels: 64 × 64 patches of 16 for SAM-B, a sixteenth of them and a class token for CLIP-L.
+TEST_CASE("the two vision towers of DeepSeek-OCR") {
+  const Attributes towers = {{"sam_layers", "12"}, {"sam_hidden_size", "768"}, {"sam_patch_size", "16"}, {"sam_patches", "4096"}, {"sam_window", "14"},
+                             {"sam_global_layers", "4"}, {"sam_channels", "256,256,512,1024"}, {"vision_layers", "24"}, {"vision_hidden_size", "1024"},
+                             {"vision_patches", "257"}, {"image_tokens", "256"}, {"projector_input_size", "2048"}};
+  const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), towers));
+  const auto work = nl::analysis::vision_work(shape, 2);
+  const double T = 2 * 4096, D = 768;
+  CHECK(term(work, "SAM patch embedding").flops == 2 * T * 768 * D);
+  CHECK(term(work, "SAM projections").flops == 8 * T * D * D * 12);
+  CHECK(term(work, "SAM attention, in windows").flops == 4 * D * T * 196 * 8);
+  CHECK(term(work, "SAM attention, global").flops == 4 * D * T * 4096 * 4);
+  CHECK(term(work, "SAM feed-forward").flops == 4 * T * D * 3072 * 12);
+  const double convolutions = 4096. * 768 * 256 + 4096. * 9 * 256 * 256 + 1024. * 9 * 256 * 512 + 256. * 9 * 512 * 1024;
+  const double clip = 257. * 12 * 1024 * 1024 * 24 * 2 + 4. * 1024 * 257 * 257 * 24;
+  CHECK(sum_of(work).flops == Approx(2 * (937'779'265'536. + 161'715'683'328.)).epsilon(1e-12));
+  CHECK(sum_of(work).flops == Approx(T * (2 * 768 * D + D * 4 * (196 * 8 + 4096 * 4) + 24 * D * D * 12) + 4 * convolutions + 2 * clip).epsilon(1e-12));
+  CHECK(term(work, "SAM projections").bytes == 2 * 4 * D * D * 12);
+  CHECK(sum_of(nl::analysis::projector_work(shape, 1)).flops == 2 * 256. * 2048 * 4096);
+}
+
+TEST_CASE("SAM without windows attends to all, and a list that is none is left out") {
+  const auto shape = nl::analysis::read_llm_shape({{"sam_layers", "2"}, {"sam_hidden_size", "8"}, {"sam_patches", "16"}, {"sam_channels", "4,x"}});
+  CHECK(shape.sam->channels.empty());
+  CHECK(term(nl::analysis::vision_work(shape, 1), "SAM attention, global").flops == 4. * 8 * 16 * 16 * 2);
+}
+
 TEST_CASE("a vision tower and its projector") {
   const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), {{"vision_layers", "24"}, {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"},
                                                           {"vision_patches", "577"}, {"vision_patch_size", "14"}, {"image_tokens", "576"},

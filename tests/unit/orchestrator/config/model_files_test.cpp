@@ -35,7 +35,8 @@ void check(const nl::analysis::LlmShape& shape, const Published& published) {
 
 TEST_CASE("shipped models have the published number of parameters") {
   for (const Published& published : {Published{"llama-3.1-8b", 8.03, 8.03}, {"qwen2.5-7b", 7.62, 7.62}, {"mixtral-8x7b", 46.7, 12.9},
-                                     {"deepseek-v3", 671, 37}, {"deepseek-v2-lite", 15.7, 2.4}, {"llava-1.5-7b", 7.06, 7.06}, {"qwen2-vl-7b", 8.29, 8.29}})
+                                     {"deepseek-v3", 671, 37}, {"deepseek-v2-lite", 15.7, 2.4}, {"llava-1.5-7b", 7.06, 7.06}, {"qwen2-vl-7b", 8.29, 8.29},
+                                     {"deepseek-ocr", 3.34, 0.57 + 0.4}})  // of the decoder, and of the vision towers
     check(shape_of(published.model), published);
 }
 

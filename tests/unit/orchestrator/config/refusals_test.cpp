@@ -224,7 +224,7 @@ TEST_CASE("run.mode in a file says which passes there are, and keys beside it wi
 TEST_CASE("names of configuration files: where they are looked for, and what is suggested") {
   const auto runner = [](const fs::path& name) { return words_of_refusal([&] { load_config({.runner_file = name}); }); };
   const auto model = [](const fs::path& name) { return words_of_refusal([&] { load_config({.model_file = name}); }); };
-  const std::string models = "there are: model/llm/deepseek-v2-lite, model/llm/deepseek-v3, model/llm/generic, model/llm/llama-3.1-8b, model/llm/llava-1.5-7b, "
+  const std::string models = "there are: model/llm/deepseek-ocr, model/llm/deepseek-v2-lite, model/llm/deepseek-v3, model/llm/generic, model/llm/llama-3.1-8b, model/llm/llava-1.5-7b, "
                              "model/llm/mixtral-8x7b, model/llm/qwen2-vl-7b, model/llm/qwen2.5-7b, model/llm/tiny-llama";
   CHECK(runner("no/such/depe.yaml") == "there is no configuration file 'no/such/depe.yaml' | --config | did you mean 'deep'?");
   CHECK(runner("./deep").starts_with("there is no configuration file './deep' | --config"));  // a path, not a name

@@ -109,6 +109,40 @@ TEST_CASE("a model that sees: nested configurations, and the family's defaults w
   CHECK(says(qwen, "--set model.vision_patches=…"));
 }
 
+// As published, without the fields that say nothing of a shape.
+TEST_CASE("DeepSeek-OCR: both vision towers, which it has in the place of a width") {
+  const auto ocr = parsed(R"({"architectures": ["DeepseekOCRForCausalLM"], "candidate_resolutions": [[1024, 1024]], "first_k_dense_replace": 1, "hidden_size": 1280,
+    "intermediate_size": 6848, "kv_lora_rank": null, "language_config": {"architectures": ["DeepseekV2ForCausalLM"], "first_k_dense_replace": 1,
+      "hidden_size": 1280, "intermediate_size": 6848, "kv_lora_rank": null, "max_position_embeddings": 8192, "moe_intermediate_size": 896,
+      "n_routed_experts": 64, "n_shared_experts": 2, "num_attention_heads": 10, "num_experts_per_tok": 6, "num_hidden_layers": 12,
+      "num_key_value_heads": 10, "q_lora_rank": null, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "torch_dtype": "bfloat16", "use_mla": false,
+      "v_head_dim": 0, "vocab_size": 129280},
+    "model_type": "deepseek_vl_v2", "projector_config": {"input_dim": 2048, "model_type": "mlp_projector", "n_embed": 1280, "projector_type": "linear"},
+    "torch_dtype": "bfloat16", "vision_config": {"image_size": 1024, "mlp_ratio": 3.7362, "model_name": "deeplip_b_l", "model_type": "vision", "width": {
+      "clip-l-14-224": {"heads": 16, "image_size": 224, "layers": 24, "patch_size": 14, "width": 1024},
+      "sam_vit_b": {"downsample_channels": [512, 1024], "global_attn_indexes": [2, 5, 8, 11], "heads": 12, "layers": 12, "width": 768}}}})");
+  const std::map<std::string, std::string> expected = {
+      {"architecture", "deepseek_vl_v2"}, {"dtype", "bf16"}, {"layers", "12"}, {"hidden_size", "1280"}, {"heads", "10"}, {"kv_heads", "10"},
+      {"intermediate_size", "6848"}, {"mlp", "gated"}, {"experts", "64"}, {"experts_per_token", "6"}, {"moe_intermediate_size", "896"},
+      {"shared_experts", "2"}, {"first_dense_layers", "1"}, {"vocab_size", "129280"}, {"tied_embeddings", "false"}, {"max_position", "8192"},
+      {"sam_layers", "12"}, {"sam_hidden_size", "768"}, {"sam_patch_size", "16"}, {"sam_patches", "4096"}, {"sam_window", "14"},
+      {"sam_global_layers", "4"}, {"sam_channels", "256,256,512,1024"}, {"vision_layers", "24"}, {"vision_hidden_size", "1024"},
+      {"vision_heads", "16"}, {"vision_intermediate_size", "4096"}, {"vision_mlp", "plain"}, {"vision_patches", "257"}, {"image_tokens", "256"},
+      {"projector_input_size", "2048"}};
+  CHECK(ocr.attributes == expected);
+  CHECK(ocr.notes.size() == 2);
+  CHECK(says(ocr, "SAM's patches of 16 pixels, windows of 14 patches and 256 channels are those of its code"));
+  CHECK(says(ocr, "one view of 1024 × 1024 pixels"));
+}
+
+TEST_CASE("two towers of which one is damaged: what is there is taken") {
+  const auto half = parsed(R"({"hidden_size": 8, "num_hidden_layers": 1, "vision_config": {"image_size": 64, "width": {"sam_vit_b": 7,
+    "clip-x": {"layers": 2, "width": "wide"}}}})");
+  CHECK(half.attributes.at("vision_layers") == "2");
+  CHECK(half.attributes.count("vision_hidden_size") + half.attributes.count("sam_layers") + half.attributes.count("image_tokens") == 0);
+  CHECK(says(half, "width is"));
+}
+
 TEST_CASE("quantised checkpoints multiply in their own type") {
   const auto with = [](const std::string& how) {
     return parsed((R"({"model_type": "llama", "hidden_size": 64, "torch_dtype": "float16", "quantization_config": )" + how + "}").c_str());

@@ -47,6 +47,7 @@ void add_run(CLI::App& app, std::function<int()>& action) {
       "  nl-stage run --config deep -- python generate.py --model gpt2\n"
       "  nl-stage run --config cupti -- python generate.py --model gpt2\n"
       "  nl-stage run --config light --name smoke --set run.top_n_kernels=20 -- ./workload\n"
+      "  nl-stage run --config deep --budget 3m -- python generate.py --model gpt2\n"
       "  nl-stage run --config deep --out bundle --json --quiet -- ./workload > result.json\n"
       "  nl-stage run --config deep --dry-run -- ./workload");
   verb->callback([flags, &action] { action = [flags] { return run(*flags); }; });

@@ -7,12 +7,18 @@
 #include <string_view>
 
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
 
 namespace nl::cli {
 namespace {
 
 std::vector<std::string> command_after_dashes;
+
+double seconds_of(const std::string& budget) {
+  if (const auto seconds = orchestrator::seconds_in(budget)) return *seconds;
+  throw Error(ErrorKind::kUsage, "'" + budget + "' is no time", "--budget", "write 90s, 3m or 1.5h");
+}
 
 }  // namespace
 
@@ -39,14 +45,18 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
       ->type_name("FILE");
   verb.add_option("--out", flags.out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
+  verb.add_option("--budget", flags.budget, "time for all passes together, such as 3m or 90s; what would not fit is left out (run.budget_s)")
+      ->type_name("TIME");
   verb.add_option("--name", flags.name, "name of the bundle");
   verb.add_option("command", flags.command, "the workload and its arguments, after --")->type_name("");
 }
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags) {
+  std::vector<std::string> sets = flags.sets;
+  if (!flags.budget.empty()) sets.push_back(fmt::format("run.budget_s={}", seconds_of(flags.budget)));
   return {.runner_file = flags.config,
           .model_file = flags.model,
-          .sets = flags.sets,
+          .sets = std::move(sets),
           .rules = flags.rules,
           .name = flags.name,
           .command = command_after_dashes.empty() ? flags.command : command_after_dashes};

@@ -14,7 +14,7 @@ namespace nl::cli {
 // The flags that `plan` and `run` share: they name the configuration and the command.
 struct RunFlags {
   std::string config = "deep";
-  std::string model, out, name;
+  std::string model, out, name, budget;
   std::vector<std::string> sets, rules, command;
 };
 

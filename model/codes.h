@@ -199,6 +199,10 @@ enum class Code : std::uint16_t {
   kNamesTooLong,
   kEveryKernel,
   kTraceThinned,          // trace.pftrace shows a part
+  kTracedWithLess,        // the trace grew too large
+  kTraceCutShort,         // likewise, and there was no less to trace
+  kNoTimeLeft,            // for one pass
+  kLeftOutForTime,        // all such passes
   kFactsDamaged,          // what a process noted about itself
   kMarksFailed,           // inside the marks of a Python workload
   kModelShapeUnknown,     // its configuration was noted, and is no transformer's

@@ -164,6 +164,9 @@ struct Provenance {
   std::vector<PassRecord> passes;
   std::vector<Remark> adaptations;       // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest
+  std::uint64_t workload_starts = 0;     // planned; 0: it was captured elsewhere
+  std::optional<double> expected_s;      // how long all of them take, judged by the first
+  std::optional<double> budget_s;        // for all passes; nothing: no limit
   std::string captured_at;               // when the trace began; RFC 3339, UTC; empty: not known
 };
 

@@ -31,6 +31,9 @@ Run facts_of(const Evidence& evidence) {
   run.provenance.tracer = evidence.tracer;
   run.provenance.passes = evidence.passes;
   run.provenance.adaptations = evidence.adaptations;
+  run.provenance.workload_starts = evidence.workload_starts;
+  run.provenance.expected_s = evidence.expected_s;
+  run.provenance.budget_s = evidence.budget_s;
   if (const auto utc_ns = evidence.trace.utc_start_ns ? evidence.trace.utc_start_ns : evidence.traced_at_ns)
     run.provenance.captured_at = utc_text(std::chrono::system_clock::time_point(std::chrono::nanoseconds(*utc_ns)));
   return run;

@@ -92,6 +92,9 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.repeats = std::move(capture.repeats);
   evidence.power = std::move(capture.power);
   evidence.passes = std::move(capture.passes);
+  evidence.workload_starts = capture.workload_starts;
+  evidence.expected_s = capture.expected_s;
+  if (plan.config.run.budget_s > 0) evidence.budget_s = plan.config.run.budget_s;
   evidence.adaptations = std::move(capture.adaptations);
   evidence.adaptations.insert(evidence.adaptations.end(), facts.notes.begin(), facts.notes.end());
   evidence.problems = verdict.problems();

@@ -50,6 +50,8 @@ struct Evidence {
 
   std::optional<Remark> no_kernels_note;    // why the trace can have none; nothing: the analysis says
   std::vector<PassRecord> passes;
+  std::size_t workload_starts = 0;          // that were planned; 0: it was captured elsewhere
+  std::optional<double> expected_s, budget_s;
   std::vector<Remark> adaptations;
   std::shared_future<std::map<std::string, std::string>> inputs_sha256;  // of imported files: hashed while the rest is analysed
   std::vector<Problem> problems;

@@ -54,9 +54,10 @@ Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRu
   const Repeats& repeats = evidence.repeats;
   std::vector<analysis::PassTimes> passes = repeats.before;
   const bool traced = evidence.tracer != Tracer::kCupti || evidence.trace.has_kernel_data;
-  if (passes.empty() || !traced) {
+  const bool compared = !passes.empty() || std::any_of(repeats.after.begin(), repeats.after.end(), [](const auto& pass) { return !pass.profiled(); });
+  if (!compared || !traced) {
     Perturbation none;
-    none.note = passes.empty() ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
+    none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
     none.notes = repeats.notes;
     return none;
   }

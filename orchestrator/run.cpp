@@ -66,6 +66,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   PassRunner runner(launcher, bundle, verdict, request.quiet);
   const PowerSource power = open_power_source(config, tools, verdict);
   runner.sample_power(power.sampler.get());
+  runner.keep_time(plan);
 
   const auto repository = repository_of(config.workload);  // before a pass changes it
   Capture capture = execute(plan, runner);

@@ -99,6 +99,9 @@ void fields(Io& io, Ref<Io, Provenance> p) {
   io("counters_missing", p.counters_missing, "why kernels or stages were not counted; null: they were, or nobody asked");
   io("passes", p.passes, "the processes that were started");
   io("adaptations", p.adaptations, "options left out or spelled otherwise, and why");
+  io.known("workload_starts", p.workload_starts, "how often the plan starts the workload; null: it was captured elsewhere");
+  io("expected_s", p.expected_s, "how long all of them take, judged by the first; null: none has ended");
+  io("budget_s", p.budget_s, "for all passes; null: no limit");
   io.known("captured_at", p.captured_at, "when the trace began; RFC 3339, UTC; null: not known");
   io("inputs_sha256", p.inputs_sha256, "imported file → digest", matching("^[0-9a-f]{64}$"));
 }

@@ -27,6 +27,7 @@ struct Capture {
   std::filesystem::path nsys_sqlite;  // empty: none
   std::vector<std::filesystem::path> collector_files;
   std::optional<int> workload_exit;
+  bool cut_short = false;  // the trace grew too large, and the workload was ended
   Trace trace;
   std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started
   std::vector<PowerSample> power;  // while it was traced
@@ -35,6 +36,8 @@ struct Capture {
   std::vector<CounterReport> counters;      // one a pass
   std::optional<Remark> counters_missing;   // why a chosen kernel has none
   std::vector<PassRecord> passes;
+  std::size_t workload_starts = 0;          // that were planned
+  std::optional<double> expected_s;         // how long all of them take, judged by the first
   std::vector<Remark> adaptations;          // the plan's, and what came up on the way
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };

@@ -10,9 +10,11 @@ namespace nl::orchestrator {
 namespace {
 
 // Why the passes that count are not begun; nothing where they are.
-std::optional<Remark> why_not(const Plan& plan, const KernelsSoFar& kernels, const Verdict& verdict) {
+std::optional<Remark> why_not(const Plan& plan, std::span<const Pass> passes, const KernelsSoFar& kernels, PassRunner& runner) {
+  const Verdict& verdict = runner.verdict();
   if (verdict.failure() == ErrorKind::kWorkload) return Remark{Code::kCountersAfterFailure};
   if (verdict.stopped()) return Remark{Code::kCountersNotReached};
+  if (const auto late = runner.time().refusal(passes.front())) return late;
   if (kernels.any()) return std::nullopt;
   // CUPTI counts whole stages too.
   if (kernels.only_graphs() && plan.meter == Meter::kCupti) return std::nullopt;
@@ -24,7 +26,7 @@ std::optional<Remark> why_not(const Plan& plan, const KernelsSoFar& kernels, con
 void leave_out(const Plan& plan, std::span<const Pass> passes, const Remark& why, const KernelsSoFar& kernels, PassRunner& runner, Capture& capture) {
   const bool problem = why.code == Code::kNoKernelToMeasure && (kernels.only_graphs() || !plan.tools.gpus.empty()) && !runner.verdict().failure();
   if (problem) runner.verdict().add(why);
-  for (const Pass& pass : passes) runner.skip(pass, text_of(why));
+  for (const Pass& pass : passes) runner.skip(pass, why);
   capture.counters_missing = why;
 }
 
@@ -39,7 +41,7 @@ void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, C
     return;
   }
   KernelsSoFar kernels(capture.trace, plan.config);
-  if (const auto why = why_not(plan, kernels, runner.verdict())) return leave_out(plan, passes, *why, kernels, runner, capture);
+  if (const auto why = why_not(plan, passes, kernels, runner)) return leave_out(plan, passes, *why, kernels, runner, capture);
   // Where NVML is missing the plan knew of no GPU; the trace has kernels, so there is one.
   std::erase_if(capture.adaptations, [](const Remark& remark) { return remark.code == Code::kCountersIfKernels; });
   try {

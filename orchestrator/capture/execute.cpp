@@ -5,8 +5,10 @@
 
 #include "orchestrator/capture/collector_sqlite.h"
 #include "orchestrator/capture/count.h"
+#include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/repeats.h"
 #include "orchestrator/capture/trace_nsys.h"
+#include "orchestrator/capture/trace_size.h"
 #include "orchestrator/explain.h"
 #include "parsers/nsys/sqlite.h"
 
@@ -15,10 +17,13 @@ namespace fs = std::filesystem;
 namespace nl::orchestrator {
 namespace {
 
+constexpr const char* kCutTraceFolder = "cut-trace";  // in the bundle
+
 void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, Capture& capture) {
   const auto result = runner.run(pass);
   if (!result) return;
-  capture.workload_exit = result->exit_status;
+  capture.cut_short = result->had_enough;
+  if (!capture.cut_short) capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
   judge_workload(plan, pass, *result, runner.last(), runner.verdict());
   if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
@@ -28,11 +33,62 @@ std::int64_t utc_now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-void trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+void trace_once(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  std::vector<Pass> limited(passes.begin(), passes.end());
+  limit_trace_size(limited.front(), plan);
   capture.traced_at_ns = utc_now_ns();
-  if (plan.tracer == Tracer::kNsys) trace_by_nsys(plan, passes, runner, capture);
-  else trace_by_collector(plan, passes.front(), runner, capture);
+  if (plan.tracer == Tracer::kNsys) trace_by_nsys(plan, limited, runner, capture);
+  else trace_by_collector(plan, limited.front(), runner, capture);
   capture.power = runner.take_power();
+}
+
+// What there is of a trace that grew too large.
+void keep_cut_trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  if (plan.tracer == Tracer::kNsys) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
+  capture.adaptations.push_back({Code::kTraceCutShort, {plan.config.capture.max_size}});
+}
+
+// The same passes of a plan that has as many.
+std::span<const Pass> same_passes(const Plan& plan, std::span<const Pass> passes, const Plan& instead) {
+  return std::span(instead.passes).subspan(static_cast<std::size_t>(passes.data() - plan.passes.data()), passes.size());
+}
+
+// A trace and what its processes noted, set aside and, where nothing better came of it, brought back.
+void exchange(const fs::path& bundle, const std::string& folder, const fs::path& aside) {
+  std::error_code ignored;
+  if (!fs::exists(aside)) {
+    fs::rename(bundle / folder, aside);
+    fs::rename(bundle / kFactsFolder, aside / kFactsFolder, ignored);
+    return;
+  }
+  for (const fs::path& failed : {bundle / folder, bundle / kFactsFolder}) fs::remove_all(failed, ignored);
+  fs::rename(aside / kFactsFolder, bundle / kFactsFolder, ignored);
+  fs::rename(aside, bundle / folder);
+}
+
+// Once more with less in it where it grew too large: the first trace is set aside until there is a better one. The plan that was
+// followed then.
+std::optional<Plan> trace(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, Capture& capture) {
+  trace_once(plan, passes, runner, capture);
+  if (!capture.cut_short) return std::nullopt;
+  std::optional<LighterPlan> lighter = lighter_plan(plan);
+  if (!lighter || runner.verdict().stopped()) return keep_cut_trace(plan, passes, runner, capture), std::nullopt;
+  const std::string folder = plan.tracer == Tracer::kNsys ? "nsys" : "collector";
+  exchange(plan.bundle, folder, plan.bundle / kCutTraceFolder);
+  runner.last().outputs = {kCutTraceFolder};
+  Capture second;
+  second.adaptations = capture.adaptations;
+  const auto instead = same_passes(plan, passes, lighter->plan);
+  trace_once(lighter->plan, instead, runner, second);
+  if (second.cut_short) keep_cut_trace(lighter->plan, instead, runner, second);
+  if (!second.any()) {  // it failed, which the verdict says: what was there is better than nothing
+    exchange(plan.bundle, folder, plan.bundle / kCutTraceFolder);
+    return keep_cut_trace(plan, passes, runner, capture), std::nullopt;
+  }
+  second.adaptations.push_back({Code::kTracedWithLess, {plan.config.capture.max_size, lighter->without, kCutTraceFolder}});
+  second.workload_starts = capture.workload_starts;
+  capture = std::move(second);
+  return std::move(lighter->plan);
 }
 
 Trace read_trace(const Plan& plan, const Capture& capture, Verdict& verdict) {
@@ -102,15 +158,21 @@ std::span<const Pass> cut_off(std::span<const Pass>& rest, bool (*belongs)(const
 Capture execute(const Plan& plan, Runner& runner) {
   Capture capture;
   capture.adaptations = plan.adaptations;
+  capture.workload_starts = workload_starts(plan.passes);
   RepeatedPasses repeats(plan);
   std::span<const Pass> rest = plan.passes;
   runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) { repeats.run_before(passes, live); });
-  runner.run(cut_off(rest, traces), [&](auto passes, PassRunner& live) { trace(plan, passes, live, capture); });
-  runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) { capture.repeats = repeats.run_after(passes, live, capture); });
+  std::optional<Plan> followed;  // instead of the plan, where its trace grew too large
+  runner.run(cut_off(rest, traces), [&](auto passes, PassRunner& live) { followed = trace(plan, passes, live, capture); });
+  runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) {
+    capture.repeats = repeats.run_after(followed ? same_passes(plan, passes, *followed) : passes, live, capture);
+  });
   runner.run(rest, [&](auto passes, PassRunner& live) {
     read_capture(plan, live, capture);
     count(plan, passes, live, capture);
     capture.passes = live.records();
+    capture.expected_s = live.time().expected_s();
+    if (const auto left_out = live.time().left_out()) capture.adaptations.push_back(*left_out);
   });
   return capture;
 }

@@ -68,6 +68,7 @@ void note_command(const Bundle& bundle, const Pass& pass) {
 PassOutcome outcome_of(const ProcessResult& result) {
   if (result.interrupted) return PassOutcome::kInterrupted;
   if (result.timed_out) return PassOutcome::kTimeout;
+  if (result.had_enough) return PassOutcome::kOk;
   return result.exit_status == 0 ? PassOutcome::kOk : PassOutcome::kFailed;
 }
 
@@ -98,6 +99,7 @@ void PassRunner::prepare(Pass& pass) const {
   if (process.stderr_log.empty()) process.stderr_log = bundle_.path() / "logs" / (name + ".stderr.log");
   process.forward_output = shows_workload(pass.kind) && !quiet_;
   if (process.label.empty()) process.label = name;
+  if (const std::string progress = time_.progress(); pass.starts_workload && !progress.empty()) process.label += " (" + progress + ")";
   make_folders(bundle_, pass);
 }
 
@@ -105,6 +107,10 @@ std::optional<ProcessResult> PassRunner::run(Pass pass) {
   if (Interrupts::signal() != 0) verdict_.interrupted(Interrupts::signal());
   if (verdict_.stopped() && !pass.even_if_stopped) {
     skip(pass, "an earlier pass was ended early");
+    return std::nullopt;
+  }
+  if (const auto why = time_.refusal(pass)) {
+    skip(pass, *why);
     return std::nullopt;
   }
   prepare(pass);
@@ -126,6 +132,7 @@ std::optional<ProcessResult> PassRunner::run(Pass pass) {
   record.duration_ns = result->duration_ns;
   record.outcome = outcome_of(*result);
   record.outputs = outputs_there(bundle_, pass);
+  time_.take(pass, static_cast<double>(result->duration_ns) * 1e-9);
   judge(pass, *result);
   return result;
 }
@@ -148,6 +155,7 @@ void PassRunner::judge(const Pass& pass, const ProcessResult& result) {
   std::string& detail = records_.back().detail;
   if (!result.leftovers_killed.empty())
     detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
+  if (result.had_enough) detail = "ended when its trace exceeded capture.max_size";
   const double timeout_s = pass.process.timeout_s;
   if (pass.optional && result.timed_out) detail = fmt::format("ended after {:.0f} s", timeout_s);
   if (!result.log_error.empty()) verdict_.add(Code::kLogCutShort, {free_space_of(pass.process.stdout_log)}, result.log_error);
@@ -157,7 +165,13 @@ void PassRunner::judge(const Pass& pass, const ProcessResult& result) {
                                       fmt::format("{:.0f}", timeout_s * 4)});
 }
 
+void PassRunner::skip(const Pass& pass, const Remark& why) {
+  if (why.code == Code::kNoTimeLeft) time_.leave_out(pass);
+  skip(pass, text_of(why));
+}
+
 void PassRunner::skip(const Pass& pass, const std::string& why) {
+  time_.forget(pass);
   records_.push_back({pass.kind, pass.process.argv, {}, 0, PassOutcome::kSkipped, why, {}});
 }
 

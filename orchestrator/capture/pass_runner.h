@@ -9,6 +9,7 @@
 
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/capture/time_budget.h"
 #include "orchestrator/capture/verdict.h"
 #include "orchestrator/machine/nvml_sampler.h"
 
@@ -47,12 +48,17 @@ class PassRunner : public Runner {
 
   void run(std::span<const Pass> passes, const Part& part) override { part(passes, *this); }
 
-  // Nothing where the pass was not started: an earlier one was interrupted, or its program is not there, which the
-  // verdict then says.
+  // Nothing where the pass was not started: an earlier one was interrupted, there is no time for it, or its program is not
+  // there, which the verdict then says.
   std::optional<ProcessResult> run(Pass pass);
   void skip(const Pass& pass, const std::string& why);
+  void skip(const Pass& pass, const Remark& why);
   PassRecord& last() { return records_.back(); }
   std::vector<PassRecord>& records() { return records_; }
+
+  // From now on passes are begun as long as there is time, and their progress is said.
+  void keep_time(const Plan& plan) { time_ = TimeBudget(plan); }
+  const TimeBudget& time() const { return time_; }
 
   // The meters are read during the passes that ask for it; none: they are not.
   void sample_power(PowerSampler* sampler) { sampler_ = sampler; }
@@ -70,6 +76,7 @@ class PassRunner : public Runner {
   const Bundle& bundle_;
   Verdict& verdict_;
   std::vector<PassRecord> records_;
+  TimeBudget time_;
   bool quiet_;
   PowerSampler* sampler_ = nullptr;
   std::vector<PowerSample> power_;

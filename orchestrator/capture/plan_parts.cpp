@@ -42,6 +42,7 @@ Pass workload_pass(PassKind kind, const Config& config, const fs::path& bundle, 
     pass.private_env.push_back(variable);
   }
   if (config.mark.automatic) set_marks(pass, bundle);
+  pass.starts_workload = true;
   pass.process.working_directory = config.workload.working_directory;
   set_logs(pass, bundle);
   pass.process.forward_output = true;

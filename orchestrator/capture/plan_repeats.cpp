@@ -34,7 +34,8 @@ void make_repeat(Pass& pass, PassKind kind, const Config& config, const fs::path
   pass.sample_power = false;
 }
 
-// Unprofiled, traced, unprofiled, traced … so that a machine that grows slower or faster does so for both.
+// Unprofiled, traced, unprofiled, traced … so that a machine that grows slower or faster does so for both. With a budget of time
+// the capture comes first: it is worth the most.
 void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, std::vector<Pass> capture,
                   const std::function<std::vector<Pass>(int number)>& again) {
   int repeats = config.perturbation.repeats;
@@ -45,12 +46,18 @@ void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const 
   const auto add = [&](std::vector<Pass> passes) {
     for (Pass& pass : passes) plan.passes.push_back(std::move(pass));
   };
-  if (repeats > 0) plan.passes.push_back(unprofiled_pass(config, tools, bundle, 1));
+  const bool capture_first = config.run.budget_s > 0;
+  int unprofiled = 0;
+  const auto add_unprofiled = [&] {
+    if (unprofiled < repeats) plan.passes.push_back(unprofiled_pass(config, tools, bundle, ++unprofiled));
+  };
+  if (!capture_first) add_unprofiled();
   add(std::move(capture));
   for (int number = 2; number <= repeats; ++number) {
-    plan.passes.push_back(unprofiled_pass(config, tools, bundle, number));
+    add_unprofiled();
     add(again(number));
   }
+  if (capture_first) add_unprofiled();
 }
 
 }  // namespace nl::orchestrator

@@ -6,6 +6,7 @@
 #include "model/shell.h"
 #include "model/words.h"
 #include "orchestrator/capture/execute.h"
+#include "orchestrator/capture/time_budget.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -68,6 +69,14 @@ nlohmann::ordered_json pass_json(const Pass& pass) {
   return json;
 }
 
+std::string starts_text(const Plan& plan) {
+  const std::size_t starts = workload_starts(plan.passes);
+  std::string text = fmt::format("# starts the workload {}", starts == 1 ? "once" : fmt::format("{} times", starts));
+  if (const double budget_s = plan.config.run.budget_s; budget_s > 0)
+    text += fmt::format(", or less often where that takes more than {:g} s: repetitions are left out first, then counters, then operators", budget_s);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string shell_command(const Pass& pass) {
@@ -88,7 +97,8 @@ std::string shell_command(const Pass& pass) {
 }
 
 std::string describe_plan(const Plan& plan) {
-  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n\n", captured_by(plan.tracer, plan.meter), plan.why, kOrder);
+  std::string text = fmt::format("# captured by: {}\n# because: {}\n# order: {}\n", captured_by(plan.tracer, plan.meter), plan.why, kOrder);
+  text += starts_text(plan) + "\n";
   std::size_t number = 0;
   for (const Pass& pass : dry_run(plan)) describe_pass(text, pass, ++number);
   for (const auto& adaptation : plan.adaptations) text += fmt::format("# note: {}\n", text_of(adaptation));
@@ -99,6 +109,7 @@ std::string plan_json(const Plan& plan) {
   nlohmann::ordered_json json;
   json["captured_by"] = captured_by(plan.tracer, plan.meter);
   json["why"] = plan.why;
+  json["workload_starts"] = workload_starts(plan.passes);
   json["passes"] = nlohmann::ordered_json::array();
   for (const Pass& pass : dry_run(plan)) json["passes"].push_back(pass_json(pass));
   json["adaptations"] = nlohmann::ordered_json::array();

@@ -31,6 +31,7 @@ bool is_repeat(PassKind kind) { return kind == PassKind::kNsysRepeat || kind == 
 void RepeatedPasses::run_before(std::span<const Pass> passes, PassRunner& runner) {
   passes_ = passes;
   runner_ = &runner;
+  if (!after_) began_unprofiled_ = !passes.empty();
   run_step(*this, runner);
 }
 
@@ -86,9 +87,9 @@ std::optional<Pass> RepeatedPasses::next_after() {
   for (; at_ < passes_.size(); ++at_) {
     const Pass& pass = passes_[at_];
     if (pass.kind == PassKind::kUnprofiled) {
-      const std::string why = no_further();
-      if (why.empty()) return within_budget(passes_[at_++]);
-      leave_out(at_, why);
+      const auto why = no_further(pass);
+      if (!why) return within_budget(passes_[at_++]);
+      leave_out(at_, *why);
       at_ = passes_.size();
       return std::nullopt;
     }
@@ -100,19 +101,25 @@ std::optional<Pass> RepeatedPasses::next_after() {
 
 // Else it is skipped, and its export with it.
 bool RepeatedPasses::may_repeat(std::size_t at) {
-  if (!verdict().stopped() && fits(traced_s_)) return true;
-  const std::string why = verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s";
+  const auto late = runner_->time().refusal(passes_[at]);
+  if (!verdict().stopped() && fits(traced_s_) && !late) return true;
+  const Remark why = late ? *late : Remark{Code::kNote, {verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s"}};
   runner_->skip(passes_[at], why);
   if (passes_[at].kind == PassKind::kNsysRepeat) runner_->skip(passes_[at + 1], why);
-  repeats_.notes.push_back(fmt::format("{} was left out: {}", passes_[at].process.label, why));
+  repeats_.notes.push_back(fmt::format("{} was left out: {}", passes_[at].process.label, text_of(why)));
   return false;
 }
 
-std::string RepeatedPasses::no_further() const {
+std::optional<Remark> RepeatedPasses::no_further(const Pass& pass) const {
+  if (const std::string why = why_not_compare(); !why.empty()) return Remark{Code::kNote, {why}};
+  return runner_->time().refusal(pass);
+}
+
+std::string RepeatedPasses::why_not_compare() const {
   if (verdict().stopped()) return "the run was ended early";
   if (!captured_ || verdict().failure()) return "the captured pass did not go well";
   if (!traced_) return "overhead not measured: no GPU work was recorded";
-  if (repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
+  if (began_unprofiled_ && repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
   if (!fits(unprofiled_s_ + traced_s_))
     return fmt::format("an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
                        "{:.0f} s are left",
@@ -120,13 +127,13 @@ std::string RepeatedPasses::no_further() const {
   return {};
 }
 
-void RepeatedPasses::leave_out(std::size_t from, const std::string& why) {
+void RepeatedPasses::leave_out(std::size_t from, const Remark& why) {
   int left_out = 0;
   for (const Pass& pass : passes_.subspan(from)) {
     runner_->skip(pass, why);
     left_out += pass.kind == PassKind::kUnprofiled;
   }
-  repeats_.notes.push_back(fmt::format("{} of {} repetitions were left out: {}", left_out, config_.perturbation.repeats, why));
+  repeats_.notes.push_back(fmt::format("{} of {} repetitions were left out: {}", left_out, config_.perturbation.repeats, text_of(why)));
 }
 
 void RepeatedPasses::take(const Pass& pass, const ProcessResult* result, PassRecord& record) {

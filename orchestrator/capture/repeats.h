@@ -35,9 +35,10 @@ class RepeatedPasses : public Step {
   void drop(const Pass& pass) const;
   bool fits(double seconds) const;
   bool has_trace(const Capture& capture) const;
-  std::string no_further() const;
+  std::optional<Remark> no_further(const Pass& pass) const;
+  std::string why_not_compare() const;
   void compare_exits(const Capture& capture);
-  void leave_out(std::size_t from, const std::string& why);
+  void leave_out(std::size_t from, const Remark& why);
   Verdict& verdict() const { return runner_->verdict(); }
 
   const Plan& plan_;
@@ -47,6 +48,7 @@ class RepeatedPasses : public Step {
   Repeats repeats_;
   std::size_t at_ = 0;  // the next of passes_
   bool after_ = false, captured_ = false;
+  bool began_unprofiled_ = false;  // before the capture
   double spent_s_ = 0, unprofiled_s_ = 0, traced_s_ = 0;  // traced: with its export
   bool traced_ = false;                  // the capture has GPU work, so that its cost can be told
   std::optional<Ns> repeated_ns_;        // the latest repetition, where it ended well and is still to be read

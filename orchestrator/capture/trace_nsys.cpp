@@ -139,7 +139,7 @@ std::string session_of(const std::string& sessions_list, int pid) {
 }
 
 void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict) {
-  if (result.exit_status == 0 || result.timed_out || result.interrupted) return;
+  if (result.exit_status == 0 || result.timed_out || result.interrupted || result.had_enough) return;
   const std::string program = plan.config.workload.command.at(0);
   const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, 2);
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
@@ -199,12 +199,13 @@ void trace_by_nsys(const Plan& plan, std::span<const Pass> passes, PassRunner& r
   if (there && result->term_signal != 0 && !result->interrupted && !result->timed_out) {
     verdict.add(Code::kNsysKilled, {std::to_string(result->term_signal)}, "its agent could still be asked for the report");
   } else if (there) {
-    capture.workload_exit = result->exit_status;
+    if (!result->had_enough) capture.workload_exit = result->exit_status;
     judge_workload(plan, pass, *result, runner.last(), verdict);
   } else if (!result->interrupted && !result->timed_out) {
     explain_missing_report(*result, nsys, plan.bundle, verdict);
   }
-  if (there) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
+  capture.cut_short = there && result->had_enough;
+  if (there && !capture.cut_short) capture.nsys_sqlite = export_nsys(passes.back(), plan.config, runner);
 }
 
 }  // namespace nl::orchestrator

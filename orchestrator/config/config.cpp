@@ -5,6 +5,7 @@
 #include "model/error.h"
 #include "orchestrator/config/choices.h"
 #include "orchestrator/config/compose.h"
+#include "orchestrator/config/units.h"
 #include "orchestrator/config/warmup_rule.h"
 
 namespace nl::orchestrator {
@@ -26,8 +27,14 @@ void check_sampling(const CaptureOptions& capture, const std::string& where) {
                 "name some in capture.counter_metrics");
 }
 
+void check_size(const CaptureOptions& capture, const std::string& where) {
+  if (!capture.max_size.empty() && bytes_in(capture.max_size).value_or(0) == 0)
+    throw Error(ErrorKind::kConfig, fmt::format("capture.max_size is '{}', which is no size", capture.max_size), where, "such as 2GB or 500MiB");
+}
+
 void check_together(const Config& config) {
   check_sampling(config.capture, config.sources.empty() ? "--set" : config.sources.back());
+  check_size(config.capture, config.sources.empty() ? "--set" : config.sources.back());
   if (choice<CaptureRange>(config.nsys.capture_range) == CaptureRange::kNvtx && config.nsys.nvtx_capture.empty())
     throw Error(ErrorKind::kConfig, "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range",
                 config.sources.empty() ? "--set" : config.sources.back(),

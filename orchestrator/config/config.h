@@ -19,6 +19,7 @@ struct RunOptions {
   std::string mode = "deep";  // which passes there are; part of the bundle's name
   std::string name = "run";
   int top_n_kernels = 10;
+  double budget_s = 0;        // for all passes; 0: no limit
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
 };
 
@@ -58,6 +59,7 @@ struct CaptureOptions {  // which tool traces, and how the collector's GPU half 
   int buffer_kb = 4096;             // of each buffer that CUPTI fills
   int buffers = 64;                 // at most so many of them
   int flush_ms = 1000;              // what a killed process loses
+  std::string max_size;             // of the trace, "2GB"; empty: no limit
   // The GPU's counters without ncu. "auto": where ncu is wanted and not there; "cupti": instead of ncu; "off"
   std::string counters = "auto";
   std::vector<std::string> counter_metrics = {  // that fit into one pass: nothing is replayed for them

@@ -19,6 +19,9 @@ const std::vector<ConfigKey> kRunKeys = {
      .allowed = kChoiceWords<RunMode>},
     {NL_KEY(run, name), .help = "part of the bundle's name", .not_empty = true, .file_name = true},
     {NL_KEY(run, top_n_kernels), .help = "how many kernels are measured, by GPU time inside the stages", .least = 1, .most = 1000},
+    {NL_KEY(run, budget_s), .help = "seconds for all passes together (--budget 3m); those that would not fit are left out: first the repetitions, then counters, "
+                                    "then operators. The trace is always made; 0: no limit",
+     .least = 0, .most = kMonth},
     {NL_KEY(run, stages), .help = "the stages whose kernels are ranked and measured", .comma_list = true},
     {NL_KEY(stages, map), .help = "for workloads that mark no stages: stage → regular expression that the names of its ranges match, "
                                   "{decode_step: \"^step \", prefill: \"^prompt\"}", .patterns = true},
@@ -56,6 +59,8 @@ const std::vector<ConfigKey> kCaptureKeys = {
     {NL_KEY(capture, buffer_kb), .help = "collector: size of a buffer that CUPTI fills, in KiB", .least = 64, .most = 65536},
     {NL_KEY(capture, buffers), .help = "collector: how many buffers at most; when all are full, records are dropped and counted", .least = 1, .most = 1024},
     {NL_KEY(capture, flush_ms), .help = "collector: how often records are written, in ms; a killed process loses those since", .least = 10, .most = 60000},
+    {NL_KEY(capture, max_size), .help = "largest trace, such as 2GB or 500MiB; a pass that exceeds it is ended and traced once more with less "
+                                        "(docs/capture.md); empty: no limit"},
     {NL_KEY(capture, counters), .help = "GPU counters. auto: by ncu, or by the collector (CUPTI) where ncu is enabled and not found; "
                                         "cupti: by the collector instead of ncu; off: none",
      .allowed = kChoiceWords<CounterPreference>},

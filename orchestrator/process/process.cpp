@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+constexpr double kAskSeconds = 0.2;      // between two questions whether it is enough
 constexpr double kSettleSeconds = 1;     // for what ends by itself just after argv[0]
 constexpr double kTerminateSeconds = 3;  // between SIGTERM and SIGKILL for the rest of the tree
 constexpr double kGiveUpSeconds = 10;    // after SIGKILL: a process stuck in the kernel cannot be ended
@@ -105,6 +106,9 @@ class Supervision {
         if (spec_.timeout_s > 0 && in_phase > spec_.timeout_s) {
           result_.timed_out = true;
           end_politely();
+        } else if (spec_.enough && !main_ended_ && due_to_ask() && spec_.enough()) {
+          result_.had_enough = true;
+          end_politely();
         }
         break;
       case Phase::kSettling:
@@ -124,6 +128,13 @@ class Supervision {
         given_up_ = in_phase > kGiveUpSeconds;
         break;
     }
+  }
+
+  // To look at many files takes time: output may come much more often.
+  bool due_to_ask() {
+    if (seconds_since(asked_) < kAskSeconds) return false;
+    asked_ = Clock::now();
+    return true;
   }
 
   void end_politely() {
@@ -175,7 +186,7 @@ class Supervision {
   ProgressLine progress_;
   ProcessResult result_;
   Phase phase_ = Phase::kRunning;
-  Clock::time_point started_ = Clock::now(), phase_start_ = started_;
+  Clock::time_point started_ = Clock::now(), phase_start_ = started_, asked_ = started_;
   bool main_ended_ = false, tree_empty_ = false, given_up_ = false, signalled_ = false, rescued_ = false;
 };
 

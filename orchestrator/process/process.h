@@ -28,6 +28,7 @@ struct ProcessSpec {
   bool wait_for_tree = false;                    // descendants may outlive argv[0]; else they are ended with it
   bool profiler = false;                         // nsys or ncu: past the grace its target is ended first, and it
                                                  // gets as long again to write the report
+  std::function<bool()> enough = {};             // asked a few times a second; true: argv[0] is asked to end, as after the timeout
   ErrorKind not_found = ErrorKind::kWorkload;    // kTool where argv[0] is one of the profilers
   std::string label;                             // of the progress line; empty: none is shown
   // Called once where a signal that we did not send ended argv[0] while its descendants live on: the last
@@ -39,6 +40,7 @@ struct ProcessResult {
   int exit_status = 0;  // 128 + signal where a signal ended it
   int term_signal = 0;  // that ended argv[0] itself; 0: it exited
   bool timed_out = false;
+  bool had_enough = false;   // spec.enough said so
   bool interrupted = false;  // by our own SIGINT or SIGTERM
   int interrupt_signal = 0;
   Ns duration_ns = 0;

@@ -136,7 +136,8 @@ Run every_value_run() {
   run.provenance = Provenance{.tracer = Tracer::kCupti, .meter = Meter::kNcu, .counters_missing =
       Problem{.code = Code::kCountersBusy, .what = "what 493", .where = "where 494", .fix = "fix 495"}, .passes = {PassRecord{.kind = PassKind::kNcuExportDetails, .argv = {"argv 485"},
       .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {{Code::kNotSampled, {"adaptations 490"}, "where 490"}},
-      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}, .captured_at = "captured_at 1704"};
+      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}, .workload_starts = 1705, .expected_s = 1706.5,
+      .budget_s = 1707.5, .captured_at = "captured_at 1704"};
   return run;
 }
 

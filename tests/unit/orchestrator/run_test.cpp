@@ -101,6 +101,9 @@ TEST_CASE("run: from a configuration to a bundle") {
   REQUIRE(run.kernels);
   CHECK(std::count_if(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return kernel.selected; }) == 1);  // run.top_n_kernels
   CHECK(run.perturbation.order == "unprofiled nsys");
+  CHECK(run.provenance.workload_starts == 2);
+  CHECK(run.provenance.expected_s == 2);
+  CHECK_FALSE(run.provenance.budget_s);
   CHECK(run.energy.pass == "unprofiled");
   CHECK_FALSE((run.findings.empty() && run.abstentions.empty()));  // the shipped rules were asked
   CHECK(run.peaks);                                              // and the table of devices
@@ -132,6 +135,21 @@ TEST_CASE("run: what is asked of it") {
   CHECK_FALSE(fs::exists(result.bundle / "nsys/run_cuda_gpu_kern_sum.csv"));
   CHECK_FALSE(fs::exists(result.bundle / "energy/samples.csv"));
   CHECK(result.run.energy.note == "switched off (energy.enabled)");
+}
+
+TEST_CASE("run: with a budget of time the trace comes first, and what would not fit is left out") {
+  WholeRun whole;
+  whole.request.config.perturbation.repeats = 2;
+  whole.request.config.run.budget_s = 3.5;  // each process takes a second
+  const Run run = whole.run().run;
+  CHECK(test::outcomes_of(run.provenance.passes) ==
+        Strings{"nsys ok", "nsys-export ok", "unprofiled ok", "nsys-repeat skipped", "nsys-repeat-export skipped", "unprofiled skipped"});
+  CHECK(run.provenance.workload_starts == 4);
+  CHECK(run.provenance.expected_s == 4);
+  CHECK(run.provenance.budget_s == 3.5);
+  CHECK(run.provenance.adaptations.back() == Remark{Code::kLeftOutForTime, {"3.5", "nsys-repeat, unprofiled"}});
+  CHECK(run.perturbation.order == "nsys unprofiled");
+  CHECK(run.status == RunStatus::kComplete);
 }
 
 TEST_CASE("run: an input that is not there is refused before anything runs") {

@@ -54,6 +54,9 @@ nl::Run filled_run() {
   run.kernels->at(0).ncu.at(0).bound_memory = run.roofline.points.at(0).bound_memory = nl::MemoryLevel::kDram;
   run.provenance.passes.at(0).exit_status = -7;
   run.provenance.captured_at = "2025-01-01T12:00:01Z";
+  run.provenance.workload_starts = 8;
+  run.provenance.expected_s = 96;
+  run.provenance.budget_s = 180;
   run.model.precision = "bf16";
   run.workload.repository = nl::Repository{"/work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", true};
   return run;

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "orchestrator/capture/plan.h"
+
+namespace nl::orchestrator {
+
+// How often the passes of a plan start the workload.
+std::size_t workload_starts(std::span<const Pass> passes);
+
+// How long the rest of a plan takes, judged by the passes before, and whether there is time for it (run.budget_s). Most worth is the
+// trace, which is always made; then operators, then counters, then the repetitions that tell what profiling costs. A pass is not begun
+// where it would not end in time, or would leave too little for those that are worth more and come later.
+class TimeBudget {
+ public:
+  TimeBudget() = default;  // nothing is planned, and there is no limit
+  explicit TimeBudget(const Plan& plan);
+
+  std::optional<Remark> refusal(const Pass& pass) const;  // why it is not begun
+  void take(const Pass& pass, double seconds);            // it was run
+  void forget(const Pass& pass);                          // it will not be run
+  void leave_out(const Pass& pass);                       // for lack of time
+
+  // "start 2 of 8, about 84 s to go"; empty before the first has ended
+  std::string progress() const;
+  std::size_t planned() const { return planned_; }
+  std::optional<double> expected_s() const { return expected_s_; }  // of all starts, by the first
+  std::optional<Remark> left_out() const;                           // what there was no time for, in one
+
+ private:
+  double pass_s() const { return longest_s_; }
+  std::size_t still_to_come(int worth_more_than) const;
+
+  double budget_s_ = 0, spent_s_ = 0, longest_s_ = 0;
+  std::size_t planned_ = 0, started_ = 0;
+  std::optional<double> expected_s_;
+  std::map<PassKind, std::size_t> to_come_;   // passes that start the workload
+  std::map<PassKind, std::size_t> left_out_;
+};
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+// Numbers with their units, as people write them; nothing where it is none.
+namespace nl::orchestrator {
+
+// "90", "90s", "3m", "1.5h" → seconds
+std::optional<double> seconds_in(std::string_view text);
+
+// "2GB", "1.5 GB" (powers of 1000), "512MiB" (of 1024), "4096" (bytes)
+std::optional<std::uint64_t> bytes_in(std::string_view text);
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,84 @@
+#include "orchestrator/capture/time_budget.h"
+
+#include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
+
+using namespace nl::orchestrator;
+using nl::PassKind;
+
+namespace {
+
+Pass start_of(PassKind kind) {
+  Pass pass;
+  pass.kind = kind;
+  pass.starts_workload = true;
+  return pass;
+}
+
+const Pass kTraced = start_of(PassKind::kNsys), kCounted = start_of(PassKind::kNcu), kPlain = start_of(PassKind::kUnprofiled),
+           kAgain = start_of(PassKind::kNsysRepeat);
+
+Plan plan_within(double budget_s) {
+  Plan plan;
+  plan.config.run.budget_s = budget_s;
+  Pass exported;
+  exported.kind = PassKind::kNsysExport;
+  plan.passes = {kTraced, exported, kPlain, kAgain, kPlain, kCounted};
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("time budget: an export does not start the workload") {
+  CHECK(workload_starts(plan_within(0).passes) == 5);
+  CHECK(TimeBudget(plan_within(0)).planned() == 5);
+}
+
+TEST_CASE("time budget: without one nothing is left out") {
+  TimeBudget time(plan_within(0));
+  time.take(kTraced, 1e6);
+  CHECK_FALSE(time.refusal(kPlain));
+  CHECK_FALSE(time.left_out());
+}
+
+TEST_CASE("time budget: what is worth more and comes later is kept time for") {
+  TimeBudget time(plan_within(100));
+  CHECK_FALSE(time.refusal(kTraced));
+  time.take(kTraced, 30);
+  CHECK_FALSE(time.refusal(kPlain));  // 30 + 30, and 30 for the counters: 90
+  time.take(kPlain, 20);
+  REQUIRE(time.refusal(kAgain));      // 50 + 30 + 30
+  CHECK(time.refusal(kAgain)->code == nl::Code::kNoTimeLeft);
+  CHECK(time.refusal(kAgain)->details == std::vector<std::string>{"100", "50", "30"});
+  for (const Pass* pass : {&kAgain, &kPlain}) {
+    time.leave_out(*pass);
+    time.forget(*pass);
+  }
+  CHECK_FALSE(time.refusal(kCounted));  // 50 + 30
+  time.take(kCounted, 40);
+  CHECK(time.refusal(kCounted));        // a second try would not fit
+  REQUIRE(time.left_out());
+  CHECK(time.left_out()->details == std::vector<std::string>{"100", "nsys-repeat, unprofiled"});
+}
+
+TEST_CASE("time budget: the trace is made though it takes longer") {
+  TimeBudget time(plan_within(10));
+  time.take(kTraced, 50);
+  CHECK_FALSE(time.refusal(kTraced));
+  CHECK(time.refusal(kCounted));
+  Pass exported;
+  CHECK_FALSE(time.refusal(exported));  // it reads what is there
+}
+
+TEST_CASE("time budget: how long it will take is known after the first pass") {
+  TimeBudget time(plan_within(0));
+  CHECK(time.progress().empty());
+  CHECK_FALSE(time.expected_s());
+  time.take(kTraced, 12);
+  CHECK(time.expected_s() == 60);
+  CHECK(time.progress() == "start 2 of 5, about 48 s to go");
+  time.take(kPlain, 8);
+  CHECK(time.progress() == "start 3 of 5, about 36 s to go");  // by the longest: what is profiled takes longer
+  CHECK(time.expected_s() == 60);
+  CHECK(TimeBudget().progress().empty());
+}

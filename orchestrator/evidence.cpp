@@ -50,12 +50,14 @@ std::string precision_of(const std::map<std::string, std::string>& attributes) {
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
   ModelInfo model{configured.name, configured.attributes};
   const bool has_shape = model.attributes.contains("layers") || model.attributes.contains("hidden_size");
-  const bool has_type = model.attributes.contains("dtype");
+  const bool has_type = model.attributes.contains("dtype");  // then nobody else's word counts
   if (noted && !has_shape) {
     if (model.name.empty()) model.name = noted->name;
     model.attributes.insert(noted->attributes.begin(), noted->attributes.end());
   }
-  const bool as_noted = noted && !noted->precision.empty() && !has_type;
+  // Of quantised weights, and where there is no configuration, the process knows better; else a type has one spelling.
+  const bool knows_better = model.attributes.contains("quantization") || !model.attributes.contains("dtype");
+  const bool as_noted = noted && !noted->precision.empty() && !has_type && knows_better;
   model.precision = as_noted ? noted->precision : precision_of(model.attributes);
   return model;
 }

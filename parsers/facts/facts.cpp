@@ -80,8 +80,8 @@ class Facts {
  private:
   void add_model(const Json& model, const std::string& where) {
     const std::uint64_t tokens = count_of_member(model, "new_tokens");
-    if (out_.model && tokens <= most_tokens_) return;
-    if (!member(model, "config").is_object()) return;
+    if (out_.model && !out_.model->attributes.empty() && tokens <= most_tokens_) return;
+    if (!member(model, "config").is_object()) return add_plain(model);
     try {
       HfConfig config = parse_hf_config(as_loaded(model).dump(), where);
       if (config.name.empty()) config.name = text_of_member(model, "class");
@@ -92,6 +92,12 @@ class Facts {
     } catch (const Error& error) {
       out_.notes.push_back({Code::kModelShapeUnknown, {text_of_member(model, "class"), error.message}});
     }
+  }
+
+  // A module of the workload's own: no shape, but a type.
+  void add_plain(const Json& model) {
+    if (const std::string precision = text_of_member(model, "precision"); !out_.model && !precision.empty())
+      out_.model = ModelInfo{text_of_member(model, "class"), {}, precision};
   }
 
   static void add_loaded(const Json& model, std::map<std::string, std::string>& attributes) {

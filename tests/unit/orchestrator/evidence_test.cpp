@@ -16,7 +16,7 @@ const ModelInfo kNoted{"Qwen3-0.6B", {{"layers", "28"}, {"dtype", "bf16"}}, {}};
 
 // As transformers 5 writes it, shortened; the dtype is spelled as str(torch.bfloat16) and as its name.
 std::string facts_of_model(const std::string& dtype, const std::string& config, const std::string& parameters) {
-  return R"json({"versions": {"torch": "2.11.0"}, "backend": "transformers", "models": [{"class": "ForCausalLM", "dtype": ")json" + dtype +
+  return R"json({"versions": {"torch": "2.11.0"}, "backend": "transformers", "models": [{"class": "ForCausalLM", "precision": "bfloat16", "dtype": ")json" + dtype +
          R"json(", "parameters": {"count": )json" + parameters + R"json(}, "new_tokens": 99, "config": )json" + config + "}]}";
 }
 
@@ -86,8 +86,11 @@ TEST_CASE("evidence: the precision in words") {
   CHECK(precision({{"dtype", "bf16"}, {"compute_dtype", "bf16"}}) == "bf16");
   CHECK(precision({{"dtype", "int4"}, {"compute_dtype", "bf16"}, {"quantization", "gptq"}}) == "int4 weights (gptq), bf16 compute");
   CHECK(precision({{"dtype", "fp8"}, {"quantization", "fp8"}}) == "fp8 weights (fp8)");
-  CHECK(model_of({}, ModelInfo{"m", {{"dtype", "int4"}}, "awq-int4"}).precision == "awq-int4");
-  CHECK(model_of({"", {{"dtype", "fp8"}}}, ModelInfo{"m", {{"dtype", "int4"}}, "awq-int4"}).precision == "fp8");
+  const ModelInfo quantised{"m", {{"dtype", "int4"}, {"quantization", "awq"}}, "int4 (awq)"};
+  CHECK(model_of({}, quantised).precision == "int4 (awq)");
+  CHECK(model_of({"", {{"dtype", "fp8"}}}, quantised).precision == "fp8 weights (awq)");
+  CHECK(model_of({}, ModelInfo{"m", {{"dtype", "bf16"}}, "bfloat16"}).precision == "bf16");
+  CHECK(model_of({}, ModelInfo{"Loop", {}, "float16"}).precision == "float16");
 }
 
 // FLOPs and bytes of a step by hand: 2 × the weights a token visits + 4 × heads × head_dim × layers × the context (512 + 16.5 on average);

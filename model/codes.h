@@ -233,6 +233,8 @@ enum class Code : std::uint16_t {
   kLaunchesUnmatched,
   kCountersOfNoStage,
   kNcuAlone,
+  kStacksNotJoined,       // sampled stacks of processes that the capture has no clock marks of
+  kFewHostSamples,        // too few in a stage's waits for launches to say what they fall on
 
   // Stages that are not marked
   kStagesMapped,          // by the configuration's stages.map
@@ -256,6 +258,7 @@ enum class Code : std::uint16_t {
   kUnknownString, kUnpaired, kImpossibleNumber, kUnknownMetrics, kBelowZero, kImpossibleWindow, kDropped, kUnfinished,
   kTableUnusable, kRowOfUnusableTable, kRowLength, kRowWithoutLaunch, kRowBeforeUnits, kRowWithoutValue, kRowCut, kBrokenQuotes,
   kAmbiguousNumber, kUnknownUnit,
+  kUndefined,
 
   // Of a file of an earlier format, or of a workload: the sentence is details[0]
   kNote,

@@ -221,6 +221,10 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kCountersOfNoStage, "counters-of-no-stage", "Counters measured for {0} match no stage of the trace."),
     note(Code::kNcuAlone, "ncu-alone",
          "There is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them."),
+    note(Code::kStacksNotJoined, "stacks-not-joined", "Sampled stacks are left out: the capture has no clock marks of {0}."),
+    note(Code::kFewHostSamples, "few-host-samples",
+         "Too few samples of the host fall into the waits for launches of {0}; {1} are needed to say what code they are. A longer run or a higher "
+         "mark.host_samples_hz gives more."),
 
     note(Code::kStagesMapped, "stages-mapped", "Stages come from stages.map: {0}."),
     note(Code::kMapNotUsed, "map-not-used", "stages.map is not used: the workload marks its stages in the domain LLM."),
@@ -281,6 +285,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     damage(Code::kBrokenQuotes, "broken-quotes", "a row with broken quotes"),
     damage(Code::kAmbiguousNumber, "ambiguous-number", "a number that two locales read differently"),
     damage(Code::kUnknownUnit, "unknown-unit", "a number of the unknown unit {0}"),
+    damage(Code::kUndefined, "undefined", "{0} of an undefined {1}"),
 
     note(Code::kNote, "note", "{0}"),
 }};

@@ -38,7 +38,7 @@ std::string escape_for_ncu(std::string_view text) { return escape(text, kNcuSpec
 
 RangeName normalise_range(std::string_view domain, std::string_view name) {
   if (domain.empty()) {
-    for (std::string_view known : {kLlmDomain, kOperatorDomain, kLayerDomain}) {
+    for (std::string_view known : {kLlmDomain, kOperatorDomain, kLayerDomain, kClockDomain}) {
       bool literal = name.size() > known.size() + 1 && name.substr(0, known.size()) == known && name[known.size()] == '@';
       if (literal) return {std::string(known), std::string(name.substr(known.size() + 1))};
     }
@@ -67,6 +67,18 @@ std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_v
   }
   if (!tokens.prompt && !tokens.batch && !tokens.decode) return std::nullopt;
   return tokens;
+}
+
+std::optional<std::int64_t> parse_clock_mark(std::string_view domain, std::string_view text) {
+  constexpr std::string_view kKey = "monotonic_ns=";
+  if (domain != kClockDomain && !text.starts_with(kClockDomain)) return std::nullopt;  // most marks, without a copy
+  const RangeName mark = normalise_range(domain, text);
+  if (mark.domain != kClockDomain || !mark.name.starts_with(kKey)) return std::nullopt;
+  std::int64_t time_ns = 0;
+  const char *begin = mark.name.data() + kKey.size(), *end = mark.name.data() + mark.name.size();
+  const auto [stop, error] = std::from_chars(begin, end, time_ns);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return time_ns;
 }
 
 std::vector<std::string> ranges_of_stage(std::string_view stage) {

@@ -17,6 +17,8 @@ inline constexpr std::string_view kDecodeStep = "decode_step";
 inline constexpr std::string_view kOperatorDomain = "LLM.ops";
 // Modules of the model, "model.layers.0.mlp|LlamaMLP".
 inline constexpr std::string_view kLayerDomain = "LLM.layers";
+// Marks of a clock of the workload's process, "monotonic_ns=81234567890": what else it timed can be joined to the capture.
+inline constexpr std::string_view kClockDomain = "LLM.clock";
 
 struct RangeName {
   std::string domain;  // empty: the default domain
@@ -24,7 +26,7 @@ struct RangeName {
 };
 
 // A literal "LLM@prefill" in the default domain, which is what PyTorch's range_push makes of it, means
-// the range prefill of the domain LLM, and likewise LLM.ops@… and LLM.layers@…; anything else stays as it is.
+// the range prefill of the domain LLM, and likewise LLM.ops@…, LLM.layers@… and LLM.clock@…; anything else stays as it is.
 RangeName normalise_range(std::string_view domain, std::string_view name);
 
 // The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other
@@ -39,6 +41,9 @@ struct TokenMark {
   std::optional<std::uint64_t> decode;  // steps after the prompt
 };
 std::optional<TokenMark> parse_token_mark(std::string_view domain, std::string_view text);
+
+// CLOCK_MONOTONIC as a mark of the domain LLM.clock says it; nothing where it is no such mark.
+std::optional<std::int64_t> parse_clock_mark(std::string_view domain, std::string_view text);
 
 // The range names that make up a configured stage: "decode" → decode_all, decode, decode_step.
 std::vector<std::string> ranges_of_stage(std::string_view stage);

@@ -7,6 +7,7 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/marks.h"
 #include "parsers/facts/facts.h"
+#include "parsers/stacks/stacks.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -88,6 +89,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   if (power.sampler) evidence.meter_uuids = power.sampler->uuids();
   evidence.trace = std::move(capture.trace);
   evidence.traced_at_ns = capture.traced_at_ns;
+  parsers::join_stacks(parsers::stack_files(bundle.path() / kFactsFolder), evidence.trace);
   evidence.ncu = std::move(capture.ncu);
   evidence.counters = std::move(capture.counters);
   evidence.counters_missing = std::move(capture.counters_missing);

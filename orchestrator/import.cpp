@@ -20,6 +20,7 @@
 #include "orchestrator/import_files.h"
 #include "orchestrator/process/interrupts.h"
 #include "parsers/registry.h"
+#include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
 
@@ -46,19 +47,19 @@ void refuse_twins(const std::vector<fs::path>& files, const std::string& format)
   }
 }
 
-bool gives_counters(const std::string& name) {
+bool needs_capture(const std::string& name) {
   return std::any_of(parsers::formats().begin(), parsers::formats().end(),
-                     [&](const parsers::Format* format) { return format->name == name && format->gives == Gives::kCounters; });
+                     [&](const parsers::Format* format) { return format->name == name && format->gives >= Gives::kCounters; });
 }
 
 void check_inputs(const ImportRequest& request) {
   bool any = false, capture = false;
   for (const auto& [name, files] : request.files) {
     any = any || !files.empty();
-    capture = capture || (!files.empty() && !gives_counters(name));
+    capture = capture || (!files.empty() && !needs_capture(name));
   }
   if (!capture)
-    throw Error(ErrorKind::kUsage, any ? "counters are joined to a capture, and none is given" : "there is nothing to import", "import",
+    throw Error(ErrorKind::kUsage, any ? "counters and stacks are joined to a capture, and none is given" : "there is nothing to import", "import",
                 "give " + known_formats());
   for (const auto& file : request.all_files()) {
     std::error_code ignored;
@@ -111,6 +112,7 @@ class Reader {
     const std::vector<Source> sources = sources_of(request_);
     const auto capture = std::find_if(sources.begin(), sources.end(), [](const Source& source) { return source.has_timeline(); });
     if (capture != sources.end()) read_capture(*capture);
+    join_stacks(sources);
     add_unmarked_stages(request_.config, evidence_.trace);
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
     for (auto source = sources.begin(); source != sources.end(); ++source)
@@ -141,8 +143,15 @@ class Reader {
       describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
   }
 
+  void join_stacks(const std::vector<Source>& sources) {
+    parsers::Files files;
+    for (const Source& source : sources)
+      if (source.format->gives == Gives::kHostStacks) files = source.files;
+    parsers::join_stacks(files, evidence_.trace);
+  }
+
   void read_beside(const Source& source) {
-    if (source.format->gives < Gives::kTimeline) return;  // a run has one capture
+    if (source.format->gives < Gives::kTimeline || source.format->gives == Gives::kHostStacks) return;  // a run has one capture
     const auto files = exported(source);
     if (source.format->gives == Gives::kNcuLaunches && runner_.verdict().stopped()) return evidence_.ncu.clear();
     OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};

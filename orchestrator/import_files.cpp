@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "orchestrator/capture/marks.h"
 #include "parsers/registry.h"
+#include "parsers/stacks/stacks.h"
 
 namespace fs = std::filesystem;
 
@@ -56,6 +58,7 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
   for (const char* counted : {"stages", "kernels", "kernels-2"})
     for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
+  for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 
 }  // namespace

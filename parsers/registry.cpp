@@ -4,12 +4,13 @@
 
 namespace nl::parsers {
 
-extern const Format kNsysFormat, kNcuFormat, kCollectorFormat, kCountersFormat, kKinetoFormat, kOrtFormat, kTrtexecFormat;
+extern const Format kNsysFormat, kNcuFormat, kCollectorFormat, kCountersFormat, kKinetoFormat, kOrtFormat, kTrtexecFormat, kStacksFormat;
 
 namespace {
 
 // A new format is one entry here and a source that defines it.
-constexpr std::array kFormats = {&kNsysFormat, &kNcuFormat, &kCollectorFormat, &kCountersFormat, &kKinetoFormat, &kOrtFormat, &kTrtexecFormat};
+constexpr std::array kFormats = {&kNsysFormat,   &kNcuFormat, &kCollectorFormat, &kCountersFormat,
+                                 &kKinetoFormat, &kOrtFormat, &kTrtexecFormat,   &kStacksFormat};
 
 }  // namespace
 

@@ -26,6 +26,7 @@ enum class Gives : std::uint8_t {
   kOperators,        // OperatorTable, beside a capture or alone
   kNcuLaunches,      // NcuReport, beside a capture or alone
   kCounters,         // CounterReport, joined to a capture
+  kHostStacks,       // nothing by itself: join_stacks() adds it to the Trace of a capture
 };
 
 inline constexpr std::size_t kAnyNumber = 0;

@@ -247,7 +247,7 @@ TEST_CASE("counters: import joins the files of counter passes to a capture") {
   CHECK(run["provenance"]["inputs_sha256"].size() == 3);
   Outcome alone = scene.nl_stage({"import", "--counters", stages, "--out", (scene.path / "alone").string()});
   CHECK(alone.status != 0);
-  CHECK(alone.says("counters are joined to a capture, and none is given"));
+  CHECK(alone.says("counters and stacks are joined to a capture, and none is given"));
   // A counter pass's own file is a capture too, of ranges only.
   Outcome as_trace = scene.nl_stage({"import", "--collector", stages, "--out", (scene.path / "trace").string()});
   INFO(as_trace.err);

@@ -61,6 +61,19 @@ TEST_CASE("what is special to ncu is escaped inside a name") {
   CHECK(ncu_include_filters("x@y")[2] == "LLM\\@x\\@y/");
 }
 
+TEST_CASE("marks of a clock, in their domain or literally, and nothing else") {
+  CHECK(parse_clock_mark("LLM.clock", "monotonic_ns=81234567890") == 81234567890);
+  CHECK(parse_clock_mark("", "LLM.clock@monotonic_ns=5") == 5);
+  for (const char* text : {"monotonic_ns=", "monotonic_ns=5 s", "monotonic_ns=x", "realtime_ns=5", "5", ""}) {
+    INFO(text);
+    CHECK_FALSE(parse_clock_mark("LLM.clock", text));
+  }
+  CHECK_FALSE(parse_clock_mark("LLM", "monotonic_ns=5"));
+  CHECK_FALSE(parse_clock_mark("", "monotonic_ns=5"));
+  CHECK(stage_of("LLM.clock", "monotonic_ns=5") == "");
+  CHECK(stage_of("", "LLM.clock@monotonic_ns=5") == "");
+}
+
 TEST_CASE("marks that tell how many tokens there are") {
   const auto both = parse_token_mark("LLM", "tokens prompt=256 batch=2");
   REQUIRE(both);

@@ -84,4 +84,7 @@ TEST_CASE("import takes of a bundle what its passes left") {
   bundle.put("ncu/details.csv");
   bundle.put("counters/kernels.txt");
   CHECK(all() == TakenFiles{{"nsys", {sqlite}}, {"ncu", {first, raw}}, {"counters", {stages, kernels, second}}});
+  const fs::path stacks = bundle.put("facts/stacks-7.txt", "nl-stage stacks\t1\n");
+  bundle.put("facts/facts-7.json", "{}");
+  CHECK(all() == TakenFiles{{"nsys", {sqlite}}, {"ncu", {first, raw}}, {"counters", {stages, kernels, second}}, {"stacks", {stacks}}});
 }

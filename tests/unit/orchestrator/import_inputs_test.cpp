@@ -54,7 +54,7 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
 TEST_CASE("counters alone are no capture, and nothing is none either") {
   const Folder folder;
   const fs::path one = folder.file("one", "12345"), out = folder.path / "out";
-  CHECK(refusal({{"counters", {one}}}, out) == "counters are joined to a capture, and none is given (import)");
+  CHECK(refusal({{"counters", {one}}}, out) == "counters and stacks are joined to a capture, and none is given (import)");
   CHECK(refusal({{"nsys", {}}}, out) == "there is nothing to import (import)");
 }
 

@@ -241,6 +241,28 @@ TEST_CASE("import: what was recorded beside the capture") {
   }
 }
 
+TEST_CASE("import: sampled stacks join the capture by its marks of the clock") {
+  Importing importing;
+  const fs::path capture = importing.tree.root() / "marked.sqlite";
+  fs::copy_file(kProbe + "probe_node.sqlite", capture);
+  fs::permissions(capture, fs::perms::owner_write, fs::perm_options::add);
+  SQLite::Database database(capture.string(), SQLite::OPEN_READWRITE);
+  const std::int64_t thread = database.execAndGet("SELECT globalTid FROM NVTX_EVENTS WHERE globalTid IS NOT NULL LIMIT 1").getInt64();
+  SQLite::Statement mark(database, "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid) VALUES (1000, 34, 'LLM.clock@monotonic_ns=5001000', ?)");
+  mark.bind(1, thread);
+  mark.exec();
+  const std::string name = "stacks-" + std::to_string(thread >> 24 & 0xFFFFFF) + ".txt";
+  const std::string text = "nl-stage stacks\t1\nf\t0\t3\tmain\t/m.py\t__main__\t1\tf()\nk\t0\t0\ns\t5002000\t" + std::to_string(thread & 0xFFFFFF) + "\t0\n";
+  importing.tree.write(name, text);
+  importing.tree.write("stacks-1.txt", text + "c\t5003000\t0\t1\t0\n");
+  importing.request.files = {{"nsys", {capture}}, {"stacks", {importing.tree.root() / name, importing.tree.root() / "stacks-1.txt"}}};
+  const Run run = importing.import();
+  REQUIRE(run.host);
+  CHECK(run.host->samples == 1);
+  CHECK(find_first(run.import_stats.notes, {Code::kStacksNotJoined}) != nullptr);
+  CHECK(std::none_of(run.ranges.begin(), run.ranges.end(), [](const RangeEntry& range) { return test::has(range.name, "monotonic_ns"); }));
+}
+
 TEST_CASE("import: launches of ncu, beside a capture and alone") {
   Importing importing;
   importing.request.files["ncu"] = {kProbe + "ncu_prefill_raw_mangled.csv"};
@@ -303,7 +325,7 @@ TEST_CASE("import: files that are not there, and folders, are named") {
   error = importing.refused();
   CHECK(error.kind == ErrorKind::kUsage);
   CHECK(error.message == "there is nothing to import");
-  CHECK(error.fix == "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a collector trace, a torch.profiler JSON, an ONNX Runtime JSON, a trtexec JSON, or a bundle");
+  CHECK(error.fix == "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a collector trace, a torch.profiler JSON, an ONNX Runtime JSON, a trtexec JSON, sampled stacks (stacks-<pid>.txt), or a bundle");
   CHECK_FALSE(fs::exists(importing.request.out));
 }
 

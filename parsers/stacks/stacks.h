@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "model/trace.h"
+
+// Stacks that nvtx/python/auto samples while a workload is traced, stacks-<pid>.txt, and what becomes of them in the trace:
+//
+//   f, k, s    HostSamples::frames, stacks, samples
+//   g          HostSamples::collections
+//   c          HostSamples::lost and cost_share
+//
+// Their times are CLOCK_MONOTONIC. Marks of the domain LLM.clock say what that clock showed when; a process without such marks
+// cannot be placed in the trace, and is left out.
+namespace nl::parsers {
+
+inline constexpr std::string_view kStacksMagic = "nl-stage stacks\t1\n";
+
+// Those of a folder, in the order of their names.
+std::vector<std::filesystem::path> stack_files(const std::filesystem::path& folder);
+
+// Fills Trace::host, and takes the marks of the clock out of the trace: they are no part of the workload.
+void join_stacks(const std::vector<std::filesystem::path>& files, Trace& trace);
+
+}  // namespace nl::parsers

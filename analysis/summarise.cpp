@@ -15,6 +15,7 @@
 #include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
 #include "analysis/attribution/work_origin.h"
+#include "analysis/host/host_code.h"
 #include "analysis/stages/phases.h"
 #include "analysis/counters/sampling.h"
 #include "analysis/stages/figures.h"
@@ -262,6 +263,7 @@ void summarise(const Trace& trace, const SummaryOptions& options, Run& run) {
   const PhasePartition partition(table, plan, windows);
   const GpuPass pass = pass_over_gpu_work(trace, table, chosen, plan, windows, partition);
   run.stages = stage_entries(trace, table, windows, pass);
+  fill_host_code(trace, windows, pass.budgets.host, run);
   run.latency = derive_latency(trace, table, plan, windows, options.tokens, run.stages);
   std::erase_if(run.stages, [](const StageEntry& stage) { return stage.ranges.empty() && !stage.derived; });
   run.phases = phase_figures(trace, table, windows, partition, pass);

@@ -10,20 +10,36 @@ namespace nl::analysis {
 WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
     : calls_(calls, lanes), kinds_(trace) {}
 
-Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns) {
+template <class Visit>
+void WaitingTime::each_wait(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) {
   const CallsByThread& calls = calls_.calls();
-  if (thread >= calls.threads()) return 0;
-  Ns waited = 0, until = start_ns;  // calls nest: a runtime call makes a driver call
+  if (thread >= calls.threads()) return;
+  Ns until = start_ns;  // calls nest: a runtime call makes a driver call
   for (std::size_t i = calls_.first_ending_after(lane, thread, start_ns); i < calls.last(thread) && calls[i].start_ns < end_ns; ++i) {
     const ApiCall& call = calls[i];
     if (call.end_ns() <= until || !kinds_.of(call).waits) continue;
     const Ns end = std::min(call.end_ns(), end_ns);
     const Ns start = std::max(call.start_ns, until);
     if (end <= start) continue;
-    waited += end - start;
+    visit(start, end);
     until = end;
   }
+}
+
+Ns WaitingTime::within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns) {
+  Ns waited = 0;
+  each_wait(lane, thread, start_ns, end_ns, [&](Ns start, Ns end) { waited += end - start; });
   return waited;
+}
+
+void WaitingTime::rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Spans& parts) {
+  parts.clear();
+  Ns at = start_ns;
+  each_wait(lane, thread, start_ns, end_ns, [&](Ns start, Ns end) {
+    if (start > at) parts.emplace_back(at, start);
+    at = end;
+  });
+  if (end_ns > at) parts.emplace_back(at, end_ns);
 }
 
 BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets)
@@ -40,6 +56,7 @@ BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<
   }
   for (std::uint32_t process = 0; process < works.size(); ++process)
     if (!works[process] && !spans_of_process_[process].empty()) add_lane({process, 0, kNoDevice});
+  if (HostWatch::worthwhile(trace)) host_.emplace(trace, lanes_.size(), targets_);
 }
 
 void BudgetSweep::add_lane(const GpuLane& lane) {
@@ -129,7 +146,14 @@ void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Ga
   const Ns rest_ns = launched - start_ns - waited;
   const bool launches_on = gap.launch && gap.launch_ns() < span.launch_end_ns;
   (launches_on ? sum.budget.launch_starved_ns : sum.budget.other_host_ns) += rest_ns;
-  if (launches_on && span.window) launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
+  if (!launches_on || !span.window) return;
+  launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
+  if (host_ && rest_ns > 0) watch_host(lane, span, *gap.launch, start_ns, launched);
+}
+
+void BudgetSweep::watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns) {
+  waiting_.rest(lane.number, span.thread, start_ns, end_ns, parts_);
+  host_->add(lane.number, span.target, static_cast<std::uint32_t>(launch.thread), start_ns, parts_);
 }
 
 void BudgetSweep::charge(Lane& lane, const Gap& gap) {
@@ -184,6 +208,7 @@ BudgetSums BudgetSweep::finish() {
   sums_.silent_wall_ns.assign(targets_, 0);
   for (std::size_t i = 0; i < spans_.size(); ++i)
     if (spans_[i].window && !busy_[i]) sums_.silent_wall_ns[spans_[i].target] += spans_[i].end_ns - spans_[i].start_ns;
+  if (host_) sums_.host = host_->take();
   return std::move(sums_);
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/attribution/gpu_lanes.h"
 #include "analysis/budget/lane_time.h"
 #include "analysis/budget/launch_waits.h"
+#include "analysis/host/host_watch.h"
 #include "model/stage.h"
 #include "model/trace.h"
 
@@ -48,6 +49,7 @@ struct BudgetSums {
   std::vector<std::vector<BudgetSum>> sums;  // by lane and target
   std::vector<LaneTotal> totals;             // by lane
   std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
+  std::vector<HostHits> host;                // by target: of windows; empty: nobody looked at the host
 };
 
 // When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
@@ -56,8 +58,13 @@ class WaitingTime {
   WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes);
   // `start_ns` must not be before that of the question before, for the same lane and thread.
   Ns within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns);
+  // The rest of that time, in `parts`.
+  void rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Spans& parts);
 
  private:
+  template <class Visit>
+  void each_wait(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit);
+
   CallCursors calls_;
   ApiKinds kinds_;
 };
@@ -110,6 +117,7 @@ class BudgetSweep {
   void charge(Lane& lane, const Gap& gap);
   void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
   void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
+  void watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns);
   void count(Lane& lane, const LaneWork& work);
   LaneTotal total_of(const Lane& lane, LaneTotal total) const;
   BudgetSum& sum_of(const Lane& lane, const BudgetSpan& span) { return sums_.sums[lane.number][span.target]; }
@@ -124,6 +132,8 @@ class BudgetSweep {
   CallsByThread calls_;
   WaitingTime waiting_;
   LaunchWaitTime launch_waits_;
+  std::optional<HostWatch> host_;  // empty: nobody looked at the host
+  Spans parts_;                    // of the wait at hand
 };
 
 }  // namespace nl::analysis

@@ -24,6 +24,8 @@ void finding_fields(Io& io, Ref<Io, Run> run);       // findings, abstentions
 template <class Io>
 void perturbation_fields(Io& io, Ref<Io, Run> run);  // perturbation, energy
 template <class Io>
+void host_fields(Io& io, Ref<Io, Run> run);          // host
+template <class Io>
 void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
@@ -54,6 +56,17 @@ template <class Io>
 void fields(Io& io, Ref<Io, DamagedRow> d) {
   fields(io, d.damage);
   io("rows", d.rows, "how many");
+}
+
+// Flat among the fields of what was seen there.
+template <class Io>
+void frame_fields(Io& io, Ref<Io, HostFrame> f) {
+  io("function", f.function, "with its class");
+  io.known("file", f.file, "of a native function its library; null: not known");
+  io.known("module", f.module, "null: native");
+  io("line", f.line, "0: not known");
+  io("first_line", f.first_line, "of the function; 0: not known");
+  io.known("source", f.source, "the line's text; null: not known");
 }
 
 // Flat, too: a field for each metric of the place.

@@ -57,6 +57,7 @@ void fields(Io& io, Ref<Io, Run> run) {
   efficiency_fields<Io>(io, run);
   finding_fields<Io>(io, run);
   perturbation_fields<Io>(io, run);
+  host_fields<Io>(io, run);
   timeline_fields<Io>(io, run);
   provenance_fields<Io>(io, run);
 }

@@ -106,6 +106,50 @@ void fields(Io& io, Ref<Io, LaunchWaits> s) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, HostLine> l) {
+  frame_fields<Io>(io, l.frame);
+  io.code("kind", l.kind, "what kind of code it is, by module and source");
+  io("samples", l.samples, "with it innermost");
+  io("samples_inside", l.samples_inside, "with it anywhere in the stack");
+  io("time_ns", l.time_ns, "its samples' share of waited_ns; null: too few samples");
+  io("time_inside_ns", l.time_inside_ns, "likewise of samples_inside");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, HostWorkTime> k) {
+  io.code("kind", k.kind, "what kind of code it is");
+  io("samples", k.samples, "how many");
+  io("time_ns", k.time_ns, "their share of waited_ns; null: too few samples");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, SyncLine> l) {
+  frame_fields<Io>(io, l.frame);
+  io("samples", l.samples, "inside calls that wait for the GPU");
+  io("time_ns", l.time_ns, "their share of activity's sync_call_ns; null: too few samples");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, OsCall> c) {
+  io("name", c.name, "the call");
+  io("count", c.count, "how many overlap the waits");
+  io("time_ns", c.time_ns, "how long they do");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, HostCode> h) {
+  io("waited_ns", h.waited_ns, "launch-starved time, added up over the GPUs, as in launch_waits");
+  io("samples", h.samples, "of the launching threads that fall into it; where several GPUs wait, each counts them");
+  io("lines", h.lines, "innermost lines, most samples first; 200 at most");
+  io("functions", h.functions, "functions with all that they call, most samples first; their line is where they begin; 200 at most");
+  io("kinds", h.kinds, "what kinds of code; adds up to samples");
+  io("syncs", h.syncs, "lines that wait for the GPU, anywhere in the stage, most samples first; 50 at most");
+  io("collections", h.collections, "garbage collections of these processes that overlap the waits");
+  io("collection_ns", h.collection_ns, "how long they do");
+  io("os_calls", h.os_calls, "calls of the operating system on the launching threads in the waits; the longest first, 20 at most");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StageDevice> d) {
   io("device", d.device, "GPU", kAnySign);
   io("pid", d.pid, "the process, a rank; 0: not known");
@@ -182,6 +226,7 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
   io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
   io("launch_waits", s.launch_waits, "the waits for launches, by what the launching threads did; null: no GPU data in the capture");
+  io("host_code", s.host_code, "what the launching threads ran while the GPUs waited for their next launch; null: nobody looked");
   io("devices", s.devices, "every GPU that the processes of the windows use, by GPU and process");
   io("gpu_spread", s.gpu_spread, "the GPUs against each other; null: there is one");
   io("communication", s.communication, "by GPU, process and kind");

@@ -44,7 +44,13 @@ Run every_value_run() {
       .h2d_copies = 193, .d2h_copies = 194, .d2d_copies = 195, .memsets = 196, .pageable_ns = 197, .pageable_copies = 198,
       .graph_runs = 199, .longest_gap_ns = 200, .longest_gap_at_ns = 201, .streams_used = 202}, .launch_waits = LaunchWaits{.starved_ns = 1656, .latency_ns = 1665,
       .outside_calls_ns = 1657, .late = {LateLaunches{.before = CallKind::kWait, .launch = CallKind::kGraphLaunch, .count = 1658,
-      .starved_ns = 1659, .latency_ns = 1666, .longest_ns = 1660, .longest_at_ns = 1661}}, .calls = {WaitCall{.name = "name 1662", .count = 1663, .time_ns = 1664}}}, .devices = {StageDevice{.device = 203,
+      .starved_ns = 1659, .latency_ns = 1666, .longest_ns = 1660, .longest_at_ns = 1661}}, .calls = {WaitCall{.name = "name 1662", .count = 1663, .time_ns = 1664}}}, .host_code = HostCode{.waited_ns = 1700, .samples = 1701,
+      .lines = {HostLine{.frame = {"function 1702", "file 1703", "module 1704", 1705, 1706, "source 1707"}, .kind = HostWork::kTokenizer,
+      .samples = 1708, .samples_inside = 1709, .time_ns = 1710, .time_inside_ns = 1711}}, .functions = {HostLine{.frame = {"function 1712",
+      "file 1713", "module 1714", 1715, 1716, "source 1717"}, .kind = HostWork::kServer, .samples = 1718, .samples_inside = 1719, .time_ns = 1720,
+      .time_inside_ns = 1721}}, .kinds = {HostWorkTime{.kind = HostWork::kGarbage, .samples = 1722, .time_ns = 1723}}, .syncs = {SyncLine{
+      .frame = {"function 1724", "file 1725", "module 1726", 1727, 1728, "source 1729"}, .samples = 1730, .time_ns = 1731}}, .collections = 1732,
+      .collection_ns = 1733, .os_calls = {OsCall{.name = "name 1734", .count = 1735, .time_ns = 1736}}}, .devices = {StageDevice{.device = 203,
       .busy_ns = 204, .pid = 601, .windows = 602, .launched_ns = 603, .kernel_sum_ns = 604, .overlapped_communication_ns = 605, .budget = Budget{
       .wall_ns = 98, .gpu_compute_ns = 607, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
       .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .launch_latency_ns = 698, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,
@@ -117,6 +123,9 @@ Run every_value_run() {
       .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
       .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
       .note = "note 443"};
+  run.host = HostStacks{.sampler = HostSampler::kNsys, .period_ns = 1740, .cost_share = 0.1741, .samples = 1742, .lost = 1743,
+      .frames = {StackFrame{.frame = {"function 1744", "file 1745", "module 1746", 1747, 1748, "source 1749"}, .kind = HostWork::kCompiler}},
+      .stacks = {WaitStack{.stage = "stage 1750", .frames = {1751}, .samples = 1752}}, .unlisted = 1753};
   run.timeline = Timeline{.start_ns = 444, .end_ns = 445, .what = "what 446", .names = {"first name", "second name", "third name"},
       .lanes = {TimelineLane{.kind = LaneKind::kGpu, .title = "title 448", .slices = {TimelineSlice{.start_ns = 449, .duration_ns = 450,
       .name = 2, .merged = 451}}}}, .slices_left_out = 452};

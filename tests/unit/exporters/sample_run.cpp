@@ -95,6 +95,8 @@ StageSampling sampling() {
   return out;
 }
 
+const HostFrame kAttentionLine = {"Attention.forward", "/site/modeling.py", "transformers.models.llama.modeling_llama", 245, 227, "q = self.q_proj(x)"};
+
 void fill_stages(Run& run) {
   StageEntry stage;
   stage.name = "prefill";
@@ -110,6 +112,8 @@ void fill_stages(Run& run) {
   stage.foreign_gpu_ns = 15;
   stage.activity = activity();
   stage.launch_waits = LaunchWaits{150, 20, 90, {{CallKind::kWait, CallKind::kKernelLaunch, 3, 150, 20, 80, 4000}}, {{"cudaMalloc", 1, 60}}};
+  stage.host_code = HostCode{150, 24, {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}}, {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}},
+                             {{HostWork::kModel, 18, 112}, {HostWork::kOther, 6, 38}}, {{kAttentionLine, 21, 30}}, 1, 12, {{"poll", 2, 9}}};
   stage.devices = {{0, 650}};
   stage.tokens_per_window = 256;
   stage.tokens_per_s = 768000;
@@ -122,6 +126,7 @@ void fill_stages(Run& run) {
   stage.counters = counters();
   stage.sampling = sampling();
   run.stages = {stage};
+  run.host = HostStacks{HostSampler::kPython, 10'000'000, 0.015, 400, 2, {{kAttentionLine, HostWork::kModel}}, {{"prefill", {0}, 18}}, 6};
   run.phases = {1200, {{"prefill", 1000, kBudget}, {"idle", 200, std::nullopt}}, 0.25, 0.125};
   run.iterations = {{iteration(0, 5000, true, {{"prefill", 5000}}), iteration(6000, 500, false, {{"prefill", 500}})},
                     4,

@@ -202,6 +202,22 @@ class SlowJudge {
     return all;
   }
 
+  // Every instant at which a GPU waits in a window for a launch: its time, and the thread that launches.
+  std::map<std::string, std::vector<std::pair<Ns, std::uint32_t>>> starved() const {
+    std::map<std::string, std::vector<std::pair<Ns, std::uint32_t>>> all;
+    for (const auto& window : windows_) {
+      if (window.warmup) continue;
+      for (const JudgedLane& lane : lanes_of(window.process))
+        for (Ns t = window.start_ns; t < window.end_ns; ++t) {
+          nl::Budget budget;
+          put(t, lane, window.thread, window.end_ns, budget);
+          if (budget.launch_starved_ns > 0)
+            all[table_.stages()[window.stage]].emplace_back(t, static_cast<std::uint32_t>(trace_.api_calls[next_work(t, lane)->api].thread));
+        }
+    }
+    return all;
+  }
+
   std::map<std::string, Lanes> phases() const {
     std::map<std::string, Lanes> all;
     for (std::uint32_t process = 0; process <= trace_.processes.size(); ++process) add_phases(process, all);
@@ -298,16 +314,22 @@ class SlowJudge {
     return false;
   }
 
+  const JudgedWork* next_work(Ns t, const JudgedLane& lane) const {
+    const JudgedWork* next = nullptr;
+    for (const JudgedWork& work : work_)
+      if (work.lane == lane && work.start > t && (next == nullptr || work.start < next->start)) next = &work;
+    return next;
+  }
+
   void put(Ns t, const JudgedLane& lane, std::uint32_t thread, Ns launch_end, nl::Budget& budget) const {
     ++budget.wall_ns;
     bool computes = false, talks = false, copies = false;
     Ns idle_since = std::numeric_limits<Ns>::min();
-    const JudgedWork* next = nullptr;
+    const JudgedWork* next = next_work(t, lane);
     for (const JudgedWork& work : work_) {
       if (work.lane != lane) continue;
       if (covers(work.start, work.end, t)) (work.computes() ? computes : work.communication ? talks : copies) = true;
       if (work.start <= t) idle_since = std::max(idle_since, work.end);
-      if (work.start > t && (next == nullptr || work.start < next->start)) next = &work;
     }
     if (computes) {
       ++budget.gpu_compute_ns;

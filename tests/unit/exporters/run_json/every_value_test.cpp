@@ -62,6 +62,12 @@ nl::Run unfilled_run() {
   nl::StageEntry& stage = run.stages.emplace_back();
   stage.budget.emplace();
   stage.activity.emplace();
+  nl::HostCode& host = stage.host_code.emplace();
+  host.lines.resize(1);
+  host.functions.resize(1);
+  host.kinds.resize(1);
+  host.syncs.resize(1);
+  host.os_calls.resize(1);
   stage.devices.resize(1);
   stage.gpu_spread.emplace();
   stage.communication.resize(1);
@@ -91,6 +97,8 @@ nl::Run unfilled_run() {
   run.perturbation.stages.resize(1);
   run.energy.stages.resize(1);
   run.energy.devices.resize(1);
+  run.host.emplace().frames.resize(1);
+  run.host->stacks.resize(1);
   run.timeline.emplace().lanes.resize(1);
   run.timeline->names = {""};
   run.timeline->lanes[0].slices.resize(1);

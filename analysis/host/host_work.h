@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/host_code.h"
+
+namespace nl::analysis {
+
+// What kind of code a frame is, by module, function and source; nothing where that is for its caller to say (contextlib, numpy).
+std::optional<HostWork> work_of(const HostFrame& frame);
+
+// What kind of code stacks run.
+class HostWorks {
+ public:
+  explicit HostWorks(const std::vector<HostFrame>& frames);
+  HostWork of_frame(std::uint32_t frame) const { return works_[frame].value_or(HostWork::kOther); }
+  // The innermost frame decides that says something. PyTorch underneath a module is the modules' overhead, and underneath a
+  // tokenizer, a sampler or a wait it is theirs.
+  HostWork of_stack(const std::vector<std::uint32_t>& stack) const;
+  // The line that makes a call: the innermost that is not PyTorch's own.
+  std::uint32_t calling_frame(const std::vector<std::uint32_t>& stack) const;
+
+ private:
+  std::vector<std::optional<HostWork>> works_;  // by frame
+  std::vector<bool> python_caller_;             // a line of Python outside of PyTorch
+};
+
+}  // namespace nl::analysis

@@ -23,6 +23,7 @@ struct RuleSeverity {
 struct RuleEvidence {
   RuleText when, text;
   double weight = 1;
+  bool optional = false;                 // where it is not captured, it is left out
 };
 
 struct RuleAdvice {                      // a sentence that holds only in some cases, such as "use CUDA graphs"

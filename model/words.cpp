@@ -6,10 +6,19 @@
 #include <algorithm>
 #include <array>
 
+#include "model/host_code.h"
 #include "model/stage.h"
 
 namespace nl {
 namespace {
+
+std::string_view without_folders(std::string_view path) {
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string_view::npos) return path;
+  if (path.substr(slash + 1) != "__init__.py" || slash == 0) return path.substr(slash + 1);
+  const std::size_t folder = path.find_last_of('/', slash - 1);
+  return folder == std::string_view::npos ? path : path.substr(folder + 1);
+}
 
 constexpr std::size_t kMostDetails = 6;
 constexpr auto kCodeCount = static_cast<std::size_t>(Code::kCount_);
@@ -334,6 +343,11 @@ std::string_view host_work_text(HostWork kind) {
     case HostWork::kGarbage: return "garbage collection";
   }
   return "other code of the program";
+}
+
+std::string place_text(const HostFrame& frame) {
+  const std::string file(without_folders(frame.file));
+  return frame.line == 0 || file.empty() ? file : fmt::format("{}:{}", file, frame.line);
 }
 
 std::string captured_by(Tracer tracer, Meter meter) {

@@ -18,6 +18,7 @@
 namespace nl {
 
 struct StageEntry;
+struct HostFrame;
 
 struct Words {
   Code code;
@@ -120,6 +121,8 @@ std::optional<Enum> from_key(std::string_view key) {
 
 // What the host does in such code, as a sentence goes on: "Half of the wait is …".
 std::string_view host_work_text(HostWork kind);
+// "modeling_qwen3.py:245", "libtorch_cuda.so": the file without its folders, unless it is called __init__.py.
+std::string place_text(const HostFrame& frame);
 
 // Both in one word, "nsys+ncu", "collector (CUPTI+counters)"; empty: nobody captured. And back.
 std::string captured_by(Tracer tracer, Meter meter);

@@ -18,6 +18,7 @@ const char* words(Capture capture) {
     case Capture::kIterations: return "three iterations or more, two of them after warm-up";
     case Capture::kCounters: return "stage counters (collector, CUPTI)";
     case Capture::kSampling: return "GPU activity samples (collector)";
+    case Capture::kHostStacks: return "samples of the host's stacks in these waits, 20 or more (of a Python workload, by nl-stage run)";
   }
   return "";
 }
@@ -53,6 +54,11 @@ void add_model(const Run& run, std::vector<std::string>& command) {
   if (command.size() == before) command.insert(command.end(), {"--model", "MODEL.yaml"});
 }
 
+// A run samples every Python workload by itself: where there are no samples, the same command gets none either.
+bool gets_no_stacks(const std::set<Capture>& captures, const Run& run) {
+  return captures == std::set{Capture::kHostStacks} && !run.host && run.provenance.tracer != Tracer::kImport;
+}
+
 }  // namespace
 
 std::string capture_reason(const std::set<Capture>& captures, const Run& run) {
@@ -64,9 +70,10 @@ std::string capture_reason(const std::set<Capture>& captures, const Run& run) {
 }
 
 std::string capture_command(const std::set<Capture>& captures, const Run& run) {
-  if (refusal(captures, run) != nullptr) return {};
+  if (refusal(captures, run) != nullptr || gets_no_stacks(captures, run)) return {};
   std::vector<std::string> words = configuration(captures);
   if (captures.count(Capture::kOperators)) words.insert(words.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
+  if (captures.count(Capture::kHostStacks) && run.host) words.insert(words.end(), {"--set", "mark.host_samples_hz=199"});
   if (captures.count(Capture::kModel)) add_model(run, words);
   return run_again(std::move(words), run.workload.command);
 }

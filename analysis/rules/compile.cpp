@@ -38,7 +38,8 @@ CompiledRule compile(const RuleSpec& spec) {
   rule.message = sentence(spec.message, spec.scope, "message");
   rule.plain = advice(spec.plain, spec.scope, "plain");
   for (const RuleEvidence& each : spec.evidence)
-    rule.evidence.push_back({expression(each.when, spec.scope, Type::kTruth, "evidence"), sentence(each.text, spec.scope, "evidence"), each.weight});
+    rule.evidence.push_back({expression(each.when, spec.scope, Type::kTruth, "evidence"), sentence(each.text, spec.scope, "evidence"),
+                             each.weight, each.optional});
   rule.suggestions = advice(spec.suggestions, spec.scope, "suggestions");
   if (spec.gain) rule.gain = expression(*spec.gain, spec.scope, Type::kNumber, "gain");
   if (spec.gain_note) rule.gain_note = sentence(*spec.gain_note, spec.scope, "gain_note");

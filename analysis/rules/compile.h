@@ -15,6 +15,7 @@ struct CompiledEvidence {
   Expression when;
   Sentence text;
   double weight = 1;
+  bool optional = false;
 };
 
 struct CompiledAdvice {

@@ -16,7 +16,7 @@ inline constexpr Type kN = Type::kNumber;  // of nearly all fields
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
 // What puts a field into a capture; capture_command() names the command.
-enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations, kCounters, kSampling };
+enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations, kCounters, kSampling, kHostStacks };
 
 struct Field {
   std::string_view name;
@@ -44,6 +44,7 @@ void add_communication_fields(std::vector<Field>& fields);          // likewise,
 void add_stage_communication_fields(std::vector<Field>& fields);    // a part of the stage's
 void add_capture_communication_fields(std::vector<Field>& fields);  // a part of the run's
 void add_host_fields(std::vector<Field>& fields);                   // a part of the stage's
+void add_host_code_fields(std::vector<Field>& fields);              // likewise
 void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);

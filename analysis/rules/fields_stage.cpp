@@ -182,6 +182,7 @@ void add_stage_fields(std::vector<Field>& fields) {
   add_windows(fields);
   add_stage_communication_fields(fields);
   add_host_fields(fields);
+  add_host_code_fields(fields);
   add_per_window(fields);
   add_efficiency(fields);
   add_cost(fields);

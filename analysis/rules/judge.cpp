@@ -35,12 +35,13 @@ void look_up(const Subject& subject, Place place, Evidence& evidence) {
 }
 
 // The weight of what held, of all that was asked for: the more pieces, the surer. The condition is the first of them, and it
-// holds. Not captured counts as not held.
+// holds. Not captured counts as not held, unless the rule can do without it.
 double confidence_in(const CompiledRule& rule, const Subject& subject, std::vector<Evidence>& out) {
   double held = rule.spec->condition_weight, all = held + kDoubt;
   for (const CompiledEvidence& each : rule.evidence) {
     MissingSet missing;
     const Value value = each.when.evaluate(subject, missing);
+    if (!value.known && each.optional) continue;
     Evidence evidence;
     evidence.known = value.known;
     evidence.held = value.known && value.truth;

@@ -255,6 +255,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kImport: return "/import_stats";
     case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
     case Place::kLaunchWaits: return stage && subject.stage().launch_waits ? self + "/launch_waits" : self;
+    case Place::kHostCode: return stage && subject.stage().host_code ? self + "/host_code" : self;
     case Place::kSampling: return stage && subject.stage().sampling ? self + "/sampling" : self;
   }
   return self;

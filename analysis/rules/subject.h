@@ -92,7 +92,7 @@ std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleSc
 // Where in run.json a field's number stands.
 enum class Place {
   kSelf, kBudget, kActivity, kGap, kEfficiency, kSlowdown, kEnergy, kNcu, kRoofline, kStages, kKernels, kCoverage, kPhases,
-  kIterations, kLatency, kPerturbation, kClocks, kModel, kHardware, kImport, kCounters, kSampling, kLaunchWaits,
+  kIterations, kLatency, kPerturbation, kClocks, kModel, kHardware, kImport, kCounters, kSampling, kLaunchWaits, kHostCode,
 };
 // A JSON pointer that resolves in the run's run.json.
 std::string pointer_to(const Subject& subject, Place place);

@@ -2,6 +2,7 @@
 
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/host_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -15,7 +16,7 @@ std::string folded_name(const std::string& name) {
 
 // "Linear.forward (linear.py:134)"
 std::string folded_frame(const HostFrame& frame) {
-  const std::string place = report::place_text(frame);
+  const std::string place = place_text(frame);
   return folded_name(frame.function) + (place.empty() ? "" : fmt::format(" ({})", folded_name(place)));
 }
 

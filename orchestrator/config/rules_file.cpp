@@ -102,6 +102,12 @@ class RulesFile {
     return {value.text, value.place.line, value.place.column};
   }
 
+  bool truth(const YamlTree& value, const std::string& key) const {
+    if (value.kind != Kind::kScalar || (value.text != "true" && value.text != "false"))
+      refuse(fmt::format("'{}' wants true or false", key), value.place, "write true or false");
+    return value.text == "true";
+  }
+
   std::optional<RuleText> optional_text(const YamlTree& map, const std::string& key) const {
     const YamlTree* value = find(map, key);
     if (!value) return std::nullopt;
@@ -210,14 +216,15 @@ class RulesFile {
   }
 
   std::vector<RuleEvidence> evidence(const YamlTree& list) const {
-    if (list.kind != Kind::kList) refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER}");
+    if (list.kind != Kind::kList) refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}");
     std::vector<RuleEvidence> all;
     for (const YamlTree& item : list.items) {
-      check_keys(item, "'evidence'", {"when", "text", "weight"});
+      check_keys(item, "'evidence'", {"when", "text", "weight", "optional"});
       RuleEvidence each{text(need(item, "this evidence", "when", "an expression"), "'when'"),
                         text(need(item, "this evidence", "text", "a sentence for the reports"), "'text'"), 1};
       // Nothing weighs nothing: it would be shown and never count.
       if (const YamlTree* weight = find(item, "weight")) each.weight = number<double>(*weight, "weight", 0.001, kHeaviest);
+      if (const YamlTree* optional = find(item, "optional")) each.optional = truth(*optional, "optional");
       all.push_back(std::move(each));
     }
     return all;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "exporters/report/figure_text.h"
@@ -14,14 +13,6 @@ namespace nl::exporters::report {
 namespace {
 
 constexpr std::size_t kLongFunction = 100;  // a C++ function can have a name of kilobytes
-
-std::string_view without_folders(std::string_view path) {
-  const std::size_t slash = path.find_last_of('/');
-  if (slash == std::string_view::npos) return path;
-  if (path.substr(slash + 1) != "__init__.py" || slash == 0) return path.substr(slash + 1);
-  const std::size_t folder = path.find_last_of('/', slash - 1);
-  return folder == std::string_view::npos ? path : path.substr(folder + 1);
-}
 
 // Samples tell no more than this.
 std::string rough_part(double share) {
@@ -56,11 +47,6 @@ FunctionTime main_function(const HostCode& code, HostWork kind) {
 }  // namespace
 
 bool enough_samples(const StageEntry& stage) { return stage.host_code && stage.host_code->samples >= kMinHostSamples; }
-
-std::string place_text(const HostFrame& frame) {
-  const std::string file(without_folders(frame.file));
-  return frame.line == 0 || file.empty() ? file : fmt::format("{}:{}", file, frame.line);
-}
 
 std::string function_text(const HostFrame& frame) {
   if (frame.function.empty()) return "(no name)";

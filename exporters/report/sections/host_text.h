@@ -9,8 +9,6 @@ namespace nl::exporters::report {
 
 bool enough_samples(const StageEntry& stage);
 
-// "modeling_qwen3.py:245", "libtorch_cuda.so": the file without its folders, unless it is called __init__.py.
-std::string place_text(const HostFrame& frame);
 std::string function_text(const HostFrame& frame);  // cut where it is very long
 // "Qwen3Attention.forward (modeling_qwen3.py:245)".
 std::string frame_text(const HostFrame& frame);

@@ -53,6 +53,16 @@ TEST_CASE("capture: the command asks for what the model still lacks") {
   CHECK(command({Capture::kModel}, run) == "--config light --model MODEL.yaml");
 }
 
+TEST_CASE("capture: more samples of the host where there are few, and no command where a run gets none") {
+  Run run;
+  CHECK(capture_command({Capture::kHostStacks}, run) == "");
+  CHECK(command({Capture::kHostStacks, Capture::kCuda}, run) == "--config light");
+  run.provenance.tracer = Tracer::kImport;
+  CHECK(command({Capture::kHostStacks}, run) == "--config light");
+  run.host.emplace();
+  CHECK(command({Capture::kHostStacks}, run) == "--config light --set mark.host_samples_hz=199");
+}
+
 TEST_CASE("capture: the workload's own command is repeated, quoted") {
   Run run;
   run.workload.command = {"python", "my model.py"};

@@ -40,6 +40,7 @@ std::string_view capture_word(Capture capture) {
     case Capture::kIterations: return "iterations";
     case Capture::kCounters: return "counters";
     case Capture::kSampling: return "sampling";
+    case Capture::kHostStacks: return "host samples";
   }
   return "";
 }

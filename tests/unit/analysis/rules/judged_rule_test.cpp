@@ -38,6 +38,20 @@ std::string sentence_of(const Run& run, const char* text) {
 
 }  // namespace
 
+TEST_CASE("evidence that a rule can do without is left out where it was not captured, and counts where it was") {
+  RuleSpec spec = made_rule(RuleScope::kStage, "total_time > 0");
+  spec.where = rule_text("name == 'prefill'");
+  spec.evidence = {{rule_text("windows == 1"), rule_text("one window")}, {rule_text("mfu > 0"), rule_text("some work"), 2, true}};
+  const auto without = findings_of(spec);
+  REQUIRE(without.size() == 1);
+  CHECK(without[0].evidence.size() == 1);
+  CHECK(without[0].confidence == 2.0 / 3);
+  spec.evidence[1].when = rule_text("windows == 2");
+  const auto against = findings_of(spec);
+  CHECK(against[0].evidence.size() == 2);
+  CHECK(against[0].confidence == 2.0 / 5);
+}
+
 TEST_CASE("a finding has its rule's words: all suggestions that hold, and the first plain sentence that does") {
   RuleSpec spec = made_rule(RuleScope::kStage, "total_time > 0", "launch_starved_time");
   spec.where = rule_text("name == 'prefill'");

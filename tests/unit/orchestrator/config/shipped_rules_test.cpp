@@ -82,6 +82,34 @@ void talking_capture(Run& run, Ns exposed_ns) {
   run.coverage.devices = {{0, 1, 1000, 900, exposed_ns, 0}};
 }
 
+// The GPU waits for launches a fifth of the step; so many of 40 samples meanwhile are of that kind.
+HostCode& sampled_host(Run& run, HostWork kind, std::uint64_t samples) {
+  spend(run, kStep, &Budget::launch_starved_ns, 0.20);
+  run.host.emplace().sampler = HostSampler::kPython;
+  HostCode& code = stage(run, kStep).host_code.emplace();
+  code.waited_ns = stage(run, kStep).budget->launch_starved_ns;
+  code.samples = 40;
+  code.kinds = {{kind, samples, {}}, {HostWork::kOther, 40 - samples, {}}};
+  code.lines = {{{"step", "/work/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
+  return code;
+}
+
+void garbage(Run& run, Ns time_ns) {
+  HostCode& code = sampled_host(run, HostWork::kOther, 0);
+  code.collections = 2;
+  code.collection_ns = time_ns;
+}
+
+void sync_at_line(Run& run, Ns time_ns) {
+  synced(run, 0.06);
+  activity(run, kStep).sync_call_ns = 10000000;
+  run.host.emplace().sampler = HostSampler::kPython;
+  stage(run, kStep).host_code.emplace().syncs = {{{"step", "/work/gen.py", "gen", 12, 3, "x.item()"}, 30, time_ns}};
+}
+
+#define NL_HOST(rule, kind, fires, misses) \
+  {rule, kStep, [](Run& run) { sampled_host(run, HostWork::kind, fires); }, [](Run& run) { sampled_host(run, HostWork::kind, misses); }}
+
 void clocks(Run& run, double share, const char* reason) {
   run.energy.devices[0].throttled_share = share;
   run.energy.devices[0].throttle_reasons = {reason};
@@ -116,6 +144,14 @@ const Case kCases[] = {
     {"host_gap", kStep, [](Run& run) { gap(run, 1600000); }, [](Run& run) { gap(run, 1500000); }},
     NL_BIN("host_work_after_launches", "prefill", other_host_ns, 0.16, 0.14),
     NL_BIN("dependent_kernel_latency", "prefill", queue_wait_ns, 0.16, 0.14),
+    NL_HOST("tokenizer_delays_gpu", kTokenizer, 11, 10),
+    NL_HOST("sampling_delays_gpu", kSampling, 11, 10),
+    NL_HOST("module_overhead", kModel, 31, 30),
+    NL_HOST("module_overhead", kFramework, 31, 30),
+    NL_HOST("data_loader_delays_gpu", kDataLoader, 11, 10),
+    NL_HOST("server_delays_gpu", kServer, 11, 10),
+    {"garbage_collection", kStep, [](Run& run) { garbage(run, 2100000); }, [](Run& run) { garbage(run, 2000000); }},
+    {"sync_line", kStep, [](Run& run) { sync_at_line(run, 5100000); }, [](Run& run) { sync_at_line(run, 5000000); }},
     {"idle_between_stages", "", [](Run& run) { run.phases.phases.push_back({"idle", 21000000, Budget{}}); },
      [](Run& run) { run.phases.phases.push_back({"idle", 20000000, Budget{}}); }},
 
@@ -241,6 +277,38 @@ TEST_CASE("every shipped rule fires on its fault, and not just short of it") {
     CHECK(rule.evidence.size() >= 2);
   }
   CHECK(rules.list.size() >= 24);
+}
+
+TEST_CASE("few samples are no finding, and rules that need them say so") {
+  const Rules rules = load_rules(shipped_rules(), {});
+  Run run = healthy_run();
+  sampled_host(run, HostWork::kTokenizer, 15).samples = 19;
+  judge(rules, run);
+  CHECK(find(run, {"tokenizer_delays_gpu", kStep, nullptr, nullptr}) == nullptr);
+  const auto abstains = [&](const char* rule) {
+    return std::any_of(run.abstentions.begin(), run.abstentions.end(), [&](const Abstention& each) { return each.rule == rule; });
+  };
+  CHECK_FALSE(abstains("tokenizer_delays_gpu"));  // known to be no matter for prefill
+  for (StageEntry& each : run.stages) spend(run, each.name.c_str(), &Budget::launch_starved_ns, 0.10);
+  judge(rules, run);
+  CHECK(abstains("tokenizer_delays_gpu"));
+}
+
+TEST_CASE("a stage that waits for launches says at which line the host is, where somebody looked") {
+  const Rules rules = load_rules(shipped_rules(), {});
+  for (const bool sampled : {false, true}) {
+    Run run = healthy_run();
+    if (sampled) sampled_host(run, HostWork::kOther, 30);
+    spend(run, kStep, &Budget::launch_starved_ns, sampled ? 0.20 : 0.40);
+    judge(rules, run);
+    const Finding* finding = find(run, {"launch_bound_decode", kStep, nullptr, nullptr});
+    REQUIRE(finding);
+    const bool names_line = std::any_of(finding->evidence.begin(), finding->evidence.end(), [](const nl::Evidence& each) {
+      return each.text == "the host is most often at step (gen.py:12) meanwhile, 30 % of the time" && each.held;
+    });
+    CHECK(names_line == sampled);
+    CHECK(finding->evidence.size() == (sampled ? 5 : 4));  // without samples nothing is missed
+  }
 }
 
 TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {

@@ -3,6 +3,7 @@
 #include "exporters/report/markdown.h"
 #include "exporters/report/sections/host_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"

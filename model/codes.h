@@ -22,6 +22,7 @@ enum class PassKind : std::uint8_t {
   kNcu, kNcuExportRaw, kNcuExportDetails,
   kCollector, kCollectorRepeat, kStageCounters, kKernelCounters,
   kUnprofiled,
+  kOperators, kOperatorsExport,
 };
 
 enum class PassOutcome : std::uint8_t { kOk, kFailed, kTimeout, kInterrupted, kSkipped };
@@ -206,6 +207,8 @@ enum class Code : std::uint16_t {
   kFactsDamaged,          // what a process noted about itself
   kMarksFailed,           // inside the marks of a Python workload
   kModelShapeUnknown,     // its configuration was noted, and is no transformer's
+  kOperatorsLeftOut,      // the pass that records operators: it would be in vain
+  kOperatorsFailed,       // it ended badly, or could not be read
 
   // Why there are no kernels, or no counters of one
   kNoKernelsCaptured,     // nothing ran on a GPU, or nobody traced it
@@ -233,6 +236,9 @@ enum class Code : std::uint16_t {
   kLaunchesUnmatched,
   kCountersOfNoStage,
   kNcuAlone,
+  kNoOperators,           // in the operator pass
+  kOperatorsScaled,       // from the operator pass to the main trace
+  kOperatorsUnscaled,     // its steps are not in the main trace
   kStacksNotJoined,       // sampled stacks of processes that the capture has no clock marks of
   kFewHostSamples,        // too few in a stage's waits for launches to say what they fall on
 

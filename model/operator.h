@@ -16,6 +16,7 @@ struct OperatorShape {
   std::uint64_t calls = 0;
   Ns total_ns = 0;                       // host time
   std::optional<Ns> cuda_total_ns;       // kernels and copies launched inside
+  std::string dtypes = {};               // "[bfloat16, bfloat16]"; empty: not recorded
 };
 
 // A kernel, or a copy or set under the name that the capture gives it.
@@ -29,7 +30,7 @@ struct OperatorKernel {
 // (an operator inside itself) counts once in total.
 struct OperatorEntry {
   std::string name;                      // "aten::mm", without running numbers and shapes
-  std::string type;                      // of a TensorRT layer; empty: the source has none
+  std::string type;                      // of a TensorRT layer, else a key of OperatorType; empty: not known
   std::uint64_t calls = 0;
   bool host_time_known = true;           // trtexec knows GPU time only: the next two are then no measurement
   Ns total_ns = 0, self_ns = 0;          // host time
@@ -47,9 +48,18 @@ struct OperatorTable {
   std::optional<Ns> cuda_ns;             // GPU time of all of them (each kernel once)
   std::optional<double> gpu_share;       // of the capture's kernel and copy time: inside an operator
   std::optional<double> graph_unjoined_share;  // as Coverage's, of the capture that the operators are from
+  bool scaled = false;                   // structure of an operator pass, calls and GPU times of the capture; gpu_share is then of its stages
   std::string note;                      // what the reader should know of this source
   std::uint64_t entries_left_out = 0;
   std::uint64_t ranges_left_out = 0;     // never closed, or closed by another thread: how long they took inside a thread is unknown
+};
+
+// The data types of one operator's arguments, by its name and the shapes it was called with.
+struct OperatorDtypes {
+  std::string name;                      // "aten::mm"
+  std::string shapes;                    // "[[1, 2048], [2048, 2048]]"
+  std::string dtypes;                    // "[bfloat16, bfloat16]"
+  friend bool operator==(const OperatorDtypes&, const OperatorDtypes&) = default;
 };
 
 // One call of an operator, in the order of the calls.
@@ -75,6 +85,7 @@ struct OperatorStep {
   std::uint64_t windows = 0;             // that have operators
   std::vector<OperatorCall> calls;
   std::uint64_t calls_left_out = 0;
+  std::optional<Ns> gpu_outside_ns;      // of the window's GPU time: launched by no operator
 };
 
 // One module of the model: "model.layers.3.mlp", from ranges of the domain LLM.layers.

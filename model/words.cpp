@@ -200,6 +200,9 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The marks of the Python workload failed {1} times in {0}: stages or token counts may be missing.", ""},
     {Code::kModelShapeUnknown, "model-shape-unknown", Severity::kInfo, ErrorKind::kCapture,
      "The configuration of {0} does not tell its shape: {1}.", "Give it with --model."},
+    {Code::kOperatorsLeftOut, "operators-left-out", Severity::kInfo, ErrorKind::kCapture, "The operator pass is left out: {0}.", ""},
+    {Code::kOperatorsFailed, "operators-failed", Severity::kInfo, ErrorKind::kCapture,
+     "The operator pass {0}: there are no operators.", "--set mark.operators=false runs without it."},
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
     note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),
@@ -230,6 +233,12 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kCountersOfNoStage, "counters-of-no-stage", "Counters measured for {0} match no stage of the trace."),
     note(Code::kNcuAlone, "ncu-alone",
          "There is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them."),
+    note(Code::kNoOperators, "no-operators", "The operator pass recorded no operators."),
+    note(Code::kOperatorsScaled, "operators-scaled",
+         "Recorded in the operator pass, in {0}. Calls and GPU times are scaled to the main trace: they explain {1} % of the GPU time of these stages.{2} "
+         "Host times are from the operator pass{3}."),
+    note(Code::kOperatorsUnscaled, "operators-unscaled",
+         "Recorded in the operator pass. The main trace does not have its steps: all times are from the operator pass."),
     note(Code::kStacksNotJoined, "stacks-not-joined", "Sampled stacks are left out: the capture has no clock marks of {0}."),
     note(Code::kFewHostSamples, "few-host-samples",
          "Too few samples of the host fall into the waits for launches of {0}; {1} are needed to say what code they are. A longer run or a higher "

@@ -43,7 +43,8 @@ inline constexpr std::array<std::string_view, 0> kKeys = {};
 template <>
 inline constexpr auto kKeys<PassKind> = std::to_array<std::string_view>({
     "nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details",
-    "collector", "collector-repeat", "counters-stages", "counters-kernels", "unprofiled"});
+    "collector", "collector-repeat", "counters-stages", "counters-kernels", "unprofiled",
+    "operators", "operators-export"});
 template <>
 inline constexpr auto kKeys<PassOutcome> = std::to_array<std::string_view>({"ok", "failed", "timeout", "interrupted", "skipped"});
 template <>

@@ -38,7 +38,7 @@ std::string escape_for_ncu(std::string_view text) { return escape(text, kNcuSpec
 
 RangeName normalise_range(std::string_view domain, std::string_view name) {
   if (domain.empty()) {
-    for (std::string_view known : {kLlmDomain, kOperatorDomain, kLayerDomain, kClockDomain}) {
+    for (std::string_view known : {kLlmDomain, kOperatorDomain, kLayerDomain, kLineDomain, kClockDomain}) {
       bool literal = name.size() > known.size() + 1 && name.substr(0, known.size()) == known && name[known.size()] == '@';
       if (literal) return {std::string(known), std::string(name.substr(known.size() + 1))};
     }

@@ -17,6 +17,8 @@ inline constexpr std::string_view kDecodeStep = "decode_step";
 inline constexpr std::string_view kOperatorDomain = "LLM.ops";
 // Modules of the model, "model.layers.0.mlp|LlamaMLP".
 inline constexpr std::string_view kLayerDomain = "LLM.layers";
+// Lines of the program, "modeling_qwen3.py:245 forward".
+inline constexpr std::string_view kLineDomain = "LLM.lines";
 // Marks of a clock of the workload's process, "monotonic_ns=81234567890": what else it timed can be joined to the capture.
 inline constexpr std::string_view kClockDomain = "LLM.clock";
 
@@ -26,7 +28,7 @@ struct RangeName {
 };
 
 // A literal "LLM@prefill" in the default domain, which is what PyTorch's range_push makes of it, means
-// the range prefill of the domain LLM, and likewise LLM.ops@…, LLM.layers@… and LLM.clock@…; anything else stays as it is.
+// the range prefill of the domain LLM, and likewise LLM.ops@…, LLM.layers@…, LLM.lines@… and LLM.clock@…; anything else stays as it is.
 RangeName normalise_range(std::string_view domain, std::string_view name);
 
 // The stage a range stands for: "prefill", "decode" (decode_all, or decode), "decode_step"; any other

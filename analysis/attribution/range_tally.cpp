@@ -304,12 +304,18 @@ bool is_never_closed(const Trace& trace, const Range& range) {
   return range.open || (trace.session_end_ns && range.end_ns == *trace.session_end_ns);
 }
 
-RangeTally tally_ranges(const Trace& trace, const RangeItems& items) {
+RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items) {
   RangeTally tally;
   tally.items.resize(items.group_of_item.size());
   tally.groups.resize(items.groups);
   StageOfRange stages(trace, tally.stages);
   HostSweep(trace, items, stages, tally).run();
+  return tally;
+}
+
+RangeTally tally_ranges(const Trace& trace, const RangeItems& items) {
+  RangeTally tally = tally_host_ranges(trace, items);
+  StageOfRange stages(trace, tally.stages);
   GpuTally(trace, items, stages, tally).run();
   return tally;
 }

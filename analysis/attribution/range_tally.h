@@ -53,5 +53,7 @@ bool is_never_closed(const Trace& trace, const Range& range);
 // stage is that of the launch. Ranges never closed or closed by another thread must be left out of `items` (kNone). One pass over the
 // GPU's work, whose cost does not depend on how many ranges there are while calls stay between the same two.
 RangeTally tally_ranges(const Trace& trace, const RangeItems& items);
+// The host's part of it alone.
+RangeTally tally_host_ranges(const Trace& trace, const RangeItems& items);
 
 }  // namespace nl::analysis

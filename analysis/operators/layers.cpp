@@ -105,11 +105,15 @@ std::string note_of(const Layers& layers) {
 }  // namespace
 
 void add_layers(const Trace& trace, Run& run) {
+  add_layers(trace, [&](const RangeItems& items) { return tally_ranges(trace, items); }, run);
+}
+
+void add_layers(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally_of, Run& run) {
   run.layers.clear();
   const Layers layers = layers_of(trace);
   run.layers_note = layers.items.groups == 0 && layers.items.left_out == 0 ? kNoLayers : note_of(layers);
   if (layers.items.groups == 0) return;
-  const RangeTally tally = tally_ranges(trace, layers.items);
+  const RangeTally tally = tally_of(layers.items);
   std::vector<std::uint32_t> order = by_time(tally, layers.names);
   if (order.size() > kMaxLayers) order.resize(kMaxLayers);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {

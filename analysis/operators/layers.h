@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+
+#include "analysis/attribution/range_tally.h"
 #include "model/run.h"
 #include "model/trace.h"
 
@@ -8,5 +11,7 @@ namespace nl::analysis {
 // Run::layers from the ranges of the domain LLM.layers: the model's modules in the order in which they first run,
 // with the kernels that each launches. Run::layers_note says why there are none, or which are left out.
 void add_layers(const Trace& trace, Run& run);
+// The same with times that are tallied otherwise.
+void add_layers(const Trace& trace, const std::function<RangeTally(const RangeItems&)>& tally, Run& run);
 
 }  // namespace nl::analysis

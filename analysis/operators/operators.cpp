@@ -9,11 +9,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/operators/names.h"
 #include "analysis/attribution/range_tally.h"
 #include "analysis/attribution/range_work.h"
 #include "analysis/attribution/work_origin.h"
-#include "nvtx/names.h"
+#include "analysis/operators/catalogue.h"
+#include "analysis/operators/types.h"
+#include "model/words.h"
 
 namespace nl::analysis {
 namespace {
@@ -24,90 +25,9 @@ constexpr const char* kNothing =
 
 constexpr std::size_t kLongestShape = 200;
 
-enum Source { kPyTorch, kKineto, kOnnxRuntime, kMarked, kOther, kSources, kNoSource = kSources };
-
-const char* source_name(Source source, const Trace& trace) {
-  switch (source) {
-    case kPyTorch: return "pytorch ranges";
-    case kKineto: return "kineto";
-    case kOnnxRuntime: return "onnxruntime";
-    default: return trace.stats.source_format == SourceFormat::kKineto ? "user annotations" : "NVTX ranges";
-  }
-}
-
-// A range as an operator: its source, its name without numbers, its shape.
-struct Classified {
-  Source source = kNoSource;
-  std::string_view domain;  // to be shown with the name
-  OperatorName name;
-};
-
-Classified classify(const Trace& trace, const Range& range) {
-  const std::string& domain = trace.strings[range.domain];
-  const std::string& name = trace.strings[range.name];
-  if (domain == kTorchDomain) return {kKineto, {}, split_operator_name(name)};
-  if (domain == kOnnxRuntimeDomain) return {kOnnxRuntime, {}, split_operator_name(name)};
-  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain) return {};
-  if (domain == nvtx::kOperatorDomain) return {kMarked, {}, split_operator_name(name)};
-  if (domain.empty()) {
-    const auto literal = [&](std::string_view known) {
-      return name.size() > known.size() && std::string_view(name).substr(0, known.size()) == known && name[known.size()] == '@';
-    };
-    if (literal(nvtx::kLlmDomain) || literal(nvtx::kLayerDomain)) return {};
-    if (literal(nvtx::kOperatorDomain)) return {kMarked, {}, split_operator_name(std::string_view(name).substr(nvtx::kOperatorDomain.size() + 1))};
-  }
-  const OperatorName split = split_operator_name(name);
-  if (split.numbered && domain.empty()) return {kPyTorch, {}, split};
-  return {kOther, domain, split};
-}
-
-// The operators of one source, numbered as they are met.
-struct Catalogue {
-  RangeItems items;
-  std::vector<std::string> names;       // by group
-  std::vector<std::string> shapes;      // by item
-  std::unordered_map<std::string, std::uint32_t> group_ids, item_ids;
-  std::string key;
-
-  std::uint32_t group(std::string_view domain, std::string_view name) {
-    key.assign(domain);
-    if (!domain.empty()) key += ':';
-    key += name;
-    const auto [found, added] = group_ids.try_emplace(key, items.groups);
-    if (added) {
-      names.push_back(key);
-      ++items.groups;
-    }
-    return found->second;
-  }
-
-  std::uint32_t item(const Classified& range) {
-    const std::uint32_t group_id = group(range.domain, range.name.name);
-    key = std::to_string(group_id);
-    key += ' ';
-    key += range.name.shape;
-    const auto [found, added] = item_ids.try_emplace(key, static_cast<std::uint32_t>(shapes.size()));
-    if (added) {
-      shapes.emplace_back(range.name.shape);
-      items.group_of_item.push_back(group_id);
-    }
-    return found->second;
-  }
-};
-
-Catalogue catalogue_of(const Trace& trace, Source source) {
-  Catalogue out;
-  out.items.item_of_range.assign(trace.ranges.size(), kNone);
-  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
-    const Range& range = trace.ranges[i];
-    const Classified classified = classify(trace, range);
-    if (classified.source != source) continue;
-    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size())
-      ++out.items.left_out;
-    else
-      out.items.item_of_range[i] = out.item(classified);
-  }
-  return out;
+std::string type_text(const std::string& name) {
+  const OperatorType type = operator_type(name);
+  return type == OperatorType::kOther ? std::string() : std::string(key_of(type));
 }
 
 std::string shape_text(const std::string& shape) {
@@ -143,16 +63,16 @@ std::vector<std::pair<std::string, Ns>> stage_split(const RangeTally& tally, con
   return stages;
 }
 
-OperatorTable table_of(const Trace& trace, Source source, const OperatorOptions& options) {
-  const Catalogue catalogue = catalogue_of(trace, source);
-  const RangeTally tally = tally_ranges(trace, catalogue.items);
+}  // namespace
+
+OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally, const OperatorOptions& options) {
   const bool gpu = trace.has_kernel_data || trace.has_mem_data;
   OperatorTable table;
   table.source = source_name(source, trace);
   table.ranges_left_out = catalogue.items.left_out;
   if (gpu) table.cuda_ns = tally.cuda_ns;
   if (gpu && tally.capture_cuda_ns > 0)
-    table.gpu_share = static_cast<double>(tally.cuda_ns) / static_cast<double>(tally.capture_cuda_ns);
+    table.gpu_share = std::min(1.0, static_cast<double>(tally.cuda_ns) / static_cast<double>(tally.capture_cuda_ns));
   table.graph_unjoined_share = graph_unjoined_share(trace);
   std::vector<std::uint32_t> order = by_time(tally, catalogue.names);
   if (order.size() > options.max_entries) {
@@ -164,6 +84,7 @@ OperatorTable table_of(const Trace& trace, Source source, const OperatorOptions&
     const GroupTime& time = tally.groups[group];
     OperatorEntry entry;
     entry.name = catalogue.names[group];
+    if (source != kOtherRanges) entry.type = type_text(entry.name);
     entry.calls = time.calls;
     entry.total_ns = time.total_ns;
     entry.self_ns = time.self_ns;
@@ -179,13 +100,20 @@ OperatorTable table_of(const Trace& trace, Source source, const OperatorOptions&
   return table;
 }
 
+namespace {
+
+OperatorTable table_of(const Trace& trace, RangeSource source, const OperatorOptions& options) {
+  const Catalogue catalogue = catalogue_of(trace, source);
+  return operator_table(trace, source, catalogue, tally_ranges(trace, catalogue.items), options);
+}
+
 std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& options) {
-  std::array<bool, kSources + 1> found{};
-  for (const Range& range : trace.ranges) found[classify(trace, range).source] = true;
-  if (found[kMarked]) found[kOther] = false;
+  std::array<bool, kRangeSources + 1> found{};
+  for (const Range& range : trace.ranges) found[classify_range(trace, range).source] = true;
+  if (found[kMarkedRanges]) found[kOtherRanges] = false;
   std::vector<OperatorTable> tables;
-  for (int source = 0; source < kSources; ++source)
-    if (found[static_cast<std::size_t>(source)]) tables.push_back(table_of(trace, static_cast<Source>(source), options));
+  for (int source = 0; source < kRangeSources; ++source)
+    if (found[static_cast<std::size_t>(source)]) tables.push_back(table_of(trace, static_cast<RangeSource>(source), options));
   return tables;
 }
 
@@ -194,6 +122,13 @@ std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& 
 void add_operators(const Trace& trace, const OperatorOptions& options, Run& run) {
   run.operators = tables_of(trace, options);
   run.operators_note = run.operators.empty() ? kNothing : "";
+}
+
+bool has_torch_operators(const Trace& trace) {
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
+    const RangeSource source = classify_range(trace, range).source;
+    return source == kTorchRanges || source == kKinetoRanges;
+  });
 }
 
 void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,

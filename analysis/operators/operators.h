@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "analysis/operators/catalogue.h"
 #include "model/run.h"
 #include "model/trace.h"
 
@@ -19,6 +20,12 @@ struct OperatorOptions {
 // stage nor layer). Work belongs to the ranges around the call that launched it, on that call's thread; a node of a CUDA graph
 // also to those in which it was captured, which are inside.
 void add_operators(const Trace& trace, const OperatorOptions& options, Run& run);
+
+// The same of ranges that are catalogued and tallied already.
+OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally, const OperatorOptions& options);
+
+// Whether PyTorch's own operators are among the ranges.
+bool has_torch_operators(const Trace& trace);
 
 // The operators of another trace, beside those of the run: `file` says where they are from. Touches nothing else.
 void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,

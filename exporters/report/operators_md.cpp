@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "exporters/report/markdown.h"
+#include "exporters/report/operator_steps.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/words.h"
 
 namespace nl::exporters {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 using namespace report;
 
 constexpr std::size_t kLongestShape = 80;  // that of a list of tensors can be as long as the list
+constexpr std::size_t kMaxStepRows = 200;
 
 std::string ms_or_missing(const std::optional<Ns>& ns) { return ns ? exact_ms_text(static_cast<double>(*ns)) : kNotCaptured; }
 
@@ -32,10 +35,12 @@ std::string operator_share(const OperatorEntry& entry, const OperatorTable& tabl
   return share ? fmt::format("{:.1f}", *share * 100) : kNoValue;
 }
 
+std::string cut_shapes(const std::string& shapes) { return shapes.size() > kLongestShape ? cut(shapes, kLongestShape) + "…" : shapes; }
+
 std::string shapes_text(const std::vector<OperatorShape>& shapes) {
   std::vector<std::string> words;
   for (const auto& shape : shapes)
-    words.push_back(fmt::format("{}{} ×{}", cut(shape.text, kLongestShape), shape.text.size() > kLongestShape ? "…" : "", shape.calls));
+    words.push_back(fmt::format("{} ×{}", typed_shapes(cut_shapes(shape.text), shape.dtypes), shape.calls));
   return words.empty() ? kNoValue : join(words, "; ");
 }
 
@@ -56,15 +61,15 @@ std::string stages_text(const OperatorEntry& entry) {
 Table operator_table(const Run& run, const OperatorTable& source) {
   Table table{"Operators",
               {{"op_name"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
-               {"cuda_self_ms", kRight}, {"share %", kRight}, {"shapes"}, {"top kernels"}, {"stages" + source_label(run)}}};
+               {"cuda_self_ms", kRight}, {"share %", kRight}, {"type"}, {"shapes"}, {"top kernels"}, {"stages" + source_label(run)}}};
   Ns host_self_ns = 0;
   for (const auto& entry : source.entries) host_self_ns += entry.self_ns;
   for (const auto& entry : source.entries) {
     const auto mean_of = entry.host_time_known ? std::optional<Ns>(entry.total_ns) : entry.cuda_total_ns;
-    table.rows.push_back({Text(entry.name, Inline::kName) + Text(entry.type.empty() ? "" : " (" + entry.type + ")"),
+    table.rows.push_back({Text(entry.name, Inline::kName),
                           ms_or_missing(host_ns(entry, &OperatorEntry::total_ns)), ms_or_missing(entry.cuda_total_ns), std::to_string(entry.calls),
                           mean_ms(mean_of, entry.calls), ms_or_missing(host_ns(entry, &OperatorEntry::self_ns)), ms_or_missing(entry.cuda_self_ns),
-                          operator_share(entry, source, host_self_ns), shapes_text(entry.shapes), kernels_text(entry.kernels), stages_text(entry)});
+                          operator_share(entry, source, host_self_ns), text_cell(entry.type), shapes_text(entry.shapes), kernels_text(entry.kernels), stages_text(entry)});
   }
   return table;
 }
@@ -72,7 +77,7 @@ Table operator_table(const Run& run, const OperatorTable& source) {
 std::string coverage_text(const OperatorTable& source) {
   if (!source.cuda_ns) return "GPU time: not captured.";
   std::string text = fmt::format("GPU time inside these operators: {} ms", exact_ms_text(static_cast<double>(*source.cuda_ns)));
-  if (source.gpu_share) text += fmt::format(", {:.1f} % of the capture's kernels and copies", *source.gpu_share * 100);
+  if (source.gpu_share) text += fmt::format(", {:.1f} % of {}", *source.gpu_share * 100, source.scaled ? "the GPU time of its stages" : "the capture's kernels and copies");
   const std::string graphs = graph_capture_text(source.graph_unjoined_share);
   return text + (graphs.empty() ? "." : ". " + graphs);
 }
@@ -91,6 +96,25 @@ Section operator_section(const Run& run, const OperatorTable& source) {
   if (source.entries_left_out > 0) add(out.blocks, Paragraph{"Left out: " + plural(source.entries_left_out, "operator") + " with less time."});
   if (source.ranges_left_out > 0)
     add(out.blocks, Paragraph{"Left out: " + plural(source.ranges_left_out, "range") + " that no end or another thread's end closed; their time is not known."});
+  return out;
+}
+
+Section step_section(const OperatorStep& step) {
+  Section out{"", "", fmt::format("One {}, operator by operator", step.stage)};
+  const std::vector<OuterCall> calls = outer_calls(step);
+  const std::size_t shown = std::min(kMaxStepRows, calls.size());
+  add(out.blocks, Paragraph{step_text(step, shown)});
+  const bool lines = std::any_of(step.calls.begin(), step.calls.end(), [](const OperatorCall& call) { return !call.line.empty(); });
+  Table table{"One " + step.stage, {{"op_index", kRight}, {"op_name"}, {"op_type"}, {"layer"}, {"shapes"}, {"host_ms", kRight}, {"cuda_ms", kRight}, {"kernels"}}};
+  if (lines) table.columns.push_back({"line"});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperatorCall& call = *calls[i].call;
+    const std::string shapes = typed_shapes(cut_shapes(call.shapes), call.dtypes);
+    table.rows.push_back({std::to_string(call.index), Text(call.name, Inline::kName), std::string(key_of(call.type)), text_cell(call.layer), text_cell(shapes),
+                          exact_ms_text(static_cast<double>(call.host_ns)), ms_or_missing(calls[i].gpu_ns), kernels_text(calls[i].kernels)});
+    if (lines) table.rows.back().push_back(text_cell(call.line));
+  }
+  add(out.blocks, std::move(table));
   return out;
 }
 
@@ -124,6 +148,7 @@ std::string operators_markdown(const Run& run) {
                                "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
                                "total_time_ms ÷ calls."}};
   for (const auto& source : run.operators) document.sections.push_back(operator_section(run, source));
+  for (const auto& step : run.operator_steps) document.sections.push_back(step_section(step));
   document.sections.push_back(layers_section(run));
   return markdown(document);
 }

@@ -8,6 +8,7 @@ void fields(Io& io, Ref<Io, OperatorShape> s) {
   io("calls", s.calls, "how many");
   io("total_ns", s.total_ns, "host time");
   io("cuda_total_ns", s.cuda_total_ns, "GPU work launched inside; null: no GPU data");
+  io.known("dtypes", s.dtypes, "of the inputs; null: not recorded");
 }
 
 template <class Io>
@@ -20,7 +21,7 @@ void fields(Io& io, Ref<Io, OperatorKernel> k) {
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorEntry> o) {
   io("name", o.name, "aten::mm, without running numbers and shapes");
-  io.known("type", o.type, "of the node, where the source has one beside its name; null: it has none");
+  io.known("type", o.type, "of the node, where the source has one beside its name; else matmul, attention, norm … by its name; null: not known");
   io("calls", o.calls, "how many");
   io("host_time_known", o.host_time_known, "false: the source knows GPU time only");
   io.where(o.host_time_known, "total_ns", o.total_ns, "host time, with what was called inside; null: not known");
@@ -40,10 +41,38 @@ void fields(Io& io, Ref<Io, OperatorTable> t) {
   io("gpu_share", t.gpu_share, "of the capture's kernel and copy time: inside an operator; null: not known", kFraction);
   io("graph_unjoined_share", t.graph_unjoined_share,
      "of the time of CUDA graphs' kernels and copies: not joined to where their nodes were captured; null: there are none", kFraction);
+  io("scaled", t.scaled, "from an operator pass: calls and GPU times are scaled to the capture, and gpu_share is of the stages that it has");
   io.known("note", t.note, "what the reader should know of this source; null: nothing");
   io("entries_left_out", t.entries_left_out, "operators that are not listed");
   io("ranges_left_out", t.ranges_left_out, "never closed, or closed by another thread");
   io("entries", t.entries, "most self time first");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, OperatorCall> c) {
+  io("op_index", c.index, "in the step");
+  io("op_name", c.name, "aten::mm");
+  io.code("op_type", c.type, "matmul, attention, norm …");
+  io("depth", c.depth, "how many operators are around it");
+  io.known("shapes", c.shapes, "of the inputs; null: not recorded");
+  io.known("dtypes", c.dtypes, "of the inputs; null: not recorded");
+  io.known("layer", c.layer, "the innermost module around it; null: none");
+  io.known("line", c.line, "of the program; null: not recorded");
+  io("host_ns", c.host_ns, "with what was called inside; 0: replayed by a CUDA graph");
+  io("gpu_ns", c.gpu_ns, "of the kernels that it launched itself, as long as they take in the main trace; null: no GPU data");
+  io("gpu_recorded_ns", c.gpu_recorded_ns, "as long as they took where operators were recorded; null: no GPU data");
+  io("kernels", c.kernels, "launched by itself, most time first");
+}
+
+template <class Io>
+void fields(Io& io, Ref<Io, OperatorStep> s) {
+  io("stage", s.stage, "prefill, decode_step …");
+  io("source", s.source, "as of the operator tables");
+  io("window", s.window, "which of the stage's windows, from 0");
+  io("windows", s.windows, "of the stage with operators, of which it is the median");
+  io("calls", s.calls, "in order");
+  io("calls_left_out", s.calls_left_out, "not listed");
+  io("gpu_outside_ns", s.gpu_outside_ns, "of the window's GPU time: launched by no operator; null: no GPU data");
 }
 
 template <class Io>
@@ -63,6 +92,7 @@ template <class Io>
 void operator_fields(Io& io, Ref<Io, Run> run) {
   io("operators", run.operators, "one table per source");
   io.known("operators_note", run.operators_note, "why there are none; null: there are");
+  io("operator_steps", run.operator_steps, "one step of each stage, operator by operator");
   io("layers", run.layers, "modules of the model, from ranges of the domain LLM.layers");
   io.known("layers_note", run.layers_note, "why there are none; null: there are");
 }

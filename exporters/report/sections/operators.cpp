@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "exporters/report/operator_steps.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/words.h"
 
 namespace nl::exporters::report {
 namespace {
@@ -21,7 +23,7 @@ Cell top_kernels(const std::vector<OperatorKernel>& kernels) {
 
 Cell shapes_cell(const std::vector<OperatorShape>& shapes) {
   if (shapes.empty()) return kNoValue;
-  return code(shapes.front().text) + Text(shapes.size() > 1 ? fmt::format(" and {} more", shapes.size() - 1) : "");
+  return code(typed_shapes(shapes.front().text, shapes.front().dtypes)) + Text(shapes.size() > 1 ? fmt::format(" and {} more", shapes.size() - 1) : "");
 }
 
 std::optional<double> share_of(const std::optional<Ns>& part, const std::optional<Ns>& whole) {
@@ -31,6 +33,7 @@ std::optional<double> share_of(const std::optional<Ns>& part, const std::optiona
 Row operator_row(const OperatorTable& source, const OperatorEntry& op) {
   const auto host = [&](Ns ns) { return time_cell_if(op.host_time_known, static_cast<double>(ns)); };
   return {code(op.name),
+          text_cell(op.type),
           time_cell(op.cuda_self_ns),
           share_cell(share_of(op.cuda_self_ns, source.cuda_ns)),
           time_cell(op.cuda_total_ns),
@@ -50,13 +53,13 @@ Row other_operators(const OperatorTable& source, std::size_t from) {
     rest.calls += op.calls;
     if (op.cuda_self_ns) rest.cuda_self_ns = rest.cuda_self_ns.value_or(0) + *op.cuda_self_ns;
   }
-  return {plural(source.entries.size() - from, "more operator"), time_cell(rest.cuda_self_ns), share_cell(share_of(rest.cuda_self_ns, source.cuda_ns)),
+  return {plural(source.entries.size() - from, "more operator"), "", time_cell(rest.cuda_self_ns), share_cell(share_of(rest.cuda_self_ns, source.cuda_ns)),
           "", time_cell(static_cast<double>(rest.self_ns)), "", count_cell(rest.calls)};
 }
 
 Table operator_table(const OperatorTable& source) {
   Table table{"Operators from " + source.source,
-              {{"Operator"}, {"GPU, self", kRight}, {"Share", kRight}, {"GPU, total", kRight}, {"Host, self", kRight}, {"Host, total", kRight},
+              {{"Operator"}, {"Type"}, {"GPU, self", kRight}, {"Share", kRight}, {"GPU, total", kRight}, {"Host, self", kRight}, {"Host, total", kRight},
                {"Calls", kRight}, {"Host mean", kRight, kWide}, {"Shapes", kLeft, kWide}, {"Top kernels"}}};
   table.sortable = table.filter = true;
   const std::size_t shown = std::min(kMaxRows, source.entries.size());
@@ -70,10 +73,27 @@ Table operator_table(const OperatorTable& source) {
 
 Paragraph origin(const OperatorTable& source) {
   std::string text = "From " + source.source + (source.file.empty() ? "" : ": " + source.file);
-  if (source.gpu_share) text += fmt::format("; {} of the GPU time is inside an operator", share_text(source.gpu_share));
+  if (source.gpu_share) text += fmt::format("; {} of the GPU time{} is inside an operator", share_text(source.gpu_share), source.scaled ? " of its stages" : "");
   if (source.entries_left_out > 0) text += "; " + plural(source.entries_left_out, "operator") + " with little time left out";
   const std::string graphs = graph_capture_text(source.graph_unjoined_share);
   return {sentence(text) + (graphs.empty() ? "" : " " + graphs)};
+}
+
+Table step_table(const OperatorStep& step) {
+  Table table{"One " + step.stage + ", operator by operator",
+              {{"#", kRight}, {"Operator"}, {"Type"}, {"Layer"}, {"Shapes", kLeft, kWide}, {"Host", kRight}, {"GPU", kRight}, {"Kernels"}}};
+  const std::vector<OuterCall> calls = outer_calls(step);
+  const std::size_t shown = std::min(kMaxRows, calls.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperatorCall& call = *calls[i].call;
+    const std::string shapes = typed_shapes(call.shapes, call.dtypes);
+    table.rows.push_back({count_cell(call.index), code(call.name), std::string(key_of(call.type)), text_cell(call.layer), shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)),
+                          time_cell(static_cast<double>(call.host_ns)), time_cell(calls[i].gpu_ns), top_kernels(calls[i].kernels)});
+  }
+  table.filter = true;
+  table.text_rows = kTextOperators;
+  if (shown > kTextOperators) table.text_note = fmt::format("{} in all: operators.md has more.", plural(calls.size(), "row"));
+  return table;
 }
 
 Row kernel_row(const KernelEntry& kernel, bool stalls) {
@@ -130,6 +150,11 @@ Section operators(const Run& run) {
     add(out.blocks, origin(source));
     add(out.blocks, Paragraph{sentence(source.note)});
     out.blocks.emplace_back(operator_table(source));
+  }
+  for (const auto& step : run.operator_steps) {
+    out.blocks.emplace_back(Heading{fmt::format("One {}, operator by operator", step.stage)});
+    add(out.blocks, Paragraph{step_text(step, std::min(kMaxRows, outer_calls(step).size()))});
+    out.blocks.emplace_back(step_table(step));
   }
   return out;
 }

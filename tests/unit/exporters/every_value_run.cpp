@@ -92,10 +92,14 @@ Run every_value_run() {
       .gpu_busy_ns = 319, .kernel_calls = 320}};
   run.operators = {OperatorTable{.source = "source 321", .file = "file 322", .entries = {OperatorEntry{.name = "name 323", .type =
       "type 324", .calls = 325, .host_time_known = true, .total_ns = 326, .self_ns = 327, .cuda_total_ns = 328, .cuda_self_ns = 329,
-      .shapes = {OperatorShape{.text = "text 330", .calls = 331, .total_ns = 332, .cuda_total_ns = 333}},
+      .shapes = {OperatorShape{.text = "text 330", .calls = 331, .total_ns = 332, .cuda_total_ns = 333, .dtypes = "dtypes 5020"}},
       .kernels = {OperatorKernel{.name = "name 334", .calls = 335, .total_ns = 336}}, .stages = {{"stages 337", 338}}}}, .cuda_ns = 339,
-      .gpu_share = 0.340, .graph_unjoined_share = 0.961, .note = "note 341", .entries_left_out = 342, .ranges_left_out = 343}};
+      .gpu_share = 0.340, .graph_unjoined_share = 0.961, .scaled = true, .note = "note 341", .entries_left_out = 342, .ranges_left_out = 343}};
   run.operators_note = "operators_note 344";
+  run.operator_steps = {OperatorStep{.stage = "stage 5001", .source = "source 5002", .window = 5003, .windows = 5004,
+      .calls = {OperatorCall{.index = 5005, .name = "name 5006", .type = OperatorType::kNorm, .depth = 5007, .shapes = "shapes 5008",
+      .dtypes = "dtypes 5009", .layer = "layer 5010", .line = "line 5011", .host_ns = 5012, .gpu_ns = 5013, .gpu_recorded_ns = 5014,
+      .kernels = {OperatorKernel{.name = "name 5015", .calls = 5016, .total_ns = 5017}}}}, .calls_left_out = 5018, .gpu_outside_ns = 5019}};
   run.layers = {LayerEntry{.name = "name 345", .type = "type 346", .depth = 347, .calls = 348, .total_ns = 349, .self_ns = 350,
       .cuda_total_ns = 351, .cuda_self_ns = 352, .kernels = {OperatorKernel{.name = "name 353", .calls = 354, .total_ns = 355}}}};
   run.layers_note = "layers_note 356";
@@ -145,7 +149,7 @@ Run every_value_run() {
   run.provenance = Provenance{.tracer = Tracer::kCupti, .meter = Meter::kNcu, .counters_missing =
       Problem{.code = Code::kCountersBusy, .what = "what 493", .where = "where 494", .fix = "fix 495"}, .passes = {PassRecord{.kind = PassKind::kNcuExportDetails, .argv = {"argv 485"},
       .exit_status = 486, .duration_ns = 487, .outcome = PassOutcome::kTimeout, .detail = "detail 488", .outputs = {"outputs 489"}}}, .adaptations = {{Code::kNotSampled, {"adaptations 490"}, "where 490"}},
-      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}, .workload_starts = 1705, .expected_s = 1706.5,
+      .inputs_sha256 = {{"inputs_sha256 file", std::string(64, 'b')}}, .workload_starts = 5901, .expected_s = 5902.5,
       .budget_s = 1707.5, .captured_at = "captured_at 1704"};
   return run;
 }

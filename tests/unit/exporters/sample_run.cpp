@@ -186,6 +186,7 @@ void fill_operators(Run& run) {
   op.cuda_total_ns = 600;
   op.cuda_self_ns = 550;
   op.shapes = {shape("[[1, 1024], [1024, 1024]]", 3, 900)};
+  op.shapes[0].dtypes = "[bfloat16, bfloat16]";
   op.kernels = {{"reduce", 3, 600}};
   op.stages = {{"prefill", 550}};
   OperatorTable table;
@@ -197,6 +198,9 @@ void fill_operators(Run& run) {
   table.entries_left_out = 2;
   table.ranges_left_out = 1;
   run.operators = {table};
+  OperatorCall call{0, "aten::linear", OperatorType::kMatmul, 0, "[[1, 1024], [1024, 1024]]", "[bfloat16, bfloat16]", "model.layers.0.mlp", "modeling_llama.py:176 forward", 90, 0, 0, {}};
+  OperatorCall inside{1, "aten::mm", OperatorType::kMatmul, 1, "[[1, 1024], [1024, 1024]]", "", "model.layers.0.mlp", "", 60, 200, 260, {{"reduce", 1, 200}}};
+  run.operator_steps = {{"prefill", "pytorch ranges", 1, 3, {call, inside}, 4, 30}};
   run.layers = {{"model.layers.0.mlp", "LlamaMLP", 3, 3, 700, 100, 500, 50, {{"reduce", 3, 500}}}};
 }
 

@@ -55,9 +55,9 @@ TEST_CASE("operators.md has the documented columns first and plain numbers") {
   const std::string text = operators_markdown(sample());
   const auto lines = table_cells(text);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == Cells{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "shapes",
+  CHECK(lines[0] == Cells{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "type", "shapes",
                         "top kernels", "stages"});
-  CHECK(lines[2] == Cells{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0",
+  CHECK(lines[2] == Cells{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0", "—",
                         "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
   CHECK(contains(text, "do not add them."));
   CHECK(contains(text, "## pytorch ranges\n"));
@@ -85,7 +85,7 @@ TEST_CASE("what was not captured is called that, never zero") {
   run.operators[0].cuda_ns.reset();
   run.operators[0].gpu_share.reset();
   CHECK(table_cells(operators_markdown(run))[2] == Cells{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
-                                                       "not captured", "100.0", "—", "—", "—"});
+                                                       "not captured", "100.0", "—", "—", "—", "—"});
   CHECK(contains(operators_markdown(run), "GPU time: not captured."));
 }
 
@@ -102,10 +102,38 @@ TEST_CASE("layers of TensorRT have no host time") {
   CHECK(contains(text, "## trtexec (profile.json)\n\nGPU time of TensorRT's layers over 4 runs.\n"));
   CHECK(contains(text, "Host time: not captured; mean_ms is GPU time here."));
   const auto row = table_cells(text)[2];
-  CHECK(row[0] == "aten::linear (gemm)");
+  CHECK(row[0] == "aten::linear");
+  CHECK(row[8] == "gemm");
   CHECK(row[1] == "not captured");
   CHECK(row[4] == "0.375000");
   CHECK(row[5] == "not captured");
+}
+
+TEST_CASE("a table of an operator pass says what its share is of, and the data types of its shapes") {
+  Run run = sample();
+  run.operators[0].scaled = true;
+  run.operators[0].entries[0].shapes[0].dtypes = "[bfloat16, bfloat16]";
+  const std::string text = operators_markdown(run);
+  CHECK(contains(text, "1.000000 ms, 50.0 % of the GPU time of its stages."));
+  CHECK(table_cells(text)[2][9] == "[[1, 2], [2, 3]] of [bfloat16, bfloat16] ×3; [[9]] ×1");
+}
+
+TEST_CASE("one step, operator by operator: what is called by others is part of them") {
+  Run run = sample();
+  OperatorStep step{"decode_step", "pytorch ranges", 2, 9, {}, 0, 7000};
+  step.calls = {{0, "aten::linear", OperatorType::kMatmul, 0, "[[1, 2], [2, 3]]", "[bfloat16, bfloat16]", "model.layers.0.mlp", "net.py:7 forward", 30000, 0, 0, {}},
+                {1, "aten::mm", OperatorType::kMatmul, 1, "[[1, 2], [2, 3]]", "", "", "", 20000, 5000, 6000, {{"gemm", 1, 5000}}},
+                {2, "aten::view", OperatorType::kShape, 0, "", "", "", "", 1000, 0, 0, {}}};
+  run.operator_steps = {step};
+  const std::string text = operators_markdown(run);
+  CHECK(contains(text, "## One decode_step, operator by operator\n\nThe median of 9 decode_step windows with operators: 3 operators, 1 launch of kernels and copies, "
+                       "0.005000 ms of GPU time. Each row is an operator that no other calls, with all that it calls. Launched by no operator: 0.007000 ms of GPU "
+                       "time. run.json has every call (operator_steps)."));
+  const auto lines = table_cells(text);
+  REQUIRE(lines.size() == 3 + 4);
+  CHECK(lines[3] == Cells{"op_index", "op_name", "op_type", "layer", "shapes", "host_ms", "cuda_ms", "kernels", "line"});
+  CHECK(lines[5] == Cells{"0", "aten::linear", "matmul", "model.layers.0.mlp", "[[1, 2], [2, 3]] of [bfloat16, bfloat16]", "0.030000", "0.005000", "gemm ×1 (0.005000 ms)", "net.py:7 forward"});
+  CHECK(lines[6] == Cells{"2", "aten::view", "shape", "—", "—", "0.001000", "0.000000", "—", "—"});
 }
 
 TEST_CASE("without operators the command that captures them stands there") {
@@ -127,8 +155,8 @@ TEST_CASE("names are escaped, long ones are listed in full, and what was left ou
   const std::string text = operators_markdown(run);
   const auto row = table_cells(text)[2];
   CHECK(row[0] == "a\\|b \\<script>");
-  CHECK(row[8].substr(0, 83) == "[[" + std::string(78, '1') + "…");
-  CHECK(row[9] == "void gemm<...>(...) [1] ×4 (1.250000 ms)");
+  CHECK(row[9].substr(0, 83) == "[[" + std::string(78, '1') + "…");
+  CHECK(row[10] == "void gemm<...>(...) [1] ×4 (1.250000 ms)");
   CHECK(contains(text, "\n1. void gemm\\<xxx"));
   CHECK(contains(text, "\nLeft out: 12 operators with less time.\n"));
   CHECK(contains(text, "\nLeft out: 3 ranges that "));

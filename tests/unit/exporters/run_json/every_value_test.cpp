@@ -86,6 +86,7 @@ nl::Run unfilled_run() {
   table.entries.resize(1);
   table.entries[0].shapes.resize(1);
   table.entries[0].kernels.resize(1);
+  run.operator_steps.emplace_back().calls.emplace_back().kernels.resize(1);
   run.layers.resize(1);
   run.peaks.emplace();
   run.efficiency.resize(1);

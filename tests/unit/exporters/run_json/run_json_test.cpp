@@ -155,7 +155,7 @@ TEST_CASE("the keys stand in the documented order") {
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "problems", "name", "mode", "hardware",
                                          "software", "model", "workload", "stages", "phases", "iterations", "latency", "communication", "kernels",
-                                         "kernels_note", "api", "ranges", "operators", "operators_note", "layers", "layers_note",
+                                         "kernels_note", "api", "ranges", "operators", "operators_note", "operator_steps", "layers", "layers_note",
                                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy", "host",
                                          "timeline", "activity", "coverage", "clock", "import_stats", "ncu_rows_damaged", "provenance"});
   keys.clear();
@@ -223,7 +223,7 @@ TEST_CASE("numbers come back to the last bit") {
 
 TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
   auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
-  for (const char* key : {"phases", "iterations", "latency", "operators", "operators_note", "layers", "layers_note", "peaks", "efficiency",
+  for (const char* key : {"phases", "iterations", "latency", "operators", "operators_note", "operator_steps", "layers", "layers_note", "peaks", "efficiency",
                           "roofline", "findings", "abstentions", "perturbation", "energy", "host", "timeline"})
     document.erase(key);
   for (const char* key : {"derived", "warmup_windows", "warmup_wall_ns", "budget", "foreign_gpu_ns", "activity", "devices", "tokens_per_window",

@@ -7,6 +7,7 @@
 
 #include "analysis/counters/counters.h"
 #include "analysis/counters/ncu_match.h"
+#include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
@@ -40,14 +41,19 @@ Run facts_of(const Evidence& evidence) {
 }
 
 // What was recorded beside the capture: each a table of operators of its own.
-void join_operators(const Evidence& evidence, Run& run) {
+void join_operators(const Evidence& evidence, const analysis::WarmupRule& rule, Run& run) {
   for (const OperatorSource& source : evidence.operators) {
     if (source.table) {
       run.operators.push_back(*source.table);
       run.operators_note.clear();
       continue;
     }
-    analysis::add_operator_table_from(source.trace, source.format, source.file, run);
+    if (source.operator_pass) {
+      analysis::add_operator_pass(evidence.trace, source.trace, source.dtypes, rule, run);
+    } else {
+      analysis::add_operator_table_from(source.trace, source.format, source.file, run);
+      if (run.operator_steps.empty()) analysis::add_operator_steps(source.trace, rule, run);
+    }
     for (const Remark& note : source.trace.stats.notes) run.import_stats.notes.push_back({note.code, note.details, source.file});
     add_damage(run.import_stats.rows_damaged, source.trace.stats.rows_damaged, source.format);
   }
@@ -125,7 +131,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
-  join_operators(evidence, run);
+  join_operators(evidence, knowledge.options.warmup, run);
   Counters(evidence, run).join();
   if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);
   if (evidence.tracer != Tracer::kImport) {

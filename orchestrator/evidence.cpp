@@ -6,6 +6,7 @@
 
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/marks.h"
+#include "parsers/facts/dtypes.h"
 #include "parsers/facts/facts.h"
 #include "parsers/stacks/stacks.h"
 
@@ -47,6 +48,12 @@ std::string precision_of(const std::map<std::string, std::string>& attributes) {
 }
 
 }  // namespace
+
+void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidence& evidence) {
+  parsers::RecordedDtypes recorded = parsers::read_dtypes(folder);
+  for (std::string& note : recorded.notes) evidence.adaptations.push_back({Code::kNote, {std::move(note)}});
+  evidence.operators.push_back({"pytorch ranges", "", std::move(trace), {}, true, std::move(recorded.operators)});
+}
 
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted) {
   ModelInfo model{configured.name, configured.attributes};
@@ -101,6 +108,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   if (plan.config.run.budget_s > 0) evidence.budget_s = plan.config.run.budget_s;
   evidence.adaptations = std::move(capture.adaptations);
   evidence.adaptations.insert(evidence.adaptations.end(), facts.notes.begin(), facts.notes.end());
+  if (capture.operators) add_operator_pass(std::move(*capture.operators), plan.bundle / kOperatorsFolder, evidence);
   evidence.problems = verdict.problems();
   return evidence;
 }

@@ -21,7 +21,9 @@ struct OperatorSource {
   std::string format;
   std::string file;
   Trace trace;
-  std::optional<OperatorTable> table;
+  std::optional<OperatorTable> table = {};
+  bool operator_pass = false;            // the workload once more, for its operators: their structure is here, their times in the capture
+  std::vector<OperatorDtypes> dtypes = {};
 };
 
 // All that a run is made of, captured here or imported: facts and readings, nothing that is concluded from them.
@@ -59,6 +61,9 @@ struct Evidence {
 
 // A configuration that has the model's shape wins; else its keys are added to what the process noted.
 ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo>& noted);
+
+// What the operator pass left in its folder, beside its trace: the data types.
+void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidence& evidence);
 
 // What a plan's capture shows. `power`: the meters that were read meanwhile.
 Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict);

@@ -6,6 +6,7 @@
 #include "analysis/efficiency/dram_use.h"
 #include "analysis/efficiency/efficiency.h"
 #include "analysis/operators/layers.h"
+#include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
 #include "analysis/efficiency/roofline.h"
 #include "analysis/rules/judge.h"
@@ -52,6 +53,7 @@ void analyse_trace(const Trace& trace, const analysis::SummaryOptions& options, 
   analysis::summarise(trace, options, run);
   analysis::add_operators(trace, {}, run);
   analysis::add_layers(trace, run);
+  analysis::add_operator_steps(trace, options.warmup, run);
 }
 
 void explain(const Knowledge& knowledge, Run& run) {

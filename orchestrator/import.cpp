@@ -19,6 +19,8 @@
 #include "orchestrator/explain.h"
 #include "orchestrator/import_files.h"
 #include "orchestrator/process/interrupts.h"
+#include "parsers/collector/trace.h"
+#include "parsers/nsys/sqlite.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 
@@ -117,6 +119,7 @@ class Reader {
     evidence_.inputs_sha256 = hash_inputs(request_.all_files());
     for (auto source = sources.begin(); source != sources.end(); ++source)
       if (source != capture) read_beside(*source);
+    read_operator_pass();
     evidence_.passes = runner_.records();
     evidence_.problems = runner_.verdict().problems();
     return std::move(evidence_);
@@ -161,6 +164,21 @@ class Reader {
     else if (auto* report = std::get_if<NcuReport>(&reading)) return evidence_.ncu.push_back(std::move(*report));
     else return evidence_.counters.push_back(std::get<CounterReport>(std::move(reading)));
     evidence_.operators.push_back(std::move(operators));
+  }
+
+  // Its export, or what the collector left. The run is one without it, too.
+  void read_operator_pass() {
+    const fs::path sqlite = request_.operators / "run.sqlite";
+    const auto files = collector_files(request_.operators / "collector");
+    std::error_code ignored;
+    if (request_.operators.empty() || (files.empty() && !fs::exists(sqlite, ignored))) return;
+    try {
+      Trace trace = files.empty() ? parsers::read_nsys_sqlite(sqlite) : parsers::read_collector_traces(files);
+      add_unmarked_stages(request_.config, trace);
+      add_operator_pass(std::move(trace), request_.operators, evidence_);
+    } catch (const Error& error) {
+      evidence_.adaptations.push_back({Code::kOperatorsFailed, {"could not be read: " + error.message}, request_.operators.string()});
+    }
   }
 
   // The files to read: what the tool makes of its report, or the copy that the bundle keeps.

@@ -14,6 +14,7 @@ struct ImportRequest {
   std::map<std::string, std::vector<std::filesystem::path>, std::less<>> files;  // by the name of their parsers::Format
   std::filesystem::path out;  // as for run
   bool copy = false;          // a blanked copy of the export into the bundle
+  std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
 
   std::vector<std::filesystem::path> all_files() const;
 };

@@ -58,6 +58,7 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
   for (const char* counted : {"stages", "kernels", "kernels-2"})
     for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
+  request.operators = bundle / kOperatorsFolder;
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 

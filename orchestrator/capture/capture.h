@@ -31,6 +31,7 @@ struct Capture {
   Trace trace;
   std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started
   std::vector<PowerSample> power;  // while it was traced
+  std::optional<Trace> operators;  // of the operator pass
   Repeats repeats;
   std::vector<NcuReport> ncu;               // one a try
   std::vector<CounterReport> counters;      // one a pass

@@ -6,6 +6,7 @@
 #include "orchestrator/capture/collector_sqlite.h"
 #include "orchestrator/capture/count.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/capture/operators.h"
 #include "orchestrator/capture/repeats.h"
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/capture/trace_size.h"
@@ -142,7 +143,8 @@ void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
   judge_recording(capture.trace, runner.verdict());
 }
 
-bool repeats_workload(const Pass& pass) { return pass.optional; }
+bool records_operators(const Pass& pass) { return pass.kind == PassKind::kOperators || pass.kind == PassKind::kOperatorsExport; }
+bool repeats_workload(const Pass& pass) { return pass.optional && !records_operators(pass); }
 bool traces(const Pass& pass) { return pass.kind == PassKind::kNsys || pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kCollector; }
 
 std::span<const Pass> cut_off(std::span<const Pass>& rest, bool (*belongs)(const Pass&)) {
@@ -167,8 +169,11 @@ Capture execute(const Plan& plan, Runner& runner) {
   runner.run(cut_off(rest, repeats_workload), [&](auto passes, PassRunner& live) {
     capture.repeats = repeats.run_after(followed ? same_passes(plan, passes, *followed) : passes, live, capture);
   });
-  runner.run(rest, [&](auto passes, PassRunner& live) {
+  runner.run(cut_off(rest, records_operators), [&](auto passes, PassRunner& live) {
     read_capture(plan, live, capture);
+    record_operators(plan, passes, live, capture);
+  });
+  runner.run(rest, [&](auto passes, PassRunner& live) {
     count(plan, passes, live, capture);
     capture.passes = live.records();
     capture.expected_s = live.time().expected_s();

@@ -8,7 +8,7 @@
 // The Python package that marks a workload's stages by itself; parsers/facts reads what it notes about the process.
 namespace nl::orchestrator {
 
-inline constexpr const char *kMarksFolder = "python", *kFactsFolder = "facts";  // in the bundle
+inline constexpr const char *kMarksFolder = "python", *kFactsFolder = "facts", *kOperatorsFolder = "operators";  // in the bundle
 
 extern const std::span<const BuiltInFile> kBuiltInPython;  // made from nvtx/python by tools/embed
 

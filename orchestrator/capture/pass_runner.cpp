@@ -29,18 +29,21 @@ const char* folder_of(PassKind kind) {
     case PassKind::kStageCounters:
     case PassKind::kKernelCounters: return "counters";
     case PassKind::kUnprofiled: return "unprofiled";
+    case PassKind::kOperators:
+    case PassKind::kOperatorsExport: return "operators";
   }
   return "logs";
 }
 
 // The collector is all environment: the argv of its passes is the workload's own, and their output is a folder.
-bool by_collector(PassKind kind) {
-  switch (kind) {
+bool by_collector(const Pass& pass) {
+  switch (pass.kind) {
     case PassKind::kCollector:
     case PassKind::kCollectorRepeat:
     case PassKind::kStageCounters:
     case PassKind::kKernelCounters:
     case PassKind::kUnprofiled: return true;
+    case PassKind::kOperators: return !pass.process.profiler;
     default: return false;
   }
 }
@@ -62,7 +65,7 @@ void note_command(const Bundle& bundle, const Pass& pass) {
   const fs::path name = fs::path(folder_of(pass.kind)) / "cmd.txt";
   std::string text;
   if (std::ifstream before(bundle.path() / name); before) text.assign(std::istreambuf_iterator<char>(before), {});
-  bundle.write(name, text + (by_collector(pass.kind) ? shell_command(pass) : shell_quoted(pass.process.argv)) + "\n");
+  bundle.write(name, text + (by_collector(pass) ? shell_command(pass) : shell_quoted(pass.process.argv)) + "\n");
 }
 
 PassOutcome outcome_of(const ProcessResult& result) {
@@ -75,7 +78,7 @@ PassOutcome outcome_of(const ProcessResult& result) {
 void make_folders(const Bundle& bundle, const Pass& pass) {
   std::error_code ignored;  // if it cannot be made, the pass says so
   for (const auto& output : pass.outputs)
-    fs::create_directories(bundle.path() / (by_collector(pass.kind) ? output : output.parent_path()), ignored);
+    fs::create_directories(bundle.path() / (by_collector(pass) ? output : output.parent_path()), ignored);
 }
 
 std::vector<std::string> outputs_there(const Bundle& bundle, const Pass& pass) {
@@ -195,7 +198,8 @@ std::string timeout_key(PassKind pass) {
     case PassKind::kNcuExportRaw:
     case PassKind::kNcuExportDetails: return "ncu.export_timeout_s";
     case PassKind::kNsysExport:
-    case PassKind::kNsysRepeatExport: return "nsys.export_timeout_s";
+    case PassKind::kNsysRepeatExport:
+    case PassKind::kOperatorsExport: return "nsys.export_timeout_s";
     default: return "nsys.timeout_s";
   }
 }

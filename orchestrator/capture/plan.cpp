@@ -17,7 +17,7 @@ std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty(
 // a GPU all the same: the trace decides. Where it says that there is none, nothing will be counted.
 void add_counting(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
   const CounterChoice counters = choose_counters(config, tools);
-  const bool no_gpu = tools.gpus.empty() && tools.nvml && tools.gpu_trouble.empty();
+  const bool no_gpu = surely_no_gpu(tools);
   const bool in_vain = no_gpu && counters.meter != Meter::kNone;
   plan.why += "; " + (in_vain ? "without a GPU nothing is counted" : counters.why);
   if (in_vain) return plan.adaptations.push_back({Code::kCountersLeftOut});
@@ -54,6 +54,7 @@ void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const 
     plan.adaptations.push_back({Code::kTracedByNsysInstead, {cupti_lacks(tools)}});
   }
   add_nsys_passes(plan, config, tools, bundle);
+  add_operator_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
   note_unsampled(plan, config, tools);
 }
@@ -67,6 +68,7 @@ void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const
   const bool hides_nodes = choice<GraphDetail>(config.capture.cuda_graphs) == GraphDetail::kGraph;
   if (hides_nodes && config.capture.pc_sampling > 0) plan.adaptations.push_back({Code::kGraphNodesForStalls});
   add_cupti_passes(plan, config, tools, bundle);
+  add_operator_passes(plan, config, tools, bundle);
   add_counting(plan, config, tools, bundle);
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
 #include "orchestrator/capture/workload_command.h"
 
@@ -72,6 +73,16 @@ Pass collector_pass(const Config& config, const Toolset& tools, const fs::path& 
   Pass pass = ranges_pass(PassKind::kCollector, config, tools, bundle, "collector", config.nsys.timeout_s);
   pass.purpose = "run the workload with the NVTX collector loaded: stage timings, no kernels";
   pass.sample_power = true;
+  return pass;
+}
+
+Pass cupti_operator_pass(const Config& config, const Toolset& tools, const fs::path& bundle) {
+  const fs::path folder = fs::path(kOperatorsFolder) / "collector";
+  Pass pass = cupti_pass(operator_config(config), tools, bundle);
+  make_operator_pass(pass, bundle);
+  pass.process.argv = workload_command(config.workload, bundle, PassKind::kOperators);
+  pass.process.env["NL_STAGE_TRACE_DIR"] = (bundle / folder).string();
+  pass.outputs = {folder};
   return pass;
 }
 

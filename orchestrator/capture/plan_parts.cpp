@@ -21,6 +21,8 @@ void append(std::vector<std::string>& argv, const std::vector<std::string>& more
   argv.insert(argv.end(), more.begin(), more.end());
 }
 
+bool surely_no_gpu(const Toolset& tools) { return tools.gpus.empty() && tools.nvml && tools.gpu_trouble.empty(); }
+
 double shorter_timeout(double a, double b) { return a <= 0 ? b : b <= 0 ? a : std::min(a, b); }
 
 namespace {

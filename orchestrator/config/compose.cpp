@@ -45,6 +45,7 @@ void apply_mode(Config& config) {
   const bool deep = choice<RunMode>(config.run.mode) == RunMode::kDeep;
   config.ncu.enabled = deep;
   config.capture.counters = "auto";  // counts where ncu is enabled, so that --set ncu.enabled=true is enough on light
+  config.mark.operators = deep;
   config.perturbation.repeats = deep ? PerturbationOptions().repeats : 0;
 }
 

@@ -66,7 +66,7 @@ OutputTee::~OutputTee() {
 void OutputTee::pump(ProgressLine& progress) {
   char buffer[16 * 1024];
   while (source_fd_ >= 0) {
-    ssize_t got = read(source_fd_, buffer, sizeof buffer);
+    ssize_t got = ::read(source_fd_, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {

@@ -346,8 +346,7 @@ TEST_CASE("what a plan leaves out is noted once in the run") {
   const Json planned = scene.plan()["adaptations"];
   REQUIRE(planned.size() == 1);
   const Json noted = scene.run()["provenance"]["adaptations"];
-  REQUIRE(noted.size() == 1);
-  CHECK(noted[0]["text"] == planned[0]);
+  CHECK(std::count_if(noted.begin(), noted.end(), [&](const Json& note) { return note["text"] == planned[0]; }) == 1);
 }
 
 TEST_CASE("run.top_n_kernels is how many kernels ncu measures") {

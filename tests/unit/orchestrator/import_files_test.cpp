@@ -84,6 +84,9 @@ TEST_CASE("import takes of a bundle what its passes left") {
   bundle.put("ncu/details.csv");
   bundle.put("counters/kernels.txt");
   CHECK(all() == TakenFiles{{"nsys", {sqlite}}, {"ncu", {first, raw}}, {"counters", {stages, kernels, second}}});
+  ImportRequest request;
+  add_input(bundle.root() / "b", request);
+  CHECK(request.operators == bundle.root() / "b/operators");
   const fs::path stacks = bundle.put("facts/stacks-7.txt", "nl-stage stacks\t1\n");
   bundle.put("facts/facts-7.json", "{}");
   CHECK(all() == TakenFiles{{"nsys", {sqlite}}, {"ncu", {first, raw}}, {"counters", {stages, kernels, second}}, {"stacks", {stacks}}});

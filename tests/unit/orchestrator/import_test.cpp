@@ -263,6 +263,31 @@ TEST_CASE("import: sampled stacks join the capture by its marks of the clock") {
   CHECK(std::none_of(run.ranges.begin(), run.ranges.end(), [](const RangeEntry& range) { return test::has(range.name, "monotonic_ns"); }));
 }
 
+TEST_CASE("import: the operator pass of a bundle, with its data types; one that cannot be read is noted") {
+  Importing importing;
+  importing.request.operators = importing.tree.root() / "operators";
+  fs::create_directories(importing.request.operators);
+  const fs::path sqlite = importing.request.operators / "run.sqlite";
+  SECTION("whole") {
+    fs::copy_file(kProbe + "probe_node.sqlite", sqlite);
+    fs::permissions(sqlite, fs::perms::owner_write, fs::perm_options::add);
+    SQLite::Database(sqlite.string(), SQLite::OPEN_READWRITE)
+        .exec("UPDATE NVTX_EVENTS SET text = 'aten::mm, op_id = 7, sizes = [[2]]', textId = NULL, domainId = 0 WHERE rowid = (SELECT min(rowid) FROM NVTX_EVENTS WHERE end IS NOT NULL AND eventType = 59)");
+    const Run run = importing.import();
+    REQUIRE_FALSE(run.operators.empty());
+    CHECK(run.operators[0].source == "pytorch ranges");
+    CHECK(run.operators[0].entries.at(0).name == "aten::mm");
+    CHECK(run.provenance.adaptations.empty());
+  }
+  SECTION("broken") {
+    std::ofstream(sqlite) << "no database";
+    const Run run = importing.import();
+    REQUIRE(run.provenance.adaptations.size() == 1);
+    CHECK(run.provenance.adaptations[0].code == Code::kOperatorsFailed);
+  }
+  SECTION("none") { CHECK(importing.import().provenance.adaptations.empty()); }
+}
+
 TEST_CASE("import: launches of ncu, beside a capture and alone") {
   Importing importing;
   importing.request.files["ncu"] = {kProbe + "ncu_prefill_raw_mangled.csv"};

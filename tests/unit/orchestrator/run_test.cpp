@@ -94,15 +94,15 @@ TEST_CASE("run: from a configuration to a bundle") {
   CHECK(result.interrupt_signal == 0);
   const Run& run = result.run;
   CHECK(run.status == RunStatus::kComplete);
-  CHECK(test::outcomes_of(run.provenance.passes) == Strings{"unprofiled ok", "nsys ok", "nsys-export ok"});
+  CHECK(test::outcomes_of(run.provenance.passes) == Strings{"unprofiled ok", "nsys ok", "nsys-export ok", "operators skipped", "operators-export skipped"});
   CHECK(captured_by(run.provenance.tracer, run.provenance.meter) == "nsys");
   CHECK(run.software.nsys_version == "2025.3.1");
   CHECK(run.software.ncu_version.empty());
   REQUIRE(run.kernels);
   CHECK(std::count_if(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return kernel.selected; }) == 1);  // run.top_n_kernels
   CHECK(run.perturbation.order == "unprofiled nsys");
-  CHECK(run.provenance.workload_starts == 2);
-  CHECK(run.provenance.expected_s == 2);
+  CHECK(run.provenance.workload_starts == 3);  // the operator pass is planned, too
+  CHECK(run.provenance.expected_s == 3);
   CHECK_FALSE(run.provenance.budget_s);
   CHECK(run.energy.pass == "unprofiled");
   CHECK_FALSE((run.findings.empty() && run.abstentions.empty()));  // the shipped rules were asked
@@ -141,6 +141,13 @@ TEST_CASE("run: with a budget of time the trace comes first, and what would not 
   WholeRun whole;
   whole.request.config.perturbation.repeats = 2;
   whole.request.config.run.budget_s = 3.5;  // each process takes a second
+  SECTION("operators are worth more than repetitions") {
+    const Run run = whole.run().run;
+    CHECK(test::outcomes_of(run.provenance.passes) == Strings{"nsys ok", "nsys-export ok", "unprofiled skipped", "nsys-repeat skipped", "nsys-repeat-export skipped",
+                                                              "unprofiled skipped", "operators skipped", "operators-export skipped"});
+    return;
+  }
+  whole.request.config.mark.operators = false;
   const Run run = whole.run().run;
   CHECK(test::outcomes_of(run.provenance.passes) ==
         Strings{"nsys ok", "nsys-export ok", "unprofiled ok", "nsys-repeat skipped", "nsys-repeat-export skipped", "unprofiled skipped"});

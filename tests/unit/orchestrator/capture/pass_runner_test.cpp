@@ -215,7 +215,8 @@ TEST_CASE("each kind of pass: where its command is noted, whether its output is 
                            Kind{PassKind::kNcu, "ncu", count, true, false}, Kind{PassKind::kNcuExportRaw, "ncu", count_export, false, false},
                            Kind{PassKind::kNcuExportDetails, "ncu", count_export, false, false}, Kind{PassKind::kCollector, "collector", trace, true, true},
                            Kind{PassKind::kCollectorRepeat, "collector", trace, false, true}, Kind{PassKind::kStageCounters, "counters", count, true, true},
-                           Kind{PassKind::kKernelCounters, "counters", count, true, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, false, true}}) {
+                           Kind{PassKind::kKernelCounters, "counters", count, true, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, false, true},
+                           Kind{PassKind::kOperators, "operators", trace, false, true}, Kind{PassKind::kOperatorsExport, "operators", trace_export, false, false}}) {
     const std::string name(key_of(each.kind));
     INFO(name);
     RunnerScene scene;

@@ -108,6 +108,7 @@ struct Stage {
   Stage() {
     config.workload.command = {"./w"};
     config.ncu.enabled = false;
+    config.mark.operators = false;
     tools.nsys.emplace();
     tools.nsys->path = "/opt/nsys";
     tools.collector = "/lib/libnl_collector.so";

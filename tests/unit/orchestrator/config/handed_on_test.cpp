@@ -108,6 +108,7 @@ const std::vector<Effect> kRemovals = {
     {"ncu.export.details_csv", "false", "deep", "ncu-export-details", " "},
     {"ncu.import_sass", "true", "deep", "ncu", " --import-sass no "},
     {"mark.auto", "false", "deep", "nsys", " NL_STAGE_MARK=1 "},
+    {"mark.operators", "false", "deep", "operators", " "},
 };
 
 // No part of a plan: they name the bundle, choose what is written or analysed, or are read where tools are looked for.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "model/host_code.h"
 #include "model/stage.h"
@@ -12,12 +13,10 @@
 namespace nl {
 namespace {
 
-std::string_view without_folders(std::string_view path) {
-  const std::size_t slash = path.find_last_of('/');
-  if (slash == std::string_view::npos) return path;
-  if (path.substr(slash + 1) != "__init__.py" || slash == 0) return path.substr(slash + 1);
-  const std::size_t folder = path.find_last_of('/', slash - 1);
-  return folder == std::string_view::npos ? path : path.substr(folder + 1);
+// Every package has an __init__.py: its folder says which.
+std::string without_folders(const std::filesystem::path& path) {
+  const bool keeps_folder = path.filename() == "__init__.py" && path.has_parent_path() && path.parent_path().has_filename();
+  return keeps_folder ? (path.parent_path().filename() / path.filename()).string() : path.filename().string();
 }
 
 constexpr std::size_t kMostDetails = 6;

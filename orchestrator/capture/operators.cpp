@@ -22,8 +22,7 @@ std::string in_vain(const Plan& plan, const Capture& capture) {
   if (capture.cut_short) return "the trace without operators is too large already (capture.max_size)";
   if (trace.kernels.empty() && trace.graph_runs.empty()) return "no GPU work was recorded";
   if (analysis::has_torch_operators(trace)) return "the trace has PyTorch's operators";
-  const auto facts = parsers::read_facts(plan.bundle / kFactsFolder);
-  return facts.versions.contains("torch") ? "" : "the workload is no Python program that uses PyTorch";
+  return parsers::read_facts(plan.bundle / kFactsFolder).uses_torch() ? "" : "the workload is no Python program that uses PyTorch";
 }
 
 class OperatorPass {

@@ -27,7 +27,6 @@ class TimeBudget {
 
   // "start 2 of 8, about 84 s to go"; empty before the first has ended
   std::string progress() const;
-  std::size_t planned() const { return planned_; }
   std::optional<double> expected_s() const { return expected_s_; }  // of all starts, by the first
   std::optional<Remark> left_out() const;                           // what there was no time for, in one
 

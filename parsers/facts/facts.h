@@ -23,6 +23,7 @@ struct ProcessFacts {
   std::string backend;                          // "transformers", "vllm", "sglang", "torch"; empty: none of them
   std::optional<ModelInfo> model;               // from the configuration of the model that ran
   std::vector<Remark> notes;                    // what was missing, or went wrong
+  bool uses_torch() const { return versions.contains("torch"); }
 };
 
 // Of all processes of the run; of several models the one that generated the most.

@@ -125,7 +125,7 @@ def main():
     bundle = pathlib.Path(sys.argv[1])
     run = json.loads((bundle / "run.json").read_text())
     comparison = Comparison()
-    print(f"{bundle.name}: {run['status']}, {run['software']['backend'] or 'no backend'}, {run.get('precision')}")
+    print(f"{bundle.name}: {run['status']}, {run['software']['backend'] or 'no backend'}, {run['model']['precision']}")
     for problem in run["problems"]:
         print("  problem:", problem["what"])
     watches = stopwatch_of(bundle)

@@ -154,7 +154,7 @@ Item takeaway(const Run& run, const StageEntry& stage) {
     const auto share = [&](Ns ns) { return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns)); };
     text += fmt::format("; the GPU computes for {} of it and waits for its next work for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_wait_ns()));
   }
-  if (const std::string host = host_clause(stage); !host.empty() && !told_by_steps(run, stage)) text += "; " + host;
+  if (const std::string host = host_clause(stage); !host.empty() && !told_by_its_parts(run, stage)) text += "; " + host;
   if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
     text += fmt::format("; at the hardware's limit ({}) it takes {}", key_of(*entry->limit), rough_time(*entry->ideal_ns));
   return {strong(stage_title(run, stage.name)) + Text(": " + text + ".")};

@@ -96,8 +96,8 @@ class Facts {
 
   // A module of the workload's own: no shape, but a type.
   void add_plain(const Json& model) {
-    if (const std::string precision = text_of_member(model, "precision"); !out_.model && !precision.empty())
-      out_.model = ModelInfo{text_of_member(model, "class"), {}, precision};
+    const std::string precision = text_of_member(model, "precision"), known = short_dtype(precision);
+    if (!out_.model && !precision.empty()) out_.model = ModelInfo{text_of_member(model, "class"), {}, known.empty() ? precision : known};
   }
 
   static void add_loaded(const Json& model, std::map<std::string, std::string>& attributes) {

@@ -152,15 +152,6 @@ class TextModel {
     }
   }
 
-  // "torch.bfloat16", "bfloat16" → "bf16"
-  static std::string short_dtype(std::string name) {
-    if (name.compare(0, 6, "torch.") == 0) name = name.substr(6);
-    static const std::map<std::string, std::string> kShort = {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}, {"float32", "f32"},
-                                                              {"float", "f32"}, {"float64", "f64"}, {"float8_e4m3fn", "fp8"}};
-    const auto found = kShort.find(name);
-    return found == kShort.end() ? "" : found->second;
-  }
-
   void map_dtype() {
     std::string dtype;
     for (const HfFields* fields : {&in_, &root_})
@@ -213,6 +204,14 @@ std::string name_in(const HfFields& root) {
 }
 
 }  // namespace
+
+std::string short_dtype(std::string_view name) {
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  static const std::map<std::string_view, std::string_view> kShort = {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}, {"float32", "f32"},
+                                                                      {"float", "f32"}, {"float64", "f64"}, {"float8_e4m3fn", "fp8"}};
+  const auto found = kShort.find(name);
+  return found == kShort.end() ? "" : std::string(found->second);
+}
 
 HfConfig parse_hf_config(std::string_view text, const std::string& where) {
   const json document = parse_json(text, where);

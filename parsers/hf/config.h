@@ -23,6 +23,9 @@ struct HfConfig {
   std::vector<std::string> notes;                 // what is missing or was assumed
 };
 
+// "torch.bfloat16", "bfloat16" → "bf16"; empty: no type that is known
+std::string short_dtype(std::string_view name);
+
 // Throws Error(kConfig) with file:line:column where the text is no JSON, and where it describes no transformer.
 HfConfig read_hf_config(const std::filesystem::path& file);
 

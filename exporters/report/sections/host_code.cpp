@@ -26,7 +26,7 @@ bool waits_long(const StageEntry& stage) {
 }
 
 bool left_out(const Run& run, const StageEntry& stage) {
-  if (!stage.host_code || told_by_steps(run, stage)) return true;
+  if (!stage.host_code || told_by_its_parts(run, stage)) return true;
   return !enough_samples(stage) && (wait_of(stage) <= 0 || !waits_long(stage));
 }
 

@@ -80,7 +80,7 @@ Blocks late_launches(const Run& run) {
                                 {"Longest", kRight, kWide}}};
   std::vector<std::string> calls;
   for (const auto& stage : run.stages) {
-    if (!told(stage) || told_by_steps(run, stage)) continue;
+    if (!told(stage) || told_by_its_parts(run, stage)) continue;
     add_rows(run, stage, table);
     if (stage.launch_waits->starved_ns > 0) calls.push_back(calls_text(run, stage));
   }

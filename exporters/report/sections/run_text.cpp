@@ -65,8 +65,11 @@ std::string stage_title(const Run& run, const std::string& name) {
   return stage == nullptr ? name : nl::stage_title(*stage);
 }
 
-bool told_by_steps(const Run& run, const StageEntry& stage) {
-  return stage_kind(stage.name) == StageKind::kDecode && stage_named(run, std::string(key_of(StageKind::kDecodeStep))) != nullptr;
+bool told_by_its_parts(const Run& run, const StageEntry& stage) {
+  const auto has = [&](StageKind kind) { return stage_named(run, std::string(key_of(kind))) != nullptr; };
+  const StageKind kind = stage_kind(stage.name);
+  if (kind == StageKind::kRequest) return has(StageKind::kPrefill) || has(StageKind::kDecode);
+  return kind == StageKind::kDecode && has(StageKind::kDecodeStep);
 }
 
 const StageEntry* stage_named(const Run& run, const std::string& name) {

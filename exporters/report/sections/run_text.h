@@ -26,8 +26,8 @@ std::string title_of(const Finding& finding);
 std::string source_label(const Run& run);
 // The name of a stage or phase as people read it: "decode", "decode (inferred)".
 std::string stage_title(const Run& run, const std::string& name);
-// Decode as a whole says what its steps say.
-bool told_by_steps(const Run& run, const StageEntry& stage);
+// Decode as a whole says what its steps say, and a request what its stages say.
+bool told_by_its_parts(const Run& run, const StageEntry& stage);
 const StageEntry* stage_named(const Run& run, const std::string& name);
 // The median of the unprofiled passes, each by its median window; nothing where there is none.
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);

@@ -82,7 +82,7 @@ TEST_CASE("facts: a module without a configuration has a precision, and gives wa
   const nl::test::Folder folder;
   folder.file("facts-1.json", facts_text(R"json({"class": "Loop", "precision": "float16", "new_tokens": 0})json"));
   REQUIRE(read_facts(folder.path).model);
-  CHECK(read_facts(folder.path).model->precision == "float16");
+  CHECK(read_facts(folder.path).model->precision == "f16");
   CHECK(read_facts(folder.path).model->attributes.empty());
   folder.file("facts-2.json", facts_text(kQwen));
   CHECK(read_facts(folder.path).model->attributes.at("layers") == "6");

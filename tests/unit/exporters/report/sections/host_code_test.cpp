@@ -93,6 +93,16 @@ TEST_CASE("host code: a stage that hardly waits and has few samples is passed ov
   CHECK_FALSE(host_code(run).blocks.empty());
 }
 
+TEST_CASE("host code: a request leaves it to its stages") {
+  Run run = nl::test::host_run();
+  StageEntry request = run.stages[2];
+  request.name = "request";
+  run.stages.insert(run.stages.begin(), request);
+  CHECK_FALSE(has(host_text(run), "### request\n"));
+  run.stages = {request};
+  CHECK(has(host_text(run), "### request\n"));
+}
+
 TEST_CASE("host code: decode leaves it to its steps") {
   const std::string text = host_text(nl::test::host_run());
   CHECK(has(text, "### decode_step\n"));

@@ -23,7 +23,7 @@ bool is_commit(const std::string& text) {
   return (text.size() == 40 || text.size() == 64) && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// A worktree and a submodule have a file there: "gitdir: /work/main/.git/worktrees/x".
+// A worktree and a submodule have a file there: "gitdir: /home/a/llm/.git/worktrees/x".
 fs::path git_folder(const fs::path& repository) {
   const fs::path git = repository / ".git";
   std::error_code failed;

@@ -24,7 +24,7 @@ Run sampled_run() {
   code.samples = 20;
   code.kinds = {{HostWork::kModel, 8, 320}, {HostWork::kFramework, 5, 200}, {HostWork::kTokenizer, 4, 160}, {HostWork::kOther, 3, 120}};
   code.lines = {{{"A.forward", "/site/modeling.py", "m", 245, 227, ""}, HostWork::kModel, 6, 7, 240, 280}};
-  code.syncs = {{{"main", "/work/gen.py", "__main__", 12, 3, "x.item()"}, 25, 50}};
+  code.syncs = {{{"main", "/code/gen.py", "__main__", 12, 3, "x.item()"}, 25, 50}};
   code.collections = 3;
   code.collection_ns = 200;
   run.host.emplace().sampler = HostSampler::kPython;

@@ -31,7 +31,6 @@ Plan plan_within(double budget_s) {
 
 TEST_CASE("time budget: an export does not start the workload") {
   CHECK(workload_starts(plan_within(0).passes) == 5);
-  CHECK(workload_starts(plan_within(0).passes) == 5);
 }
 
 TEST_CASE("time budget: without one nothing is left out") {

@@ -90,7 +90,7 @@ HostCode& sampled_host(Run& run, HostWork kind, std::uint64_t samples) {
   code.waited_ns = stage(run, kStep).budget->launch_starved_ns;
   code.samples = 40;
   code.kinds = {{kind, samples, {}}, {HostWork::kOther, 40 - samples, {}}};
-  code.lines = {{{"step", "/work/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
+  code.lines = {{{"step", "/code/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
   return code;
 }
 
@@ -104,7 +104,7 @@ void sync_at_line(Run& run, Ns time_ns) {
   synced(run, 0.06);
   activity(run, kStep).sync_call_ns = 10000000;
   run.host.emplace().sampler = HostSampler::kPython;
-  stage(run, kStep).host_code.emplace().syncs = {{{"step", "/work/gen.py", "gen", 12, 3, "x.item()"}, 30, time_ns}};
+  stage(run, kStep).host_code.emplace().syncs = {{{"step", "/code/gen.py", "gen", 12, 3, "x.item()"}, 30, time_ns}};
 }
 
 #define NL_HOST(rule, kind, fires, misses) \

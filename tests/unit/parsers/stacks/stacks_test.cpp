@@ -31,7 +31,7 @@ struct TracedProcess {
 
 const std::string kHeader = "nl-stage stacks\t1\nperiod\t10309278\n";
 const std::string kFrames =
-    "f\t0\t12\tmain\t/work/gen.py\t__main__\t10\tmodel.generate(x)\n"
+    "f\t0\t12\tmain\t/code/gen.py\t__main__\t10\tmodel.generate(x)\n"
     "f\t1\t245\tAttention.forward\t/site/modeling.py\ttransformers.models.qwen3.modeling_qwen3\t227\tq = self.q(x)\\t# \\\\n\n"
     "k\t0\t0\n"
     "k\t1\t0,1\n";

@@ -175,7 +175,7 @@ TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   CHECK(run["perturbation"]["order"] == "unprofiled collector unprofiled collector");
   std::vector<std::string> passes;
   for (const auto& pass : run["provenance"]["passes"]) passes.push_back(pass["name"]);
-  CHECK(passes == std::vector<std::string>{"unprofiled", "collector", "unprofiled", "collector-repeat"});
+  CHECK(passes == std::vector<std::string>{"unprofiled", "collector", "unprofiled", "collector-repeat", "operators"});
   REQUIRE_FALSE(run["perturbation"]["stages"].empty());
   for (const auto& row : run["perturbation"]["stages"]) {
     CHECK(row["profiler"] == "collector");

@@ -48,7 +48,7 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   check_bundle(scene);
   const auto run = scene.json("run.json");
   CHECK(passes(run) == std::vector<std::string>{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat",
-                                                "nsys-repeat-export"});
+                                                "nsys-repeat-export", "operators", "operators-export"});
   const auto& perturbation = run["perturbation"];
   CHECK(perturbation["order"] == "unprofiled nsys unprofiled nsys");
   int compared = 0;

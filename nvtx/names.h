@@ -19,6 +19,8 @@ inline constexpr std::string_view kOperatorDomain = "LLM.ops";
 inline constexpr std::string_view kLayerDomain = "LLM.layers";
 // Lines of the program, "modeling_qwen3.py:245 forward".
 inline constexpr std::string_view kLineDomain = "LLM.lines";
+// NVIDIA's CUB and Thrust mark their algorithms: nothing of that is the workload's.
+inline constexpr std::string_view kCudaLibraryDomain = "CCCL";
 // Marks of a clock of the workload's process, "monotonic_ns=81234567890": what else it timed can be joined to the capture.
 inline constexpr std::string_view kClockDomain = "LLM.clock";
 

@@ -18,7 +18,9 @@ ClassifiedRange classify_range(const Trace& trace, const Range& range) {
   const std::string& name = trace.strings[range.name];
   if (domain == kTorchDomain) return {kKinetoRanges, {}, split_operator_name(name)};
   if (domain == kOnnxRuntimeDomain) return {kOnnxRuntimeRanges, {}, split_operator_name(name)};
-  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain || domain == nvtx::kLineDomain) return {};
+  if (domain == kOnnxRuntimeSessionDomain || domain == nvtx::kLlmDomain || domain == nvtx::kLayerDomain || domain == nvtx::kLineDomain ||
+      domain == nvtx::kCudaLibraryDomain)
+    return {};
   if (domain == nvtx::kOperatorDomain) return {kMarkedRanges, {}, split_operator_name(name)};
   if (domain.empty()) {
     const auto literal = [&](std::string_view known) {

@@ -203,6 +203,7 @@ TEST_CASE("which ranges are operators") {
   small.range("", "LLM@decode_all", 0, 10);
   small.range("LLM.layers", "model.norm", 0, 10);
   small.range("", "LLM.layers@model.norm", 0, 10);
+  small.range("CCCL", "cub::DeviceScan::InclusiveScan", 0, 10);  // a library's own
   Run run = operators_of(small.trace);
   CHECK(run.operators.empty());
   CHECK(run.operators_note.find("--set nsys.pytorch=autograd-shapes-nvtx") != std::string::npos);

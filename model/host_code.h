@@ -71,10 +71,11 @@ struct HostWorkTime {
   std::optional<Ns> time_ns;
 };
 
-struct OsCall {
-  std::string name;                      // "pthread_cond_wait"
+// Calls of one name that a launching thread was in while a GPU waited.
+struct WaitCall {
+  std::string name;                      // "cudaMalloc", "pthread_cond_wait"
   std::uint64_t count = 0;
-  Ns time_ns = 0;
+  Ns time_ns = 0;                        // of the wait
 };
 
 // What the launching threads of a stage ran while its GPUs waited for their next launch.
@@ -87,7 +88,7 @@ struct HostCode {
   std::vector<SyncLine> syncs;           // samples inside calls that wait for the GPU, anywhere in the stage
   std::uint64_t collections = 0;         // garbage collections on these threads that overlap the wait,
   Ns collection_ns = 0;                  // and how long they do
-  std::vector<OsCall> os_calls;          // calls of the operating system on these threads in it, longest first
+  std::vector<WaitCall> os_calls;        // calls of the operating system on these threads in it, longest first
 };
 
 // Stacks of one stage in its waits for launches, for flame graphs: frames of Run::host.frames.

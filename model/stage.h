@@ -104,12 +104,6 @@ struct LateLaunches {
   Ns wait_ns() const { return starved_ns + latency_ns; }
 };
 
-struct WaitCall {
-  std::string name;
-  std::uint64_t count = 0;
-  Ns time_ns = 0;
-};
-
 // The waits for launches of a stage (Budget::launch_wait_ns), added up over its GPUs, by what the launching threads did.
 struct LaunchWaits {
   Ns starved_ns = 0, latency_ns = 0;

@@ -3,21 +3,6 @@
 #include <algorithm>
 
 namespace nl::analysis {
-namespace {
-
-constexpr std::size_t kMaxCalls = 20;  // names in the report; the rest are short
-
-template <class Item, class Time>
-void longest_first(std::vector<Item>& items, Time time) {
-  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return time(a) > time(b); });
-}
-
-}  // namespace
-
-LaunchWaitSum::Call& LaunchWaitSum::call(StringId name) {
-  const auto found = std::find_if(calls.begin(), calls.end(), [&](const Call& each) { return each.name == name; });
-  return found != calls.end() ? *found : calls.emplace_back(Call{name, 0, 0});
-}
 
 void LaunchWaitSum::add(const LaunchWaitSum& more) {
   for (std::size_t before = 0; before < kCallKinds; ++before)
@@ -31,11 +16,7 @@ void LaunchWaitSum::add(const LaunchWaitSum& more) {
       sum.longest_ns = other.longest_ns;
       sum.longest_at_ns = other.longest_at_ns;
     }
-  for (const Call& each : more.calls) {
-    Call& sum = call(each.name);
-    sum.count += each.count;
-    sum.time_ns += each.time_ns;
-  }
+  calls.add(more.calls);
   outside_calls_ns += more.outside_calls_ns;
 }
 
@@ -51,10 +32,8 @@ LaunchWaits LaunchWaitSum::told(const Trace& trace) const {
         out.late.push_back({static_cast<CallKind>(before), static_cast<CallKind>(launch), sum.count, sum.starved_ns, sum.latency_ns,
                             sum.longest_ns, sum.longest_at_ns});
     }
-  for (const Call& each : calls) out.calls.push_back({std::string(without_api_version(trace.strings[each.name])), each.count, each.time_ns});
-  longest_first(out.late, [](const LateLaunches& each) { return each.wait_ns(); });
-  longest_first(out.calls, [](const WaitCall& each) { return each.time_ns; });
-  if (out.calls.size() > kMaxCalls) out.calls.resize(kMaxCalls);
+  std::stable_sort(out.late.begin(), out.late.end(), [](const LateLaunches& a, const LateLaunches& b) { return a.wait_ns() > b.wait_ns(); });
+  out.calls = calls.longest(trace);
   return out;
 }
 
@@ -88,9 +67,7 @@ Ns LaunchWaitTime::time_in_calls(std::size_t work, std::size_t other, const Gap&
     if (end <= start) continue;
     until = end;
     if (thread == gap.waiting_thread && kinds_.of(call).waits) continue;
-    LaunchWaitSum::Call& named = sum.call(call.name);
-    ++named.count;
-    named.time_ns += end - start;
+    sum.calls.add(call.name, end - start);
     time += end - start;
   }
   return time;

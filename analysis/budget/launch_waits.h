@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/attribution/api_kind.h"
+#include "analysis/attribution/call_times.h"
 #include "model/codes.h"
 #include "model/stage.h"
 #include "model/trace.h"
@@ -17,21 +18,12 @@ struct LaunchWaitSum {
     std::uint64_t count = 0;
     Ns starved_ns = 0, latency_ns = 0, longest_ns = 0, longest_at_ns = 0;
   };
-  struct Call {
-    StringId name;
-    std::uint64_t count = 0;
-    Ns time_ns = 0;
-  };
   std::array<std::array<Late, kCallKinds>, kCallKinds> late = {};  // by the call before, and the launch
-  std::vector<Call> calls;
+  CallTimes calls;
   Ns outside_calls_ns = 0;
 
   void add(const LaunchWaitSum& more);
   LaunchWaits told(const Trace& trace) const;
-
- private:
-  Call& call(StringId name);
-  friend class LaunchWaitTime;
 };
 
 // What threads did while the GPU waited for their next launch. Each lane asks in the order of time.

@@ -15,7 +15,7 @@
 namespace nl::analysis {
 namespace {
 
-constexpr std::size_t kMaxHostLines = 200, kMaxOsCalls = 20;
+constexpr std::size_t kMaxHostLines = 200;
 constexpr double kWorthNoting = 0.05;  // of a stage's time: below that nobody misses what its waits fall on
 
 // The same for all frames of one function.
@@ -81,7 +81,7 @@ class HostCodeTable {
     list_functions(functions, code);
     code.collections = hits.collections.size();
     code.collection_ns = hits.collection_ns;
-    list_os_calls(hits, code);
+    code.os_calls = hits.os_calls.longest(trace_);
     return code;
   }
 
@@ -150,12 +150,6 @@ class HostCodeTable {
       line.time_inside_ns = time.of(line.samples_inside);
     }
     if (lines.size() > kMaxHostLines) lines.resize(kMaxHostLines);
-  }
-
-  void list_os_calls(const HostHits& hits, HostCode& code) const {
-    for (const HostHits::OsTime& call : hits.os_calls) code.os_calls.push_back({trace_.strings[call.name], call.count, call.time_ns});
-    std::stable_sort(code.os_calls.begin(), code.os_calls.end(), [](const OsCall& a, const OsCall& b) { return a.time_ns > b.time_ns; });
-    if (code.os_calls.size() > kMaxOsCalls) code.os_calls.resize(kMaxOsCalls);
   }
 
   const Trace& trace_;

@@ -13,11 +13,6 @@ Ns overlap_of_parts(const Spans& parts, Ns start_ns, Ns end_ns) {
 
 std::uint64_t key_of_thread(std::uint32_t pid, std::uint32_t tid) { return std::uint64_t{pid} << 32 | tid; }
 
-HostHits::OsTime& os_time(HostHits& hits, StringId name) {
-  const auto found = std::find_if(hits.os_calls.begin(), hits.os_calls.end(), [&](const auto& each) { return each.name == name; });
-  return found != hits.os_calls.end() ? *found : hits.os_calls.emplace_back(HostHits::OsTime{name, 0, 0});
-}
-
 // A collection stops every thread of its process: Python's lock is held meanwhile.
 std::vector<std::vector<std::uint32_t>> collections_by_process(const Trace& trace) {
   std::vector<std::vector<std::uint32_t>> out(trace.processes.size());
@@ -101,10 +96,7 @@ void HostWatch::add_os_calls(std::size_t lane, std::uint32_t thread, Ns start_ns
     if (call.start_ns >= parts.back().second) return;
     const Ns overlap_ns = overlap_of_parts(parts, std::max(call.start_ns, until), call.end_ns());
     until = std::max(until, call.end_ns());
-    if (overlap_ns == 0) continue;
-    HostHits::OsTime& time = os_time(hits, call.name);
-    ++time.count;
-    time.time_ns += overlap_ns;
+    if (overlap_ns > 0) hits.os_calls.add(call.name, overlap_ns);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/attribution/api_kind.h"
+#include "analysis/attribution/call_times.h"
 #include "analysis/attribution/covered_time.h"
 #include "model/trace.h"
 
@@ -12,15 +13,10 @@ namespace nl::analysis {
 
 // What of the host falls into the waits for launches of one target. Where several GPUs wait at a time, each counts it.
 struct HostHits {
-  struct OsTime {
-    StringId name;
-    std::uint64_t count = 0;
-    Ns time_ns = 0;
-  };
   std::vector<std::uint32_t> samples;      // indices into HostSamples::samples
   std::vector<std::uint32_t> collections;  // indices into HostSamples::collections, each once
   Ns collection_ns = 0;
-  std::vector<OsTime> os_calls;
+  CallTimes os_calls;
 };
 
 // The samples of each thread of the trace, by time; of threads that the trace does not list, nothing.

@@ -91,7 +91,7 @@ void fields(Io& io, Ref<Io, LateLaunches> l) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, WaitCall> c) {
-  io("name", c.name, "the CUDA call");
+  io("name", c.name, "the call");
   io("count", c.count, "how often it ran in launch-starved time");
   io("time_ns", c.time_ns, "of that time");
 }
@@ -127,13 +127,6 @@ void fields(Io& io, Ref<Io, SyncLine> l) {
   frame_fields<Io>(io, l.frame);
   io("samples", l.samples, "inside calls that wait for the GPU");
   io("time_ns", l.time_ns, "their share of activity's sync_call_ns; null: too few samples");
-}
-
-template <class Io>
-void fields(Io& io, Ref<Io, OsCall> c) {
-  io("name", c.name, "the call");
-  io("count", c.count, "how many overlap the waits");
-  io("time_ns", c.time_ns, "how long they do");
 }
 
 template <class Io>

@@ -161,7 +161,7 @@ Table syncs_table(const StageEntry& stage) {
 // Times of several GPUs' waits stand added up beside waited_ns, so only shares of that are shown.
 Table os_calls_table(const StageEntry& stage) {
   Table table{"Calls of the operating system", {{"Call"}, {"Times", kRight}, {"Mean", kRight}, {"of the wait", kRight}}};
-  for (const OsCall& call : first_rows(stage.host_code->os_calls))
+  for (const WaitCall& call : first_rows(stage.host_code->os_calls))
     table.rows.push_back({code_cell(call.name), count_cell(call.count),
                           time_cell_if(call.count > 0, ratio(static_cast<double>(call.time_ns), static_cast<double>(call.count)).value_or(0)),
                           share_cell(part_of(call.time_ns, stage.host_code->waited_ns))});

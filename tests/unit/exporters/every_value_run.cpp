@@ -50,7 +50,7 @@ Run every_value_run() {
       "file 1713", "module 1714", 1715, 1716, "source 1717"}, .kind = HostWork::kServer, .samples = 1718, .samples_inside = 1719, .time_ns = 1720,
       .time_inside_ns = 1721}}, .kinds = {HostWorkTime{.kind = HostWork::kGarbage, .samples = 1722, .time_ns = 1723}}, .syncs = {SyncLine{
       .frame = {"function 1724", "file 1725", "module 1726", 1727, 1728, "source 1729"}, .samples = 1730, .time_ns = 1731}}, .collections = 1732,
-      .collection_ns = 1733, .os_calls = {OsCall{.name = "name 1734", .count = 1735, .time_ns = 1736}}}, .devices = {StageDevice{.device = 203,
+      .collection_ns = 1733, .os_calls = {WaitCall{.name = "name 1734", .count = 1735, .time_ns = 1736}}}, .devices = {StageDevice{.device = 203,
       .busy_ns = 204, .pid = 601, .windows = 602, .launched_ns = 603, .kernel_sum_ns = 604, .overlapped_communication_ns = 605, .budget = Budget{
       .wall_ns = 98, .gpu_compute_ns = 607, .exposed_copy_ns = 609, .queue_wait_ns = 610, .sync_blocked_ns = 611,
       .launch_starved_ns = 612, .other_host_ns = 613, .residual_ns = 614, .launch_latency_ns = 698, .communication_ns = 608}}}, .gpu_spread = GpuSpread{.busy_share_mean = 0.615,

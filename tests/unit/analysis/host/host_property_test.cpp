@@ -95,7 +95,7 @@ void check(const HostCode& code, const JudgedHost& judged, std::size_t waited) {
   REQUIRE(code.collections == judged.collections.size());
   REQUIRE(code.collection_ns == judged.collection_ns);
   Ns os_ns = 0, kind_ns = 0, line_ns = 0;
-  for (const OsCall& call : code.os_calls) os_ns += call.time_ns;
+  for (const WaitCall& call : code.os_calls) os_ns += call.time_ns;
   REQUIRE(os_ns == judged.os_ns);
   std::map<HostWork, std::uint64_t> kinds;
   for (const HostWorkTime& kind : code.kinds) {

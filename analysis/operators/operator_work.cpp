@@ -116,7 +116,7 @@ OperatorWork::OperatorWork(const Trace& trace, const StepWindows& windows, const
 }
 
 void OperatorWork::choose_windows(const RangeItems& operators) {
-  const std::vector<bool> chosen = windows_with_operators(trace_, windows_, operators, index_);
+  const std::vector<bool> chosen = operators_by_window(trace_, windows_, operators, index_).chosen;
   stage_of_window_.assign(windows_.all().size(), kNone);
   for (const std::string& name : windows_.stages()) {
     const CleanTimes::Stage* clean = clean_.stage(name);
@@ -201,23 +201,6 @@ RangeTally OperatorWork::tally(const RangeItems& items) const {
   double clean_gpu_ns = 0;
   for (const Stage& stage : stages_) clean_gpu_ns += stage.clean->gpu_ns;
   return sums.result(clean_gpu_ns);
-}
-
-std::vector<bool> windows_with_operators(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index) {
-  const std::vector<std::uint64_t> ranges = operators_by_window(trace, steps, operators), replayed = replayed_by_window(trace, steps, operators, index);
-  std::vector<bool> chosen(steps.all().size());
-  for (const std::string& stage : steps.stages()) {
-    const auto choose = [&](const std::vector<std::uint64_t>& counts, bool warmup) {
-      bool any = false;
-      for (std::size_t i = 0; i < chosen.size(); ++i) {
-        const StepWindow& window = steps.all()[i];
-        if (window.stage == stage && counts[i] > 0 && (warmup || !window.warmup)) any = chosen[i] = true;
-      }
-      return any;
-    };
-    choose(ranges, false) || choose(ranges, true) || choose(replayed, false) || choose(replayed, true);
-  }
-  return chosen;
 }
 
 }  // namespace nl::analysis

@@ -58,8 +58,4 @@ class OperatorWork {
   double recorded_ns_ = 0, all_ns_ = 0;
 };
 
-// The windows of `steps` that have operators: with ranges in them, or, where no window of the stage has any, with work of CUDA graphs
-// whose nodes were made inside operators. Warm-up counts only where nothing else is there.
-std::vector<bool> windows_with_operators(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index);
-
 }  // namespace nl::analysis

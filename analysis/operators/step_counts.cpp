@@ -7,9 +7,7 @@ void count_up(const StepWindows& steps, std::uint32_t window, std::vector<std::u
   for (; window != kNone; window = steps.parent(window)) ++counts[window];
 }
 
-}  // namespace
-
-std::vector<std::uint64_t> operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators) {
+std::vector<std::uint64_t> ranges_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators) {
   std::vector<std::uint64_t> counts(steps.all().size());
   for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
     const Range& range = trace.ranges[i];
@@ -28,6 +26,24 @@ std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWind
     if (window != kNone && innermost.of(row.origin) != kNone) count_up(steps, window, counts);
   });
   return counts;
+}
+
+}  // namespace
+
+WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index) {
+  WindowOperators out{ranges_by_window(trace, steps, operators), replayed_by_window(trace, steps, operators, index), std::vector<bool>(steps.all().size())};
+  for (const std::string& stage : steps.stages()) {
+    const auto choose = [&](const std::vector<std::uint64_t>& counts, bool warmup) {
+      bool any = false;
+      for (std::size_t i = 0; i < out.chosen.size(); ++i) {
+        const StepWindow& window = steps.all()[i];
+        if (window.stage == stage && counts[i] > 0 && (warmup || !window.warmup)) any = out.chosen[i] = true;
+      }
+      return any;
+    };
+    choose(out.ranges, false) || choose(out.ranges, true) || choose(out.replayed, false) || choose(out.replayed, true);
+  }
+  return out;
 }
 
 std::uint32_t InnermostRange::of(const WorkOrigin& origin) {

@@ -11,11 +11,14 @@
 
 namespace nl::analysis {
 
-// How many operators run in each window, those of the windows inside it too.
-std::vector<std::uint64_t> operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators);
-
-// How much work of CUDA graphs each window launches whose nodes were made inside operators.
-std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index);
+// What each window has of operators.
+struct WindowOperators {
+  std::vector<std::uint64_t> ranges;    // operators that run in it, those of the windows inside it too
+  std::vector<std::uint64_t> replayed;  // work of CUDA graphs that it launches whose nodes were made inside operators
+  // It is looked at: it has ranges or, where no window of its stage has any, replayed work. Warm-up counts only where nothing else is there.
+  std::vector<bool> chosen;
+};
+WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index);
 
 // The innermost of the ranges that count around the origin of work; kNone: none. The same nodes come again with every launch of their graph.
 class InnermostRange {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "analysis/operators/dtypes.h"
-#include "analysis/operators/operator_work.h"
 #include "analysis/operators/step_counts.h"
 #include "analysis/operators/types.h"
 #include "nvtx/names.h"
@@ -18,10 +17,7 @@ namespace {
 class Representatives {
  public:
   Representatives(const StepRequest& request, const RangeIndex& index)
-      : steps_(request.windows), chosen_(windows_with_operators(request.trace, steps_, request.catalogue.items, index)),
-        operators_(operators_by_window(request.trace, steps_, request.catalogue.items)), gpu_ns_(steps_.all().size()) {
-    const auto replayed = replayed_by_window(request.trace, steps_, request.catalogue.items, index);
-    for (std::size_t i = 0; i < operators_.size(); ++i) operators_[i] += replayed[i];
+      : steps_(request.windows), operators_(operators_by_window(request.trace, steps_, request.catalogue.items, index)), gpu_ns_(steps_.all().size()) {
     visit_work(request.trace, [&](const WorkRow& row) {
       for (std::uint32_t window = steps_.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns); window != kNone; window = steps_.parent(window))
         gpu_ns_[window] += row.duration_ns;
@@ -35,9 +31,9 @@ class Representatives {
   Pick of(const std::string& stage) const {
     std::map<std::uint64_t, std::vector<std::uint32_t>> by_count;
     Pick pick;
-    for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
-      if (!chosen_[i] || steps_.all()[i].stage != stage) continue;
-      by_count[operators_[i]].push_back(i);
+    for (std::uint32_t i = 0; i < operators_.chosen.size(); ++i) {
+      if (!operators_.chosen[i] || steps_.all()[i].stage != stage) continue;
+      by_count[operators_.ranges[i] + operators_.replayed[i]].push_back(i);
       ++pick.windows;
     }
     const std::vector<std::uint32_t>* most = nullptr;  // of two as frequent, the one with more operators
@@ -52,8 +48,7 @@ class Representatives {
 
  private:
   const StepWindows& steps_;
-  std::vector<bool> chosen_;
-  std::vector<std::uint64_t> operators_;
+  const WindowOperators operators_;
   std::vector<Ns> gpu_ns_;
 };
 

@@ -45,7 +45,7 @@ std::vector<Convolution> sam_convolutions(const SamShape& sam) {
   double before = sam.hidden_size, places = sam.patches;
   for (std::size_t i = 0; i < sam.channels.size(); ++i) {
     if (i > 1) places /= 4;
-    all.push_back({(i == 0 ? 1 : 9) * before * sam.channels[i], places});
+    all.push_back({i == 0 ? 1.0 : 3.0, before, sam.channels[i], places});
     before = sam.channels[i];
   }
   return all;
@@ -70,7 +70,7 @@ ParameterCount count_parameters(const LlmShape& shape) {
     seeing += shape.vision->layers * vision_layer_weights(*shape.vision) + shape.vision->patch_values * shape.vision->hidden_size;
   if (shape.sam) {
     seeing += shape.sam->layers * sam_layer_weights(*shape.sam) + shape.sam->patch_values * shape.sam->hidden_size;
-    for (const Convolution& convolution : sam_convolutions(*shape.sam)) seeing += convolution.weights;
+    for (const Convolution& convolution : sam_convolutions(*shape.sam)) seeing += convolution.weights();
   }
   seeing += projector_weights(shape);
   const double experts = shape.moe ? shape.moe->experts : 0, visited = shape.moe ? shape.moe->experts_per_token : 0;

@@ -100,8 +100,10 @@ double sam_layer_weights(const SamShape& sam);
 
 // One convolution behind SAM's encoder.
 struct Convolution {
-  double weights = 0;  // kernel × channels in × channels out
-  double places = 0;   // of one image, at which it is computed
+  double side = 0;         // of its kernel
+  double in = 0, out = 0;  // channels
+  double places = 0;       // of one image, at which it is computed
+  double weights() const { return side * side * in * out; }
 };
 std::vector<Convolution> sam_convolutions(const SamShape& sam);
 

@@ -24,13 +24,9 @@ class Products {
 };
 
 void add_convolutions(const SamShape& sam, double images, Products& products) {
-  std::size_t number = 0;
-  for (const Convolution& convolution : sam_convolutions(sam)) {
-    const double side = number == 0 ? 1 : 3, before = number == 0 ? sam.hidden_size : sam.channels[number - 1];
-    products.add("SAM convolution", convolution.weights, images * convolution.places,
-                 fmt::format("2·places·k²·in·out = 2·{:.10g}·{:.10g}²·{:.10g}·{:.10g}", images * convolution.places, side, before, sam.channels[number]));
-    ++number;
-  }
+  for (const Convolution& each : sam_convolutions(sam))
+    products.add("SAM convolution", each.weights(), images * each.places,
+                 fmt::format("2·places·k²·in·out = 2·{:.10g}·{:.10g}²·{:.10g}·{:.10g}", images * each.places, each.side, each.in, each.out));
 }
 
 // Inside windows where it has them, over the whole image in its global layers.

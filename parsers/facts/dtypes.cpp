@@ -7,23 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "parsers/process_files.h"
+
 namespace fs = std::filesystem;
 
 namespace nl::parsers {
 namespace {
 
 constexpr std::uintmax_t kMaxDtypesBytes = 16 << 20;
-
-std::vector<fs::path> dtypes_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("dtypes-") && name.ends_with(".json") && entry.file_size(failed) <= kMaxDtypesBytes) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 std::string dtype_text(const nlohmann::json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
@@ -45,7 +36,7 @@ void add_dtypes_of(const fs::path& file, RecordedDtypes& out) {
 
 RecordedDtypes read_dtypes(const fs::path& folder) {
   RecordedDtypes out;
-  for (const fs::path& file : dtypes_files(folder)) add_dtypes_of(file, out);
+  for (const fs::path& file : process_files(folder, "dtypes-", ".json", kMaxDtypesBytes)) add_dtypes_of(file, out);
   std::sort(out.operators.begin(), out.operators.end(), [](const OperatorDtypes& a, const OperatorDtypes& b) {
     return std::tie(a.name, a.shapes, a.dtypes) < std::tie(b.name, b.shapes, b.dtypes);
   });

@@ -9,6 +9,7 @@
 
 #include "model/error.h"
 #include "parsers/hf/config.h"
+#include "parsers/process_files.h"
 
 namespace fs = std::filesystem;
 
@@ -18,15 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uintmax_t kMaxFactsBytes = 16 << 20;
-
-std::vector<fs::path> facts_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (entry.path().extension() == ".json" && entry.file_size(failed) <= kMaxFactsBytes) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 Json facts_document(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -114,7 +106,7 @@ class Facts {
 
 ProcessFacts read_facts(const fs::path& folder) {
   Facts facts;
-  for (const fs::path& file : facts_files(folder)) facts.add(file);
+  for (const fs::path& file : process_files(folder, "", ".json", kMaxFactsBytes)) facts.add(file);
   return facts.take();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parsers/nsys/tables.h"
+#include "parsers/sample_order.h"
 
 namespace nl::parsers {
 namespace {
@@ -100,20 +101,6 @@ class ChainReader {
   std::map<std::vector<std::uint32_t>, std::uint32_t> stacks_;
 };
 
-// The median time between two samples of one thread; a thread that sleeps is not sampled.
-Ns median_period(const std::vector<HostSample>& samples) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Ns> last;
-  std::vector<Ns> gaps;
-  for (const HostSample& sample : samples) {
-    const auto [before, first] = last.try_emplace({sample.pid, sample.tid}, sample.time_ns);
-    if (!first) gaps.push_back(sample.time_ns - std::exchange(before->second, sample.time_ns));
-  }
-  if (gaps.empty()) return 0;
-  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
-  return *middle;
-}
-
 bool has_columns(const NsysDatabase& database) {
   return database.has_column(kSamples, "id") && database.has_column(kSamples, "start") && database.has_column(kSamples, "globalTid") &&
          database.has_column(kChains, "id") && database.has_column(kChains, "symbol") && database.has_column(kChains, "module") &&
@@ -139,8 +126,7 @@ void read_host_samples(const NsysDatabase& database, NsysStrings& strings, const
   for (const Taken& each : taken)
     if (each.sample.stack != kNone) host.samples.push_back(each.sample);
   host.lost = taken.size() - host.samples.size();
-  std::stable_sort(host.samples.begin(), host.samples.end(), [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
-  host.period_ns = median_period(host.samples);
+  order_samples(host);
   if (!host.samples.empty()) host.sampler = HostSampler::kNsys;
 }
 

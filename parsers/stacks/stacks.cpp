@@ -8,7 +8,9 @@
 #include <string>
 #include <tuple>
 
+#include "parsers/process_files.h"
 #include "parsers/registry.h"
+#include "parsers/sample_order.h"
 #include "parsers/stacks/clock_marks.h"
 #include "parsers/stacks/stack_file.h"
 
@@ -35,11 +37,8 @@ class StackJoin {
   void finish() {
     note_strangers();
     if (host_.samples.empty() && host_.collections.empty()) return;
-    std::stable_sort(host_.samples.begin(), host_.samples.end(), [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
-    std::stable_sort(host_.collections.begin(), host_.collections.end(),
-                     [](const GarbageCollection& a, const GarbageCollection& b) { return a.start_ns < b.start_ns; });
+    order_samples(host_);
     host_.sampler = HostSampler::kPython;
-    host_.period_ns = median_period();
     trace_.stats.rows_read["host samples"] += host_.samples.size();
     trace_.host = std::move(host_);
   }
@@ -82,20 +81,6 @@ class StackJoin {
     return found->second;
   }
 
-  Ns median_period() const {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Ns> latest;
-    std::vector<Ns> periods;
-    for (const HostSample& sample : host_.samples) {
-      const auto [before, first] = latest.try_emplace({sample.pid, sample.tid}, sample.time_ns);
-      if (!first) periods.push_back(sample.time_ns - before->second);
-      before->second = sample.time_ns;
-    }
-    if (periods.empty()) return 0;
-    const auto half = periods.begin() + static_cast<std::ptrdiff_t>(periods.size() / 2);
-    std::nth_element(periods.begin(), half, periods.end());
-    return *half;
-  }
-
   void note_strangers() {
     if (strangers_.empty()) return;
     const std::size_t more = strangers_.size() > kMaxNamedProcesses ? strangers_.size() - kMaxNamedProcesses : 0;
@@ -113,16 +98,7 @@ class StackJoin {
 
 }  // namespace
 
-std::vector<fs::path> stack_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("stacks-") && name.ends_with(".txt")) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
+std::vector<fs::path> stack_files(const fs::path& folder) { return process_files(folder, "stacks-", ".txt"); }
 
 void join_stacks(const std::vector<fs::path>& files, Trace& trace) {
   StackJoin join(trace);

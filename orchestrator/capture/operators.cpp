@@ -97,12 +97,7 @@ void record_operators(const Plan& plan, std::span<const Pass> passes, PassRunner
   if (passes.empty()) return;
   const bool failed = runner.verdict().failure() == ErrorKind::kWorkload;
   const std::string why = failed || runner.verdict().stopped() ? "the captured pass did not go well" : in_vain(plan, capture);
-  const auto late = why.empty() ? runner.time().refusal(passes.front()) : std::nullopt;
-  if (why.empty() && !late) return OperatorPass(plan, runner, capture).run(passes);
-  if (late) {
-    for (const Pass& pass : passes) runner.skip(pass, *late);
-    return;
-  }
+  if (why.empty()) return OperatorPass(plan, runner, capture).run(passes);
   for (const Pass& pass : passes) runner.skip(pass, why);
   if (!failed && !runner.verdict().stopped()) capture.adaptations.push_back({Code::kOperatorsLeftOut, {why}});
 }

@@ -46,9 +46,9 @@ std::size_t TimeBudget::still_to_come(int worth_more_than) const {
 std::optional<Remark> TimeBudget::refusal(const Pass& pass) const {
   const int rank = rank_of(pass.kind);
   if (budget_s_ <= 0 || rank == 0 || !pass.starts_workload) return std::nullopt;
-  const double needed_s = pass_s() * static_cast<double>(1 + still_to_come(rank));
+  const double needed_s = longest_s_ * static_cast<double>(1 + still_to_come(rank));
   if (spent_s_ + needed_s <= budget_s_) return std::nullopt;
-  return Remark{Code::kNoTimeLeft, {fmt::format("{:g}", budget_s_), fmt::format("{:.0f}", spent_s_), fmt::format("{:.0f}", std::ceil(pass_s()))}};
+  return Remark{Code::kNoTimeLeft, {fmt::format("{:g}", budget_s_), fmt::format("{:.0f}", spent_s_), fmt::format("{:.0f}", std::ceil(longest_s_))}};
 }
 
 void TimeBudget::take(const Pass& pass, double seconds) {
@@ -74,7 +74,7 @@ std::string TimeBudget::progress() const {
   std::size_t more = 0;
   for (const auto& [kind, passes] : to_come_) more += passes;
   if (!expected_s_ || more == 0) return {};
-  return fmt::format("start {} of {}, about {:.0f} s to go", started_ + 1, started_ + more, std::ceil(pass_s() * static_cast<double>(more)));
+  return fmt::format("start {} of {}, about {:.0f} s to go", started_ + 1, started_ + more, std::ceil(longest_s_ * static_cast<double>(more)));
 }
 
 std::optional<Remark> TimeBudget::left_out() const {

@@ -31,7 +31,6 @@ class TimeBudget {
   std::optional<Remark> left_out() const;                           // what there was no time for, in one
 
  private:
-  double pass_s() const { return longest_s_; }
   std::size_t still_to_come(int worth_more_than) const;
 
   double budget_s_ = 0, spent_s_ = 0, longest_s_ = 0;

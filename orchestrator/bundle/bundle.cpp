@@ -71,10 +71,9 @@ std::string unique_word() {
 }  // namespace
 
 std::string utc_text(std::chrono::system_clock::time_point time) {
-  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
-  const std::time_t seconds = (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000;
-  const auto rest = milliseconds - static_cast<long long>(seconds) * 1000;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(seconds), rest == 0 ? "" : fmt::format(".{:03}", rest));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto rest = std::chrono::floor<std::chrono::milliseconds>(time - seconds).count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), rest == 0 ? "" : fmt::format(".{:03}", rest));
 }
 
 Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_point now) {

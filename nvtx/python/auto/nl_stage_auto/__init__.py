@@ -15,7 +15,9 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     loops.py       which calls are a prefill or a step, and when the last one ends
     graphs.py      CUDA graphs that are captured around a call; in the operator pass, what is marked meanwhile
     engines.py     vLLM and SGLang
+    compiling.py   whether torch.compile traces the code that asks
     facts.py       facts-<pid>.json
+    whole_file.py  files that are complete or absent
     model_facts.py what a model says about itself
     step_counts.py prefills and steps by batch and tokens
     sampler.py     the thread that samples Python stacks, where NL_STAGE_HOST_SAMPLES_HZ asks for it

@@ -7,21 +7,21 @@ import functools
 import weakref
 
 from . import prompts
+from .compiling import is_compiling, never
 
 
 class Calls:
     def __init__(self, process, loops):
         self._faults, self._loops, self._graphs = process.faults, loops, process.graphs
         self._generate = process.current_request
-        self.compiling = self._grad_enabled = lambda: False
+        self.compiling = self._grad_enabled = never
         self._tracing_state = lambda: None
 
     def bind(self, torch):
         """Whether calls can be told from those that torch.compile traces: since torch 2.2."""
-        compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
-        if compiling is None:
+        self.compiling = is_compiling() or never
+        if self.compiling is never:
             return False
-        self.compiling = compiling
         self._grad_enabled = getattr(torch, "is_grad_enabled", None) or self._grad_enabled
         self._tracing_state = getattr(torch._C, "_get_tracing_state", None) or self._tracing_state
         self._graphs.follow(self._begin_replay)

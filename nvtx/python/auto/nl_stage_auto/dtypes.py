@@ -8,6 +8,8 @@ Shapes are spelled as in the ranges. What is no tensor is a - in dtypes, and lef
 import os
 import threading
 
+from .whole_file import write_whole
+
 _MOST = 5000
 _NAMES = {
     "float": "float32", "double": "float64", "c10::Half": "float16", "c10::BFloat16": "bfloat16", "bool": "bool",
@@ -60,18 +62,13 @@ class Dtypes:
             self._faults.note("operators: types", error)
 
     def write(self):
-        """Whole or not at all. A process that had nothing to do with torch leaves no file."""
+        """A process that had nothing to do with torch leaves no file."""
         try:
             import json
             with self._lock:
                 operators = [dict(zip(("name", "shapes", "dtypes"), found)) for found in self._found]
             errors = self._faults.counts()
-            if not operators and not errors:
-                return
-            path = os.path.join(self._folder, f"dtypes-{os.getpid()}.json")
-            os.makedirs(self._folder, exist_ok=True)
-            with open(path + ".new", "w", encoding="utf-8") as file:
-                json.dump({"operators": operators, "errors": errors}, file)
-            os.replace(path + ".new", path)
+            if operators or errors:
+                write_whole(self._folder, "dtypes", json.dumps({"operators": operators, "errors": errors}))
         except Exception as error:
             self._faults.note("writing dtypes", error)

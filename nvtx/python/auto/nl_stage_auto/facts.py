@@ -21,6 +21,7 @@ import weakref
 
 from . import model_facts
 from .step_counts import StepCounts
+from .whole_file import write_whole
 
 _MOST_REQUESTS = 1000
 _MOST_MODELS = 16
@@ -130,18 +131,13 @@ class Facts:
             self.write()
 
     def write(self):
-        """Whole or not at all: into a file beside it, then renamed."""
         if not self._folder:
             return
         try:
             import json
             with self._lock:
                 text = json.dumps(self._as_json())
-            path = os.path.join(self._folder, f"facts-{os.getpid()}.json")
-            os.makedirs(self._folder, exist_ok=True)
-            with open(path + ".new", "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(path + ".new", path)
+            write_whole(self._folder, "facts", text)
         except Exception as error:
             self._faults.note("writing facts", error)
 

@@ -3,12 +3,12 @@
 Not seen: models that replace generate() without calling GenerationMixin's. loops.py has those that call the model themselves.
 """
 
-import sys
 import threading
 import types
 import weakref
 
 from . import prompts
+from .compiling import is_compiling, never
 from .request import DECODE, NOT_BEGUN, PREFILL
 
 _CO_GENERATOR = 0x20  # as in inspect, which is slow to import
@@ -17,12 +17,6 @@ _TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "sam_mode
 
 class _Current(threading.local):
     request = None
-
-
-def _is_compiling():
-    """What tells code that torch.compile traces it: our wrappers vanish from such code."""
-    compiler = getattr(sys.modules.get("torch"), "compiler", None)
-    return getattr(compiler, "is_compiling", None) or (lambda: False)
 
 
 def _towers_of(model):
@@ -40,12 +34,12 @@ class Generation:
         self.current = _Current()
         self._known_models = weakref.WeakSet()
         self._patching = threading.Lock()
-        self._compiling = lambda: False
+        self._compiling = never
         self._yields = False
 
     def patch(self, module):
         """module: transformers.generation.utils"""
-        self._compiling = _is_compiling()
+        self._compiling = is_compiling() or never
         mixin = module.GenerationMixin
         self._yields = bool(mixin.generate.__code__.co_flags & _CO_GENERATOR)
         self._patches.wrap(mixin, "generate", self._around_generate)

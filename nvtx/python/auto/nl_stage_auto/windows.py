@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 
+from .compiling import is_compiling, never
 from .layers import Watch
 from .loops import LoopRequest
 from .profiler import RANGES, TYPES
@@ -19,13 +20,6 @@ from .request import Request
 _PREFILLS, _TYPED_PREFILL = (0, 1, 3), 2
 _REQUESTS, _STEPS, _TYPED_STEP = 3, (2, 3, 4), 6
 PREFILL, DECODE = "prefill", "decode"
-
-
-def _is_compiling():
-    """None: hooks could not tell whether they are traced."""
-    compiler = getattr(sys.modules.get("torch"), "compiler", None)
-    never = None if "torch._dynamo" in sys.modules else lambda: False
-    return getattr(compiler, "is_compiling", None) or never
 
 
 class Windows:
@@ -66,7 +60,8 @@ class Windows:
 
     def watch(self, what, model):
         """The layers of a window; before its range, since a model may have thousands of modules."""
-        compiling = _is_compiling()
+        # None: hooks could not tell whether they are traced.
+        compiling = is_compiling() or (None if "torch._dynamo" in sys.modules else never)
         if what != RANGES or model is None or compiling is None:
             return None
         try:

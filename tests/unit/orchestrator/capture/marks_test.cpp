@@ -5,6 +5,7 @@
 #include "model/words.h"
 #include "orchestrator/capture/plan.h"
 #include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
 #include "tests/unit/files.h"
 
 using namespace nl;
@@ -36,11 +37,7 @@ TEST_CASE("marks: the package lies in the bundle as it is in the tree") {
 TEST_CASE("marks: every pass of the workload finds them, the traced one notes the facts and samples the host") {
   Config config;
   config.workload.command = {"./w"};
-  Toolset tools;
-  tools.nsys.emplace().path = "/opt/nsys";
-  tools.ncu.emplace().path = "/opt/ncu";
-  tools.collector = "/lib/libnl_collector.so";
-  tools.gpus = {"NVIDIA H200"};
+  const Toolset tools = nl::test::all_tools();
   std::size_t runs = 0, facts = 0;
   for (const Pass& pass : make_plan(config, tools, "/b").passes) {
     const bool exports = pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kNsysRepeatExport || pass.kind == PassKind::kOperatorsExport || pass.kind == PassKind::kNcuExportRaw || pass.kind == PassKind::kNcuExportDetails;

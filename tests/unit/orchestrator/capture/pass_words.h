@@ -29,6 +29,16 @@ inline orchestrator::Config config_for(Words command) {
   return config;
 }
 
+// A machine with a GPU and everything to capture with.
+inline orchestrator::Toolset all_tools() {
+  orchestrator::Toolset tools;
+  tools.nsys.emplace().path = "/opt/nsys";
+  tools.ncu.emplace().path = "/opt/ncu";
+  tools.gpus = {"NVIDIA H200"};
+  tools.collector = "/lib/libnl_collector.so";
+  return tools;
+}
+
 // "nsys ok", "ncu failed"
 inline Words outcomes_of(const std::vector<PassRecord>& records) {
   Words words;

@@ -26,15 +26,6 @@ Strings overrides_of(const WorkloadOptions& workload, const std::filesystem::pat
   return Strings(command.begin() + static_cast<std::ptrdiff_t>(workload.command.size()), command.end());
 }
 
-Toolset all_tools() {
-  Toolset tools;
-  tools.nsys.emplace().path = "/opt/nsys";
-  tools.ncu.emplace().path = "/opt/ncu";
-  tools.gpus = {"NVIDIA H200"};
-  tools.collector = "/lib/libnl_collector.so";
-  return tools;
-}
-
 // The folders that the passes of the workload are given, in order.
 Strings hydra_folders(const Plan& plan) {
   Strings folders;
@@ -60,11 +51,11 @@ TEST_CASE("workload command: every pass of a Hydra program has a folder of its o
   Config config = test::config_for({"python", "x.py"});
   config.workload.hydra = true;
   config.perturbation.repeats = 2;
-  const Strings by_nsys = hydra_folders(make_plan(config, all_tools(), "/b"));
+  const Strings by_nsys = hydra_folders(make_plan(config, nl::test::all_tools(), "/b"));
   CHECK(std::set<std::string>(by_nsys.begin(), by_nsys.end()).size() == by_nsys.size());
   for (const char* name : {"unprofiled-1", "nsys", "unprofiled-2", "nsys-repeat-2", "ncu"}) CHECK(std::count(by_nsys.begin(), by_nsys.end(), name) == 1);
   config.capture.prefer = config.capture.counters = "cupti";
-  const Strings by_cupti = hydra_folders(make_plan(config, all_tools(), "/b"));
+  const Strings by_cupti = hydra_folders(make_plan(config, nl::test::all_tools(), "/b"));
   CHECK(std::set<std::string>(by_cupti.begin(), by_cupti.end()).size() == by_cupti.size());
   for (const char* name : {"unprofiled-1", "collector", "unprofiled-2", "collector-repeat-2", "counters-stages", "counters-kernels"})
     CHECK(std::count(by_cupti.begin(), by_cupti.end(), name) == 1);
@@ -76,8 +67,8 @@ TEST_CASE("workload command: a second attempt at a pass has another folder") {
   NcuRequest again;
   again.attempt = 2;
   std::vector<Remark> adaptations;
-  CHECK(plan_ncu(config, all_tools(), "/b", &again, adaptations).process.argv.back() == "hydra.run.dir=/b/hydra/ncu-2");
-  CHECK(plan_kernel_counters(config, all_tools(), "/b", {.attempt = 2}).process.argv.back() == "hydra.run.dir=/b/hydra/counters-kernels-2");
+  CHECK(plan_ncu(config, nl::test::all_tools(), "/b", &again, adaptations).process.argv.back() == "hydra.run.dir=/b/hydra/ncu-2");
+  CHECK(plan_kernel_counters(config, nl::test::all_tools(), "/b", {.attempt = 2}).process.argv.back() == "hydra.run.dir=/b/hydra/counters-kernels-2");
 }
 
 TEST_CASE("workload command: hydra.job.chdir is as asked, and the program's own wins") {

@@ -8,21 +8,12 @@
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/keys.h"
-#include "orchestrator/machine/tools.h"
 #include "tests/catch.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
 
 using namespace nl::orchestrator;
 
 namespace {
-
-Toolset machine() {
-  Toolset tools;
-  tools.nsys.emplace().path = "/opt/nsys";
-  tools.ncu.emplace().path = "/opt/ncu";
-  tools.gpus = {"NVIDIA H200"};
-  tools.collector = "/lib/libnl_collector.so";
-  return tools;
-}
 
 // Pass → everything that its process is given: " words of argv", " NAME=value", " in FOLDER", " within SECONDS".
 std::map<std::string, std::string> planned(const std::string& runner, std::vector<std::string> sets) {
@@ -30,7 +21,7 @@ std::map<std::string, std::string> planned(const std::string& runner, std::vecto
   request.runner_file = runner;
   request.sets = std::move(sets);
   request.command = {"./workload"};
-  const auto json = nlohmann::json::parse(plan_json(make_plan(load_config(request), machine(), "/bundle")));
+  const auto json = nlohmann::json::parse(plan_json(make_plan(load_config(request), nl::test::all_tools(), "/bundle")));
   std::map<std::string, std::string> passes;
   for (const auto& pass : json["passes"]) {
     std::string& text = passes[pass["name"]];

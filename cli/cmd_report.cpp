@@ -53,8 +53,8 @@ void add_report(CLI::App& app, std::function<int()>& action) {
   verb->add_flag("--json", flags->json, "print {run_id, folder, files, findings, notes} on stdout");
   verb->footer(
       "Writes report.md, report.html, stakeholder_summary.md, operators.md and kernels.md, and updates manifest.json; with\n"
-      "--rules also run.json. It needs no captures and no NVIDIA tools. Where the bundle has no trace.pftrace,\n"
-      "timeline.pftrace shows the one iteration of run.json.\n"
+      "--rules also run.json. Where the host was sampled it writes host_stacks.folded. It needs no captures and no NVIDIA\n"
+      "tools. Where the bundle has no trace.pftrace, timeline.pftrace shows the one iteration of run.json.\n"
       "Examples:\n"
       "  nl-stage report artifacts/runs/20250101-120000-llama-deep\n"
       "  nl-stage report run.json --out rendered\n"

@@ -24,6 +24,7 @@ Nothing is chosen before the first range, so import this module as early as you 
 
 import contextlib
 import ctypes
+import functools
 import importlib
 import os
 import sys
@@ -36,7 +37,21 @@ LAYER_DOMAIN = "LLM.layers"
 __all__ = ["prefill", "decode_all", "decode_step", "stage", "op", "layer", "mark", "tokens", "start", "end", "watch_modules", "backend"]
 
 
-class _Nothing:
+class _Backend:
+    """opener(), counter() and closer() give functions for a range that is opened often: they look up once what they can."""
+
+    def opener(self, domain, text):
+        return lambda: self.push(domain, text, None)
+
+    def counter(self, domain, text):
+        """Opens the range; its argument is the payload."""
+        return lambda payload: self.push(domain, text, payload)
+
+    def closer(self, domain):
+        return lambda: self.pop(domain)
+
+
+class _Nothing(_Backend):
     name = "none"
 
     def push(self, domain, text, payload):
@@ -55,7 +70,7 @@ class _Nothing:
         pass
 
 
-class _NvtxPackage:
+class _NvtxPackage(_Backend):
     name = "nvtx"
 
     def __init__(self):
@@ -77,6 +92,25 @@ class _NvtxPackage:
     def pop(self, domain):
         self._pop(domain=domain)
 
+    def opener(self, domain, text):
+        push = self._push
+        return lambda: push(text, domain=domain)
+
+    def counter(self, domain, text):
+        push = self._push
+
+        def open_range(payload):
+            try:
+                push(text, domain=domain, payload=payload)
+            except TypeError:
+                self.push(domain, text, payload)
+
+        return open_range
+
+    def closer(self, domain):
+        pop = self._pop
+        return lambda: pop(domain=domain)
+
     def mark(self, domain, text):
         self._nvtx.mark(text, domain=domain)
 
@@ -87,19 +121,32 @@ class _NvtxPackage:
         self._nvtx.end_range(handle)
 
 
-class _Torch:
+class _Torch(_Backend):
     name = "torch"
 
     def __init__(self):
         torch = sys.modules["torch"]
-        importlib.import_module("torch._C")._nvtx  # absent from a torch built without CUDA
+        native = importlib.import_module("torch._C")._nvtx  # absent from a torch built without CUDA
         self._nvtx = torch.cuda.nvtx
+        # What torch.cuda.nvtx calls.
+        self._push = getattr(native, "rangePushA", self._nvtx.range_push)
+        self._pop = getattr(native, "rangePop", self._nvtx.range_pop)
 
     def push(self, domain, text, payload):
-        self._nvtx.range_push(f"{domain}@{text}")
+        self._push(f"{domain}@{text}")
 
     def pop(self, domain):
-        self._nvtx.range_pop()
+        self._pop()
+
+    def opener(self, domain, text):
+        return functools.partial(self._push, f"{domain}@{text}")
+
+    def counter(self, domain, text):
+        push, name = self._push, f"{domain}@{text}"
+        return lambda _: push(name)
+
+    def closer(self, domain):
+        return self._pop
 
     def mark(self, domain, text):
         self._nvtx.mark(f"{domain}@{text}")
@@ -134,7 +181,7 @@ def _event(text, payload=None):
     return event
 
 
-class _Injection:
+class _Injection(_Backend):
     """What NVTX's header does in a C program: load the tool's library and let it fill in the functions."""
 
     name = "injection"

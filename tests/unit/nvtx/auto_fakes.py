@@ -27,6 +27,14 @@ def pop_range(domain=None):
 
 def mark(message=None, domain=None):
     _write("mark", domain, message)
+
+
+if _file is None:  # as fast as NVTX without a profiler
+    def push_range(message=None, color="blue", domain=None, category=None, payload=None):
+        pass
+
+    def pop_range(domain=None):
+        pass
 '''
 
 TORCH = '''

@@ -161,6 +161,25 @@ class HelperTest(HelperCase):
             pass
         self.assertEqual(fake.calls[2], ("push", "LLM", "decode_step", None))
 
+    def test_functions_for_a_range_that_is_opened_often(self):
+        for takes_payload, steps in ((True, [7, 8]), (False, [None, None])):
+            sys.modules.pop("nl_stage_nvtx", None)
+            fake = FakeNvtx(takes_payload)
+            backend = self.helper(nvtx=fake)._backend()
+            step, sampling, close = backend.counter("LLM", "decode_step"), backend.opener("LLM", "sampling"), backend.closer("LLM")
+            step(7), sampling(), close(), close(), step(8)
+            self.assertEqual(fake.calls, [("push", "LLM", "decode_step", steps[0]), ("push", "LLM", "sampling", None), ("pop", "LLM"), ("pop", "LLM"),
+                                          ("push", "LLM", "decode_step", steps[1])])
+
+    def test_torch_s_own_functions_are_called_where_it_has_them(self):
+        calls, modules = [], fake_torch([])
+        modules["torch._C"]._nvtx = types.SimpleNamespace(rangePushA=lambda text: calls.append(text), rangePop=lambda: calls.append("pop"))
+        stage = self.helper(**modules)
+        with stage.prefill():
+            backend = stage._backend()
+            backend.counter("LLM", "decode_step")(3), backend.opener("LLM", "sampling")(), backend.closer("LLM")()
+        self.assertEqual(calls, ["LLM@prefill", "LLM@decode_step", "LLM@sampling", "pop", "pop"])
+
     def test_every_name_that_workloads_use_is_exported(self):
         self.helper(nvtx=FakeNvtx())
         names = {}

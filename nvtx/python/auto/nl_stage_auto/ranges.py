@@ -60,6 +60,11 @@ class Ranges:
         self._note_thread()
         return self._backend.push, self._backend.pop
 
+    def functions_of_steps(self, domain):
+        """What opens decode_step, with its number; what opens sampling; what closes either."""
+        self.functions()
+        return self._backend.counter(domain, "decode_step"), self._backend.opener(domain, "sampling"), self._backend.closer(domain)
+
     def tokens(self, prompt, batch):
         if self._backend is None:
             self._bind()

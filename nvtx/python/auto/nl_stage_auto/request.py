@@ -17,12 +17,13 @@ _DOMAIN = "LLM"
 
 
 class Request:
-    __slots__ = ("ranges", "push", "pop", "pushed", "request_open", "stage_open", "inner_open", "phase", "steps", "forward_done",
+    __slots__ = ("ranges", "push", "open_step", "open_sampling", "pop", "pushed", "request_open", "stage_open", "inner_open", "phase", "steps", "forward_done",
                  "preparing", "in_vision", "thread", "finished", "deferred", "prompt_tokens", "batch", "given_tokens", "read_tokens", "calls")
 
     def __init__(self, ranges, prompt, deferred):
         self.ranges = ranges
-        self.push, self.pop = ranges.functions()
+        self.push, _ = ranges.functions()
+        self.open_step, self.open_sampling, self.pop = ranges.functions_of_steps(_DOMAIN)
         self.pushed = self.steps = self.read_tokens = self.calls = 0
         # How many ranges are open: request, then prefill or decode_all, then those inside.
         self.request_open = self.stage_open = self.inner_open = 0
@@ -49,7 +50,7 @@ class Request:
 
     def _close(self, count):
         for _ in range(count):
-            self.pop(_DOMAIN)
+            self.pop()
 
     def close(self):
         """Closes all ranges. NVTX pops a thread's own: where another thread finishes the request, the next one here closes them."""
@@ -94,15 +95,14 @@ class Request:
 
     def next_step(self):
         """At a call of prepare_inputs_for_generation during decoding. It runs once a token: nothing here that is not needed."""
-        count, step, pop = self.inner_open, self.steps, self.pop
-        self.inner_open = 0
-        self.forward_done = False
+        count, self.inner_open, self.forward_done = self.inner_open, 0, False
+        step = self.steps
         self.steps = step + 1
         while count:
-            pop(_DOMAIN)
+            self.pop()
             count -= 1
         if not self.ranges.silent:
-            self.push(_DOMAIN, "decode_step", step)
+            self.open_step(step)
             self.inner_open = 1
             self.pushed += 1
 
@@ -111,7 +111,7 @@ class Request:
         if self.phase and not self.forward_done:
             self.forward_done = True
             if not self.ranges.silent:
-                self.push(_DOMAIN, "sampling", None)
+                self.open_sampling()
                 self.inner_open += 1
                 self.pushed += 1
 
@@ -119,7 +119,7 @@ class Request:
         """Where an assistant drafts the next tokens."""
         if self.forward_done and self.inner_open == self.phase:  # during prefill it is the only one, during decoding in a step
             self.inner_open -= 1
-            self.pop(_DOMAIN)
+            self.pop()
 
     def begin_vision(self):
         if self.phase == NOT_BEGUN:

@@ -92,7 +92,7 @@ class AutoCase(unittest.TestCase):
 
     def good(self, text, **more):
         result = self.python(text, **more)
-        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual((result.code, result.err), (0, ""), result.err)
         return result
 
     def generate(self, text, **more):

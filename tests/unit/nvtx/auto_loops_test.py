@@ -89,6 +89,48 @@ class StepsTest(LoopCase):
             """)
         self.assertEqual(result.text, THREE)
 
+    TOWERS = """
+        class Part(torch.Module):
+            def forward(self, image): return image
+        class Tower(Part):
+            def __init__(self): self.visual = Part()
+            def forward(self, image): return self.visual(image)
+        class Reader(Model):
+            def __init__(self):
+                super().__init__()
+                self.vision_tower = Tower().eval()
+        reader, image = Reader().eval(), torch.Tensor(1, 3, 8, 8, dtype=torch.bfloat16)
+        """
+
+    def test_a_vision_tower_that_the_workload_calls_itself(self):
+        result = self.loop(textwrap.dedent(self.TOWERS) + textwrap.dedent("""
+            for _ in range(2):
+                reader.vision_tower(image)
+                decode(reader, 1)
+            """))
+        self.assertEqual(result.text, "v()P(x())s0(x())" * 2)  # the second tower is no part of the step before
+        self.assertEqual(result.fact["errors"], {})
+
+    def test_a_vision_tower_inside_a_model(self):
+        result = self.loop(textwrap.dedent(self.TOWERS) + textwrap.dedent("""
+            class Whole(Reader):
+                def forward(self, ids, **_): self.vision_tower(image)
+            Whole().eval()(ids(1, 4))
+            """))
+        self.assertEqual(result.text, "P(v()x())")
+
+    def test_a_vision_tower_that_raises_and_one_that_is_trained(self):
+        result = self.loop(textwrap.dedent(self.TOWERS) + textwrap.dedent("""
+            tower = reader.vision_tower
+            try: tower()
+            except TypeError: pass
+            tower(image)
+            tower.training = True
+            torch.is_grad_enabled = lambda: True
+            tower(image)
+            """))
+        self.assertEqual(result.text, "v()v()")
+
     def test_generate_has_its_own_marks(self):
         result = self.loop("""
             import transformers

@@ -8,6 +8,7 @@ Importing it does nothing unless NL_STAGE_MARK is 1. It imports neither torch no
     ranges.py      NVTX ranges through nl_stage_nvtx.py, silent where the workload marks itself
     request.py     the ranges of one generate(): request, prefill, decode_all, decode_step, sampling, vision
     generation.py  Hugging Face transformers: generate() and what it calls at each step
+    vision.py      vision towers, inside generate() and before it
     prompts.py     batch and tokens from the arguments and results of generate()
     created.py     transformers models whose generate() is not called
     roots.py       models that a loop of the workload's own calls: which classes are wrapped

@@ -68,7 +68,7 @@ class Calls:
             if self._tracing_state() is not None:  # torch.jit.trace would record that we ask for a shape
                 return None
             shape = prompts.shape_of_call(args, kwargs)
-            if shape is None or (module.training and self._trains(module)):
+            if shape is None or self.trains(module):
                 return None
             if self._graphs.is_capturing():
                 return self._graphs.captured(module, shape)
@@ -77,9 +77,9 @@ class Calls:
             self._faults.note("call of a model", error)
             return None
 
-    def _trains(self, module):
+    def trains(self, module):
         # What torch.compile(module) returns is in training mode whatever the module is, before torch 2.2.
-        return self._grad_enabled() and getattr(module, "_orig_mod", module).training
+        return module.training and self._grad_enabled() and getattr(module, "_orig_mod", module).training
 
     def _begin_replay(self, step):
         """step: (reference to the model, batch, tokens) of the call that was captured. What is to be called after the replay, or None."""

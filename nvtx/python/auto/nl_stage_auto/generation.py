@@ -12,19 +12,10 @@ from .compiling import is_compiling, never
 from .request import DECODE, NOT_BEGUN, PREFILL
 
 _CO_GENERATOR = 0x20  # as in inspect, which is slow to import
-_TOWERS = ("vision_tower", "visual", "vision_model", "vision_encoder", "sam_model")
 
 
 class _Current(threading.local):
     request = None
-
-
-def _towers_of(model):
-    for holder in (model, getattr(model, "model", None), getattr(model, "base_model", None)):
-        for name in _TOWERS:
-            tower = getattr(holder, name, None)
-            if callable(getattr(tower, "forward", None)):
-                yield tower
 
 
 class Generation:
@@ -63,9 +54,7 @@ class Generation:
         with self._patching:  # threads that generate at once: all find the model patched
             try:
                 self._patch_class(type(model))
-                for tower in _towers_of(model):
-                    self._patches.wrap_own(tower, "forward", self._around_tower)
-                    self._patches.wrap_inherited(type(tower), "forward", self._around_tower)
+                self._process.vision.patch(model)
             except Exception as error:
                 self._faults.note("patch of the model", error)
             self._known_models.add(model)
@@ -217,25 +206,3 @@ class Generation:
             return original(model, *args, **kwargs)
 
         return _prepare_encoder_decoder_kwargs_for_generation
-
-    def _around_tower(self, original):
-        compiling, current = self._compiling, self.current
-
-        def forward(tower, /, *args, **kwargs):
-            request = None if compiling() else current.request
-            if request is None or request.in_vision:  # a tower inside a tower
-                return original(tower, *args, **kwargs)
-            opened = request.inner_open
-            self._vision(request.begin_vision)
-            try:
-                return original(tower, *args, **kwargs)
-            finally:
-                self._vision(request.end_vision, opened)
-
-        return forward
-
-    def _vision(self, change, *opened):
-        try:
-            change(*opened)
-        except Exception as error:
-            self._faults.note("vision", error)

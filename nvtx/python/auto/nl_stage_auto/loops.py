@@ -123,6 +123,9 @@ class Loops:
         except Exception as error:
             self._faults.note("end of a call", error)
 
+    def pause(self):
+        self._pause(self.of_thread.state)
+
     def _pause(self, state):
         """Where the last step ends, if it was the last."""
         request = state.request
@@ -168,7 +171,7 @@ class Loops:
         """Of torch.cuda.synchronize and its like."""
         def synchronize(*args, **kwargs):
             result = original(*args, **kwargs)
-            self._pause(self.of_thread.state)
+            self.pause()
             return result
 
         return synchronize

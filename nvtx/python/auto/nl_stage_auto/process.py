@@ -12,6 +12,7 @@ from .imports import Finder
 from .patches import Patches
 from .ranges import Ranges
 from .request import Request
+from .vision import Vision
 
 
 def _sampler(folder, faults, ranges):
@@ -32,6 +33,7 @@ class Process:
         self.operators = self._new_operators(operators_folder) if operators_folder else None
         self._generation = Generation(self)
         self.current_request = self._generation.current  # of this thread's generate()
+        self.vision = Vision(self)
         self.graphs = self._roots = None
         self._sampler = _sampler(facts_folder, self.faults, self.ranges)
 
@@ -76,6 +78,15 @@ class Process:
         if self._roots is not None:
             self._roots.loops.finish_safely()
 
+    def end_step(self):
+        """Where what runs next is no part of the step before."""
+        if self._roots is not None:
+            self._roots.loops.pause()
+
+    def may_mark_call(self, module):
+        """Outside generate(): a module that is trained is not marked."""
+        return self._roots is not None and self._roots.may_mark(module)
+
     def new_loop(self, model, length):
         if self.operators is not None:
             return self.operators.new_loop(model, self.ranges, length)
@@ -103,6 +114,7 @@ class Process:
             self.ranges.forget()
             self.facts.forget()
             self._generation.forget()
+            self.vision.forget()
             if self._roots is not None:
                 self._roots.loops.forget()
                 self.graphs.forget()

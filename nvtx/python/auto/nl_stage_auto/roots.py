@@ -39,7 +39,7 @@ def _may_call_models(function):
 
 class Roots:
     def __init__(self, process):
-        self._faults, self._patches = process.faults, process.patches
+        self._faults, self._patches, self._vision = process.faults, process.patches, process.vision
         self.loops = Loops(process)
         self._calls = Calls(process, self.loops)
         self._classes = weakref.WeakSet()
@@ -58,6 +58,9 @@ class Roots:
             wrap(_part(torch, owner), "__enter__", self.loops.around_enter)
             wrap(_part(torch, owner), "__exit__", self.loops.around_exit)
         wrap(torch, "compile", self._around_compile)
+
+    def may_mark(self, module):
+        return not (self.loops.stopped or self._calls.trains(module))
 
     def _safely(self, work, *args):
         try:
@@ -110,6 +113,7 @@ class Roots:
         # Classes of torch are parts of every model.
         if type(module) not in self._classes and not type(module).__module__.startswith("torch."):
             self._wrap(type(module))
+            self._vision.patch(module)
 
     def _wrap(self, cls):
         if cls in self._classes or len(self._classes) >= _MOST_CLASSES:

@@ -15,7 +15,7 @@ struct TypicalStep {
   WorkAmount amount;
   std::uint32_t first = 0;
   std::uint32_t length = 0;
-  std::uint32_t lookups = 0;      // of embeddings
+  std::uint32_t lookups = 0;      // of embeddings, and of the rows that layers of experts gather
   std::uint32_t first_lookup = 0; // how far from the start of the step
   bool launched = false;          // the first lookup is no part of a CUDA graph
 };
@@ -53,7 +53,7 @@ class Sorter {
     std::nth_element(all.begin(), middle, all.end(), [](const Each& a, const Each& b) { return a.gpu_ns < b.gpu_ns; });
     TypicalStep step{amounts_.between(middle->first, middle->last), middle->first, middle->last - middle->first, 0, 0, false};
     for (std::uint32_t i = middle->first; i < middle->last; ++i) {
-      if (!sequence_.looks_up_at(i)) continue;
+      if (!looks_up_for_product(i, middle->last)) continue;
       if (step.lookups++ > 0) continue;
       step.first_lookup = i - middle->first;
       step.launched = !cuda_call(trace_.strings[trace_.api_calls[sequence_.calls[i]].name]).graph;
@@ -117,6 +117,10 @@ class Sorter {
   bool enough(std::uint32_t first, std::uint32_t end) const {
     return amounts_.between(first, end).products * 2 >= std::max(1U, typical_.amount.products);
   }
+  // Sampling looks up rows too, after the last product.
+  bool looks_up_for_product(std::uint32_t place, std::uint32_t end) const {
+    return sequence_.looks_up_at(place) && amounts_.between(place, end).products > 0;
+  }
   // Behind the last wait with enough products after it.
   std::uint32_t after_last_wait(std::uint32_t end, std::uint32_t until) const {
     std::uint32_t first = end;
@@ -136,15 +140,30 @@ class Sorter {
     return best;
   }
 
+  // As many lookups before the end as a step has.
+  std::uint32_t lookup_of_prefill(std::uint32_t end, std::uint32_t until) const {
+    if (typical_.lookups == 0) return kNone;
+    std::uint32_t found = 0;
+    for (std::uint32_t i = end; i > until; --i) {
+      if (!looks_up_for_product(i - 1, end)) continue;
+      if (++found >= typical_.lookups && enough(i - 1, end)) return i - 1;
+    }
+    return kNone;
+  }
+  // The embeddings of the text are looked up first of all, an encoder of images looks up its positions later. A wait in between, or
+  // half the products of a step, make the earlier lookup one of other work.
+  std::uint32_t lookup_before_encoder(std::uint32_t lookup, std::uint32_t until) const {
+    std::uint32_t first = lookup;
+    for (std::uint32_t i = lookup; i > until && !sequence_.waits_at(i - 1) && !enough(i - 1, lookup); --i)
+      if (sequence_.looks_up_at(i - 1)) first = i - 1;
+    return first;
+  }
+
   // Prefill begins with the lookup of its embeddings, as far before it as in a step; where steps run from a graph, with the wait before.
   std::uint32_t start_of_prefill(std::uint32_t first, std::uint32_t end, std::uint32_t until) const {
-    std::uint32_t lookup = kNone, found = 0;
-    for (std::uint32_t i = end; i > until && found < typical_.lookups; --i) {
-      if (!sequence_.looks_up_at(i - 1) || !enough(i - 1, end)) continue;
-      lookup = i - 1;
-      ++found;
-    }
-    if (lookup == kNone || found < typical_.lookups) return first;
+    std::uint32_t lookup = lookup_of_prefill(end, until);
+    if (lookup == kNone) return first;
+    lookup = lookup_before_encoder(lookup, until);
     if (!typical_.launched)
       if (const std::uint32_t start = begins_as_step(lookup, until); start != kNone) return start;
     std::uint32_t start = lookup;

@@ -41,7 +41,7 @@ double confidence_of(const StepCut& cut, const Generation& generation) {
 
 ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const WorkAmounts& amounts,
                           const Level& level) {
-  const StepCut cut = cut_steps(trace, sequence, neighbourhoods, level);
+  const StepCut cut = cut_steps(trace, sequence, amounts, neighbourhoods, level);
   ThreadVerdict verdict;
   verdict.period = level.period;
   verdict.repeats = cut.steps;

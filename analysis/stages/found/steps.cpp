@@ -64,8 +64,9 @@ bool like_step(const SymbolList& s, const Stretch& stretch, const Stretch& model
 
 class Cutter {
  public:
-  Cutter(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const Level& level)
-      : trace_(trace), sequence_(sequence), s_(sequence.symbols), near_(neighbourhoods), level_(level),
+  Cutter(const Trace& trace, const WorkSequence& sequence, const WorkAmounts& amounts, const Neighbourhoods& neighbourhoods,
+         const Level& level)
+      : trace_(trace), sequence_(sequence), s_(sequence.symbols), amounts_(amounts), near_(neighbourhoods), level_(level),
         in_level_(neighbourhoods.kinds().size(), 0) {
     for (const std::uint32_t kind : level.kinds) in_level_[kind] = steady(kind);
   }
@@ -90,6 +91,8 @@ class Cutter {
     return place == 0 ? 0 : std::max<Ns>(0, call(place).start_ns - call(place - 1).end_ns());
   }
 
+  bool multiplies_at(std::uint32_t place) const { return amounts_.between(place, place + 1).products > 0; }
+
   // What is known of the places of one neighbourhood that follow a wait.
   struct AfterWait {
     std::uint64_t places = 0, lookups = 0;
@@ -102,21 +105,22 @@ class Cutter {
   };
 
   // The neighbourhood that follows a wait in nearly every step. Of several, the one with the lookup of the token's embedding before
-  // the next wait, else the one after the longest pauses.
+  // the next wait, else the one after the longest pauses. What is looked up after a matrix product is no embedding: layers
+  // of experts gather the rows of their tokens in the same way.
   std::uint32_t kind_after_wait() const {
     std::map<std::uint32_t, AfterWait> all;
     AfterWait* current = nullptr;
-    for (std::size_t i = 1; i < s_.size(); ++i) {
+    for (std::uint32_t i = 1; i < s_.size(); ++i) {
       if (sequence_.waits_at(i)) current = nullptr;
       else if (sequence_.waits_at(i - 1) && in_level_[near_.kind_at(i)]) {
         current = &all[near_.kind_at(i)];
         ++current->places;
         if (current->pauses.size() < kPauses) current->pauses.push_back(pause_before(i));
       }
-      if (current != nullptr && sequence_.looks_up_at(i)) {
-        ++current->lookups;
-        current = nullptr;
-      }
+      if (current == nullptr) continue;
+      const bool lookup = sequence_.looks_up_at(i);
+      current->lookups += lookup;
+      if (lookup || multiplies_at(i)) current = nullptr;
     }
     std::uint32_t best = kNone;
     std::pair<bool, Ns> most(false, -1);
@@ -262,6 +266,7 @@ class Cutter {
   const Trace& trace_;
   const WorkSequence& sequence_;
   const SymbolList& s_;
+  const WorkAmounts& amounts_;
   const Neighbourhoods& near_;
   const Level& level_;
   std::vector<char> in_level_;
@@ -269,8 +274,9 @@ class Cutter {
 
 }  // namespace
 
-StepCut cut_steps(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const Level& level) {
-  return Cutter(trace, sequence, neighbourhoods, level).cut();
+StepCut cut_steps(const Trace& trace, const WorkSequence& sequence, const WorkAmounts& amounts, const Neighbourhoods& neighbourhoods,
+                  const Level& level) {
+  return Cutter(trace, sequence, amounts, neighbourhoods, level).cut();
 }
 
 }  // namespace nl::analysis

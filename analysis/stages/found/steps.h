@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/stages/found/periods.h"
+#include "analysis/stages/found/work_amount.h"
 #include "analysis/stages/found/work_sequence.h"
 #include "model/trace.h"
 
@@ -25,7 +26,9 @@ struct StepCut {
   double after_pause = 0;  // share of the steps before which the thread launches nothing for longer than inside them
 };
 
-// Where steps begin: after the wait that the longest pause follows; where steps have no wait, where their runs begin and end.
-StepCut cut_steps(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const Level& level);
+// Where steps begin: after the wait that the lookup of the embedding follows, or the longest pause; where steps have no wait, where
+// their runs begin and end.
+StepCut cut_steps(const Trace& trace, const WorkSequence& sequence, const WorkAmounts& amounts, const Neighbourhoods& neighbourhoods,
+                  const Level& level);
 
 }  // namespace nl::analysis

@@ -13,20 +13,6 @@ using nl::analysis::infer_stages;
 
 namespace {
 
-// Every stage is there, of its kind, and begins where it does.
-void check_inferred(const MadeGeneration& made, const FoundStages& found) {
-  REQUIRE(found.stages.size() == made.truth.size());
-  for (std::size_t i = 0; i < made.truth.size(); ++i) {
-    INFO(i << " " << made.truth[i].name);
-    CHECK(found.stages[i].name == made.truth[i].name);
-    CHECK(found.stages[i].start_ns == made.truth[i].start_ns);
-  }
-  CHECK(found.origin.source == nl::StageSource::kInferred);
-  CHECK(found.origin.confidence > 0.5);
-  REQUIRE(found.notes.size() == 1);
-  CHECK(found.notes[0].code == Code::kStagesInferred);
-}
-
 void check_abstains(const FoundStages& found, Code why) {
   CHECK(found.stages.empty());
   REQUIRE(found.notes.size() == 1);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/stages/found/found.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 // A model's launches written by hand: layers in steps in requests, as a thread would make them, with the truth beside them.
@@ -107,3 +108,17 @@ struct MadeGeneration {
     now += 500;
   }
 };
+
+// Every stage is there, of its kind, and begins where it does.
+inline void check_inferred(const MadeGeneration& made, const nl::analysis::FoundStages& found) {
+  REQUIRE(found.stages.size() == made.truth.size());
+  for (std::size_t i = 0; i < made.truth.size(); ++i) {
+    INFO(i << " " << made.truth[i].name);
+    CHECK(found.stages[i].name == made.truth[i].name);
+    CHECK(found.stages[i].start_ns == made.truth[i].start_ns);
+  }
+  CHECK(found.origin.source == nl::StageSource::kInferred);
+  CHECK(found.origin.confidence > 0.5);
+  REQUIRE(found.notes.size() == 1);
+  CHECK(found.notes[0].code == nl::Code::kStagesInferred);
+}

@@ -23,13 +23,14 @@ class Letters {
   std::vector<Level> levels() const { return find_levels(neighbourhoods()); }
   StepCut cut(std::uint32_t period) const {
     for (const Level& level : levels())
-      if (level.period == period) return cut_steps(made_.builder.trace, sequence_, neighbourhoods(), level);
+      if (level.period == period) return cut_steps(made_.builder.trace, sequence_, amounts(), neighbourhoods(), level);
     FAIL("nothing repeats every " << period);
     throw 0;
   }
 
  private:
-  Neighbourhoods neighbourhoods() const { return Neighbourhoods(sequence_, WorkAmounts(made_.builder.trace, sequence_)); }
+  WorkAmounts amounts() const { return WorkAmounts(made_.builder.trace, sequence_); }
+  Neighbourhoods neighbourhoods() const { return Neighbourhoods(sequence_, amounts()); }
   MadeGeneration made_;
   WorkSequence sequence_;
 };

@@ -60,6 +60,8 @@ const std::vector<HiddenCapture> kAutoMarkedCaptures = {
     {"h200-auto-marked/qwen3.nltrace.gz", 155, 5},
     {"h200-auto-marked/loop.nltrace.gz", 235, 5},
     {"h200-auto-marked/compiled.nltrace.gz", 282, 6, 1, 0},
+    {"h200-auto-marked/mixtral.nltrace.gz", 155, 5},
+    {"h200-auto-marked/llava.nltrace.gz", 155, 5},
 };
 
 nl::Trace read_hidden(const fs::path& file) {

@@ -8,7 +8,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMostOtherSteps = 8;
-constexpr std::uint32_t kSameEnd = 12, kSameStart = 4, kFarthestStart = 256;
+constexpr std::uint32_t kSameEnd = 12, kSameStart = 4, kSameAfterLookup = 3, kFarthestStart = 256;
 
 // A step as most of them are.
 struct TypicalStep {
@@ -140,8 +140,25 @@ class Sorter {
     return best;
   }
 
+  // The last lookup with the work after it that follows the embedding in a step. Loops over experts gather more often in prefill than in
+  // a step, so that counting alone would end among its layers.
+  std::uint32_t lookup_as_in_step(std::uint32_t end, std::uint32_t until) const {
+    if (!typical_.launched) return kNone;
+    for (std::uint32_t i = end; i > until; --i)
+      if (sequence_.looks_up_at(i - 1) && enough(i - 1, end) && same_after_lookup(i - 1)) return i - 1;
+    return kNone;
+  }
+  bool same_after_lookup(std::uint32_t place) const {
+    const std::uint32_t known = typical_.first + typical_.first_lookup;
+    for (std::uint32_t i = 1; i <= kSameAfterLookup; ++i) {
+      if (std::max(place, known) + i >= sequence_.size()) return false;
+      const bool lookups = sequence_.looks_up_at(place + i) && sequence_.looks_up_at(known + i);
+      if (!lookups && sequence_.symbols[place + i] != sequence_.symbols[known + i]) return false;
+    }
+    return true;
+  }
   // As many lookups before the end as a step has.
-  std::uint32_t lookup_of_prefill(std::uint32_t end, std::uint32_t until) const {
+  std::uint32_t lookup_by_count(std::uint32_t end, std::uint32_t until) const {
     if (typical_.lookups == 0) return kNone;
     std::uint32_t found = 0;
     for (std::uint32_t i = end; i > until; --i) {
@@ -159,11 +176,16 @@ class Sorter {
     return first;
   }
 
+  std::uint32_t lookup_of_prefill(std::uint32_t end, std::uint32_t until) const {
+    if (const std::uint32_t lookup = lookup_as_in_step(end, until); lookup != kNone) return lookup;
+    const std::uint32_t lookup = lookup_by_count(end, until);
+    return lookup == kNone ? kNone : lookup_before_encoder(lookup, until);
+  }
+
   // Prefill begins with the lookup of its embeddings, as far before it as in a step; where steps run from a graph, with the wait before.
   std::uint32_t start_of_prefill(std::uint32_t first, std::uint32_t end, std::uint32_t until) const {
-    std::uint32_t lookup = lookup_of_prefill(end, until);
+    const std::uint32_t lookup = lookup_of_prefill(end, until);
     if (lookup == kNone) return first;
-    lookup = lookup_before_encoder(lookup, until);
     if (!typical_.launched)
       if (const std::uint32_t start = begins_as_step(lookup, until); start != kNone) return start;
     std::uint32_t start = lookup;

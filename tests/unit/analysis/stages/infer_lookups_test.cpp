@@ -9,7 +9,8 @@ namespace {
 constexpr const char* kGather = "vectorized_gather_kernel";
 
 // Before its layers the host asks the GPU whether the mask has gaps, and thinks about the answer for longer than between two steps.
-void forward_of_experts(MadeGeneration& made, std::uint32_t rows) {
+// experts: how many of them have tokens. The host may ask the GPU for that, too.
+void forward_of_experts(MadeGeneration& made, std::uint32_t rows, int experts, bool asks) {
   made.launch("copy_of_last_token");
   made.launch("embedding_lookup", rows);
   made.launch("mask_sum");
@@ -18,8 +19,11 @@ void forward_of_experts(MadeGeneration& made, std::uint32_t rows) {
   for (int i = 0; i < made.layers; ++i) {
     made.layer(rows, "flash_attention", 4);
     made.launch("router_gemm", rows);
-    made.launch(kGather, rows);
-    made.launch("experts_gemm", 8 * rows, 20 * rows);
+    if (asks) made.to_host();
+    for (int expert = 0; expert < experts; ++expert) {
+      made.launch(kGather, rows);
+      made.launch("experts_gemm", 8 * rows, 20 * rows);
+    }
   }
   made.launch("lm_head_gemv", 100);
   made.launch("argmax");
@@ -48,7 +52,24 @@ TEST_CASE("rows that experts gather are no embedding: steps begin before the wai
     prepare_request(made);
     for (int i = 0; i < 9; ++i) {
       made.begin(i == 0 ? "prefill" : "decode_step");
-      forward_of_experts(made, i == 0 ? 64 : 1);
+      forward_of_experts(made, i == 0 ? 64 : 1, 1, false);
+    }
+    made.now += 500;
+  }
+  check_inferred(made, infer_stages(made.builder.trace));
+}
+
+TEST_CASE("a loop over experts gathers more often in prefill than in a step") {
+  const bool asks = GENERATE(false, true);
+  MadeGeneration made;
+  for (int request = 0; request < 3; ++request) {
+    prepare_request(made);
+    made.launch("fill_unfinished");
+    made.begin("prefill");
+    forward_of_experts(made, 64, 8, asks);
+    for (int i = 0; i < 8; ++i) {
+      made.begin("decode_step");
+      forward_of_experts(made, 1, 2, asks);
     }
     made.now += 500;
   }

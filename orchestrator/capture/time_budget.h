@@ -31,10 +31,12 @@ class TimeBudget {
   std::optional<Remark> left_out() const;                           // what there was no time for, in one
 
  private:
-  std::size_t still_to_come(int worth_more_than) const;
+  double length_to_come(int worth_more_than) const;  // in traces
 
-  double budget_s_ = 0, spent_s_ = 0, longest_s_ = 0;
-  std::size_t planned_ = 0, started_ = 0;
+  double budget_s_ = 0, spent_s_ = 0;
+  double longest_s_ = 0;  // a trace, by what was run until now
+  double planned_length_ = 0;
+  std::size_t started_ = 0;
   std::optional<double> expected_s_;
   std::map<PassKind, std::size_t> to_come_;   // passes that start the workload
   std::map<PassKind, std::size_t> left_out_;

@@ -41,23 +41,24 @@ TEST_CASE("time budget: without one nothing is left out") {
 }
 
 TEST_CASE("time budget: what is worth more and comes later is kept time for") {
-  TimeBudget time(plan_within(100));
+  TimeBudget time(plan_within(130));
   CHECK_FALSE(time.refusal(kTraced));
   time.take(kTraced, 30);
-  CHECK_FALSE(time.refusal(kPlain));  // 30 + 30, and 30 for the counters: 90
+  CHECK_FALSE(time.refusal(kPlain));  // 30 + 30, and twice 30 for the counters: 120
   time.take(kPlain, 20);
-  REQUIRE(time.refusal(kAgain));      // 50 + 30 + 30
+  REQUIRE(time.refusal(kAgain));      // 50 + 30 + 60
   CHECK(time.refusal(kAgain)->code == nl::Code::kNoTimeLeft);
-  CHECK(time.refusal(kAgain)->details == std::vector<std::string>{"100", "50", "30"});
+  CHECK(time.refusal(kAgain)->details == std::vector<std::string>{"130", "50", "30"});
   for (const Pass* pass : {&kAgain, &kPlain}) {
     time.leave_out(*pass);
     time.forget(*pass);
   }
-  CHECK_FALSE(time.refusal(kCounted));  // 50 + 30
-  time.take(kCounted, 40);
-  CHECK(time.refusal(kCounted));        // a second try would not fit
+  CHECK_FALSE(time.refusal(kCounted));  // 50 + 60
+  time.take(kCounted, 64);
+  REQUIRE(time.refusal(kCounted));      // a second try would not fit
+  CHECK(time.refusal(kCounted)->details == std::vector<std::string>{"130", "114", "64"});
   REQUIRE(time.left_out());
-  CHECK(time.left_out()->details == std::vector<std::string>{"100", "nsys-repeat, unprofiled"});
+  CHECK(time.left_out()->details == std::vector<std::string>{"130", "nsys-repeat, unprofiled"});
 }
 
 TEST_CASE("time budget: the trace is made though it takes longer") {
@@ -74,10 +75,10 @@ TEST_CASE("time budget: how long it will take is known after the first pass") {
   CHECK(time.progress().empty());
   CHECK_FALSE(time.expected_s());
   time.take(kTraced, 12);
-  CHECK(time.expected_s() == 60);
-  CHECK(time.progress() == "start 2 of 5, about 48 s to go");
+  CHECK(time.expected_s() == 72);  // counters take twice as long
+  CHECK(time.progress() == "start 2 of 5, about 60 s to go");
   time.take(kPlain, 8);
-  CHECK(time.progress() == "start 3 of 5, about 36 s to go");  // by the longest: what is profiled takes longer
-  CHECK(time.expected_s() == 60);
+  CHECK(time.progress() == "start 3 of 5, about 48 s to go");  // by the longest: what is profiled takes longer
+  CHECK(time.expected_s() == 72);
   CHECK(TimeBudget().progress().empty());
 }

@@ -19,8 +19,9 @@ ALLOWED = {
     'exporters': {'model'},
     'collector': {'nvtx'},
     'workloads': {'nvtx'},
-    'orchestrator': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'collector'},
-    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'collector', 'orchestrator'},
+    'adapters': {'model', 'nvtx'},
+    'orchestrator': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector'},
+    'cli': {'model', 'nvtx', 'parsers', 'analysis', 'exporters', 'adapters', 'collector', 'orchestrator'},
 }
 # Single headers that are a contract between two rooms.
 SHARED_HEADERS = {

@@ -1,0 +1,140 @@
+#include "adapters/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "adapters/npy.h"
+#include "adapters/tensor_types.h"
+#include "model/error.h"
+
+namespace nl::adapters {
+namespace {
+
+// xorshift64*: the same everywhere, unlike the distributions of the standard library.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u | 1u) {}
+
+  std::uint64_t next() {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return state_ * 0x2545F4914F6CDD1Du;
+  }
+  double between_minus_one_and_one() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// A finite value of at most 1: no subnormals, so nothing to round but the mantissa, which is cut.
+std::uint16_t half_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  const auto exponent = static_cast<int>((bits >> 23) & 0xff) - 127 + 15;
+  const std::uint32_t sign = (bits >> 16) & 0x8000u;
+  return static_cast<std::uint16_t>(exponent <= 0 ? sign : sign | static_cast<std::uint32_t>(exponent) << 10 | ((bits >> 13) & 0x3ffu));
+}
+
+std::uint16_t bfloat_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<std::uint16_t>(bits >> 16);
+}
+
+template <class Value>
+void put(std::vector<std::byte>& data, Value value) {
+  const auto at = data.size();
+  data.resize(at + sizeof value);
+  std::memcpy(data.data() + at, &value, sizeof value);
+}
+
+void put_random(std::vector<std::byte>& data, const std::string& dtype, std::size_t bytes, Dice& dice) {
+  if (dtype == "float64") return put(data, dice.between_minus_one_and_one());
+  if (dtype == "float32") return put(data, static_cast<float>(dice.between_minus_one_and_one()));
+  if (dtype == "float16") return put(data, half_of(static_cast<float>(dice.between_minus_one_and_one())));
+  if (dtype == "bfloat16") return put(data, bfloat_of(static_cast<float>(dice.between_minus_one_and_one())));
+  const std::uint64_t whole = dtype == "bool" ? 1 : dice.next() >> 61;
+  const auto at = data.size();
+  data.resize(at + bytes);
+  std::memcpy(data.data() + at, &whole, bytes);
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& input, const std::string& fix) {
+  throw Error(ErrorKind::kUsage, what, "input " + input, fix);
+}
+
+// The name that a flag can give a dimension: its symbol, or input and position.
+std::string key_of(const TensorSpec& spec, std::size_t axis) {
+  const std::string& symbol = spec.shape[axis].symbol;
+  return symbol.empty() ? fmt::format("{}.{}", spec.name, axis) : symbol;
+}
+
+void list_open_dimensions(const std::vector<TensorSpec>& specs, const std::map<std::string, std::int64_t>& dims) {
+  std::set<std::string> missing;
+  std::string where;
+  for (const TensorSpec& spec : specs) {
+    bool open = !spec.shape_known;
+    if (open) missing.insert(spec.name);
+    for (std::size_t axis = 0; axis < spec.shape.size(); ++axis)
+      if (spec.shape[axis].size < 0 && !dims.contains(key_of(spec, axis))) {
+        missing.insert(key_of(spec, axis));
+        open = true;
+      }
+    if (open) where += fmt::format("{}{} {}", where.empty() ? "" : ", ", spec.name, declared_text(spec));
+  }
+  if (missing.empty()) return;
+  std::string flags;
+  for (const std::string& name : missing) flags += fmt::format(" --dim {}=N", name);
+  throw Error(ErrorKind::kUsage, "the model leaves sizes of its inputs open", where, "give" + flags + ", or a file with --inputs");
+}
+
+Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std::int64_t>& dims, Dice& dice) {
+  const auto bytes = bytes_of(spec.dtype);
+  if (!bytes) refuse(fmt::format("its type, {}, cannot be made up", spec.dtype), spec.name, "give its values with --inputs FILE.npz");
+  Tensor tensor{spec.name, spec.dtype, {}, {}};
+  for (std::size_t axis = 0; axis < spec.shape.size(); ++axis)
+    tensor.shape.push_back(spec.shape[axis].size >= 0 ? spec.shape[axis].size : dims.at(key_of(spec, axis)));
+  const std::size_t values = values_in(tensor.shape);
+  if (zeros) tensor.data.resize(values * *bytes);
+  else for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, spec.dtype, *bytes, dice);
+  return tensor;
+}
+
+void check_fit(const TensorSpec& spec, const Tensor& given, const std::string& file) {
+  const std::string fix = fmt::format("the model wants {} {}", spec.dtype, declared_text(spec));
+  if (!spec.dtype.empty() && given.dtype != spec.dtype) refuse(fmt::format("{} has {} for it", file, given.dtype), spec.name, fix);
+  if (!spec.shape_known) return;
+  bool fits = given.shape.size() == spec.shape.size();
+  for (std::size_t axis = 0; fits && axis < spec.shape.size(); ++axis) fits = spec.shape[axis].size < 0 || spec.shape[axis].size == given.shape[axis];
+  if (!fits) refuse(fmt::format("{} has the shape {} for it", file, shape_text(given.shape)), spec.name, fix);
+}
+
+std::vector<Tensor> inputs_of_file(const std::vector<TensorSpec>& specs, const std::filesystem::path& file) {
+  std::vector<Tensor> given = read_numpy(file), inputs;
+  if (given.size() == 1 && given[0].name.empty() && specs.size() == 1) given[0].name = specs[0].name;
+  for (const TensorSpec& spec : specs) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const Tensor& tensor) { return tensor.name == spec.name; });
+    if (found == given.end()) refuse(fmt::format("{} has no array of this name", file.filename().string()), spec.name, "np.savez(file, name=array …) with one array for each input");
+    check_fit(spec, *found, file.filename().string());
+    inputs.push_back(std::move(*found));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& specs, const std::string& from, std::uint64_t seed,
+                                const std::map<std::string, std::int64_t>& dims) {
+  if (from != "random" && from != "zeros") return inputs_of_file(specs, from);
+  list_open_dimensions(specs, dims);
+  Dice dice(seed);
+  std::vector<Tensor> inputs;
+  for (const TensorSpec& spec : specs) inputs.push_back(made(spec, from == "zeros", dims, dice));
+  return inputs;
+}
+
+}  // namespace nl::adapters

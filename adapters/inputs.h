@@ -1,0 +1,17 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "adapters/adapter.h"
+
+namespace nl::adapters {
+
+// Tensors for a model's inputs: of a file, zeros, or random ones. The same seed gives the same values everywhere: floats between -1 and 1,
+// whole numbers from 0 to 7 (they are mostly indices or masks), booleans all true.
+// Throws Error(kUsage) that lists the open dimensions which `dims` does not have, and names an input that is missing or has another shape or type.
+std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& specs, const std::string& from, std::uint64_t seed,
+                                const std::map<std::string, std::int64_t>& dims);
+
+}  // namespace nl::adapters

@@ -1,0 +1,140 @@
+#include "adapters/measure.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "adapters/inputs.h"
+#include "adapters/tensor_types.h"
+#include "nvtx/nl_nvtx.hpp"
+
+namespace nl::adapters {
+namespace {
+
+Ns now_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void warm_up(Session& session, const MeasureOptions& options) {
+  for (std::uint32_t n = 0; n < options.warmup; ++n) {
+    options.check_interrupt();
+    session.run();
+  }
+}
+
+std::vector<Ns> timed_iterations(Session& session, const MeasureOptions& options, bool marked) {
+  std::vector<Ns> times;
+  for (std::uint32_t n = 0; n < options.iterations; ++n) {
+    options.check_interrupt();
+    const Ns begin = now_ns();
+    if (marked) {
+      nvtx::Scope iteration(kIterationStage, n);
+      session.run();
+    } else {
+      session.run();
+    }
+    times.push_back(now_ns() - begin);
+  }
+  return times;
+}
+
+template <class Value>
+std::size_t not_numbers(const Tensor& tensor) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at + sizeof(Value) <= tensor.data.size(); at += sizeof(Value)) {
+    Value value;
+    std::memcpy(&value, tensor.data.data() + at, sizeof value);
+    count += std::isnan(value) ? 1 : 0;
+  }
+  return count;
+}
+
+// All bits of the exponent set, and one of the mantissa.
+std::size_t not_numbers_16(const Tensor& tensor, unsigned exponent) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at + 2 <= tensor.data.size(); at += 2) {
+    std::uint16_t bits;
+    std::memcpy(&bits, tensor.data.data() + at, sizeof bits);
+    count += (bits & exponent) == exponent && (bits & 0x7fffu & ~exponent) != 0 ? 1 : 0;
+  }
+  return count;
+}
+
+std::size_t nans_of(const Tensor& tensor) {
+  if (tensor.dtype == "float32") return not_numbers<float>(tensor);
+  if (tensor.dtype == "float64") return not_numbers<double>(tensor);
+  if (tensor.dtype == "float16") return not_numbers_16(tensor, 0x7c00);
+  return tensor.dtype == "bfloat16" ? not_numbers_16(tensor, 0x7f80) : 0;
+}
+
+void describe_results(Session& session, ModelSession& out) {
+  const std::vector<TensorSpec> specs = session.outputs();
+  for (const Tensor& tensor : session.results()) {
+    std::string declared;
+    for (const TensorSpec& spec : specs)
+      if (spec.name == tensor.name) declared = declared_text(spec);
+    out.outputs.push_back({tensor.name, tensor.dtype, declared, tensor.shape});
+    if (const std::size_t count = nans_of(tensor); count > 0)
+      out.notes.push_back(fmt::format("{}: {} of {} values are NaN", tensor.name, count, values_in(tensor.shape)));
+  }
+}
+
+void describe_inputs(const Session& session, const std::vector<Tensor>& tensors, ModelSession& out) {
+  const std::vector<TensorSpec> specs = session.inputs();
+  for (std::size_t n = 0; n < tensors.size(); ++n)
+    out.inputs.push_back({tensors[n].name, tensors[n].dtype, declared_text(specs[n]), tensors[n].shape});
+}
+
+// Iterations of the profiled part, without its warm-up.
+void keep_measured(Executions executions, std::uint32_t warmup, ModelSession& out) {
+  out.nodes = std::move(executions.nodes);
+  out.host_times_known = executions.host_times_known;
+  for (NodeRun run : executions.runs) {
+    if (run.iteration < warmup) continue;
+    run.iteration -= warmup;
+    out.runs.push_back(run);
+  }
+}
+
+std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& options, bool profiled) {
+  SessionOptions session = options.session;
+  session.profiled = profiled;
+  options.progress(fmt::format("loading {}{}", session.model.filename().string(), profiled ? " once more, to profile it" : ""));
+  return adapter.open(session);
+}
+
+}  // namespace
+
+ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
+  ModelSession out;
+  out.backend = adapter.name();
+  out.version = adapter.availability().version;
+  out.provider = options.session.provider;
+  out.precision = options.session.precision;
+  out.model = options.session.model.string();
+  out.inputs_from = options.inputs == "random" ? fmt::format("random, seed {}", options.seed) : options.inputs;
+  out.threads = options.session.threads;
+  out.warmup = options.warmup;
+
+  const Ns begin = now_ns();
+  std::unique_ptr<Session> session = opened(adapter, options, false);
+  out.load_ns = now_ns() - begin;
+  const std::vector<Tensor> inputs = make_inputs(session->inputs(), options.inputs, options.seed, options.dims);
+  describe_inputs(*session, inputs, out);
+  session->bind(inputs);
+  options.progress(fmt::format("{} iterations unprofiled", options.iterations));
+  warm_up(*session, options);
+  out.unprofiled_ns = timed_iterations(*session, options, false);
+  describe_results(*session, out);
+  session.reset();  // a second one beside it might not fit into memory
+
+  session = opened(adapter, options, true);
+  session->bind(inputs);
+  options.progress(fmt::format("{} iterations profiled", options.iterations));
+  warm_up(*session, options);
+  out.profiled_ns = timed_iterations(*session, options, true);
+  keep_measured(session->executions(), options.warmup, out);
+  return out;
+}
+
+}  // namespace nl::adapters

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "adapters/adapter.h"
+
+namespace nl::adapters {
+
+// How the inputs are made, and how often the model is run.
+struct MeasureOptions {
+  SessionOptions session;
+  std::string inputs = "random";                 // random, zeros, or a file: .npz, .npy
+  std::uint64_t seed = 1;
+  std::map<std::string, std::int64_t> dims;      // open dimensions by their symbols; "batch" and "seq" among them
+  std::uint32_t iterations = 20, warmup = 3;
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+  std::function<void()> check_interrupt = [] {};  // throws where Ctrl-C was pressed; between iterations
+};
+
+// The stage of one measured iteration: NVTX ranges of the domain LLM, as every stage has.
+inline constexpr const char* kIterationStage = "inference";
+
+// Loads the model, makes its inputs, runs it unprofiled and then profiled. Each iteration of the second part is a range; operators get ranges
+// of their own where the backend calls us at each.
+ModelSession measure(const Adapter& adapter, const MeasureOptions& options);
+
+}  // namespace nl::adapters

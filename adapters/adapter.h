@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,6 +41,8 @@ struct SessionOptions {
   std::uint32_t threads = 0;
   std::filesystem::path scratch;    // an empty folder for what the backend writes by itself
   bool profiled = false;            // report the executions of operators
+  std::function<void(const std::string&)> progress = [](const std::string&) {};  // a line, while a load takes minutes
+  std::function<void()> check_interrupt = [] {};                                 // throws where Ctrl-C was pressed
 };
 
 // What was executed since the session was opened.

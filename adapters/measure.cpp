@@ -99,6 +99,8 @@ void keep_measured(Executions executions, std::uint32_t warmup, ModelSession& ou
 std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& options, bool profiled) {
   SessionOptions session = options.session;
   session.profiled = profiled;
+  session.progress = options.progress;
+  session.check_interrupt = options.check_interrupt;
   options.progress(fmt::format("loading {}{}", session.model.filename().string(), profiled ? " once more, to profile it" : ""));
   return adapter.open(session);
 }
@@ -121,7 +123,9 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   out.load_ns = now_ns() - begin;
   const std::vector<Tensor> inputs = make_inputs(session->inputs(), options.inputs, options.seed, options.dims);
   describe_inputs(*session, inputs, out);
+  const Ns bind_begin = now_ns();
   session->bind(inputs);
+  out.load_ns += now_ns() - bind_begin;  // TensorRT builds an engine for the shapes that it is given
   options.progress(fmt::format("{} iterations unprofiled", options.iterations));
   warm_up(*session, options);
   out.unprofiled_ns = timed_iterations(*session, options, false);

@@ -96,7 +96,9 @@ def look_through(text, header):
         if after == '(' and is_declaration(text, start):
             parameters = split(text[end + 1:closing(text, end)])
             most = 99 if any('...' in each for each in parameters) else len(parameters)
-            yield name, start, (sum('=' not in each for each in parameters), most) if header else None
+            # What overrides is called by the name of what it overrides, perhaps in another's library.
+            overrides = re.match(r'[\s\w]*\boverride\b', text[closing(text, end) + 1:closing(text, end) + 80])
+            yield name, start, (sum('=' not in each for each in parameters), most) if header and not overrides else None
         else:
             yield name, start, Use(len(split(text[end + 1:closing(text, end)])) if after == '(' else None)
 
@@ -123,7 +125,7 @@ def self_test():
         root = pathlib.Path(name)
         for path, text in {
             'model/a.h': 'int used(int a, std::map<int, int> b = {});\nint lonely();\nint twice(int a);\nint twice(int a, int b);\n'
-                         'class Live {\n  int ask() const { return 1; }\n  int never() { return 2; }\n};\n'
+                         'class Live {\n  int ask() const { return 1; } void told(int a) const noexcept override;\n  int never() { return 2; }\n};\n'
                          'class Idle {\n  explicit Idle(int);\n  int go();\n};\nint tested();\n',
             'model/a.cpp': '// lonely()\nint lonely() { return used(1); }\nint Idle::go() { return 0; }\nint twice(int a) { return a; }\n'
                            'int twice(int a, int b) {\n  return twice(a + b); }\n',

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <NvInfer.h>
+#include <NvOnnxParser.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/tensorrt/log.h"
+
+namespace nl::adapters::tensorrt {
+
+// The folder that NL_STAGE_TENSORRT names, and no other; without it the places where the system has its libraries.
+std::vector<std::string> library_folders();
+
+// Opens the first of the names that is in one of the folders and never closes it (TensorRT and CUDA have threads). null: `trouble` says why.
+void* open_library(const std::vector<std::string>& folders, const std::vector<std::string>& names, std::string& path, std::string& trouble);
+
+// libnvinfer.so of the major version that nl-stage was built for. Only functions of that version's first release are called, so that a
+// library older than the headers works too.
+class InferLibrary {
+ public:
+  InferLibrary();  // throws Error(kTool) where it is missing or of another major version
+
+  std::unique_ptr<nvinfer1::IRuntime> runtime(Log& log) const;
+  std::unique_ptr<nvinfer1::IBuilder> builder(Log& log) const;
+
+  std::string version;  // "10.3.0"
+  std::string path;
+
+ private:
+  void* create(const char* function, Log& log) const;
+
+  void* handle_ = nullptr;
+  std::int32_t version_code_ = 0;
+};
+
+// libnvonnxparser.so, which only an ONNX file needs. Throws Error(kTool).
+std::unique_ptr<nvonnxparser::IParser> onnx_parser(nvinfer1::INetworkDefinition& network, Log& log);
+
+}  // namespace nl::adapters::tensorrt

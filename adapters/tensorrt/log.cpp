@@ -1,0 +1,31 @@
+#include "adapters/tensorrt/log.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace nl::adapters::tensorrt {
+
+constexpr std::size_t kMostErrors = 5;  // the first ones name the cause
+
+void Log::log(Severity severity, const char* line) noexcept {
+  if (severity > Severity::kERROR) return;
+  const std::lock_guard lock(mutex_);
+  const bool known = std::find(errors_.begin(), errors_.end(), line) != errors_.end();
+  if (!known && errors_.size() < kMostErrors) errors_.emplace_back(line);
+}
+
+std::string Log::take_errors() {
+  const std::lock_guard lock(mutex_);
+  std::string lines = fmt::format("{}", fmt::join(errors_, "; "));
+  errors_.clear();
+  return lines;
+}
+
+std::string quoted(Log& log) {
+  const std::string lines = log.take_errors();
+  return lines.empty() ? lines : " (TensorRT: " + lines + ")";
+}
+
+}  // namespace nl::adapters::tensorrt

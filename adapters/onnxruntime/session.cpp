@@ -1,0 +1,167 @@
+#include "adapters/onnxruntime/session.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "adapters/onnxruntime/api.h"
+#include "adapters/onnxruntime/element_types.h"
+#include "adapters/onnxruntime/failures.h"
+#include "adapters/onnxruntime/fusions.h"
+#include "adapters/onnxruntime/profile.h"
+#include "adapters/tensor_types.h"
+
+namespace nl::adapters {
+namespace {
+
+// The optimised graph is saved with its weights; past this size the names alone tell what a fusion holds.
+constexpr std::uint64_t kLargestSaved = std::uint64_t{1} << 30;
+
+template <class Clock>
+Ns now_on() { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count(); }
+
+// Never destroyed: threads of the library may still use it when the program ends. What goes wrong is thrown, so nothing is logged.
+Ort::Env& ort_environment() {
+  static auto* env = new Ort::Env(ORT_LOGGING_LEVEL_FATAL, "nl-stage");
+  return *env;
+}
+
+TensorSpec ort_spec_of(std::string name, const Ort::TypeInfo& type) {
+  TensorSpec spec{std::move(name), "no tensor", {}};
+  if (type.GetONNXType() != ONNX_TYPE_TENSOR) return spec;
+  const auto tensor = type.GetTensorTypeAndShapeInfo();
+  spec.dtype = dtype_of_element(tensor.GetElementType());
+  std::vector<const char*> symbols(tensor.GetDimensionsCount());
+  tensor.GetSymbolicDimensions(symbols.data(), symbols.size());
+  const std::vector<std::int64_t> sizes = tensor.GetShape();
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) spec.shape.push_back({sizes[axis], symbols[axis]});
+  return spec;
+}
+
+Tensor ort_tensor_of(const std::string& name, const Ort::Value& value) {
+  Tensor tensor{name, "no tensor", {}, {}};
+  if (!value.IsTensor()) return tensor;
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  tensor.dtype = dtype_of_element(info.GetElementType());
+  tensor.shape = info.GetShape();
+  const auto bytes = bytes_of(tensor.dtype);
+  if (!bytes) return tensor;
+  tensor.data.resize(values_in(tensor.shape) * *bytes);
+  if (!tensor.data.empty()) std::memcpy(tensor.data.data(), value.GetTensorRawData(), tensor.data.size());
+  return tensor;
+}
+
+class OnnxRuntimeSession : public Session {
+ public:
+  explicit OnnxRuntimeSession(const SessionOptions& options)
+      : options_(options), graph_(read_model_graph(options.model)), session_(ort_environment(), options.model.c_str(), settings()) {
+    profile_starts_ns_ = options.profiled ? static_cast<Ns>(session_.GetProfilingStartTimeNs()) : 0;
+    Ort::AllocatorWithDefaultOptions allocator;
+    for (std::size_t n = 0; n < session_.GetInputCount(); ++n)
+      inputs_.push_back(ort_spec_of(session_.GetInputNameAllocated(n, allocator).get(), session_.GetInputTypeInfo(n)));
+    for (std::size_t n = 0; n < session_.GetOutputCount(); ++n)
+      outputs_.push_back(ort_spec_of(session_.GetOutputNameAllocated(n, allocator).get(), session_.GetOutputTypeInfo(n)));
+    check_precision();
+  }
+
+  std::vector<TensorSpec> inputs() const override { return inputs_; }
+  std::vector<TensorSpec> outputs() const override { return outputs_; }
+
+  void bind(std::vector<Tensor> inputs) override {
+    tensors_ = std::move(inputs);
+    values_.clear();
+    const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+    for (Tensor& tensor : tensors_) {
+      const auto type = static_cast<ONNXTensorElementDataType>(element_of_dtype(tensor.dtype).value_or(0));
+      values_.push_back(Ort::Value::CreateTensor(memory, tensor.data.data(), tensor.data.size(), tensor.shape.data(), tensor.shape.size(), type));
+    }
+  }
+
+  // Outputs come back in host memory, so the device has finished.
+  void run() override {
+    std::vector<const char*> in, out;
+    for (const Tensor& tensor : tensors_) in.push_back(tensor.name.c_str());
+    for (const TensorSpec& spec : outputs_) out.push_back(spec.name.c_str());
+    if (options_.profiled) note_clocks();
+    try {
+      results_ = session_.Run(Ort::RunOptions{nullptr}, in.data(), values_.data(), values_.size(), out.data(), out.size());
+    } catch (const Ort::Exception& failure) {
+      throw run_failure(failure, options_.model);
+    }
+  }
+
+  std::vector<Tensor> results() override {
+    std::vector<Tensor> tensors;
+    for (std::size_t n = 0; n < results_.size(); ++n) tensors.push_back(ort_tensor_of(outputs_[n].name, results_[n]));
+    return tensors;
+  }
+
+  Executions executions() override {
+    Ort::AllocatorWithDefaultOptions allocator;
+    const std::string file = session_.EndProfilingAllocated(allocator).get();
+    NodeProfile profile = read_node_profile(file);
+    if (profile.iterations < to_monotonic_ns_.size())  // it keeps a million events
+      throw Error(ErrorKind::kWorkload, fmt::format("ONNX Runtime's profile has {} of {} iterations", profile.iterations, to_monotonic_ns_.size()), file, "give fewer --iterations");
+    for (NodeRun& run : profile.runs) run.start_ns += profile_starts_ns_ + to_monotonic_ns_[run.iteration];
+    find_held_nodes(graph_.nodes, read_model_graph(optimised_file()).nodes, profile.nodes);
+    return {std::move(profile.nodes), std::move(profile.runs)};
+  }
+
+ private:
+  std::filesystem::path optimised_file() const { return options_.scratch / "optimised.onnx"; }
+
+  Ort::SessionOptions settings() const {
+    Ort::SessionOptions settings;
+    if (options_.threads > 0) settings.SetIntraOpNumThreads(static_cast<int>(options_.threads));
+    if (options_.provider == "cuda") settings.AppendExecutionProvider_CUDA(OrtCUDAProviderOptions{});
+    if (!options_.profiled) return settings;
+    settings.EnableProfiling((options_.scratch / "onnxruntime").c_str());
+    if (!graph_.nodes.empty() && graph_.weight_bytes <= kLargestSaved) settings.SetOptimizedModelFilePath(optimised_file().c_str());
+    return settings;
+  }
+
+  // The profile counts on the clock of the day in builds with GCC's library, on CLOCK_MONOTONIC in others. Taken at each iteration: the clock
+  // of the day may be set between two.
+  void note_clocks() {
+    const Ns monotonic = now_on<std::chrono::steady_clock>(), of_day = now_on<std::chrono::system_clock>();
+    const bool is_of_day = std::llabs(of_day - profile_starts_ns_) < std::llabs(monotonic - profile_starts_ns_);
+    to_monotonic_ns_.push_back(is_of_day ? monotonic - of_day : 0);
+  }
+
+  void check_precision() const {
+    if (options_.precision.empty()) return;
+    std::set<std::string> there;
+    for (const int type : graph_.weight_types) there.insert(precision_of_element(type));
+    for (const auto* specs : {&inputs_, &outputs_})
+      for (const TensorSpec& spec : *specs) there.insert(precision_of_element(element_of_dtype(spec.dtype).value_or(0)));
+    there.erase("");
+    if (!there.contains(options_.precision))
+      throw Error(ErrorKind::kUsage, fmt::format("the model has {}; ONNX Runtime runs a model as it is", fmt::join(there, " and ")),
+                  "--precision " + options_.precision, "leave --precision out, or give a model of that precision");
+  }
+
+  SessionOptions options_;
+  ModelGraph graph_;
+  Ort::Session session_;
+  Ns profile_starts_ns_ = 0;
+  std::vector<Ns> to_monotonic_ns_;  // by iteration
+  std::vector<TensorSpec> inputs_, outputs_;
+  std::vector<Tensor> tensors_;
+  std::vector<Ort::Value> values_, results_;  // values_ are views of tensors_
+};
+
+}  // namespace
+
+std::unique_ptr<Session> open_onnxruntime_session(const SessionOptions& options) {
+  try {
+    return std::make_unique<OnnxRuntimeSession>(options);
+  } catch (const Ort::Exception& failure) {
+    throw load_failure(failure, options.model);
+  }
+}
+
+}  // namespace nl::adapters

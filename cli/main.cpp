@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
       "  nl-stage doctor\n"
       "  nl-stage run --config light -- ./workload\n"
       "  nl-stage run --config deep -- python generate.py\n"
+      "  nl-stage profile --backend onnxruntime --model model.onnx --batch 1\n"
       "  nl-stage import --nsys run.sqlite --ncu raw.csv --out bundle\n"
       "  nl-stage report bundle --rules my_rules.yaml\n"
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"

@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <string_view>
 
+#include "cli/print_result.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
+#include "orchestrator/run.h"
 
 namespace nl::cli {
 namespace {
@@ -39,7 +41,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   verb.add_option("--model", flags.model,
-                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json");
+                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json; with --backend: the file to run");
   verb.add_option("--rules", flags.rules, "file with more rules; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");
@@ -48,18 +50,37 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--budget", flags.budget, "time for all passes together, such as 3m or 90s; what would not fit is left out (run.budget_s)")
       ->type_name("TIME");
   verb.add_option("--name", flags.name, "name of the bundle");
+  add_session_flags(verb, flags);
   verb.add_option("command", flags.command, "the workload and its arguments, after --")->type_name("");
 }
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags) {
   std::vector<std::string> sets = flags.sets;
+  for (std::string& set : session_sets(flags, flags.model)) sets.push_back(std::move(set));
   if (!flags.budget.empty()) sets.push_back(fmt::format("run.budget_s={}", seconds_of(flags.budget)));
   return {.runner_file = flags.config,
-          .model_file = flags.model,
+          .model_file = flags.backend.empty() ? flags.model : "",
           .sets = std::move(sets),
           .rules = flags.rules,
           .name = flags.name,
           .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
+}
+
+void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
+  add_run_flags(verb, flags);
+  verb.add_flag("--dry-run", flags.dry_run, "print the exact command of every pass; start none");
+  verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
+  verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, problems} on stdout");
+  verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
+}
+
+int run_verb(const RunVerbFlags& flags) {
+  orchestrator::ConfigRequest request = config_request(flags);
+  if (flags.keep_env) request.sets.push_back("artifacts.keep_env=true");
+  const orchestrator::Config config = orchestrator::load_config(request);
+  if (flags.dry_run) return print_plan(config, flags, flags.json);
+  orchestrator::ProcessLauncher launcher;
+  return print_result(orchestrator::run_workload({config, flags.out, flags.quiet}, launcher), flags.json);
 }
 
 int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json) {

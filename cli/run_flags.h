@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/session_flags.h"
 #include "orchestrator/config/config.h"
 
 namespace CLI {
@@ -12,10 +13,15 @@ class App;
 namespace nl::cli {
 
 // The flags that `plan` and `run` share: they name the configuration and the command.
-struct RunFlags {
+struct RunFlags : SessionFlags {
   std::string config = "deep";
   std::string model, out, name, budget;
   std::vector<std::string> sets, rules, command;
+};
+
+// And those of `run` and `profile`, which start it.
+struct RunVerbFlags : RunFlags {
+  bool dry_run = false, quiet = false, json = false, keep_env = false;
 };
 
 // main() calls this before CLI11 parses: cuts "-- command …" off the arguments and keeps it for
@@ -23,10 +29,14 @@ struct RunFlags {
 void cut_command(int& argc, char** argv);
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
+void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags);
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags);
 
 // For `plan` and `run --dry-run`.
 int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json);
+
+// Runs, or prints the plan; returns the exit status.
+int run_verb(const RunVerbFlags& flags);
 
 }  // namespace nl::cli

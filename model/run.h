@@ -13,6 +13,7 @@
 #include "model/metrics.h"
 #include "model/operator.h"
 #include "model/perturbation.h"
+#include "model/session.h"
 #include "model/stage.h"
 #include "model/time_summary.h"
 #include "model/timeline.h"
@@ -190,6 +191,7 @@ struct Run {
   std::vector<Communication> communication;  // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
+  std::optional<SessionEntry> session;   // a model file that a backend ran; empty: there was a command
   std::vector<OperatorTable> operators;  // one per source
   std::string operators_note;            // why there are none
   std::vector<OperatorStep> operator_steps;  // one representative step of each stage

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/time.h"
+#include "model/time_summary.h"
 
 namespace nl {
 
@@ -56,6 +57,19 @@ struct ModelSession {
   std::vector<SessionNode> nodes;   // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
   std::vector<std::string> notes;   // "logits: 3 of 1024 values are NaN"
+};
+
+// What run.json has of it besides its operators.
+struct SessionEntry {
+  std::string backend, version, provider, precision, model, inputs_from;  // as ModelSession's
+  std::uint32_t threads = 0, warmup = 0;
+  Ns load_ns = 0;
+  std::vector<TensorInfo> inputs, outputs;
+  TimeSummary unprofiled, profiled;          // the iterations
+  std::optional<double> slowdown;            // profiled to unprofiled, less one
+  std::optional<double> operators_ns;        // of an iteration: the sum of the operators that no other one called, median
+  std::optional<double> operators_share;     // of an unprofiled iteration
+  std::vector<std::string> notes;
 };
 
 }  // namespace nl

@@ -9,6 +9,7 @@
 #include "analysis/counters/ncu_match.h"
 #include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
+#include "analysis/operators/session_figures.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
@@ -131,6 +132,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
+  if (evidence.session) run.session = analysis::session_figures(*evidence.session);
   join_operators(evidence, knowledge.options.warmup, run);
   Counters(evidence, run).join();
   if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);

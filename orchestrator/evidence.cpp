@@ -6,6 +6,8 @@
 
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/session/record.h"
+#include "orchestrator/session/session.h"
 #include "parsers/facts/dtypes.h"
 #include "parsers/facts/facts.h"
 #include "parsers/stacks/stacks.h"
@@ -48,6 +50,14 @@ std::string precision_of(const std::map<std::string, std::string>& attributes) {
 }
 
 }  // namespace
+
+void read_session_record(const std::filesystem::path& file, Evidence& evidence) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return;
+  evidence.session = read_session(file);
+  evidence.software.backend = evidence.session->backend;
+  evidence.software.versions[evidence.session->backend] = evidence.session->version;
+}
 
 void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidence& evidence) {
   parsers::RecordedDtypes recorded = parsers::read_dtypes(folder);
@@ -109,6 +119,7 @@ Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const
   evidence.adaptations = std::move(capture.adaptations);
   evidence.adaptations.insert(evidence.adaptations.end(), facts.notes.begin(), facts.notes.end());
   if (capture.operators) add_operator_pass(std::move(*capture.operators), plan.bundle / kOperatorsFolder, evidence);
+  read_session_record(bundle.path() / kSessionRecord, evidence);
   evidence.problems = verdict.problems();
   return evidence;
 }

@@ -42,6 +42,7 @@ struct Evidence {
   std::vector<CounterReport> counters;
   std::optional<Remark> counters_missing;   // why a chosen kernel has none
   std::vector<OperatorSource> operators;
+  std::optional<ModelSession> session;      // a model file that a backend ran
 
   bool captured_any = false;                // the traced pass left something
   Repeats repeats;
@@ -64,6 +65,9 @@ ModelInfo model_of(const ModelOptions& configured, const std::optional<ModelInfo
 
 // What the operator pass left in its folder, beside its trace: the data types.
 void add_operator_pass(Trace trace, const std::filesystem::path& folder, Evidence& evidence);
+
+// What a backend recorded of a model file. A session that failed left nothing; its pass says why.
+void read_session_record(const std::filesystem::path& file, Evidence& evidence);
 
 // What a plan's capture shows. `power`: the meters that were read meanwhile.
 Evidence read(const Plan& plan, Capture capture, const PowerSource& power, const Bundle& bundle, const Verdict& verdict);

@@ -120,6 +120,7 @@ class Reader {
     for (auto source = sources.begin(); source != sources.end(); ++source)
       if (source != capture) read_beside(*source);
     read_operator_pass();
+    if (!request_.session.empty()) read_session_record(request_.session, evidence_);
     evidence_.passes = runner_.records();
     evidence_.problems = runner_.verdict().problems();
     return std::move(evidence_);

@@ -15,6 +15,7 @@ struct ImportRequest {
   std::filesystem::path out;  // as for run
   bool copy = false;          // a blanked copy of the export into the bundle
   std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
+  std::filesystem::path session = {};    // the record of a session, likewise
 
   std::vector<std::filesystem::path> all_files() const;
 };

@@ -6,6 +6,7 @@
 
 #include "model/error.h"
 #include "orchestrator/capture/marks.h"
+#include "orchestrator/session/session.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 
@@ -59,6 +60,7 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
   for (const char* counted : {"stages", "kernels", "kernels-2"})
     for (const auto& file : files_in(bundle / "counters" / counted)) add(Gives::kCounters, file, request);
   request.operators = bundle / kOperatorsFolder;
+  request.session = bundle / kSessionRecord;
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 

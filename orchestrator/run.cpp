@@ -9,6 +9,7 @@
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/machine/doctor.h"
 #include "orchestrator/process/interrupts.h"
+#include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -54,6 +55,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Knowledge knowledge = load_knowledge(config);
   Interrupts interrupts;
   if (!config.workload.command.empty()) find_executable(config.workload.command[0], config.workload.working_directory);
+  check_session(config.session);
   const std::vector<Input> inputs = read_inputs(config.workload);
   const Toolset tools = ready_tools(config);
   const Bundle bundle = Bundle::create({config.artifacts.dir, request.out, config.run.name, config.run.mode},

@@ -26,6 +26,8 @@ void perturbation_fields(Io& io, Ref<Io, Run> run);  // perturbation, energy
 template <class Io>
 void host_fields(Io& io, Ref<Io, Run> run);          // host
 template <class Io>
+void session_fields(Io& io, Ref<Io, Run> run);       // session
+template <class Io>
 void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
 template <class Io>
 void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
@@ -87,6 +89,12 @@ void time_fields(Io& io, const char* count_key, Ref<Io, TimeSummary> time) {
   io.where(any, "min_ns", time.min_ns, "shortest");
   io.where(any, "max_ns", time.max_ns, "longest");
   io.where(any, "stddev_ns", time.stddev_ns, "standard deviation, n - 1; 0 for a single one");
+}
+
+// Alone.
+template <class Io>
+void fields(Io& io, Ref<Io, TimeSummary> t) {
+  time_fields(io, "count", t);
 }
 
 }  // namespace nl::exporters

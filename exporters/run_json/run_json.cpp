@@ -53,6 +53,7 @@ void fields(Io& io, Ref<Io, Run> run) {
   origin_fields<Io>(io, run);
   stage_fields<Io>(io, run);
   kernel_fields<Io>(io, run);
+  session_fields<Io>(io, run);
   operator_fields<Io>(io, run);
   efficiency_fields<Io>(io, run);
   finding_fields<Io>(io, run);

@@ -272,11 +272,6 @@ void fields(Io& io, Ref<Io, Iterations> i) {
 }
 
 template <class Io>
-void fields(Io& io, Ref<Io, TimeSummary> t) {
-  time_fields(io, "count", t);
-}
-
-template <class Io>
 void fields(Io& io, Ref<Io, Latency> l) {
   io("ttft", l.ttft, "time to first token: a request's arrival to the end of its prefill; null: the arrival is not known");
   io("prefill", l.prefill, "start of the iteration to the end of its last prefill before decoding; null: not known");

@@ -6,6 +6,7 @@
 #include "model/error.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/plan_parts.h"
+#include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
@@ -94,6 +95,12 @@ void ask_for_facts(Plan& plan) {
   }
 }
 
+// Of the traced pass alone: others run the same, for other ends.
+void ask_for_record(Plan& plan) {
+  for (Pass& pass : plan.passes)
+    if (pass.kind == tracing_pass(plan.tracer)) pass.process.env[kSessionRecordVariable] = (plan.bundle / kSessionRecord).string();
+}
+
 }  // namespace
 
 PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
@@ -120,6 +127,7 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   else
     plan_by_ranges(plan, config, tools, bundle, reason);
   if (config.mark.automatic) ask_for_facts(plan);
+  if (!config.session.backend.empty()) ask_for_record(plan);
   return plan;
 }
 

@@ -11,10 +11,10 @@
 namespace nl::orchestrator {
 namespace {
 
-// What is tried, best first. Adapters would run a model in-process and time its operators.
+// What is tried, best first. A model file is the workload of one of the adapters, and captured like every other.
 constexpr std::string_view kOrder =
     "nsys+ncu, nsys+CUPTI counters, collector (CUPTI)+ncu, collector (CUPTI+counters), collector (CUPTI), collector "
-    "(NVTX only), adapters (none is built in)";
+    "(NVTX only)";
 
 bool is_private(const Pass& pass, const std::string& variable) {
   return std::find(pass.private_env.begin(), pass.private_env.end(), variable) != pass.private_env.end();

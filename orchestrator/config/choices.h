@@ -21,6 +21,7 @@ enum class CaptureRange { kNone, kNvtx, kCudaProfilerApi };
 enum class LaunchFilter { kPerLaunchConfig, kGlobal, kPerGpu };  // ncu.filter_mode
 enum class KernelNameBase { kMangled, kFunction, kDemangled };
 enum class HydraChdir { kKeep, kTrue, kFalse };              // workload.hydra_chdir
+enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };   // session.precision
 enum class EnergyReading { kAuto, kOn, kOff };              // energy.enabled
 
 using ChoiceWords = std::vector<std::string_view>;
@@ -38,6 +39,7 @@ template <> inline const ChoiceWords kChoiceWords<CaptureRange> = {"none", "nvtx
 template <> inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-config", "global", "per-gpu"};
 template <> inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
 template <> inline const ChoiceWords kChoiceWords<HydraChdir> = {"keep", "true", "false"};
+template <> inline const ChoiceWords kChoiceWords<Precision> = {"model", "fp32", "fp16", "bf16", "int8"};
 template <> inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
 
 // choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff

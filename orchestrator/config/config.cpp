@@ -7,6 +7,7 @@
 #include "orchestrator/config/compose.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/config/warmup_rule.h"
+#include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -58,6 +59,9 @@ Config load_config(const ConfigRequest& request) {
   if (!request.command.empty()) config.workload.command = request.command;
   check_together(config);
   config.composed_yaml = compose_yaml(config);
+  if (!config.session.backend.empty() && !request.command.empty())
+    throw Error(ErrorKind::kUsage, "a backend and a command are given", "--backend " + config.session.backend, "profile one of them");
+  use_session(config);
   return config;
 }
 

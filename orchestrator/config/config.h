@@ -144,6 +144,20 @@ struct MarkOptions {
   bool operators = true;     // and their operators and layers are recorded, in a pass of their own
 };
 
+// A model file that one of the backends runs (adapters/), in the place of a workload.
+struct ModelFileOptions {
+  std::string backend;              // empty: there is a command
+  std::string model;                // the file
+  std::string provider = "cpu";
+  std::string precision = "model";  // as the model has it
+  std::string inputs = "random";    // or "zeros", or a file
+  int seed = 1;
+  std::vector<std::string> dims;    // "batch=1": open dimensions
+  std::vector<std::string> shapes;  // "x=2x16:float32": of inputs whose shape the model does not say
+  int iterations = 20, warmup = 3;
+  int threads = 0;                  // 0: as the backend chooses
+};
+
 struct ModelOptions {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers, hidden_size …
@@ -156,6 +170,7 @@ struct Config {
   AnalysisOptions analysis;
   ArtifactOptions artifacts;
   WorkloadOptions workload;
+  ModelFileOptions session;
   ToolOptions tools;
   CaptureOptions capture;
   NsysOptions nsys;

@@ -74,8 +74,6 @@ struct Counters : Scene {
   fs::path workload;
 };
 
-bool have_collector() { return fs::exists(NL_BUILD_ROOT "/collector/libnl_collector.so"); }
-
 }  // namespace
 
 TEST_CASE("counters: nsys traces, the collector counts, and the bundle has both") {
@@ -222,7 +220,7 @@ TEST_CASE("counters: the plan lists the passes with their environment") {
   CHECK(plan.says("# captured by: collector (CUPTI+counters)"));
   CHECK(plan.says("NL_STAGE_COUNTERS=stages"));
   CHECK(plan.says("NL_STAGE_COUNTER_KERNELS="));
-  CHECK(plan.says("adapters (none is built in)"));
+  CHECK(plan.says("collector (NVTX only)"));
   CHECK_FALSE(plan.says("s3cret"));
   Outcome sampling = scene.nl_stage({"plan", "--config", "sampling", "--", "true"});
   CHECK(sampling.says("NL_STAGE_PM_SAMPLING_US=500"));

@@ -189,6 +189,8 @@ std::vector<std::string> light(const Scene& scene, const std::vector<std::string
   return words;
 }
 
+bool have_collector() { return fs::exists(NL_BUILD_ROOT "/collector/libnl_collector.so"); }
+
 std::string cpu_workload() {
   const fs::path file = fs::path(NL_BUILD_ROOT) / "workloads/nl-llm-cpu";
   return fs::exists(file) ? file.string() : std::string();

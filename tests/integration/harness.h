@@ -66,6 +66,8 @@ std::vector<std::string> light(const Scene& scene, const std::vector<std::string
 // Of cases about machines without one: there the collector records ranges only.
 bool gpu_is_here();
 
+bool have_collector();  // it was built
+
 std::string cpu_workload();  // path of the built one; empty where it was not built
 
 // `nl-stage import` with these words, into the scene's bundle.

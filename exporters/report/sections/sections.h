@@ -22,6 +22,7 @@ Section evidence(const Run& run);  // of the findings
 Section timeline(const Run& run);
 Section activity(const Run& run);
 Section efficiency(const Run& run);
+Section session(const Run& run);  // of a model file that a backend ran
 Section operators(const Run& run);
 Section layers(const Run& run);
 Section kernels(const Run& run);

@@ -127,6 +127,12 @@ Run every_value_run() {
       .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
       .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
       .note = "note 443"};
+  run.session = SessionEntry{.backend = "backend 2001", .version = "version 2002", .provider = "provider 2003", .precision = "precision 2004",
+      .model = "model 2005", .inputs_from = "inputs_from 2006", .threads = 2007, .warmup = 2008, .load_ns = 2009,
+      .inputs = {TensorInfo{"name 2010", "dtype 2011", "declared 2012", {2013, 2014}}}, .outputs = {TensorInfo{"name 2015", "dtype 2016", "declared 2017", {2018}}},
+      .unprofiled = {.count = 2019, .total_ns = 2020, .mean_ns = 2021.5, .median_ns = 2022.5, .p99_ns = 2023, .min_ns = 2024, .max_ns = 2025, .stddev_ns = 2026.5},
+      .profiled = {.count = 2027, .total_ns = 2028, .mean_ns = 2029.5, .median_ns = 2030.5, .p99_ns = 2031, .min_ns = 2032, .max_ns = 2033, .stddev_ns = 2034.5},
+      .slowdown = 2035.5, .operators_ns = 2036.5, .operators_share = 2037.5, .notes = {"notes 2038"}};
   run.host = HostStacks{.sampler = HostSampler::kNsys, .period_ns = 1740, .cost_share = 0.1741, .samples = 1742, .lost = 1743,
       .frames = {StackFrame{.frame = {"function 1744", "file 1745", "module 1746", 1747, 1748, "source 1749"}, .kind = HostWork::kCompiler}},
       .stacks = {WaitStack{.stage = "stage 1750", .frames = {1751}, .samples = 1752}}, .unlisted = 1753};

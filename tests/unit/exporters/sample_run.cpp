@@ -126,6 +126,8 @@ void fill_stages(Run& run) {
   stage.counters = counters();
   stage.sampling = sampling();
   run.stages = {stage};
+  run.session = SessionEntry{"onnxruntime", "1.21.0", "cpu", "fp32", "block.onnx", "random, seed 1", 2, 3, 4'000'000, {{"x", "float32", "[batch, 64]", {2, 64}}},
+                             {{"y", "float32", "[batch, 64]", {2, 64}}}, kTime, kTime, 0.04, 950.0, 0.95, {"y: 1 of 128 values are NaN"}};
   run.host = HostStacks{HostSampler::kPython, 10'000'000, 0.015, 400, 2, {{kAttentionLine, HostWork::kModel}}, {{"prefill", {0}, 18}}, 6};
   run.phases = {1200, {{"prefill", 1000, kBudget}, {"idle", 200, std::nullopt}}, 0.25, 0.125};
   run.iterations = {{iteration(0, 5000, true, {{"prefill", 5000}}), iteration(6000, 500, false, {{"prefill", 500}})},

@@ -155,7 +155,7 @@ TEST_CASE("the keys stand in the documented order") {
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "problems", "name", "mode", "hardware",
                                          "software", "model", "workload", "stages", "phases", "iterations", "latency", "communication", "kernels",
-                                         "kernels_note", "api", "ranges", "operators", "operators_note", "operator_steps", "layers", "layers_note",
+                                         "kernels_note", "api", "ranges", "session", "operators", "operators_note", "operator_steps", "layers", "layers_note",
                                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy", "host",
                                          "timeline", "activity", "coverage", "clock", "import_stats", "ncu_rows_damaged", "provenance"});
   keys.clear();

@@ -20,7 +20,7 @@ std::map<std::string, std::string> planned(const std::string& runner, std::vecto
   ConfigRequest request;
   request.runner_file = runner;
   request.sets = std::move(sets);
-  request.command = {"./workload"};
+  if (runner != "profile") request.command = {"./workload"};
   const auto json = nlohmann::json::parse(plan_json(make_plan(load_config(request), nl::test::all_tools(), "/bundle")));
   std::map<std::string, std::string> passes;
   for (const auto& pass : json["passes"]) {
@@ -37,6 +37,9 @@ struct Effect {
   const char* also = "";  // another --set that it needs
 };
 
+// Both keys: a backend without a model is refused.
+constexpr const char* kAnyModel = "session={backend: fake, model: /m}";
+
 const std::vector<Effect> kEffects = {
     {"run.top_n_kernels", "7", "deep", "ncu", "the 7 kernels"},
     {"run.stages", "[draft]", "deep", "ncu", " LLM@draft/ "},
@@ -44,6 +47,17 @@ const std::vector<Effect> kEffects = {
     {"workload.env", "{MINE: x}", "deep", "ncu", " MINE="},
     {"workload.hydra", "true", "deep", "ncu", " hydra.run.dir=/bundle/hydra/ncu "},
     {"workload.hydra_chdir", "false", "deep", "nsys", " hydra.job.chdir=false ", "workload.hydra=true"},
+    {"session.backend", "libtorch", "profile", "nsys", " --backend libtorch ", "session.model=m"},
+    {"session.model", "/m.onnx", "profile", "nsys", " --model /m.onnx ", "session.backend=fake"},
+    {"session.provider", "cuda", "profile", "nsys", " --provider cuda ", kAnyModel},
+    {"session.precision", "bf16", "profile", "nsys", " --precision bf16 ", kAnyModel},
+    {"session.inputs", "zeros", "profile", "nsys", " --inputs zeros ", kAnyModel},
+    {"session.seed", "9", "profile", "nsys", " --seed 9 ", kAnyModel},
+    {"session.dims", "[batch=4]", "profile", "nsys", " --dim batch=4 ", kAnyModel},
+    {"session.shapes", "[x=2x16:float32]", "profile", "nsys", " --shape x=2x16:float32 ", kAnyModel},
+    {"session.iterations", "77", "profile", "nsys", " --iterations 77 ", kAnyModel},
+    {"session.warmup", "78", "profile", "nsys", " --warmup 78 ", kAnyModel},
+    {"session.threads", "79", "profile", "nsys", " --threads 79 ", kAnyModel},
     {"tools.cupti", "/opt/libcupti.so", "cupti", "collector", " NL_STAGE_CUPTI=/opt/libcupti.so "},
     {"capture.prefer", "cupti", "deep", "collector", " NL_STAGE_CUDA_CALLS=work "},
     {"capture.cuda_calls", "all", "cupti", "collector", " NL_STAGE_CUDA_CALLS=all "},
@@ -116,6 +130,7 @@ bool given(const std::map<std::string, std::string>& passes, const Effect& effec
 std::vector<std::string> sets_of(const Effect& effect, bool with_key) {
   std::vector<std::string> sets;
   if (*effect.also) sets.push_back(effect.also);
+  if (std::string(effect.runner) == "profile" && !with_key) sets = {kAnyModel};
   if (std::string(effect.key) == "nsys.nvtx_capture" && !with_key) sets.push_back("nsys.nvtx_capture=other@LLM");
   if (with_key) sets.push_back(std::string(effect.key) + "=" + effect.value);
   return sets;

@@ -180,8 +180,8 @@ TEST_CASE("which keys take a text for a list, may not be empty, or become part o
     if (key.not_empty) filled.emplace_back(key.path);
     if (key.file_name) names.emplace_back(key.path);
   }
-  CHECK(commas == Texts{"run.stages", "capture.counter_metrics", "capture.replay_metrics", "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
-  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "nsys.trace", "nsys.capture_range_end"});
+  CHECK(commas == Texts{"run.stages", "session.dims", "session.shapes", "capture.counter_metrics", "capture.replay_metrics", "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
+  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.provider", "session.inputs", "nsys.trace", "nsys.capture_range_end"});
   CHECK(names == Texts{"run.name"});
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("names of configuration files: where they are looked for, and what is 
   fs::current_path(before);
   CHECK(found == "from_here");
   CHECK(own == "own_file");  // a file that is there wins over a shipped name
-  CHECK(none == "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, sampling");
+  CHECK(none == "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, profile, sampling");
 }
 
 TEST_CASE("presets in a circle: the line that closes it") {

@@ -1,0 +1,132 @@
+#include "orchestrator/session/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "adapters/measure.h"
+#include "model/error.h"
+#include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/config/choices.h"
+#include "orchestrator/session/record.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+namespace {
+
+// "batch=4"
+std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
+  const auto equals = text.rfind('=');
+  std::int64_t size = 0;
+  const char *begin = text.data() + (equals == std::string::npos ? text.size() : equals + 1), *end = text.data() + text.size();
+  const auto read = std::from_chars(begin, end, size);
+  if (equals == 0 || read.ec != std::errc() || read.ptr != end || size < 0)
+    throw Error(ErrorKind::kUsage, "'" + text + "' gives no dimension a size", "session.dims", "write --dim NAME=N, such as --dim batch=4");
+  return {text.substr(0, equals), size};
+}
+
+// For what a backend writes by itself; gone with the session.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "nl-stage-session-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::kOutput, "no folder for temporary files can be made", name, "set TMPDIR to a folder with room");
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+adapters::MeasureOptions measure_options(const ModelFileOptions& options, const fs::path& scratch) {
+  adapters::MeasureOptions measured;
+  measured.session.model = options.model;
+  measured.session.provider = options.provider;
+  measured.session.precision = choice<Precision>(options.precision) == Precision::kModel ? "" : options.precision;
+  measured.session.threads = static_cast<std::uint32_t>(options.threads);
+  measured.session.scratch = scratch;
+  measured.inputs = options.inputs;
+  measured.seed = static_cast<std::uint64_t>(options.seed);
+  for (const std::string& text : options.dims) measured.dims.insert(dimension_of(text));
+  measured.iterations = static_cast<std::uint32_t>(options.iterations);
+  measured.warmup = static_cast<std::uint32_t>(options.warmup);
+  measured.progress = [](const std::string& what) { fmt::print(stderr, "session: {}\n", what); };
+  return measured;
+}
+
+Ns median_of(std::vector<Ns> times) {
+  if (times.empty()) return 0;
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+std::vector<std::string> session_command(const ModelFileOptions& options) {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  std::vector<std::string> command = {failed ? "nl-stage" : program.string(), "session", "--backend", options.backend, "--model",
+                                      fs::absolute(options.model).string(), "--provider", options.provider, "--precision", options.precision,
+                                      "--inputs", options.inputs, "--seed", std::to_string(options.seed), "--iterations",
+                                      std::to_string(options.iterations), "--warmup", std::to_string(options.warmup), "--threads",
+                                      std::to_string(options.threads)};
+  for (const std::string& dimension : options.dims) command.insert(command.end(), {"--dim", dimension});
+  for (const std::string& shape : options.shapes) command.insert(command.end(), {"--shape", shape});
+  return command;
+}
+
+void use_session(Config& config) {
+  if (config.session.backend.empty()) return;
+  if (config.session.model.empty()) throw Error(ErrorKind::kUsage, "a backend is given, and no model file", "session.model", "give --model FILE");
+  config.workload.command = session_command(config.session);
+  config.mark.automatic = config.mark.operators = false;  // for Python
+  if (auto& stages = config.run.stages; std::find(stages.begin(), stages.end(), adapters::kIterationStage) == stages.end())
+    stages.push_back(adapters::kIterationStage);
+}
+
+void check_session(const ModelFileOptions& options) {
+  if (options.backend.empty()) return;
+  const adapters::Adapter& adapter = adapters::adapter_named(options.backend);
+  if (const adapters::Availability here = adapter.availability(); !here.loads)
+    throw Error(ErrorKind::kTool, adapter.title() + " cannot be used here: " + here.reason, "--backend " + options.backend, "nl-stage backends lists what can");
+  std::error_code ignored;
+  if (!fs::is_regular_file(options.model, ignored))
+    throw Error(ErrorKind::kInput, fs::exists(options.model, ignored) ? "the model is not a file" : "there is no such model file", options.model, "give --model FILE");
+  for (const std::string& text : options.dims) dimension_of(text);
+}
+
+ModelSession run_session(const ModelFileOptions& options, const fs::path& record) {
+  check_session(options);
+  const Scratch scratch;
+  ModelSession session = adapters::measure(adapters::adapter_named(options.backend), measure_options(options, scratch.folder()));
+  if (!record.empty()) {
+    fs::create_directories(record.parent_path());
+    WholeFile file(record);
+    file.append(session_json(session));
+    file.commit();
+  }
+  return session;
+}
+
+std::string session_text(const ModelSession& session) {
+  const auto ms = [](Ns time) { return static_cast<double>(time) / 1e6; };
+  const Ns plain = median_of(session.unprofiled_ns), profiled = median_of(session.profiled_ns);
+  std::string text = fmt::format("{} {}, {}: {} iterations, median {:.3f} ms unprofiled, {:.3f} ms profiled", session.backend, session.version,
+                                 session.provider, session.unprofiled_ns.size(), ms(plain), ms(profiled));
+  if (plain > 0) text += fmt::format(" ({:.2f} times)", static_cast<double>(profiled) / static_cast<double>(plain));
+  for (const std::string& note : session.notes) text += "\n" + note;
+  return text;
+}
+
+}  // namespace nl::orchestrator

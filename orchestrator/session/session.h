@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/session.h"
+#include "orchestrator/config/config.h"
+
+// A model file as the workload: `nl-stage session`, our own program once more, runs it by one of the backends (adapters/). As a process of its own
+// it is supervised, traced and measured like every other workload, and what a backend's library does to it stays there.
+namespace nl::orchestrator {
+
+inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle
+inline constexpr const char* kSessionRecordVariable = "NL_STAGE_SESSION_RECORD";
+
+// The command that runs it.
+std::vector<std::string> session_command(const ModelFileOptions& options);
+
+// A configuration with a backend has that command, and one stage more. Throws Error(kUsage) where it has no model.
+void use_session(Config& config);
+
+// Before anything runs: the backend loads, and the file is there. Throws Error.
+void check_session(const ModelFileOptions& options);
+
+// What the command does. `record` may be empty. Progress goes to stderr.
+ModelSession run_session(const ModelFileOptions& options, const std::filesystem::path& record);
+
+// "onnxruntime 1.21.0, cpu: 20 iterations, median 1.204 ms unprofiled, 1.260 ms profiled (1.05 times)"
+std::string session_text(const ModelSession& session);
+
+}  // namespace nl::orchestrator

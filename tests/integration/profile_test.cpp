@@ -1,0 +1,97 @@
+// A model file as the workload: the whole path with a backend that does nothing, which is in every build.
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+
+using namespace nl::test;
+
+namespace {
+
+std::string model_file(const Scene& scene, const std::string& text) {
+  const fs::path file = scene.path / "model.txt";
+  std::ofstream(file) << text;
+  return file.string();
+}
+
+constexpr const char* kModel = "input x float32 batch 16\noutput y float32 1\nnode /a/MatMul MatMul 2000000\nnode /a/Add Add 500000\nsleep 2\n";
+
+std::vector<std::string> profile(const Scene& scene, const std::string& model, std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"profile", "--backend", "fake", "--model", model, "--iterations", "5", "--out", scene.bundle().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("profile: a model file leaves the bundle of a run, with the session in it") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const Outcome outcome = scene.nl_stage(profile(scene, model_file(scene, kModel), {"--batch", "2"}));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  check_bundle(scene);
+  const auto run = scene.json("run.json");
+  CHECK(run["status"] == "complete");
+  CHECK(run["software"]["backend"] == "fake");
+  REQUIRE(run["session"].is_object());
+  CHECK(run["session"]["inputs"][0]["shape"] == nlohmann::json{2, 16});
+  CHECK(run["session"]["unprofiled"]["count"] == 5);
+  CHECK(run["session"]["operators_ns"] == 2500000);
+  REQUIRE(run["stages"].size() == 1);
+  CHECK(run["stages"][0]["name"] == "inference");
+  CHECK(run["stages"][0]["count"] == 5);
+  CHECK(fs::exists(scene.bundle() / "session/session.json"));
+
+  // The same from the bundle alone, elsewhere.
+  const fs::path again = scene.path / "again";
+  CHECK(scene.nl_stage({"import", scene.bundle().string(), "--out", again.string()}).status == 0);
+  const auto imported = nlohmann::json::parse(scene.text(again / "run.json"));
+  CHECK(imported["session"] == run["session"]);
+}
+
+TEST_CASE("profile: what is wrong with the model's inputs is said by the session and ends the run") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const Outcome outcome = scene.nl_stage(profile(scene, model_file(scene, kModel)));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status != 0);
+  CHECK(outcome.says("the model leaves sizes of its inputs open"));
+  CHECK(outcome.says("give --dim batch=N"));
+  CHECK(scene.json("run.json")["session"].is_null());
+}
+
+TEST_CASE("profile: a model that fails in the middle is a workload that failed") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const Outcome outcome = scene.nl_stage(profile(scene, model_file(scene, "fail out of memory\n")));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status != 0);
+  CHECK(outcome.says("out of memory"));
+}
+
+TEST_CASE("profile: a backend or a file that is not there leaves no bundle") {
+  Scene scene;
+  const Outcome backend = scene.nl_stage({"profile", "--backend", "tensorflow", "--model", "m", "--out", scene.bundle().string()});
+  CHECK(backend.status == 2);
+  CHECK(backend.says("there is no backend \"tensorflow\""));
+  const Outcome file = scene.nl_stage(profile(scene, "/no/such/model.onnx"));
+  CHECK(file.status != 0);
+  CHECK(file.says("there is no such model file"));
+  CHECK_FALSE(fs::exists(scene.bundle()));
+}
+
+TEST_CASE("profile: run with a backend has the same plan") {
+  Scene scene;
+  const std::string model = model_file(scene, kModel);
+  const Outcome plan = scene.nl_stage({"run", "--config", "profile", "--backend", "fake", "--model", model, "--batch", "2", "--dry-run"});
+  INFO(plan.err << plan.out);
+  CHECK(plan.status == 0);
+  CHECK(plan.says(" session --backend fake --model " + model));
+  const Outcome listed = scene.nl_stage({"backends", "--json"});
+  CHECK(listed.status == 0);
+  const auto backends = nlohmann::json::parse(listed.out)["backends"];
+  REQUIRE(backends.size() == 3);
+  CHECK(backends[0]["name"] == "onnxruntime");
+  for (const auto& backend : backends) CHECK((backend["loads"] == true) == backend["reason"].is_null());
+}

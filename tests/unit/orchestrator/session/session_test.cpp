@@ -1,0 +1,149 @@
+#include "orchestrator/session/session.h"
+
+#include <fstream>
+
+#include "model/error.h"
+#include "orchestrator/session/record.h"
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using namespace nl;
+using namespace nl::orchestrator;
+
+namespace {
+
+ModelSession every_session_value() {
+  ModelSession session;
+  session.backend = "onnxruntime";
+  session.version = "1.21.0";
+  session.provider = "cuda";
+  session.precision = "fp16";
+  session.model = "/models/m.onnx";
+  session.inputs_from = "zeros";
+  session.threads = 4;
+  session.warmup = 2;
+  session.load_ns = 5;
+  session.inputs = {{"x", "float32", "[batch, 16]", {2, 16}}};
+  session.outputs = {{"y", "int64", "[batch]", {2}}};
+  session.unprofiled_ns = {10, 11};
+  session.profiled_ns = {12, 13};
+  session.host_times_known = false;
+  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}}, {"/If", "If", "", "", "", 1, {}}};
+  session.runs = {{0, 0, 100, 7, {}}, {1, 1, 0, 8, 6}};
+  session.notes = {"y: 1 of 2 values are NaN"};
+  return session;
+}
+
+Config session_config(const std::vector<std::string>& sets) { return load_config({.runner_file = "profile", .sets = sets}); }
+
+ErrorKind session_error(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.kind;
+  }
+  return ErrorKind::kInternal;
+}
+
+}  // namespace
+
+TEST_CASE("session record: what was written is read back") {
+  const test::Folder folder;
+  const ModelSession before = every_session_value();
+  std::ofstream(folder.path / "session.json") << session_json(before);
+  const ModelSession after = read_session(folder.path / "session.json");
+  CHECK(session_json(after) == session_json(before));
+  CHECK(after.inputs == before.inputs);
+  CHECK(after.nodes == before.nodes);
+  CHECK(after.runs == before.runs);
+  CHECK(after.unprofiled_ns == before.unprofiled_ns);
+  CHECK_FALSE(after.host_times_known);
+}
+
+TEST_CASE("session record: a damaged one is refused with its place") {
+  const test::Folder folder;
+  const auto file = folder.path / "session.json";
+  const std::string whole = session_json(every_session_value());
+  for (const std::string& text : {std::string("{"), whole.substr(0, whole.size() / 2), std::string("{\"backend\": 1}"), std::string("[]")}) {
+    std::ofstream(file, std::ios::trunc) << text;
+    CHECK(session_error([&] { read_session(file); }) == ErrorKind::kInput);
+  }
+  ModelSession session = every_session_value();
+  session.runs[0].node = 2;
+  std::ofstream(file, std::ios::trunc) << session_json(session);
+  CHECK(session_error([&] { read_session(file); }) == ErrorKind::kInput);
+}
+
+TEST_CASE("session: a configuration with a backend runs our own program") {
+  const Config config = session_config({"session.backend=fake", "session.model=/m.txt", "session.dims=[batch=4, \"a,b=2\"]"});
+  const auto& command = config.workload.command;
+  REQUIRE(command.size() > 6);
+  CHECK(std::vector<std::string>(command.begin() + 1, command.begin() + 6) == std::vector<std::string>{"session", "--backend", "fake", "--model", "/m.txt"});
+  CHECK(std::vector<std::string>(command.end() - 4, command.end()) == std::vector<std::string>{"--dim", "batch=4", "--dim", "a,b=2"});
+  CHECK(config.run.stages == std::vector<std::string>{"inference"});
+  CHECK_FALSE(config.mark.automatic);
+  CHECK(config.composed_yaml.find("session --backend") == std::string::npos);  // it is made again from its keys
+}
+
+TEST_CASE("session: the stages of other runners get the iterations beside them") {
+  const Config config = load_config({.runner_file = "deep", .sets = {"session.backend=fake", "session.model=/m"}});
+  CHECK(config.run.stages == std::vector<std::string>{"prefill", "decode", "inference"});
+}
+
+TEST_CASE("session: a backend without a model, or beside a command") {
+  CHECK(session_error([] { session_config({"session.backend=fake"}); }) == ErrorKind::kUsage);
+  CHECK(session_error([] { load_config({.sets = {"session.backend=fake", "session.model=/m"}, .command = {"./workload"}}); }) == ErrorKind::kUsage);
+}
+
+TEST_CASE("session: what is missing is said before anything runs") {
+  const test::Folder folder;
+  const std::string file = (folder.path / "m.txt").string();
+  std::ofstream(file) << "sleep 0\n";
+  ModelFileOptions options;
+  CHECK_NOTHROW(check_session(options));  // there is a command
+  options.backend = "tensorflow";
+  CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);
+  options.backend = "fake";
+  options.model = "/no/such/file";
+  CHECK(session_error([&] { check_session(options); }) == ErrorKind::kInput);
+  options.model = folder.path.string();
+  CHECK(session_error([&] { check_session(options); }) == ErrorKind::kInput);
+  options.model = file;
+  CHECK_NOTHROW(check_session(options));
+  for (const char* wrong : {"batch", "=3", "batch=", "batch=x", "batch=-1", "batch=3x"}) {
+    options.dims = {wrong};
+    CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);
+  }
+}
+
+TEST_CASE("session: a model is measured and recorded") {
+  const test::Folder folder;
+  const auto model = folder.path / "m.txt", record = folder.path / "new" / "session.json";
+  std::ofstream(model) << "input x float32 batch 2\noutput y float32 1\nnode a MatMul 2000\nnode b Add 500\nnan\n";
+  ModelFileOptions options;
+  options.backend = "fake";
+  options.model = model.string();
+  options.dims = {"batch=3"};
+  options.iterations = 4;
+  options.warmup = 1;
+  const ModelSession session = run_session(options, record);
+  CHECK(session.inputs == std::vector<TensorInfo>{{"x", "float32", "[batch, 2]", {3, 2}}});
+  CHECK(session.unprofiled_ns.size() == 4);
+  REQUIRE(session.runs.size() == 8);  // without those of the warm-up
+  CHECK(session.runs[0] == NodeRun{0, 0, 0, 2000, {}});
+  CHECK(session.runs[7] == NodeRun{3, 1, 0, 500, {}});
+  CHECK(session.notes == std::vector<std::string>{"y: 1 of 1 values are NaN"});
+  CHECK(session_json(read_session(record)) == session_json(session));
+  CHECK(session_text(session).find("fake 1.0, cpu: 4 iterations, median ") == 0);
+}
+
+TEST_CASE("session: one that fails leaves no record") {
+  const test::Folder folder;
+  const auto model = folder.path / "m.txt", record = folder.path / "session.json";
+  std::ofstream(model) << "fail out of memory\n";
+  ModelFileOptions options;
+  options.backend = "fake";
+  options.model = model.string();
+  CHECK(session_error([&] { run_session(options, record); }) == ErrorKind::kWorkload);
+  CHECK_FALSE(std::filesystem::exists(record));
+}

@@ -29,7 +29,7 @@ class TensorRt : public Adapter {
   }
 
   std::unique_ptr<Session> open(const SessionOptions& options) const override {
-    if (options.provider != "cuda")
+    if (!options.provider.empty() && options.provider != "cuda")
       throw Error(ErrorKind::kUsage, "TensorRT runs on a GPU only", "--provider " + options.provider, "give --provider cuda");
     return tensorrt::open_session(options);
   }

@@ -22,9 +22,9 @@ OutputBuffer::OutputBuffer(const CudaRuntime& cuda, const nvinfer1::ICudaEngine&
     : cuda_(cuda), name_(name), type_(engine.getTensorDataType(name)), on_host_(engine.getTensorLocation(name) == nvinfer1::TensorLocation::kHOST) {}
 
 void OutputBuffer::attach(nvinfer1::IExecutionContext& context) {
-  shape_ = shape_of(context.getTensorShape(name_.c_str()));
-  const bool known = std::all_of(shape_.begin(), shape_.end(), [](std::int64_t size) { return size >= 0; });
-  const bool taken = known ? context.setTensorAddress(name_.c_str(), reserve(bytes_for(type_, values_in(shape_)))) : context.setOutputAllocator(name_.c_str(), this);
+  const nvinfer1::Dims dims = context.getTensorShape(name_.c_str());
+  shape_ = shape_of(dims);
+  const bool taken = !has_open_size(dims) ? context.setTensorAddress(name_.c_str(), reserve(bytes_for(type_, values_in(shape_)))) : context.setOutputAllocator(name_.c_str(), this);
   if (!taken) throw Error(ErrorKind::kWorkload, "TensorRT does not take the memory for an output", "output " + name_);
 }
 

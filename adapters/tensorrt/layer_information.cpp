@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "adapters/tensor_types.h"
 #include "adapters/tensorrt/layer_times.h"

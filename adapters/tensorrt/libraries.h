@@ -3,6 +3,7 @@
 #include <NvInfer.h>
 #include <NvOnnxParser.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

@@ -7,13 +7,15 @@
 
 namespace nl::adapters::tensorrt {
 
-constexpr std::size_t kMostErrors = 5;  // the first ones name the cause
+constexpr std::size_t kFirst = 2, kLast = 3;
 
 void Log::log(Severity severity, const char* line) noexcept {
   if (severity > Severity::kERROR) return;
   const std::lock_guard lock(mutex_);
   const bool known = std::find(errors_.begin(), errors_.end(), line) != errors_.end();
-  if (!known && errors_.size() < kMostErrors) errors_.emplace_back(line);
+  if (known) return;
+  if (errors_.size() == kFirst + kLast) errors_.erase(errors_.begin() + kFirst);
+  errors_.emplace_back(line);
 }
 
 std::string Log::take_errors() {

@@ -14,7 +14,8 @@ class Log : public nvinfer1::ILogger {
  public:
   void log(Severity severity, const char* line) noexcept override;
 
-  // Errors since the last call, one a line; at most five, without the repetitions that TensorRT is fond of.
+  // Errors since the last call, without the repetitions that TensorRT is fond of. Of many the first two, which tend to name the cause, and the
+  // last three: a build tries kernels that fail, and goes on.
   std::string take_errors();
 
  private:

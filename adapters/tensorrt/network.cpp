@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -75,16 +76,29 @@ std::vector<TensorSpec> Network::outputs() const {
   return specs;
 }
 
+// Only inputs with open sizes are in a profile.
+void Network::set_shapes(const std::vector<Tensor>& inputs, nvinfer1::IBuilderConfig& config) {
+  using enum nvinfer1::OptProfileSelector;
+  nvinfer1::IOptimizationProfile* profile = nullptr;  // the builder's own
+  for (std::int32_t n = 0; n < network_->getNbInputs(); ++n) {
+    const nvinfer1::ITensor& input = *network_->getInput(n);
+    const auto given = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& tensor) { return tensor.name == input.getName(); });
+    if (given == inputs.end() || !has_open_size(input.getDimensions())) continue;
+    if (profile == nullptr) profile = builder_->createOptimizationProfile();
+    for (const auto bound : {kMIN, kOPT, kMAX})
+      if (profile == nullptr || !profile->setDimensions(given->name.c_str(), bound, dims_of(given->shape))) refuse_shape(*given);
+  }
+  if (profile != nullptr && config.addOptimizationProfile(profile) < 0) refuse_shape(inputs.front());
+}
+
+void Network::refuse_shape(const Tensor& input) {
+  throw Error(ErrorKind::kUsage, fmt::format("TensorRT cannot take the shape {}{}", shape_text(input.shape), quoted(log_)), "input " + input.name, "give other sizes with --dim or --inputs");
+}
+
 std::unique_ptr<nvinfer1::IBuilderConfig> Network::configuration(const std::vector<Tensor>& inputs) {
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder_->createBuilderConfig());
-  nvinfer1::IOptimizationProfile* profile = builder_->createOptimizationProfile();  // the builder's own
-  if (!config || profile == nullptr) throw Error(ErrorKind::kTool, "TensorRT cannot begin a build" + quoted(log_), options_.model.string());
-  using enum nvinfer1::OptProfileSelector;
-  for (const Tensor& input : inputs)
-    for (const auto bound : {kMIN, kOPT, kMAX})
-      if (!profile->setDimensions(input.name.c_str(), bound, dims_of(input.shape)))
-        throw Error(ErrorKind::kUsage, fmt::format("TensorRT cannot take the shape {}{}", shape_text(input.shape), quoted(log_)), "input " + input.name, "give other sizes with --dim or --inputs");
-  config->addOptimizationProfile(profile);
+  if (!config) throw Error(ErrorKind::kTool, "TensorRT cannot begin a build" + quoted(log_), options_.model.string());
+  set_shapes(inputs, *config);
   config->setProfilingVerbosity(nvinfer1::ProfilingVerbosity::kDETAILED);  // types, shapes and the model's nodes for each layer
   set_precision(*config, options_.precision);
   return config;
@@ -99,6 +113,7 @@ std::vector<char> Network::build(const std::vector<Tensor>& inputs) {
   BuildProgress progress(options_.progress, options_.check_interrupt);
   config->setProgressMonitor(&progress);
   options_.progress("building the engine; this can take minutes");
+  log_.take_errors();  // of what went well nevertheless
   const std::unique_ptr<nvinfer1::IHostMemory> built(builder_->buildSerializedNetwork(*network_, *config));
   progress.rethrow();
   if (!built) throw Error(ErrorKind::kWorkload, "TensorRT cannot build an engine for this model" + quoted(log_), options_.model.string(), "give smaller sizes where memory did not suffice; run --backend onnxruntime for an operator that is not supported");

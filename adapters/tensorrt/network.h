@@ -27,6 +27,8 @@ class Network {
 
  private:
   std::unique_ptr<nvinfer1::IBuilderConfig> configuration(const std::vector<Tensor>& inputs);
+  void set_shapes(const std::vector<Tensor>& inputs, nvinfer1::IBuilderConfig& config);
+  [[noreturn]] void refuse_shape(const Tensor& input);
   std::vector<char> build(const std::vector<Tensor>& inputs);
   void parse();
 

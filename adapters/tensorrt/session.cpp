@@ -114,6 +114,7 @@ void EngineSession::bind(std::vector<Tensor> inputs) {
   if (context_->inferShapes(0, nullptr) != 0) fail("TensorRT cannot work out the shapes of the outputs");
   bind_outputs();
   stream_.wait("copying the inputs");
+  log_.take_errors();  // of what went well nevertheless
 }
 
 void EngineSession::bind_input(Tensor input) {

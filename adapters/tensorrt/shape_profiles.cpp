@@ -18,8 +18,10 @@ bool within(const std::vector<std::int64_t>& shape, const std::vector<std::int64
   return true;
 }
 
+// A shape without open sizes is in no profile.
 std::vector<std::int64_t> bound_of(const nvinfer1::ICudaEngine& engine, const Tensor& input, std::int32_t profile, OptProfileSelector bound) {
-  return shape_of(engine.getProfileShape(input.name.c_str(), profile, bound));
+  const nvinfer1::Dims declared = engine.getTensorShape(input.name.c_str());
+  return has_open_size(declared) ? shape_of(engine.getProfileShape(input.name.c_str(), profile, bound)) : shape_of(declared);
 }
 
 // An input that the profile does not fit; null where it fits all.

@@ -33,6 +33,11 @@ std::size_t bytes_for(nvinfer1::DataType type, std::size_t values) {
 
 std::vector<std::int64_t> shape_of(const nvinfer1::Dims& dims) { return {dims.d, dims.d + std::max(dims.nbDims, 0)}; }
 
+bool has_open_size(const nvinfer1::Dims& dims) {
+  const std::vector<std::int64_t> shape = shape_of(dims);
+  return std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; });
+}
+
 nvinfer1::Dims dims_of(const std::vector<std::int64_t>& shape) {
   nvinfer1::Dims dims{};
   dims.nbDims = static_cast<std::int32_t>(std::min<std::size_t>(shape.size(), nvinfer1::Dims::MAX_DIMS));

@@ -17,6 +17,7 @@ std::string dtype_name(nvinfer1::DataType type);
 std::size_t bytes_for(nvinfer1::DataType type, std::size_t values);
 
 std::vector<std::int64_t> shape_of(const nvinfer1::Dims& dims);
+bool has_open_size(const nvinfer1::Dims& dims);
 nvinfer1::Dims dims_of(const std::vector<std::int64_t>& shape);
 
 TensorSpec spec_of(const nvinfer1::ITensor& tensor);                            // of a network: open dimensions have ONNX's symbols

@@ -106,7 +106,8 @@ nvinfer1::IHostMemory* Builder::buildSerializedNetwork(nvinfer1::INetworkDefinit
   }
   std::ostringstream text;
   text << "engine " << NV_TENSORRT_MAJOR << "\n" << from.model.text;
-  for (const auto& [name, range] : config.profile->ranges) text << "profile 0 " << name << " " << sizes_text(range.first) << " " << sizes_text(range.second) << "\n";
+  if (config.profile != nullptr)
+    for (const auto& [name, range] : config.profile->ranges) text << "profile 0 " << name << " " << sizes_text(range.first) << " " << sizes_text(range.second) << "\n";
   text << "built network-flags " << from.flags << " builder-flags " << config.flags << " verbosity " << config.verbosity << "\n";
   return new Bytes(text.str());
 }

@@ -5,8 +5,6 @@
 namespace nl::fake {
 namespace {
 
-constexpr std::int64_t kFoundAtRunTime = 3;  // what a size "?" becomes
-
 std::int64_t values_of(const nvinfer1::Dims& dims) {
   std::int64_t values = 1;
   for (int axis = 0; axis < dims.nbDims; ++axis) values *= dims.d[axis];
@@ -44,7 +42,9 @@ std::int32_t Engine::getNbOptimizationProfiles() const noexcept {
 nvinfer1::Dims Engine::getProfileShape(const char* name, std::int32_t profile, nvinfer1::OptProfileSelector bound) const noexcept {
   for (const ProfileLine& line : model.profiles)
     if (line.profile == profile && line.tensor == name) return bound == nvinfer1::OptProfileSelector::kMIN ? line.least : line.most;
-  return getTensorShape(name);
+  nvinfer1::Dims none{};
+  none.nbDims = -1;
+  return none;
 }
 
 nvinfer1::IExecutionContext* Engine::createExecutionContext(nvinfer1::ExecutionContextAllocationStrategy) noexcept {
@@ -57,7 +57,7 @@ nvinfer1::IEngineInspector* Engine::createEngineInspector() const noexcept { ret
 
 bool Context::setInputShape(const char* name, const nvinfer1::Dims& dims) noexcept {
   const nvinfer1::Dims most = engine_.getProfileShape(name, profile_, nvinfer1::OptProfileSelector::kMAX);
-  for (int axis = 0; axis < dims.nbDims; ++axis)
+  for (int axis = 0; axis < most.nbDims; ++axis)
     if (dims.d[axis] > most.d[axis]) return false;
   shapes_[name] = dims;
   return true;
@@ -84,7 +84,7 @@ bool Context::write_output(const TensorLine& output, float value, cudaStream_t s
   nvinfer1::Dims dims = getTensorShape(output.name.c_str());
   void* address = nullptr;
   if (const auto found = allocators_.find(output.name); found != allocators_.end()) {
-    std::replace(dims.d, dims.d + dims.nbDims, std::int64_t{-1}, kFoundAtRunTime);
+    std::replace(dims.d, dims.d + dims.nbDims, std::int64_t{-1}, 2 + iterations_);
     address = found->second->reallocateOutputAsync(output.name.c_str(), nullptr, values_of(dims) * sizeof(float), 256, stream);
     found->second->notifyShape(output.name.c_str(), dims);
   } else {
@@ -99,16 +99,20 @@ bool Context::enqueueV3(cudaStream_t stream) noexcept {
     log_error(engine_.log, "Error Code 1: Cask (Cask convolution execution)");
     return false;
   }
+  ++iterations_;
   for (const TensorLine& tensor : engine_.model.tensors)
     if (!tensor.is_input && !write_output(tensor, sum_of_inputs(), stream)) return false;
-  if (emits_ && profiler_ != nullptr) return reportToProfiler();
+  if (emits_ && profiler_ != nullptr) tell_profiler();
   return true;
 }
 
-bool Context::reportToProfiler() const noexcept {
-  if (profiler_ == nullptr) return false;
+void Context::tell_profiler() const {
   for (const LayerLine& layer : engine_.model.layers) profiler_->reportLayerTime(layer.name.c_str(), layer.ms);
-  return true;
+}
+
+bool Context::reportToProfiler() const noexcept {
+  if (profiler_ != nullptr && !emits_) tell_profiler();
+  return profiler_ != nullptr;
 }
 
 }  // namespace nl::fake

@@ -67,11 +67,13 @@ class Context : public Played<nvinfer1::IExecutionContext, nvinfer1::stubs::Exec
  private:
   bool write_output(const TensorLine& output, float value, cudaStream_t stream);
   float sum_of_inputs() const;
+  void tell_profiler() const;
 
   const Engine& engine_;
   nvinfer1::IProfiler* profiler_ = nullptr;
   bool emits_ = true;
   std::int32_t profile_ = 0;
+  std::int64_t iterations_ = 0;
   std::map<std::string, nvinfer1::Dims> shapes_;
   std::map<std::string, void*> addresses_;
   std::map<std::string, nvinfer1::IOutputAllocator*> allocators_;

@@ -10,7 +10,7 @@
 //   onnx                        the first line of an ONNX file
 //   engine 10                   the first line of an engine: the major version that it was built with
 //   input x float32 batch 16    a size that is a word is open; engines keep no words, so that they say -1
-//   output y float32 batch 4    "?": known only when the engine has run; it is 3 then
+//   output y float32 batch 4    "?": known only when the engine has run; it is 3 then, and grows by one with each run
 //   profile 0 x 1x16 8x16       an engine's range of shapes, least and most
 //   layer 0.25 {"Name": …}      milliseconds, and what the inspector says of it
 //   operator /block/Foo Foo     that this parser does not support

@@ -62,16 +62,6 @@ inline std::vector<float> floats_of(const adapters::Tensor& tensor) {
   return values;
 }
 
-template <class Action>
-Error error_of_tensorrt(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error(ErrorKind::kInternal, "nothing was thrown");
-}
-
 inline std::string engine_head() { return "engine " + std::to_string(NV_TENSORRT_MAJOR) + "\n"; }
 
 }  // namespace nl::test

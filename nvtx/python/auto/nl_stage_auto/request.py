@@ -96,11 +96,13 @@ class Request:
     def next_step(self):
         """At a call of prepare_inputs_for_generation during decoding. It runs once a token: nothing here that is not needed."""
         count, self.inner_open, self.forward_done = self.inner_open, 0, False
-        step = self.steps
+        step, pop = self.steps, self.pop
         self.steps = step + 1
-        while count:
-            self.pop()
-            count -= 1
+        if count == 2:  # the step before and its sampling
+            pop()
+            pop()
+        else:
+            self._close(count)
         if not self.ranges.silent:
             self.open_step(step)
             self.inner_open = 1

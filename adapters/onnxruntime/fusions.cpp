@@ -21,7 +21,8 @@ class Fusions {
 
   std::vector<std::string> held_by(const GraphNode& node) const {
     std::vector<std::string> held;
-    for (const std::size_t n : between(node)) held.push_back(original_[n].name);
+    for (const std::size_t n : between(node))
+      if (original_[n].type != "Constant") held.push_back(original_[n].name);  // it does nothing
     if (held.empty() && !names_.contains(node.name)) held = longest_beginning(node.name);
     if (held.size() == 1 && held[0] == node.name) held.clear();
     return held;

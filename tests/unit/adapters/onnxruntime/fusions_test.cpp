@@ -46,6 +46,13 @@ TEST_CASE("a fusion whose outputs the model does not have holds the node that it
   CHECK(held(optimised, {executed("/up/MatMul/MatMulAddFusion", "Gemm")}, 0) == Names{"/up/MatMul"});
 }
 
+TEST_CASE("constants are not held: they do nothing") {
+  std::vector<SessionNode> nodes = {executed("/Pow", "Pow")};
+  const std::vector<GraphNode> original = {{"/two", "Constant", {}, {"two"}}, {"/Pow", "Pow", {"x", "two"}, {"y"}}};
+  find_held_nodes(original, {{"/Pow", "Pow", {"x", "two_as_float"}, {"y"}}}, nodes);
+  CHECK(nodes[0].holds.empty());
+}
+
 TEST_CASE("nodes that ONNX Runtime added hold nothing") {
   const std::vector<GraphNode> optimised = {{"InsertedPrecisionFreeCast_x", "Cast", {"x"}, {"InsertedPrecisionFreeCast_x"}}};
   CHECK(held(optimised, {executed("InsertedPrecisionFreeCast_x", "Cast")}, 0).empty());

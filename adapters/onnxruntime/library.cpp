@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 
@@ -15,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibraryVariable = "NL_STAGE_ONNXRUNTIME";
+// Release 1.17 and newer: nothing that came later is called, whatever the headers have.
+constexpr std::uint32_t kOldestApi = 17;
 constexpr const char* kLibraryFix = "name the library with NL_STAGE_ONNXRUNTIME=/path/libonnxruntime.so, or run tools/setup";
 
 void add_matching(const fs::path& folder, std::string_view begin, std::vector<fs::path>& out) {
@@ -74,9 +77,9 @@ OnnxRuntimeLibrary load_onnxruntime(const fs::path& file) {
   const auto get_base = reinterpret_cast<GetBase>(::dlsym(library, "OrtGetApiBase"));
   if (!get_base) throw Error(ErrorKind::kTool, "this is no library of ONNX Runtime: it has no OrtGetApiBase", file.string(), kLibraryFix);
   const OrtApiBase* base = get_base();
-  OnnxRuntimeLibrary loaded{base->GetApi(ORT_API_VERSION), base->GetVersionString(), place_of(reinterpret_cast<const void*>(get_base), file)};
+  OnnxRuntimeLibrary loaded{base->GetApi(kOldestApi), base->GetVersionString(), place_of(reinterpret_cast<const void*>(get_base), file)};
   if (!loaded.api)
-    throw Error(ErrorKind::kTool, fmt::format("this is ONNX Runtime {}; nl-stage was built for 1.{} and newer", loaded.version, ORT_API_VERSION),
+    throw Error(ErrorKind::kTool, fmt::format("this is ONNX Runtime {}; nl-stage needs 1.{} or newer", loaded.version, kOldestApi),
                 loaded.path, kLibraryFix);
   return loaded;
 }

@@ -10,7 +10,7 @@ using namespace nl::test;
 TEST_CASE("a library that is too old is refused with its version and ours") {
   const Error error = thrown_by([] { load_onnxruntime(NL_BUILD_ROOT "/tests/unit/adapters/libold_onnxruntime.so"); });
   CHECK(error.kind == ErrorKind::kTool);
-  CHECK(has(error.message, "this is ONNX Runtime 1.4.2; nl-stage was built for 1."));
+  CHECK(has(error.message, "this is ONNX Runtime 1.4.2; nl-stage needs 1.17 or newer"));
   CHECK(has(error.where, "libold_onnxruntime.so"));
   CHECK(has(error.fix, "NL_STAGE_ONNXRUNTIME"));
 }

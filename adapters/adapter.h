@@ -24,7 +24,7 @@ struct TensorSpec {
   std::string name;
   std::string dtype;                // as TensorInfo's
   std::vector<Dimension> shape;
-  bool shape_known = true;          // TorchScript files do not say: the shape comes from --inputs or --dim
+  bool shape_known = true;          // TorchScript files do not say: the shape comes from --inputs or --shape
 };
 
 struct Tensor {

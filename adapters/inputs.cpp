@@ -1,10 +1,12 @@
 #include "adapters/inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <sstream>
 
 #include "adapters/npy.h"
 #include "adapters/tensor_types.h"
@@ -73,44 +75,66 @@ std::string key_of(const TensorSpec& spec, std::size_t axis) {
   return symbol.empty() ? fmt::format("{}.{}", spec.name, axis) : symbol;
 }
 
+bool fits(const TensorSpec& spec, const std::vector<std::int64_t>& shape) {
+  if (!spec.shape_known) return true;
+  const auto same = [](const Dimension& declared, std::int64_t size) { return declared.size < 0 || declared.size == size; };
+  return std::equal(spec.shape.begin(), spec.shape.end(), shape.begin(), shape.end(), same);
+}
+
+TensorSpec with_shape(const TensorSpec& spec, const GivenShape& given) {
+  const std::string fix = fmt::format("the model wants {} {}", spec.dtype, declared_text(spec));
+  if (!fits(spec, given.sizes)) refuse(fmt::format("--shape gives it {}", shape_text(given.sizes)), spec.name, fix);
+  if (!spec.dtype.empty() && !given.dtype.empty() && given.dtype != spec.dtype) refuse(fmt::format("--shape gives it {}", given.dtype), spec.name, fix);
+  TensorSpec out{spec.name, spec.dtype.empty() ? given.dtype : spec.dtype, {}, true};
+  for (const std::int64_t size : given.sizes) out.shape.push_back({size, {}});
+  return out;
+}
+
+std::vector<TensorSpec> with_shapes(std::vector<TensorSpec> specs, const GivenShapes& shapes) {
+  for (const auto& [name, given] : shapes) {
+    const auto found = std::find_if(specs.begin(), specs.end(), [&](const TensorSpec& spec) { return spec.name == name; });
+    std::string names;
+    for (const TensorSpec& spec : specs) names += (names.empty() ? "" : ", ") + spec.name;
+    if (found == specs.end()) refuse("the model has no such input", name, "--shape knows these: " + names);
+    *found = with_shape(*found, given);
+  }
+  return specs;
+}
+
 void list_open_dimensions(const std::vector<TensorSpec>& specs, const std::map<std::string, std::int64_t>& dims) {
-  std::set<std::string> missing;
+  std::set<std::string> missing;  // flags
   std::string where;
   for (const TensorSpec& spec : specs) {
     bool open = !spec.shape_known;
-    if (open) missing.insert(spec.name);
+    if (open) missing.insert(fmt::format("--shape {}=2x16:float32", spec.name));
     for (std::size_t axis = 0; axis < spec.shape.size(); ++axis)
       if (spec.shape[axis].size < 0 && !dims.contains(key_of(spec, axis))) {
-        missing.insert(key_of(spec, axis));
+        missing.insert(fmt::format("--dim {}=N", key_of(spec, axis)));
         open = true;
       }
     if (open) where += fmt::format("{}{} {}", where.empty() ? "" : ", ", spec.name, declared_text(spec));
   }
   if (missing.empty()) return;
-  std::string flags;
-  for (const std::string& name : missing) flags += fmt::format(" --dim {}=N", name);
-  throw Error(ErrorKind::kUsage, "the model leaves sizes of its inputs open", where, "give" + flags + ", or a file with --inputs");
+  throw Error(ErrorKind::kUsage, "the model leaves sizes of its inputs open", where, fmt::format("give {}, or a file with --inputs", fmt::join(missing, " ")));
 }
 
 Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std::int64_t>& dims, Dice& dice) {
-  const auto bytes = bytes_of(spec.dtype);
-  if (!bytes) refuse(fmt::format("its type, {}, cannot be made up", spec.dtype), spec.name, "give its values with --inputs FILE.npz");
-  Tensor tensor{spec.name, spec.dtype, {}, {}};
+  const std::string dtype = spec.dtype.empty() ? "float32" : spec.dtype;
+  const auto bytes = bytes_of(dtype);
+  if (!bytes) refuse(fmt::format("its type, {}, cannot be made up", dtype), spec.name, "give its values with --inputs FILE.npz");
+  Tensor tensor{spec.name, dtype, {}, {}};
   for (std::size_t axis = 0; axis < spec.shape.size(); ++axis)
     tensor.shape.push_back(spec.shape[axis].size >= 0 ? spec.shape[axis].size : dims.at(key_of(spec, axis)));
   const std::size_t values = values_in(tensor.shape);
   if (zeros) tensor.data.resize(values * *bytes);
-  else for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, spec.dtype, *bytes, dice);
+  else for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, dtype, *bytes, dice);
   return tensor;
 }
 
 void check_fit(const TensorSpec& spec, const Tensor& given, const std::string& file) {
   const std::string fix = fmt::format("the model wants {} {}", spec.dtype, declared_text(spec));
   if (!spec.dtype.empty() && given.dtype != spec.dtype) refuse(fmt::format("{} has {} for it", file, given.dtype), spec.name, fix);
-  if (!spec.shape_known) return;
-  bool fits = given.shape.size() == spec.shape.size();
-  for (std::size_t axis = 0; fits && axis < spec.shape.size(); ++axis) fits = spec.shape[axis].size < 0 || spec.shape[axis].size == given.shape[axis];
-  if (!fits) refuse(fmt::format("{} has the shape {} for it", file, shape_text(given.shape)), spec.name, fix);
+  if (!fits(spec, given.shape)) refuse(fmt::format("{} has the shape {} for it", file, shape_text(given.shape)), spec.name, fix);
 }
 
 std::vector<Tensor> inputs_of_file(const std::vector<TensorSpec>& specs, const std::filesystem::path& file) {
@@ -127,8 +151,24 @@ std::vector<Tensor> inputs_of_file(const std::vector<TensorSpec>& specs, const s
 
 }  // namespace
 
-std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& specs, const std::string& from, std::uint64_t seed,
-                                const std::map<std::string, std::int64_t>& dims) {
+GivenShape parse_shape(const std::string& text) {
+  const auto colon = text.find(':');
+  GivenShape shape{{}, colon == std::string::npos ? "" : text.substr(colon + 1)};
+  const auto bad = [&] { throw Error(ErrorKind::kUsage, fmt::format("\"{}\" is no shape", text), "--shape", "give NAME=2x16 or NAME=2x16:int64"); };
+  if (!shape.dtype.empty() && !bytes_of(shape.dtype)) bad();
+  const std::string sizes_text = text.substr(0, colon);
+  if (text.empty() || sizes_text.ends_with('x')) bad();
+  std::istringstream sizes(sizes_text);
+  for (std::string size; std::getline(sizes, size, 'x');) {
+    if (size.empty() || size.size() > 15 || size.find_first_not_of("0123456789") != std::string::npos) bad();
+    shape.sizes.push_back(std::stoll(size));
+  }
+  return shape;
+}
+
+std::vector<Tensor> make_inputs(const std::vector<TensorSpec>& declared, const std::string& from, std::uint64_t seed,
+                                const std::map<std::string, std::int64_t>& dims, const GivenShapes& shapes) {
+  const std::vector<TensorSpec> specs = with_shapes(declared, shapes);
   if (from != "random" && from != "zeros") return inputs_of_file(specs, from);
   list_open_dimensions(specs, dims);
   Dice dice(seed);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "adapters/inputs.h"
 #include "adapters/tensor_types.h"
 #include "nvtx/nl_nvtx.hpp"
 
@@ -85,15 +84,26 @@ void describe_inputs(const Session& session, const std::vector<Tensor>& tensors,
     out.inputs.push_back({tensors[n].name, tensors[n].dtype, declared_text(specs[n]), tensors[n].shape});
 }
 
+// Nodes that only the warm-up ran: a backend that optimises a graph while it runs it has such.
+std::vector<bool> only_warmed_up(const Executions& executions, std::uint32_t warmup) {
+  std::vector<bool> only(executions.nodes.size(), false);
+  for (const NodeRun& run : executions.runs) only.at(run.node) = true;
+  for (const NodeRun& run : executions.runs)
+    if (run.iteration >= warmup) only[run.node] = false;
+  return only;
+}
+
 // Iterations of the profiled part, without its warm-up.
 void keep_measured(Executions executions, std::uint32_t warmup, ModelSession& out) {
-  out.nodes = std::move(executions.nodes);
-  out.host_times_known = executions.host_times_known;
-  for (NodeRun run : executions.runs) {
-    if (run.iteration < warmup) continue;
-    run.iteration -= warmup;
-    out.runs.push_back(run);
+  const std::vector<bool> dropped = only_warmed_up(executions, warmup);
+  std::vector<std::uint32_t> kept_as(dropped.size());
+  for (std::size_t n = 0; n < dropped.size(); ++n) {
+    kept_as[n] = static_cast<std::uint32_t>(out.nodes.size());
+    if (!dropped[n]) out.nodes.push_back(std::move(executions.nodes[n]));
   }
+  out.host_times_known = executions.host_times_known;
+  for (const NodeRun& run : executions.runs)
+    if (run.iteration >= warmup) out.runs.push_back({run.iteration - warmup, kept_as[run.node], run.start_ns, run.host_ns, run.gpu_ns});
 }
 
 std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& options, bool profiled) {
@@ -121,7 +131,7 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   const Ns begin = now_ns();
   std::unique_ptr<Session> session = opened(adapter, options, false);
   out.load_ns = now_ns() - begin;
-  const std::vector<Tensor> inputs = make_inputs(session->inputs(), options.inputs, options.seed, options.dims);
+  const std::vector<Tensor> inputs = make_inputs(session->inputs(), options.inputs, options.seed, options.dims, options.shapes);
   describe_inputs(*session, inputs, out);
   const Ns bind_begin = now_ns();
   session->bind(inputs);

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "adapters/adapter.h"
+#include "adapters/inputs.h"
 
 namespace nl::adapters {
 
@@ -14,6 +14,7 @@ struct MeasureOptions {
   std::string inputs = "random";                 // random, zeros, or a file: .npz, .npy
   std::uint64_t seed = 1;
   std::map<std::string, std::int64_t> dims;      // open dimensions by their symbols; "batch" and "seq" among them
+  GivenShapes shapes;                            // of inputs that the model declares without one, by their names
   std::uint32_t iterations = 20, warmup = 3;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<void()> check_interrupt = [] {};  // throws where Ctrl-C was pressed; between iterations

@@ -64,6 +64,38 @@ TEST_CASE("open sizes that are not given are listed, each once, with the flags t
   CHECK(error.fix == "give --dim batch=N --dim mask.0=N, or a file with --inputs");
 }
 
+TEST_CASE("inputs without a shape get theirs by name, with a type where the model says none") {
+  const std::vector<TensorSpec> specs = {{"x", "", {}, false}, {"ids", "", {}, false}, kX};
+  const GivenShapes shapes = {{"x", {{2, 3}, ""}}, {"ids", {{4}, "int64"}}, {"x2", {{5, 2}, ""}}};
+  const std::vector<Tensor> inputs = make_inputs({specs[0], specs[1], {"x2", "float32", kX.shape}}, "zeros", 1, {}, shapes);
+  CHECK(inputs[0].dtype == "float32");
+  CHECK(inputs[0].shape == std::vector<std::int64_t>{2, 3});
+  CHECK(inputs[1].dtype == "int64");
+  CHECK(inputs[2].shape == std::vector<std::int64_t>{5, 2});  // the size that was open
+  const Error error = thrown_by([&] { make_inputs(specs, "zeros", 1, {}, {{"x", {{2}, ""}}}); });
+  CHECK(error.where == "ids ?, x [batch, 2]");
+  CHECK(error.fix == "give --dim batch=N --shape ids=2x16:float32, or a file with --inputs");
+}
+
+TEST_CASE("a shape that the model does not allow, or of an input that it does not have, is refused") {
+  const auto refusal = [](const GivenShapes& shapes) { return thrown_by([&] { make_inputs({kX}, "zeros", 1, {}, shapes); }); };
+  CHECK(refusal({{"x", {{2, 3}, ""}}}).message == "--shape gives it [2, 3]");
+  CHECK(refusal({{"x", {{2, 2}, "int64"}}}).fix == "the model wants float32 [batch, 2]");
+  CHECK(refusal({{"y", {{2, 2}, ""}}}).fix == "--shape knows these: x");
+}
+
+TEST_CASE("a shape is sizes and a type") {
+  CHECK(parse_shape("2x16").sizes == std::vector<std::int64_t>{2, 16});
+  CHECK(parse_shape("2x16").dtype.empty());
+  CHECK(parse_shape("7:int64").sizes == std::vector<std::int64_t>{7});
+  CHECK(parse_shape("7:int64").dtype == "int64");
+  CHECK(parse_shape(":bool").sizes.empty());
+  for (const char* text : {"", "2x", "x2", "2xx3", "-1", "2x:int64", "2:float33", "two", "9999999999999999"}) {
+    INFO(text);
+    CHECK(thrown_by([&] { parse_shape(text); }).kind == ErrorKind::kUsage);
+  }
+}
+
 TEST_CASE("an input whose type cannot be made up is named") {
   const Error error = thrown_by([] { make_inputs({{"text", "string", {{1, ""}}}}, "random", 1, {}); });
   CHECK(error.where == "input text");

@@ -88,10 +88,11 @@ class OnnxRuntimeIncludeTest(unittest.TestCase):
         self.assertTrue((self.cache / 'onnxruntime/lib').is_dir())
 
     def test_headers_without_a_library_are_told_and_completed_later(self):
-        (self.distribution / 'failures').write_text('no\n' * 4)
+        (self.distribution / 'failures').write_text('no\n' * 3)
         done = self.include('--fetch')
         self.assertEqual(done.returncode, 0)
         self.assertIn('WARNING: headers without a library', done.stderr)
+        (self.cache / 'onnxruntime.failed').unlink()
         self.assertEqual(self.include('--fetch').returncode, 0)
         self.assertTrue((self.cache / 'onnxruntime/lib/libonnxruntime.so.1').exists())
 
@@ -99,6 +100,14 @@ class OnnxRuntimeIncludeTest(unittest.TestCase):
         (self.distribution / 'libonnxruntime-dev.deb').unlink()
         self.assertEqual(self.include('--fetch').returncode, 1)
         self.assertFalse((self.cache / 'onnxruntime').exists())
+
+    def test_what_failed_is_not_tried_again_within_the_hour(self):
+        (self.distribution / 'failures').write_text('no\n' * 3)
+        self.include('--fetch')
+        done = self.include('--fetch')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('within the last hour', done.stderr)
+        self.assertEqual(len((self.distribution / 'npm.log').read_text().splitlines()), 3)
 
 
 unittest.main()

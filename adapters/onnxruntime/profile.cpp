@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 
 #include "adapters/onnxruntime/element_types.h"
@@ -48,8 +49,8 @@ void describe_tensors(const json& tensors, SessionNode& node) {
 //   Session  model_run                       an iteration
 class ProfileReader {
  public:
-  void read(const json& event) {
-    const std::string category = event.at("cat").get<std::string>(), name = event.at("name").get<std::string>();
+  void read(const std::string& name, const json& event) {
+    const std::string category = event.at("cat").get<std::string>();
     if (category == "Node" && name.ends_with(kNodeEnd)) return add_node(event, name.substr(0, name.size() - kNodeEnd.size()));
     if (category == "Kernel") return add_kernel(event);
     if (category != "Session") return;
@@ -108,6 +109,17 @@ class ProfileReader {
   std::map<std::tuple<std::string, std::string, std::string, std::uint32_t>, std::uint32_t> numbers_;
 };
 
+// "… "name" :"/a"b_kernel_time","args" : …": a name is written as it is, so that one with a quote or a backslash makes no JSON of the line.
+// Takes it out of the line.
+std::optional<std::string> take_name(std::string& line) {
+  constexpr std::string_view kBefore = "\"name\" :\"", kAfter = "\",\"args\" :";
+  const auto begin = line.find(kBefore), end = line.find(kAfter);
+  if (begin == std::string::npos || end == std::string::npos || end < begin + kBefore.size()) return std::nullopt;
+  std::string name = line.substr(begin + kBefore.size(), end - begin - kBefore.size());
+  line.erase(begin + kBefore.size(), name.size());
+  return name;
+}
+
 }  // namespace
 
 // A line is an event, but for the brackets around them all.
@@ -118,10 +130,12 @@ NodeProfile read_node_profile(const std::filesystem::path& file) {
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const auto end = line.find_last_not_of(", \r");
-    if (end == std::string::npos || line[0] != '{') continue;
+    if (!line.starts_with('{')) continue;
+    line.resize(line.find_last_not_of(", \r") + 1);
     try {
-      reader.read(json::parse(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end) + 1));
+      const std::optional<std::string> name = take_name(line);
+      const json event = json::parse(line);
+      reader.read(name ? *name : event.at("name").get<std::string>(), event);
     } catch (const json::exception& error) {
       throw Error(ErrorKind::kInput, fmt::format("the profile of ONNX Runtime is not as expected: {}", error.what()), fmt::format("{}:{}", file.string(), number));
     }

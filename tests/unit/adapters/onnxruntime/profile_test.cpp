@@ -54,6 +54,12 @@ TEST_CASE("nodes of one name are told apart by their index") {
   CHECK(profile.nodes.size() == 2);
 }
 
+// ONNX Runtime 1.17 to 1.30 writes names without escaping them.
+TEST_CASE("a name with quotes and backslashes is read as it is") {
+  const NodeProfile profile = profile_of(node_event("/a\"b\\c", "Add", 10, 1) + graph_event(9, 5) + run_event(8, 7));
+  CHECK(profile.nodes.at(0).name == "/a\"b\\c");
+}
+
 TEST_CASE("kernels of the CUDA provider belong to the node that they follow") {
   const NodeProfile profile = profile_of(node_event("/MatMul", "MatMul", 10, 3, 0, "CUDAExecutionProvider") + other_event("Kernel", "gemm", 11, 40) +
                                          other_event("Kernel", "splitKreduce", 51, 2) + node_event("/Add", "Add", 14, 3) + graph_event(9, 50) + run_event(8, 60));

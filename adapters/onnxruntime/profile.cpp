@@ -25,6 +25,7 @@ struct NodeEvent {
   std::string index;                // of the node in its graph: some fusions call all their nodes the same
   NodeRun run;
   std::uint32_t executors = 0;      // graphs around it, the model's own included
+  std::string inside;               // the nodes around it: two loops may have nodes of one name and index
 };
 
 Ns nanoseconds(const json& event, const char* key) { return event.at(key).get<Ns>() * 1000; }
@@ -71,6 +72,8 @@ class ProfileReader {
     if (args.contains("input_type_shape")) describe_tensors(args.at("input_type_shape"), added.node);
     added.run.start_ns = nanoseconds(event, "ts");
     added.run.host_ns = nanoseconds(event, "dur");
+    for (auto inner = open_.rbegin(); inner != open_.rend() && inner->executors > 0 && inner->run.start_ns >= added.run.start_ns; ++inner)
+      inner->inside.insert(0, name + "#" + added.index + "/");
     open_.push_back(std::move(added));
   }
 
@@ -99,14 +102,14 @@ class ProfileReader {
 
   std::uint32_t number_of(NodeEvent& event) {
     const auto next = static_cast<std::uint32_t>(out_.nodes.size());
-    const auto [place, is_new] = numbers_.try_emplace(std::tuple(event.node.name, event.index, event.node.type, event.node.depth), next);
+    const auto [place, is_new] = numbers_.try_emplace(std::tuple(event.inside, event.node.name, event.index), next);
     if (is_new) out_.nodes.push_back(std::move(event.node));
     return place->second;
   }
 
   NodeProfile out_;
   std::vector<NodeEvent> open_;  // of the iteration that is read
-  std::map<std::tuple<std::string, std::string, std::string, std::uint32_t>, std::uint32_t> numbers_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> numbers_;
 };
 
 // "… "name" :"/a"b_kernel_time","args" : …": a name is written as it is, so that one with a quote or a backslash makes no JSON of the line.

@@ -54,6 +54,17 @@ TEST_CASE("nodes of one name are told apart by their index") {
   CHECK(profile.nodes.size() == 2);
 }
 
+TEST_CASE("nodes of one name and index in two loops are two nodes") {
+  const auto loop = [](int ts, int index) {
+    return node_event("Add_0", "Add", ts + 1, 1) + graph_event(ts + 1, 2) + node_event("Add_0", "Add", ts + 4, 1) + graph_event(ts + 4, 2) + node_event("Loop", "Loop", ts, 8, index);
+  };
+  const NodeProfile profile = profile_of(loop(10, 0) + loop(20, 1) + graph_event(9, 25) + run_event(8, 27));
+  CHECK(profile.nodes.size() == 4);
+  std::vector<std::uint32_t> order;
+  for (const NodeRun& run : profile.runs) order.push_back(run.node);
+  CHECK(order == std::vector<std::uint32_t>{0, 1, 1, 2, 3, 3});
+}
+
 // ONNX Runtime 1.17 to 1.30 writes names without escaping them.
 TEST_CASE("a name with quotes and backslashes is read as it is") {
   const NodeProfile profile = profile_of(node_event("/a\"b\\c", "Add", 10, 1) + graph_event(9, 5) + run_event(8, 7));

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "adapters/libtorch/tensors.h"
@@ -42,6 +43,13 @@ void on_end(const at::RecordFunction&, at::ObserverContext*) {
   if (recorder == nullptr || open_calls.empty()) return;
   recorder->end(open_calls.back(), time_ns);
   open_calls.pop_back();
+}
+
+// TorchScript's interpreter hands over its whole stack: the inputs are the last on it.
+c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function) {
+  const auto values = function.inputs();
+  const std::size_t count = std::min(function.num_inputs(), values.size());
+  return values.slice(values.size() - count);
 }
 
 std::string device_text(std::int64_t type, std::int64_t index) {
@@ -113,7 +121,7 @@ void Recorder::end(std::uint32_t call, Ns time_ns) {
 }
 
 std::uint32_t Recorder::look_of(const at::RecordFunction& function) {
-  facts_.read(function.inputs());
+  facts_.read(inputs_of(function));
   if (position_ == at_position_.size()) at_position_.push_back(OperatorCall::kNone);
   std::uint32_t& look = at_position_[position_++];
   if (look == OperatorCall::kNone || looks_[look].node.type != function.name() || looks_[look].facts != facts_) look = new_look(function.name());

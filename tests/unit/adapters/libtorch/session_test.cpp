@@ -117,6 +117,16 @@ TEST_CASE("each execution of an operator is recorded once, with shapes, types an
   CHECK(done.runs[0].start_ns + done.runs[0].host_ns <= done.runs[1].start_ns);
 }
 
+TEST_CASE("an operator has its own inputs, whatever else lies on the interpreter's stack") {
+  NL_NEEDS_LIBTORCH();
+  const Executions done = torch_executions("block.pt", {{"x", "1x2x64"}, {"past_key", "1x4x3x16"}, {"past_value", "1x4x3x16"}}, 3);
+  for (const SessionNode& node : done.nodes) {
+    INFO(node.name << " " << node.shapes);
+    if (node.type == "aten::add") CHECK(std::count(node.shapes.begin(), node.shapes.end(), '[') == 4);  // self, other, alpha, and the list
+    if (node.type == "aten::gelu") CHECK(node.shapes == "[[1, 2, 256], []]");
+  }
+}
+
 TEST_CASE("an operator that another one calls lies inside of it") {
   NL_NEEDS_LIBTORCH();
   const Executions done = torch_executions("linear.pt", {{"x", "2x16"}}, 1);

@@ -25,7 +25,7 @@ const char* const kQwen3 = R"json({"architectures": ["Qwen3ForCausalLM"], "model
   "max_position_embeddings": 40960, "max_window_layers": 28, "num_attention_heads": 16, "num_hidden_layers": 28, "num_key_value_heads": 8,
   "rope_parameters": {"rope_theta": 1000000, "rope_type": "default"}, "sliding_window": null, "tie_word_embeddings": true,
   "use_sliding_window": false, "vocab_size": 151936, "_name_or_path": "Qwen/Qwen3-0.6B"})json";
-const char* const kLlama = R"json({"model_type": "llama", "dtype": "bfloat16", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 14336,
+const char* const kLlamaFacts = R"json({"model_type": "llama", "dtype": "bfloat16", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 14336,
   "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 128256})json";
 const char* const kMixtral = R"json({"model_type": "mixtral", "dtype": "bfloat16", "head_dim": null, "hidden_size": 4096,
   "intermediate_size": 14336, "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "num_experts_per_tok": 2,
@@ -103,7 +103,7 @@ TEST_CASE("evidence: what a process notes is enough for MFU, MBU and the rooflin
   CHECK(*qwen.efficiency.at(2).flops == Approx(2 * matrices + attention).epsilon(1e-3));
   CHECK(*qwen.efficiency.at(2).bytes == Approx(2 * matrices + 2. * 2 * 8 * 128 * 28 * (512 + 16.5)).epsilon(1e-2));
   CHECK(*qwen.efficiency.at(2).mfu == Approx((2 * matrices + attention) / (10e-3 * 989.4e12)).epsilon(1e-3));
-  const Run llama = efficient_run(facts_of_model("bfloat16", kLlama, "8030261248"));
+  const Run llama = efficient_run(facts_of_model("bfloat16", kLlamaFacts, "8030261248"));
   CHECK(llama.model.name == "ForCausalLM");
   CHECK(*llama.efficiency.at(0).flops == Approx(2 * 512 * 6.98e9).epsilon(0.02));
   const Run mixtral = efficient_run(facts_of_model("bfloat16", kMixtral, "46702792704"));

@@ -30,7 +30,7 @@ struct ReportFolder : nl::test::Folder {
 
 void put(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
-nl::Error refusal(const nl::orchestrator::ReportRequest& request) {
+nl::Error report_refusal(const nl::orchestrator::ReportRequest& request) {
   try {
     nl::orchestrator::report_bundle(request);
   } catch (const nl::Error& error) {
@@ -115,7 +115,7 @@ TEST_CASE("with --out the bundle stays as it is") {
   for (const auto& file : result.files) CHECK(fs::exists(folder.path / "new" / "place" / file));
   CHECK(std::distance(fs::directory_iterator(folder.bundle()), fs::directory_iterator()) == 1);
   CHECK(read_text(folder.path / "new/place/run.json") == read_text(folder.bundle() / "run.json"));
-  const auto error = refusal({folder.bundle(), {}, folder.path / "new"});  // not empty
+  const auto error = report_refusal({folder.bundle(), {}, folder.path / "new"});  // not empty
   CHECK(error.kind == nl::ErrorKind::kOutput);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("with --rules the findings are judged anew and run.json says so") {
   ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::full_run()));
   put(folder.path / "mine.yaml", "nonsense: [");
-  CHECK(refusal({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}}).kind == nl::ErrorKind::kConfig);
+  CHECK(report_refusal({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}}).kind == nl::ErrorKind::kConfig);
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));  // nothing is written before the rules were read
   put(folder.path / "mine.yaml",
       "rules:\n  - name: any_stage\n    scope: stage\n    condition: total_time > 0\n    severity: low\n    message: \"{name} takes time\"\n"
@@ -152,18 +152,18 @@ TEST_CASE("a sparse run and one of the first format are rendered too") {
 TEST_CASE("a run.json that is missing, damaged or newer is named with its place") {
   ReportFolder folder;
   const fs::path file = folder.bundle() / "run.json";
-  CHECK(refusal({folder.bundle(), {}, {}}).where == file.string());
-  CHECK(refusal({folder.path / "nowhere", {}, {}}).kind == nl::ErrorKind::kInput);
+  CHECK(report_refusal({folder.bundle(), {}, {}}).where == file.string());
+  CHECK(report_refusal({folder.path / "nowhere", {}, {}}).kind == nl::ErrorKind::kInput);
   const std::string whole = nl::exporters::run_to_json(nl::test::rich_run());
   put(file, whole.substr(0, whole.size() / 2));
-  CHECK(refusal({folder.bundle(), {}, {}}).where == file.string());
+  CHECK(report_refusal({folder.bundle(), {}, {}}).where == file.string());
   auto document = json::parse(whole);
   document["stages"][0]["count"] = "many";
   put(file, document.dump());
-  CHECK(refusal({file, {}, {}}).where == file.string() + ": /stages/0/count");
+  CHECK(report_refusal({file, {}, {}}).where == file.string() + ": /stages/0/count");
   document["schema_version"] = "9.0.0";
   put(file, document.dump());
-  const auto newer = refusal({file, {}, {}});
+  const auto newer = report_refusal({file, {}, {}});
   CHECK(newer.message.find("9.0.0") != std::string::npos);
   CHECK_FALSE(newer.fix.empty());
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));
@@ -217,16 +217,16 @@ TEST_CASE("report refuses a place that it cannot write to, and says what to do")
   ReportFolder folder;
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(nl::test::sparse_run()));
   put(folder.path / "file", "x");
-  auto error = refusal({folder.bundle(), {}, folder.path / "file"});
+  auto error = report_refusal({folder.bundle(), {}, folder.path / "file"});
   CHECK(error.message == "the output folder exists and is not empty");
   CHECK(error.where == (folder.path / "file").string());
-  error = refusal({folder.bundle(), {}, folder.path / "file" / "below"});
+  error = report_refusal({folder.bundle(), {}, folder.path / "file" / "below"});
   CHECK(error.kind == nl::ErrorKind::kOutput);
   CHECK(error.message.find("cannot make the folder: ") == 0);
   fs::create_directories(folder.path / "empty");
   CHECK(nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "empty"}).folder == folder.path / "empty");
   fs::create_directories(folder.path / "no_file" / "run.json");
-  error = refusal({folder.path / "no_file", {}, {}});
+  error = report_refusal({folder.path / "no_file", {}, {}});
   CHECK(error.kind == nl::ErrorKind::kInput);
   CHECK(error.message == "the file cannot be read");
 }

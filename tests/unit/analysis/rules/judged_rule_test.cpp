@@ -27,7 +27,7 @@ Run two_stage_run() {
 }
 
 std::vector<Finding> findings_of(const RuleSpec& spec, Run run = two_stage_run()) {
-  judge({{spec}}, run);
+  nl::analysis::judge({{spec}}, run);
   return run.findings;
 }
 

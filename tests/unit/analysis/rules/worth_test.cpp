@@ -31,7 +31,7 @@ Run waiting_run() {
 }
 
 Finding judged(const RuleSpec& spec, Run run) {
-  judge({{spec}}, run);
+  nl::analysis::judge({{spec}}, run);
   REQUIRE(run.findings.size() == 1);
   return run.findings[0];
 }

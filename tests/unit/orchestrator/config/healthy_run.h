@@ -18,7 +18,7 @@ inline StageEfficiency& efficiency(Run& run, const char* name) {
   return *std::find_if(run.efficiency.begin(), run.efficiency.end(), [&](const auto& each) { return each.stage == name; });
 }
 inline KernelEntry& kernel(Run& run, std::size_t index) { return (*run.kernels)[index]; }
-inline NcuSample& ncu(Run& run, std::size_t index) { return kernel(run, index).ncu.front(); }
+inline NcuSample& sample_of(Run& run, std::size_t index) { return kernel(run, index).ncu.front(); }
 
 // Moves a share of the stage's wall time from computing to another bin.
 inline void spend(Run& run, const char* name, Ns Budget::*bin, double share) {

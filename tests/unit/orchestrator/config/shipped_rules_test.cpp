@@ -120,8 +120,8 @@ void clocks(Run& run, double share, const char* reason) {
 void refetched(Run& run, double times) {
   run.operators[0].entries[0].kernels = {{kGemm, 100, 10000000}};
   run.operators[0].entries[0].shapes = {{"[[256, 1024], [1024, 512]]", 100, 1, 1}};
-  ncu(run, 0).metrics["lts__t_sector_hit_rate.pct"] = 29;
-  ncu(run, 0).values[nl::Metric::kDramBytes] = times * 3670016;
+  sample_of(run, 0).metrics["lts__t_sector_hit_rate.pct"] = 29;
+  sample_of(run, 0).values[nl::Metric::kDramBytes] = times * 3670016;
 }
 
 // One number of the whole run, above and at the threshold.
@@ -166,14 +166,14 @@ const Case kCases[] = {
     {"many_memsets", "prefill", [](Run& run) { activity(run, "prefill").memsets = 102, activity(run, "prefill").memset_ns = 600000; },
      [](Run& run) { activity(run, "prefill").memsets = 100, activity(run, "prefill").memset_ns = 600000; }},
 
-    {"low_occupancy", kMap, [](Run& run) { ncu(run, 1).values[nl::Metric::kOccupancy] = 24, ncu(run, 1).values[nl::Metric::kSm] = 59; },
-     [](Run& run) { ncu(run, 1).values[nl::Metric::kOccupancy] = 24, ncu(run, 1).values[nl::Metric::kSm] = 60; }},
-    NL_PAIR("gemm_low_tensor_use", kGemm, ncu(run, 0).values[nl::Metric::kTensor], 29, 30),
-    NL_PAIR("memory_bound_near_roof", kFlash, ncu(run, 2).values[nl::Metric::kDram], 75, 74),
-    {"memory_bound_far_from_roof", kMap, [](Run& run) { ncu(run, 1).values[nl::Metric::kSm] = 40, ncu(run, 1).values[nl::Metric::kDram] = 59; },
-     [](Run& run) { ncu(run, 1).values[nl::Metric::kSm] = 40, ncu(run, 1).values[nl::Metric::kDram] = 60; }},
-    NL_PAIR("latency_bound_kernel", kFlash, ncu(run, 2).bound_by, nl::Bound::kLatency, nl::Bound::kMemory),
-    NL_PAIR("grid_too_small", kFlash, ncu(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
+    {"low_occupancy", kMap, [](Run& run) { sample_of(run, 1).values[nl::Metric::kOccupancy] = 24, sample_of(run, 1).values[nl::Metric::kSm] = 59; },
+     [](Run& run) { sample_of(run, 1).values[nl::Metric::kOccupancy] = 24, sample_of(run, 1).values[nl::Metric::kSm] = 60; }},
+    NL_PAIR("gemm_low_tensor_use", kGemm, sample_of(run, 0).values[nl::Metric::kTensor], 29, 30),
+    NL_PAIR("memory_bound_near_roof", kFlash, sample_of(run, 2).values[nl::Metric::kDram], 75, 74),
+    {"memory_bound_far_from_roof", kMap, [](Run& run) { sample_of(run, 1).values[nl::Metric::kSm] = 40, sample_of(run, 1).values[nl::Metric::kDram] = 59; },
+     [](Run& run) { sample_of(run, 1).values[nl::Metric::kSm] = 40, sample_of(run, 1).values[nl::Metric::kDram] = 60; }},
+    NL_PAIR("latency_bound_kernel", kFlash, sample_of(run, 2).bound_by, nl::Bound::kLatency, nl::Bound::kMemory),
+    NL_PAIR("grid_too_small", kFlash, sample_of(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
     {"gemm_without_tensor_cores", "ampere_sgemm_128x64_tn", [](Run& run) { kernel(run, 0).name = "ampere_sgemm_128x64_tn"; },
      [](Run& run) { kernel(run, 0).name = "ampere_bf16_s16816gemm_128x64_tn"; }},
     {"poor_l2_locality", kGemm, [](Run& run) { refetched(run, 3.1); }, [](Run& run) { refetched(run, 3); }},
@@ -343,7 +343,7 @@ TEST_CASE("without stages a GEMM is judged by its intensity, and one that reads 
     run.phases = {};
     for (KernelEntry& each : *run.kernels) each.stages = {{"none", each.time.total_ns, each.time.count}};
     refetched(run, 1);
-    ncu(run, 0).values[nl::Metric::kTensor] = 2.6;
+    sample_of(run, 0).values[nl::Metric::kTensor] = 2.6;
     if (intensity) {
       RooflinePoint& point = run.roofline.points.emplace_back();
       point.kernel = kGemm;

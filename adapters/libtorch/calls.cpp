@@ -36,7 +36,8 @@ class NodeFinder {
     const auto [found, is_new] = by_place_.try_emplace(place, static_cast<std::uint32_t>(out_.nodes.size()));
     if (!is_new) return found->second;
     SessionNode node = looks_[call.look];
-    node.name = fmt::format("{} {}", node.type, ++of_type_[node.type]);
+    const std::string name = node.name.empty() ? node.type : node.name + "/" + node.type;
+    node.name = fmt::format("{} {}", name, ++of_name_[name]);
     node.depth = std::get<0>(place) == OperatorCall::kNone ? 0 : out_.nodes[std::get<0>(place)].depth + 1;
     out_.nodes.push_back(std::move(node));
     return found->second;
@@ -46,7 +47,7 @@ class NodeFinder {
   const std::vector<SessionNode>& looks_;
   std::vector<std::uint32_t> nodes_;  // of each call
   std::map<Place, std::uint32_t> by_place_;
-  std::map<std::string, std::uint32_t> of_type_;
+  std::map<std::string, std::uint32_t> of_name_;
   Executions out_;
 };
 

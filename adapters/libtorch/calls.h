@@ -17,9 +17,9 @@ struct OperatorCall {
   Ns start_ns = 0, end_ns = 0;     // CLOCK_MONOTONIC
 };
 
-// LibTorch does not say which line of the model a call came from. Two calls of different iterations are of one node where they are the
+// LibTorch does not say which line of the model a call came from, only its module. Two calls of different iterations are of one node where they are the
 // n-th of their type below the same node. Nodes stand in the order of the last iteration: the first ones still optimise the graph.
-// looks: type, shapes, types and device of calls; a node has those of its last call.
+// looks: type, shapes, types and device of calls, as name the module; a node has those of its last call and is called "blocks.0.mlp/aten::mm 2".
 Executions executions_of(const std::vector<OperatorCall>& calls, const std::vector<SessionNode>& looks);
 
 }  // namespace nl::adapters

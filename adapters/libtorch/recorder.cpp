@@ -1,6 +1,7 @@
 #include "adapters/libtorch/recorder.h"
 
 #include <time.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
 #include <atomic>
@@ -52,6 +53,16 @@ c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function) {
   return values.slice(values.size() - count);
 }
 
+// "blocks.0.mlp" of TOP(Model)::forward, blocks(ModuleList)::__getitem__, 0(Block)::forward, mlp(MLP)::forward, SELF(MLP)::activate
+std::string current_module() {
+  std::string path;
+  for (const std::string& call : torch::jit::currentModuleHierarchy()) {
+    const std::string name = call.substr(0, call.find('('));
+    if (name != "TOP" && name != "SELF") path += (path.empty() ? "" : ".") + name;
+  }
+  return path;
+}
+
 std::string device_text(std::int64_t type, std::int64_t index) {
   return c10::Device(static_cast<c10::DeviceType>(type), static_cast<c10::DeviceIndex>(index)).str();
 }
@@ -95,6 +106,7 @@ void InputFacts::describe(SessionNode& node) const {
 
 Recorder::Iteration::Iteration(Recorder& recorder) {
   recorder.position_ = 0;
+  recorder.diverged_ = false;
   open_calls.clear();
   recording = &recorder;
   callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(on_start, on_end).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
@@ -124,7 +136,8 @@ std::uint32_t Recorder::look_of(const at::RecordFunction& function) {
   facts_.read(inputs_of(function));
   if (position_ == at_position_.size()) at_position_.push_back(OperatorCall::kNone);
   std::uint32_t& look = at_position_[position_++];
-  if (look == OperatorCall::kNone || looks_[look].node.type != function.name() || looks_[look].facts != facts_) look = new_look(function.name());
+  diverged_ = diverged_ || look == OperatorCall::kNone || looks_[look].node.type != function.name() || looks_[look].facts != facts_;
+  if (diverged_) look = new_look(function.name());
   return look;
 }
 
@@ -132,6 +145,7 @@ std::uint32_t Recorder::look_of(const at::RecordFunction& function) {
 std::uint32_t Recorder::new_look(const char* name) {
   Look look{{}, facts_, {}};
   look.node.type = name;
+  look.node.name = current_module();
   facts_.describe(look.node);
   look.range = look.node.type + ", op_id = " + std::to_string(position_);
   if (!look.node.shapes.empty()) look.range += ", sizes = " + look.node.shapes;

@@ -55,6 +55,14 @@ TEST_CASE("an iteration that took another branch does not move the nodes behind 
   CHECK(nodes_of(done) == std::vector<std::uint32_t>{1, 0, 0});
 }
 
+TEST_CASE("calls are counted in each module by themselves") {
+  std::vector<SessionNode> looks = looks_of({"aten::mm", "aten::mm"});
+  looks[0].name = "blocks.0";
+  looks[1].name = "blocks.1";
+  const Executions done = executions_of({{0, 0, kTop, 0, 1}, {0, 0, kTop, 2, 3}, {0, 1, kTop, 4, 5}}, looks);
+  CHECK(names_of(done) == std::vector<std::string>{"blocks.0/aten::mm 1", "blocks.0/aten::mm 2", "blocks.1/aten::mm 1"});
+}
+
 TEST_CASE("no calls are no nodes") {
   const Executions done = executions_of({}, {});
   CHECK(done.nodes.empty());

@@ -141,6 +141,17 @@ TEST_CASE("an operator that another one calls lies inside of it") {
   CHECK(mm.start_ns + mm.host_ns <= matmul.start_ns + matmul.host_ns);
 }
 
+TEST_CASE("an operator is called by the module that it belongs to") {
+  NL_NEEDS_LIBTORCH();
+  const Executions done = torch_executions("deep.pt", {{"x", "1x2x128"}}, 3);
+  std::map<std::string, int> norms;
+  for (const SessionNode& node : done.nodes)
+    if (node.type == "aten::layer_norm") ++norms[node.name];
+  CHECK(norms.size() == 16);
+  CHECK(norms.count("block0/aten::layer_norm 1") == 1);
+  CHECK(norms.count("block7/aten::layer_norm 2") == 1);
+}
+
 TEST_CASE("loops and branches are recorded as they were run") {
   NL_NEEDS_LIBTORCH();
   CHECK(types_of_control(1) == std::vector<std::string>{"aten::add", "aten::neg"});

@@ -91,7 +91,7 @@ inline constexpr std::size_t kHostWorks = 11;
 // What an operator does, whatever backend calls it what: "aten::mm", "Gemm" and a TensorRT layer are all matmul.
 enum class OperatorType : std::uint8_t {
   kOther, kMatmul, kAttention, kNorm, kActivation, kElementwise, kReduction, kSoftmax, kEmbedding, kConvolution,
-  kCopy, kCast, kShape, kIndex, kSampling, kCollective, kFused, kCache, kMoe,
+  kCopy, kCast, kShape, kIndex, kSampling, kCollective, kFused, kCache, kMoe, kControlFlow,
 };
 
 // What joined a measured launch to a kernel of the trace, beside grid and block.

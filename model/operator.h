@@ -62,20 +62,36 @@ struct OperatorDtypes {
   friend bool operator==(const OperatorDtypes&, const OperatorDtypes&) = default;
 };
 
-// One call of an operator, in the order of the calls.
+// What one operator of a step took in all the iterations that ran the same operators.
+struct OperatorTimes {
+  std::uint64_t count = 0;               // iterations
+  Ns total_ns = 0;
+  double median_ns = 0;                  // the mean of the two middle values where the count is even
+  std::optional<Ns> min_ns, p10_ns, p90_ns, max_ns;  // nearest rank; empty: the source knows the median alone
+};
+
+// One call of an operator, in the order of the calls; of a model file that is run as a whole, one of its nodes.
 struct OperatorCall {
   std::uint32_t index = 0;               // in its step
-  std::string name;                      // "aten::mm"
+  std::string name;                      // in the words of its backend: "aten::mm", "MatMul", "gemm"
   OperatorType type = OperatorType::kOther;
   std::uint32_t depth = 0;               // 0: called by no other operator
   std::string shapes;                    // "[[1, 1024], [1024, 1024]]"; empty: not recorded
   std::string dtypes;                    // "[bfloat16, bfloat16]"; empty: not recorded
   std::string layer;                     // the innermost module around it; empty: none
   std::string line;                      // "modeling_qwen3.py:245 forward"; empty: not recorded
-  Ns host_ns = 0;
-  std::optional<Ns> gpu_ns;              // of its own kernels, as long as they take in the clean pass
+  std::optional<Ns> host_ns;             // of several iterations the median; empty: the backend knows GPU time only
+  std::optional<Ns> gpu_ns;              // of its own kernels, as long as they take in the clean pass; else as host_ns
   std::optional<Ns> gpu_recorded_ns;     // as long as they took where operators were recorded
   std::vector<OperatorKernel> kernels;   // launched by itself, not by an operator inside; times as gpu_ns
+  std::string node = {};                 // its own name: "/block/MatMul", a layer of TensorRT; empty: it has none
+  std::optional<std::uint64_t> node_index = {};  // as the backend numbers its nodes
+  std::string provider = {};             // what ran it: "CPUExecutionProvider", "cuda:0"; empty: not known
+  std::vector<std::string> holds = {};   // the nodes of the model file that were fused into it
+  std::string output_shapes = {}, output_dtypes = {};  // as shapes and dtypes, which are of the inputs
+  std::uint64_t executions = 1;          // in one iteration; more inside a loop, and the times are of all of them
+  std::optional<OperatorTimes> host_times = {};  // over the iterations
+  std::optional<OperatorTimes> gpu_times = {};   // as long as they took where operators were recorded
 };
 
 struct OperatorStep {
@@ -86,6 +102,18 @@ struct OperatorStep {
   std::vector<OperatorCall> calls;
   std::uint64_t calls_left_out = 0;
   std::optional<Ns> gpu_outside_ns;      // of the window's GPU time: launched by no operator
+  std::string file = {};                 // as OperatorTable::file
+  std::uint64_t iterations = 1;          // that the times of its calls are over
+  std::optional<Ns> wall_ns = {};        // of such an iteration, the median; empty: not known
+  std::optional<Ns> unprofiled_wall_ns = {};  // of an iteration in which no operator was timed
+  std::optional<std::uint32_t> threads = {};       // that the backend computes with
+  std::optional<std::uint32_t> idle_threads = {};  // of them, those that never did
+};
+
+// The operators of a source, added up by name and one by one.
+struct OperatorRecords {
+  OperatorTable table;
+  std::vector<OperatorStep> steps;
 };
 
 // One module of the model: "model.layers.3.mlp", from ranges of the domain LLM.layers.

@@ -82,7 +82,7 @@ inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<OperatorType> = std::to_array<std::string_view>({
     "other", "matmul", "attention", "norm", "activation", "elementwise", "reduction", "softmax", "embedding", "convolution",
-    "copy", "cast", "shape", "index", "sampling", "collective", "fused", "cache", "moe"});
+    "copy", "cast", "shape", "index", "sampling", "collective", "fused", "cache", "moe", "control_flow"});
 template <>
 inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
 template <>

@@ -49,19 +49,39 @@ void fields(Io& io, Ref<Io, OperatorTable> t) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, OperatorTimes> t) {
+  io("count", t.count, "iterations");
+  io("total_ns", t.total_ns, "of all together");
+  io("median_ns", t.median_ns, "the mean of the two middle values where their number is even");
+  io("min_ns", t.min_ns, "shortest; null: not known");
+  io("p10_ns", t.p10_ns, "10th percentile, nearest rank; null: not known");
+  io("p90_ns", t.p90_ns, "90th percentile, nearest rank; null: not known");
+  io("max_ns", t.max_ns, "longest; null: not known");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, OperatorCall> c) {
   io("op_index", c.index, "in the step");
-  io("op_name", c.name, "aten::mm");
+  io("op_name", c.name, "in the backend's words: aten::mm, MatMul, gemm");
   io.code("op_type", c.type, "matmul, attention, norm …");
   io("depth", c.depth, "how many operators are around it");
   io.known("shapes", c.shapes, "of the inputs; null: not recorded");
   io.known("dtypes", c.dtypes, "of the inputs; null: not recorded");
   io.known("layer", c.layer, "the innermost module around it; null: none");
   io.known("line", c.line, "of the program; null: not recorded");
-  io("host_ns", c.host_ns, "with what was called inside; 0: replayed by a CUDA graph");
+  io("host_ns", c.host_ns, "with what was called inside, of several iterations the median; 0: replayed by a CUDA graph; null: not known");
   io("gpu_ns", c.gpu_ns, "of the kernels that it launched itself, as long as they take in the main trace; null: no GPU data");
   io("gpu_recorded_ns", c.gpu_recorded_ns, "as long as they took where operators were recorded; null: no GPU data");
   io("kernels", c.kernels, "launched by itself, most time first");
+  io.known("node", c.node, "its own name in the model: /block/MatMul; null: it has none");
+  io("node_index", c.node_index, "as the backend numbers its nodes; null: it does not");
+  io.known("provider", c.provider, "execution provider or device that ran it; null: not known");
+  io("holds", c.holds, "nodes of the model file that were fused into it");
+  io.known("output_shapes", c.output_shapes, "null: not recorded");
+  io.known("output_dtypes", c.output_dtypes, "null: not recorded");
+  io("executions", c.executions, "in one iteration; more than one inside a loop: the times are then of all of them");
+  io("host_times", c.host_times, "host time over the iterations; null: not known, or there is one");
+  io("gpu_times", c.gpu_times, "GPU time over the iterations, where operators were recorded; null: not known, or there is one");
 }
 
 template <class Io>
@@ -73,6 +93,12 @@ void fields(Io& io, Ref<Io, OperatorStep> s) {
   io("calls", s.calls, "in order");
   io("calls_left_out", s.calls_left_out, "not listed");
   io("gpu_outside_ns", s.gpu_outside_ns, "of the window's GPU time: launched by no operator; null: no GPU data");
+  io.known("file", s.file, "imported from; null: the capture itself");
+  io("iterations", s.iterations, "with the same operators: host_times and gpu_times are over them");
+  io("wall_ns", s.wall_ns, "of an iteration, the median of them; null: not known");
+  io("unprofiled_wall_ns", s.unprofiled_wall_ns, "of an iteration in which no operator was timed, the median; null: not known");
+  io("threads", s.threads, "that the backend computes with; null: not known");
+  io("idle_threads", s.idle_threads, "of them, those that did nothing; null: not known");
 }
 
 template <class Io>
@@ -92,7 +118,7 @@ template <class Io>
 void operator_fields(Io& io, Ref<Io, Run> run) {
   io("operators", run.operators, "one table per source");
   io.known("operators_note", run.operators_note, "why there are none; null: there are");
-  io("operator_steps", run.operator_steps, "one step of each stage, operator by operator");
+  io("operator_steps", run.operator_steps, "one step of each stage, or one iteration of a model that was run, operator by operator");
   io("layers", run.layers, "modules of the model, from ranges of the domain LLM.layers");
   io.known("layers_note", run.layers_note, "why there are none; null: there are");
 }

@@ -99,7 +99,13 @@ Run every_value_run() {
   run.operator_steps = {OperatorStep{.stage = "stage 5001", .source = "source 5002", .window = 5003, .windows = 5004,
       .calls = {OperatorCall{.index = 5005, .name = "name 5006", .type = OperatorType::kNorm, .depth = 5007, .shapes = "shapes 5008",
       .dtypes = "dtypes 5009", .layer = "layer 5010", .line = "line 5011", .host_ns = 5012, .gpu_ns = 5013, .gpu_recorded_ns = 5014,
-      .kernels = {OperatorKernel{.name = "name 5015", .calls = 5016, .total_ns = 5017}}}}, .calls_left_out = 5018, .gpu_outside_ns = 5019}};
+      .kernels = {OperatorKernel{.name = "name 5015", .calls = 5016, .total_ns = 5017}},
+      .node = "node 5020", .node_index = 5021, .provider = "provider 5022", .holds = {"holds 5023"}, .output_shapes = "output_shapes 5024",
+      .output_dtypes = "output_dtypes 5025", .executions = 5026,
+      .host_times = OperatorTimes{.count = 5027, .total_ns = 5028, .median_ns = 5029.5, .min_ns = 5030, .p10_ns = 5031, .p90_ns = 5032, .max_ns = 5033},
+      .gpu_times = OperatorTimes{.count = 5034, .total_ns = 5035, .median_ns = 5036.5, .min_ns = 5037, .p10_ns = 5038, .p90_ns = 5039, .max_ns = 5040}}},
+      .calls_left_out = 5018, .gpu_outside_ns = 5019, .file = "file 5041", .iterations = 5042, .wall_ns = 5043, .unprofiled_wall_ns = 5044,
+      .threads = 5045, .idle_threads = 5046}};
   run.layers = {LayerEntry{.name = "name 345", .type = "type 346", .depth = 347, .calls = 348, .total_ns = 349, .self_ns = 350,
       .cuda_total_ns = 351, .cuda_self_ns = 352, .kernels = {OperatorKernel{.name = "name 353", .calls = 354, .total_ns = 355}}}};
   run.layers_note = "layers_note 356";

@@ -202,7 +202,24 @@ void fill_operators(Run& run) {
   run.operators = {table};
   OperatorCall call{0, "aten::linear", OperatorType::kMatmul, 0, "[[1, 1024], [1024, 1024]]", "[bfloat16, bfloat16]", "model.layers.0.mlp", "modeling_llama.py:176 forward", 90, 0, 0, {}};
   OperatorCall inside{1, "aten::mm", OperatorType::kMatmul, 1, "[[1, 1024], [1024, 1024]]", "", "model.layers.0.mlp", "", 60, 200, 260, {{"reduce", 1, 200}}};
-  run.operator_steps = {{"prefill", "pytorch ranges", 1, 3, {call, inside}, 4, 30}};
+  OperatorCall node{0, "MatMul", OperatorType::kMatmul, 0, "[[1, 64], [64, 64]]", "[float32, float32]", "", "", 70, 40, 40, {}};
+  node.node = "/block/MatMul";
+  node.node_index = 7;
+  node.provider = "CUDAExecutionProvider";
+  node.holds = {"/block/Mul", "/block/Add"};
+  node.output_shapes = "[[1, 64]]";
+  node.output_dtypes = "[float32]";
+  node.executions = 2;
+  node.host_times = {5, 360, 70, 68, 68, 80, 81};
+  node.gpu_times = {5, 200, 40, 39, 39, 41, 42};
+  OperatorStep iteration{"inference", "onnxruntime", 0, 5, {node}, 0, {}};
+  iteration.file = "profile.json";
+  iteration.iterations = 5;
+  iteration.wall_ns = 100;
+  iteration.unprofiled_wall_ns = 95;
+  iteration.threads = 4;
+  iteration.idle_threads = 3;
+  run.operator_steps = {{"prefill", "pytorch ranges", 1, 3, {call, inside}, 4, 30}, iteration};
   run.layers = {{"model.layers.0.mlp", "LlamaMLP", 3, 3, 700, 100, 500, 50, {{"reduce", 3, 500}}}};
 }
 

@@ -24,6 +24,11 @@ TEST_CASE("operators of every backend have one of the few types") {
       {"vllm::all_reduce", "collective"}, {"triton_poi_fused_add_mul_0", "fused"}, {"## Call CompiledFxGraph fabc ##", "fused"}, {"Myelin", "fused"},
       {"{ForeignNode[a...b]}", "fused"}, {"_C_cache_ops::reshape_and_cache_flash", "cache"}, {"vllm::moe_forward", "moe"}, {"_moe_C::topk_softmax", "softmax"},
       {"aten::_grouped_mm", "moe"},
+      {"FusedMatMul", "matmul"}, {"QLinearMatMul", "matmul"}, {"MatMulNBits", "matmul"}, {"SkipLayerNormalization", "norm"}, {"Attention", "attention"},
+      {"Transpose", "shape"}, {"Reshape", "shape"}, {"If", "control_flow"}, {"Loop", "control_flow"}, {"Scan", "control_flow"}, {"TripLimit", "control_flow"},
+      {"MemcpyToHost", "copy"}, {"MemcpyFromHost", "copy"}, {"Resize", "copy"}, {"aten::resize_", "shape"}, {"Split", "shape"}, {"LSTM", "fused"},
+      {"gemm", "matmul"}, {"kgen", "fused"}, {"Convolution", "convolution"}, {"CaskConvolution", "convolution"}, {"ElementWise", "elementwise"},
+      {"ParametricReLU", "activation"}, {"PluginV2", "fused"}, {"QMoE", "moe"}, {"DynamicQuantizeLinear", "cast"}, {"GatherND", "index"},
       {"my_op", "other"}, {"", "other"}, {"__", "other"}, {"aten::", "other"},
   };
   for (const auto& [name, type] : known) {

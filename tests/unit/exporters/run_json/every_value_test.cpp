@@ -86,7 +86,10 @@ nl::Run unfilled_run() {
   table.entries.resize(1);
   table.entries[0].shapes.resize(1);
   table.entries[0].kernels.resize(1);
-  run.operator_steps.emplace_back().calls.emplace_back().kernels.resize(1);
+  nl::OperatorCall& call = run.operator_steps.emplace_back().calls.emplace_back();
+  call.kernels.resize(1);
+  call.host_times.emplace();
+  call.gpu_times.emplace();
   run.layers.resize(1);
   run.peaks.emplace();
   run.efficiency.resize(1);

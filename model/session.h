@@ -19,7 +19,7 @@ struct TensorInfo {
   friend bool operator==(const TensorInfo&, const TensorInfo&) = default;
 };
 
-// An operator as a backend executes it.
+// An operator as a backend executes it. One that runs with several shapes is a node for each.
 struct SessionNode {
   std::string name;                 // "/block/MatMul"; of a backend without names its type and a running number
   std::string type;                 // in the backend's own words: "MatMul", "aten::mm", "gemm"
@@ -28,6 +28,8 @@ struct SessionNode {
   std::string dtypes;               // "[float32, float32]"; empty: not recorded
   std::uint32_t depth = 0;          // 0: called by no other operator
   std::vector<std::string> holds;   // the nodes of the model file that were fused into it
+  std::optional<std::uint64_t> index = {};             // as the backend numbers its nodes
+  std::string output_shapes = {}, output_dtypes = {};  // as shapes and dtypes, which are of the inputs
   friend bool operator==(const SessionNode&, const SessionNode&) = default;
 };
 
@@ -49,6 +51,7 @@ struct ModelSession {
   std::string model;                // the file
   std::string inputs_from;          // "random, seed 1"; "zeros"; a file
   std::uint32_t threads = 0;        // 0: as the backend chooses
+  std::optional<std::uint32_t> idle_threads = {};  // of them, those that never computed; empty: not known
   std::uint32_t warmup = 0;
   Ns load_ns = 0;
   std::vector<TensorInfo> inputs, outputs;

@@ -11,6 +11,8 @@
 #include "model/durations.h"
 #include "model/host_code.h"
 #include "model/metric_series.h"
+#include "model/operator.h"
+#include "model/session.h"
 #include "model/strings.h"
 #include "model/time.h"
 
@@ -237,6 +239,8 @@ struct Trace {
   bool has_api_data = false;
   bool has_range_data = false;
   bool has_mem_data = false;
+  std::optional<ModelSession> session;  // of a profile of a model file: its nodes one by one, which are ranges too
+  std::vector<OperatorDtypes> dtypes;   // of the operators among the ranges, as far as the capture has them
   ImportStats stats;
 };
 

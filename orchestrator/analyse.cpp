@@ -10,6 +10,7 @@
 #include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
 #include "analysis/operators/session_figures.h"
+#include "analysis/operators/session_records.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
@@ -44,20 +45,24 @@ Run facts_of(const Evidence& evidence) {
 // What was recorded beside the capture: each a table of operators of its own.
 void join_operators(const Evidence& evidence, const analysis::WarmupRule& rule, Run& run) {
   for (const OperatorSource& source : evidence.operators) {
-    if (source.table) {
-      run.operators.push_back(*source.table);
-      run.operators_note.clear();
+    if (source.records) {
+      analysis::add_operator_records(*source.records, run);
       continue;
     }
     if (source.operator_pass) {
       analysis::add_operator_pass(evidence.trace, source.trace, source.dtypes, rule, run);
     } else {
       analysis::add_operator_table_from(source.trace, source.format, source.file, run);
-      if (run.operator_steps.empty()) analysis::add_operator_steps(source.trace, rule, run);
+      if (run.operator_steps.empty() || source.trace.session) analysis::add_operator_steps(source.trace, rule, source.file, run);
     }
     for (const Remark& note : source.trace.stats.notes) run.import_stats.notes.push_back({note.code, note.details, source.file});
     add_damage(run.import_stats.rows_damaged, source.trace.stats.rows_damaged, source.format);
   }
+}
+
+void join_session(const ModelSession& session, Run& run) {
+  run.session = analysis::session_figures(session);
+  analysis::add_operator_records({analysis::table_of(session), analysis::steps_of(session)}, run);
 }
 
 class Counters {
@@ -132,7 +137,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
-  if (evidence.session) run.session = analysis::session_figures(*evidence.session);
+  if (evidence.session) join_session(*evidence.session, run);
   join_operators(evidence, knowledge.options.warmup, run);
   Counters(evidence, run).join();
   if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);

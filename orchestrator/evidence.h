@@ -16,12 +16,12 @@
 
 namespace nl::orchestrator {
 
-// Operators that were recorded beside the capture: of another trace, or a table of their own.
+// Operators that were recorded beside the capture: of another trace, or records of their own.
 struct OperatorSource {
   std::string format;
   std::string file;
   Trace trace;
-  std::optional<OperatorTable> table = {};
+  std::optional<OperatorRecords> records = {};
   bool operator_pass = false;            // the workload once more, for its operators: their structure is here, their times in the capture
   std::vector<OperatorDtypes> dtypes = {};
 };

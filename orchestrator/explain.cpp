@@ -53,7 +53,7 @@ void analyse_trace(const Trace& trace, const analysis::SummaryOptions& options, 
   analysis::summarise(trace, options, run);
   analysis::add_operators(trace, {}, run);
   analysis::add_layers(trace, run);
-  analysis::add_operator_steps(trace, options.warmup, run);
+  analysis::add_operator_steps(trace, options.warmup, "", run);
 }
 
 void explain(const Knowledge& knowledge, Run& run) {

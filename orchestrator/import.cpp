@@ -161,7 +161,7 @@ class Reader {
     OperatorSource operators{std::string(source.format->source), files[0].filename().string(), {}, {}};
     parsers::Reading reading = source.format->read(files);
     if (auto* trace = std::get_if<Trace>(&reading)) operators.trace = std::move(*trace);
-    else if (auto* table = std::get_if<OperatorTable>(&reading)) operators.table = std::move(*table);
+    else if (auto* records = std::get_if<OperatorRecords>(&reading)) operators.records = std::move(*records);
     else if (auto* report = std::get_if<NcuReport>(&reading)) return evidence_.ncu.push_back(std::move(*report));
     else return evidence_.counters.push_back(std::get<CounterReport>(std::move(reading)));
     evidence_.operators.push_back(std::move(operators));

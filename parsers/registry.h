@@ -16,14 +16,14 @@
 namespace nl::parsers {
 
 using Files = std::vector<std::filesystem::path>;
-using Reading = std::variant<Trace, OperatorTable, NcuReport, CounterReport>;
+using Reading = std::variant<Trace, OperatorRecords, NcuReport, CounterReport>;
 
 // What the files of a format add to a run, which is all that an import asks of it. Those up to kTimeline can be the capture.
 enum class Gives : std::uint8_t {
   kNsysExport,       // Trace: the capture, and the machine that it was made on
   kCollectorTraces,  // Trace: the capture
   kTimeline,         // Trace: the capture where no format before it gives one; else operators beside the capture
-  kOperators,        // OperatorTable, beside a capture or alone
+  kOperators,        // OperatorRecords, beside a capture or alone
   kNcuLaunches,      // NcuReport, beside a capture or alone
   kCounters,         // CounterReport, joined to a capture
   kHostStacks,       // nothing by itself: join_stacks() adds it to the Trace of a capture

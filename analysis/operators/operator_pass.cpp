@@ -6,6 +6,7 @@
 
 #include "analysis/operators/dtypes.h"
 #include "analysis/operators/layers.h"
+#include "analysis/operators/node_steps.h"
 #include "analysis/operators/operator_work.h"
 #include "analysis/operators/operators.h"
 #include "analysis/operators/steps.h"
@@ -75,14 +76,27 @@ void add_operator_pass(const Trace& clean, const Trace& pass, std::span<const Op
   run.operator_steps = operator_steps({pass, windows, kTorchRanges, catalogue, [&](const std::string& stage, const WorkRow& row) { return work.time_of(stage, row); }, dtypes});
 }
 
-void add_operator_steps(const Trace& trace, const WarmupRule& rule, Run& run) {
+namespace {
+
+std::vector<OperatorStep> steps_of_trace(const Trace& trace, const WarmupRule& rule) {
+  if (trace.session) return node_steps(trace);
   RangeSource source = kNoSource;
   for (std::size_t i = 0; i < trace.ranges.size() && source != kTorchRanges; ++i) source = std::min(source, classify_range(trace, trace.ranges[i]).source);
-  if (source >= kOtherRanges) return;
-  const StepWindows windows(trace, rule);
-  if (windows.all().empty()) return;
+  if (source >= kOtherRanges) return {};
+  StepWindows windows(trace, rule);
+  if (windows.all().empty() && source == kKinetoRanges) windows = profile_windows(trace);
+  if (windows.all().empty()) return {};
   const Catalogue catalogue = catalogue_of(trace, source);
-  run.operator_steps = operator_steps({trace, windows, source, catalogue});
+  return operator_steps({trace, windows, source, catalogue, {}, trace.dtypes});
+}
+
+}  // namespace
+
+void add_operator_steps(const Trace& trace, const WarmupRule& rule, const std::string& file, Run& run) {
+  for (OperatorStep& step : steps_of_trace(trace, rule)) {
+    step.file = file;
+    run.operator_steps.push_back(std::move(step));
+  }
 }
 
 }  // namespace nl::analysis

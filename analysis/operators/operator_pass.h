@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "analysis/stages/warmup.h"
 #include "model/operator.h"
@@ -13,7 +14,7 @@ namespace nl::analysis {
 // that takes and how often. OperatorTable::note says what the table rests on.
 void add_operator_pass(const Trace& clean, const Trace& pass, std::span<const OperatorDtypes> dtypes, const WarmupRule& rule, Run& run);
 
-// Run::operator_steps from a trace that has the operators itself.
-void add_operator_steps(const Trace& trace, const WarmupRule& rule, Run& run);
+// Adds to Run::operator_steps those of a trace that has the operators itself. `file`: imported from; empty: the capture.
+void add_operator_steps(const Trace& trace, const WarmupRule& rule, const std::string& file, Run& run);
 
 }  // namespace nl::analysis

@@ -143,4 +143,13 @@ void add_operator_table_from(const Trace& other, const std::string& source, cons
   run.operators_note.clear();
 }
 
+void add_operator_records(const OperatorRecords& records, Run& run) {
+  run.operators.push_back(records.table);
+  run.operators_note.clear();
+  for (OperatorStep step : records.steps) {
+    for (OperatorCall& call : step.calls) call.type = type_of_call(call);
+    run.operator_steps.push_back(std::move(step));
+  }
+}
+
 }  // namespace nl::analysis

@@ -31,4 +31,7 @@ bool has_torch_operators(const Trace& trace);
 void add_operator_table_from(const Trace& other, const std::string& source, const std::string& file, Run& run,
                              const OperatorOptions& options = {});
 
+// Operators that are added up and listed already; their types follow from their names.
+void add_operator_records(const OperatorRecords& records, Run& run);
+
 }  // namespace nl::analysis

@@ -75,6 +75,12 @@ StepWindows::StepWindows(const Trace& trace, const WarmupRule& rule) : stretches
   for (const Window& window : windows)
     if (filter.counts(window))
       windows_.push_back({table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
+  nest();
+}
+
+StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads) : windows_(std::move(windows)), stretches_(threads) { nest(); }
+
+void StepWindows::nest() {
   parents_.assign(windows_.size(), kNone);
   for (std::uint32_t thread = 0; thread < stretches_.size(); ++thread) add_thread(thread);
 }
@@ -131,6 +137,23 @@ void StepWindows::take_warmup_from(const StepWindows& other) {
 
 std::uint64_t StepWindows::count(const std::string& stage) const {
   return static_cast<std::uint64_t>(std::count_if(windows_.begin(), windows_.end(), [&](const StepWindow& window) { return window.stage == stage; }));
+}
+
+StepWindows profile_windows(const Trace& trace) {
+  constexpr std::string_view kStep = "ProfilerStep";
+  std::vector<StepWindow> steps;
+  std::vector<std::uint64_t> operators(trace.threads.size());
+  for (const Range& range : trace.ranges) {
+    if (range.thread >= trace.threads.size()) continue;
+    if (trace.strings[range.domain] == kTorchDomain) ++operators[range.thread];
+    if (trace.strings[range.domain].empty() && trace.strings[range.name].starts_with(kStep))
+      steps.push_back({std::string(kStep), range.start_ns, range.end_ns, range.thread, steps.size(), false});
+  }
+  if (steps.empty() && !operators.empty()) {
+    const auto busiest = std::max_element(operators.begin(), operators.end()) - operators.begin();
+    steps.push_back({"profile", 0, trace.duration_ns, static_cast<std::uint32_t>(busiest), 0, false});
+  }
+  return {std::move(steps), trace.threads.size()};
 }
 
 }  // namespace nl::analysis

@@ -24,6 +24,7 @@ struct StepWindow {
 class StepWindows {
  public:
   StepWindows(const Trace& trace, const WarmupRule& rule);
+  StepWindows(std::vector<StepWindow> windows, std::size_t threads);
 
   const std::vector<StepWindow>& all() const { return windows_; }
   // The innermost around this stretch of a thread's time; kNone: none.
@@ -39,11 +40,16 @@ class StepWindows {
     Ns start_ns;
     std::uint32_t window;  // the innermost from then on
   };
+  void nest();
   void add_thread(std::uint32_t thread);
 
   std::vector<StepWindow> windows_;
   std::vector<std::uint32_t> parents_;
   std::vector<std::vector<Stretch>> stretches_;  // by thread
 };
+
+// Of a profile of PyTorch without stages: the steps that the profiler itself was told of (ProfilerStep#3), else the whole profile of the
+// thread with the most operators, as one.
+StepWindows profile_windows(const Trace& trace);
 
 }  // namespace nl::analysis

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/operators/call_times.h"
 #include "analysis/operators/dtypes.h"
 #include "analysis/operators/step_counts.h"
 #include "analysis/operators/types.h"
@@ -12,6 +13,8 @@
 
 namespace nl::analysis {
 namespace {
+
+constexpr std::size_t kMostWindows = 16;  // of a stage that times are over
 
 // Of each stage, the window that stands for the others.
 class Representatives {
@@ -26,7 +29,8 @@ class Representatives {
 
   struct Pick {
     std::uint32_t window = kNone;
-    std::uint64_t windows = 0;  // of the stage, with operators
+    std::uint64_t windows = 0;         // of the stage, with operators
+    std::vector<std::uint32_t> alike;  // with as many operators, itself among them
   };
   Pick of(const std::string& stage) const {
     std::map<std::uint64_t, std::vector<std::uint32_t>> by_count;
@@ -43,14 +47,49 @@ class Representatives {
     std::vector<std::uint32_t> order = *most;
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(gpu_ns_[a], a) < std::tuple(gpu_ns_[b], b); });
     pick.window = order[(order.size() - 1) / 2];
+    pick.alike = some_of(*most, pick.window);
     return pick;
   }
 
  private:
+  // Spread over all of them where they are many: each is gone through call by call.
+  static std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& windows, std::uint32_t own) {
+    if (windows.size() <= kMostWindows) return windows;
+    std::vector<std::uint32_t> some = {own};
+    for (std::size_t i = 0; i < kMostWindows && some.size() < kMostWindows; ++i)
+      if (const std::uint32_t window = windows[i * windows.size() / kMostWindows]; window != own) some.push_back(window);
+    return some;
+  }
+
   const StepWindows& steps_;
   const WindowOperators operators_;
   std::vector<Ns> gpu_ns_;
 };
+
+// What a window holds: operators and the work that is launched in it.
+struct WindowContent {
+  std::uint32_t window = kNone;
+  std::vector<std::uint32_t> ranges;
+  std::vector<WorkRow> work;
+};
+
+// All windows in one pass over the trace.
+std::vector<WindowContent> contents_of(const StepRequest& request, const std::vector<std::uint32_t>& windows) {
+  std::vector<WindowContent> out;
+  for (const std::uint32_t window : windows) out.push_back({window, {}, {}});
+  const auto window_of = [&](const WindowContent& content) -> const StepWindow& { return request.windows.all()[content.window]; };
+  for (std::uint32_t i = 0; i < request.trace.ranges.size(); ++i) {
+    const Range& range = request.trace.ranges[i];
+    if (request.catalogue.items.item_of_range[i] == kNone) continue;
+    for (WindowContent& each : out)
+      if (window_of(each).holds(range.thread, range.start_ns, range.end_ns)) each.ranges.push_back(i);
+  }
+  visit_work(request.trace, [&](const WorkRow& row) {
+    for (WindowContent& each : out)
+      if (window_of(each).holds(row.launch.thread, row.launch.start_ns, row.launch.end_ns)) each.work.push_back(row);
+  });
+  return out;
+}
 
 // The name of the innermost range of a domain around another, without the domain.
 std::string innermost_of(const Trace& trace, const std::vector<std::uint32_t>& around, std::string_view domain) {
@@ -67,17 +106,14 @@ class StepBuilder {
       : request_(request), trace_(request.trace), index_(index), innermost_(index, request.catalogue.items), dtypes_(request.dtypes),
         gpu_(trace_.has_kernel_data || trace_.has_mem_data) {}
 
-  OperatorStep build(const StepWindow& window, std::uint64_t windows) {
+  OperatorStep build(const WindowContent& content, std::uint64_t windows) {
+    const StepWindow& window = request_.windows.all()[content.window];
     calls_.clear();
     outside_ns_ = 0;
-    for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
-      const Range& range = trace_.ranges[i];
-      if (request_.catalogue.items.item_of_range[i] != kNone && window.holds(range.thread, range.start_ns, range.end_ns)) calls_[place_of(i)] = {};
-    }
-    visit_work(trace_, [&](const WorkRow& row) {
-      if (window.holds(row.launch.thread, row.launch.start_ns, row.launch.end_ns)) add_work(row);
-    });
+    for (const std::uint32_t range : content.ranges) calls_[place_of(range)] = {};
+    for (const WorkRow& row : content.work) add_work(row);
     OperatorStep step{window.stage, source_name(request_.source, trace_), window.number, windows, {}, 0, {}};
+    step.wall_ns = window.end_ns - window.start_ns;
     if (gpu_) step.gpu_outside_ns = std::llround(outside_ns_);
     std::uint32_t number = 0;
     for (const auto& [place, work] : calls_) {
@@ -149,7 +185,7 @@ class StepBuilder {
     call.type = operator_type(call.name);
     call.shapes = catalogue.shapes[item];
     call.dtypes = dtypes_.of(call.name, call.shapes);
-    if (!work.replayed) call.host_ns = range.end_ns - range.start_ns;
+    call.host_ns = work.replayed ? 0 : range.end_ns - range.start_ns;
     index_.enclosing(range.thread, range.start_ns, range.end_ns, around_);
     for (const std::uint32_t other : around_)
       if (other != index && catalogue.items.item_of_range[other] != kNone) ++call.depth;
@@ -186,7 +222,13 @@ std::vector<OperatorStep> operator_steps(const StepRequest& request) {
   StepBuilder builder(request, index);
   for (const std::string& stage : request.windows.stages()) {
     const auto pick = representatives.of(stage);
-    if (pick.window != kNone) steps.push_back(builder.build(request.windows.all()[pick.window], pick.windows));
+    if (pick.window == kNone) continue;
+    std::vector<OperatorStep> alike;
+    for (const WindowContent& content : contents_of(request, pick.alike)) {
+      alike.push_back(builder.build(content, pick.windows));
+      if (content.window == pick.window) steps.push_back(alike.back());
+    }
+    add_times_of(alike, steps.back());
   }
   return steps;
 }

@@ -24,7 +24,7 @@ struct StepRequest {
 };
 
 // One step of each stage, operator by operator: of the windows with as many operators as most have, the one whose GPU time is the
-// median. Operators whose work a CUDA graph replays come where the graph is launched, in the order in which it was made.
+// median. Its calls have their times in up to 16 of the others, too. Operators whose work a CUDA graph replays come where the graph is launched, in the order in which it was made.
 std::vector<OperatorStep> operator_steps(const StepRequest& request);
 
 }  // namespace nl::analysis

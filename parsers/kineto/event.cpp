@@ -1,5 +1,10 @@
 #include "parsers/kineto/event.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
 #include "parsers/json/values.h"
 
 namespace nl::parsers {
@@ -28,6 +33,35 @@ std::string_view raw_array(ondemand::value& value) {
   return text;
 }
 
+// As PyTorch spells a type that Kineto names as C++ does; a - where it is no tensor's.
+std::string torch_type(std::string_view name) {
+  static constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"", "-"}, {"Scalar", "-"}, {"ScalarList", "-"}, {"None", "-"}, {"float", "float32"}, {"double", "float64"}, {"c10::Half", "float16"},
+       {"long int", "int64"}, {"long", "int64"}, {"long long", "int64"}, {"int", "int32"}, {"short int", "int16"}, {"short", "int16"},
+       {"signed char", "int8"}, {"unsigned char", "uint8"}, {"c10::complex<float>", "complex64"}, {"c10::complex<double>", "complex128"}});
+  for (const auto& [cpp, torch] : kNames)
+    if (name == cpp) return std::string(torch);
+  if (const auto space = name.rfind("::"); space != std::string_view::npos) name.remove_prefix(space + 2);
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// "Input type": ["c10::BFloat16", "Scalar", "long int", ""]; nothing where a list of tensors hides their shapes
+std::string input_types(ondemand::value& value) {
+  ondemand::array list;
+  if (value.get_array().get(list)) return {};
+  std::string all, known;  // known: up to the last tensor
+  for (auto element : list) {
+    std::string_view name;
+    if (element.get_string().get(name) || name == "TensorList") return {};
+    const std::string type = torch_type(name);
+    all += (all.empty() ? "" : ", ") + type;
+    if (type != "-") known = all;
+  }
+  return known.empty() ? known : "[" + known + "]";
+}
+
 void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& out) {
   if (key == "correlation") out.correlation = json_whole(value);
   else if (key == "device") out.device = json_whole(value);
@@ -39,6 +73,7 @@ void read_argument(std::string_view key, ondemand::value& value, KinetoEvent& ou
   else if (key == "registers per thread") out.registers = json_whole(value);
   else if (key == "shared memory") out.shared_bytes = json_whole(value);
   else if (key == "Input Dims" || key == "Input dims") out.input_dims = raw_array(value);
+  else if (key == "Input type") out.input_types = input_types(value);
   else if (key == "name") out.args_name = json_text(value);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "model/error.h"
 #include "parsers/json/sniff.h"
@@ -70,6 +72,7 @@ class KinetoReader {
   void damaged(Code code, std::vector<std::string> details = {}) { ++trace_.stats.rows_damaged[{code, std::move(details)}]; }
   void refuse_unusable() const;
   void finish();
+  void list_types();
   void shift_times();
   void describe(const KinetoDocument& document);
 
@@ -80,6 +83,7 @@ class KinetoReader {
   KinetoLinks links_{trace_};
   StringId operators_;
   std::string name_;
+  std::set<std::pair<std::uint32_t, std::string>> types_;  // of a range's name: an operator with its shapes
   std::map<std::string, std::uint64_t, std::less<>> left_out_;
   Ns first_ns_ = std::numeric_limits<Ns>::max(), last_ns_ = std::numeric_limits<Ns>::min();
 };
@@ -104,6 +108,7 @@ void KinetoReader::add_range(const KinetoEvent& event, StringId domain) {
     while (name_.back() == ' ') name_.pop_back();
   }
   range.name = trace_.strings.intern(name_);
+  if (!event.input_types.empty()) types_.emplace(range.name.value, event.input_types);
   trace_.ranges.push_back(range);
 }
 
@@ -205,7 +210,17 @@ void KinetoReader::describe(const KinetoDocument& document) {
     trace_.stats.notes.push_back({Code::kEventsLeftOut, {std::to_string(count), "of the category " + category}});
 }
 
+void KinetoReader::list_types() {
+  constexpr std::string_view kSizes = ", sizes = ";
+  for (const auto& [name, types] : types_) {
+    const std::string& text = trace_.strings[StringId{name}];
+    const std::size_t sizes = text.rfind(kSizes);
+    if (sizes != std::string::npos) trace_.dtypes.push_back({text.substr(0, sizes), text.substr(sizes + kSizes.size()), types});
+  }
+}
+
 void KinetoReader::finish() {
+  list_types();
   describe(read_kineto_document(file_.document_without_array()));
   links_.join();
   shift_times();

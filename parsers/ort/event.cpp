@@ -18,30 +18,67 @@ void append_dimensions(ondemand::array& dimensions, std::string& out) {
   out += ']';
 }
 
-// [{"float":[1,16,64]},{"int64":[1,16]}] → [[1, 16, 64], [1, 16]]
-std::string shapes_of(ondemand::value& value) {
+// As NumPy spells it.
+std::string_view numpy_name(std::string_view type) {
+  if (type == "float") return "float32";
+  if (type == "double") return "float64";
+  return type;
+}
+
+// [{"float":[1,16,64]},{"int64":[1,16]}] → [[1, 16, 64], [1, 16]] of [float32, int64]
+OrtTensors tensors_of(ondemand::value& value) {
   ondemand::array tensors;
   if (value.get_array().get(tensors)) return {};
-  std::string out;
+  OrtTensors out;
   for (auto tensor : tensors) {
     ondemand::object types;
     if (tensor.get_object().get(types)) return {};
     for (auto type : types) {
       ondemand::value list;
       ondemand::array dimensions;
-      if (type.value().get(list) || list.get_array().get(dimensions)) return {};
-      out += out.empty() ? "" : ", ";
-      append_dimensions(dimensions, out);
-      if (out.back() != ']') return {};
+      std::string_view name;
+      if (type.unescaped_key().get(name) || type.value().get(list) || list.get_array().get(dimensions)) return {};
+      out.shapes += out.shapes.empty() ? "[" : ", ";
+      append_dimensions(dimensions, out.shapes);
+      if (out.shapes.back() != ']') return {};
+      (out.dtypes += out.dtypes.empty() ? "[" : ", ") += numpy_name(name);
     }
   }
-  return out.empty() ? out : '[' + out + ']';
+  if (out.shapes.empty()) return {};
+  return {out.shapes + ']', out.dtypes + ']'};
+}
+
+// {"main_thread": {…}, "sub_threads": {"281472803991680": {"num_run": 4, "core": 1}}}; "" of a session that computes with one thread
+void read_threads(ondemand::value& value, OrtEvent& out) {
+  std::string_view text;
+  if (!value.get_string().get(text)) {
+    if (!text.empty()) return;
+    out.threads = out.used_threads = 1;
+    return;
+  }
+  std::uint32_t others = 0, computing = 0;
+  const bool read = for_each_member(value, [&](std::string_view key, ondemand::value& part) {
+    if (key != "sub_threads") return true;
+    return for_each_member(part, [&](std::string_view, ondemand::value& thread) {
+      ++others;
+      return for_each_member(thread, [&](std::string_view name, ondemand::value& count) {
+        if (name == "num_run") computing += json_whole(count).value_or(0) > 0;
+        return true;
+      });
+    });
+  });
+  if (!read) return;
+  out.threads = others + 1;
+  out.used_threads = computing + 1;
 }
 
 void read_argument(std::string_view key, ondemand::value& value, OrtEvent& out) {
   if (key == "op_name") out.op_name = json_text(value);
   else if (key == "provider") out.provider = json_text(value);
-  else if (key == "input_type_shape") out.input_shapes = shapes_of(value);
+  else if (key == "node_index") out.node_index = json_whole(value);
+  else if (key == "input_type_shape") out.inputs = tensors_of(value);
+  else if (key == "output_type_shape") out.outputs = tensors_of(value);
+  else if (key == "thread_scheduling_stats") read_threads(value, out);
   else if (key == "stream") out.stream = json_whole(value);
   else if (key == "grid_x") out.grid[0] = json_whole(value);
   else if (key == "grid_y") out.grid[1] = json_whole(value);

@@ -9,6 +9,7 @@
 #include "model/error.h"
 #include "parsers/json/sniff.h"
 #include "parsers/ort/event.h"
+#include "parsers/ort/nodes.h"
 #include "parsers/registry.h"
 #include "parsers/trace_places.h"
 #include "parsers/trace_times.h"
@@ -61,6 +62,7 @@ class OrtReader {
   Trace trace_;
   TracePlaces places_{trace_};
   StringId nodes_, session_, launch_;
+  OrtNodes records_;
   std::map<std::string, std::uint64_t> providers_;
   std::uint32_t last_node_ = kNone;       // its range
   std::uint32_t last_node_call_ = kNone;  // made once work follows it
@@ -82,9 +84,11 @@ void OrtReader::add_node(const OrtEvent& event) {
     ++left_out_;  // X_fence_before, X_fence_after
     return;
   }
-  std::string name(event.op_name.empty() ? event.name.substr(0, event.name.size() - kNodeEnd.size()) : event.op_name);
-  if (!event.input_shapes.empty()) name += ", sizes = " + event.input_shapes;
+  const std::string_view node = event.name.substr(0, event.name.size() - kNodeEnd.size());
+  std::string name(event.op_name.empty() ? node : event.op_name);
+  if (!event.inputs.shapes.empty()) name += ", sizes = " + event.inputs.shapes;
   add_range(event, nodes_, name);
+  records_.add_node(event, node);
   last_node_ = static_cast<std::uint32_t>(trace_.ranges.size() - 1);
   last_node_call_ = kNone;
   if (!event.provider.empty()) ++providers_[std::string(event.provider)];
@@ -122,6 +126,7 @@ void OrtReader::add_copy(const OrtEvent& event, std::uint32_t place) {
 //  "args" : {"op_name" : "Add","stream" : "13","block_x" : "256","grid_x" : "1", …}}
 void OrtReader::add_work(const OrtEvent& event) {
   const std::uint32_t place = places_.queue(0, 0, event.stream.value_or(0));
+  records_.add_gpu_time(*event.duration_ns);
   if (place >= 1u << 19) return damaged(Code::kTooManyPlaces, {"kernel", "streams"});
   if (starts_with(event.name, "Memcpy") || starts_with(event.name, "Memset")) return add_copy(event, place);
   KernelShape shape;
@@ -150,6 +155,7 @@ void OrtReader::read_event(const OrtEvent& event) {
   if (node) return add_node(event);
   if (kernel) return add_work(event);
   add_range(event, session_, event.name);
+  if (event.name == "model_run") records_.add_run(event);
 }
 
 void OrtReader::sort_calls() {
@@ -175,6 +181,7 @@ void OrtReader::finish() {
   trace_.has_range_data = true;
   trace_.has_kernel_data = trace_.has_mem_data = !trace_.kernels.empty() || !trace_.mem_ops.empty();
   places_.finish();
+  trace_.session = std::move(records_).session();
   auto& notes = trace_.stats.notes;
   for (const auto& [provider, nodes] : providers_) notes.push_back({Code::kNodesByProvider, {std::to_string(nodes), provider}});
   if (left_out_ > 0) notes.push_back({Code::kEventsLeftOut, {std::to_string(left_out_), "(fences and others)"}});

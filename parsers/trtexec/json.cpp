@@ -13,6 +13,7 @@
 #include "model/error.h"
 #include "parsers/json/array_file.h"
 #include "parsers/registry.h"
+#include "parsers/trtexec/layers.h"
 
 namespace nl::parsers {
 namespace {
@@ -38,17 +39,36 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::optional<double> ms_of(const Json& row, const char* key) {
+  const auto found = row.is_object() ? row.find(key) : row.end();
+  if (!row.is_object() || found == row.end() || !found->is_number()) return std::nullopt;
+  const double ms = found->get<double>();
+  return ms >= 0 && ms < kLongestMs ? std::optional(ms) : std::nullopt;
+}
+
 // { "name" : "conv1 + relu1", "timeMs" : 217.14, "averageMs" : 0.44, "medianMs" : 0.44, "percentage" : 6.9 }
-std::optional<OperatorEntry> layer_time(const Json& row, std::uint64_t runs) {
-  const auto time = row.find("timeMs");
-  if (!row.is_object() || time == row.end() || !time->is_number()) return std::nullopt;
-  const double ms = time->get<double>();
+std::optional<OperatorCall> layer_time(const Json& row, std::uint64_t runs) {
+  const auto total_ms = ms_of(row, "timeMs");
+  OperatorCall layer;
+  if (total_ms) layer.node = text_of(row, "name");
+  if (layer.node.empty()) return std::nullopt;
+  layer.holds = fused_names(layer.node);
+  const double mean_ms = runs > 0 ? *total_ms / static_cast<double>(runs) : 0;
+  OperatorTimes times;
+  times.count = runs;
+  times.total_ns = std::llround(*total_ms * 1e6);
+  times.median_ns = ms_of(row, "medianMs").value_or(mean_ms) * 1e6;  // before TensorRT 8.2 there is none
+  layer.gpu_ns = layer.gpu_recorded_ns = std::llround(times.median_ns);
+  layer.gpu_times = times;
+  return layer;
+}
+
+OperatorEntry entry_of(const OperatorCall& layer) {
   OperatorEntry entry;
-  entry.name = text_of(row, "name");
-  if (entry.name.empty() || !(ms >= 0 && ms < kLongestMs)) return std::nullopt;
-  entry.calls = runs;
+  entry.name = layer.node;
+  entry.calls = layer.gpu_times->count;
   entry.host_time_known = false;
-  entry.cuda_total_ns = entry.cuda_self_ns = static_cast<Ns>(std::llround(ms * 1e6));
+  entry.cuda_total_ns = entry.cuda_self_ns = layer.gpu_times->total_ns;
   return entry;
 }
 
@@ -56,24 +76,6 @@ std::optional<std::uint64_t> run_count(const Json& row) {
   const auto count = row.is_object() ? row.find("count") : row.end();
   if (!row.is_object() || count == row.end() || !count->is_number_unsigned()) return std::nullopt;
   return count->get<std::uint64_t>();
-}
-
-// "Inputs": [{"Name": "x", "Dimensions": [1, 256, 1024], "Format/Datatype": "Half"}] → [[1, 256, 1024]]
-std::string input_shapes(const Json& layer) {
-  const auto inputs = layer.find("Inputs");
-  if (inputs == layer.end() || !inputs->is_array()) return {};
-  std::string out;
-  for (const Json& input : *inputs) {
-    const auto dimensions = input.is_object() ? input.find("Dimensions") : input.end();
-    if (!input.is_object() || dimensions == input.end() || !dimensions->is_array()) return {};
-    std::string shape;
-    for (const Json& size : *dimensions) {
-      if (!size.is_number_integer()) return {};
-      shape += (shape.empty() ? "" : ", ") + std::to_string(size.get<std::int64_t>());
-    }
-    out += (out.empty() ? "[" : ", [") + shape + "]";
-  }
-  return out.empty() ? out : "[" + out + "]";
 }
 
 // An engine has layers of the same name (reformatting copies): times are added up, the first description holds.
@@ -84,40 +86,32 @@ class Layers {
   void add_times(const Json& profile, std::uint64_t runs) {
     for (const Json& row : profile) {
       if (run_count(row)) continue;
-      auto entry = layer_time(row, runs);
-      if (!entry) {
+      auto layer = layer_time(row, runs);
+      if (!layer) {
         ++damaged;
         continue;
       }
-      const auto [found, added] = places_.try_emplace(entry->name, entries_.size());
-      if (added) {
-        entries_.push_back(std::move(*entry));
-        continue;
-      }
-      OperatorEntry& known = entries_[found->second];
-      known.calls += entry->calls;
-      *known.cuda_total_ns += *entry->cuda_total_ns;
-      *known.cuda_self_ns += *entry->cuda_self_ns;
+      layer->index = static_cast<std::uint32_t>(layers_.size());
+      add_entry(entry_of(*layer));
+      layers_.push_back(std::move(*layer));
     }
   }
 
   // Returns how many of the descriptions hold more than a name.
-  std::size_t describe(const Json& layers) {
+  std::size_t describe(const Json& descriptions) {
     std::size_t described = 0;
-    for (const Json& layer : layers) {
-      if (!layer.is_object()) continue;
+    for (const Json& description : descriptions) {
+      if (!description.is_object()) continue;
       ++described;
-      const auto found = places_.find(text_of(layer, "Name"));
-      if (found == places_.end() || !entries_[found->second].type.empty()) continue;
-      OperatorEntry& entry = entries_[found->second];
-      entry.type = text_of(layer, "LayerType");
-      if (const std::string shape = input_shapes(layer); !shape.empty())
-        entry.shapes.push_back({shape, entry.calls, 0, entry.cuda_total_ns});
-      if (const std::string tactic = text_of(layer, "TacticName"); !tactic.empty())
-        entry.kernels.push_back({tactic, entry.calls, *entry.cuda_total_ns});
+      const std::string name = text_of(description, "Name");
+      for (OperatorCall& layer : layers_)
+        if (layer.node == name && layer.name.empty()) describe_layer(description, layer);
+      if (const auto found = places_.find(name); found != places_.end()) describe_entry(description, entries_[found->second]);
     }
     return described;
   }
+
+  std::vector<OperatorCall> in_order() { return std::move(layers_); }
 
   std::vector<OperatorEntry> sorted() {
     std::stable_sort(entries_.begin(), entries_.end(),
@@ -126,6 +120,16 @@ class Layers {
   }
 
  private:
+  void add_entry(OperatorEntry entry) {
+    const auto [found, added] = places_.try_emplace(entry.name, entries_.size());
+    if (added) return entries_.push_back(std::move(entry));
+    OperatorEntry& known = entries_[found->second];
+    known.calls += entry.calls;
+    *known.cuda_total_ns += *entry.cuda_total_ns;
+    *known.cuda_self_ns += *entry.cuda_self_ns;
+  }
+
+  std::vector<OperatorCall> layers_;
   std::vector<OperatorEntry> entries_;
   std::unordered_map<std::string, std::size_t> places_;
 };
@@ -147,7 +151,7 @@ std::uint64_t count_of(const Json& profile, const std::filesystem::path& file) {
 
 }  // namespace
 
-OperatorTable read_trtexec(const std::filesystem::path& profile_file, const std::filesystem::path& layers_file) {
+OperatorRecords read_trtexec(const std::filesystem::path& profile_file, const std::filesystem::path& layers_file) {
   const Json profile = read_json(profile_file);
   const std::uint64_t runs = count_of(profile, profile_file);
   Layers layers;
@@ -162,11 +166,14 @@ OperatorTable read_trtexec(const std::filesystem::path& profile_file, const std:
       table.note += "; the layer file holds names only: build the engine with --profilingVerbosity=detailed for types, shapes and tactics";
   }
   if (layers.damaged > 0) table.note += fmt::format("; {} rows were damaged and are left out", layers.damaged);
+  OperatorStep step{"inference", table.source, 0, runs, layers.in_order(), 0, {}};
+  step.file = table.file;
+  step.iterations = runs;
   table.entries = layers.sorted();
   Ns sum_ns = 0;
   for (const OperatorEntry& entry : table.entries) sum_ns += *entry.cuda_self_ns;
   table.cuda_ns = sum_ns;
-  return table;
+  return {std::move(table), {std::move(step)}};
 }
 
 namespace {

@@ -107,8 +107,8 @@ TEST_CASE("what was recorded beside the capture is in the run: operators, notes 
   OperatorSource& table = evidence.operators.emplace_back();
   table.format = "trtexec";
   table.file = "layers.json";
-  table.table.emplace().source = "trtexec";
-  table.table->file = "layers.json";
+  table.records.emplace().table.source = "trtexec";
+  table.records->table.file = "layers.json";
   const Run run = analyse(evidence, {});
   REQUIRE_FALSE(run.operators.empty());
   CHECK(run.operators.back().source == "trtexec");

@@ -158,7 +158,7 @@ TEST_CASE("every format says what import needs of it, and reads what it says tha
   CHECK(gives(NL_FIXTURES "/crafted/ties.sqlite") == Reading(Trace()).index());
   CHECK(gives(NL_FIXTURES "/h200-llama/kineto.json.gz") == Reading(Trace()).index());
   CHECK(gives(NL_FIXTURES "/onnxruntime/profile.json") == Reading(Trace()).index());
-  CHECK(gives(NL_FIXTURES "/trtexec/profile.json") == Reading(OperatorTable()).index());
+  CHECK(gives(NL_FIXTURES "/trtexec/profile.json") == Reading(OperatorRecords()).index());
   CHECK(gives(NL_FIXTURES "/h200-probe/ncu_prefill_raw.csv") == Reading(NcuReport()).index());
 }
 

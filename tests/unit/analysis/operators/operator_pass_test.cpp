@@ -398,7 +398,7 @@ TEST_CASE("operator pass: two captures of one workload on an H200") {
 TEST_CASE("operator steps: a capture with the operators in it, as recorded") {
   const Unpacked sqlite(kCaptures / "h200-llama/nsys_pytorch_ops.sqlite.gz");
   Run run;
-  add_operator_steps(parsers::read_nsys_sqlite(sqlite.file), {}, run);
+  add_operator_steps(parsers::read_nsys_sqlite(sqlite.file), {}, "", run);
   REQUIRE(run.operator_steps.size() == 2);
   const OperatorStep& step = step_of(run, "decode_step");
   CHECK(step.source == "pytorch ranges");
@@ -418,7 +418,7 @@ TEST_CASE("operator steps: a capture with the operators in it, as recorded") {
 TEST_CASE("operator steps: a torch.profiler trace") {
   const Unpacked json(kCaptures / "h200-llama/kineto.json.gz");
   Run run;
-  add_operator_steps(parsers::read_kineto_json(json.file), {}, run);
+  add_operator_steps(parsers::read_kineto_json(json.file), {}, "", run);
   REQUIRE(run.operator_steps.size() == 2);
   CHECK(step_of(run, "prefill").calls.size() == 716);
   const OperatorStep& step = step_of(run, "decode_step");
@@ -437,13 +437,13 @@ TEST_CASE("operator steps: of more calls than fit, the others are counted; range
     for (int i = 0; i < 5003; ++i) script.op("aten::add", "", [] {});
   });
   Run run;
-  add_operator_steps(script.trace, kEveryWindow, run);
+  add_operator_steps(script.trace, kEveryWindow, "", run);
   REQUIRE(run.operator_steps.size() == 1);
   CHECK(run.operator_steps[0].calls.size() == 5000);
   CHECK(run.operator_steps[0].calls_left_out == 3);
   PassScript own;
   own.stage("decode_step", [&] { own.range("", "my range", [] {}), own.range("LLM.lines", "a.py:1 f", [] {}), own.range("LLM.layers", "model|Net", [] {}); });
   Run none;
-  add_operator_steps(own.trace, kEveryWindow, none);
+  add_operator_steps(own.trace, kEveryWindow, "", none);
   CHECK(none.operator_steps.empty());
 }

@@ -262,3 +262,14 @@ TEST_CASE("of calls that neither launched nor waited the long ones are kept, in 
   CHECK(trace.strings[trace.other_calls[1].name] == "cudaMalloc");
   CHECK(trace.other_calls[1].start_ns == 800'000);
 }
+
+TEST_CASE("data types of operators, as PyTorch spells them, once for each operator and shapes") {
+  const ScratchFile file(R"({"traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"Input Dims": [[1, 2], [2, 3]], "Input type": ["c10::BFloat16", "c10::Float8_e4m3fn"]}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 3, "dur": 1, "args": {"Input Dims": [[1, 2], [2, 3]], "Input type": ["c10::BFloat16", "c10::Float8_e4m3fn"]}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::index", "pid": 1, "tid": 1, "ts": 5, "dur": 1, "args": {"Input Dims": [[4], [], [4], []], "Input type": ["float", "Scalar", "long int", ""]}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::cat", "pid": 1, "tid": 1, "ts": 7, "dur": 1, "args": {"Input Dims": [[], []], "Input type": ["TensorList", "Scalar"]}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::ones", "pid": 1, "tid": 1, "ts": 9, "dur": 1, "args": {"Input Dims": [[]], "Input type": ["ScalarList"]}}]})");
+  CHECK(read_kineto_json(file.path).dtypes ==
+        std::vector<OperatorDtypes>{{"aten::mm", "[[1, 2], [2, 3]]", "[bfloat16, float8_e4m3fn]"}, {"aten::index", "[[4], [], [4], []]", "[float32, -, int64]"}});
+}

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "exporters/report/markdown.h"
+#include "exporters/report/operator_nodes.h"
 #include "exporters/report/operator_steps.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/operator_times.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -111,10 +113,38 @@ Section step_section(const OperatorStep& step) {
     const OperatorCall& call = *calls[i].call;
     const std::string shapes = typed_shapes(cut_shapes(call.shapes), call.dtypes);
     table.rows.push_back({std::to_string(call.index), Text(call.name, Inline::kName), std::string(key_of(call.type)), text_cell(call.layer), text_cell(shapes),
-                          exact_ms_text(static_cast<double>(call.host_ns)), ms_or_missing(calls[i].gpu_ns), kernels_text(calls[i].kernels)});
+                          ms_or_missing(call.host_ns), ms_or_missing(calls[i].gpu_ns), kernels_text(calls[i].kernels)});
     if (lines) table.rows.back().push_back(text_cell(call.line));
   }
   add(out.blocks, std::move(table));
+  return out;
+}
+
+Table exact_type_table(const OperatorStep& step) {
+  Table table{"By type", {{"op_type"}, {"nodes", kRight}, {"median_ms", kRight}, {"share %", kRight}}};
+  for (const TypeTime& type : times_by_type(step))
+    table.rows.push_back({std::string(key_of(type.type)), std::to_string(type.nodes), exact_ms_text(static_cast<double>(type.own_ns)), fmt::format("{:.1f}", type.share * 100)});
+  return table;
+}
+
+Table exact_node_table(const std::vector<NodeTime>& nodes) {
+  Table table{"By node",
+              {{"op_index", kRight}, {"node"}, {"op_name"}, {"op_type"}, {"provider"}, {"shapes"}, {"median_ms", kRight}, {"p10 to p90 ms", kRight}, {"share %", kRight}, {"kernels"}}};
+  for (const NodeTime& node : nodes) {
+    const OperatorCall& call = *node.call;
+    table.rows.push_back({std::to_string(call.index), Text(node_text(call), Inline::kName), text_cell(call.name), std::string(key_of(call.type)), text_cell(call.provider),
+                          text_cell(typed_shapes(cut_shapes(call.shapes), call.dtypes)), exact_ms_text(static_cast<double>(node.own_ns)), percentiles_text(node.spread, exact_ms_text),
+                          fmt::format("{:.1f}", node.share * 100), kernels_text(call.kernels)});
+  }
+  return table;
+}
+
+Section nodes_section(const OperatorStep& step) {
+  Section out{"", "", nodes_title(step)};
+  const std::vector<NodeTime> nodes = times_by_node(step, kMaxStepRows);
+  add(out.blocks, Paragraph{nodes_text(step, nodes.size())});
+  add(out.blocks, exact_type_table(step));
+  add(out.blocks, exact_node_table(nodes));
   return out;
 }
 
@@ -148,7 +178,7 @@ std::string operators_markdown(const Run& run) {
                                "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
                                "total_time_ms ÷ calls."}};
   for (const auto& source : run.operators) document.sections.push_back(operator_section(run, source));
-  for (const auto& step : run.operator_steps) document.sections.push_back(step_section(step));
+  for (const auto& step : run.operator_steps) document.sections.push_back(has_nodes(step) ? nodes_section(step) : step_section(step));
   document.sections.push_back(layers_section(run));
   return markdown(document);
 }

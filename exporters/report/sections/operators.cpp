@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "exporters/report/operator_nodes.h"
 #include "exporters/report/operator_steps.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/operator_times.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {
@@ -88,12 +90,50 @@ Table step_table(const OperatorStep& step) {
     const OperatorCall& call = *calls[i].call;
     const std::string shapes = typed_shapes(call.shapes, call.dtypes);
     table.rows.push_back({count_cell(call.index), code(call.name), std::string(key_of(call.type)), text_cell(call.layer), shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)),
-                          time_cell(static_cast<double>(call.host_ns)), time_cell(calls[i].gpu_ns), top_kernels(calls[i].kernels)});
+                          time_cell(call.host_ns), time_cell(calls[i].gpu_ns), top_kernels(calls[i].kernels)});
   }
   table.filter = true;
   table.text_rows = kTextOperators;
   if (shown > kTextOperators) table.text_note = fmt::format("{} in all: operators.md has more.", plural(calls.size(), "row"));
   return table;
+}
+
+Table type_table(const OperatorStep& step) {
+  Table table{"By type", {{"Type"}, {"Nodes", kRight}, {"Time", kRight}, {"Share", kRight}}};
+  for (const TypeTime& type : times_by_type(step))
+    table.rows.push_back({std::string(key_of(type.type)), count_cell(type.nodes), time_cell(static_cast<double>(type.own_ns)), share_cell(type.share)});
+  table.sortable = true;
+  return table;
+}
+
+Table node_table(const std::vector<NodeTime>& nodes, std::size_t all) {
+  Table table{"Node by node",
+              {{"#", kRight}, {"Node"}, {"Operator"}, {"Type"}, {"Provider"}, {"Shapes", kLeft, kWide}, {"Median", kRight}, {"p10 to p90", kRight}, {"Share", kRight}, {"Kernels"}}};
+  for (const NodeTime& node : nodes) {
+    const OperatorCall& call = *node.call;
+    const std::string shapes = typed_shapes(call.shapes, call.dtypes);
+    table.rows.push_back({count_cell(call.index), code(node_text(call)), text_cell(call.name), std::string(key_of(call.type)), text_cell(call.provider),
+                          shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)), time_cell(static_cast<double>(node.own_ns)), percentiles_text(node.spread, time_text), share_cell(node.share),
+                          top_kernels(call.kernels)});
+  }
+  table.sortable = table.filter = true;
+  table.text_rows = kTextOperators;
+  if (all > kTextOperators) table.text_note = fmt::format("{} in all: operators.md has more.", plural(all, "node"));
+  return table;
+}
+
+void add_nodes(const OperatorStep& step, Blocks& blocks) {
+  const std::vector<NodeTime> nodes = times_by_node(step, kMaxRows);
+  blocks.emplace_back(Heading{nodes_title(step)});
+  add(blocks, Paragraph{nodes_text(step, nodes.size())});
+  blocks.emplace_back(type_table(step));
+  blocks.emplace_back(node_table(nodes, step.calls.size()));
+}
+
+void add_step(const OperatorStep& step, Blocks& blocks) {
+  blocks.emplace_back(Heading{fmt::format("One {}, operator by operator", step.stage)});
+  add(blocks, Paragraph{step_text(step, std::min(kMaxRows, outer_calls(step).size()))});
+  blocks.emplace_back(step_table(step));
 }
 
 Row kernel_row(const KernelEntry& kernel, bool stalls) {
@@ -151,11 +191,7 @@ Section operators(const Run& run) {
     add(out.blocks, Paragraph{sentence(source.note)});
     out.blocks.emplace_back(operator_table(source));
   }
-  for (const auto& step : run.operator_steps) {
-    out.blocks.emplace_back(Heading{fmt::format("One {}, operator by operator", step.stage)});
-    add(out.blocks, Paragraph{step_text(step, std::min(kMaxRows, outer_calls(step).size()))});
-    out.blocks.emplace_back(step_table(step));
-  }
+  for (const auto& step : run.operator_steps) has_nodes(step) ? add_nodes(step, out.blocks) : add_step(step, out.blocks);
   return out;
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/operator.h"
+
+// A step of which each operator is a node of a model file: by type, and node by node.
+namespace nl::exporters::report {
+
+struct TypeTime {
+  OperatorType type = OperatorType::kOther;
+  std::uint64_t nodes = 0;
+  Ns own_ns = 0;
+  double share = 0;  // of the time of all nodes
+};
+std::vector<TypeTime> times_by_type(const OperatorStep& step);  // most time first
+
+struct NodeTime {
+  const OperatorCall* call = nullptr;
+  Ns own_ns = 0;
+  double share = 0;
+  const OperatorTimes* spread = nullptr;  // of its GPU time where there is one, else of its host time
+};
+// In order; the `most` with the most time where there are more.
+std::vector<NodeTime> times_by_node(const OperatorStep& step, std::size_t most);
+
+// "4 of 5 iterations ran these 51 nodes with these shapes. The nodes add up to 0.401 ms of host time, 70.2 % of an iteration (0.571 ms)…"
+std::string nodes_text(const OperatorStep& step, std::size_t shown);
+// "One inference, node by node (onnxruntime, profile.json)"
+std::string nodes_title(const OperatorStep& step);
+// "p10 to p90", as far as they are known
+std::string percentiles_text(const OperatorTimes* times, std::string (*text)(double ns));
+// "/block/MatMul holds /a, /b": what was fused into it
+std::string node_text(const OperatorCall& call);
+
+}  // namespace nl::exporters::report

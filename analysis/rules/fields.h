@@ -49,5 +49,7 @@ void add_run_fields(std::vector<Field>& fields);
 void add_stage_fields(std::vector<Field>& fields);
 void add_kernel_fields(std::vector<Field>& fields);
 void add_operator_fields(std::vector<Field>& fields);
+void add_node_fields(std::vector<Field>& fields);      // a part of the operator's
+void add_run_node_fields(std::vector<Field>& fields);  // a part of the run's
 
 }  // namespace nl::analysis::rules

@@ -141,6 +141,7 @@ void add_run_fields(std::vector<Field>& fields) {
   add_capture_communication_fields(fields);
   add_iterations(fields);
   add_system(fields);
+  add_run_node_fields(fields);
 }
 
 }  // namespace nl::analysis::rules

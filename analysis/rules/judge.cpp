@@ -105,6 +105,9 @@ std::optional<Expression::Missing> scope_missing(const Run& run, RuleScope scope
   return std::nullopt;
 }
 
+// Only model files that a backend runs have nodes: no other capture of the same workload would find any.
+bool asks_of_nodes(const CompiledRule& rule) { return rule.condition.place() == Place::kNodes || (rule.where && rule.where->place() == Place::kNodes); }
+
 void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
   Abstention abstention;
   abstention.rule = spec.name;
@@ -139,7 +142,7 @@ void judge_rule(const CompiledRule& rule, const std::vector<Subject>& subjects, 
   std::stable_sort(fired.begin(), fired.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   for (std::size_t i = 0; i < fired.size() && i < rule.spec->limit; ++i) run.findings.push_back(std::move(fired[i].finding));
   if (decided) return;
-  if (const auto missing = scope_missing(run, rule.spec->scope)) undecided.insert({*missing});
+  if (const auto missing = scope_missing(run, rule.spec->scope); missing && !asks_of_nodes(rule)) undecided.insert({*missing});
   for (const auto& missing : undecided) abstain(*rule.spec, missing, run);
 }
 

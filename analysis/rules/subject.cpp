@@ -162,6 +162,7 @@ RunTotals total(const Run& run) {
   total_activity(run, totals);
   total_iterations(run, totals);
   total_system(run, totals);
+  for (const OperatorTable& table : run.operators) totals.nodes.push_back(total_nodes(run, table));
   if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
     totals.measured_part = std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
   if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
@@ -256,6 +257,10 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kCounters: return stage && subject.stage().counters ? self + "/counters" : self;
     case Place::kLaunchWaits: return stage && subject.stage().launch_waits ? self + "/launch_waits" : self;
     case Place::kHostCode: return stage && subject.stage().host_code ? self + "/host_code" : self;
+    case Place::kNodes: {
+      const auto step = nodes_step(subject);
+      return step ? fmt::format("/operator_steps/{}", *step) : "/operator_steps";
+    }
     case Place::kSampling: return stage && subject.stage().sampling ? self + "/sampling" : self;
   }
   return self;

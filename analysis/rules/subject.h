@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/rules/node_totals.h"
 #include "model/rule.h"
 #include "model/run.h"
 
@@ -50,6 +51,7 @@ struct RunTotals {
   std::vector<StageTotals> stages;        // by stage
   CommunicationTotals communication;      // of all phases
   CaptureTotals capture;
+  std::vector<std::optional<StepTotals>> nodes;  // by operator table
 
   double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
 };
@@ -92,8 +94,10 @@ std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleSc
 // Where in run.json a field's number stands.
 enum class Place {
   kSelf, kBudget, kActivity, kGap, kEfficiency, kSlowdown, kEnergy, kNcu, kRoofline, kStages, kKernels, kCoverage, kPhases,
-  kIterations, kLatency, kPerturbation, kClocks, kModel, kHardware, kImport, kCounters, kSampling, kLaunchWaits, kHostCode,
+  kIterations, kLatency, kPerturbation, kClocks, kModel, kHardware, kImport, kCounters, kSampling, kLaunchWaits, kHostCode, kNodes,
 };
+// The step whose nodes its fields are of, an index into Run::operator_steps.
+std::optional<std::size_t> nodes_step(const Subject& subject);
 // A JSON pointer that resolves in the run's run.json.
 std::string pointer_to(const Subject& subject, Place place);
 

@@ -8,6 +8,7 @@
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/config/healthy_run.h"
+#include "tests/unit/orchestrator/made_nodes.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -124,6 +125,19 @@ void refetched(Run& run, double times) {
   sample_of(run, 0).values[nl::Metric::kDramBytes] = times * 3670016;
 }
 
+OperatorCall falling_back(Ns ns) { return node_of("/n", "NonZero", OperatorType::kIndex, ns, kCpu); }
+OperatorCall copying(Ns ns) { return node_of("Memcpy", "MemcpyToHost", OperatorType::kCopy, ns, kCuda); }
+OperatorCall casting(Ns ns) { return node_of("/c", "Cast", OperatorType::kCast, ns, kCpu); }
+OperatorCall transposing(Ns ns) { return node_of("/t", "Transpose", OperatorType::kShape, ns, kCpu); }
+OperatorCall reshaping() { return node_of("/r", "Reshape", OperatorType::kShape, 0, kCpu); }
+
+// A product of that time among as many sums of 100 together.
+void product_among(Run& run, Ns product_ns, int sums) {
+  std::vector<OperatorCall> calls(static_cast<std::size_t>(sums), node_of("/a", "Add", OperatorType::kElementwise, 100 / sums, kCpu));
+  calls.push_back(matmul("/m", product_ns));
+  add_nodes(std::move(calls), run);
+}
+
 // One number of the whole run, above and at the threshold.
 #define NL_PAIR(rule, subject, what, fires, misses) \
   {rule, subject, [](Run& run) { what = fires; }, [](Run& run) { what = misses; }}
@@ -182,6 +196,29 @@ const Case kCases[] = {
     {"sync_operators", "aten::item", [](Run& run) { run.operators[0].entries[1].calls = 11, run.operators[0].entries[1].total_ns = 2100000; },
      [](Run& run) { run.operators[0].entries[1].calls = 10, run.operators[0].entries[1].total_ns = 2100000; }},
     NL_PAIR("copy_operators", "aten::cat", run.operators[0].entries[2].cuda_self_ns, 11000000, 10000000),
+
+    {"cpu_fallback", "NonZero", [](Run& run) { add_nodes({matmul("/m", 980, kCuda), falling_back(20)}, run); },
+     [](Run& run) { add_nodes({matmul("/m", 990, kCuda), falling_back(10)}, run); }},
+    {"provider_copies", "MemcpyToHost", [](Run& run) { add_nodes({matmul("/m", 980, kCuda), copying(20)}, run); },
+     [](Run& run) { add_nodes({matmul("/m", 990, kCuda), copying(10)}, run); }},
+    {"cast_chain", "Cast", [](Run& run) { add_nodes({matmul("/m", 980), casting(10), casting(10)}, run); },
+     [](Run& run) { add_nodes({casting(10), matmul("/m", 980), casting(10)}, run); }},
+    {"transpose_chain", "Transpose", [](Run& run) { add_nodes({matmul("/m", 940), transposing(60), reshaping()}, run); },
+     [](Run& run) { add_nodes({matmul("/m", 950), transposing(50), reshaping()}, run); }},
+    {"operator_dominates", "MatMul", [](Run& run) { product_among(run, 101, 4); }, [](Run& run) { product_among(run, 100, 4); }},
+    {"node_dominates", "MatMul", [](Run& run) { product_among(run, 45, 10); }, [](Run& run) { product_among(run, 42, 10); }},
+    {"time_between_nodes", "", [](Run& run) { add_nodes({matmul("/m", 940)}, run, 1000); }, [](Run& run) { add_nodes({matmul("/m", 950)}, run, 1000); }},
+    {"single_thread", "", [](Run& run) { add_nodes({matmul("/m", 31), casting(69)}, run).threads = 1; },
+     [](Run& run) { add_nodes({matmul("/m", 30), casting(70)}, run).threads = 1; }},
+    {"idle_threads", "",
+     [](Run& run) {
+       OperatorStep& step = add_nodes({matmul("/m", 31)}, run);
+       step.threads = 4, step.idle_threads = 1;
+     },
+     [](Run& run) {
+       OperatorStep& step = add_nodes({matmul("/m", 31)}, run);
+       step.threads = 4, step.idle_threads = 0;
+     }},
 
     NL_PAIR("prefill_low_mfu", "prefill", efficiency(run, "prefill").mfu, 0.29, 0.30),
     {"prefill_memory_limited", "prefill", [](Run& run) { efficiency(run, "prefill").limit = nl::Bound::kMemory; },

@@ -4,6 +4,8 @@
 //   make-torchscript FOLDER
 #include <ATen/ops/from_blob.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/frontend/resolver.h>
+#include <torch/csrc/jit/frontend/sugared_value.h>
 
 #include <cmath>
 #include <cstdio>
@@ -124,6 +126,7 @@ const std::pair<const char*, const char*> kScripts[] = {
     {"control", "def forward(self, x, n: int):\n    for i in range(n):\n        x = torch.add(x, x)\n    if n > 2:\n        x = torch.relu(x)\n    else:\n        x = torch.neg(x)\n    return x\n"},
     {"numbers", "def forward(self, x, scale: float, negative: bool, times: int = 3):\n    y = x * scale * times\n    if negative:\n        y = torch.neg(y)\n    return {'y': y}\n"},
     {"tokens", "def forward(self, ids):\n    return torch.embedding(torch.ones([8, 16]), ids)\n"},
+    {"forked", "def one(self, x):\n    return torch.relu(x)\n\ndef forward(self, x):\n    task = fork(self.one, x)\n    return torch.neg(x) + torch.wait(task)\n"},
     {"sqrt", "def forward(self, x):\n    return torch.sqrt(x)\n"},
     {"huge", "def forward(self, x):\n    return torch.zeros([1 << 46]) + x\n"},
     {"inverse", "def forward(self, x):\n    return torch.inverse(x)\n"},
@@ -131,9 +134,17 @@ const std::pair<const char*, const char*> kScripts[] = {
     {"other", "def run(self, x):\n    return x\n"},
 };
 
+// Knows fork besides torch, which Python's compiler knows as torch.jit.fork.
+struct WithFork : torch::jit::Resolver {
+  std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name, torch::jit::GraphFunction& function, const torch::jit::SourceRange& place) override {
+    if (name == "fork") return torch::jit::SpecialFormValue::create(c10::prim::fork);
+    return torch::jit::nativeResolver()->resolveValue(name, function, place);
+  }
+};
+
 Module script(const std::string& name, const char* code) {
   Module module(name);
-  module.define(code);
+  module.define(code, std::make_shared<WithFork>());
   return module;
 }
 

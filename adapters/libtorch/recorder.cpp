@@ -32,18 +32,22 @@ void close_range() {}
 std::atomic<Recorder*> recording{nullptr};
 thread_local std::vector<std::uint32_t> open_calls;  // of this thread, the innermost last
 
+// Each start has its end on the same thread, whether it is recorded or not: a forked task may outlive its iteration.
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
-  if (Recorder* recorder = recording.load(std::memory_order_relaxed))
-    open_calls.push_back(recorder->begin(function, open_calls.empty() ? OperatorCall::kNone : open_calls.back()));
+  const std::uint32_t parent = open_calls.empty() ? OperatorCall::kNone : open_calls.back();
+  open_calls.push_back(OperatorCall::kNone);
+  if (Recorder* recorder = recording.load(std::memory_order_relaxed)) open_calls.back() = recorder->begin(function, parent);
   return nullptr;
 }
 
 void on_end(const at::RecordFunction&, at::ObserverContext*) {
   const Ns time_ns = monotonic_ns();
-  Recorder* recorder = recording.load(std::memory_order_relaxed);
-  if (recorder == nullptr || open_calls.empty()) return;
-  recorder->end(open_calls.back(), time_ns);
+  if (open_calls.empty()) return;
+  const std::uint32_t call = open_calls.back();
   open_calls.pop_back();
+  if (call == OperatorCall::kNone) return;
+  close_range();
+  if (Recorder* recorder = recording.load(std::memory_order_relaxed)) recorder->end(call, time_ns);
 }
 
 // TorchScript's interpreter hands over its whole stack: the inputs are the last on it.
@@ -107,7 +111,6 @@ void InputFacts::describe(SessionNode& node) const {
 Recorder::Iteration::Iteration(Recorder& recorder) {
   recorder.position_ = 0;
   recorder.diverged_ = false;
-  open_calls.clear();
   recording = &recorder;
   callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(on_start, on_end).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
 }
@@ -122,14 +125,14 @@ std::uint32_t Recorder::begin(const at::RecordFunction& function, std::uint32_t 
   const std::lock_guard lock(mutex_);
   const std::uint32_t look = look_of(function);
   open_range(looks_[look].range);
-  calls_.push_back({iterations_, look, parent, monotonic_ns(), 0});
+  const Ns now_ns = monotonic_ns();
+  calls_.push_back({iterations_, look, parent, now_ns, now_ns});
   return static_cast<std::uint32_t>(calls_.size() - 1);
 }
 
 void Recorder::end(std::uint32_t call, Ns time_ns) {
-  close_range();
   const std::lock_guard lock(mutex_);
-  calls_[call].end_ns = time_ns;
+  if (call < calls_.size()) calls_[call].end_ns = time_ns;
 }
 
 std::uint32_t Recorder::look_of(const at::RecordFunction& function) {

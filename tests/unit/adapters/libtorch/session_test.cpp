@@ -158,6 +158,17 @@ TEST_CASE("loops and branches are recorded as they were run") {
   CHECK(types_of_control(3) == std::vector<std::string>{"aten::add", "aten::add", "aten::add", "aten::relu"});
 }
 
+TEST_CASE("operators of forked tasks are recorded too") {
+  NL_NEEDS_LIBTORCH();
+  const Executions done = torch_executions("forked.pt", {{"x", "2x3"}}, 4);
+  std::map<std::string, int> calls;
+  for (const NodeRun& run : done.runs)
+    if (done.nodes[run.node].depth == 0) ++calls[done.nodes[run.node].type];
+  CHECK(calls["aten::neg"] == 4);
+  CHECK(calls["aten::relu"] == 4);
+  CHECK(calls["aten::add"] == 4);
+}
+
 TEST_CASE("a session that is not profiled records nothing, and is not recorded by one that is") {
   NL_NEEDS_LIBTORCH();
   const auto plain = libtorch().open(torch_options(torchscript("add.pt"))), profiled = libtorch().open(torch_options(torchscript("add.pt"), true));

@@ -149,8 +149,9 @@ std::uint32_t Recorder::new_look(const char* name) {
   Look look{{}, facts_, {}};
   look.node.type = name;
   look.node.name = current_module();
+  look.node.index = position_;
   facts_.describe(look.node);
-  look.range = look.node.type + ", op_id = " + std::to_string(position_);
+  look.range = look.node.type + ", op_id = " + std::to_string(*look.node.index);
   if (!look.node.shapes.empty()) look.range += ", sizes = " + look.node.shapes;
   looks_.push_back(std::move(look));
   return static_cast<std::uint32_t>(looks_.size() - 1);

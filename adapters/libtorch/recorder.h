@@ -21,7 +21,7 @@ class InputFacts {
 };
 
 // Every operator that LibTorch calls on this thread and on those it forks tasks to, with an NVTX range around each that is named as
-// PyTorch's emit_nvtx names it. op_id is the operator's place in the iteration, so the text is made once.
+// PyTorch's emit_nvtx names it. op_id and the node's index are its place in the iteration, so the text is made once.
 class Recorder {
  public:
   // Records until it is destroyed. One at a time in a process.

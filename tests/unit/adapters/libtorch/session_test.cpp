@@ -107,7 +107,7 @@ TEST_CASE("each execution of an operator is recorded once, with shapes, types an
   NL_NEEDS_LIBTORCH();
   const Executions done = torch_executions("add.pt", {{"a", "2x16"}, {"b", "16"}}, 3);
   REQUIRE(done.nodes.size() == 1);
-  CHECK(done.nodes[0] == SessionNode{"aten::add 1", "aten::add", "cpu", "[[2, 16], [16], []]", "[float32, float32]", 0, {}});
+  CHECK(done.nodes[0] == SessionNode{"aten::add 1", "aten::add", "cpu", "[[2, 16], [16], []]", "[float32, float32]", 0, {}, 1});
   REQUIRE(done.runs.size() == 3);
   for (std::uint32_t n = 0; n < 3; ++n) {
     CHECK(done.runs[n].iteration == n);

@@ -99,6 +99,7 @@ std::string percentiles_text(const OperatorTimes* times, std::string (*text)(dou
 std::string node_text(const OperatorCall& call) {
   constexpr std::size_t kListed = 4;
   std::string text = call.node;
+  if (text == join(call.holds, " + ")) return text;  // as TensorRT names layers
   for (std::size_t i = 0; i < std::min(kListed, call.holds.size()); ++i) text += (i == 0 ? " holds " : ", ") + call.holds[i];
   if (call.holds.size() > kListed) text += fmt::format(" and {} more", call.holds.size() - kListed);
   return text;

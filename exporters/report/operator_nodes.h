@@ -32,7 +32,7 @@ std::string nodes_text(const OperatorStep& step, std::size_t shown);
 std::string nodes_title(const OperatorStep& step);
 // "p10 to p90", as far as they are known
 std::string percentiles_text(const OperatorTimes* times, std::string (*text)(double ns));
-// "/block/MatMul holds /a, /b": what was fused into it
+// "/block/MatMul holds /a, /b": what was fused into it, where its name is another
 std::string node_text(const OperatorCall& call);
 
 }  // namespace nl::exporters::report

@@ -108,6 +108,9 @@ TEST_CASE("a node says what it holds, and its spread where there is one") {
   CHECK(node_text(call) == "/fused");
   call.holds = {"/a", "/b", "/c", "/d", "/e", "/f"};
   CHECK(node_text(call) == "/fused holds /a, /b, /c, /d and 2 more");
+  call.node = "/a + /b";
+  call.holds = {"/a", "/b"};
+  CHECK(node_text(call) == "/a + /b");
   CHECK(percentiles_text(nullptr, exact_ms_text) == kNoValue);
   OperatorTimes median_only;
   CHECK(percentiles_text(&median_only, exact_ms_text) == kNoValue);

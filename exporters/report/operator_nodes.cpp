@@ -35,6 +35,7 @@ std::string wall_text(const OperatorStep& step, Ns operators_ns) {
   if (step.wall_ns && *step.wall_ns > 0 && step.calls_left_out == 0) {
     text += fmt::format(", {} of an iteration ({})", share_text(share_of_all(operators_ns, *step.wall_ns)), ms(*step.wall_ns));
     if (operators_ns < *step.wall_ns) text += fmt::format("; {} are spent between them", ms(*step.wall_ns - operators_ns));
+    else if (operators_ns > *step.wall_ns) text += "; what runs side by side counts twice";
   }
   text += ".";
   if (step.unprofiled_wall_ns) text += fmt::format(" Unprofiled, an iteration takes {}.", ms(*step.unprofiled_wall_ns));

@@ -95,6 +95,12 @@ TEST_CASE("nodes that are not listed are in no sum, and the iteration is not com
         "4 of 5 iterations ran these 7 nodes with these shapes. The listed nodes add up to 0.100000 ms of host time. run.json lists the first 4.");
 }
 
+TEST_CASE("nodes that take longer than the iteration run side by side") {
+  OperatorStep step = made_step();
+  step.wall_ns = 80'000;
+  CHECK(nodes_text(step, 4).find("0.100000 ms of host time, 125.0 % of an iteration (0.080000 ms); what runs side by side counts twice.") != std::string::npos);
+}
+
 TEST_CASE("the nodes' time says whose it is") {
   OperatorStep step = made_step();
   step.calls[0].gpu_ns = 1;

@@ -41,6 +41,15 @@ TEST_CASE("profile: a model file leaves the bundle of a run, with the session in
   REQUIRE(run["stages"].size() == 1);
   CHECK(run["stages"][0]["name"] == "inference");
   CHECK(run["stages"][0]["count"] == 5);
+  REQUIRE(run["operator_steps"].size() == 1);
+  const auto& step = run["operator_steps"][0];
+  CHECK(step["iterations"] == 5);
+  REQUIRE(step["calls"].size() == 2);
+  CHECK(step["calls"][0]["node"] == "/a/MatMul");
+  CHECK(step["calls"][0]["op_type"] == "matmul");
+  CHECK(step["calls"][0]["host_times"]["median_ns"] == 2000000);
+  CHECK(run["operators"][0]["source"] == "fake");
+  CHECK(scene.text(scene.bundle() / "operators.md").find("## One inference, node by node (fake)") != std::string::npos);
   CHECK(fs::exists(scene.bundle() / "session/session.json"));
 
   // The same from the bundle alone, elsewhere.
@@ -48,6 +57,7 @@ TEST_CASE("profile: a model file leaves the bundle of a run, with the session in
   CHECK(scene.nl_stage({"import", scene.bundle().string(), "--out", again.string()}).status == 0);
   const auto imported = nlohmann::json::parse(scene.text(again / "run.json"));
   CHECK(imported["session"] == run["session"]);
+  CHECK(imported["operator_steps"] == run["operator_steps"]);
 }
 
 TEST_CASE("profile: what is wrong with the model's inputs is said by the session and ends the run") {

@@ -117,6 +117,26 @@ TEST_CASE("what was recorded beside the capture is in the run: operators, notes 
   CHECK(run.import_stats.rows_damaged == DamagedRows{{{Code::kNotJson, {}, "onnxruntime"}, 3}});
 }
 
+TEST_CASE("what a session measured becomes a table and its nodes one by one") {
+  nl::orchestrator::Evidence evidence;
+  ModelSession& session = evidence.session.emplace();
+  session.backend = "onnxruntime";
+  session.nodes.resize(1);
+  session.nodes[0].name = "/a/MatMul";
+  session.nodes[0].type = "MatMul";
+  session.profiled_ns = {90, 110};
+  session.runs = {{0, 0, 5, 70, {}}, {1, 0, 205, 80, {}}};
+  const Run run = analyse(evidence, {});
+  REQUIRE(run.operators.size() == 1);
+  CHECK(run.operators[0].source == "onnxruntime");
+  CHECK(run.operators[0].entries.at(0).self_ns == 150);
+  CHECK(run.operators_note.empty());
+  REQUIRE(run.operator_steps.size() == 1);
+  CHECK(run.operator_steps[0].calls.at(0).type == OperatorType::kMatmul);
+  CHECK(run.operator_steps[0].calls.at(0).host_ns == 75);
+  CHECK(run.operator_steps[0].wall_ns == 100);
+}
+
 namespace {
 
 NcuReport launches_of(const std::vector<std::string>& names) {

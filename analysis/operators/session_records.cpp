@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analysis/operators/call_times.h"
 #include "analysis/operators/types.h"

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
 #include "analysis/operators/operator_pass.h"
 #include "parsers/kineto/json.h"
 #include "parsers/ort/profile.h"

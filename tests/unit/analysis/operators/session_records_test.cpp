@@ -1,5 +1,8 @@
 #include "analysis/operators/session_records.h"
 
+#include <string>
+#include <utility>
+
 #include "tests/catch.h"
 
 using namespace nl;

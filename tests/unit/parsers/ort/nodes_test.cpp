@@ -1,5 +1,8 @@
 #include "parsers/ort/nodes.h"
 
+#include <algorithm>
+#include <string>
+
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
 #include "tests/unit/parsers/scratch_file.h"

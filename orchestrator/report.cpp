@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "analysis/rules/judge.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/config/rules_file.h"
 #include "orchestrator/bundle/schema.h"
@@ -24,38 +23,6 @@ namespace nl::orchestrator {
 namespace {
 
 using nlohmann::ordered_json;
-
-fs::path run_json_of(const fs::path& bundle) {
-  std::error_code ignored;
-  const fs::path file = fs::is_directory(bundle, ignored) ? bundle / "run.json" : bundle;
-  if (!fs::exists(file, ignored))
-    throw Error(ErrorKind::kInput, "there is no run.json", file.string(),
-                "name a bundle's folder or its run.json; `nl-stage import` makes a bundle from captures");
-  return file;
-}
-
-std::string read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  try {
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-  } catch (const std::ios_base::failure&) {  // a folder of that name, a disk that fails
-    stream.setstate(std::ios::badbit);
-  }
-  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
-  return text;
-}
-
-// The reader knows the place inside the file, not the file's name.
-Run read_run(const std::string& text, const fs::path& file) {
-  try {
-    return exporters::run_from_json(text);
-  } catch (Error& error) {
-    constexpr std::string_view kName = "run.json";
-    if (error.where.starts_with(kName)) error.where = file.string() + error.where.substr(kName.size());
-    throw;
-  }
-}
 
 void claim_out(const fs::path& out) {
   std::error_code failure;
@@ -76,7 +43,7 @@ void update_manifest(const fs::path& folder, ReportResult& result) {
   const fs::path file = folder / "manifest.json";
   if (!fs::exists(file)) return;
   try {
-    ordered_json manifest = ordered_json::parse(read_text(file));
+    ordered_json manifest = ordered_json::parse(read_run_text(file));
     std::vector<ordered_json> entries = manifest.at("files").get<std::vector<ordered_json>>();
     for (const std::string& name : result.files) {
       std::erase_if(entries, [&](const ordered_json& entry) { return entry.at("path") == name; });
@@ -148,7 +115,7 @@ class Report {
 
 ReportResult report_bundle(const ReportRequest& request) {
   const fs::path file = run_json_of(request.bundle);
-  return Report(request, file, read_text(file)).write();
+  return Report(request, file, read_run_text(file)).write();
 }
 
 }  // namespace nl::orchestrator

@@ -1,0 +1,43 @@
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/verbs.h"
+#include "orchestrator/nodes.h"
+
+namespace nl::cli {
+namespace {
+
+struct NodesFlags {
+  std::string left, right;
+  bool json = false;
+};
+
+int print_nodes(const NodesFlags& flags) {
+  const orchestrator::NodeComparison comparison = orchestrator::compare_nodes(flags.left, flags.right);
+  const std::string text = flags.json ? nodes_json(comparison) : nodes_markdown(comparison);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_nodes(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<NodesFlags>();
+  CLI::App* verb = app.add_subcommand("nodes", "Put two runs of one model side by side, node by node");
+  verb->add_option("a", flags->left, "a bundle, or its run.json")->required()->type_name("BUNDLE");
+  verb->add_option("b", flags->right, "another, of the same model")->required()->type_name("BUNDLE");
+  verb->add_flag("--json", flags->json, "print {a, b, pairs, only_a, only_b}");
+  verb->footer(
+      "Nodes are paired by their names, by what fusions hold, by types and shapes, then by order; each row says how. What has no partner is listed.\n"
+      "Times are GPU times where they are known, else host times.\n"
+      "Examples:\n"
+      "  nl-stage profile --backend onnxruntime --model m.onnx --batch 1 --out ort\n"
+      "  nl-stage import --trtexec profile.json layers.json --out trt\n"
+      "  nl-stage nodes ort trt");
+  verb->callback([flags, &action] { action = [flags] { return print_nodes(*flags); }; });
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,45 @@
+#include "orchestrator/bundle/read_run.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "exporters/run_json/run_json.h"
+#include "model/error.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+
+fs::path run_json_of(const fs::path& bundle) {
+  std::error_code ignored;
+  const fs::path file = fs::is_directory(bundle, ignored) ? bundle / "run.json" : bundle;
+  if (!fs::exists(file, ignored))
+    throw Error(ErrorKind::kInput, "there is no run.json", file.string(),
+                "name a bundle's folder or its run.json; `nl-stage import` makes a bundle from captures");
+  return file;
+}
+
+std::string read_run_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  try {
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+  } catch (const std::ios_base::failure&) {  // a folder of that name, a disk that fails
+    stream.setstate(std::ios::badbit);
+  }
+  if (!stream) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check that it is a file that you may read");
+  return text;
+}
+
+// The reader knows the place inside the file, not the file's name.
+Run read_run(const std::string& text, const fs::path& file) {
+  try {
+    return exporters::run_from_json(text);
+  } catch (Error& error) {
+    constexpr std::string_view kName = "run.json";
+    if (error.where.starts_with(kName)) error.where = file.string() + error.where.substr(kName.size());
+    throw;
+  }
+}
+
+}  // namespace nl::orchestrator

@@ -14,7 +14,7 @@ std::string list_text(const std::vector<std::string>& items) { return nlohmann::
 void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   const std::string group = "A model file";
   verb.add_option("--backend", flags.backend, "what runs the model file: onnxruntime, libtorch, tensorrt (nl-stage backends)")->group(group);
-  verb.add_option("--provider", flags.provider, "what executes it: cpu, cuda …; default: cpu")->group(group);
+  verb.add_option("--provider", flags.provider, "what executes it: cpu, cuda …; default: the first that `nl-stage backends` lists")->group(group);
   verb.add_option("--precision", flags.precision, "fp32, fp16, bf16 or int8; default: as the model has it")->group(group);
   verb.add_option("--inputs", flags.inputs, "random, zeros, or a .npz or .npy file; default: random")->group(group);
   verb.add_option("--batch", flags.batch, "short for --dim batch=N")->group(group)->type_name("N");

@@ -141,7 +141,7 @@ std::string session_of(const std::string& sessions_list, int pid) {
 void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted || result.had_enough) return;
   const std::string program = plan.config.workload.command.at(0);
-  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, 2);
+  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, plan.config.session.backend.empty() ? 2 : 3);  // our own error has three
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
     const int number = result.exit_status - 128;
     const char* name = sigabbrev_np(number);

@@ -148,7 +148,7 @@ struct MarkOptions {
 struct ModelFileOptions {
   std::string backend;              // empty: there is a command
   std::string model;                // the file
-  std::string provider = "cpu";
+  std::string provider;             // empty: the backend's first
   std::string precision = "model";  // as the model has it
   std::string inputs = "random";    // or "zeros", or a file
   int seed = 1;

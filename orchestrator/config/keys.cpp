@@ -46,7 +46,7 @@ const std::vector<ConfigKey> kRunKeys = {
      .allowed = kChoiceWords<HydraChdir>},
     {NL_KEY(session, backend), .help = "run a model file instead of a command, by this backend (nl-stage backends, docs/adapters.md)"},
     {NL_KEY(session, model), .help = "the model file: ONNX, TorchScript, a TensorRT engine"},
-    {NL_KEY(session, provider), .help = "what executes it: cpu, cuda or another that `nl-stage backends` lists", .not_empty = true},
+    {NL_KEY(session, provider), .help = "what executes it: cpu, cuda or another that `nl-stage backends` lists; empty: the first of them"},
     {NL_KEY(session, precision), .help = "precision to run it in; model: as the file has it", .allowed = kChoiceWords<Precision>},
     {NL_KEY(session, inputs), .help = "its inputs: random (seeded), zeros, or a .npz or .npy file of NumPy", .not_empty = true},
     {NL_KEY(session, seed), .help = "of random inputs", .least = 0, .most = 1e9},

@@ -29,6 +29,14 @@ std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
   return {text.substr(0, equals), size};
 }
 
+// "x=2x16:float32"
+std::pair<std::string, adapters::GivenShape> shape_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error(ErrorKind::kUsage, "'" + text + "' gives no input a shape", "session.shapes", "write --shape NAME=AxB:TYPE, such as --shape x=2x16:float32");
+  return {text.substr(0, equals), adapters::parse_shape(text.substr(equals + 1))};
+}
+
 // For what a backend writes by itself; gone with the session.
 class Scratch {
  public:
@@ -49,16 +57,22 @@ class Scratch {
   fs::path folder_;
 };
 
-adapters::MeasureOptions measure_options(const ModelFileOptions& options, const fs::path& scratch) {
+std::string provider_of(const ModelFileOptions& options, const adapters::Adapter& adapter) {
+  const std::vector<std::string> there = adapter.availability().providers;
+  return !options.provider.empty() || there.empty() ? options.provider : there.front();
+}
+
+adapters::MeasureOptions measure_options(const ModelFileOptions& options, const adapters::Adapter& adapter, const fs::path& scratch) {
   adapters::MeasureOptions measured;
   measured.session.model = options.model;
-  measured.session.provider = options.provider;
+  measured.session.provider = provider_of(options, adapter);
   measured.session.precision = choice<Precision>(options.precision) == Precision::kModel ? "" : options.precision;
   measured.session.threads = static_cast<std::uint32_t>(options.threads);
   measured.session.scratch = scratch;
   measured.inputs = options.inputs;
   measured.seed = static_cast<std::uint64_t>(options.seed);
   for (const std::string& text : options.dims) measured.dims.insert(dimension_of(text));
+  for (const std::string& text : options.shapes) measured.shapes.insert(shape_of(text));
   measured.iterations = static_cast<std::uint32_t>(options.iterations);
   measured.warmup = static_cast<std::uint32_t>(options.warmup);
   measured.progress = [](const std::string& what) { fmt::print(stderr, "session: {}\n", what); };
@@ -77,10 +91,11 @@ std::vector<std::string> session_command(const ModelFileOptions& options) {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
   std::vector<std::string> command = {failed ? "nl-stage" : program.string(), "session", "--backend", options.backend, "--model",
-                                      fs::absolute(options.model).string(), "--provider", options.provider, "--precision", options.precision,
+                                      fs::absolute(options.model).string(), "--precision", options.precision,
                                       "--inputs", options.inputs, "--seed", std::to_string(options.seed), "--iterations",
                                       std::to_string(options.iterations), "--warmup", std::to_string(options.warmup), "--threads",
                                       std::to_string(options.threads)};
+  if (!options.provider.empty()) command.insert(command.end(), {"--provider", options.provider});
   for (const std::string& dimension : options.dims) command.insert(command.end(), {"--dim", dimension});
   for (const std::string& shape : options.shapes) command.insert(command.end(), {"--shape", shape});
   return command;
@@ -104,14 +119,16 @@ void check_session(const ModelFileOptions& options) {
   if (!fs::is_regular_file(options.model, ignored))
     throw Error(ErrorKind::kInput, fs::exists(options.model, ignored) ? "the model is not a file" : "there is no such model file", options.model, "give --model FILE");
   for (const std::string& text : options.dims) dimension_of(text);
+  for (const std::string& text : options.shapes) shape_of(text);
 }
 
 ModelSession run_session(const ModelFileOptions& options, const fs::path& record) {
   check_session(options);
   const Scratch scratch;
-  ModelSession session = adapters::measure(adapters::adapter_named(options.backend), measure_options(options, scratch.folder()));
+  const adapters::Adapter& adapter = adapters::adapter_named(options.backend);
+  ModelSession session = adapters::measure(adapter, measure_options(options, adapter, scratch.folder()));
   if (!record.empty()) {
-    fs::create_directories(record.parent_path());
+    if (record.has_parent_path()) fs::create_directories(record.parent_path());
     WholeFile file(record);
     file.append(session_json(session));
     file.commit();

@@ -181,7 +181,7 @@ TEST_CASE("which keys take a text for a list, may not be empty, or become part o
     if (key.file_name) names.emplace_back(key.path);
   }
   CHECK(commas == Texts{"run.stages", "session.dims", "session.shapes", "capture.counter_metrics", "capture.replay_metrics", "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
-  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.provider", "session.inputs", "nsys.trace", "nsys.capture_range_end"});
+  CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.inputs", "nsys.trace", "nsys.capture_range_end"});
   CHECK(names == Texts{"run.name"});
 }
 

@@ -28,7 +28,8 @@ ModelSession every_session_value() {
   session.unprofiled_ns = {10, 11};
   session.profiled_ns = {12, 13};
   session.host_times_known = false;
-  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}}, {"/If", "If", "", "", "", 1, {}}};
+  session.idle_threads = 1;
+  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}, 7, "[[2]]", "[int64]"}, {"/If", "If", "", "", "", 1, {}}};
   session.runs = {{0, 0, 100, 7, {}}, {1, 1, 0, 8, 6}};
   session.notes = {"y: 1 of 2 values are NaN"};
   return session;
@@ -57,6 +58,7 @@ TEST_CASE("session record: what was written is read back") {
   CHECK(after.nodes == before.nodes);
   CHECK(after.runs == before.runs);
   CHECK(after.unprofiled_ns == before.unprofiled_ns);
+  CHECK(after.idle_threads == 1u);
   CHECK_FALSE(after.host_times_known);
 }
 
@@ -114,6 +116,13 @@ TEST_CASE("session: what is missing is said before anything runs") {
     options.dims = {wrong};
     CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);
   }
+  options.dims.clear();
+  for (const char* wrong : {"x", "=2x16", "x=2xy"}) {
+    options.shapes = {wrong};
+    CHECK(session_error([&] { check_session(options); }) == ErrorKind::kUsage);
+  }
+  options.shapes = {"x=2x16:float32"};
+  CHECK_NOTHROW(check_session(options));
 }
 
 TEST_CASE("session: a model is measured and recorded") {

@@ -20,10 +20,17 @@ Run run_at(const fs::path& bundle) {
   return read_run(read_run_text(file), file);
 }
 
-// A model file has one kind of iteration; of a workload with stages, the first that has operators.
+// The more, the better it tells nodes: GPU times, then the backend's own names.
+int worth_of(const OperatorStep& step) {
+  const auto any = [&](const auto& has) { return std::any_of(step.calls.begin(), step.calls.end(), has); };
+  return (any([](const OperatorCall& call) { return call.gpu_ns.has_value(); }) ? 2 : 0) + (any([](const OperatorCall& call) { return !call.node.empty(); }) ? 1 : 0);
+}
+
 const OperatorStep* step_to_compare(const Run& run, const fs::path& bundle) {
-  const auto found = std::find_if(run.operator_steps.begin(), run.operator_steps.end(), [](const OperatorStep& step) { return !step.calls.empty(); });
-  if (found == run.operator_steps.end())
+  const auto found = std::max_element(run.operator_steps.begin(), run.operator_steps.end(), [](const OperatorStep& a, const OperatorStep& b) {
+    return std::make_pair(!a.calls.empty(), worth_of(a)) < std::make_pair(!b.calls.empty(), worth_of(b));
+  });
+  if (found == run.operator_steps.end() || found->calls.empty())
     throw Error(ErrorKind::kInput, "the run has no operators one by one", bundle.string(), "`nl-stage profile` records them, and imports of ONNX Runtime, TensorRT and Kineto profiles have them");
   return &*found;
 }
@@ -33,6 +40,7 @@ std::string_view words_of(analysis::NodeMatch match) {
     case analysis::NodeMatch::kName: return "name";
     case analysis::NodeMatch::kHolds: return "fusion";
     case analysis::NodeMatch::kShapes: return "type and shapes";
+    case analysis::NodeMatch::kInput: return "type and first shape";
     case analysis::NodeMatch::kOrder: return "type and order";
   }
   return "";

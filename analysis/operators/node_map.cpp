@@ -39,6 +39,7 @@ class Groups {
 // What the two sides have in common when neither names nor fusions say it.
 std::string kind_of(const OperatorCall& call) { return std::to_string(static_cast<int>(call.type)) + " " + call.shapes; }
 std::string type_of(const OperatorCall& call) { return std::to_string(static_cast<int>(call.type)); }
+std::string kind_by_input(const OperatorCall& call) { return type_of(call) + " " + call.shapes.substr(0, call.shapes.find(']')); }
 
 // One side. What an operator calls is part of it (aten::addmm inside aten::linear); the bodies of control flow are nodes like others.
 struct Side {
@@ -67,6 +68,7 @@ class Mapper {
     pair_by_name();
     pair_by_held_names();
     pair_by_kind(kind_of, NodeMatch::kShapes, [](const OperatorCall& call) { return !call.shapes.empty(); });
+    pair_by_kind(kind_by_input, NodeMatch::kInput, [](const OperatorCall& call) { return !call.shapes.empty(); });
     pair_between_neighbours();
     return finished();
   }

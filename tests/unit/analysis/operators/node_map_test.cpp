@@ -32,7 +32,7 @@ std::string rows_of(const NodeMap& map) {
     for (const std::size_t i : members) out += (out.empty() ? "" : "+") + std::to_string(i);
     return out;
   };
-  for (const NodePair& pair : map.pairs) text += list(pair.left) + "=" + list(pair.right) + " " + "nhso"[static_cast<int>(pair.match)] + "\n";
+  for (const NodePair& pair : map.pairs) text += list(pair.left) + "=" + list(pair.right) + " " + "nhsio"[static_cast<int>(pair.match)] + "\n";
   return text + "left " + list(map.only_left) + " right " + list(map.only_right);
 }
 
@@ -97,4 +97,15 @@ TEST_CASE("two empty steps have nothing in common, and no share") {
   const NodeMap map = map_nodes({}, {});
   CHECK(map.pairs.empty());
   CHECK(map.left_share == 0);
+}
+
+TEST_CASE("a backend that does not record constants is paired by the first input") {
+  const NodeMap map = map_nodes(engine({record("/q", Op::kMatmul, 30, {}, "[[1, 128]]"), record("/k", Op::kMatmul, 30, {}, "[[1, 128]]"), record("/a", Op::kElementwise, 40, {}, "[[1, 128], [128]]")}),
+                                engine({record("aten::matmul 1", Op::kMatmul, 5, {}, "[[1, 128], [128, 128]]"), record("aten::mul 1", Op::kElementwise, 2, {}, "[[4, 8], []]"),
+                                        record("aten::matmul 2", Op::kMatmul, 5, {}, "[[1, 128], [128, 128]]")}));
+  REQUIRE(map.pairs.size() == 2);
+  CHECK(map.pairs[0].match == NodeMatch::kInput);
+  CHECK(map.pairs[1].right == std::vector<std::size_t>{2});
+  CHECK(map.left_share == Approx(0.6));
+  CHECK(map.only_right == std::vector<std::size_t>{1});
 }

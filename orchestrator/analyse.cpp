@@ -10,6 +10,7 @@
 #include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
 #include "analysis/operators/session_figures.h"
+#include "analysis/operators/session_kernels.h"
 #include "analysis/operators/session_records.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
@@ -139,6 +140,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
   if (evidence.session) join_session(*evidence.session, run);
   join_operators(evidence, knowledge.options.warmup, run);
+  analysis::add_kernels_to_nodes(run);
   Counters(evidence, run).join();
   if (evidence.counters_missing) run.provenance.counters_missing = problem_of(*evidence.counters_missing);
   if (evidence.tracer != Tracer::kImport) {

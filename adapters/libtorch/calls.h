@@ -8,7 +8,7 @@
 namespace nl::adapters {
 
 // One call of an operator, as LibTorch told us. Calls stand in the order in which they began.
-struct OperatorCall {
+struct RecordedCall {
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   std::uint32_t iteration = 0;
@@ -20,6 +20,6 @@ struct OperatorCall {
 // LibTorch does not say which line of the model a call came from, only its module. Two calls of different iterations are of one node where they are the
 // n-th of their type below the same node. Nodes stand in the order of the last iteration: the first ones still optimise the graph.
 // looks: type, shapes, types and device of calls, as name the module; a node has those of its last call and is called "blocks.0.mlp/aten::mm 2".
-Executions executions_of(const std::vector<OperatorCall>& calls, const std::vector<SessionNode>& looks);
+Executions executions_of(const std::vector<RecordedCall>& calls, const std::vector<SessionNode>& looks);
 
 }  // namespace nl::adapters

@@ -1,13 +1,11 @@
 #include "adapters/libtorch/package.h"
 
-#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
-#include <torch/cuda.h>
 
 #include <optional>
 
-#include "adapters/libtorch/recorder.h"
+#include "adapters/libtorch/iteration.h"
 #include "adapters/libtorch/tensors.h"
 
 namespace nl::adapters {
@@ -43,16 +41,7 @@ class PackageSession : public Session {
   }
 
   void run() override {
-    try {
-      const c10::InferenceMode inference;
-      std::optional<Recorder::Iteration> recording;
-      if (recorder_) recording.emplace(*recorder_);
-      outputs_ = loader_.run(inputs_);
-      recording.reset();
-      if (device_.is_cuda()) torch::cuda::synchronize();
-    } catch (const std::exception& exception) {
-      throw run_failure(exception, options_);
-    }
+    run_iteration(options_, device_, recorder_, [&] { outputs_ = loader_.run(inputs_); });
   }
 
   std::vector<Tensor> results() override {

@@ -34,8 +34,8 @@ thread_local std::vector<std::uint32_t> open_calls;  // of this thread, the inne
 
 // Each start has its end on the same thread, whether it is recorded or not: a forked task may outlive its iteration.
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
-  const std::uint32_t parent = open_calls.empty() ? OperatorCall::kNone : open_calls.back();
-  open_calls.push_back(OperatorCall::kNone);
+  const std::uint32_t parent = open_calls.empty() ? RecordedCall::kNone : open_calls.back();
+  open_calls.push_back(RecordedCall::kNone);
   if (Recorder* recorder = recording.load(std::memory_order_relaxed)) open_calls.back() = recorder->begin(function, parent);
   return nullptr;
 }
@@ -45,7 +45,7 @@ void on_end(const at::RecordFunction&, at::ObserverContext*) {
   if (open_calls.empty()) return;
   const std::uint32_t call = open_calls.back();
   open_calls.pop_back();
-  if (call == OperatorCall::kNone) return;
+  if (call == RecordedCall::kNone) return;
   close_range();
   if (Recorder* recorder = recording.load(std::memory_order_relaxed)) recorder->end(call, time_ns);
 }
@@ -137,9 +137,9 @@ void Recorder::end(std::uint32_t call, Ns time_ns) {
 
 std::uint32_t Recorder::look_of(const at::RecordFunction& function) {
   facts_.read(inputs_of(function));
-  if (position_ == at_position_.size()) at_position_.push_back(OperatorCall::kNone);
+  if (position_ == at_position_.size()) at_position_.push_back(RecordedCall::kNone);
   std::uint32_t& look = at_position_[position_++];
-  diverged_ = diverged_ || look == OperatorCall::kNone || looks_[look].node.type != function.name() || looks_[look].facts != facts_;
+  diverged_ = diverged_ || look == RecordedCall::kNone || looks_[look].node.type != function.name() || looks_[look].facts != facts_;
   if (diverged_) look = new_look(function.name());
   return look;
 }

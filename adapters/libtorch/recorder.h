@@ -54,7 +54,7 @@ class Recorder {
 
   std::mutex mutex_;  // forked tasks run on other threads
   std::uint32_t iterations_ = 0;
-  std::vector<OperatorCall> calls_;
+  std::vector<RecordedCall> calls_;
   std::vector<Look> looks_;
   std::vector<std::uint32_t> at_position_;  // looks of the iteration before: mostly the same call comes at the same place again
   std::size_t position_ = 0;

@@ -1,6 +1,5 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
-#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
@@ -9,9 +8,9 @@
 
 #include <optional>
 
+#include "adapters/libtorch/iteration.h"
 #include "adapters/libtorch/package.h"
 #include "adapters/libtorch/plugin.h"
-#include "adapters/libtorch/recorder.h"
 #include "adapters/libtorch/tensors.h"
 
 namespace nl::adapters {
@@ -106,16 +105,7 @@ class ScriptSession : public Session {
   }
 
   void run() override {
-    try {
-      const c10::InferenceMode inference;
-      std::optional<Recorder::Iteration> recording;
-      if (recorder_) recording.emplace(*recorder_);
-      output_ = module_.forward(inputs_);
-      recording.reset();
-      if (device_.is_cuda()) torch::cuda::synchronize();
-    } catch (const std::exception& exception) {
-      throw run_failure(exception, options_);
-    }
+    run_iteration(options_, device_, recorder_, [&] { output_ = module_.forward(inputs_); });
   }
 
   std::vector<Tensor> results() override {

@@ -7,7 +7,7 @@ using namespace nl::adapters;
 
 namespace {
 
-constexpr std::uint32_t kTop = OperatorCall::kNone;
+constexpr std::uint32_t kTop = RecordedCall::kNone;
 
 std::vector<SessionNode> looks_of(const std::vector<std::string>& types) {
   std::vector<SessionNode> looks;
@@ -30,7 +30,7 @@ std::vector<std::uint32_t> nodes_of(const Executions& done) {
 }  // namespace
 
 TEST_CASE("the n-th call of a type is one node in all iterations") {
-  const std::vector<OperatorCall> calls = {{0, 0, kTop, 10, 20}, {0, 1, kTop, 20, 25}, {0, 0, kTop, 30, 36},
+  const std::vector<RecordedCall> calls = {{0, 0, kTop, 10, 20}, {0, 1, kTop, 20, 25}, {0, 0, kTop, 30, 36},
                                            {1, 0, kTop, 110, 120}, {1, 1, kTop, 120, 125}, {1, 0, kTop, 130, 137}};
   const Executions done = executions_of(calls, looks_of({"aten::mm", "aten::add"}));
   CHECK(names_of(done) == std::vector<std::string>{"aten::mm 1", "aten::add 1", "aten::mm 2"});
@@ -40,7 +40,7 @@ TEST_CASE("the n-th call of a type is one node in all iterations") {
 
 TEST_CASE("a call below another one is a node of its own, one level deeper") {
   // linear(mm), mm: the first mm belongs to linear.
-  const std::vector<OperatorCall> calls = {{0, 0, kTop, 0, 9}, {0, 1, 0, 1, 8}, {0, 1, kTop, 10, 12}};
+  const std::vector<RecordedCall> calls = {{0, 0, kTop, 0, 9}, {0, 1, 0, 1, 8}, {0, 1, kTop, 10, 12}};
   const Executions done = executions_of(calls, looks_of({"aten::linear", "aten::mm"}));
   CHECK(names_of(done) == std::vector<std::string>{"aten::linear 1", "aten::mm 1", "aten::mm 2"});
   CHECK(done.nodes[1].depth == 1);
@@ -49,7 +49,7 @@ TEST_CASE("a call below another one is a node of its own, one level deeper") {
 
 TEST_CASE("an iteration that took another branch does not move the nodes behind it") {
   // relu in the first iteration only, mm after it in both.
-  const std::vector<OperatorCall> calls = {{0, 0, kTop, 0, 1}, {0, 1, kTop, 2, 3}, {1, 1, kTop, 4, 5}};
+  const std::vector<RecordedCall> calls = {{0, 0, kTop, 0, 1}, {0, 1, kTop, 2, 3}, {1, 1, kTop, 4, 5}};
   const Executions done = executions_of(calls, looks_of({"aten::relu", "aten::mm"}));
   CHECK(names_of(done) == std::vector<std::string>{"aten::mm 1", "aten::relu 1"});  // as the last iteration ran them
   CHECK(nodes_of(done) == std::vector<std::uint32_t>{1, 0, 0});

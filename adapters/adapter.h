@@ -42,7 +42,7 @@ struct SessionOptions {
   std::filesystem::path scratch;    // an empty folder for what the backend writes by itself
   bool profiled = false;            // report the executions of operators
   std::function<void(const std::string&)> progress = [](const std::string&) {};  // a line, while a load takes minutes
-  std::function<void()> check_interrupt = [] {};                                 // throws where Ctrl-C was pressed
+  std::function<void()> check_interrupt = [] {};                                 // throws where Ctrl-C was pressed; between iterations, and while an engine is built
 };
 
 // What was executed since the session was opened.

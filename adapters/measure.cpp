@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "adapters/load_progress.h"
 #include "adapters/tensor_types.h"
 #include "nvtx/nl_nvtx.hpp"
 
@@ -16,7 +17,7 @@ Ns now_ns() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::c
 
 void warm_up(Session& session, const MeasureOptions& options) {
   for (std::uint32_t n = 0; n < options.warmup; ++n) {
-    options.check_interrupt();
+    options.session.check_interrupt();
     session.run();
   }
 }
@@ -24,7 +25,7 @@ void warm_up(Session& session, const MeasureOptions& options) {
 std::vector<Ns> timed_iterations(Session& session, const MeasureOptions& options, bool marked) {
   std::vector<Ns> times;
   for (std::uint32_t n = 0; n < options.iterations; ++n) {
-    options.check_interrupt();
+    options.session.check_interrupt();
     const Ns begin = now_ns();
     if (marked) {
       nvtx::Scope iteration(kIterationStage, n);
@@ -109,9 +110,9 @@ void keep_measured(Executions executions, std::uint32_t warmup, ModelSession& ou
 std::unique_ptr<Session> opened(const Adapter& adapter, const MeasureOptions& options, bool profiled) {
   SessionOptions session = options.session;
   session.profiled = profiled;
-  session.progress = options.progress;
-  session.check_interrupt = options.check_interrupt;
-  options.progress(fmt::format("loading {}{}", session.model.filename().string(), profiled ? " once more, to profile it" : ""));
+  const std::string file = session.model.filename().string();
+  session.progress(fmt::format("loading {}{}", file, profiled ? " once more, to profile it" : ""));
+  const LoadProgress loading(file, session.progress);
   return adapter.open(session);
 }
 
@@ -136,7 +137,7 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
   const Ns bind_begin = now_ns();
   session->bind(inputs);
   out.load_ns += now_ns() - bind_begin;  // TensorRT builds an engine for the shapes that it is given
-  options.progress(fmt::format("{} iterations unprofiled", options.iterations));
+  options.session.progress(fmt::format("{} iterations unprofiled", options.iterations));
   warm_up(*session, options);
   out.unprofiled_ns = timed_iterations(*session, options, false);
   describe_results(*session, out);
@@ -144,7 +145,7 @@ ModelSession measure(const Adapter& adapter, const MeasureOptions& options) {
 
   session = opened(adapter, options, true);
   session->bind(inputs);
-  options.progress(fmt::format("{} iterations profiled", options.iterations));
+  options.session.progress(fmt::format("{} iterations profiled", options.iterations));
   warm_up(*session, options);
   out.profiled_ns = timed_iterations(*session, options, true);
   keep_measured(session->executions(), options.warmup, out);

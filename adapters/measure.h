@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 
@@ -16,8 +15,6 @@ struct MeasureOptions {
   std::map<std::string, std::int64_t> dims;      // open dimensions by their symbols; "batch" and "seq" among them
   GivenShapes shapes;                            // of inputs that the model declares without one, by their names
   std::uint32_t iterations = 20, warmup = 3;
-  std::function<void(const std::string&)> progress = [](const std::string&) {};
-  std::function<void()> check_interrupt = [] {};  // throws where Ctrl-C was pressed; between iterations
 };
 
 // The stage of one measured iteration: NVTX ranges of the domain LLM, as every stage has.

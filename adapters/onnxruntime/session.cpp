@@ -8,7 +8,6 @@
 #include <cstring>
 #include <set>
 
-#include "adapters/load_progress.h"
 #include "adapters/onnxruntime/api.h"
 #include "adapters/onnxruntime/element_types.h"
 #include "adapters/onnxruntime/failures.h"
@@ -159,7 +158,6 @@ class OnnxRuntimeSession : public Session {
 
 std::unique_ptr<Session> open_onnxruntime_session(const SessionOptions& options) {
   try {
-    const LoadProgress progress(options.model.filename().string(), options.progress);
     return std::make_unique<OnnxRuntimeSession>(options);
   } catch (const Ort::Exception& failure) {
     throw load_failure(failure, options.model);

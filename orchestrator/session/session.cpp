@@ -75,7 +75,7 @@ adapters::MeasureOptions measure_options(const ModelFileOptions& options, const 
   for (const std::string& text : options.shapes) measured.shapes.insert(shape_of(text));
   measured.iterations = static_cast<std::uint32_t>(options.iterations);
   measured.warmup = static_cast<std::uint32_t>(options.warmup);
-  measured.progress = [](const std::string& what) { fmt::print(stderr, "session: {}\n", what); };
+  measured.session.progress = [](const std::string& what) { fmt::print(stderr, "session: {}\n", what); };
   return measured;
 }
 

@@ -65,12 +65,12 @@ TEST_CASE("loading and both parts are announced, and an interrupt is heard befor
   MeasureOptions options;
   std::vector<std::string> lines;
   int checks = 0;
-  options.progress = [&](const std::string& line) { lines.push_back(line); };
-  options.check_interrupt = [&] { ++checks; };
+  options.session.progress = [&](const std::string& line) { lines.push_back(line); };
+  options.session.check_interrupt = [&] { ++checks; };
   measured(kModel, options);
   CHECK(lines == std::vector<std::string>{"loading model.txt", "2 iterations unprofiled", "loading model.txt once more, to profile it", "2 iterations profiled"});
   CHECK(checks == 6);
-  options.check_interrupt = [] { throw Error(ErrorKind::kInterrupted, "interrupted"); };
+  options.session.check_interrupt = [] { throw Error(ErrorKind::kInterrupted, "interrupted"); };
   CHECK(thrown_by([&] { measured(kModel, options); }).kind == ErrorKind::kInterrupted);
 }
 

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "tests/unit/orchestrator/config/healthy_run.h"
+#include "tests/unit/orchestrator/made_nodes.h"
+
+// What goes wrong with a healthy run, one fault each.
+namespace nl::test {
+
+inline constexpr const char* kStep = "decode_step";
+inline constexpr const char* kGemm = "ampere_bf16_gemm_128x128";
+inline constexpr const char* kMap = "vectorized_elementwise_kernel";
+inline constexpr const char* kFlash = "flash_fwd_kernel";
+
+inline void storm(Run& run, std::uint64_t kernels_a_window, std::uint64_t small_in_ten) {
+  StageActivity& did = activity(run, kStep);
+  did.kernels = did.graph_kernels = kernels_a_window * 20;
+  did.small_kernels = did.kernels * small_in_ten / 10;
+}
+
+inline void ungraphed(Run& run, std::uint64_t launches_a_window) {
+  activity(run, kStep).graph_launches = 0;
+  activity(run, kStep).launches = launches_a_window * 20;
+  spend(run, kStep, &Budget::queue_wait_ns, 0.12);
+}
+
+inline void synced(Run& run, double sync_share) {
+  activity(run, kStep).sync_calls = 20;
+  spend(run, kStep, &Budget::sync_blocked_ns, sync_share);
+}
+
+inline void to_host(Run& run, double sync_share) {
+  activity(run, kStep).d2h_copies = 20;
+  activity(run, kStep).d2h_bytes = 20 * 64;
+  spend(run, kStep, &Budget::sync_blocked_ns, sync_share);
+}
+
+inline void gap(Run& run, Ns gap_ns) {
+  activity(run, kStep).longest_gap_ns = gap_ns;
+  activity(run, kStep).longest_gap_at_ns = 61000000;
+  spend(run, kStep, &Budget::queue_wait_ns, 0.12);
+}
+
+inline void experts(Run& run, std::uint64_t gemms_a_window) {
+  activity(run, kStep).gemm_kernels = gemms_a_window * 20;
+  activity(run, kStep).gemm_ns = static_cast<Ns>(gemms_a_window) * 20 * 11000;
+}
+
+// Two ranks: how often the slower one is last, and for how long the other waits.
+inline void ranks(Run& run, double last_share, Ns late_ns, double compute_spread = 0) {
+  StageEntry& prefill = stage(run, "prefill");
+  GpuSpread& spread = prefill.gpu_spread.emplace();
+  spread.slowest_device = 1;
+  spread.slowest_pid = 4711;
+  spread.slowest_by = SlowestBy::kArrival;
+  spread.slowest_last_share = last_share;
+  spread.compute_spread = compute_spread;
+  Communication& talk = prefill.communication.emplace_back();
+  talk.late_peer_ns = late_ns;
+}
+
+inline void talking_capture(Run& run, Ns exposed_ns) {
+  run.stages.clear();
+  run.coverage.devices = {{0, 1, 1000, 900, exposed_ns, 0}};
+}
+
+// The GPU waits for launches a fifth of the step; so many of 40 samples meanwhile are of that kind.
+inline HostCode& sampled_host(Run& run, HostWork kind, std::uint64_t samples) {
+  spend(run, kStep, &Budget::launch_starved_ns, 0.20);
+  run.host.emplace().sampler = HostSampler::kPython;
+  HostCode& code = stage(run, kStep).host_code.emplace();
+  code.waited_ns = stage(run, kStep).budget->launch_starved_ns;
+  code.samples = 40;
+  code.kinds = {{kind, samples, {}}, {HostWork::kOther, 40 - samples, {}}};
+  code.lines = {{{"step", "/code/gen.py", "gen", 12, 3, ""}, kind, samples, samples, {}, {}}};
+  return code;
+}
+
+inline void garbage(Run& run, Ns time_ns) {
+  HostCode& code = sampled_host(run, HostWork::kOther, 0);
+  code.collections = 2;
+  code.collection_ns = time_ns;
+}
+
+inline void sync_at_line(Run& run, Ns time_ns) {
+  synced(run, 0.06);
+  activity(run, kStep).sync_call_ns = 10000000;
+  run.host.emplace().sampler = HostSampler::kPython;
+  stage(run, kStep).host_code.emplace().syncs = {{{"step", "/code/gen.py", "gen", 12, 3, "x.item()"}, 30, time_ns}};
+}
+
+inline void clocks(Run& run, double share, const char* reason) {
+  run.energy.devices[0].throttled_share = share;
+  run.energy.devices[0].throttle_reasons = {reason};
+  run.energy.devices[0].sm_clock_median_mhz = 1500;
+}
+
+// A product whose operands and result have 3,670,016 bytes, in four bytes an element.
+inline void refetched(Run& run, double times) {
+  run.operators[0].entries[0].kernels = {{kGemm, 100, 10000000}};
+  run.operators[0].entries[0].shapes = {{"[[256, 1024], [1024, 512]]", 100, 1, 1}};
+  sample_of(run, 0).metrics["lts__t_sector_hit_rate.pct"] = 29;
+  sample_of(run, 0).values[nl::Metric::kDramBytes] = times * 3670016;
+}
+
+inline OperatorCall falling_back(Ns ns) { return node_of("/n", "NonZero", OperatorType::kIndex, ns, kCpu); }
+inline OperatorCall copying(Ns ns) { return node_of("Memcpy", "MemcpyToHost", OperatorType::kCopy, ns, kCuda); }
+inline OperatorCall casting(Ns ns) { return node_of("/c", "Cast", OperatorType::kCast, ns, kCpu); }
+inline OperatorCall transposing(Ns ns) { return node_of("/t", "Transpose", OperatorType::kShape, ns, kCpu); }
+inline OperatorCall reshaping() { return node_of("/r", "Reshape", OperatorType::kShape, 0, kCpu); }
+
+// A product of that time among as many sums of 100 together.
+inline void product_among(Run& run, Ns product_ns, int sums) {
+  std::vector<OperatorCall> calls(static_cast<std::size_t>(sums), node_of("/a", "Add", OperatorType::kElementwise, 100 / sums, kCpu));
+  calls.push_back(matmul("/m", product_ns));
+  add_nodes(std::move(calls), run);
+}
+
+}  // namespace nl::test

@@ -70,7 +70,8 @@ std::vector<NodeTime> times_by_node(const OperatorStep& step, std::size_t most) 
   for (std::size_t i = 0; i < step.calls.size(); ++i) {
     const OperatorCall& call = step.calls[i];
     const auto& times = call.gpu_ns ? call.gpu_times : call.host_times;
-    nodes.push_back({&call, own[i], share_of_all(own[i], all_ns), times ? &*times : nullptr});
+    const bool calls_none = own[i] == (call.gpu_ns ? *call.gpu_ns : call.host_ns.value_or(0));  // else the spread is of more than its own time
+    nodes.push_back({&call, own[i], share_of_all(own[i], all_ns), times && calls_none ? &*times : nullptr});
   }
   if (nodes.size() <= most) return nodes;
   std::stable_sort(nodes.begin(), nodes.end(), [](const NodeTime& a, const NodeTime& b) { return a.own_ns > b.own_ns; });

@@ -21,7 +21,7 @@ struct NodeTime {
   const OperatorCall* call = nullptr;
   Ns own_ns = 0;
   double share = 0;
-  const OperatorTimes* spread = nullptr;  // of its GPU time where there is one, else of its host time
+  const OperatorTimes* spread = nullptr;  // of its GPU time where there is one, else of its host time; null for one that calls others
 };
 // In order; the `most` with the most time where there are more.
 std::vector<NodeTime> times_by_node(const OperatorStep& step, std::size_t most);

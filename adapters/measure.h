@@ -17,10 +17,7 @@ struct MeasureOptions {
   std::uint32_t iterations = 20, warmup = 3;
 };
 
-// The stage of one measured iteration: NVTX ranges of the domain LLM, as every stage has.
-inline constexpr const char* kIterationStage = "inference";
-
-// Loads the model, makes its inputs, runs it unprofiled and then profiled. Each iteration of the second part is a range; operators get ranges
+// Loads the model, makes its inputs, runs it unprofiled and then profiled. Each iteration of the second part is a range (kIterationStage); operators get ranges
 // of their own where the backend calls us at each.
 ModelSession measure(const Adapter& adapter, const MeasureOptions& options);
 

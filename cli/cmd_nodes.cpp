@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/verbs.h"
+#include "exporters/report/nodes.h"
 #include "orchestrator/nodes.h"
 
 namespace nl::cli {
@@ -16,8 +17,8 @@ struct NodesFlags {
 };
 
 int print_nodes(const NodesFlags& flags) {
-  const orchestrator::NodeComparison comparison = orchestrator::compare_nodes(flags.left, flags.right);
-  const std::string text = flags.json ? nodes_json(comparison) : nodes_markdown(comparison);
+  const NodeComparison comparison = orchestrator::compare_nodes(flags.left, flags.right);
+  const std::string text = flags.json ? exporters::nodes_json(comparison) : exporters::nodes_markdown(comparison);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

@@ -10,6 +10,9 @@
 
 namespace nl {
 
+// The stage of one measured iteration of a model file: NVTX ranges of the domain LLM, as every stage has.
+inline constexpr const char* kIterationStage = "inference";
+
 // A tensor that goes into a model or comes out of it.
 struct TensorInfo {
   std::string name;
@@ -60,6 +63,8 @@ struct ModelSession {
   std::vector<SessionNode> nodes;   // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
   std::vector<std::string> notes;   // "logits: 3 of 1024 values are NaN"
+
+  Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };
 
 // What run.json has of it besides its operators.

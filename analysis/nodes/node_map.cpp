@@ -1,4 +1,4 @@
-#include "analysis/operators/node_map.h"
+#include "analysis/nodes/node_map.h"
 
 #include <algorithm>
 #include <map>
@@ -43,7 +43,7 @@ std::string kind_by_input(const OperatorCall& call) { return type_of(call) + " "
 
 // One side. What an operator calls is part of it (aten::addmm inside aten::linear); the bodies of control flow are nodes like others.
 struct Side {
-  explicit Side(const OperatorStep& of) : step(of), own_ns(own_times(of)), free(of.calls.size(), true) {
+  explicit Side(const OperatorStep& of) : step(of), times_ns(own_times(of)), free(of.calls.size(), true) {
     std::size_t outer = 0;
     for (std::size_t i = 0; i < step.calls.size(); ++i) {
       const bool inside = step.calls[i].depth > step.calls[outer].depth && i > 0;
@@ -51,12 +51,12 @@ struct Side {
         outer = i;
         continue;
       }
-      own_ns[outer] += std::exchange(own_ns[i], 0);
+      times_ns[outer] += std::exchange(times_ns[i], 0);
       free[i] = false;
     }
   }
   const OperatorStep& step;
-  std::vector<Ns> own_ns;
+  std::vector<Ns> times_ns;
   std::vector<bool> free;  // to be paired yet
 };
 
@@ -76,8 +76,8 @@ class Mapper {
  private:
   void add(std::vector<std::size_t> left, std::vector<std::size_t> right, NodeMatch match) {
     NodePair pair{std::move(left), std::move(right), match, 0, 0};
-    for (const std::size_t i : pair.left) left_.free[i] = false, pair.left_ns += left_.own_ns[i];
-    for (const std::size_t i : pair.right) right_.free[i] = false, pair.right_ns += right_.own_ns[i];
+    for (const std::size_t i : pair.left) left_.free[i] = false, pair.left_ns += left_.times_ns[i];
+    for (const std::size_t i : pair.right) right_.free[i] = false, pair.right_ns += right_.times_ns[i];
     map_.pairs.push_back(std::move(pair));
   }
 
@@ -166,8 +166,10 @@ class Mapper {
     for (std::size_t i = 0; i < right_.free.size(); ++i)
       if (right_.free[i]) map_.only_right.push_back(i);
     const auto share = [](Ns part, Ns whole) { return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0; };
-    map_.left_share = share(left_ns, nl::sum_of(left_.own_ns));
-    map_.right_share = share(right_ns, nl::sum_of(right_.own_ns));
+    map_.left_share = share(left_ns, nl::sum_of(left_.times_ns));
+    map_.right_share = share(right_ns, nl::sum_of(right_.times_ns));
+    map_.left_times = std::move(left_.times_ns);
+    map_.right_times = std::move(right_.times_ns);
     return std::move(map_);
   }
 

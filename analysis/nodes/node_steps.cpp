@@ -1,10 +1,10 @@
-#include "analysis/operators/node_steps.h"
+#include "analysis/nodes/node_steps.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "analysis/operators/session_records.h"
+#include "analysis/nodes/session_records.h"
 #include "analysis/operators/types.h"
 #include "analysis/operators/work_rows.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/operators/session_figures.h"
+#include "analysis/nodes/session_figures.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ std::vector<Ns> operator_sums(const ModelSession& session) {
   std::vector<Ns> sums(session.profiled_ns.size());
   for (const NodeRun& run : session.runs) {
     if (run.iteration >= sums.size() || session.nodes[run.node].depth > 0) continue;
-    sums[run.iteration] += session.host_times_known ? run.host_ns : run.gpu_ns.value_or(0);
+    sums[run.iteration] += session.time_of(run);
   }
   return sums;
 }

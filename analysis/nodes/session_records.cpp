@@ -1,4 +1,4 @@
-#include "analysis/operators/session_records.h"
+#include "analysis/nodes/session_records.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,13 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/operators/call_times.h"
+#include "analysis/operators/iteration_times.h"
 #include "analysis/operators/types.h"
 #include "model/words.h"
 
 namespace nl::analysis {
 namespace {
 
-constexpr const char* kStage = "inference";
 constexpr std::size_t kMostSets = 4;      // of iterations with the same nodes; beyond, shapes are not told apart
 constexpr std::size_t kMostCalls = 5000;  // of a step
 constexpr std::size_t kTopShapes = 5;
@@ -57,7 +56,7 @@ std::vector<Iteration> iterations_of(const ModelSession& session, const std::vec
     ++time.executions;
     time.host_ns += run.host_ns;
     if (run.gpu_ns) time.gpu_ns = time.gpu_ns.value_or(0) + *run.gpu_ns;
-    if (session.nodes[run.node].depth == 0) iteration.operators_ns += session.host_times_known ? run.host_ns : run.gpu_ns.value_or(0);
+    if (session.nodes[run.node].depth == 0) iteration.operators_ns += session.time_of(run);
   }
   return all;
 }
@@ -132,7 +131,7 @@ OperatorStep step_of_set(const ModelSession& session, IterationSet set, std::siz
   std::sort(set.begin(), set.end(), [](const Iteration* a, const Iteration* b) { return std::tuple(a->operators_ns, a->number) < std::tuple(b->operators_ns, b->number); });
   const Iteration& median = *set[(set.size() - 1) / 2];
   OperatorStep step;
-  step.stage = kStage;
+  step.stage = kIterationStage;
   step.source = session.backend;
   step.window = median.number;
   step.windows = iterations;

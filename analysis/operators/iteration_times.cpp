@@ -1,4 +1,4 @@
-#include "analysis/operators/call_times.h"
+#include "analysis/operators/iteration_times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,6 @@ namespace {
 Ns percentile(const std::vector<Ns>& sorted, double part) {
   const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
-
-bool same_calls(const OperatorStep& a, const OperatorStep& b) {
-  return std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
-                    [](const OperatorCall& left, const OperatorCall& right) { return left.name == right.name && left.depth == right.depth; });
 }
 
 template <class Value>
@@ -43,6 +38,11 @@ OperatorTimes times_of(std::vector<Ns> values) {
   times.p90_ns = percentile(values, 0.9);
   times.max_ns = values.back();
   return times;
+}
+
+bool same_calls(const OperatorStep& a, const OperatorStep& b) {
+  return std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+                    [](const OperatorCall& left, const OperatorCall& right) { return left.name == right.name && left.depth == right.depth; });
 }
 
 void add_times_of(std::span<const OperatorStep> iterations, OperatorStep& step) {

@@ -6,7 +6,7 @@
 
 #include "analysis/operators/dtypes.h"
 #include "analysis/operators/layers.h"
-#include "analysis/operators/node_steps.h"
+#include "analysis/nodes/node_steps.h"
 #include "analysis/operators/operator_work.h"
 #include "analysis/operators/operators.h"
 #include "analysis/operators/steps.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/operators/call_times.h"
+#include "analysis/operators/iteration_times.h"
 #include "analysis/operators/dtypes.h"
 #include "analysis/operators/step_counts.h"
 #include "analysis/operators/types.h"

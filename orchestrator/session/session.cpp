@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "adapters/measure.h"
+#include "analysis/nodes/session_figures.h"
 #include "model/error.h"
 #include "orchestrator/bundle/whole_file.h"
 #include "orchestrator/config/choices.h"
@@ -79,12 +80,6 @@ adapters::MeasureOptions measure_options(const ModelFileOptions& options, const 
   return measured;
 }
 
-Ns median_of(std::vector<Ns> times) {
-  if (times.empty()) return 0;
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
-
 }  // namespace
 
 std::vector<std::string> session_command(const ModelFileOptions& options) {
@@ -106,8 +101,8 @@ void use_session(Config& config) {
   if (config.session.model.empty()) throw Error(ErrorKind::kUsage, "a backend is given, and no model file", "session.model", "give --model FILE");
   config.workload.command = session_command(config.session);
   config.mark.automatic = config.mark.operators = false;  // for Python
-  if (auto& stages = config.run.stages; std::find(stages.begin(), stages.end(), adapters::kIterationStage) == stages.end())
-    stages.push_back(adapters::kIterationStage);
+  if (auto& stages = config.run.stages; std::find(stages.begin(), stages.end(), kIterationStage) == stages.end())
+    stages.push_back(kIterationStage);
 }
 
 void check_session(const ModelFileOptions& options) {
@@ -137,11 +132,10 @@ ModelSession run_session(const ModelFileOptions& options, const fs::path& record
 }
 
 std::string session_text(const ModelSession& session) {
-  const auto ms = [](Ns time) { return static_cast<double>(time) / 1e6; };
-  const Ns plain = median_of(session.unprofiled_ns), profiled = median_of(session.profiled_ns);
-  std::string text = fmt::format("{} {}, {}: {} iterations, median {:.3f} ms unprofiled, {:.3f} ms profiled", session.backend, session.version,
-                                 session.provider, session.unprofiled_ns.size(), ms(plain), ms(profiled));
-  if (plain > 0) text += fmt::format(" ({:.2f} times)", static_cast<double>(profiled) / static_cast<double>(plain));
+  const SessionEntry figures = analysis::session_figures(session);
+  std::string text = fmt::format("{} {}, {}: {} iterations, median {:.3f} ms unprofiled, {:.3f} ms profiled", session.backend, session.version, session.provider,
+                                 session.unprofiled_ns.size(), figures.unprofiled.median_ns / 1e6, figures.profiled.median_ns / 1e6);
+  if (figures.slowdown) text += fmt::format(" ({:.2f} times)", 1 + *figures.slowdown);
   for (const std::string& note : session.notes) text += "\n" + note;
   return text;
 }

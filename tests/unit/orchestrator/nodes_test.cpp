@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "exporters/report/nodes.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "tests/catch.h"
@@ -36,12 +37,12 @@ TEST_CASE("nodes: pairs, what has no partner, and the share of time") {
   const auto a = run_file(folder, "a.json", {node_call(0, "/mm", "MatMul", OperatorType::kMatmul, 3000), node_call(1, "/a|b", "Cast", OperatorType::kCast, 1000)});
   const auto b = run_file(folder, "b.json", {node_call(0, "/mm", "MatMul", OperatorType::kMatmul, 1500)});
   const NodeComparison comparison = compare_nodes(a, b);
-  const std::string text = nodes_markdown(comparison);
+  const std::string text = exporters::nodes_markdown(comparison);
   CHECK(test::has(text, "1 pairs: 75.0 % of A's time and 100.0 % of B's."));
   CHECK(test::has(text, "| /mm | /mm | 3.00 | 1.50 | 0.50 | name |"));
   CHECK(test::has(text, "1 of 2 nodes only in A:"));
   CHECK(test::has(text, "| /a\\|b | Cast | 1.00 |"));
-  const auto json = nlohmann::json::parse(nodes_json(comparison));
+  const auto json = nlohmann::json::parse(exporters::nodes_json(comparison));
   CHECK(json["pairs"][0]["b_ns"] == 1500);
   CHECK(json["pairs"][0]["paired_by"] == "name");
   CHECK(json["only_a"][0]["op_name"] == "Cast");

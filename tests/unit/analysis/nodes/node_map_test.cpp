@@ -1,4 +1,4 @@
-#include "analysis/operators/node_map.h"
+#include "analysis/nodes/node_map.h"
 
 #include "tests/catch.h"
 

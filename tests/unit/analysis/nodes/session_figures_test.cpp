@@ -1,4 +1,4 @@
-#include "analysis/operators/session_figures.h"
+#include "analysis/nodes/session_figures.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/operators/session_kernels.h"
+#include "analysis/nodes/session_kernels.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/operators/session_records.h"
+#include "analysis/nodes/session_records.h"
 
 #include <string>
 #include <utility>

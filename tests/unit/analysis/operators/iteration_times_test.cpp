@@ -1,4 +1,4 @@
-#include "analysis/operators/call_times.h"
+#include "analysis/operators/iteration_times.h"
 
 #include "tests/catch.h"
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "model/node_map.h"
+
+// Two runs of one model side by side, node by node.
+namespace nl::exporters {
+
+std::string nodes_markdown(const NodeComparison& comparison);
+std::string nodes_json(const NodeComparison& comparison);
+
+}  // namespace nl::exporters

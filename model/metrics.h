@@ -29,7 +29,7 @@ enum class Metric : std::uint8_t {
 enum class MetricPlace : std::uint8_t { kLaunch, kStage, kSampled };
 
 enum class MetricUnit : std::uint8_t {
-  kNone, kPercent, kBytes, kBytesPerSecond, kHertz, kPerSecond, kNanoseconds, kWatts, kMegahertz, kCelsius,
+  kNone, kPercent, kBytes, kBytesPerSecond, kHertz, kPerSecond, kNanoseconds, kWatts, kMegahertz, kCelsius, kJoules,
 };
 MetricUnit unit_of(std::string_view counter);  // of any counter of ncu, by its name
 

@@ -97,7 +97,7 @@ inline constexpr auto kKeys<SlowestBy> = std::to_array<std::string_view>({"arriv
 template <>
 inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"none", "energy counter", "power readings"});
 template <>
-inline constexpr auto kKeys<MetricUnit> = std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C"});
+inline constexpr auto kKeys<MetricUnit> = std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C", "J"});
 
 std::span<const std::string_view> code_keys();
 

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string>
 
+#include "model/comparison_keys.h"
 #include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/golden.h"
@@ -41,6 +42,9 @@ TEST_CASE("the severity, the exit status and the words of every code are the gol
                            list_of<RunStatus>("status") + list_of<Severity>("severity") + list_of<RuleScope>("scope") + list_of<RuleAbout>("about") +
                            list_of<StageKind>("stage") + list_of<StageSource>("source") + list_of<KernelMatch>("match") + list_of<RangeStyle>("style") +
                            list_of<Collective>("collective") + list_of<SlowestBy>("slowest") + list_of<EnergySource>("energy") +
-                           list_of<MetricUnit>("unit") + "\n";
+                           list_of<MetricUnit>("unit") + list_of<CompareVerdict>("verdict") + list_of<LineReason>("reason") +
+                           list_of<CompareBasis>("basis") + list_of<RunOrder>("order") + list_of<Better>("better") +
+                           list_of<CompareFigure>("figure") + list_of<KernelPairing>("pairing") + list_of<KernelRelation>("relation") +
+                           list_of<DifferenceCode>("difference") + list_of<WaterfallPart>("waterfall") + "\n";
   test::check_golden(test::kGolden + "codes.txt", text);
 }

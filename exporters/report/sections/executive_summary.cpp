@@ -130,13 +130,6 @@ std::string first_step(const Run& run) {
   return no_advice(run);
 }
 
-std::optional<double> joules_per_token(const Run& run) {
-  for (const StageKind kind : {StageKind::kDecode, StageKind::kDecodeStep})
-    for (const auto& stage : run.energy.stages)
-      if (stage_kind(stage.stage) == kind && stage.joules_per_token) return stage.joules_per_token;
-  return std::nullopt;
-}
-
 // What is decided goes before what is not, however large. The times that are shown are not ncu's, which replays kernels.
 const StageSlowdown* worst_slowdown(const Run& run) {
   const auto rank = [](const StageSlowdown& each) {

@@ -66,21 +66,10 @@ std::string stage_title(const Run& run, const std::string& name) {
 }
 
 bool told_by_its_parts(const Run& run, const StageEntry& stage) {
-  const auto has = [&](StageKind kind) { return stage_named(run, std::string(key_of(kind))) != nullptr; };
+  const auto has = [&](StageKind kind) { return stage_named(run, key_of(kind)) != nullptr; };
   const StageKind kind = stage_kind(stage.name);
   if (kind == StageKind::kRequest) return has(StageKind::kPrefill) || has(StageKind::kDecode);
   return kind == StageKind::kDecode && has(StageKind::kDecodeStep);
-}
-
-const StageEntry* stage_named(const Run& run, const std::string& name) {
-  return found_in(run.stages, [&](const StageEntry& stage) { return stage.name == name; });
-}
-
-std::optional<double> unprofiled_ns(const StageSlowdown& slowdown) {
-  std::vector<double> bare = slowdown.bare_ns;
-  if (bare.empty()) return std::nullopt;
-  std::sort(bare.begin(), bare.end());
-  return bare[bare.size() / 2];
 }
 
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {

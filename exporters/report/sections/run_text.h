@@ -7,6 +7,7 @@
 #include "exporters/report/document.h"
 #include "exporters/report/figure_text.h"
 #include "model/codes.h"
+#include "model/headline.h"
 #include "model/metrics.h"
 #include "model/run.h"
 #include "model/words.h"
@@ -28,9 +29,6 @@ std::string source_label(const Run& run);
 std::string stage_title(const Run& run, const std::string& name);
 // Decode as a whole says what its steps say, and a request what its stages say.
 bool told_by_its_parts(const Run& run, const StageEntry& stage);
-const StageEntry* stage_named(const Run& run, const std::string& name);
-// The median of the unprofiled passes, each by its median window; nothing where there is none.
-std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
 // What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.
 std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu);

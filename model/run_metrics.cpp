@@ -1,0 +1,103 @@
+#include "model/run_metrics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "model/stable_hash.h"
+#include "model/words.h"
+
+namespace nl {
+namespace {
+
+// Names come out of captures: what a shell, a terminal or YAML would take for more than a name becomes '_'.
+std::string name_in_key(std::string_view name) {
+  std::string out(name);
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-.:/+").find(c) != std::string_view::npos;
+  };
+  std::replace_if(out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
+  return out;
+}
+
+class MetricList {
+ public:
+  explicit MetricList(const Run& run) : energy_unprofiled_(from_key<PassKind>(run.energy.pass) == PassKind::kUnprofiled) {}
+
+  void add(RunMetricScope scope, const std::string& prefix, const MetricSubject& subject) {
+    for (const RunMetricInfo& info : run_metric_table()) {
+      if (info.scope != scope) continue;
+      const auto value = info.read(subject);
+      if (!value || !std::isfinite(*value)) continue;
+      std::string key = prefix + std::string(info.key);
+      if (keys_.insert(key).second) metrics_.push_back({std::move(key), *value, &info, unprofiled(info)});
+    }
+  }
+  std::vector<RunMetric> take() { return std::move(metrics_); }
+
+ private:
+  bool unprofiled(const RunMetricInfo& info) const {
+    return info.basis == MetricBasis::kUnprofiled || (info.basis == MetricBasis::kEnergyPass && energy_unprofiled_);
+  }
+  bool energy_unprofiled_;
+  std::unordered_set<std::string> keys_;  // two names may be spelled alike in keys: the first has it
+  std::vector<RunMetric> metrics_;
+};
+
+// The GPUs with kernels, in their order. Where kernels were not captured: all that the capture names.
+std::vector<std::int32_t> working_devices(const Run& run) {
+  std::set<std::int32_t> ids;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) ids.insert(kernel.device);
+  if (ids.empty())
+    for (const Device& gpu : run.hardware.gpus) ids.insert(gpu.id);
+  return {ids.begin(), ids.end()};
+}
+
+// "gpu1." behind the name of a kernel on the second GPU; nothing on the first, whatever its number.
+std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t device) {
+  const auto at = std::find(devices.begin(), devices.end(), device) - devices.begin();
+  return at == 0 ? "" : fmt::format("gpu{}.", at);
+}
+
+}  // namespace
+
+std::string key_pattern(const RunMetricInfo& info) {
+  constexpr std::string_view kPrefixes[] = {"", "stage.NAME.", "kernel.NAME."};
+  return fmt::format("{}{}", kPrefixes[static_cast<std::size_t>(info.scope)], info.key);
+}
+
+std::string kernel_key(const KernelEntry& kernel) {
+  const std::string& short_name = kernel.short_name.empty() ? kernel.name : kernel.short_name;
+  if (short_name == kernel.symbol()) return name_in_key(short_name);
+  return name_in_key(short_name) + "~" + stable_hash_text(kernel.symbol(), 8);
+}
+
+std::vector<RunMetric> run_metrics(const Run& run, std::size_t most_kernels) {
+  MetricList list(run);
+  list.add(RunMetricScope::kRun, "", {run});
+  for (const StageEntry& stage : run.stages) list.add(RunMetricScope::kStage, "stage." + name_in_key(stage.name) + ".", {run, &stage});
+  if (!run.kernels) return list.take();
+  const auto devices = working_devices(run);
+  for (std::size_t i = 0; i < std::min(most_kernels, run.kernels->size()); ++i) {
+    const KernelEntry& kernel = (*run.kernels)[i];
+    list.add(RunMetricScope::kKernel, "kernel." + kernel_key(kernel) + "." + device_in_key(devices, kernel.device), {run, nullptr, &kernel});
+  }
+  return list.take();
+}
+
+std::string hardware_key(const Run& run) {
+  std::map<std::string, int> names;
+  const auto devices = working_devices(run);
+  for (const Device& gpu : run.hardware.gpus)
+    if (!gpu.name.empty() && std::find(devices.begin(), devices.end(), gpu.id) != devices.end()) ++names[gpu.name];
+  std::string out;
+  for (const auto& [name, count] : names) out += (out.empty() ? "" : " + ") + (count > 1 ? fmt::format("{} x {}", count, name) : name);
+  return out.empty() ? run.hardware.cpu_model : out;
+}
+
+}  // namespace nl

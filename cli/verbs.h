@@ -21,11 +21,12 @@ void add_report(CLI::App& app, std::function<int()>& action);
 void add_run(CLI::App& app, std::function<int()>& action);
 void add_session(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
+void add_suite(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
-  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_stats, add_doctor, add_backends, add_validate, add_session}) add(app, action);
+  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_stats, add_suite, add_doctor, add_backends, add_validate, add_session}) add(app, action);
 }
 
 }  // namespace nl::cli

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 namespace nl::orchestrator {
@@ -45,6 +47,16 @@ bool Nvml::find_functions() {
   // Renamed with driver 535; the bits are the same.
   find(clocks_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
       find(clocks_event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  find(persistence_mode, "nvmlDeviceGetPersistenceMode");
+  find(mig_mode, "nvmlDeviceGetMigMode");
+  find(max_clock, "nvmlDeviceGetMaxClockInfo");
+  find(application_clock, "nvmlDeviceGetApplicationsClock");
+  find(default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");
+  // Entries have been longer since the second version, which names the instances of MIG.
+  const bool with_instances = find(compute_processes_, "nvmlDeviceGetComputeRunningProcesses_v3") ||
+                              find(compute_processes_, "nvmlDeviceGetComputeRunningProcesses_v2");
+  process_size_ = with_instances ? 24 : 16;
+  if (!with_instances) find(compute_processes_, "nvmlDeviceGetComputeRunningProcesses");
   return find(init_, "nvmlInit_v2") & find(shutdown_, "nvmlShutdown") & find(device_count_, "nvmlDeviceGetCount_v2") &
          find(device_by_index_, "nvmlDeviceGetHandleByIndex_v2") & find(device_name_, "nvmlDeviceGetName") &
          find(driver_version_, "nvmlSystemGetDriverVersion") & find(error_text_, "nvmlErrorString");
@@ -69,6 +81,18 @@ std::string Nvml::name(NvmlDevice device) const {
 std::string Nvml::uuid(NvmlDevice device) const {
   char text[256] = {};
   return device_uuid_ != nullptr && device_uuid_(device, text, sizeof text) == 0 ? text : "";
+}
+
+// Each entry begins with the process id, and has the memory it uses after that.
+std::optional<std::vector<int>> Nvml::compute_processes(NvmlDevice device) const {
+  constexpr unsigned kMost = 256;
+  if (compute_processes_ == nullptr) return std::nullopt;
+  std::vector<unsigned char> list(kMost * process_size_);
+  unsigned count = kMost;
+  if (compute_processes_(device, &count, list.data()) != 0) return std::nullopt;
+  std::vector<int> found(std::min(count, kMost));
+  for (std::size_t i = 0; i < found.size(); ++i) std::memcpy(&found[i], &list[i * process_size_], sizeof found[i]);
+  return found;
 }
 
 std::string Nvml::driver() const {

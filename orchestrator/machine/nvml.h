@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class Nvml {
   std::string name(NvmlDevice device) const;
   std::string uuid(NvmlDevice device) const;  // "GPU-…"; empty where it does not say
   std::string driver() const;
+  // The ids of those that have a context on it; nothing where the driver does not say. In a container they are the ids
+  // outside of it, or none are listed.
+  std::optional<std::vector<int>> compute_processes(NvmlDevice device) const;
 
   int (*total_energy)(NvmlDevice, unsigned long long* millijoules) = nullptr;
   int (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;
@@ -50,6 +54,11 @@ class Nvml {
   int (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;
   int (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
   int (*clocks_event_reasons)(NvmlDevice, unsigned long long* bits) = nullptr;
+  int (*persistence_mode)(NvmlDevice, int* on) = nullptr;
+  int (*mig_mode)(NvmlDevice, unsigned* now, unsigned* after_reset) = nullptr;
+  int (*max_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;
+  int (*application_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;
+  int (*default_application_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;
 
  private:
   explicit Nvml(void* library) : library_(library) {}
@@ -64,6 +73,8 @@ class Nvml {
   int (*device_name_)(NvmlDevice, char*, unsigned) = nullptr;
   int (*device_uuid_)(NvmlDevice, char*, unsigned) = nullptr;
   int (*driver_version_)(char*, unsigned) = nullptr;
+  int (*compute_processes_)(NvmlDevice, unsigned* count, void* list) = nullptr;
+  std::size_t process_size_ = 0;  // of an entry of that list
   const char* (*error_text_)(int) = nullptr;
 };
 

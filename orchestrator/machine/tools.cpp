@@ -51,6 +51,7 @@ const std::vector<Place> kCuptiPlaces = {
     {"/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcupti.so*", ""},
     {"/usr/lib/python3*/*-packages/nvidia/*/lib/libcupti.so*", ""},
 };
+constexpr const char* kNvmlName = "libnvidia-ml.so.1";
 const std::vector<Place> kNvmlPlaces = {
     {"/usr/lib/*/libnvidia-ml.so.1", ""},
     {"/usr/lib64/libnvidia-ml.so.1", ""},
@@ -185,9 +186,13 @@ std::optional<fs::path> find_collector(const std::optional<Candidate>& chosen, c
   return std::nullopt;
 }
 
+std::optional<fs::path> nvml_file(const ToolOptions& overrides, const Host& host) {
+  return find_library(named("tools.nvml", overrides.nvml, "NL_STAGE_NVML", host), kNvmlName, kNvmlPlaces, host);
+}
+
 void find_gpus(Toolset& tools, const Host& host) {
   // Without a file in the usual places the loader's own search may still know the library.
-  const fs::path library = tools.nvml.value_or("libnvidia-ml.so.1");
+  const fs::path library = tools.nvml.value_or(kNvmlName);
   const GpuInventory found = host.ask_nvml(library);
   if (!tools.nvml && found.trouble.empty()) tools.nvml = library;
   tools.gpus = found.names;
@@ -211,6 +216,8 @@ void learn_options(Toolset& tools, const Host& host) {
 
 }  // namespace
 
+fs::path find_nvml(const ToolOptions& overrides, const Host& host) { return nvml_file(overrides, host).value_or(kNvmlName); }
+
 Toolset find_tools(const ToolOptions& overrides) { return find_tools(overrides, host_itself()); }
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
@@ -221,8 +228,7 @@ Toolset find_tools(const ToolOptions& overrides, const Host& host) {
                            program_candidates("ncu", kNcuPlaces, host), host, tools.rejected);
   tools.cupti =
       find_library(named("tools.cupti", overrides.cupti, "NL_STAGE_CUPTI", host), "libcupti.so", kCuptiPlaces, host);
-  tools.nvml =
-      find_library(named("tools.nvml", overrides.nvml, "NL_STAGE_NVML", host), "libnvidia-ml.so.1", kNvmlPlaces, host);
+  tools.nvml = nvml_file(overrides, host);
   tools.collector = find_collector(named("tools.collector", overrides.collector, "NL_STAGE_COLLECTOR", host), host);
   if (tools.nsys) settle_importer(*tools.nsys, host);
   learn_options(tools, host);

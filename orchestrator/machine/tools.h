@@ -50,6 +50,9 @@ struct Toolset {
 Toolset find_tools(const ToolOptions& overrides);
 Toolset find_tools(const ToolOptions& overrides, const Host& host);
 
+// NVML alone, for whom the rest takes too long: its file, or its name for the loader.
+std::filesystem::path find_nvml(const ToolOptions& overrides, const Host& host);
+
 // "NVIDIA Nsight Systems version 2022.4.2.1-df9881f", "Version 2025.3.1.0 (build 36398880)"
 ToolVersion parse_tool_version(std::string_view text);
 

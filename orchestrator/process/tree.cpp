@@ -16,6 +16,7 @@ struct Stat {
   std::string name;
   char state = 0;
   pid_t parent = 0;
+  unsigned long ticks = 0;  // user and system time, that of ended children too
 };
 
 // /proc/4711/stat: "4711 (my (odd) name) S 4242 4711 …": the name ends at the last parenthesis.
@@ -27,8 +28,23 @@ bool read_stat(const std::filesystem::path& folder, Stat& out) {
   if (open == std::string::npos || close == std::string::npos) return false;
   out.name = line.substr(open + 1, close - open - 1);
   std::istringstream rest(line.substr(close + 1));
-  return static_cast<bool>(rest >> out.state >> out.parent);
+  if (!(rest >> out.state >> out.parent)) return false;
+  std::string skipped;
+  for (int field = 5; field < 14; ++field) rest >> skipped;
+  for (int field = 14; field < 18; ++field) {
+    unsigned long part = 0;
+    rest >> part;
+    out.ticks += part;
+  }
+  return true;
 }
+
+bool is_living(const std::filesystem::path& folder, Stat& stat) {
+  if (folder.filename().string().find_first_not_of("0123456789") != std::string::npos) return false;
+  return read_stat(folder, stat) && stat.state != 'Z' && stat.state != 'X';
+}
+
+pid_t pid_of(const std::filesystem::path& folder) { return static_cast<pid_t>(std::atoi(folder.filename().c_str())); }
 
 }  // namespace
 
@@ -43,11 +59,9 @@ std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded) {
   std::multimap<pid_t, TreeProcess> children;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     Stat stat;
-    if (!read_stat(entry.path(), stat) || stat.state == 'Z' || stat.state == 'X') continue;
-    children.emplace(stat.parent, TreeProcess{static_cast<pid_t>(std::atoi(name.c_str())), stat.name});
+    if (!is_living(entry.path(), stat)) continue;
+    children.emplace(stat.parent, TreeProcess{pid_of(entry.path()), stat.name});
   }
   std::vector<TreeProcess> found;
   std::vector<pid_t> parents = {getpid()};
@@ -59,6 +73,28 @@ std::vector<TreeProcess> descendants(const std::set<pid_t>& excluded) {
       found.push_back(first->second);
       parents.push_back(first->second.pid);
     }
+  }
+  return found;
+}
+
+double processor_seconds(const std::vector<TreeProcess>& processes) {
+  unsigned long ticks = 0;
+  for (const TreeProcess& process : processes) {
+    Stat stat;
+    if (read_stat("/proc/" + std::to_string(process.pid), stat)) ticks += stat.ticks;
+  }
+  return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+std::vector<TreeProcess> processes_with(const std::string& variable, const std::string& value) {
+  std::vector<TreeProcess> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    Stat stat;
+    if (!is_living(entry.path(), stat)) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    for (std::string line; std::getline(file, line, '\0');)
+      if (line == variable + "=" + value) found.push_back({pid_of(entry.path()), stat.name});
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // A libnvidia-ml.so.1 with one H200 at 300 W, whose counter moves every 20 ms. NL_FAKE_NVML says what is different:
 //   old: it does not know the instantaneous power     double, long: it tells it in another type     mute: it answers nothing
 //   refuses: it cannot be started     uncounted: it cannot count GPUs     none: there is no GPU     lost: the first of two is lost     two: of two
+// NL_FAKE_NVML_PROCESSES names a file with the ids of the processes on the first GPU, which is idle where there are none.
 // Built with NL_BARE_NVML it is that of an old driver: without the functions that a driver may lack.
 #include <time.h>
 
@@ -11,7 +12,7 @@
 namespace {
 
 constexpr int kNotSupported = 3;
-int the_gpu = 0, started = 0;
+int the_gpu = 0, second_gpu = 0, started = 0;
 
 bool is(const char* what) {
   const char* kind = std::getenv("NL_FAKE_NVML");
@@ -19,6 +20,24 @@ bool is(const char* what) {
 }
 
 int answer() { return is("mute") ? kNotSupported : 0; }
+
+// As nvml.h has it since its second version.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long memory_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+
+unsigned processes_on_gpu(ProcessInfo* list, unsigned room) {
+  const char* name = std::getenv("NL_FAKE_NVML_PROCESSES");
+  std::FILE* file = name != nullptr ? std::fopen(name, "r") : nullptr;
+  if (file == nullptr) return 0;
+  unsigned count = 0;
+  for (unsigned pid = 0; count < room && std::fscanf(file, "%u", &pid) == 1; ++count)
+    if (list != nullptr) list[count] = {pid, 1 << 30, 0, 0};
+  std::fclose(file);
+  return count;
+}
 
 struct FieldValue {
   unsigned field, scope;
@@ -41,7 +60,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   if (is("lost") && index == 0) return kNotSupported;
-  return *device = &the_gpu, 0;
+  return *device = is("two") && index == 1 ? &second_gpu : &the_gpu, 0;
 }
 int nvmlDeviceGetName(void*, char* text, unsigned size) { return std::snprintf(text, size, "NVIDIA H200"), answer(); }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) { return std::snprintf(text, size, "580.82.07"), answer(); }
@@ -71,8 +90,12 @@ int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
 int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) { return *mhz = clock == 1 ? 1980 : 3201, answer(); }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 45, answer(); }
 int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_and_memory) {
-  gpu_and_memory[0] = 97;
+  gpu_and_memory[0] = std::getenv("NL_FAKE_NVML_PROCESSES") != nullptr && processes_on_gpu(nullptr, 1) == 0 ? 0 : 97;
   gpu_and_memory[1] = 40;
+  return answer();
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* list) {
+  *count = device == &the_gpu ? processes_on_gpu(list, *count) : 0;
   return answer();
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = 0x4, answer(); }

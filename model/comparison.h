@@ -160,6 +160,7 @@ struct Difference {
   Severity severity = Severity::kInfo;   // kHigh: not comparable unless forced
   std::string subject;                   // a version's name, a stage; empty: the code says it all
   std::string a, b;                      // both values, as the files have them; empty: not known
+  friend bool operator==(const Difference&, const Difference&) = default;
 };
 
 struct Comparability {

@@ -12,6 +12,9 @@ struct Interval {
 // The t with P(|T| < t) = confidence for Student's distribution; degrees of freedom need not be whole.
 double student_t(double confidence, double degrees_of_freedom);
 
+// How often |T| is at least this large by chance: the two-sided p-value.
+double student_p(double t, double degrees_of_freedom);
+
 // 95 % interval of mean(b) − mean(a), by Welch: the two may scatter differently. Nothing where either has
 // fewer than two values.
 std::optional<Interval> difference_95(const std::vector<double>& a, const std::vector<double>& b);

@@ -73,3 +73,11 @@ TEST_CASE("the interval holds the true difference about as often as it says") {
   CHECK(hits > 0.92 * kTries);
   CHECK(hits < 0.99 * kTries);
 }
+
+TEST_CASE("the p-value of Student's t is two-sided") {
+  CHECK(student_p(2.228138852, 10) == Approx(0.05).margin(1e-6));  // tables: t of 95 % and 10 degrees of freedom
+  CHECK(student_p(-12.7062047, 1) == Approx(0.05).margin(1e-6));
+  CHECK(student_p(1.96, 1e6) == Approx(0.05).margin(1e-5));
+  CHECK(student_p(2.2, 200.1) == Approx(student_p(2.2, 199.9)).margin(1e-5));  // no step where the approximation begins
+  CHECK(student_p(0, 5) == Approx(1));
+}

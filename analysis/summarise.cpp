@@ -102,6 +102,8 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
     const std::string stage = i < table.stages().size() ? table.stages()[i] : "none";
     entry.stages.push_back({stage, group.stages[i].total_ns, group.stages[i].calls});
   }
+  for (std::size_t i = 0; i < group.measured.size(); ++i)
+    if (group.measured[i].calls > 0) entry.measured.push_back({table.stages()[i], group.measured[i].total_ns, group.measured[i].calls});
   return entry;
 }
 

@@ -31,6 +31,13 @@ struct StageSplit {
   std::uint64_t calls = 0;
 };
 
+// What the measured windows of one stage launched of a kernel, inside stages within it, too.
+struct StageLaunches {
+  std::string stage;
+  Ns total_ns = 0;
+  std::uint64_t calls = 0;
+};
+
 // One launch that ncu profiled, with the proof that it is the kernel nsys timed.
 struct NcuSample {
   std::uint64_t ncu_id = 0;
@@ -58,7 +65,8 @@ struct KernelEntry {
   TimeSummary time;
   double gpu_share = 0;                  // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1
   std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
-  std::vector<StageSplit> stages;
+  std::vector<StageSplit> stages;        // by the outermost stage, warm-up included
+  std::vector<StageLaunches> measured = {};  // by every stage, warm-up left out
   bool selected = false;                 // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
   std::optional<Remark> ncu_note;        // why there is no sample

@@ -135,6 +135,15 @@ struct GpuSpread {
   std::optional<double> slowest_last_share;  // of the paired collectives: it started last
 };
 
+inline constexpr std::size_t kMaxListedWindows = 1000;
+
+// The lengths of a stage's measured windows, by their start: what the spread of a single run is told from.
+struct WindowSeries {
+  std::vector<Ns> wall_ns;               // at most kMaxListedWindows
+  std::uint64_t windows_each = 1;        // more: a value is the median of so many windows that follow each other
+  std::uint64_t throttled = 0;           // windows that are not in it: the GPU was slowed against its will
+};
+
 struct StageEntry {
   std::string name;                      // "prefill", "decode", "decode_step" …
   std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
@@ -166,6 +175,7 @@ struct StageEntry {
   Ns longest_window_end_ns = 0;
   std::optional<StageCounters> counters;  // empty: not measured
   std::optional<StageSampling> sampling;
+  WindowSeries series;
 
   // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
   // last kernel.

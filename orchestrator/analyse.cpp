@@ -146,6 +146,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   if (evidence.tracer != Tracer::kImport) {
     run.perturbation = measure_overhead(evidence, knowledge.options.warmup);
     run.energy = measure_energy(evidence, knowledge.options.warmup, run);
+    leave_out_throttled(evidence, knowledge.options.warmup, run);
   }
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);

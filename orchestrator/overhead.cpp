@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/stages/window_series.h"
 #include "model/words.h"
 
 namespace nl::orchestrator {
@@ -69,6 +70,13 @@ Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRu
   Perturbation result = analysis::compare_passes(passes);
   result.notes.insert(result.notes.end(), repeats.notes.begin(), repeats.notes.end());
   return result;
+}
+
+void leave_out_throttled(const Evidence& evidence, const analysis::WarmupRule& warmup, Run& run) {
+  if (!evidence.meter_uuids || evidence.power.empty()) return;
+  analysis::SampledPass traced{evidence.power, analysis::stage_windows(evidence.trace, warmup, {})};
+  keep_used(traced, used_devices(evidence.trace, run, *evidence.meter_uuids));
+  analysis::leave_out_throttled(traced, run.stages);
 }
 
 Energy measure_energy(const Evidence& evidence, const analysis::WarmupRule& warmup, const Run& run) {

@@ -58,6 +58,10 @@ void GpuSweeper::add(const Kernel& kernel) {
   StageTime& split = around.top_stage == kNone ? group.stages.back() : group.stages[around.top_stage];
   split.total_ns += duration_ns;
   ++split.calls;
+  for (const std::uint32_t stage : around.stages) {
+    group.measured[stage].total_ns += duration_ns;
+    ++group.measured[stage].calls;
+  }
   sweep_.kernel_ns += duration_ns;
   sweep_.device_computing_ns[sweep_.device_of_queue[kernel.queue]] += duration_ns;
   sweep_.lane_kernel_ns[sweep_.lanes.of_queue(kernel.queue)] += duration_ns;
@@ -79,6 +83,7 @@ KernelGroup& GpuSweeper::kernel_group(const Kernel& kernel) {
       group.device = trace_.queues[kernel.queue].device;
       group.shape = kernel.shape;
       group.stages.resize(sweep_.by_stage.size() + 1);
+      group.measured.resize(sweep_.by_stage.size());
       sweep_.kernels.push_back(std::move(group));
     }
   }

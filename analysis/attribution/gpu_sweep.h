@@ -44,6 +44,7 @@ struct KernelGroup {
   Ns total_ns = 0;
   Ns chosen_ns = 0;               // inside the chosen stages
   std::vector<StageTime> stages;  // by top-level stage; the last one: in none
+  std::vector<StageTime> measured;  // by every stage around the launch, without warm-up
 };
 
 // What one pass over the GPU's work, in the order of time, finds out.

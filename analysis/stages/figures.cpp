@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/budget/gpu_mean.h"
+#include "analysis/stages/window_series.h"
 #include "analysis/stats/time_summary.h"
 
 namespace nl::analysis {
@@ -50,6 +51,7 @@ class WallFigures {
       if (i != first_) rest.push_back(walls_[i].second);
     }
     entry.wall = summarise_times(all);
+    entry.series = window_series(walls_);
     if (!walls_.empty()) entry.first_window_ns = walls_[first_].second;
     entry.rest_median_ns = median_of(rest);
     if (later_.empty()) return;

@@ -39,6 +39,13 @@ void fields(Io& io, Ref<Io, StageSplit> s) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, StageLaunches> s) {
+  io("stage", s.stage, "a stage whose measured windows launch it, inside stages within it, too");
+  io("total_ns", s.total_ns, "time of these launches");
+  io("calls", s.calls, "how many", kFromOne);
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StallShare> s) {
   io("reason", s.reason, "long_scoreboard, wait, barrier …");
   io("samples", s.samples, "with this reason");
@@ -55,6 +62,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("gpu_share", k.gpu_share, "of the time of its GPU's kernels, and of CUDA graphs captured without theirs", kFraction);
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
   io("stages", k.stages, "the launches by stage");
+  io("measured", k.measured, "the launches of measured windows by stage, warm-up left out; a launch in a stage within another counts in both");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
   io("ncu", k.ncu, "what ncu, or CUPTI, measured of it");
   io("ncu_note", k.ncu_note, "why there is no sample; null: there is one");

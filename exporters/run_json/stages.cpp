@@ -200,6 +200,13 @@ void fields(Io& io, Ref<Io, StageSampling> s) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, WindowSeries> s) {
+  io("wall_ns", s.wall_ns, "the measured windows by their start, 1000 values at most");
+  io("windows_each", s.windows_each, "more than 1: a value is the median of so many windows that follow each other", kFromOne);
+  io("throttled", s.throttled, "windows that are not among them, because the GPU was slowed against its will");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
   io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
   io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
@@ -234,6 +241,7 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("longest_window_end_ns", s.longest_window_end_ns, "its end", kAnySign);
   io("counters", s.counters, "the GPU's counters for one window on average, measured in a pass of its own; null: not measured");
   io("sampling", s.sampling, "what samples of the GPU's activity showed during the measured windows, on average; null: not sampled");
+  io("series", s.series, "how long each measured window took");
 }
 
 template <class Io>

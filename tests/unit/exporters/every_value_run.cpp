@@ -61,7 +61,7 @@ Run every_value_run() {
       .first_in_iteration_ns = 209.5, .later_in_iteration_ns = 210.5, .longest_window_start_ns = 211, .longest_window_end_ns = 212,
       .counters = StageCounters{.measured_by = Meter::kCupti, .windows = 213, .duration_ns = 214.5, .values = by_metric(2100), .metrics = {{"metrics 215",
       216.5}}, .note = "note 217", .dram_use = {}}, .sampling = StageSampling{.samples = 218, .values = by_metric(2200), .metrics = {{"metrics 219",
-      220.5}}, .dram_use = {}}}};
+      220.5}}, .dram_use = {}}, .series = WindowSeries{.wall_ns = {2404, 2405}, .windows_each = 2406, .throttled = 2407}}};
   run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
       .gpu_compute_ns = 225, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
       .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497, .communication_ns = 634}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233, .devices = {StageDevice{
@@ -78,7 +78,7 @@ Run every_value_run() {
   run.kernels = std::vector<KernelEntry>{KernelEntry{.name = "name 262", .mangled_name = "mangled_name 263", .short_name =
       "short_name 264", .device = 265, .time = {.count = 266, .total_ns = 267, .mean_ns = 268.5, .median_ns = 269.5, .p99_ns = 270,
       .min_ns = 271, .max_ns = 272, .stddev_ns = 273.5}, .gpu_share = 0.274, .graph_calls = 275, .stages = {StageSplit{.stage =
-      "stage 276", .total_ns = 277, .calls = 278}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
+      "stage 276", .total_ns = 277, .calls = 278}}, .measured = {StageLaunches{.stage = "stage 2401", .total_ns = 2402, .calls = 2403}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
       .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = KernelMatch::kNormalisedName, .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
       .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency,

@@ -125,6 +125,7 @@ void fill_stages(Run& run) {
   stage.longest_window_end_ns = 4500;
   stage.counters = counters();
   stage.sampling = sampling();
+  stage.series = {{500, 240, 260}, 1, 1};
   run.stages = {stage};
   run.session = SessionEntry{"onnxruntime", "1.21.0", "cpu", "fp32", "block.onnx", "random, seed 1", 2, 3, 4'000'000, {{"x", "float32", "[batch, 64]", {2, 64}}},
                              {{"y", "float32", "[batch, 64]", {2, 64}}}, kTime, kTime, 0.04, 950.0, 0.95, {"y: 1 of 128 values are NaN"}};
@@ -170,6 +171,7 @@ void fill_kernels(Run& run) {
   kernel.gpu_share = 1;
   kernel.graph_calls = 1;
   kernel.stages = {{"prefill", 600, 2}, {"none", 400, 1}};
+  kernel.measured = {{"prefill", 400, 1}};
   kernel.selected = true;
   kernel.ncu = {sample()};
   kernel.stalls = {{"long_scoreboard", 50, 0.5}, {"selected", 25, 0.25}, {"wait", 15, 0.15}, {"barrier", 7, 0.07}, {"membar", 3, 0.03}};

@@ -22,9 +22,14 @@ inline std::string shell_quoted(const std::vector<std::string>& words) {
   return line;
 }
 
-// `nl-stage run` with these words for the same workload; "./your_workload" where it is not known.
-inline std::string run_again(std::vector<std::string> words, const std::vector<std::string>& workload) {
+// `nl-stage run` with these words for the same workload; "./your_workload" where it is not known. A model file's workload is
+// nl-stage itself (`nl-stage session FLAGS`), and is run by the same flags.
+inline std::string run_again(std::vector<std::string> words, const std::vector<std::string>& workload, bool model_file = false) {
   words.insert(words.begin(), {"nl-stage", "run"});
+  if (model_file && workload.size() > 2) {
+    words.insert(words.end(), workload.begin() + 2, workload.end());
+    return shell_quoted(words);
+  }
   words.push_back("--");
   if (workload.empty()) words.push_back("./your_workload");
   words.insert(words.end(), workload.begin(), workload.end());

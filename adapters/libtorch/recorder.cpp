@@ -13,6 +13,7 @@ namespace nl::adapters {
 namespace {
 
 constexpr std::int64_t kNoTensor = -1;
+constexpr const char* kCpu = "cpu";  // as c10::Device writes it
 
 Ns monotonic_ns() {
   timespec now{};
@@ -98,7 +99,8 @@ void InputFacts::describe(SessionNode& node) const {
     node.shapes += node.shapes.empty() ? "[[" : ", [";
     if (const std::int64_t type = facts_[at++]; type != kNoTensor) {
       node.dtypes += (node.dtypes.empty() ? "[" : ", ") + name_of_type(static_cast<c10::ScalarType>(type));
-      if (node.provider.empty()) node.provider = device_text(facts_[at], facts_[at + 1]);
+      // A scalar on the CPU goes along with tensors on a GPU: they decide where the operator runs.
+      if (node.provider.empty() || node.provider == kCpu) node.provider = device_text(facts_[at], facts_[at + 1]);
       const std::size_t first = at + 3, last = first + static_cast<std::size_t>(facts_[at + 2]);
       for (at = first; at < last; ++at) node.shapes += (at == first ? "" : ", ") + std::to_string(facts_[at]);
     }

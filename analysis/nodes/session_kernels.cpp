@@ -15,22 +15,35 @@ bool same_step(const OperatorStep& a, const OperatorStep& b) {
   return a.stage == b.stage && a.calls_left_out == b.calls_left_out && same_calls(a, b);
 }
 
+void take_gpu_times(OperatorStep& nodes, const OperatorStep& traced) {
+  for (std::size_t i = 0; i < nodes.calls.size(); ++i) {
+    nodes.calls[i].gpu_ns = traced.calls[i].gpu_ns;
+    nodes.calls[i].gpu_times = traced.calls[i].gpu_times;
+    nodes.calls[i].kernels = traced.calls[i].kernels;
+  }
+  nodes.gpu_outside_ns = traced.gpu_outside_ns;
+}
+
+bool has_gpu_times(const OperatorTable& table) { return table.cuda_ns.has_value(); }
+
 }  // namespace
 
 void add_kernels_to_nodes(Run& run) {
   if (!run.session) return;
-  for (OperatorStep& step : run.operator_steps) {
-    if (step.source != run.session->backend || step.calls.empty() || has_gpu_times(step)) continue;
-    const auto traced = std::find_if(run.operator_steps.begin(), run.operator_steps.end(),
-                                     [&](const OperatorStep& other) { return &other != &step && has_gpu_times(other) && same_step(step, other); });
-    if (traced == run.operator_steps.end()) continue;
-    for (std::size_t i = 0; i < step.calls.size(); ++i) {
-      step.calls[i].gpu_ns = traced->calls[i].gpu_ns;
-      step.calls[i].gpu_times = traced->calls[i].gpu_times;
-      step.calls[i].kernels = traced->calls[i].kernels;
-    }
-    step.gpu_outside_ns = traced->gpu_outside_ns;
+  const std::string backend = run.session->backend;
+  bool joined = false;
+  auto& steps = run.operator_steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].source != backend || steps[i].calls.empty() || has_gpu_times(steps[i])) continue;
+    const auto traced = std::find_if(steps.begin(), steps.end(), [&](const OperatorStep& other) { return other.source != backend && has_gpu_times(other) && same_step(steps[i], other); });
+    if (traced == steps.end()) continue;
+    take_gpu_times(steps[i], *traced);
+    if (traced < steps.begin() + static_cast<std::ptrdiff_t>(i)) --i;
+    steps.erase(traced);
+    joined = true;
   }
+  const bool sums = std::any_of(run.operators.begin(), run.operators.end(), [&](const OperatorTable& table) { return table.source != backend && has_gpu_times(table); });
+  if (joined && sums) std::erase_if(run.operators, [&](const OperatorTable& table) { return table.source == backend && !has_gpu_times(table); });
 }
 
 }  // namespace nl::analysis

@@ -75,7 +75,7 @@ std::string capture_command(const std::set<Capture>& captures, const Run& run) {
   if (captures.count(Capture::kOperators)) words.insert(words.end(), {"--set", "nsys.pytorch=autograd-shapes-nvtx"});
   if (captures.count(Capture::kHostStacks) && run.host) words.insert(words.end(), {"--set", "mark.host_samples_hz=199"});
   if (captures.count(Capture::kModel)) add_model(run, words);
-  return run_again(std::move(words), run.workload.command);
+  return run_again(std::move(words), run.workload.command, run.session.has_value());
 }
 
 }  // namespace nl::analysis::rules

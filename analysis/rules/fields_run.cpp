@@ -90,6 +90,8 @@ void add_iterations(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->stages.size())); });
   add("iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "iterations, including warm-up",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.count)); });
+  add("model_file_iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "unprofiled iterations of a model file (`profile`); 0 for other workloads",
+      [](const Subject& s) { return Value::of(s.run->session ? static_cast<double>(s.run->session->unprofiled.count) : 0.0); });
   add("warmup_iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "of them, warm-up: not measured",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.warmup)); });
   add("first_iteration_ratio", Unit::kNumber, Capture::kIterations, Place::kIterations, "wall time of the first iteration ÷ the median of the later measured ones",

@@ -98,11 +98,17 @@ Section aggregates(const Run& run) {
     else
       figure(headline.what + " (ms)", kNoValue);
   };
-  times(first_token(run));
-  times(per_token(run));
-  const Headline rate = output_rate(run);
-  if (rate.unprofiled) figure(rate.what + ", unprofiled", figure_text(rate.unprofiled));
-  figure(rate.what + (rate.traced ? ", traced" : ""), figure_text(rate.traced));
+  if (has_iterations(run)) {
+    figure("Iteration, unprofiled (ms)", ms_text(run.session->unprofiled.mean_ns), ms_cell(run.session->unprofiled.count > 1, run.session->unprofiled.stddev_ns));
+    if (const TimeSummary& profiled = run.session->profiled; profiled.count > 0)
+      figure("Iteration, profiled (ms)", ms_text(profiled.mean_ns), ms_cell(profiled.count > 1, profiled.stddev_ns));
+  } else {
+    times(first_token(run));
+    times(per_token(run));
+    const Headline rate = output_rate(run);
+    if (rate.unprofiled) figure(rate.what + ", unprofiled", figure_text(rate.unprofiled));
+    figure(rate.what + (rate.traced ? ", traced" : ""), figure_text(rate.traced));
+  }
   std::optional<double> busy;
   if (const auto stage = main_stage(run); stage && stage->budget)
     busy = ratio(static_cast<double>(stage->budget->gpu_compute_ns), static_cast<double>(stage->budget->wall_ns));
@@ -110,7 +116,7 @@ Section aggregates(const Run& run) {
   bool energy = false;
   for (const auto& stage : run.energy.stages)
     if (stage.joules_per_token) figure("Energy per token, " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)), energy = true;
-  if (!energy) unknown.emplace_back("Energy per token (J)");
+  if (!energy && !has_iterations(run)) unknown.emplace_back("Energy per token (J)");
   Section out{"", "", "Aggregates"};
   add(out.blocks, std::move(table));
   if (!unknown.empty()) add(out.blocks, Paragraph{"Not captured: " + join(unknown, "; ") + "."});

@@ -16,7 +16,7 @@ constexpr const char* kCounterLegend =
 
 // The command that would capture it, of the configuration that does.
 Text to_capture(const Run& run, const char* configuration) {
-  return Text(". To capture it: ") + code(run_again({"--config", configuration}, run.workload.command));
+  return Text(". To capture it: ") + code(run_again({"--config", configuration}, run.workload.command, run.session.has_value()));
 }
 
 bool saw_gpu(const Run& run) { return run.kernels.has_value() || !run.hardware.gpus.empty(); }

@@ -65,6 +65,7 @@ std::string stage_speeds(const Run& run) {
 
 // "llama reads the prompt in 8.0 ms and writes 1,050 tokens (word pieces) per second; traced, 10 ms and 800."
 std::string speed(const Run& run) {
+  if (has_iterations(run)) return iteration_speed(run, where(run));
   const Headline first = first_token(run), rate = output_rate(run), token = per_token(run);
   const std::string whose = whose_tokens(run);
   std::vector<std::string> parts, traced;
@@ -88,6 +89,7 @@ std::string verdict(double times) {
 }
 
 std::string quality(const Run& run, const std::optional<MainStage>& stage) {
+  if (has_iterations(run)) return operator_shares(run);
   if (!stage) return {};
   const std::string name = sentence(plain_stage(run, stage->name)), what = name.substr(0, name.size() - 1);
   const std::string share = stage->share ? rough_share(*stage->share) + " of the time" : "the longest";
@@ -109,12 +111,12 @@ std::string host_part(const Run& run, const MainStage& main, const std::vector<B
 // Computing and the largest of the other bins, a second one where it is large too: what matters is said.
 std::string limit(const Run& run, const std::optional<MainStage>& stage) {
   if (!stage) return {};
-  if (!stage->budget || stage->budget->wall_ns <= 0) return "What the GPU did in that time was not captured.";
+  if (!stage->budget || stage->budget->wall_ns <= 0) return has_iterations(run) ? "" : "What the GPU did in that time was not captured.";
   const Budget& budget = *stage->budget;
   const auto share = [&](Ns Budget::*time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };
   std::vector<BudgetBin> others(kBudgetBins.begin() + 1, kBudgetBins.end());
   std::stable_sort(others.begin(), others.end(), [&](const BudgetBin& a, const BudgetBin& b) { return share(a.time) > share(b.time); });
-  const std::string computes = "The GPU computes for " + rough_share(share(&Budget::gpu_compute_ns)) + " of that time";
+  const std::string computes = "The GPU computes for " + rough_share(share(&Budget::gpu_compute_ns)) + (has_iterations(run) ? " of a profiled iteration" : " of that time");
   const auto wait = [&](const BudgetBin& bin) { return fmt::format("{} for {}", bin.plain, rough_share(share(bin.time))); };
   if (share(others[0].time) < kWorthSaying) return computes + ".";
   if (share(others[1].time) < kSecondWorthSaying) return fmt::format("{} and {}{}.", computes, wait(others[0]), host_part(run, *stage, {others[0]}));
@@ -159,6 +161,7 @@ std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
 }
 
 std::string cost(const Run& run) {
+  if (has_iterations(run)) return recording_cost(run);
   const auto joules = joules_per_token(run);
   const StageSlowdown* slowdown = worst_slowdown(run);
   if (!joules && slowdown == nullptr) return "Energy and profiling overhead were not measured.";

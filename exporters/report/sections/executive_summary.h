@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exporters/report/document.h"
 #include "model/run.h"
 
 namespace nl::exporters::report {
@@ -22,6 +23,13 @@ struct MainStage {
 std::optional<MainStage> main_stage(const Run& run);
 
 std::string plain_stage(const Run& run, const std::string& stage);  // "writing the answer (decode)"
+
+// Of a run of a model file whose iterations were timed: sentences, and the figures to see first.
+inline bool has_iterations(const Run& run) { return run.session && run.session->unprofiled.count > 0 && run.session->unprofiled.median_ns > 0; }
+std::string iteration_speed(const Run& run, const std::string& where);
+std::string operator_shares(const Run& run);  // empty: no operator was recorded
+std::string recording_cost(const Run& run);
+std::vector<Tile> session_tiles(const Run& run);
 
 // One sentence's worth of a longer text: no line breaks, no full stop inside or at its end, cut at a blank behind the
 // longest.

@@ -68,12 +68,10 @@ Blocks overview(const Run& run) {
   Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
-  return {notice, Tiles{{time_tile(first_token(run)),
-                         time_tile(per_token(run)),
-                         output_tile(run),
-                         computing_tile(run, stage),
-                         utilisation_tile(run, stage),
-                         energy_tile(run)}}};
+  std::vector<Tile> tiles = has_iterations(run) ? session_tiles(run) : std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)};
+  if (!has_iterations(run) || (stage && stage->budget)) tiles.push_back(computing_tile(run, stage));
+  if (!has_iterations(run)) tiles.insert(tiles.end(), {utilisation_tile(run, stage), energy_tile(run)});
+  return {notice, Tiles{std::move(tiles)}};
 }
 
 std::vector<std::string> facts(const Run& run) {

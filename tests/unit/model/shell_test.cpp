@@ -17,5 +17,7 @@ TEST_CASE("a command is quoted for the shell") {
 
 TEST_CASE("a command that captures again has the workload that is known") {
   CHECK(nl::run_again({"--config", "cupti"}, {"python", "my llm.py"}) == "nl-stage run --config cupti -- python 'my llm.py'");
+  CHECK(nl::run_again({"--config", "cupti"}, {"/opt/nl-stage", "session", "--backend", "libtorch", "--model", "m.pt"}, true) ==
+        "nl-stage run --config cupti --backend libtorch --model m.pt");
   CHECK(nl::run_again({}, {}) == "nl-stage run -- ./your_workload");
 }

@@ -35,12 +35,27 @@ TEST_CASE("session kernels: what the trace knows of a call belongs to its node")
   Run run = run_of({step_from("pytorch ranges", {"aten::mm", "aten::add"}, true), step_from("libtorch", {"aten::mm", "aten::add"}, false)});
   run.operator_steps[0].gpu_outside_ns = 3;
   analysis::add_kernels_to_nodes(run);
-  const OperatorStep& nodes = run.operator_steps[1];
+  REQUIRE(run.operator_steps.size() == 1);
+  const OperatorStep& nodes = run.operator_steps[0];
+  CHECK(nodes.source == "libtorch");
   CHECK(nodes.calls[0].gpu_ns == 10);
   CHECK(nodes.calls[1].gpu_ns == 20);
   CHECK(nodes.calls[1].kernels.at(0).total_ns == 20);
   CHECK(nodes.calls[1].host_ns == 100);
   CHECK(nodes.gpu_outside_ns == 3);
+}
+
+TEST_CASE("session kernels: operators that the trace has with GPU times are not summed up a second time without") {
+  for (const bool same : {true, false}) {
+    Run run = run_of({step_from("pytorch ranges", {"aten::mm"}, true), step_from("libtorch", {same ? "aten::mm" : "aten::add"}, false)});
+    run.operators.resize(2);
+    run.operators[0].source = "pytorch ranges";
+    run.operators[0].cuda_ns = 10;
+    run.operators[1].source = "libtorch";
+    analysis::add_kernels_to_nodes(run);
+    CHECK(run.operators.size() == (same ? 1u : 2u));
+    CHECK(run.operators[0].source == "pytorch ranges");
+  }
 }
 
 TEST_CASE("session kernels: other calls, another stage or no GPU give nothing") {

@@ -296,6 +296,9 @@ inline const Remark* find_first(const std::vector<Remark>& remarks, std::initial
 // Why a pass that counts through CUPTI counted nothing.
 inline constexpr std::initializer_list<Code> kCounterTroubles = {Code::kCountersDenied, Code::kCountersBusy, Code::kCountersFailed};
 
+// Which way a figure improves.
+enum class Better : std::uint8_t { kNeither, kLower, kHigher };
+
 // Damaged rows are counted, under what is wrong with them.
 using DamagedRows = std::map<Remark, std::uint64_t>;
 struct DamagedRow {  // one of them, as files keep it

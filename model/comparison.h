@@ -49,8 +49,6 @@ enum class CompareBasis : std::uint8_t {
 
 enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
 
-enum class Better : std::uint8_t { kNeither, kLower, kHigher };
-
 // What a line says of its subject. model/words has the keys.
 enum class CompareFigure : std::uint8_t {
   kWall,                // of a window

@@ -8,13 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/codes.h"
 #include "model/run.h"
 
 // The figures of a run as one flat list, for gates, the ledger and dashboards. A key never changes its meaning; a new figure is
 // a row of run_metrics_table.cpp.
 namespace nl {
-
-enum class Better : std::uint8_t { kLower, kHigher };
 
 // Which passes a figure is of: the traced ones, the unprofiled ones, or those in which NVML was read.
 enum class MetricBasis : std::uint8_t { kTraced, kUnprofiled, kEnergyPass };

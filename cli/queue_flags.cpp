@@ -19,7 +19,7 @@
 namespace nl::cli {
 namespace {
 
-using orchestrator::Queue, orchestrator::QueueEntry, orchestrator::QueueResult;
+using orchestrator::CommandQueue, orchestrator::QueueEntry, orchestrator::QueueResult;
 using nlohmann::ordered_json;
 
 double time_of(const std::string& text, const char* flag) {
@@ -43,7 +43,7 @@ ordered_json entries_json(const std::vector<QueueEntry>& entries) {
   return list;
 }
 
-QueueResult run(const Queue& queue, const QueueFlags& flags) {
+QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
   const orchestrator::Host host = orchestrator::host_itself();
   std::string trouble;
   const auto gpu = orchestrator::open_gpu_activity(orchestrator::find_nvml({}, host), host.variable("CUDA_VISIBLE_DEVICES"), trouble);
@@ -77,7 +77,7 @@ void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
   for (const QueueEntry& entry : entries) fmt::print("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
 }
 
-void print_status(const Queue& queue) {
+void print_status(const CommandQueue& queue) {
   const auto owner = orchestrator::MachineLock::owner(orchestrator::machine_lock_file());
   if (owner) fmt::print("runner   process {} since {}: {}\n", owner->pid, owner->since, owner->purpose);
   else fmt::print("runner   none\n");
@@ -86,7 +86,7 @@ void print_status(const Queue& queue) {
   fmt::print("folder   {}\n", queue.folder().string());
 }
 
-std::vector<QueueEntry> add_all(const Queue& queue, const QueueFlags& flags) {
+std::vector<QueueEntry> add_all(const CommandQueue& queue, const QueueFlags& flags) {
   std::vector<std::string> commands = flags.commands;
   for (const std::string& file : flags.files) commands.push_back(whole_text(file));
   for (const std::string& command : commands)
@@ -112,7 +112,7 @@ void add_queue_flags(CLI::App& verb, QueueFlags& flags) {
 }
 
 int queue_verb(const QueueFlags& flags, bool json) {
-  const Queue queue(flags.folder.empty() ? orchestrator::default_queue_folder() : std::filesystem::path(flags.folder));
+  const CommandQueue queue(flags.folder.empty() ? orchestrator::default_queue_folder() : std::filesystem::path(flags.folder));
   ordered_json out = {{"queue", queue.folder().string()}, {"log", queue.log_file().string()}};
   const auto added = add_all(queue, flags);
   if (!added.empty()) out["added"] = entries_json(added);

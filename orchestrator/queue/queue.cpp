@@ -97,16 +97,16 @@ class NumberFile {
 
 }  // namespace
 
-Queue::Queue(fs::path folder) : folder_(fs::absolute(folder)), running_(folder_ / "running" / host_name()) {
+CommandQueue::CommandQueue(fs::path folder) : folder_(fs::absolute(folder)), running_(folder_ / "running" / host_name()) {
   std::error_code failed;
   for (const fs::path& part : {folder_ / "queued", running_, folder_ / "logs"}) fs::create_directories(part, failed);
   if (failed) throw Error(ErrorKind::kOutput, fmt::format("cannot make the queue's folder: {}", failed.message()), folder_.string(), "name another folder with --queue DIR");
 }
 
-fs::path Queue::queued(int number) const { return folder_ / "queued" / file_name(number); }
-fs::path Queue::running(int number) const { return running_ / file_name(number); }
+fs::path CommandQueue::queued(int number) const { return folder_ / "queued" / file_name(number); }
+fs::path CommandQueue::running(int number) const { return running_ / file_name(number); }
 
-QueueEntry Queue::add(const std::string& command, const fs::path& directory) const {
+QueueEntry CommandQueue::add(const std::string& command, const fs::path& directory) const {
   QueueEntry entry{0, command, fs::absolute(directory).string(), utc_text(std::chrono::system_clock::now())};
   const NumberFile numbers(folder_ / "last-number");
   const auto waiting = numbers_in(folder_ / "queued");  // the number file may be lost, or older than they are
@@ -116,7 +116,7 @@ QueueEntry Queue::add(const std::string& command, const fs::path& directory) con
   return entry;
 }
 
-std::optional<QueueEntry> Queue::take() const {
+std::optional<QueueEntry> CommandQueue::take() const {
   for (const int number : numbers_in(folder_ / "queued")) {
     if (::rename(queued(number).c_str(), running(number).c_str()) != 0) continue;  // a runner on another machine was first
     auto entry = read_entry(running(number));
@@ -128,31 +128,31 @@ std::optional<QueueEntry> Queue::take() const {
   return std::nullopt;
 }
 
-void Queue::put_back(const QueueEntry& entry) const {
+void CommandQueue::put_back(const QueueEntry& entry) const {
   write_file_whole(running(entry.number), entry_text(entry));
   ::rename(running(entry.number).c_str(), queued(entry.number).c_str());
 }
 
-void Queue::finish(const QueueEntry& entry) const {
+void CommandQueue::finish(const QueueEntry& entry) const {
   std::error_code ignored;
   fs::remove(running(entry.number), ignored);
 }
 
-std::vector<QueueEntry> Queue::recover() const {
+std::vector<QueueEntry> CommandQueue::recover() const {
   const auto left = entries_in(running_);
   for (const QueueEntry& entry : left) put_back(entry);
   return left;
 }
 
-std::vector<QueueEntry> Queue::waiting() const { return entries_in(folder_ / "queued"); }
-std::vector<QueueEntry> Queue::running() const { return entries_in(running_); }
+std::vector<QueueEntry> CommandQueue::waiting() const { return entries_in(folder_ / "queued"); }
+std::vector<QueueEntry> CommandQueue::running() const { return entries_in(running_); }
 
-fs::path Queue::log_of(const QueueEntry& entry) const {
+fs::path CommandQueue::log_of(const QueueEntry& entry) const {
   return folder_ / "logs" / fmt::format("{:06}-{}.log", entry.number, entry.attempts);
 }
 
 // One write, so that the lines of several machines do not mix.
-void Queue::log(const std::string& line) const {
+void CommandQueue::log(const std::string& line) const {
   const std::string text = fmt::format("{} {}\n", utc_text(std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())), line);
   fmt::print(stderr, "{}", text);
   const int fd = open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

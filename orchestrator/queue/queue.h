@@ -19,10 +19,10 @@ struct QueueEntry {
 //   queued/000012.json   running/<host>/000011.json   logs/000011-1.log   queue.log
 // Every file is written whole, and a move from one folder to the next is a rename, so that any number of processes may add
 // while another runs them, and none is lost or run twice whichever of them is killed.
-class Queue {
+class CommandQueue {
  public:
   // Throws Error(kOutput) where the folder cannot be made.
-  explicit Queue(std::filesystem::path folder);
+  explicit CommandQueue(std::filesystem::path folder);
 
   QueueEntry add(const std::string& command, const std::filesystem::path& directory) const;
 

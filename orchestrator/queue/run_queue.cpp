@@ -32,7 +32,7 @@ void pause_or_signal(double seconds) {
 
 class QueueRunner {
  public:
-  QueueRunner(const Queue& queue, const QueueOptions& options, GpuActivity* gpu) : queue_(queue), options_(options), gpu_(gpu) {}
+  QueueRunner(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu) : queue_(queue), options_(options), gpu_(gpu) {}
 
   QueueResult run(const std::optional<MachineLock::Owner>& killed) {
     recover(killed);
@@ -154,7 +154,7 @@ class QueueRunner {
     result_.attempts.push_back(std::move(record));
   }
 
-  const Queue& queue_;
+  const CommandQueue& queue_;
   const QueueOptions& options_;
   GpuActivity* gpu_;
   QueueResult result_;
@@ -179,7 +179,7 @@ bool QueueResult::all_ok() const {
   return std::all_of(attempts.begin(), attempts.end(), [](const EntryRecord& record) { return record.outcome == EntryOutcome::kOk || record.queued_again; });
 }
 
-QueueResult run_queue(const Queue& queue, const QueueOptions& options, GpuActivity* gpu) {
+QueueResult run_queue(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu) {
   Interrupts interrupts;
   const auto lock = MachineLock::wait_for(options.lock, "queue " + queue.folder().string());
   if (!lock) return {{}, false, Interrupts::signal()};

@@ -41,6 +41,6 @@ std::string_view outcome_name(EntryOutcome outcome);  // "ok", "failed", "stalle
 
 // Takes the machine's lock, waiting for it, and runs entries until none is left; those that are added meanwhile too. Each one
 // begins when the GPU is idle. START and END lines go to queue.log and stderr. `gpu` may be null: it is not watched then.
-QueueResult run_queue(const Queue& queue, const QueueOptions& options, GpuActivity* gpu);
+QueueResult run_queue(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu);
 
 }  // namespace nl::orchestrator

@@ -10,7 +10,7 @@
 #include "tests/unit/files.h"
 
 using nl::orchestrator::command_on_one_line;
-using nl::orchestrator::Queue;
+using nl::orchestrator::CommandQueue;
 using nl::orchestrator::QueueEntry;
 using nl::test::Folder;
 
@@ -26,7 +26,7 @@ std::vector<int> numbers_of(const std::vector<QueueEntry>& entries) {
 
 TEST_CASE("queue: entries are taken in the order in which they were added") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   for (const char* command : {"a", "b", "c"}) queue.add(command, "/tmp");
   const auto first = queue.take();
   REQUIRE(first);
@@ -44,7 +44,7 @@ TEST_CASE("queue: entries are taken in the order in which they were added") {
 
 TEST_CASE("queue: a command of many lines is one entry, to the byte") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   const std::string command = "python3 - <<'END'\nprint(\"a\\tb\")\n\nEND\n# \"quoted\" 'too' \\ ü\n";
   queue.add(command, "/tmp");
   CHECK(queue.waiting().size() == 1);
@@ -53,7 +53,7 @@ TEST_CASE("queue: a command of many lines is one entry, to the byte") {
 
 TEST_CASE("queue: what is put back comes before what was added after it, and remembers its attempts") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   queue.add("a", "/tmp");
   queue.add("b", "/tmp");
   queue.put_back(*queue.take());
@@ -66,24 +66,24 @@ TEST_CASE("queue: what is put back comes before what was added after it, and rem
 
 TEST_CASE("queue: what ran when the runner was killed goes back") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   queue.add("a", "/tmp");
   queue.add("b", "/tmp");
   queue.take();
-  CHECK(numbers_of(Queue(folder.path).recover()) == std::vector<int>{1});
+  CHECK(numbers_of(CommandQueue(folder.path).recover()) == std::vector<int>{1});
   CHECK(numbers_of(queue.waiting()) == std::vector<int>{1, 2});
   CHECK(queue.running().empty());
 }
 
 TEST_CASE("queue: four processes that add at once get a number each") {
   Folder folder;
-  { const Queue made(folder.path); }
+  { const CommandQueue made(folder.path); }
   constexpr int kProcesses = 4, kEach = 25;
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {
     const pid_t pid = fork();
     if (pid == 0) {
-      const Queue queue(folder.path);
+      const CommandQueue queue(folder.path);
       for (int i = 0; i < kEach; ++i) queue.add(std::to_string(process) + " " + std::to_string(i), "/tmp");
       _exit(0);
     }
@@ -91,7 +91,7 @@ TEST_CASE("queue: four processes that add at once get a number each") {
   }
   for (const pid_t pid : children) waitpid(pid, nullptr, 0);
   std::set<std::string> commands;
-  const auto waiting = Queue(folder.path).waiting();
+  const auto waiting = CommandQueue(folder.path).waiting();
   for (const QueueEntry& entry : waiting) commands.insert(entry.command);
   CHECK(commands.size() == kProcesses * kEach);
   CHECK(waiting.front().number == 1);
@@ -100,7 +100,7 @@ TEST_CASE("queue: four processes that add at once get a number each") {
 
 TEST_CASE("queue: a lost count gives no number twice, and numbers of ended entries do not come again") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   queue.add("a", "/tmp");
   queue.finish(*queue.take());
   CHECK(queue.add("b", "/tmp").number == 2);
@@ -110,7 +110,7 @@ TEST_CASE("queue: a lost count gives no number twice, and numbers of ended entri
 
 TEST_CASE("queue: a file that is still being written is no entry; a damaged one is named") {
   Folder folder;
-  const Queue queue(folder.path);
+  const CommandQueue queue(folder.path);
   folder.file("queued/000001.json.4711.tmp", "{");
   folder.file("queued/notes.txt", "mine");
   CHECK(queue.waiting().empty());

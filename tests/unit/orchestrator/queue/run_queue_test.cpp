@@ -33,7 +33,7 @@ struct ToldGpu : GpuActivity {
 
 struct QueueScene {
   nl::test::Folder folder;
-  Queue queue{folder / "queue"};
+  CommandQueue queue{folder / "queue"};
   QueueOptions options{.stall_s = 0, .look_s = 0.1, .lock = folder / "lock"};
   ToldGpu gpu;
 

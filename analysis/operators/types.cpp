@@ -10,13 +10,13 @@ namespace {
 
 using Type = OperatorType;
 
-struct Names {
+struct TypeNames {
   Type type;
   std::string_view words;  // as bare_name() leaves them, separated by blanks
 };
 
 // PyTorch's names without their namespace, ONNX's operator types (com.microsoft's among them) and TensorRT's layer types.
-constexpr std::array<Names, 18> kNames = {{
+constexpr std::array<TypeNames, 18> kNames = {{
     {Type::kMatmul, "mm addmm bmm baddbmm addbmm addmv mv dot vdot matmul linear einsum scaled_mm int_mm addmm_activation weight_int4pack_mm "
                     "gemm matmulinteger matmulnbits matmulfpq4 qlinearmatmul fusedmatmul matrixmultiply fullyconnected awq_gemm marlin_gemm "
                     "cutlass_scaled_mm machete_mm qgemm fusedgemm gemmfastgelu gemmfloat8 transposematmul dynamicquantizematmul matmulintegertofloat "
@@ -154,7 +154,7 @@ OperatorType operator_type(std::string_view name) {
   if (bare.empty()) return Type::kOther;
   if (name.starts_with("c10d::") || name.starts_with("nccl:")) return Type::kCollective;
   if (bare == "resize" && !name.starts_with("aten::")) return Type::kCopy;  // ONNX's interpolates, PyTorch's moves nothing
-  for (const Names& names : kNames)
+  for (const TypeNames& names : kNames)
     if (is_word_of(names.words, bare)) return names.type;
   for (const Part& part : kParts)
     if (bare.find(part.part) != std::string::npos) return part.type;

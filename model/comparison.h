@@ -36,6 +36,7 @@ enum class LineReason : std::uint8_t {
   kNotComparable,       // measured in different ways, or not a number
   kRankOnly,            // the pair is a guess by rank
   kNoDirection,         // told, but neither more nor less is better
+  kStageUndecided,      // whether its stage changed could not be told: not looked into
 };
 
 // What the verdicts rest on.

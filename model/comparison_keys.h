@@ -11,7 +11,8 @@ inline constexpr auto kKeys<CompareVerdict> = std::to_array<std::string_view>({"
 template <>
 inline constexpr auto kKeys<LineReason> = std::to_array<std::string_view>({
     "decided", "no_difference", "within_noise", "below_minimum", "too_noisy", "drift", "block_order", "few_runs", "stage_unchanged",
-    "only_in_a", "only_in_b", "not_captured", "not_captured_a", "not_captured_b", "not_comparable", "rank_only", "no_direction"});
+    "only_in_a", "only_in_b", "not_captured", "not_captured_a", "not_captured_b", "not_comparable", "rank_only", "no_direction",
+    "stage_undecided"});
 template <>
 inline constexpr auto kKeys<CompareBasis> = std::to_array<std::string_view>({"nothing", "one_run_each", "one_run_one_side", "few_runs", "runs"});
 template <>

@@ -92,5 +92,6 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 
 bool negates(std::string_view name) { return has_any(name, {"neg_kernel", "NegFunctor"}); }
 bool concatenates(std::string_view name) { return has(name, "CatArrayBatchedCopy"); }
+bool is_softmax(std::string_view name) { return has_any(name, {"softmax", "SoftMax", "Softmax", "soft_max"}); }
 
 }  // namespace nl::analysis

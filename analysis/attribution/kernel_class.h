@@ -20,6 +20,7 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 // a KV cache.
 bool negates(std::string_view name);
 bool concatenates(std::string_view name);
+bool is_softmax(std::string_view name);
 
 // The function itself, without its return type, namespaces, template arguments and parameters: a functor among
 // the arguments may be named after anything. "void at::native::<unnamed>::reduce_kernel<…>(T3)" → "reduce_kernel"

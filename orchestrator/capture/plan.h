@@ -38,9 +38,6 @@ struct Plan {
   std::filesystem::path bundle;      // absolute
 };
 
-// An unprofiled run is wanted: its duration and its stages.
-bool prefers_ranges(const Config& config);
-
 // The pass that captures: kNsys or kCollector.
 PassKind tracing_pass(Tracer tracer);
 

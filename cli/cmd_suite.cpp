@@ -1,36 +1,105 @@
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <functional>
 #include <memory>
 
+#include "cli/exit_status.h"
+#include "cli/print_result.h"
 #include "cli/queue_flags.h"
 #include "cli/verbs.h"
 #include "model/error.h"
+#include "orchestrator/machine/checks_timing.h"
+#include "orchestrator/config/units.h"
+#include "orchestrator/slurm/run_on_slurm.h"
+#include "orchestrator/suite/run_suite.h"
 
 namespace nl::cli {
 namespace {
 
+using orchestrator::PairVerdict, orchestrator::SuiteResult;
+
+enum class Engine { kLocal, kSlurm };
+const std::map<std::string, Engine> kEngines = {{"local", Engine::kLocal}, {"slurm", Engine::kSlurm}};
+
 struct SuiteFlags {
   QueueFlags queue;
+  std::string file, out, poll = "2s";
+  Engine engine = Engine::kLocal;
+  int task = 0;
+  std::vector<std::string> waived, sets;
   bool json = false;
 };
 
+int status_of(const SuiteResult& result) {
+  if (result.interrupt_signal != 0) return 128 + result.interrupt_signal;
+  if (result.blocked()) return exit_status_of(ErrorKind::kTool);
+  switch (suite_verdict(result)) {
+    case PairVerdict::kMet: return 0;
+    case PairVerdict::kFailed: return exit_status_of(ErrorKind::kWorkload);
+    case PairVerdict::kMissed:
+    case PairVerdict::kRegressed:
+    case PairVerdict::kUndecided: return kNotMetStatus;
+  }
+  return 0;
+}
+
+void print_blocked(const SuiteResult& result) {
+  for (const auto& check : result.checks)
+    if (check.level == orchestrator::CheckLevel::kBlocked) print_error({check.kind, check.finding, check.subject, check.fix});
+}
+
+orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
+  orchestrator::SuiteRequest request{orchestrator::read_suite(flags.file), flags.out, flags.sets};
+  request.suite.waived.insert(request.suite.waived.end(), flags.waived.begin(), flags.waived.end());
+  return request;
+}
+
+SuiteResult run_on_cluster(const SuiteFlags& flags) {
+  const auto poll_s = orchestrator::seconds_in(flags.poll);
+  if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
+  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags), .poll_s = *poll_s, .settle_s = 5 * *poll_s});
+}
+
 int run_suite_verb(const SuiteFlags& flags) {
   if (flags.queue.wanted()) return queue_verb(flags.queue, flags.json);
-  throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give --enqueue COMMAND or --run-queue");
+  if (flags.file.empty()) throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
+  if (flags.task > 0) return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
+  const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : orchestrator::run_suite(suite_request(flags));
+  const std::string text = flags.json ? orchestrator::suite_json(result) : orchestrator::suite_markdown(result);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!flags.json) fmt::print("\n{}\n", result.out.string());
+  std::fflush(stdout);
+  print_blocked(result);
+  return status_of(result);
 }
 
 }  // namespace
 
 void add_suite(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<SuiteFlags>();
-  CLI::App* verb = app.add_subcommand("suite", "Run benchmarks one at a time on this machine: a queue of commands");
+  CLI::App* verb = app.add_subcommand("suite", "Run benchmarks one at a time: pairs with their speed-ups, or a queue of commands");
+  verb->add_option("file", flags->file, "the suite: targets, iterations, threshold")->type_name("FILE.yaml");
+  verb->add_option("--out", flags->out, "folder of the results, new or empty; default: a new one in artifacts/suites")->type_name("DIR");
+  verb->add_option("--waive", flags->waived, "time although this check of the environment fails; repeatable")
+      ->allow_extra_args(false)->check(CLI::IsMember(orchestrator::timing_check_names()))->type_name("CHECK");
+  verb->add_option("--set", flags->sets, "set one key for all targets; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--engine", flags->engine, "where it runs: local, or slurm, a job array of the cluster")
+      ->transform(CLI::CheckedTransformer(kEngines))->type_name("ENGINE");
+  verb->add_option("--poll", flags->poll, "with --engine slurm: time between two looks at its tasks")->capture_default_str()->type_name("TIME");
+  verb->add_option("--task", flags->task, "one task, on a node")->group("");
+  verb->add_flag("--json", flags->json, "print suite.json on stdout");
   add_queue_flags(*verb, flags->queue);
-  verb->add_flag("--json", flags->json, "print JSON");
   verb->footer(
-      "One runner at a time works on a machine. It begins each command when the GPU is idle, repeats one that had to share\n"
-      "the GPU, and ends one that stalls. docs/suite.md describes the queue.\n"
+      "A suite times its targets unprofiled and in turn, and compares pairs such as x_baseline and x_optimized. The status is\n"
+      "9 where a speed-up misses the threshold or is not decided.\n"
+      "One suite or queue at a time runs on a machine. A queue begins each command when the GPU is idle, repeats one that had\n"
+      "to share the GPU, and ends one that stalls. docs/suite.md describes both.\n"
       "Examples:\n"
+      "  nl-stage suite attention.yaml\n"
+      "  nl-stage suite attention.yaml --waive clocks --json --out results > suite.json\n"
+      "  nl-stage suite attention.yaml --engine slurm --out /shared/results\n"
       "  nl-stage suite --enqueue 'python bench.py --size 4096'\n"
       "  nl-stage suite --enqueue-file sweep.sh --run-queue\n"
       "  nl-stage suite --queue-status --json");

@@ -7,6 +7,8 @@
 namespace nl::cli {
 
 // docs/exit-status.md has the list.
+inline constexpr int kNotMetStatus = 9;  // everything ran, and the verdict is not the wanted one
+
 int exit_status_of(ErrorKind kind);
 int exit_status_of(std::optional<ErrorKind> failure, int interrupt_signal);
 

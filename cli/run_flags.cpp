@@ -34,7 +34,7 @@ void cut_command(int& argc, char** argv) {
 }
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {
-  verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light, cupti, sampling, profile)")
+  verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light, cupti, sampling, profile, unprofiled)")
       ->capture_default_str();
   // One value each: the next word is not another of them. CLI11 would also split "[a,b]" otherwise.
   verb.add_option("--set", flags.sets, "set one key, such as run.top_n_kernels=20; repeatable")

@@ -213,6 +213,7 @@ enum class Code : std::uint16_t {
   // Why there are no kernels, or no counters of one
   kNoKernelsCaptured,     // nothing ran on a GPU, or nobody traced it
   kNoGpu,
+  kUnprofiledRun,         // only its stages were timed, as was asked for
   kNotRecorded,           // the collector says what kept CUPTI
   kCounterPass,           // a file of the pass that counts, taken for a trace
   kRangesOnly,            // the collector met no GPU

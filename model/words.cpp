@@ -205,6 +205,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
     note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),
+    note(Code::kUnprofiledRun, "unprofiled-run", "The run was unprofiled: only its stages were timed."),
     note(Code::kNotRecorded, "not-recorded", "{0}."),
     note(Code::kCounterPass, "counter-pass", "This is a counter pass, which records no kernels: give it as --counters, beside a trace."),
     note(Code::kRangesOnly, "ranges-only", "The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it."),

@@ -32,6 +32,7 @@ Workload workload_of(const Config& config, const std::optional<int>& exit_status
 
 // Without a GPU there are none to capture, which is no failure.
 std::optional<Remark> no_kernels_note(const Plan& plan, const Verdict& verdict) {
+  if (prefers_ranges(plan.config)) return Remark{Code::kUnprofiledRun};
   if (plan.tracer == Tracer::kRanges)
     return Remark{Code::kNoGpu, {plan.tools.gpu_trouble.empty() ? "" : " (" + plan.tools.gpu_trouble + ")"}};
   if (plan.tracer == Tracer::kNsys && verdict.failure()) return Remark{Code::kNote, {verdict.problems()[0].what}};

@@ -27,7 +27,8 @@ void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, 
   if (!capture.cut_short) capture.workload_exit = result->exit_status;
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
   judge_workload(plan, pass, *result, runner.last(), runner.verdict());
-  if (capture.collector_files.empty() && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
+  // What is timed as a whole need not mark anything.
+  if (capture.collector_files.empty() && !prefers_ranges(plan.config) && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
 }
 
 std::int64_t utc_now_ns() {

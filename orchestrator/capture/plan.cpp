@@ -12,6 +12,8 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kRangesPreferred = "capture.prefer is ranges";
+
 std::string trouble_text(const Toolset& tools) { return tools.gpu_trouble.empty() ? "" : " (" + tools.gpu_trouble + ")"; }
 
 // Counters come in passes of their own, after the trace has said which kernels matter. Where NVML says nothing there may be
@@ -85,6 +87,13 @@ void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, cons
   plan.passes.push_back(collector_pass(config, tools, bundle));
 }
 
+// As it was asked for: the run itself is what matters, so nothing may slow it down.
+void plan_unprofiled(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
+  plan.tracer = Tracer::kRanges;
+  plan.why = kRangesPreferred;
+  plan.passes.push_back(collector_pass(config, tools, bundle));
+}
+
 // Of the capture, not of its repetitions. The samples go into the same folder.
 void ask_for_facts(Plan& plan) {
   const int samples_hz = plan.config.mark.host_samples_hz;
@@ -103,6 +112,8 @@ void ask_for_record(Plan& plan) {
 
 }  // namespace
 
+bool prefers_ranges(const Config& config) { return choice<TracePreference>(config.capture.prefer) == TracePreference::kRanges; }
+
 PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind::kNsys : PassKind::kCollector; }
 
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
@@ -111,16 +122,19 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
                 "give it after --, or as workload.command in the configuration");
   const fs::path bundle = absolute_bundle(bundle_folder);
   const bool preferred = prefers_cupti(config) && cupti_lacks(tools).empty();
-  const std::string reason = config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
+  const bool unprofiled = prefers_ranges(config);
+  const std::string reason = unprofiled ? kRangesPreferred : config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
   Plan plan;
   plan.config = config;
   plan.tools = tools;
   plan.bundle = bundle;
-  const bool by_nsys = config.nsys.enabled && tools.nsys && !preferred;
+  const bool by_nsys = config.nsys.enabled && tools.nsys && !preferred && !unprofiled;
   if (!by_nsys && !tools.collector)
     throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
                 "nl-stage doctor says what is missing and how to get it");
-  if (by_nsys)
+  if (unprofiled)
+    plan_unprofiled(plan, config, tools, bundle);
+  else if (by_nsys)
     plan_by_nsys(plan, config, tools, bundle);
   else if (!tools.gpus.empty())
     plan_by_cupti(plan, config, tools, bundle, reason, preferred);

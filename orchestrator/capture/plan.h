@@ -38,6 +38,9 @@ struct Plan {
   std::filesystem::path bundle;      // absolute
 };
 
+// An unprofiled run is wanted: its duration and its stages.
+bool prefers_ranges(const Config& config);
+
 // The pass that captures: kNsys or kCollector.
 PassKind tracing_pass(Tracer tracer);
 

@@ -11,7 +11,7 @@
 namespace nl::orchestrator {
 
 enum class RunMode { kDeep, kLight };
-enum class TracePreference { kNsys, kCupti };               // capture.prefer
+enum class TracePreference { kNsys, kCupti, kRanges };               // capture.prefer
 enum class CounterPreference { kAuto, kCupti, kOff };          // capture.counters
 enum class CudaCalls { kWork, kAll, kNone };                // capture.cuda_calls
 enum class GraphDetail { kNode, kGraph };                   // capture.cuda_graphs, nsys.cuda_graph_trace, ncu.graph_profiling
@@ -29,7 +29,7 @@ using ChoiceWords = std::vector<std::string_view>;
 template <class Enum>
 inline const ChoiceWords kChoiceWords = {};  // in the order of the enum
 template <> inline const ChoiceWords kChoiceWords<RunMode> = {"deep", "light"};
-template <> inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti"};
+template <> inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti", "ranges"};
 template <> inline const ChoiceWords kChoiceWords<CounterPreference> = {"auto", "cupti", "off"};
 template <> inline const ChoiceWords kChoiceWords<CudaCalls> = {"work", "all", "none"};
 template <> inline const ChoiceWords kChoiceWords<GraphDetail> = {"node", "graph"};

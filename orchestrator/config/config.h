@@ -53,7 +53,7 @@ struct ToolOptions {  // overrides of where things are found
 };
 
 struct CaptureOptions {  // which tool traces, and how the collector's GPU half does
-  std::string prefer = "nsys";      // "cupti": the collector, although nsys is there
+  std::string prefer = "nsys";      // "cupti": the collector, although nsys is there; "ranges": stages alone
   std::string cuda_calls = "work";  // "all", "none"
   std::string cuda_graphs = "node";  // "graph": as wholes, without the kernels in them
   int buffer_kb = 4096;             // of each buffer that CUPTI fills

@@ -63,7 +63,7 @@ const std::vector<ConfigKey> kRunKeys = {
 };
 
 const std::vector<ConfigKey> kCaptureKeys = {
-    {NL_KEY(capture, prefer), .help = "which tool traces: nsys where it is found, or the collector (CUPTI) although nsys is found",
+    {NL_KEY(capture, prefer), .help = "which tool traces: nsys where it is found, the collector (CUPTI) although nsys is found, or only the stages of an unprofiled run",
      .allowed = kChoiceWords<TracePreference>},
     {NL_KEY(capture, cuda_calls), .help = "collector: which CUDA calls are recorded; work: those that start work, wait or manage memory",
      .allowed = kChoiceWords<CudaCalls>},

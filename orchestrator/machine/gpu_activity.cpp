@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "orchestrator/machine/nvml.h"
 
@@ -18,20 +17,6 @@ constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the ke
 bool in_first_pid_namespace() {
   struct stat own {};
   return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirstPidNamespace;
-}
-
-// CUDA_VISIBLE_DEVICES: "0,2", or "GPU-de114a54,GPU-…" by the beginning of the UUID. Anything else: all of them.
-std::vector<NvmlDevice> visible_devices(const Nvml& nvml, const std::vector<NvmlDevice>& all, const std::string& visible) {
-  std::vector<NvmlDevice> chosen;
-  std::istringstream words(visible);
-  for (std::string word; std::getline(words, word, ',');) {
-    const bool is_index = !word.empty() && word.size() < 4 && word.find_first_not_of("0123456789") == std::string::npos;
-    const std::size_t index = is_index ? std::stoul(word) : all.size();
-    if (index < all.size()) chosen.push_back(all[index]);
-    for (const NvmlDevice device : all)
-      if (word.starts_with("GPU-") && nvml.uuid(device).starts_with(word)) chosen.push_back(device);
-  }
-  return chosen.empty() ? all : chosen;
 }
 
 class NvmlActivity : public GpuActivity {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <type_traits>
 
 namespace nl::orchestrator {
@@ -71,6 +72,19 @@ std::vector<NvmlDevice> Nvml::devices(std::string& trouble) const {
     if (device_by_index_(index, &device) == 0) found.push_back(device);
   }
   return found;
+}
+
+std::vector<NvmlDevice> visible_devices(const Nvml& nvml, const std::vector<NvmlDevice>& all, const std::string& visible) {
+  std::vector<NvmlDevice> chosen;
+  std::istringstream words(visible);
+  for (std::string word; std::getline(words, word, ',');) {
+    const bool is_index = !word.empty() && word.size() < 4 && word.find_first_not_of("0123456789") == std::string::npos;
+    const std::size_t index = is_index ? std::stoul(word) : all.size();
+    if (index < all.size()) chosen.push_back(all[index]);
+    for (const NvmlDevice device : all)
+      if (word.starts_with("GPU-") && nvml.uuid(device).starts_with(word)) chosen.push_back(device);
+  }
+  return chosen.empty() ? all : chosen;
 }
 
 std::string Nvml::name(NvmlDevice device) const {

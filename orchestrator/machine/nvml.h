@@ -78,4 +78,7 @@ class Nvml {
   const char* (*error_text_)(int) = nullptr;
 };
 
+// CUDA_VISIBLE_DEVICES: "0,2", or "GPU-de114a54,GPU-…" by the beginning of the UUID. Anything else: all of them.
+std::vector<NvmlDevice> visible_devices(const Nvml& nvml, const std::vector<NvmlDevice>& all, const std::string& visible);
+
 }  // namespace nl::orchestrator

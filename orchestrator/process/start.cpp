@@ -43,6 +43,22 @@ struct Pipe {
   }
 };
 
+// Boost waits for SIGCHLD itself while it has a process, and leaves the default behind: ours would no longer wake the supervision, which
+// would see the end of a process up to 200 ms late. One that ended meanwhile is told of again.
+class ChildSignal {
+ public:
+  ChildSignal() { sigaction(SIGCHLD, nullptr, &before_); }
+  ~ChildSignal() {
+    sigaction(SIGCHLD, &before_, nullptr);
+    raise(SIGCHLD);
+  }
+  ChildSignal(const ChildSignal&) = delete;
+  ChildSignal& operator=(const ChildSignal&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
 // What happens in the child between fork and exec.
 struct ChildSetup {
   int polite_signal;
@@ -120,6 +136,7 @@ StartedProcess start_process(const ProcessSpec& spec) {
   const std::vector<std::string> arguments(spec.argv.begin() + 1, spec.argv.end());
   const auto environment = child_environment(spec);
   const fs::path directory = spec.working_directory.empty() ? fs::current_path() : spec.working_directory;
+  const ChildSignal kept;
   Pipe out, err;
   boost::asio::io_context context;
   boost::system::error_code failure;

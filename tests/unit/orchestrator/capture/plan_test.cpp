@@ -96,6 +96,20 @@ TEST_CASE("unprofiled passes take turns with the collector's, before it counts")
   CHECK_FALSE(plan.passes[2].process.env.contains("CUDA_INJECTION64_PATH"));
 }
 
+TEST_CASE("an unprofiled run has one pass, whatever tools there are, and nothing of CUPTI in it") {
+  auto config = config_for({"python", "x.py"});
+  config.capture.prefer = "ranges";
+  config.perturbation.repeats = 3;
+  const auto plan = nl::orchestrator::make_plan(config, gpu_machine(), "/b");
+  CHECK(names_of(plan) == Words{"collector"});
+  CHECK(plan.tracer == nl::Tracer::kRanges);
+  CHECK(plan.why == "capture.prefer is ranges");
+  CHECK(plan.adaptations.empty());
+  CHECK(plan.passes[0].process.argv == Words{"python", "x.py"});
+  CHECK(plan.passes[0].process.env.contains("NVTX_INJECTION64_PATH"));
+  CHECK_FALSE(plan.passes[0].process.env.contains("CUDA_INJECTION64_PATH"));
+}
+
 TEST_CASE("stalls are sampled by kernel, so graphs are then traced by their nodes") {
   auto config = config_for({"x"});
   config.capture.prefer = "cupti";

@@ -141,7 +141,7 @@ TEST_CASE("names of files are suggested") {
   const auto runner = error_of({.runner_file = "depe"});
   CHECK(runner.where == "--config");
   CHECK(runner.fix == "did you mean 'deep'?");  // which --config takes
-  CHECK(error_of({.runner_file = "zzzzzzzzzz"}).fix == "there are: cupti, deep, light, profile, sampling");
+  CHECK(error_of({.runner_file = "zzzzzzzzzz"}).fix == "there are: cupti, deep, light, profile, sampling, unprofiled");
   const auto missing_path = error_of({.runner_file = "no/such/folder/deep.yaml"});
   CHECK(missing_path.message == "there is no configuration file 'no/such/folder/deep.yaml'");
   CHECK(error_of({.runner_file = kConf / "runner/deep.yaml", .model_file = "tiny-lama"}).fix ==

@@ -244,7 +244,7 @@ TEST_CASE("names of configuration files: where they are looked for, and what is 
   fs::current_path(before);
   CHECK(found == "from_here");
   CHECK(own == "own_file");  // a file that is there wins over a shipped name
-  CHECK(none == "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, profile, sampling");
+  CHECK(none == "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, profile, sampling, unprofiled");
 }
 
 TEST_CASE("presets in a circle: the line that closes it") {

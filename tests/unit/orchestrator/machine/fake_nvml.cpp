@@ -2,6 +2,7 @@
 //   old: it does not know the instantaneous power     double, long: it tells it in another type     mute: it answers nothing
 //   refuses: it cannot be started     uncounted: it cannot count GPUs     none: there is no GPU     lost: the first of two is lost     two: of two
 // NL_FAKE_NVML_PROCESSES names a file with the ids of the processes on the first GPU, which is idle where there are none.
+// With NL_FAKE_NVML_FIT its clocks are locked and persistence mode is on.
 // Built with NL_BARE_NVML it is that of an old driver: without the functions that a driver may lack.
 #include <time.h>
 
@@ -19,6 +20,8 @@ bool is(const char* what) {
   return kind != nullptr && std::strcmp(kind, what) == 0;
 }
 
+[[maybe_unused]] bool is_fit() { return std::getenv("NL_FAKE_NVML_FIT") != nullptr; }
+
 int answer() { return is("mute") ? kNotSupported : 0; }
 
 // As nvml.h has it since its second version.
@@ -28,7 +31,7 @@ struct ProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 
-unsigned processes_on_gpu(ProcessInfo* list, unsigned room) {
+[[maybe_unused]] unsigned processes_on_gpu(ProcessInfo* list, unsigned room) {
   const char* name = std::getenv("NL_FAKE_NVML_PROCESSES");
   std::FILE* file = name != nullptr ? std::fopen(name, "r") : nullptr;
   if (file == nullptr) return 0;
@@ -98,6 +101,11 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
   *count = device == &the_gpu ? processes_on_gpu(list, *count) : 0;
   return answer();
 }
-int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = 0x4, answer(); }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = is_fit() ? 0x2 : 0x4, answer(); }
+int nvmlDeviceGetPersistenceMode(void*, int* on) { return *on = is_fit(), answer(); }
+int nvmlDeviceGetMigMode(void*, unsigned* now, unsigned* later) { return *now = *later = 0, answer(); }
+int nvmlDeviceGetMaxClockInfo(void*, int, unsigned* mhz) { return *mhz = 1980, answer(); }
+int nvmlDeviceGetApplicationsClock(void*, int, unsigned* mhz) { return *mhz = 1830, answer(); }
+int nvmlDeviceGetDefaultApplicationsClock(void*, int, unsigned* mhz) { return *mhz = 1830, answer(); }
 #endif
 }

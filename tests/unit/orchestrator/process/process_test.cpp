@@ -453,3 +453,12 @@ TEST_CASE("processes of nsys and ncu are told by their names and by where they l
   REQUIRE_FALSE(profilers.empty());
   CHECK(profilers[0] == "helper");
 }
+
+// The output is closed before: only the signal of its end wakes us.
+TEST_CASE("process: the end of a process is seen at once") {
+  for (int i = 0; i < 5; ++i) {
+    const ProcessResult result = run_process(shell("exec >&- 2>&-; exec sleep 0.05"));
+    CHECK(result.duration_ns > 50'000'000);
+    CHECK(result.duration_ns < 150'000'000);  // asked every 200 ms it would be those
+  }
+}

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/machine/doctor.h"
+#include "orchestrator/machine/tools_host.h"
+
+// What of the machine makes timings doubtful?
+namespace nl::orchestrator {
+
+struct GpuState {  // nothing: the driver does not say
+  std::string name;
+  std::optional<bool> clocks_locked, persistence, mig;
+  std::optional<std::vector<int>> processes;
+};
+
+// Those that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why.
+std::vector<GpuState> read_gpu_states(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble);
+
+// "virtual_machine", "clocks", "persistence", "processes", "mig": what may be waived.
+std::vector<std::string> timing_check_names();
+
+// One check each, by id "timing.clocks". Those in `waived` do not block.
+std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble, const std::vector<std::string>& waived);
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "orchestrator/suite/run_suite.h"
+
+// suite.json and suite.md: docs/suite.md describes them.
+namespace nl::orchestrator {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kSuiteSchemaVersion = "1";
+constexpr const char* kTaskOutcomes[] = {"ok", "failed", "interrupted"};
+constexpr const char* kSuiteProfiles[] = {"none", "light", "deep"};
+
+ordered_json optional_number(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+
+ordered_json task_json(const SuiteResult& result, const TaskRecord& record) {
+  ordered_json stages = ordered_json::object();
+  for (const auto& [stage, ms] : record.stage_ms) stages[stage] = ms;
+  return {{"number", record.task.number}, {"repetition", record.task.repetition}, {"profiled", record.task.profiled},
+          {"outcome", kTaskOutcomes[static_cast<std::size_t>(record.outcome)]}, {"run_id", record.run_id}, {"node", record.node},
+          {"bundle", record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string()}, {"seconds", record.seconds},
+          {"stage_ms", stages}, {"reason", record.detail}};
+}
+
+ordered_json targets_json(const SuiteResult& result) {
+  ordered_json targets = ordered_json::array();
+  for (std::size_t i = 0; i < result.suite.targets.size(); ++i) {
+    ordered_json runs = ordered_json::array();
+    for (const TaskRecord& record : result.tasks)
+      if (record.task.target == i) runs.push_back(task_json(result, record));
+    targets.push_back({{"name", result.suite.targets[i].name}, {"command", result.suite.targets[i].command}, {"runs", runs}});
+  }
+  return targets;
+}
+
+ordered_json pair_json(const Suite& suite, const PairResult& pair) {
+  return {{"name", pair.pair.name}, {"baseline", suite.targets[pair.pair.baseline].name}, {"optimised", suite.targets[pair.pair.optimised].name},
+          {"measured", pair.measured}, {"baseline_ms", pair.baseline_ms}, {"optimised_ms", pair.optimised_ms}, {"speedup", optional_number(pair.speedup)},
+          {"low", optional_number(pair.low)}, {"high", optional_number(pair.high)}, {"verdict", verdict_name(pair.verdict)}, {"note", pair.note}};
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string speedup_text(const PairResult& pair) {
+  if (!pair.speedup) return "-";
+  return pair.low ? fmt::format("{:.3f} ({:.3f} to {:.3f})", *pair.speedup, *pair.low, *pair.high) : fmt::format("{:.3f}", *pair.speedup);
+}
+
+std::string pair_row(const PairResult& pair) {
+  const auto ms = [](const std::vector<double>& values) { return values.empty() ? std::string("-") : fmt::format("{:.3f}", median_of(values)); };
+  return fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", pair.pair.name, pair.measured.empty() ? "-" : pair.measured, ms(pair.baseline_ms), ms(pair.optimised_ms), speedup_text(pair),
+                     verdict_name(pair.verdict), pair.note.empty() ? "" : ": " + pair.note);
+}
+
+std::string target_rows(const SuiteResult& result) {
+  std::string text = "\n## Targets\n\n| target | runs | median s | profile |\n| --- | --- | --- | --- |\n";
+  for (std::size_t i = 0; i < result.suite.targets.size(); ++i) {
+    std::vector<double> seconds;
+    std::string profile = "-";
+    for (const TaskRecord& record : result.tasks) {
+      if (record.task.target != i || record.outcome != TaskOutcome::kOk) continue;
+      if (record.task.profiled) profile = std::filesystem::relative(record.bundle, result.out).string();
+      else seconds.push_back(record.seconds);
+    }
+    text += fmt::format("| {} | {} of {} | {} | {} |\n", result.suite.targets[i].name, seconds.size(), result.suite.iterations,
+                        seconds.empty() ? "-" : fmt::format("{:.3f}", median_of(seconds)), profile);
+  }
+  return text;
+}
+
+std::string trouble_lines(const SuiteResult& result) {
+  std::string text;
+  for (const std::string& orphan : result.orphans) text += fmt::format("- {} is one half of a pair; the other half is missing.\n", orphan);
+  for (const TaskRecord& record : result.tasks)
+    if (record.outcome != TaskOutcome::kOk) text += fmt::format("- {}: {}{}.\n", task_name(result.suite, record.task), kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.detail.empty() ? "" : ", " + record.detail);
+  return text.empty() ? "" : "\n## Not counted\n\n" + text;
+}
+
+}  // namespace
+
+std::string suite_json(const SuiteResult& result) {
+  ordered_json checks = ordered_json::array();
+  for (const Check& check : result.checks) checks.push_back({{"id", check.id}, {"level", level_name(check.level)}, {"finding", check.finding}, {"fix", check.fix}});
+  ordered_json pairs = ordered_json::array();
+  for (const PairResult& pair : result.pairs) pairs.push_back(pair_json(result.suite, pair));
+  const ordered_json json = {{"schema_version", kSuiteSchemaVersion}, {"name", result.suite.name}, {"file", result.suite.file.string()}, {"engine", result.engine},
+                             {"started_at", result.started_at}, {"ended_at", result.ended_at}, {"verdict", result.blocked() ? "blocked" : verdict_name(suite_verdict(result))},
+                             {"interrupted", result.interrupt_signal != 0}, {"threshold", result.suite.threshold}, {"iterations", result.suite.iterations}, {"warmup", result.suite.warmup},
+                             {"profile", kSuiteProfiles[static_cast<std::size_t>(result.suite.profile)]}, {"waived", result.suite.waived}, {"environment", checks}, {"pairs", pairs},
+                             {"orphans", result.orphans}, {"targets", targets_json(result)}};
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string suite_markdown(const SuiteResult& result) {
+  std::string text = fmt::format("# Suite {}: {}\n\n", result.suite.name, result.blocked() ? "blocked" : verdict_name(suite_verdict(result)));
+  if (result.blocked()) text += "The environment is not fit for timings. Nothing was run.\n\n";
+  if (result.interrupt_signal != 0) text += "The suite was interrupted. What ran before is below.\n\n";
+  if (!result.pairs.empty()) {
+    text += fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.\n\n", result.suite.threshold);
+    text += "| pair | measured | baseline ms | optimised ms | speed-up (95 %) | verdict |\n| --- | --- | --- | --- | --- | --- |\n";
+    for (const PairResult& pair : result.pairs) text += pair_row(pair);
+  }
+  text += target_rows(result) + trouble_lines(result) + "\n## Environment\n\n";
+  for (const Check& check : result.checks) text += fmt::format("- {} {}: {}{}\n", level_name(check.level), check.subject, check.finding, check.fix.empty() ? "" : fmt::format("; fix: `{}`", check.fix));
+  return text;
+}
+
+}  // namespace nl::orchestrator

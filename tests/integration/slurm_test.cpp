@@ -1,0 +1,110 @@
+// A suite on a Slurm of four nodes that the test starts itself.
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+#include "tests/integration/slurm_cluster.h"
+
+using namespace nl::test;
+using nlohmann::json;
+
+namespace {
+
+struct ClusterScene : Scene {
+  SlurmCluster cluster;
+  ClusterScene() {
+    env["SLURM_CONF"] = cluster.conf().string();
+    env["NL_STAGE_NVML"] = "";
+    env["DIR"] = path.string();
+  }
+  void write(const std::string& suite) const { std::ofstream(path / "bench.yaml") << suite; }
+  std::vector<std::string> words() const {
+    return {"suite", (path / "bench.yaml").string(), "--engine", "slurm", "--poll", "0.3s", "--out", out().string(), "--waive", "virtual_machine"};
+  }
+  fs::path out() const { return path / "out"; }
+  nlohmann::json result() const { return nlohmann::json::parse(text(out() / "suite.json")); }
+  std::string log() const { return text(out() / "suite.log"); }
+  std::size_t files_in(const fs::path& folder) const {
+    std::error_code missing;
+    return fs::exists(folder, missing) ? static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())) : 0;
+  }
+};
+
+std::string why_no_cluster() { return have_collector() ? SlurmCluster::why_not() : "the collector is not built"; }
+
+}  // namespace
+
+TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the middle") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  scene.write("name: twenty\niterations: 5\nwarmup: 0\nprofile: none\ntargets:\n  x_baseline: {command: [sleep, '1.5']}\n  x_optimized: {command: [sleep, '0.5']}\n"
+              "  y_baseline: {command: [sleep, '1.5']}\n  y_optimized: {command: [sleep, '0.5']}\n");
+  std::thread killer([&] {
+    for (int i = 0; i < 600 && scene.files_in(scene.out() / "slurm/results") < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 600 && !scene.cluster.runs_on("n2", "sleep"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    scene.cluster.kill_node("n2");
+  });
+  const Outcome outcome = scene.nl_stage(scene.words(), 240);
+  killer.join();
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  CHECK(scene.log().find("REQUEUE ") != std::string::npos);
+  std::set<std::string> bundles;
+  const json result = scene.result();
+  for (const auto& target : result["targets"])
+    for (const auto& run : target["runs"]) {
+      CHECK(run["outcome"] == "ok");
+      bundles.insert(run["bundle"]);
+      CHECK(fs::exists(scene.out() / run["bundle"].get<std::string>() / "manifest.json"));
+    }
+  CHECK(bundles.size() == 20);
+  CHECK(scene.files_in(scene.out() / "runs") == 20);  // and no scraps of the lost ones
+  CHECK(result["engine"] == "slurm");
+  CHECK(result["verdict"] == "met");
+}
+
+TEST_CASE("slurm: Ctrl-C cancels what is queued and what runs, and keeps what ended") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  scene.write("iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; sleep 4252'}\n  c: {command: 'sleep 4252'}\n  d: {command: 'sleep 4252'}\n");
+  const Outcome outcome = scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGINT);
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 128 + SIGINT);
+  CHECK(scene.cluster.queued().empty());
+  CHECK(scene.log().find("CANCEL") != std::string::npos);
+  CHECK(scene.result()["interrupted"] == true);
+  CHECK(scene.result()["targets"][1]["runs"].empty());
+}
+
+TEST_CASE("slurm: a task that leaves no result is tried three times, and its log named") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  scene.write("iterations: 1\nwarmup: 0\nprofile: none\nslurm: {program: /nonexistent/nl-stage}\ntargets: {a: {command: 'true'}}\n");
+  const Outcome outcome = scene.nl_stage(scene.words());
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 5);
+  const std::string reason = scene.result()["targets"][0]["runs"][0]["reason"];
+  CHECK(reason.find("after 3 attempts") != std::string::npos);
+  CHECK(reason.find("/nonexistent/nl-stage") != std::string::npos);
+  scene.write("iterations: 1\nwarmup: 0\nprofile: none\nslurm: {partition: nowhere}\ntargets: {a: {command: 'true'}}\n");
+  fs::remove_all(scene.out());
+  const Outcome refused = scene.nl_stage(scene.words());
+  CHECK(refused.status == 4);
+  CHECK(refused.says("sbatch did not take the job: "));
+  CHECK(refused.says("invalid partition"));
+}
+
+TEST_CASE("slurm: without Slurm the missing program is named") {
+  Scene scene;
+  std::ofstream(scene.path / "bench.yaml") << "targets: {a: {command: 'true'}}\n";
+  scene.env["PATH"] = scene.path.string();
+  const Outcome outcome = scene.nl_stage({"suite", (scene.path / "bench.yaml").string(), "--engine", "slurm", "--out", (scene.path / "out").string()});
+  CHECK(outcome.status == 4);
+  CHECK(outcome.says("sbatch was not found in PATH"));
+}

@@ -1,0 +1,157 @@
+// Suites on this machine: real processes, unprofiled and in turn.
+#include <signal.h>
+
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+
+using namespace nl::test;
+using nlohmann::json;
+
+namespace {
+
+struct SuiteScene : Scene {
+  SuiteScene() {
+    env["NL_STAGE_LOCK"] = (path / "lock").string();
+    env["NL_STAGE_NVML"] = NL_BUILD_ROOT "/tests/unit/orchestrator/libfake_nvml.so";
+    env["NL_FAKE_NVML_PROCESSES"] = (path / "on-gpu").string();
+    env["NL_FAKE_NVML_FIT"] = "1";
+    env["DIR"] = path.string();
+  }
+  Outcome suite(const std::string& content, const std::vector<std::string>& more = {}) {
+    std::ofstream(path / "bench.yaml") << content;
+    return nl_stage(words(more));
+  }
+  std::vector<std::string> words(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all = {"suite", (path / "bench.yaml").string(), "--out", out().string(), "--waive", "virtual_machine"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  fs::path out() const { return path / "out"; }
+  nlohmann::json result() const { return nlohmann::json::parse(Scene::text(out() / "suite.json")); }
+};
+
+const std::string kSleepers =
+    "iterations: 3\nwarmup: 1\nprofile: none\ntargets:\n"
+    "  x_baseline: {command: 'echo a >> $DIR/order; sleep 0.3'}\n"
+    "  x_optimized: {command: 'echo b >> $DIR/order; sleep $T', env: {T: '0.1'}}\n";
+
+}  // namespace
+
+TEST_CASE("suite: a pair is timed in turn and its speed-up is measured, not believed") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const Outcome outcome = scene.suite(kSleepers);
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  CHECK(scene.text(scene.path / "order") == "a\na\nb\nb\nb\na\na\nb\n");  // each first after its warm-up
+  const json pair = scene.result()["pairs"][0];
+  CHECK(scene.result()["verdict"] == "met");
+  CHECK(pair["verdict"] == "met");
+  CHECK(pair["baseline_ms"].size() == 3);
+  CHECK(pair["baseline_ms"][0].get<double>() >= 300);
+  CHECK(pair["speedup"].get<double>() > 1.5);
+  CHECK(pair["low"].get<double>() <= pair["speedup"].get<double>());
+  const json result = scene.result();
+  for (const auto& run : result["targets"][0]["runs"]) {
+    const fs::path bundle = scene.out() / run["bundle"].get<std::string>();
+    INFO(bundle);
+    CHECK(scene.nl_stage({"validate", bundle.string()}).status == 0);
+  }
+  const std::string log = scene.text(scene.out() / "suite.log");
+  CHECK(log.find("START 001 x_baseline-1\n") != std::string::npos);
+  CHECK(log.find("END 006 x_optimized-3 outcome=ok seconds=0.") != std::string::npos);
+  CHECK(outcome.says("| x | the whole run |"));
+}
+
+TEST_CASE("suite: a speed-up that was promised and is not there ends with status 9") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 0\nprofile: none\nthreshold: 3\ntargets:\n  x_baseline: {command: [sleep, '0.2']}\n"
+                                      "  x_optimized: {command: \"echo speedup 5x; exec sleep 0.1\"}\n  y_baseline: {command: ['true']}\n", {"--json"});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 9);
+  CHECK(json::parse(outcome.out)["pairs"][0]["verdict"] == "missed");
+  CHECK(json::parse(outcome.out)["orphans"] == json({"y_baseline"}));
+}
+
+TEST_CASE("suite: an environment unfit for timings fails before the first run, unless it is waived by name") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  scene.env.erase("NL_FAKE_NVML_FIT");
+  std::ofstream(scene.path / "on-gpu") << "1\n";
+  const std::string suite = "iterations: 2\nwarmup: 0\nprofile: none\ntargets: {a: {command: 'touch $DIR/ran'}}\n";
+  Outcome outcome = scene.suite(suite, {"--waive", "clocks", "--waive", "persistence"});
+  INFO(outcome.err);
+  CHECK(outcome.status == 4);
+  CHECK(outcome.says("error: GPU 0 (NVIDIA H200): in use by 1"));
+  CHECK(outcome.says("--waive processes"));
+  CHECK_FALSE(fs::exists(scene.path / "ran"));
+  CHECK(scene.result()["verdict"] == "blocked");
+  fs::remove_all(scene.out());
+  outcome = scene.suite(suite, {"--waive", "clocks", "--waive", "persistence", "--waive", "processes"});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(fs::exists(scene.path / "ran"));
+}
+
+TEST_CASE("suite: a target that fails, fails the suite, and the others run") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 1\nprofile: none\ntargets:\n  x_baseline: {command: 'exit 3'}\n  x_optimized: {command: 'true'}\n  gone: {command: [/nonexistent]}\n");
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 5);
+  CHECK(scene.result()["verdict"] == "failed");
+  CHECK(scene.result()["pairs"][0]["note"] == "x_baseline has no run that ended well");
+  CHECK(scene.result()["targets"][1]["runs"][1]["outcome"] == "ok");
+  CHECK(outcome.says("gone-1: failed"));
+}
+
+TEST_CASE("suite: Ctrl-C ends it, and what was measured is kept") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  std::ofstream(scene.path / "bench.yaml") << "iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; exec sleep 4251'}\n";
+  const Outcome outcome = scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGINT);
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 128 + SIGINT);
+  CHECK(scene.result()["interrupted"] == true);
+  CHECK(scene.result()["targets"][0]["runs"][0]["outcome"] == "ok");
+  CHECK(scene.result()["targets"][1]["runs"][0]["outcome"] == "interrupted");
+  CHECK(scene.still_running().empty());
+}
+
+TEST_CASE("suite: every target is profiled once, after the timed runs") {
+  if (!have_collector() || cpu_workload().empty()) NL_SKIP("the collector or the CPU workload is not built");
+  SuiteScene scene;
+  scene.env["NL_STAGE_NVML"] = "";
+  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 0\nprofile: light\ntargets:\n  llm: {command: [" + cpu_workload() + ", --steps, 4, --iterations, 2], set: [nsys.enabled=false]}\n");
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  const json runs = scene.result()["targets"][0]["runs"];
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[2]["profiled"] == true);
+  CHECK(runs[2]["bundle"] == "runs/003-llm-light");
+  CHECK(runs[0]["stage_ms"]["decode"].get<double>() > 0);
+}
+
+TEST_CASE("suite: from a queue it does not wait for its own runner") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  scene.env["XDG_STATE_HOME"] = (scene.path / "state").string();
+  std::ofstream(scene.path / "bench.yaml") << "iterations: 1\nwarmup: 0\nprofile: none\ntargets: {a: {command: 'true'}}\n";
+  const Outcome outcome = scene.nl_stage({"suite", "--enqueue", NL_BUILD_ROOT "/cli/nl-stage suite $DIR/bench.yaml --out $DIR/out --waive virtual_machine", "--run-queue"}, 30);
+  INFO(outcome.err << scene.text(scene.path / "state/nl-stage/queue/logs/000001-1.log"));
+  CHECK(outcome.status == 0);
+  CHECK(scene.result()["verdict"] == "met");
+}
+
+TEST_CASE("suite: a mistake in the file names its line, and a folder in use is refused") {
+  SuiteScene scene;
+  const Outcome outcome = scene.suite("targets:\n  a: {comand: x}\n");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.says("bench.yaml:2:7"));
+  CHECK(outcome.says("did you mean 'command'?"));
+  fs::create_directories(scene.out() / "mine");
+  CHECK(scene.suite("targets: {a: {command: 'true'}}\n").status == 8);
+}

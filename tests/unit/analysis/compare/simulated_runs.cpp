@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "analysis/attribution/attribution.h"
@@ -91,10 +90,9 @@ Run run_of(const CapturedSteps& captured, const StepSums& sums, std::size_t plac
     kernel.measured = {{run.stages[0].name, static_cast<Ns>(sums.kernel_ns[k]), sums.windows.size()}};
     run.kernels->push_back(std::move(kernel));
   }
-  char time[40];
-  std::snprintf(time, sizeof time, "2026-01-01T%02zu:%02zu:00.000Z", place / 60, place % 60);
-  run.provenance.captured_at = time;
-  run.run_id = time;
+  const auto two_digits = [](std::size_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+  run.provenance.captured_at = "2026-01-01T" + two_digits(place / 60) + ":" + two_digits(place % 60) + ":00.000Z";
+  run.run_id = run.provenance.captured_at;
   return run;
 }
 

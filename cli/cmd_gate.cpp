@@ -6,28 +6,35 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/exit_status.h"
 #include "cli/verbs.h"
-#include "model/figures.h"
-#include "model/run_metrics.h"
+#include "exporters/gate/gate_reports.h"
+#include "model/error.h"
+#include "model/comparison_keys.h"
 #include "orchestrator/bundle/read_run.h"
+#include "orchestrator/gate/gate.h"
 
 namespace nl::cli {
 namespace {
 
 struct GateFlags {
-  std::vector<std::string> runs;
-  bool list = false, json = false;
+  orchestrator::GateRequest request;
+  std::string expectations, junit;
+  bool list = false, markdown = false, github = false, json = false;
 };
 
-constexpr std::string_view better_word(Better better) { return better == Better::kLower ? "lower" : "higher"; }
+void put(const std::string& text, std::FILE* stream = stdout) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
 
 nlohmann::ordered_json listed(const RunMetric& metric) {
-  return {{"key", metric.key}, {"value", metric.value}, {"unit", metric.info->unit}, {"better", better_word(metric.info->better)}, {"unprofiled", metric.unprofiled}};
+  return {{"key", metric.key}, {"value", metric.value}, {"unit", metric.info->unit}, {"better", key_of(metric.info->better)}, {"unprofiled", metric.unprofiled}};
 }
 
 int list_metrics(const GateFlags& flags) {
   auto all = nlohmann::ordered_json::array();
-  for (const std::string& name : flags.runs) {
+  for (const std::string& name : flags.request.runs) {
     const auto file = orchestrator::run_json_of(name);
     const Run run = orchestrator::read_run(orchestrator::read_run_text(file), file);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
@@ -36,7 +43,7 @@ int list_metrics(const GateFlags& flags) {
       if (flags.json)
         metrics.push_back(listed(metric));
       else
-        fmt::print("  {} {} {}\n", metric.key, three_digits(metric.value), metric.info->unit);
+        fmt::print("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));
     all.push_back({{"run_id", run.run_id}, {"hardware", hardware_key(run)}, {"metrics", metrics}});
   }
   if (flags.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
@@ -44,27 +51,45 @@ int list_metrics(const GateFlags& flags) {
   return 0;
 }
 
-std::string metric_lines() {
-  std::string out;
-  for (const RunMetricInfo& info : run_metric_table())
-    out += fmt::format("  {:<32} {:<9} {} is better; {}\n", key_pattern(info), info.unit, better_word(info.better), info.help);
-  return out;
+int gate(GateFlags& flags) {
+  if (flags.list) return list_metrics(flags);
+  if (flags.expectations.empty()) throw Error(ErrorKind::kUsage, "no file of expectations is given", "--expectations", "add --expectations FILE.yaml; with --update it is written");
+  flags.request.expectations = flags.expectations;
+  const GateReport report = orchestrator::check_gate(flags.request);
+  if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
+  // A runner reads its commands from stderr as well, and stdout may go into its summary.
+  if (flags.github) put(exporters::gate_annotations(report), stderr);
+  put(flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report));
+  return report.passed() ? 0 : kNotMetStatus;
 }
 
 }  // namespace
 
 void add_gate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<GateFlags>();
-  CLI::App* verb = app.add_subcommand("gate", "List the figures of runs under keys that do not change");
-  verb->add_option("runs", flags->runs, "bundles, or their run.json")->required()->type_name("RUN");
-  verb->add_flag("--list", flags->list, "print every metric of the runs")->required();
-  verb->add_flag("--json", flags->json, "print [{run_id, hardware, metrics: [{key, value, unit, better, unprofiled}]}]");
+  CLI::App* verb = app.add_subcommand("gate", "Check runs against expected figures, for CI");
+  verb->add_option("runs", flags->request.runs, "bundles, or their run.json; of several on one hardware the median counts")->required()->type_name("RUN");
+  verb->add_option("-e,--expectations", flags->expectations, "what is expected, by hardware")->type_name("FILE.yaml");
+  verb->add_flag("--update", flags->request.update, "write what these runs reached where it is not met or new, and name the changed files");
+  verb->add_option("--metric", flags->request.metrics, "with --update: expect this metric too, * for any characters; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
+  verb->add_option("--junit", flags->junit, "write JUnit XML too")->type_name("FILE.xml");
+  auto* markdown = verb->add_flag("--markdown", flags->markdown, "print GitHub-flavoured Markdown");
+  verb->add_flag("--github", flags->github, "print ::error and ::notice annotations on stderr");
+  verb->add_flag("--list", flags->list, "print every metric of the runs");
+  verb->add_flag("--json", flags->json, "print {passed, expectations, results, changes, changed_files, notes}; with --list [{run_id, hardware, metrics}]")->excludes(markdown);
   verb->footer(
+      "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
+      "missing where the runs do not have it. Figures of another capture mode or model are refused, not compared.\n"
       "Examples:\n"
-      "  nl-stage gate bundle --list\n\n"
-      "Metrics:\n" + metric_lines() +
-      "\nThe exit status is 3 if a run.json is missing, damaged or newer than this nl-stage.");
-  verb->callback([flags, &action] { action = [flags] { return list_metrics(*flags); }; });
+      "  nl-stage gate bundle --list\n"
+      "  nl-stage gate bundle -e perf/llama.yaml --update --metric tpot_unprofiled_ms --metric 'stage.*.median_ms'\n"
+      "  nl-stage gate bundle -e perf/llama.yaml --junit gate.xml\n"
+      "  nl-stage gate run1 run2 run3 -e perf/llama.yaml --github --markdown >> $GITHUB_STEP_SUMMARY\n\n"
+      "The exit status is 9 if a metric is regressed or missing, 2 if the file of expectations is wrong or mixes capture modes,\n"
+      "3 if a run.json is missing or damaged, or the runs cannot be compared with the file, 8 if a file cannot be written.");
+  verb->callback([flags, &action] { action = [flags] { return gate(*flags); }; });
 }
 
 }  // namespace nl::cli

@@ -14,6 +14,11 @@
 namespace nl {
 namespace {
 
+constexpr std::string_view prefix_of(RunMetricScope scope) {
+  constexpr std::string_view kPrefixes[] = {"", "stage.", "kernel."};
+  return kPrefixes[static_cast<std::size_t>(scope)];
+}
+
 // Names come out of captures: what a shell, a terminal or YAML would take for more than a name becomes '_'.
 std::string name_in_key(std::string_view name) {
   std::string out(name);
@@ -28,12 +33,12 @@ class MetricList {
  public:
   explicit MetricList(const Run& run) : energy_unprofiled_(from_key<PassKind>(run.energy.pass) == PassKind::kUnprofiled) {}
 
-  void add(RunMetricScope scope, const std::string& prefix, const MetricSubject& subject) {
+  void add(RunMetricScope scope, const std::string& name, const MetricSubject& subject) {
     for (const RunMetricInfo& info : run_metric_table()) {
       if (info.scope != scope) continue;
       const auto value = info.read(subject);
       if (!value || !std::isfinite(*value)) continue;
-      std::string key = prefix + std::string(info.key);
+      std::string key = fmt::format("{}{}{}", prefix_of(scope), name, info.key);
       if (keys_.insert(key).second) metrics_.push_back({std::move(key), *value, &info, unprofiled(info)});
     }
   }
@@ -67,8 +72,17 @@ std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t
 }  // namespace
 
 std::string key_pattern(const RunMetricInfo& info) {
-  constexpr std::string_view kPrefixes[] = {"", "stage.NAME.", "kernel.NAME."};
-  return fmt::format("{}{}", kPrefixes[static_cast<std::size_t>(info.scope)], info.key);
+  return fmt::format("{}{}{}", prefix_of(info.scope), info.scope == RunMetricScope::kRun ? "" : "NAME.", info.key);
+}
+
+const RunMetricInfo* find_metric(std::string_view key) {
+  for (const RunMetricInfo& info : run_metric_table()) {
+    if (!key.ends_with(info.key)) continue;
+    const std::string_view head = key.substr(0, key.size() - info.key.size()), prefix = prefix_of(info.scope);  // "stage.decode.", "stage."
+    if (info.scope == RunMetricScope::kRun ? head.empty() : head.starts_with(prefix) && head.ends_with('.') && head.size() > prefix.size() + 1)
+      return &info;
+  }
+  return nullptr;
 }
 
 std::string kernel_key(const KernelEntry& kernel) {
@@ -80,12 +94,12 @@ std::string kernel_key(const KernelEntry& kernel) {
 std::vector<RunMetric> run_metrics(const Run& run, std::size_t most_kernels) {
   MetricList list(run);
   list.add(RunMetricScope::kRun, "", {run});
-  for (const StageEntry& stage : run.stages) list.add(RunMetricScope::kStage, "stage." + name_in_key(stage.name) + ".", {run, &stage});
+  for (const StageEntry& stage : run.stages) list.add(RunMetricScope::kStage, name_in_key(stage.name) + ".", {run, &stage});
   if (!run.kernels) return list.take();
   const auto devices = working_devices(run);
   for (std::size_t i = 0; i < std::min(most_kernels, run.kernels->size()); ++i) {
     const KernelEntry& kernel = (*run.kernels)[i];
-    list.add(RunMetricScope::kKernel, "kernel." + kernel_key(kernel) + "." + device_in_key(devices, kernel.device), {run, nullptr, &kernel});
+    list.add(RunMetricScope::kKernel, kernel_key(kernel) + "." + device_in_key(devices, kernel.device), {run, nullptr, &kernel});
   }
   return list.take();
 }

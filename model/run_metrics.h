@@ -39,6 +39,8 @@ struct RunMetricInfo {
 
 std::span<const RunMetricInfo> run_metric_table();
 std::string key_pattern(const RunMetricInfo& info);  // "stage.NAME.median_ms"
+// The row that such a key is of; nullptr where there is none.
+const RunMetricInfo* find_metric(std::string_view key);
 
 struct RunMetric {
   std::string key;                     // "stage.decode_step.median_ms"

@@ -4,8 +4,10 @@
 #include <map>
 #include <set>
 
+#include "model/comparison_keys.h"
 #include "model/stable_hash.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 
 // The flat figures of a run: their keys, which way is better, and what they are of.
 using namespace nl;
@@ -75,6 +77,29 @@ TEST_CASE("run metrics: every row of the table has a key of its own, a unit that
   }
   CHECK(keys.count("stage.NAME.median_ms") == 1);
   CHECK(keys.count("kernel.NAME.median_us") == 1);
+}
+
+TEST_CASE("run metrics: docs/gate.md has the table as it is") {
+  std::string table = "<!-- metrics -->\n| metric | unit | better | of | meaning |\n| --- | --- | --- | --- | --- |\n";
+  for (const RunMetricInfo& info : run_metric_table()) {
+    constexpr const char* kBasis[] = {"traced", "unprofiled", "energy"};
+    table += "| `" + key_pattern(info) + "` | " + std::string(info.unit) + " | " + std::string(key_of(info.better)) + " | " +
+             kBasis[static_cast<std::size_t>(info.basis)] + " | " + std::string(info.help) + " |\n";
+  }
+  const std::string page = test::read_text(NL_FIXTURES "/../../docs/gate.md");
+  INFO(table);
+  CHECK(page.find(table + "<!-- end of metrics -->") != std::string::npos);
+}
+
+TEST_CASE("run metrics: the row of a key") {
+  CHECK(find_metric("tpot_ms")->key == "tpot_ms");
+  CHECK(find_metric("stage.decode.joules_per_token")->scope == RunMetricScope::kStage);
+  CHECK(find_metric("joules_per_token")->scope == RunMetricScope::kRun);
+  CHECK(find_metric("kernel.a.b.gpu1.median_us")->scope == RunMetricScope::kKernel);
+  for (const char* key : {"", "median_ms", "stage.median_ms", "stage..median_ms", "stage.a.median_us", "xtpot_ms", "stage.a.tpot_ms", "kernel.a.b"}) {
+    INFO(key);
+    CHECK(find_metric(key) == nullptr);
+  }
 }
 
 TEST_CASE("run metrics: figures of the run, of its stages and of its kernels") {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "model/gate.h"
+
+// What a gate says, for people and for CI.
+namespace nl::exporters {
+
+std::string gate_text(const GateReport& report);         // for a terminal
+std::string gate_markdown(const GateReport& report);     // as GitHub shows it: a table for each hardware
+std::string gate_json(const GateReport& report);
+std::string gate_junit(const GateReport& report);        // a suite for each hardware, a case for each metric
+// "::error file=…,line=…::…" for each line that failed, "::notice" for what improved or is new.
+std::string gate_annotations(const GateReport& report);
+
+// "12.3 ms"; "0.412" of a share.
+std::string metric_value_text(const RunMetricInfo& info, double value);
+
+}  // namespace nl::exporters

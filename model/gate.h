@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/run_metrics.h"
+#include "model/words.h"
+
+// What a run is expected to reach, and what came of it.
+namespace nl {
+
+enum class GateOutcome : std::uint8_t { kMet, kImproved, kRegressed, kNew, kMissing };
+template <>
+inline constexpr auto kKeys<GateOutcome> = std::to_array<std::string_view>({"met", "improved", "regressed", "new", "missing"});
+
+// Where an expected value comes from.
+struct ExpectationSource {
+  std::string run;          // its id; of several, all of them
+  std::string commit;       // of the workload; empty: not known
+  std::string nl_stage;     // the version that captured
+  std::string captured_by;  // capture_mode(): "nsys", "unprofiled"
+  std::string model;        // empty: not known
+  friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
+};
+
+struct Tolerance {
+  double amount = 0.05;
+  bool relative = true;     // of the expected value; else in the metric's own unit
+  double around(double expected) const { return relative ? amount * std::abs(expected) : amount; }
+  friend bool operator==(const Tolerance&, const Tolerance&) = default;
+};
+
+struct Expectation {
+  std::string metric;
+  double expected = 0;
+  std::optional<Tolerance> tolerance;  // empty: the file's
+  ExpectationSource from;
+  int line = 0;             // of the file
+};
+
+struct HardwareExpectations {
+  std::string hardware;     // hardware_key()
+  std::vector<Expectation> list;
+
+  const Expectation* find(const std::string& metric) const {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Expectation& each) { return each.metric == metric; });
+    return found != list.end() ? &*found : nullptr;
+  }
+};
+
+struct Expectations {
+  Tolerance tolerance;
+  std::vector<HardwareExpectations> hardware;
+
+  HardwareExpectations* of(const std::string& name) {
+    const auto found = std::find_if(hardware.begin(), hardware.end(), [&](const auto& each) { return each.hardware == name; });
+    return found != hardware.end() ? &*found : nullptr;
+  }
+  const HardwareExpectations* of(const std::string& name) const { return const_cast<Expectations*>(this)->of(name); }
+};
+
+// One expectation against the runs of its hardware.
+struct GateLine {
+  std::string metric;
+  const RunMetricInfo* info = nullptr;  // unit, which way is better
+  GateOutcome outcome = GateOutcome::kMet;
+  std::optional<double> expected, low, high;  // low to high: met; empty: new
+  std::optional<double> value;          // the median of the runs; empty: missing
+  std::vector<double> values;           // of each run that has it
+  ExpectationSource from;               // of the expected value; of a new one, of this
+  int line = 0;                         // of the file of expectations; 0: not in it
+
+  bool failed() const { return outcome == GateOutcome::kRegressed || outcome == GateOutcome::kMissing; }
+  std::optional<double> change() const {  // 0.03: 3 % more than expected
+    return expected && value && *expected != 0 ? std::optional((*value - *expected) / std::abs(*expected)) : std::nullopt;
+  }
+};
+
+struct GateResult {
+  std::string hardware;
+  std::vector<std::string> runs;        // their ids
+  std::vector<GateLine> lines;
+};
+
+// What --update wrote.
+struct GateChange {
+  std::string hardware, metric;
+  std::optional<double> before;         // empty: it was not expected yet
+  double after = 0;
+};
+
+struct GateReport {
+  std::string file;                     // of expectations
+  std::vector<GateResult> results;
+  std::vector<GateChange> changes;
+  std::vector<std::string> changed_files;
+  std::vector<std::string> notes;
+
+  bool passed() const {
+    return std::none_of(results.begin(), results.end(), [](const GateResult& result) {
+      return std::any_of(result.lines.begin(), result.lines.end(), [](const GateLine& line) { return line.failed(); });
+    });
+  }
+};
+
+}  // namespace nl

@@ -12,6 +12,7 @@ namespace nl::cli {
 
 void add_backends(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
+void add_fingerprint(CLI::App& app, std::function<int()>& action);
 void add_gate(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
 void add_nodes(CLI::App& app, std::function<int()>& action);
@@ -26,7 +27,7 @@ void add_validate(CLI::App& app, std::function<int()>& action);
 
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
-  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_stats, add_suite, add_doctor, add_backends, add_validate, add_session}) add(app, action);
+  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_fingerprint, add_stats, add_suite, add_doctor, add_backends, add_validate, add_session}) add(app, action);
 }
 
 }  // namespace nl::cli

@@ -116,6 +116,8 @@ void add_counters(std::vector<Field>& fields) {
   add_metric_fields(MetricPlace::kLaunch, fields);
   add("l2_hit_rate", Unit::kShare, "sectors found in the L2 cache",
       [](const Subject& s) { return metric(s, "lts__t_sector_hit_rate.pct", 0.01); });
+  add("warp_efficiency", Unit::kShare, "threads that take part in an instruction, of the warp's 32",
+      [](const Subject& s) { return metric(s, "smsp__thread_inst_executed_per_inst_executed.ratio", 1.0 / 32); });
   add("waves", Unit::kNumber, "how often the grid fills all SMs",
       [](const Subject& s) { return metric(s, "launch__waves_per_multiprocessor", 1); });
   add("registers", Unit::kCount, "a thread", [](const Subject& s) { return metric(s, "launch__registers_per_thread", 1); });

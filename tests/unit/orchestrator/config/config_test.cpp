@@ -249,7 +249,7 @@ TEST_CASE("counters and sampling: the shipped preset, and the runners that compo
   for (const char* runner : {"deep", "cupti", "sampling"}) {
     CHECK(capture(runner).counter_metrics == defaults.counter_metrics);
     CHECK(capture(runner).sampling_metrics == defaults.sampling_metrics);
-    CHECK(capture(runner).replay_metrics.size() == 18);
+    CHECK(capture(runner).replay_metrics.size() == 20);
   }
   // One pass is what ncu's preset of that name was tried to fit into.
   CHECK(nl::orchestrator::load_config({.runner_file = "light"}).ncu.metrics == defaults.counter_metrics);

@@ -1,0 +1,86 @@
+#include "exporters/fingerprint/fingerprint_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "exporters/report/figure_text.h"
+
+namespace nl::exporters {
+namespace {
+
+constexpr std::size_t kShownItems = 30;
+constexpr std::size_t kShownPairs = 15;
+constexpr std::size_t kNameBytes = 40;
+
+// What is not counted is a dash, although the vector has 0.
+std::string features_text(const FingerprintItem& item, bool ridge) {
+  const FingerprintCounters& counted = item.counters;
+  const bool known[] = {true, ridge && counted.intensity, counted.occupancy.has_value(), counted.warp_efficiency.has_value(), counted.l2_hit.has_value(), counted.dram_use.has_value()};
+  std::string out;
+  for (std::size_t i = 0; i < item.vector.size(); ++i) out += known[i] ? fmt::format(" {:>9.3f}", item.vector[i]) : fmt::format(" {:>9}", "-");
+  return out;
+}
+
+std::string fingerprint_title(const Fingerprint& fingerprint) {
+  std::string out = fmt::format("{}: {} {}", fingerprint.run_id, fingerprint.items.size(), key_of(fingerprint.kind));
+  if (!fingerprint.hardware.empty()) out += " on " + fingerprint.hardware;
+  if (fingerprint.ridge) out += fmt::format("; the roofline of {} bends at {} FLOP/B", fingerprint.peaks, figure_text(fingerprint.ridge));
+  return out;
+}
+
+// Control characters of a capture's names do not reach the terminal.
+std::string shown_name(const FingerprintItem& item) {
+  std::string name = cut(item.stage.empty() ? item.name : item.stage + " " + item.name, kNameBytes);
+  std::replace_if(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return name;
+}
+
+template <class Less>
+std::vector<std::size_t> ordered(std::size_t count, const Less& less) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  std::stable_sort(out.begin(), out.end(), less);
+  return out;
+}
+
+std::string alone_text(const FingerprintMatch& match) {
+  if (match.only_a == 0 && match.only_b == 0) return "every one has a partner";
+  return fmt::format("{} of A and {} of B have no partner", match.only_a, match.only_b);
+}
+
+}  // namespace
+
+std::string fingerprint_text(const Fingerprint& fingerprint) {
+  const auto& items = fingerprint.items;
+  std::string out = fingerprint_title(fingerprint) + "\n";
+  if (items.empty()) return out;
+  out += fmt::format("{:<16}  {:<{}}  {:<12}", "signature", "name", kNameBytes, "type");
+  for (const std::string_view feature : kFingerprintFeatures) out += fmt::format(" {:>9}", feature);
+  out += "\n";
+  const auto order = ordered(items.size(), [&](std::size_t a, std::size_t b) { return items[a].time_ns > items[b].time_ns; });
+  for (std::size_t i = 0; i < std::min(kShownItems, order.size()); ++i) {
+    const FingerprintItem& item = items[order[i]];
+    out += fmt::format("{:<16}  {:<{}}  {:<12}{}\n", item.signature, shown_name(item), kNameBytes, item.type, features_text(item, fingerprint.ridge.has_value()));
+  }
+  if (items.size() > kShownItems) out += fmt::format("and {} more; --json has all\n", items.size() - kShownItems);
+  return out;
+}
+
+std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match) {
+  const auto by_signature = static_cast<std::size_t>(std::count_if(match.pairs.begin(), match.pairs.end(), [](const auto& pair) { return pair.by_signature; }));
+  std::string out = fmt::format("A {}\nB {}\nsimilarity {:.4f}\n", fingerprint_title(a), fingerprint_title(b), match.similarity);
+  out += fmt::format("{} paired by signature, {} by order; {}\n", by_signature, match.pairs.size() - by_signature, alone_text(match));
+  // What makes them differ most.
+  const auto loss = [&](const FingerprintPair& pair) { return (1 - pair.cosine) * (a.items[pair.a].vector[0] + b.items[pair.b].vector[0]) / 2; };
+  const auto order = ordered(match.pairs.size(), [&](std::size_t x, std::size_t y) { return loss(match.pairs[x]) > loss(match.pairs[y]); });
+  for (std::size_t i = 0; i < std::min(kShownPairs, order.size()); ++i) {
+    const FingerprintPair& pair = match.pairs[order[i]];
+    if (loss(pair) <= 0) break;
+    out += fmt::format("  cosine {:.4f}  {:>6} -> {:>6} of the time  {}\n", pair.cosine, share_text(a.items[pair.a].vector[0]), share_text(b.items[pair.b].vector[0]), shown_name(a.items[pair.a]));
+  }
+  return out;
+}
+
+}  // namespace nl::exporters

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "model/fingerprint.h"
+
+namespace nl::exporters {
+
+std::string fingerprint_text(const Fingerprint& fingerprint);
+std::string fingerprint_json(const Fingerprint& fingerprint);
+
+std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match);
+std::string match_json(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match);
+
+}  // namespace nl::exporters

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/fingerprint.h"
+
+namespace nl::orchestrator {
+
+struct FingerprintRequest {
+  std::string run;                             // a bundle, or its run.json
+  std::string peaks;                           // a file as conf/device has them; empty: the run's own
+  std::optional<FingerprintKind> kind;         // empty: operators where there are any
+};
+
+Fingerprint fingerprint_of(const FingerprintRequest& request);
+
+struct FingerprintComparison {
+  Fingerprint a, b;
+  FingerprintMatch match;
+};
+// Of the same kind: kernels where one of them has no operators.
+FingerprintComparison compare_fingerprints(const FingerprintRequest& request, const std::string& other);
+
+}  // namespace nl::orchestrator

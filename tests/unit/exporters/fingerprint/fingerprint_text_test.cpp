@@ -1,0 +1,59 @@
+#include "exporters/fingerprint/fingerprint_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+
+// How fingerprints are printed: nulls for what was not counted, zeros in the vector.
+using namespace nl;
+using namespace nl::exporters;
+using nl::test::has;
+
+namespace {
+
+Fingerprint printed_fingerprint() {
+  Fingerprint out{"r1", "NVIDIA H200", "llama", FingerprintKind::kOperators, "NVIDIA H200", 206.1, {}};
+  FingerprintItem item;
+  item.signature = "0123456789abcdef";
+  item.stage = "decode_step";
+  item.name = "aten::mm\x1b[31m";
+  item.type = "matmul";
+  item.time_ns = 10;
+  item.counters.occupancy = 0.25;
+  item.vector = {1, 0, 0.25, 0, 0, 0};
+  out.items = {item};
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("fingerprint text: a dash for what was not counted, and no control characters") {
+  const std::string text = fingerprint_text(printed_fingerprint());
+  CHECK(has(text, "r1: 1 operators on NVIDIA H200; the roofline of NVIDIA H200 bends at 206 FLOP/B\n"));
+  CHECK(has(text, "0123456789abcdef  decode_step aten::mm [31m"));
+  CHECK(has(text, "    1.000         -     0.250         -         -         -\n"));
+  CHECK_FALSE(has(text, "\x1b"));
+}
+
+TEST_CASE("fingerprint JSON: null in the raw fields, 0.0 in the vector") {
+  const auto json = nlohmann::json::parse(fingerprint_json(printed_fingerprint()));
+  CHECK(json["features"] == nlohmann::json({"lat_norm", "ai", "occ", "warp_eff", "l2_hit", "dram_norm"}));
+  const auto& item = json["items"][0];
+  CHECK(item["raw"]["occupancy"] == 0.25);
+  for (const char* raw : {"intensity", "warp_efficiency", "l2_hit", "dram_use"}) CHECK(item["raw"][raw].is_null());
+  CHECK(item["vector"] == nlohmann::json({1.0, 0.0, 0.25, 0.0, 0.0, 0.0}));
+}
+
+TEST_CASE("fingerprint comparison: the figure, the pairs, and what makes the difference first") {
+  const Fingerprint a = printed_fingerprint(), b = printed_fingerprint();
+  FingerprintMatch match{0.875, {{0, 0, true, 0.5}}, 0, 2};
+  const std::string text = match_text(a, b, match);
+  CHECK(has(text, "similarity 0.8750\n1 paired by signature, 0 by order; 0 of A and 2 of B have no partner\n"));
+  CHECK(has(text, "  cosine 0.5000  100.0 % -> 100.0 % of the time  decode_step aten::mm"));
+  const auto json = nlohmann::json::parse(match_json(a, b, match));
+  CHECK(json["similarity"] == 0.875);
+  CHECK(json["pairs"][0]["paired_by"] == "signature");
+  match.pairs[0].cosine = 1;
+  CHECK_FALSE(has(match_text(a, b, match), "cosine"));
+}

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/print_result.h"
+#include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/import_files.h"
 #include "parsers/registry.h"
@@ -13,7 +14,7 @@ namespace nl::cli {
 namespace {
 
 struct ImportFlags {
-  std::string out, name, config, model;
+  std::string out, name, config, model, ledger;
   std::vector<std::string> files, rules, sets;
   std::map<std::string, std::vector<std::string>> of_format;
   bool copy = false, keep_env = false, json = false;
@@ -22,6 +23,7 @@ struct ImportFlags {
 int import(const ImportFlags& flags) {
   orchestrator::ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
                        .name = flags.name};
+  if (!flags.ledger.empty()) config.sets.push_back("ledger.path=" + flags.ledger);
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   orchestrator::ImportRequest request;
   request.config = orchestrator::load_config(config);
@@ -59,9 +61,10 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--set", flags->sets, "set one key; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");
-  verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, problems} on stdout");
+  verb->add_flag("--json", flags->json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
   verb->footer(
       "The given files are not changed. The bundle lists them with their sha256.\n"
       "Examples:\n"

@@ -66,6 +66,7 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["bundle"] = result.bundle.string();
   out["status"] = key_of(result.run.status);
   out["exit_status"] = status;
+  out["ledger"] = result.ledger.location.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(result.ledger.location);
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
     out["problems"].push_back({{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
@@ -92,10 +93,13 @@ int print_result(const orchestrator::RunResult& result, bool json) {
     print_findings(result.run);
     for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", text_of(note));
     fmt::print("\n{}: {}\n", key_of(result.run.status), result.bundle.string());
+    if (!result.ledger.location.empty()) fmt::print("ledger: {} ({})\n", result.run.run_id, result.ledger.location);
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)
     print_lines(words_of(problem.code).severity == Severity::kHigh ? "error:" : "note: ", problem.what, problem.where, problem.fix);
+  if (const auto& failure = result.ledger.failure)
+    print_lines("note: ", "The run is not in the ledger: " + failure->message, failure->where, failure->fix);
   return status;
 }
 

@@ -50,6 +50,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--budget", flags.budget, "time for all passes together, such as 3m or 90s; what would not fit is left out (run.budget_s)")
       ->type_name("TIME");
   verb.add_option("--name", flags.name, "name of the bundle");
+  verb.add_option("--ledger", flags.ledger, kLedgerHelp)->type_name("PATH|URL");
   add_session_flags(verb, flags);
   verb.add_option("command", flags.command, "the workload and its arguments, after --")->type_name("");
 }
@@ -58,6 +59,7 @@ orchestrator::ConfigRequest config_request(const RunFlags& flags) {
   std::vector<std::string> sets = flags.sets;
   for (std::string& set : session_sets(flags, flags.model)) sets.push_back(std::move(set));
   if (!flags.budget.empty()) sets.push_back(fmt::format("run.budget_s={}", seconds_of(flags.budget)));
+  if (!flags.ledger.empty()) sets.push_back("ledger.path=" + flags.ledger);
   return {.runner_file = flags.config,
           .model_file = flags.backend.empty() ? flags.model : "",
           .sets = std::move(sets),
@@ -70,7 +72,7 @@ void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
   add_run_flags(verb, flags);
   verb.add_flag("--dry-run", flags.dry_run, "print the exact command of every pass; start none");
   verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
-  verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, problems} on stdout");
+  verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
 }
 

@@ -12,10 +12,12 @@ class App;
 
 namespace nl::cli {
 
+inline constexpr const char* kLedgerHelp = "the ledger: a file of SQLite, or postgresql://…; default: $NL_STAGE_LEDGER, else in the user's data folder; off: none";
+
 // The flags that `plan` and `run` share: they name the configuration and the command.
 struct RunFlags : SessionFlags {
   std::string config = "deep";
-  std::string model, out, name, budget;
+  std::string model, out, name, budget, ledger;
   std::vector<std::string> sets, rules, command;
 };
 

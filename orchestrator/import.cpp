@@ -273,8 +273,10 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
     write_configuration(bundle, request.config, name_inputs(request.config.workload));
     const Evidence evidence = Reader(request, bundle, runner).read();
     Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, request.config, evidence, judged); });
-    write_bundle(bundle, request.config, evidence, run);
-    return result_of(std::move(run), bundle);
+    const std::string run_json = write_bundle(bundle, request.config, evidence, run);
+    RunResult result = result_of(std::move(run), bundle);
+    result.ledger = record_run(request.config.ledger, result.run, run_json, bundle.path());
+    return result;
   } catch (const Error& error) {
     // The captures lie where they lay; an empty bundle would help nobody. A full disk leaves what was written.
     if (error.kind != ErrorKind::kOutput) bundle.discard();

@@ -47,7 +47,7 @@ Plan plan_for(const Config& config, const Toolset& tools, const Bundle& bundle) 
 
 RunResult result_of(Run run, const Bundle& bundle) {
   const auto failure = gravest(run.problems);
-  return {std::move(run), bundle.path(), failure, failure == ErrorKind::kInterrupted ? Interrupts::signal() : 0};
+  return {std::move(run), bundle.path(), failure, failure == ErrorKind::kInterrupted ? Interrupts::signal() : 0, {}};
 }
 
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
@@ -76,8 +76,10 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;
   Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
-  write_bundle(bundle, config, evidence, run);
-  return result_of(std::move(run), bundle);
+  const std::string run_json = write_bundle(bundle, config, evidence, run);
+  RunResult result = result_of(std::move(run), bundle);
+  result.ledger = record_run(config.ledger, result.run, run_json, bundle.path());
+  return result;
 }
 
 }  // namespace nl::orchestrator

@@ -7,6 +7,7 @@
 #include "model/run.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/capture/pass_runner.h"
+#include "orchestrator/ledger/record_run.h"
 
 namespace nl::orchestrator {
 
@@ -21,6 +22,7 @@ struct RunResult {
   std::filesystem::path bundle;
   std::optional<ErrorKind> failure;  // the gravest problem; the bundle is there nevertheless
   int interrupt_signal = 0;
+  LedgerRecord ledger = {};
 };
 
 // What a written run means for whoever called: run.problems decide.

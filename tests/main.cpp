@@ -6,6 +6,7 @@
 #include "tests/catch.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
@@ -51,6 +52,7 @@ bool record_skip(const std::string& reason) {
 }  // namespace nl::test
 
 int main(int argc, char** argv) {
+  setenv("NL_STAGE_LEDGER", "off", 1);  // nothing of the user's is written by a test
   int status = Catch::Session().run(argc, argv);
   std::printf("nl-tests: %u passed, %u failed, %u skipped\n", tally.passed, tally.failed, tally.skipped);
   return status;

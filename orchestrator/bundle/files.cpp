@@ -44,16 +44,17 @@ std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, co
   return Remark{Code::kTraceThinned, {kTraceFile, shown.note}};
 }
 
-void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
+std::string write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
   const Trace& trace = evidence.trace;
   write_power(bundle, evidence);
   if (config.nsys.stats_csv && trace.stats.source_format == SourceFormat::kNsysSqlite) write_stats(bundle, trace);
-  const std::string json = exporters::run_to_json(run);
+  std::string json = exporters::run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);
   write_reports(run, [&](const std::filesystem::path& name, std::string_view text) { bundle.write(name, text); });
   bundle.write("env.json", env_json(run, config));
   bundle.write_manifest(run);
+  return json;
 }
 
 }  // namespace nl::orchestrator

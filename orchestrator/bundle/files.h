@@ -14,7 +14,7 @@ void write_configuration(const Bundle& bundle, const Config& config, const std::
 // trace.pftrace, where it is wanted; what had to be left out of it.
 std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run);
 
-// Everything else, the manifest last; run.json is validated against its schema before it is written.
-void write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run);
+// Everything else, the manifest last; run.json is validated against its schema before it is written. Returns its text.
+std::string write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run);
 
 }  // namespace nl::orchestrator

@@ -39,6 +39,13 @@ struct ArtifactOptions {
   bool perfetto = true;   // write the trace for Perfetto's UI
 };
 
+struct LedgerOptions {    // where every run is recorded as it ends (orchestrator/ledger)
+  bool enabled = true;
+  std::string path = {};  // a file, or postgresql://…; empty: $NL_STAGE_LEDGER, else in the user's data folder
+  int keep_last = 0;      // runs; 0: all
+  bool keep_tagged = true;
+};
+
 struct WorkloadOptions {
   std::vector<std::string> command;
   std::string working_directory;           // empty: where nl-stage was started
@@ -169,6 +176,7 @@ struct Config {
   MarkOptions mark;
   AnalysisOptions analysis;
   ArtifactOptions artifacts;
+  LedgerOptions ledger;
   WorkloadOptions workload;
   ModelFileOptions session;
   ToolOptions tools;

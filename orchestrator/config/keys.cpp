@@ -37,6 +37,11 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY(artifacts, dir), .help = "where bundles are made", .not_empty = true},
     {NL_KEY(artifacts, keep_env), .help = "keep the workload's environment values in the exported SQLite and in config.yaml"},
     {NL_KEY(artifacts, perfetto), .help = "write trace.pftrace for Perfetto's UI"},
+    {NL_KEY(ledger, enabled), .help = "record the run in the ledger as it ends (docs/ledger.md)"},
+    {NL_KEY(ledger, path), .help = "the ledger (--ledger): a file of SQLite, or postgresql://user@host/database; empty: $NL_STAGE_LEDGER, else "
+                                   "nl-stage/ledger.sqlite in $XDG_DATA_HOME or ~/.local/share", .may_hold_password = true},
+    {NL_KEY(ledger, keep_last), .help = "after recording, remove older runs than the last so many from the ledger; their bundles stay; 0: keep all", .least = 0, .most = 1e9},
+    {NL_KEY(ledger, keep_tagged), .help = "with keep_last: runs with a tag stay and are not counted"},
     {NL_KEY(workload, command), .help = "what to profile: program and arguments"},
     {NL_KEY(workload, working_directory), .help = "where it is started; empty: where nl-stage was started"},
     {NL_KEY(workload, env), .help = "variables added to its environment"},

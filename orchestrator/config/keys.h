@@ -31,6 +31,7 @@ struct ConfigKey {
   bool comma_list = false;  // a list that may also be written "cuda,nvtx"
   bool not_empty = false;
   bool patterns = false;   // a map whose values are regular expressions; else they may be secrets, which are not repeated
+  bool may_hold_password = false;  // a URL: config.yaml has it without its password
   bool file_name = false;  // becomes part of a file name: letters, digits, . _ -
 };
 

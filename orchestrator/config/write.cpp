@@ -3,6 +3,7 @@
 
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/keys.h"
+#include "orchestrator/ledger/location.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -23,7 +24,7 @@ struct Write {
   YAML::Emitter& out;
 
   void text(const std::string& value) const { out << YAML::DoubleQuoted << value; }
-  void operator()(std::string& (*member)(Config&)) const { text(member(config)); }
+  void operator()(std::string& (*member)(Config&)) const { text(key.may_hold_password ? without_password(member(config)) : member(config)); }
   void operator()(int& (*member)(Config&)) const { out << member(config); }
   void operator()(double& (*member)(Config&)) const { out << fmt::format("{}", member(config)); }
   void operator()(bool& (*member)(Config&)) const { out << member(config); }

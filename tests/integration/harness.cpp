@@ -36,7 +36,7 @@ Scene::Scene() {
   mark_ = "nl-test-" + std::to_string(getpid()) + "-" + std::to_string(++number);
   path = fs::temp_directory_path() / mark_;
   fs::create_directories(path / "tmp");
-  env = {{"NL_TEST_MARK", mark_}, {"TMPDIR", (path / "tmp").string()}};
+  env = {{"NL_TEST_MARK", mark_}, {"TMPDIR", (path / "tmp").string()}, {"NL_STAGE_LEDGER", (path / "ledger.sqlite").string()}};
 }
 
 Scene::~Scene() {

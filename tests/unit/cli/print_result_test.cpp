@@ -139,8 +139,22 @@ TEST_CASE("print_result: JSON has the status, the bundle and every problem with 
       {"bundle", "runs/one"},
       {"status", "partial"},
       {"exit_status", 143},
+      {"ledger", nullptr},
       {"problems", nlohmann::ordered_json::array({{{"code", nl::key_of(failed.run.problems[0].code)}, {"what", "what it is"}, {"where", "where it is"}, {"fix", "how to fix it"}}})}};
   CHECK(json == expected);
+}
+
+TEST_CASE("print_result: the ledger is named once, and a failed record is a note that changes no status") {
+  nl::orchestrator::RunResult recorded = result();
+  recorded.ledger.location = "/data/ledger.sqlite";
+  const Printed printed = print(recorded);
+  CHECK(printed.out.ends_with("runs/one\nledger: 20250101-120000-llama-deep (/data/ledger.sqlite)\n"));
+  CHECK(nlohmann::json::parse(print(recorded, true).out)["ledger"] == "/data/ledger.sqlite");
+  recorded.ledger = {"", nl::Error(nl::ErrorKind::kOutput, "the disk is full", "/data/ledger.sqlite", "free some space")};
+  const Printed failed = print(recorded);
+  CHECK(failed.err == "note:  The run is not in the ledger: the disk is full\nwhere: /data/ledger.sqlite\nfix:   free some space\n");
+  CHECK(failed.status == printed.status);
+  CHECK_FALSE(failed.out.find("ledger:") != std::string::npos);
 }
 
 TEST_CASE("print_error: what, where and fix, each on a line of its own, and none that is empty") {

@@ -1,0 +1,24 @@
+#include "orchestrator/ledger/record_run.h"
+
+#include "orchestrator/ledger/ledger.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::orchestrator {
+
+LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const fs::path& bundle) {
+  const std::string location = ledger_location(options.path);
+  if (!options.enabled || location.empty()) return {};
+  try {
+    Ledger ledger = Ledger::open(location);
+    ledger.record(run, run_json, bundle);
+    ledger.apply({options.keep_last, options.keep_tagged});
+    return {ledger.location(), std::nullopt};
+  } catch (const Error& error) {
+    return {"", error};
+  } catch (const std::exception& broken) {  // out of memory, a file system that fails: the run stands
+    return {"", Error(ErrorKind::kInternal, broken.what(), without_password(location))};
+  }
+}
+
+}  // namespace nl::orchestrator

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orchestrator/ledger/connection.h"
+
+namespace nl::orchestrator::database {
+
+// A statement of the schema. Where the databases differ, words in braces stand for theirs: {key}, {text}; or each has its own.
+struct Change {
+  std::string sqlite;
+  std::string postgresql = {};  // empty: the same
+};
+
+// What one version adds to the version before it. Never changed once it was released: ledgers of that version exist.
+using Migration = std::vector<Change>;
+
+const std::vector<Migration>& ledger_migrations();
+
+// Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
+void migrate(Connection& connection, const std::vector<Migration>& migrations);
+
+}  // namespace nl::orchestrator::database

@@ -1,11 +1,18 @@
 #include "tests/unit/orchestrator/ledger/ledger_places.h"
 
+#include "tests/unit/orchestrator/ledger/postgresql_server.h"
+
 namespace nl::test {
 
-LedgerPlace::LedgerPlace(const std::string& database) : location((folder / "ledger.sqlite").string()) { REQUIRE(database == "sqlite"); }
-LedgerPlace::~LedgerPlace() = default;
+LedgerPlace::LedgerPlace(const std::string& database) {
+  location = database == "sqlite" ? (folder / "ledger.sqlite").string() : shared_postgresql().new_database();
+}
 
-std::vector<std::string> ledger_databases() { return {"sqlite"}; }
+std::vector<std::string> ledger_databases() {
+  std::vector<std::string> databases = {"sqlite"};
+  if (shared_postgresql().why_not.empty()) databases.push_back("postgresql");  // postgresql_test.cpp says where it is not tested
+  return databases;
+}
 
 Run ledger_run(const std::string& run_id, const std::string& created_at, double step_ns) {
   Run run;

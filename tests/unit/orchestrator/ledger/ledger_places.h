@@ -13,7 +13,6 @@ namespace nl::test {
 // A new, empty ledger of one of the databases; goes with its owner.
 struct LedgerPlace {
   explicit LedgerPlace(const std::string& database);
-  ~LedgerPlace();
   LedgerPlace(const LedgerPlace&) = delete;
   LedgerPlace& operator=(const LedgerPlace&) = delete;
   orchestrator::Ledger open() const { return orchestrator::Ledger::open(location); }

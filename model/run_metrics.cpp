@@ -71,6 +71,16 @@ std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t
 
 }  // namespace
 
+const RunMetricInfo* metric_info(std::string_view key) {
+  RunMetricScope scope = RunMetricScope::kRun;
+  if (key.starts_with("stage.")) scope = RunMetricScope::kStage;
+  if (key.starts_with("kernel.")) scope = RunMetricScope::kKernel;
+  if (scope != RunMetricScope::kRun) key.remove_prefix(key.rfind('.') + 1);  // names may have dots
+  const auto table = run_metric_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return info.scope == scope && info.key == key; });
+  return found != table.end() ? &*found : nullptr;
+}
+
 std::string key_pattern(const RunMetricInfo& info) {
   return fmt::format("{}{}{}", prefix_of(info.scope), info.scope == RunMetricScope::kRun ? "" : "NAME.", info.key);
 }

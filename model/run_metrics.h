@@ -38,6 +38,7 @@ struct RunMetricInfo {
 };
 
 std::span<const RunMetricInfo> run_metric_table();
+const RunMetricInfo* metric_info(std::string_view key);  // of "stage.decode_step.median_ms"; null: no metric has such a key
 std::string key_pattern(const RunMetricInfo& info);  // "stage.NAME.median_ms"
 // The row that such a key is of; nullptr where there is none.
 const RunMetricInfo* find_metric(std::string_view key);

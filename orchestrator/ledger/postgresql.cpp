@@ -112,8 +112,7 @@ struct PostgresqlRow : Row {
   std::string text(int column) const override { return std::string(view(column)); }
   // "\x68616c6c6f"
   std::string bytes(int column) const override {
-    std::string_view hex = view(column);
-    hex.remove_prefix(hex.starts_with("\\x") ? 2 : 0);
+    const std::string_view hex = view(column).substr(2);
     std::string out(hex.size() / 2, '\0');
     for (std::size_t i = 0; i < out.size(); ++i) {
       unsigned char byte = 0;

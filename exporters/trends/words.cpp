@@ -1,0 +1,73 @@
+#include "exporters/trends/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/figures.h"
+
+namespace nl::exporters::trends {
+namespace {
+
+constexpr std::size_t kCommitDigits = 10;
+
+std::string day_of(const std::string& time) { return time.substr(0, 10); }
+
+std::string signed_percent(double share) { return fmt::format("{}{} %", share < 0 ? "-" : "+", three_digits(std::abs(100 * share))); }
+
+const TrendLevel& level_at(const TrendSeries& series, std::size_t point) {
+  return *std::find_if(series.levels.begin(), series.levels.end(), [&](const TrendLevel& level) { return point < level.last; });
+}
+
+}  // namespace
+
+std::string value_text(const Trend& trend, double value) {
+  const std::string number = three_digits(value);
+  return trend.info == nullptr || trend.info->unit.empty() ? number : fmt::format("{} {}", number, trend.info->unit);
+}
+
+std::string series_title(const TrendSeries& series) {
+  std::string title = series.hardware.empty() ? "hardware not known" : series.hardware;
+  for (const std::string& part : {series.model, series.precision})
+    if (!part.empty()) title += ", " + part;
+  return title;
+}
+
+std::vector<Change> changes_of(const Trend& trend, const TrendSeries& series) {
+  std::vector<Change> changes;
+  for (std::size_t i = 1; i < series.levels.size(); ++i) {
+    const double before = series.levels[i - 1].median, after = series.levels[i].median;
+    Change change{series.levels[i].first, before, after, before != 0 ? (after - before) / std::abs(before) : 0, ""};
+    if (trend.info != nullptr) change.verdict = (after > before) == (trend.info->better == Better::kHigher) ? "better" : "worse";
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+std::string point_name(const Trend& trend, const TrendPoint& point) {
+  return trend.by == TrendBy::kCommit ? point.revision.substr(0, kCommitDigits) : point.run_id;
+}
+
+std::string change_sentence(const Trend& trend, const TrendSeries& series, const Change& change) {
+  const TrendPoint& point = series.points[change.at];
+  const std::string commit = trend.by == TrendBy::kDate && !point.revision.empty() ? fmt::format(", commit {}", point.revision.substr(0, kCommitDigits)) : "";
+  return fmt::format("from {} ({}{}): {} to {}, {}{}", point_name(trend, point), day_of(point.created_at), commit, value_text(trend, change.before),
+                     value_text(trend, change.after), signed_percent(change.share), change.verdict.empty() ? "" : ", " + change.verdict);
+}
+
+std::string anomaly_sentence(const Trend& trend, const TrendSeries& series, std::size_t at) {
+  const TrendPoint& point = series.points[at];
+  const TrendLevel& level = level_at(series, at);
+  return fmt::format("{} ({}): {}, expected {} to {}", point_name(trend, point), day_of(point.created_at), value_text(trend, point.value), value_text(trend, level.low),
+                     value_text(trend, level.high));
+}
+
+Range value_range(const TrendSeries& series) {
+  Range range{series.points[0].value, series.points[0].value};
+  for (const TrendPoint& point : series.points) range = {std::min(range.low, point.value), std::max(range.high, point.value)};
+  const double room = range.high > range.low ? 0.05 * (range.high - range.low) : std::max(1e-9, 0.05 * std::abs(range.low));
+  return {range.low - room, range.high + room};
+}
+
+}  // namespace nl::exporters::trends

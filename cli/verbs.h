@@ -15,19 +15,27 @@ void add_doctor(CLI::App& app, std::function<int()>& action);
 void add_fingerprint(CLI::App& app, std::function<int()>& action);
 void add_gate(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
+void add_ls(CLI::App& app, std::function<int()>& action);
 void add_nodes(CLI::App& app, std::function<int()>& action);
+void add_note(CLI::App& app, std::function<int()>& action);
 void add_plan(CLI::App& app, std::function<int()>& action);
 void add_profile(CLI::App& app, std::function<int()>& action);
+void add_record(CLI::App& app, std::function<int()>& action);
 void add_report(CLI::App& app, std::function<int()>& action);
+void add_rm(CLI::App& app, std::function<int()>& action);
 void add_run(CLI::App& app, std::function<int()>& action);
 void add_session(CLI::App& app, std::function<int()>& action);
+void add_show(CLI::App& app, std::function<int()>& action);
 void add_stats(CLI::App& app, std::function<int()>& action);
 void add_suite(CLI::App& app, std::function<int()>& action);
+void add_tag(CLI::App& app, std::function<int()>& action);
+void add_trends(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
-  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_fingerprint, add_stats, add_suite, add_doctor, add_backends, add_validate, add_session}) add(app, action);
+  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_fingerprint, add_stats, add_suite,
+                         add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_doctor, add_backends, add_validate, add_session}) add(app, action);
 }
 
 }  // namespace nl::cli

@@ -72,9 +72,10 @@ std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t
 }  // namespace
 
 const RunMetricInfo* metric_info(std::string_view key) {
+  constexpr std::pair<std::string_view, RunMetricScope> kBeginnings[] = {{"stage.", RunMetricScope::kStage}, {"kernel.", RunMetricScope::kKernel}};
   RunMetricScope scope = RunMetricScope::kRun;
-  if (key.starts_with("stage.")) scope = RunMetricScope::kStage;
-  if (key.starts_with("kernel.")) scope = RunMetricScope::kKernel;
+  for (const auto& [beginning, its_scope] : kBeginnings)
+    if (key.starts_with(beginning)) scope = its_scope;
   if (scope != RunMetricScope::kRun) key.remove_prefix(key.rfind('.') + 1);  // names may have dots
   const auto table = run_metric_table();
   const auto found = std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return info.scope == scope && info.key == key; });

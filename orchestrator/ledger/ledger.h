@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,12 @@ struct LedgerEntry {
   std::filesystem::path bundle;          // where it was made; may be gone, or on another machine
   std::vector<std::string> tags;
   std::map<std::string, double> metrics; // those that the filter names, where the run has them
+};
+
+// One value of a metric, with what tells its series.
+struct LedgerValue {
+  std::string run_id, created_at, revision, hardware, model, precision;
+  double value = 0;
 };
 
 struct LedgerNote {
@@ -66,6 +73,10 @@ class Ledger {
 
   // Newest first.
   std::vector<LedgerEntry> query(const LedgerFilter& filter);
+
+  // A metric of the runs that have it, oldest first. Of the filter, metrics and limit are not used.
+  void each_value(const LedgerFilter& filter, const std::string& metric, const std::function<void(const LedgerValue&)>& each);
+  std::vector<std::string> metric_keys();  // that some run has
 
   // A run id, a unique beginning of one, a run's name or tag:NAME (of several runs the newest), last, last~2 (the third newest).
   // Throws Error(kInput) where there is none, or a beginning fits several.

@@ -46,16 +46,17 @@ class Question {
     for (const std::string& tag : filter.tags) where("number IN (SELECT run FROM tags WHERE tag = ?)", tag);
   }
 
-  std::string statement() const {
-    std::string text = fmt::format("SELECT {}{} FROM runs{}", kEntryColumns, columns_, joins_);
-    if (!conditions_.empty()) text += " WHERE " + conditions_;
-    text += " ORDER BY created_at DESC, number DESC";
-    if (filter_.limit > 0) text += fmt::format(" LIMIT {}", filter_.limit);
-    return text;
-  }
+  // Newest first
+  std::string statement() const { return select(kEntryColumns, " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : ""); }
+  // Oldest first
+  std::string statement_of_values() const { return select("run_id, created_at, revision, hardware, model, precision", ""); }
   const Values& values() const { return values_; }
 
  private:
+  std::string select(std::string_view columns, std::string_view order) const {
+    return fmt::format("SELECT {}{} FROM runs{}{}{} ORDER BY created_at{}, number{}", columns, columns_, joins_, conditions_.empty() ? "" : " WHERE ", conditions_, order, order);
+  }
+
   // Their values come first: they stand in the joins.
   void ask_metrics() {
     for (std::size_t i = 0; i < filter_.metrics.size(); ++i) {
@@ -121,6 +122,22 @@ std::vector<LedgerEntry> Ledger::query(const LedgerFilter& filter) {
   });
   add_tags(*connection_, entries);
   return entries;
+}
+
+void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, const std::function<void(const LedgerValue&)>& each) {
+  LedgerFilter with_metric = filter;
+  with_metric.metrics = {metric};
+  with_metric.only_with_metrics = true;
+  const Question question(with_metric, connection_->dialect());
+  connection_->select(question.statement_of_values(), question.values(), [&](const Row& row) {
+    each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.number(6)});
+  });
+}
+
+std::vector<std::string> Ledger::metric_keys() {
+  std::vector<std::string> keys;
+  connection_->select("SELECT DISTINCT key FROM metrics ORDER BY key", {}, [&](const Row& row) { keys.push_back(row.text(0)); });
+  return keys;
 }
 
 std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, const Values& values) {

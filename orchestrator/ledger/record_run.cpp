@@ -1,5 +1,8 @@
 #include "orchestrator/ledger/record_run.h"
 
+#include <chrono>
+
+#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/ledger/ledger.h"
 
 namespace fs = std::filesystem;
@@ -19,6 +22,15 @@ LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::strin
   } catch (const std::exception& broken) {  // out of memory, a file system that fails: the run stands
     return {"", Error(ErrorKind::kInternal, broken.what(), without_password(location))};
   }
+}
+
+RecordedBundle record_bundle(Ledger& ledger, const fs::path& bundle) {
+  const fs::path file = run_json_of(bundle);
+  const std::string text = read_run_text(file);
+  const Run run = read_run(text, file);
+  const auto begin = std::chrono::steady_clock::now();
+  ledger.record(run, text, file.parent_path());
+  return {run.run_id, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count()};
 }
 
 }  // namespace nl::orchestrator

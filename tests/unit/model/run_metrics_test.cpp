@@ -230,3 +230,13 @@ TEST_CASE("hardware key: the GPUs that worked, else the CPU") {
   CHECK(hardware_key(run) == "AMD EPYC 9654");
   CHECK(hardware_key(Run()).empty());
 }
+
+TEST_CASE("run metrics: a key tells its unit and which way is better, whatever the stage is called") {
+  REQUIRE(nl::metric_info("stage.my.own.step.median_ms") != nullptr);
+  CHECK(nl::metric_info("stage.my.own.step.median_ms")->unit == "ms");
+  CHECK(nl::metric_info("kernel.gemm~1b2c3d4e.gpu1.mean_us")->unit == "µs");
+  CHECK(nl::metric_info("tokens_per_s")->better == nl::Better::kHigher);
+  CHECK(nl::metric_info("median_ms") == nullptr);
+  CHECK(nl::metric_info("stage.decode") == nullptr);
+  CHECK(nl::metric_info("") == nullptr);
+}

@@ -2,6 +2,7 @@
 
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
+#include "orchestrator/ledger/record_run.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/ledger/ledger_places.h"
 
@@ -145,4 +146,27 @@ TEST_CASE("ledger: a tag is one word") {
   ledger.remove_tag("one", "v1.2-rc_3");
   CHECK(ledger.resolve("one").tags.empty());
   CHECK(ids_of(ledger.query({.words = "rc"})).empty());
+}
+
+TEST_CASE("ledger: a bundle is recorded from its run.json, and half a bundle is refused with the file") {
+  const LedgerPlace place("sqlite");
+  Ledger ledger = place.open();
+  const std::filesystem::path bundle = place.folder / "bundle";
+  std::filesystem::create_directories(bundle);
+  CHECK_THROWS_AS(record_bundle(ledger, bundle), Error);  // a run that was killed before it wrote run.json
+
+  const std::string text = test::read_text(NL_FIXTURES "/golden/every_value/run.json");
+  std::ofstream(bundle / "run.json") << text.substr(0, text.size() / 2);
+  try {
+    record_bundle(ledger, bundle);
+    FAIL("half a run.json was recorded");
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kInput);
+    CHECK(error.where.starts_with((bundle / "run.json").string()));
+  }
+  CHECK(ledger.query({}).empty());
+
+  std::ofstream(bundle / "run.json") << text;
+  CHECK(record_bundle(ledger, bundle).run_id == "run_id 101");
+  CHECK(ledger.resolve("last").bundle == bundle);
 }

@@ -1,0 +1,59 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/ledger_flags.h"
+#include "cli/ledger_text.h"
+#include "cli/verbs.h"
+
+namespace nl::cli {
+namespace {
+
+struct LsFlags : FilterFlags {
+  std::size_t limit = 20;
+  bool json = false;
+};
+
+int list_runs(const LsFlags& flags) {
+  orchestrator::LedgerFilter filter = filter_of(flags);
+  filter.limit = flags.limit == 0 || flags.json ? flags.limit : flags.limit + 1;  // one more tells whether there are more
+  auto entries = open_ledger(flags.ledger).query(filter);
+  if (flags.json) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& entry : entries) list.push_back(entry_json(entry));
+    print_ledger_json(list);
+    return 0;
+  }
+  const bool more = flags.limit > 0 && entries.size() > flags.limit;
+  if (more) entries.pop_back();
+  if (entries.empty()) fmt::print("No runs.\n");
+  else fmt::print("{}", entry_table(entries, filter.metrics));
+  if (more) fmt::print("There are more: --limit 0 lists all.\n");
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_ls(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<LsFlags>();
+  CLI::App* verb = app.add_subcommand("ls", "List and search the runs of the ledger, the newest first");
+  verb->add_option("words", flags->words, "words, or beginnings of words, of names, model, GPU, command, kernels, findings, tags or notes; all must be there");
+  add_filter_flags(*verb, *flags);
+  verb->add_option("--metric", flags->filter.metrics, "show this metric (nl-stage gate --list names them); repeatable")->allow_extra_args(false)->type_name("KEY");
+  verb->add_option("-n,--limit", flags->limit, "at most so many; 0: all")->capture_default_str();
+  verb->add_flag("--json", flags->json, "print [{run_id, created_at, name, mode, status, model …, tags, metrics}]");
+  verb->footer(
+      "Examples:\n"
+      "  nl-stage ls\n"
+      "  nl-stage ls llama --gpu H200 --since 7d --tag release\n"
+      "  nl-stage ls flash_fwd --metric tpot_ms --metric stage.decode_step.unprofiled_ms\n"
+      "  nl-stage ls --status failed --limit 0 --json\n"
+      "The exit status is 3 if there is no ledger, or it is damaged or newer than this nl-stage.");
+  verb->callback([flags, &action] { action = [flags] { return list_runs(*flags); }; });
+}
+
+}  // namespace nl::cli

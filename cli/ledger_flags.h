@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "orchestrator/ledger/ledger.h"
+
+namespace CLI {
+class App;
+}
+
+// What the verbs of the ledger share.
+namespace nl::cli {
+
+inline constexpr const char* kRunNameHelp = "a run: its id, the beginning of it, its name, tag:NAME, last, last~1 …";
+
+void add_ledger_flag(CLI::App& verb, std::string& ledger);
+
+// One that is there: these verbs make none.
+orchestrator::Ledger open_ledger(const std::string& asked);
+
+// Which runs: of `ls` and `trends`.
+struct FilterFlags {
+  std::string ledger, since, until;
+  std::vector<std::string> words;
+  orchestrator::LedgerFilter filter;
+};
+void add_filter_flags(CLI::App& verb, FilterFlags& flags);
+orchestrator::LedgerFilter filter_of(const FilterFlags& flags);
+
+}  // namespace nl::cli

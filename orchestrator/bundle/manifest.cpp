@@ -1,3 +1,7 @@
+#include "orchestrator/bundle/manifest.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -6,39 +10,35 @@
 #include <thread>
 #include <vector>
 
-#include "orchestrator/bundle/bundle.h"
-#include "orchestrator/bundle/sha256.h"
+#include "model/error.h"
 #include "model/words.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/read_run.h"
+#include "orchestrator/bundle/sha256.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 namespace {
 
-struct Entry {
-  fs::path relative;
-  std::uintmax_t size = 0;
-  std::string sha256;
-};
-
-std::vector<Entry> files_of(const fs::path& folder) {
-  std::vector<Entry> entries;
+std::vector<ManifestFile> files_of(const fs::path& folder) {
+  std::vector<ManifestFile> files;
   for (const auto& item : fs::recursive_directory_iterator(folder)) {
-    const fs::path relative = fs::relative(item.path(), folder);
-    if (item.is_regular_file() && relative != "manifest.json") entries.push_back({relative, item.file_size(), {}});
+    const std::string relative = item.path().lexically_relative(folder).generic_string();  // a link is itself, not what it leads to
+    if (item.is_regular_file() && relative != kManifestFile) files.push_back({relative, item.file_size(), {}});
   }
-  return entries;
+  return files;
 }
 
 // Reports of gigabytes: as many files at a time as there are processors, the largest first.
-void hash_all(const fs::path& folder, std::vector<Entry>& entries) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.size > b.size; });
+void hash_all(const fs::path& folder, std::vector<ManifestFile>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.size_bytes > b.size_bytes; });
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
   auto work = [&] {
     try {
-      for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].relative);
+      for (std::size_t i; (i = next++) < entries.size();) entries[i].sha256 = sha256_file(folder / entries[i].path);
     } catch (...) {
       std::lock_guard lock(failure_mutex);
       failure = std::current_exception();
@@ -50,7 +50,7 @@ void hash_all(const fs::path& folder, std::vector<Entry>& entries) {
   work();
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.relative < b.relative; });
+  std::sort(entries.begin(), entries.end(), [](const ManifestFile& a, const ManifestFile& b) { return a.path < b.path; });
 }
 
 nlohmann::ordered_json pass_json(const PassRecord& pass) {
@@ -64,9 +64,13 @@ nlohmann::ordered_json pass_json(const PassRecord& pass) {
 
 }  // namespace
 
-void Bundle::write_manifest(const Run& run) const {
-  auto entries = files_of(path_);
-  hash_all(path_, entries);
+std::vector<ManifestFile> files_with_digests(const fs::path& folder) {
+  std::vector<ManifestFile> files = files_of(folder);
+  hash_all(folder, files);
+  return files;
+}
+
+std::string manifest_text(const Run& run, const std::vector<ManifestFile>& files) {
   auto or_null = [](const std::string& text) {
     return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
   };
@@ -81,10 +85,28 @@ void Bundle::write_manifest(const Run& run) const {
   manifest["passes"] = nlohmann::ordered_json::array();
   for (const auto& pass : run.provenance.passes) manifest["passes"].push_back(pass_json(pass));
   manifest["files"] = nlohmann::ordered_json::array();
-  for (const auto& entry : entries)
-    manifest["files"].push_back(
-        {{"path", entry.relative.generic_string()}, {"size_bytes", entry.size}, {"sha256", or_null(entry.sha256)}});
-  write("manifest.json", manifest.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  for (const ManifestFile& file : files)
+    manifest["files"].push_back({{"path", file.path}, {"size_bytes", file.size_bytes}, {"sha256", or_null(file.sha256)}});
+  return manifest.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
+
+std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
+  const fs::path path = bundle / kManifestFile;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw Error(ErrorKind::kInput, "the bundle has no manifest.json: it is not finished, or only a part of it is here", bundle.string(),
+                "wait for its run to end, or use a whole copy of the bundle");
+  try {
+    std::vector<ManifestFile> files;
+    const auto manifest = nlohmann::json::parse(read_run_text(path));
+    for (const auto& file : manifest.at("files"))
+      files.push_back({file.at("path"), file.at("size_bytes"), file.at("sha256").is_null() ? "" : file.at("sha256").get<std::string>()});
+    return files;
+  } catch (const nlohmann::json::exception& broken) {
+    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", broken.what()), path.string(), "use an undamaged copy of the bundle");
+  }
+}
+
+void Bundle::write_manifest(const Run& run) const { write(kManifestFile, manifest_text(run, files_with_digests(path_))); }
 
 }  // namespace nl::orchestrator

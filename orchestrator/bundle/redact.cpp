@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <cctype>
 #include <string>
@@ -77,28 +78,74 @@ void rebuild(SQLite::Database& db, const std::filesystem::path& file) {
   }
 }
 
-}  // namespace
-
-std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
+// The errors of both redactions, which differ in the words only.
+std::uint64_t redact_file(const std::filesystem::path& file, const std::string& what, const std::function<std::uint64_t(SQLite::Database&)>& redact) {
   try {
-    SQLite::Database db(sqlite_file.string(), SQLite::OPEN_READWRITE);
+    SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
     // In memory: a journal on disk would hold what is being removed.
     db.exec("PRAGMA journal_mode = MEMORY");
     SQLite::Transaction transaction(db);
-    std::uint64_t blanked = blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") +
-                            blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") + blank_blocks(db);
+    const std::uint64_t blanked = redact(db);
     transaction.commit();
-    rebuild(db, sqlite_file);  // also where no row is left to blank: deleted ones may hold values
+    rebuild(db, file);  // also where no row is left to blank: deleted ones may hold values
     return blanked;
   } catch (const std::filesystem::filesystem_error& failure) {
-    throw Error(ErrorKind::kOutput, fmt::format("cannot blank the environment in the export: {}", failure.what()),
-                sqlite_file.string(), "the .nsys-rep is untouched: export it again");
+    throw Error(ErrorKind::kOutput, fmt::format("cannot blank {} in the export: {}", what, failure.what()), file.string(),
+                "the .nsys-rep is untouched: export it again");
   } catch (const SQLite::Exception& failure) {
-    const bool full = failure.getErrorCode() == 13;  // SQLITE_FULL
-    throw Error(full ? ErrorKind::kOutput : ErrorKind::kInput,
-                fmt::format("cannot blank the environment in the export: {}", failure.what()), sqlite_file.string(),
+    const bool full = failure.getErrorCode() == SQLITE_FULL;
+    throw Error(full ? ErrorKind::kOutput : ErrorKind::kInput, fmt::format("cannot blank {} in the export: {}", what, failure.what()), file.string(),
                 "the .nsys-rep is untouched: export it again, or keep the values with --keep-env");
   }
+}
+
+std::vector<std::string> texts_of(SQLite::Database& db, const std::string& statement) {
+  std::vector<std::string> texts;
+  SQLite::Statement rows(db, statement);
+  while (rows.executeStep()) texts.push_back(rows.getColumn(0).getString());
+  return texts;
+}
+
+// 'a text' or "a name" of SQL
+std::string quoted(const std::string& text, char quote) {
+  std::string out(1, quote);
+  for (const char c : text) out.append(c == quote ? 2 : 1, c);
+  return out + quote;
+}
+
+using TextFunction = std::function<std::string(std::string_view)>;
+
+void call_text_function(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto& function = *static_cast<const TextFunction*>(sqlite3_user_data(context));
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
+  const std::string changed = function({text ? text : "", static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
+  sqlite3_result_text(context, changed.data(), static_cast<int>(changed.size()), SQLITE_TRANSIENT);
+}
+
+// Of columns that are declared as text: a trace has millions of rows of numbers.
+std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) {
+  if (sqlite3_create_function(db.getHandle(), "nl_redacted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, const_cast<TextFunction*>(&redacted), call_text_function, nullptr,
+                              nullptr) != SQLITE_OK)
+    throw SQLite::Exception(db.getHandle());
+  std::uint64_t changed = 0;
+  for (const std::string& table : texts_of(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
+    for (const std::string& column : texts_of(db, fmt::format("SELECT name FROM pragma_table_info({}) WHERE type LIKE '%TEXT%' OR type LIKE '%CHAR%'", quoted(table, '\''))))
+      changed += static_cast<std::uint64_t>(db.exec(fmt::format("UPDATE {0} SET {1} = nl_redacted({1}) WHERE typeof({1}) = 'text' AND nl_redacted({1}) <> {1}",
+                                                                quoted(table, '"'), quoted(column, '"'))));
+  return changed;
+}
+
+}  // namespace
+
+std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
+  return redact_file(sqlite_file, "the environment", [](SQLite::Database& db) {
+    return blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") + blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") +
+           blank_blocks(db);
+  });
+}
+
+std::uint64_t redact_texts(const std::filesystem::path& sqlite_file, const TextFunction& redacted) {
+  return redact_file(sqlite_file, "names and paths", [&](SQLite::Database& db) { return redact_tables(db, redacted); });
 }
 
 }  // namespace nl::orchestrator

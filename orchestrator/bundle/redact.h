@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
 
 namespace nl::orchestrator {
 
@@ -9,5 +12,8 @@ namespace nl::orchestrator {
 // in the three places where nsys puts it: META_DATA_CAPTURE, TARGET_INFO_SYSTEM_ENV and the NUL-separated
 // blocks among StringIds. The file is built anew, so that no byte of them is left in it. Returns the values blanked.
 std::uint64_t redact_environment(const std::filesystem::path& sqlite_file);
+
+// The same of every text in any SQLite file that `redacted` gives back changed. Returns the rows changed.
+std::uint64_t redact_texts(const std::filesystem::path& sqlite_file, const std::function<std::string(std::string_view)>& redacted);
 
 }  // namespace nl::orchestrator

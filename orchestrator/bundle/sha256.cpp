@@ -44,27 +44,20 @@ class File {
   int fd_;
 };
 
-class Sha256 {
- public:
-  explicit Sha256(const Libcrypto& library) : library_(library), context_(library.begin(), library.release), whole_(context_ != nullptr) {}
-  void add(const char* data, std::size_t size) { whole_ = whole_ && library_.update(context_.get(), data, size); }
-
-  std::string hex(const std::string& of_what) {
-    std::array<unsigned char, kSha256Bytes> digest;
-    if (!whole_ || !library_.finish(context_.get(), digest.data()))
-      throw Error(ErrorKind::kInternal, "libcrypto refuses SHA-256", of_what, "check the configuration of OpenSSL on this machine");
-    std::string hex;
-    for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
-    return hex;
-  }
-
- private:
-  const Libcrypto& library_;
-  std::unique_ptr<void, void (*)(void*)> context_;
-  bool whole_;
-};
-
 }  // namespace
+
+Sha256::Sha256(const Libcrypto& library) : library_(&library), context_(library.begin(), library.release), whole_(context_ != nullptr) {}
+
+void Sha256::add(std::string_view piece) { whole_ = whole_ && library_->update(context_.get(), piece.data(), piece.size()); }
+
+std::string Sha256::hex(const std::string& of_what) {
+  std::array<unsigned char, kSha256Bytes> digest;
+  if (!whole_ || !library_->finish(context_.get(), digest.data()))
+    throw Error(ErrorKind::kInternal, "libcrypto refuses SHA-256", of_what, "check the configuration of OpenSSL on this machine");
+  std::string hex;
+  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
 
 std::string sha256_file(const std::filesystem::path& path, const std::function<void()>& meanwhile) {
   File file(path);
@@ -74,7 +67,7 @@ std::string sha256_file(const std::filesystem::path& path, const std::function<v
   constexpr std::size_t kChunk = 1 << 20;
   const auto buffer = std::make_unique<char[]>(kChunk);
   while (const std::size_t got = file.read_some(buffer.get(), kChunk)) {
-    digest.add(buffer.get(), got);
+    digest.add({buffer.get(), got});
     if (meanwhile) meanwhile();
   }
   return digest.hex(path.string());
@@ -84,7 +77,7 @@ std::string sha256_text(std::string_view text) {
   const Libcrypto* library = libcrypto();
   if (library == nullptr) return {};
   Sha256 digest(*library);
-  digest.add(text.data(), text.size());
+  digest.add(text);
   return digest.hex("a listing");
 }
 

@@ -12,9 +12,11 @@ namespace nl::cli {
 
 void add_backends(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
+void add_export(CLI::App& app, std::function<int()>& action);
 void add_fingerprint(CLI::App& app, std::function<int()>& action);
 void add_gate(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
+void add_import_bundle(CLI::App& app, std::function<int()>& action);
 void add_ls(CLI::App& app, std::function<int()>& action);
 void add_nodes(CLI::App& app, std::function<int()>& action);
 void add_note(CLI::App& app, std::function<int()>& action);
@@ -35,7 +37,7 @@ void add_validate(CLI::App& app, std::function<int()>& action);
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
   for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_fingerprint, add_stats, add_suite,
-                         add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_doctor, add_backends, add_validate, add_session}) add(app, action);
+                         add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_export, add_import_bundle, add_doctor, add_backends, add_validate, add_session}) add(app, action);
 }
 
 }  // namespace nl::cli

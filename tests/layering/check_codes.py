@@ -47,6 +47,7 @@ OUTSIDE = {
     'exporters/run_json/run_json.cpp': 'keys of run.json',
     'exporters/run_json/provenance.cpp': 'words of earlier run.json formats',
     'exporters/run_json/schema_writer.cpp': 'keys of JSON Schema',
+    'orchestrator/archive/': 'keys and paths of archives, file names of a bundle, host names',
     'orchestrator/config/': 'keys and values of YAML files',
     'orchestrator/bundle/schema.cpp': 'keys of run.json',
     'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, and of files of the CUDA toolkit',

@@ -12,7 +12,7 @@ struct CompareOptions {
   double minimum_effect = 0.01;   // relative: a smaller change of a stage is real, perhaps, and does not matter
   double significance = 0.05;     // of all lines that are tested together
   double one_run_floor = 0.07;    // relative: two single runs of one build may differ by that much
-  double widest_interval = 0.05;  // relative: a wider one cannot say that nothing changed
+  double widest_interval = 0.05;  // relative: a wider one cannot say that nothing changed; the minimum effect where that is larger
   double throttled_share = 0.1;   // a run whose GPU was throttled for longer is left out
   std::uint64_t seed = 1;         // of the bootstrap
   bool force = false;             // also where the sides are not comparable

@@ -238,7 +238,7 @@ void Judge::decide_tested(LineTest& test) const {
   }
   if (large && sides_.order == RunOrder::kBlocks && sides_.trend_can_be_told() && test.plain_p <= options_.significance)
     return conclude(CompareVerdict::kUndecidable, test.trend_p < kTrendShows ? LineReason::kDrift : LineReason::kBlockOrder, line);
-  const double widest = std::log1p(options_.widest_interval);
+  const double widest = std::log1p(std::max(options_.widest_interval, options_.minimum_effect));
   const bool wide = test.reach ? effect + *test.reach > widest : !line.change->low || std::max(-*line.change->low, *line.change->high) > widest;
   conclude(wide ? CompareVerdict::kUndecidable : CompareVerdict::kUnchanged, wide ? LineReason::kTooNoisy : LineReason::kWithinNoise, line);
 }

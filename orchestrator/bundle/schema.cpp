@@ -13,6 +13,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "model/run.h"
@@ -22,15 +23,24 @@ namespace {
 
 using nlohmann::json;
 
+const valijson::Schema* parsed_schema(const std::string& text) {
+  auto* parsed = new valijson::Schema;  // lives as long as the program
+  const json document = json::parse(text);
+  valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(valijson::adapters::NlohmannJsonAdapter(document), *parsed);
+  return parsed;
+}
+
 const valijson::Schema& run_schema() {
-  static const valijson::Schema* const schema = [] {
-    auto* parsed = new valijson::Schema;  // lives as long as the program
-    const json document = json::parse(exporters::run_json_schema());
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(valijson::adapters::NlohmannJsonAdapter(document), *parsed);
-    return parsed;
-  }();
+  static const valijson::Schema* const schema = parsed_schema(exporters::run_json_schema());
   return *schema;
 }
+
+const valijson::Schema& comparison_schema() {
+  static const valijson::Schema* const schema = parsed_schema(exporters::comparison_schema());
+  return *schema;
+}
+
+bool is_comparison(const json& document) { return document.is_object() && document.contains("comparability"); }
 
 json parse(std::string_view text, const std::string& where) {
   try {
@@ -53,13 +63,14 @@ std::string pointer_of(const std::vector<std::string>& context) {
 }
 
 // valijson reports the innermost fault first, then every schema around it that failed with it.
-Error first_fault(valijson::ValidationResults& results, const std::string& where) {
+Error first_fault(valijson::ValidationResults& results, const std::string& where, bool comparison) {
   valijson::ValidationResults::Error fault;
   std::string reason = "it does not match the schema", pointer = "/";
   if (results.popError(fault)) {
     reason = fault.description;
     pointer = pointer_of(fault.context);
   }
+  if (comparison) return Error(ErrorKind::kInput, fmt::format("not a valid compare.json: at {}: {}", pointer, reason), where, "schema/compare.schema.json describes the format");
   return Error(ErrorKind::kInput, fmt::format("not a valid run.json: at {}: {}", pointer, reason), where,
                "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures");
 }
@@ -93,15 +104,16 @@ void refuse_older(const json& document, const std::string& where) {
 
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
-  refuse_older(document, where);
+  const bool comparison = is_comparison(document);
+  if (!comparison) refuse_older(document, where);
   valijson::ValidationResults results;
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   try {
-    if (validator.validate(run_schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
+    if (validator.validate(comparison ? comparison_schema() : run_schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
   } catch (const std::exception& broken) {
     throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
   }
-  throw first_fault(results, where);
+  throw first_fault(results, where, comparison);
 }
 
 }  // namespace nl::orchestrator

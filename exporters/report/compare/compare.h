@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exporters/report/document.h"
+#include "model/comparison.h"
+
+// The pages of a comparison, each the whole text of its file.
+namespace nl::exporters {
+
+std::string comparison_markdown(const Comparison& comparison);
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version);
+
+// Three sentences: what changed, where, and what that rests on. "A and B cannot be compared: …" where they were refused.
+std::vector<std::string> comparison_sentences(const Comparison& comparison);
+
+namespace report {
+
+// The line that the verdict is about: the main stage, unprofiled where both sides have that.
+const CompareLine* deciding_line(const Comparison& comparison);
+
+std::string verdict_reason(LineReason reason);             // "too noisy: the interval would hide a large change"
+std::string change_text(const CompareChange& change);      // "+3.2 %"
+std::string estimate_text(const CompareLine& line, double value);
+std::string bin_label(const std::string& key);             // "launch-starved" of launch_starved_ns
+std::string difference_text(const Difference& difference); // "driver: 580.1 and 575.2"
+
+Section waterfall_section(const Comparison& comparison);
+Section comparability_section(const Comparison& comparison);
+Section kernels_section(const Comparison& comparison);
+std::vector<Section> line_sections(const Comparison& comparison);
+
+}  // namespace report
+}  // namespace nl::exporters

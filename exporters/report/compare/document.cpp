@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exporters/report/compare/compare.h"
+#include "exporters/report/figure_text.h"
+#include "exporters/report/html/html.h"
+#include "exporters/report/markdown.h"
+#include "model/comparison_keys.h"
+
+namespace nl::exporters {
+namespace report {
+namespace {
+
+std::string signed_time(Ns ns) { return (ns < 0 ? "−" : "+") + time_text(static_cast<double>(std::abs(ns))); }
+
+Text row_text(const WaterfallRow& row) {
+  switch (row.part) {
+    case WaterfallPart::kKernels: return Text(row.key, Inline::kName);
+    case WaterfallPart::kOtherKernels: return "other kernels";
+    case WaterfallPart::kBin: return bin_label(row.key);
+  }
+  return {};
+}
+
+std::string row_label(const WaterfallRow& row) {
+  return row.part == WaterfallPart::kKernels ? short_kernel_name(row.key) : row.part == WaterfallPart::kBin ? bin_label(row.key) : "other kernels";
+}
+
+Bar whole_bar(const char* name, Ns ns, double whole) {
+  const auto value = static_cast<double>(ns);
+  return {name, "", {{value, "w-side", time_text(value)}}, whole, time_text(value), fmt::format("{}: {}", name, time_text(value))};
+}
+
+// From A's window to B's: each bar begins where the last one ended.
+BarChart waterfall_chart(const Waterfall& waterfall) {
+  double whole = static_cast<double>(std::max(waterfall.a_ns, waterfall.b_ns));
+  Ns at = waterfall.a_ns;
+  for (const WaterfallRow& row : waterfall.rows) whole = std::max(whole, static_cast<double>(at += row.b_ns - row.a_ns));
+  BarChart chart;
+  chart.bars.push_back(whole_bar("A", waterfall.a_ns, whole));
+  at = waterfall.a_ns;
+  for (const WaterfallRow& row : waterfall.rows) {
+    const Ns change = row.b_ns - row.a_ns;
+    if (change == 0) continue;
+    const std::string name = row_label(row), figure = signed_time(change);
+    chart.bars.push_back({name, "",
+                          {{static_cast<double>(std::max<Ns>(std::min(at, at + change), 0)), "w-gap"}, {static_cast<double>(std::abs(change)), change > 0 ? "w-more" : "w-less", name + ": " + figure}},
+                          whole, figure, name + ": " + figure});
+    at += change;
+  }
+  chart.bars.push_back(whole_bar("B", waterfall.b_ns, whole));
+  return chart;
+}
+
+Table waterfall_table(const Waterfall& waterfall) {
+  Table table{"Waterfall", {{"Part of a window"}, {"Relation"}, {"A", kRight}, {"B", kRight}, {"B less A", kRight}}};
+  const auto row = [](Text what, std::string relation, Ns a, Ns b) {
+    return Row{Cell(std::move(what)), std::move(relation), Cell(time_text(static_cast<double>(a)), static_cast<double>(a)), Cell(time_text(static_cast<double>(b)), static_cast<double>(b)),
+               Cell(signed_time(b - a), static_cast<double>(b - a))};
+  };
+  for (const WaterfallRow& each : waterfall.rows)
+    table.rows.push_back(row(row_text(each), each.part == WaterfallPart::kKernels ? std::string(key_of(each.relation)) : kNoValue, each.a_ns, each.b_ns));
+  table.foot.push_back(row("Window", kNoValue, waterfall.a_ns, waterfall.b_ns));
+  return table;
+}
+
+std::string side_fact(const char* letter, const CompareSide& side) {
+  if (side.runs.empty()) return fmt::format("{}: no run", letter);
+  const ComparedRun& first = side.runs[0];
+  const std::string name = first.run_id.empty() ? first.name : first.run_id;
+  return fmt::format("{}: {}", letter, side.runs.size() == 1 ? name : fmt::format("{} runs, {} …", side.runs.size(), name));
+}
+
+Section sides_section(const Comparison& comparison) {
+  Section out{"runs", "Runs", "The runs"};
+  Table table{"Runs", {{"Side"}, {"Run"}, {"Name"}, {"Captured at"}, {"Order", kRight}, {"Used"}}};
+  const auto add_side = [&](const char* letter, const CompareSide& side) {
+    for (const ComparedRun& run : side.runs)
+      table.rows.push_back({letter, run.run_id, run.name, run.captured_at.empty() ? std::string(kNoValue) : run.captured_at, run.place > 0 ? std::to_string(run.place) : std::string(kNoValue),
+                            run.left_out ? "no: its GPU was throttled" : "yes"});
+  };
+  add_side("A", comparison.a);
+  add_side("B", comparison.b);
+  out.blocks = {std::move(table)};
+  return out;
+}
+
+Document comparison_document(const Comparison& comparison) {
+  const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
+  Document out{"Comparison", refused ? "refused" : std::string(key_of(comparison.verdict)), {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
+  out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
+  if (!refused) out.sections.push_back(waterfall_section(comparison));
+  out.sections.push_back(comparability_section(comparison));
+  if (!refused)
+    for (Section& section : line_sections(comparison)) out.sections.push_back(std::move(section));
+  out.sections.push_back(sides_section(comparison));
+  out.full_names = true;
+  return out;
+}
+
+}  // namespace
+
+Section waterfall_section(const Comparison& comparison) {
+  Section out{"waterfall", "Waterfall", "From A to B"};
+  if (!comparison.waterfall) {
+    out.blocks = {Paragraph{"No budget was captured on both sides, so the difference has no parts.", Role::kMissing}};
+    return out;
+  }
+  const Waterfall& waterfall = *comparison.waterfall;
+  out.title = fmt::format("From A's to B's {}", waterfall.stage);
+  out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."}, Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
+  return out;
+}
+
+}  // namespace report
+
+std::string comparison_markdown(const Comparison& comparison) { return markdown(report::comparison_document(comparison)); }
+
+std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version) {
+  return html::page(report::comparison_document(comparison), "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
+}
+
+}  // namespace nl::exporters

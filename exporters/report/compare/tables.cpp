@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "exporters/report/compare/compare.h"
+#include "exporters/report/figure_text.h"
+#include "model/comparison_keys.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr std::size_t kTextRows = 25;
+
+Cell estimate_cell(const CompareLine& line, const std::optional<CompareEstimate>& side) {
+  if (!side) return kNoValue;
+  std::string tip;
+  if (side->low && side->high)
+    tip = fmt::format("{} to {}, {} samples", estimate_text(line, *side->low), estimate_text(line, *side->high), side->samples);
+  return Cell(estimate_text(line, side->median), side->median, tip);
+}
+
+Cell change_cell(const CompareLine& line) {
+  if (!line.change) return kNoValue;
+  return Cell(change_text(*line.change), CompareChange::relative(line.change->log_ratio));
+}
+
+std::string interval_cell(const CompareLine& line) {
+  if (!line.change || !line.change->low || !line.change->high) return kNoValue;
+  return fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low), 100 * CompareChange::relative(*line.change->high));
+}
+
+Cell verdict_cell(const CompareLine& line) {
+  const bool told = line.verdict == CompareVerdict::kImproved || line.verdict == CompareVerdict::kRegressed;
+  const std::string word(key_of(line.verdict));
+  Cell cell(told ? strong(word) : Text(word));
+  cell.tip = verdict_reason(line.reason);
+  return cell;
+}
+
+std::string subject_text(const CompareLine& line) {
+  switch (line.figure) {
+    case CompareFigure::kBin: return bin_label(line.key);
+    case CompareFigure::kWall: return line.key + ", window";
+    case CompareFigure::kUnprofiledWall: return line.key + ", window, unprofiled";
+    case CompareFigure::kGpuWork: return line.key + ", GPU work";
+    case CompareFigure::kGpuBusy: return line.key + ", GPU busy";
+    case CompareFigure::kTokensPerSecond: return line.key + ", tokens per second";
+    case CompareFigure::kHostTime: return line.key + ", host time";
+    case CompareFigure::kGpuTime: return line.key + ", GPU time";
+    case CompareFigure::kCalls: return line.key + ", calls";
+    case CompareFigure::kOutputTokensPerSecond: return "output tokens per second";
+    case CompareFigure::kMfu: return "MFU";
+    case CompareFigure::kMbu: return "MBU";
+    case CompareFigure::kJoulesPerToken: return "energy per token";
+    case CompareFigure::kJoulesPerWindow: return "energy per window";
+    case CompareFigure::kPower: return "mean power";
+    default: return line.key;
+  }
+}
+
+Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
+  Table table{label, {{"What"}, {"Stage"}, {"A", kRight}, {"B", kRight}, {"Change", kRight}, {"95 % interval", kRight}, {"Verdict"}, {"Why"}}};
+  for (const CompareLine& line : lines)
+    table.rows.push_back({subject_text(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a), estimate_cell(line, line.b), change_cell(line),
+                          interval_cell(line), verdict_cell(line), verdict_reason(line.reason)});
+  table.sortable = true;
+  table.filter = table.rows.size() > kTextRows;
+  table.text_rows = kTextRows;
+  table.text_note = "compare.json has the others.";
+  return table;
+}
+
+Section lines_section(const char* id, const char* title, const CompareSection& section) {
+  Section out{id, title, title};
+  if (section.missing || section.lines.empty()) out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
+  else out.blocks = {lines_table(title, section.lines)};
+  return out;
+}
+
+Text kernel_names(const std::vector<ComparedKernel>& kernels) {
+  Text out;
+  for (const ComparedKernel& kernel : kernels) {
+    if (!out.empty()) out += " + ";
+    out += Text(kernel.name, Inline::kName);
+  }
+  return out.empty() ? Text(kNoValue) : out;
+}
+
+std::string pairing_text(const KernelPair& pair) {
+  switch (pair.paired_by) {
+    case KernelPairing::kNone: return kNoValue;
+    case KernelPairing::kExact: return "same name";
+    case KernelPairing::kStructure: return "operator, layer and position";
+    case KernelPairing::kRoot: return "same function, other template arguments";
+    case KernelPairing::kTokens: return "words of the name";
+    case KernelPairing::kShape: return "operator and shapes";
+    case KernelPairing::kRank: return "rank alone; unfit for tuning";
+  }
+  return {};
+}
+
+Table pairs_of(const StageKernels& kernels) {
+  Table table{"Kernels of " + kernels.stage,
+              {{"Kernel in A"}, {"Kernel in B"}, {"Relation"}, {"A per window", kRight}, {"B per window", kRight}, {"Change", kRight}, {"Verdict"}, {"Paired by"}, {"Why", kLeft, kWide}}};
+  for (const KernelPair& pair : kernels.pairs)
+    table.rows.push_back({kernel_names(pair.a), pair.a.size() == 1 && pair.b.size() == 1 && pair.a[0].name == pair.b[0].name ? Text("the same") : kernel_names(pair.b),
+                          std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b), change_cell(pair.line), verdict_cell(pair.line),
+                          pairing_text(pair), verdict_reason(pair.line.reason)});
+  table.sortable = true;
+  table.filter = table.rows.size() > kTextRows;
+  table.text_rows = kTextRows;
+  table.text_note = "compare.json has the others.";
+  return table;
+}
+
+}  // namespace
+
+std::vector<Section> line_sections(const Comparison& comparison) {
+  return {lines_section("headline", "Latency and rate", comparison.headline),
+          lines_section("stages", "Stages", comparison.stages),
+          lines_section("budget", "Where the time went", comparison.budget),
+          kernels_section(comparison),
+          lines_section("operators", "Operators", comparison.operators),
+          lines_section("layers", "Layers", comparison.layers),
+          lines_section("api", "CUDA calls", comparison.api),
+          lines_section("nsys", "Counters sampled over time", comparison.nsys_counters),
+          lines_section("ncu", "Counters of kernels and stages", comparison.ncu_counters),
+          lines_section("efficiency", "MFU and MBU", comparison.efficiency),
+          lines_section("energy", "Energy", comparison.energy),
+          lines_section("host", "Host code while the GPU waited", comparison.host_code)};
+}
+
+Section kernels_section(const Comparison& comparison) {
+  Section out{"kernels", "Kernels", "Kernels"};
+  if (comparison.kernels_missing || comparison.kernels.empty()) {
+    out.blocks = {Paragraph{sentence(verdict_reason(comparison.kernels_missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
+    return out;
+  }
+  for (const StageKernels& kernels : comparison.kernels) {
+    const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a), share_text(kernels.paired_share_b));
+    out.blocks.push_back(Heading{kernels.stage});
+    out.blocks.push_back(Paragraph{kernels.entered ? shares : "This stage did not change: its kernels were not tested. " + shares});
+    out.blocks.push_back(pairs_of(kernels));
+  }
+  return out;
+}
+
+Section comparability_section(const Comparison& comparison) {
+  Section out{"comparability", "Comparable?", "Can they be compared?"};
+  const Comparability& comparability = comparison.comparability;
+  std::string text = fmt::format("Score {:.2f} of 1", comparability.score);
+  if (comparability.refused) text += ": refused";
+  if (comparability.forced) text += ": compared because that was asked for";
+  out.blocks = {Paragraph{text + (comparability.differences.empty() ? "; nothing differs that should not." : ".")}};
+  if (comparability.differences.empty()) return out;
+  Table table{"Differences", {{"Severity"}, {"What differs"}}};
+  for (const Difference& difference : comparability.differences) table.rows.push_back({std::string(key_of(difference.severity)), difference_text(difference)});
+  out.blocks.push_back(std::move(table));
+  return out;
+}
+
+}  // namespace nl::exporters::report

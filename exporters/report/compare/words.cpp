@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "exporters/report/compare/compare.h"
+#include "exporters/report/figure_text.h"
+#include "exporters/report/sections/budget_bins.h"
+#include "model/comparison_keys.h"
+
+namespace nl::exporters::report {
+namespace {
+
+struct BinKey {
+  const char* key;  // in run.json
+  Ns Budget::*time;
+};
+
+constexpr BinKey kBinKeys[] = {{"gpu_compute_ns", &Budget::gpu_compute_ns},     {"communication_ns", &Budget::communication_ns},   {"exposed_copy_ns", &Budget::exposed_copy_ns},
+                               {"queue_wait_ns", &Budget::queue_wait_ns},       {"sync_blocked_ns", &Budget::sync_blocked_ns},     {"launch_starved_ns", &Budget::launch_starved_ns},
+                               {"launch_latency_ns", &Budget::launch_latency_ns}, {"other_host_ns", &Budget::other_host_ns},       {"residual_ns", &Budget::residual_ns}};
+
+// What differs, as it is read before two values.
+std::string_view difference_words(DifferenceCode code) {
+  switch (code) {
+    case DifferenceCode::kGpu: return "GPU";
+    case DifferenceCode::kGpuCount: return "number of GPUs";
+    case DifferenceCode::kClocks: return "GPU clock";
+    case DifferenceCode::kPowerLimit: return "power limit";
+    case DifferenceCode::kThrottling: return "throttling";
+    case DifferenceCode::kDriver: return "driver";
+    case DifferenceCode::kCpu: return "CPU";
+    case DifferenceCode::kVersion: return "version of";
+    case DifferenceCode::kBackend: return "backend";
+    case DifferenceCode::kModel: return "model";
+    case DifferenceCode::kPrecision: return "precision";
+    case DifferenceCode::kBatch: return "batch size";
+    case DifferenceCode::kTokens: return "tokens per window of";
+    case DifferenceCode::kWarmup: return "warm-up iterations";
+    case DifferenceCode::kCaptureMode: return "capture mode";
+    case DifferenceCode::kStageSource: return "source of the stage";
+    case DifferenceCode::kOverhead: return "profiling overhead of";
+    case DifferenceCode::kRunStatus: return "status of a run";
+    case DifferenceCode::kNoCommonStage: return "no common stage";
+    case DifferenceCode::kMixedSide: return "runs of one side differ in";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string verdict_reason(LineReason reason) {
+  switch (reason) {
+    case LineReason::kDecided: return "significant";
+    case LineReason::kNoDifference: return "exactly the same";
+    case LineReason::kWithinNoise: return "within the noise";
+    case LineReason::kBelowMinimum: return "too small to matter";
+    case LineReason::kTooNoisy: return "too noisy: the interval would hide a large change";
+    case LineReason::kDrift: return "the runs drift over time, and the sides were captured one after the other";
+    case LineReason::kBlockOrder: return "the sides were captured one after the other: a drift cannot be ruled out";
+    case LineReason::kFewRuns: return "too few runs";
+    case LineReason::kStageUnchanged: return "its stage did not change";
+    case LineReason::kStageUndecided: return "its stage is undecided";
+    case LineReason::kOnlyInA: return "only in A";
+    case LineReason::kOnlyInB: return "only in B";
+    case LineReason::kNotCaptured: return "not captured";
+    case LineReason::kNotCapturedA: return "not captured in A";
+    case LineReason::kNotCapturedB: return "not captured in B";
+    case LineReason::kNotComparable: return "not comparable";
+    case LineReason::kRankOnly: return "paired by rank alone: a guess";
+    case LineReason::kNoDirection: return "neither more nor less is better";
+  }
+  return "";
+}
+
+std::string change_text(const CompareChange& change) { return fmt::format("{:+.1f} %", 100 * CompareChange::relative(change.log_ratio)); }
+
+std::string estimate_text(const CompareLine& line, double value) {
+  switch (line.figure) {
+    case CompareFigure::kMfu:
+    case CompareFigure::kMbu: return utilisation_text(value);
+    case CompareFigure::kCounter: return metric_text(line.key, value);
+    default: break;
+  }
+  if (line.unit == MetricUnit::kNanoseconds) return time_text(value);
+  return figure_text(value, std::string(key_of(line.unit)).c_str());
+}
+
+std::string bin_label(const std::string& key) {
+  for (const BinKey& bin : kBinKeys)
+    for (const BudgetBin& drawn : kBudgetBins)
+      if (key == bin.key && drawn.time == bin.time) return drawn.label;
+  return key;
+}
+
+std::string difference_text(const Difference& difference) {
+  std::string text(difference_words(difference.code));
+  if (!difference.subject.empty()) text += " " + difference.subject;
+  if (difference.a.empty() && difference.b.empty()) return text;
+  const auto value = [](const std::string& side) { return side.empty() ? "not known" : side; };
+  return fmt::format("{}: {} and {}", text, value(difference.a), value(difference.b));
+}
+
+}  // namespace nl::exporters::report

@@ -1,0 +1,60 @@
+#include "exporters/report/compare/compare.h"
+
+#include "tests/catch.h"
+#include "tests/unit/exporters/compare/sample_comparison.h"
+#include "tests/unit/files.h"
+
+using namespace nl;
+using namespace nl::exporters;
+using nl::test::has, nl::test::slower_kernel;
+
+TEST_CASE("comparison: three sentences say what changed, where, and what that rests on") {
+  const auto sentences = comparison_sentences(slower_kernel());
+  REQUIRE(sentences.size() == 3);
+  CHECK(sentences[0] == "B's decode_step takes 3.0 % more time than A's: 10.300 ms against 10.000 ms (95 % interval +2.0 % to +4.0 %).");
+  CHECK(sentences[1] == "Of the 300.00 µs that a window of decode_step gains, the largest part is the kernel gemm (+300.00 µs).");
+  CHECK(sentences[2] == "This rests on 10 and 10 runs, captured alternately.");
+}
+
+TEST_CASE("comparison: one run a side says so") {
+  Comparison comparison = slower_kernel();
+  comparison.basis = CompareBasis::kOneRunEach;
+  CHECK(comparison_sentences(comparison)[2] == "This is one run a side: the spread of its steps is known, how much runs differ from each other is not.");
+}
+
+TEST_CASE("comparison: what is refused has one sentence, with the reason") {
+  Comparison comparison = slower_kernel();
+  comparison.comparability.refused = true;
+  comparison.comparability.differences = {{DifferenceCode::kGpu, Severity::kHigh, "", "NVIDIA H200", "NVIDIA A100"}};
+  CHECK(comparison_sentences(comparison) == std::vector<std::string>{"A and B cannot be compared: they differ in GPU: NVIDIA H200 and NVIDIA A100."});
+  CHECK_FALSE(has(comparison_markdown(comparison), "## Stages"));
+  comparison.comparability.forced = true;
+  CHECK(comparison_sentences(comparison).size() == 3);
+}
+
+TEST_CASE("comparison: nothing changed, exactly or within the noise") {
+  Comparison comparison = slower_kernel();
+  comparison.verdict = comparison.stages.lines[0].verdict = CompareVerdict::kUnchanged;
+  comparison.stages.lines[0].reason = LineReason::kNoDifference;
+  comparison.stages.lines[0].b = comparison.stages.lines[0].a;
+  CHECK(comparison_sentences(comparison)[0] == "B's decode_step takes exactly as long as A's: 10.000 ms.");
+  CHECK(comparison_sentences(comparison).size() == 2);  // nothing to explain
+}
+
+TEST_CASE("comparison: what is undecided says why") {
+  Comparison comparison = slower_kernel();
+  comparison.verdict = CompareVerdict::kUndecidable;
+  comparison.reason = LineReason::kDrift;
+  CHECK(has(comparison_sentences(comparison)[0], "is undecided (the runs drift over time, and the sides were captured one after the other)"));
+}
+
+TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {
+  const std::string text = comparison_markdown(slower_kernel());
+  CHECK(has(text, "## From A's to B's decode_step"));
+  CHECK(has(text, "| launch-starved | — | 4.000 ms | 4.000 ms |"));
+  CHECK(has(text, "**Window**"));
+  CHECK(has(text, "+300.00 µs"));
+  const std::string page = comparison_html(slower_kernel(), "0.1.0");
+  CHECK(has(page, "w-more"));
+  CHECK(has(page, "compare.json has every figure of this page"));
+}

@@ -8,6 +8,7 @@
 #include "cli/exit_status.h"
 #include "cli/print_result.h"
 #include "cli/queue_flags.h"
+#include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/machine/checks_timing.h"
@@ -25,7 +26,7 @@ const std::map<std::string, Engine> kEngines = {{"local", Engine::kLocal}, {"slu
 
 struct SuiteFlags {
   QueueFlags queue;
-  std::string file, out, poll = "2s";
+  std::string file, out, ledger, poll = "2s";
   Engine engine = Engine::kLocal;
   int task = 0;
   std::vector<std::string> waived, sets;
@@ -50,8 +51,14 @@ void print_blocked(const SuiteResult& result) {
     if (check.level == orchestrator::CheckLevel::kBlocked) print_error({check.kind, check.finding, check.subject, check.fix});
 }
 
+std::vector<std::string> suite_sets(const SuiteFlags& flags) {
+  std::vector<std::string> sets = flags.sets;
+  if (!flags.ledger.empty()) sets.push_back("ledger.path=" + flags.ledger);
+  return sets;
+}
+
 orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
-  orchestrator::SuiteRequest request{orchestrator::read_suite(flags.file), flags.out, flags.sets};
+  orchestrator::SuiteRequest request{orchestrator::read_suite(flags.file), flags.out, suite_sets(flags)};
   request.suite.waived.insert(request.suite.waived.end(), flags.waived.begin(), flags.waived.end());
   return request;
 }
@@ -59,7 +66,7 @@ orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
 SuiteResult run_on_cluster(const SuiteFlags& flags) {
   const auto poll_s = orchestrator::seconds_in(flags.poll);
   if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
-  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags), .poll_s = *poll_s, .settle_s = 5 * *poll_s});
+  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags), .poll_s = *poll_s, .settle_s = 5 * *poll_s, .collect = orchestrator::slurm::ledger_collector(suite_sets(flags))});
 }
 
 int run_suite_verb(const SuiteFlags& flags) {
@@ -85,8 +92,9 @@ void add_suite(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--waive", flags->waived, "time although this check of the environment fails; repeatable")
       ->allow_extra_args(false)->check(CLI::IsMember(orchestrator::timing_check_names()))->type_name("CHECK");
   verb->add_option("--set", flags->sets, "set one key for all targets; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_option("--engine", flags->engine, "where it runs: local, or slurm, a job array of the cluster")
-      ->transform(CLI::CheckedTransformer(kEngines))->type_name("ENGINE");
+      ->transform(CLI::CheckedTransformer(kEngines).description("{local,slurm}"))->type_name("ENGINE");
   verb->add_option("--poll", flags->poll, "with --engine slurm: time between two looks at its tasks")->capture_default_str()->type_name("TIME");
   verb->add_option("--task", flags->task, "one task, on a node")->group("");
   verb->add_flag("--json", flags->json, "print suite.json on stdout");

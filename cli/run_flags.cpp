@@ -17,12 +17,14 @@ namespace {
 
 std::vector<std::string> command_after_dashes;
 
-double seconds_of(const std::string& budget) {
-  if (const auto seconds = orchestrator::seconds_in(budget)) return *seconds;
-  throw Error(ErrorKind::kUsage, "'" + budget + "' is no time", "--budget", "write 90s, 3m or 1.5h");
-}
-
 }  // namespace
+
+const std::vector<std::string>& command_given() { return command_after_dashes; }
+
+double seconds_of(const std::string& time) {
+  if (const auto seconds = orchestrator::seconds_in(time)) return *seconds;
+  throw Error(ErrorKind::kUsage, "'" + time + "' is no time", "--budget", "write 90s, 3m or 1.5h");
+}
 
 void cut_command(int& argc, char** argv) {
   for (int i = 1; i < argc; ++i) {

@@ -29,6 +29,9 @@ struct RunVerbFlags : RunFlags {
 // main() calls this before CLI11 parses: cuts "-- command …" off the arguments and keeps it for
 // config_request(). CLI11 would split a word such as "[a,b]" of the command at its commas.
 void cut_command(int& argc, char** argv);
+const std::vector<std::string>& command_given();  // what it cut off; empty: nothing
+
+double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is none
 
 void add_run_flags(CLI::App& verb, RunFlags& flags);
 void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags);

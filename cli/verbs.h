@@ -11,6 +11,8 @@ class App;
 namespace nl::cli {
 
 void add_backends(CLI::App& app, std::function<int()>& action);
+void add_bisect(CLI::App& app, std::function<int()>& action);
+void add_compare(CLI::App& app, std::function<int()>& action);
 void add_doctor(CLI::App& app, std::function<int()>& action);
 void add_export(CLI::App& app, std::function<int()>& action);
 void add_fingerprint(CLI::App& app, std::function<int()>& action);
@@ -32,11 +34,12 @@ void add_stats(CLI::App& app, std::function<int()>& action);
 void add_suite(CLI::App& app, std::function<int()>& action);
 void add_tag(CLI::App& app, std::function<int()>& action);
 void add_trends(CLI::App& app, std::function<int()>& action);
+void add_try(CLI::App& app, std::function<int()>& action);
 void add_validate(CLI::App& app, std::function<int()>& action);
 
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
-  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_nodes, add_gate, add_fingerprint, add_stats, add_suite,
+  for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_compare, add_try, add_bisect, add_nodes, add_gate, add_fingerprint, add_stats, add_suite,
                          add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_export, add_import_bundle, add_doctor, add_backends, add_validate, add_session}) add(app, action);
 }
 

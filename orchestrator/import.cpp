@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <memory>
 
 #include "model/shell.h"
 #include "orchestrator/analyse.h"
@@ -259,6 +260,17 @@ std::vector<fs::path> ImportRequest::all_files() const {
   std::vector<fs::path> all;
   for (const auto& [name, some] : files) all.insert(all.end(), some.begin(), some.end());
   return all;
+}
+
+Run import_run(const ImportRequest& request, Launcher& launcher) {
+  check_inputs(request);
+  const Knowledge knowledge = load_knowledge(request.config);
+  // For what a vendor's tool has to export first.
+  const Bundle scratch = Bundle::create({fs::temp_directory_path(), {}, request.config.run.name, "import"}, std::chrono::system_clock::now());
+  const std::unique_ptr<const Bundle, void (*)(const Bundle*)> cleanup(&scratch, [](const Bundle* bundle) { bundle->discard(); });
+  Verdict verdict;
+  PassRunner runner(launcher, scratch, verdict, true);
+  return analyse(Reader(request, scratch, runner).read(), knowledge);
 }
 
 RunResult import_captures(const ImportRequest& request, Launcher& launcher) {

@@ -24,4 +24,7 @@ struct ImportRequest {
 // changed; the bundle names them with their sha256. Throws Error(kInput) where one cannot be read.
 RunResult import_captures(const ImportRequest& request, Launcher& launcher);
 
+// The run alone, of captures that are read where they lie: no bundle, no trace file. Interrupts are the caller's.
+Run import_run(const ImportRequest& request, Launcher& launcher);
+
 }  // namespace nl::orchestrator

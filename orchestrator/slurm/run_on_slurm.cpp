@@ -83,14 +83,14 @@ class ClusterRun {
     words.insert(words.end(), {slurm.program.empty() ? own_program() : slurm.program, "suite", suite().file.string(), "--out", result_.out.string()});
     for (const std::string& name : suite().waived) words.insert(words.end(), {"--waive", name});
     for (const std::string& set : request_.suite.sets) words.insert(words.end(), {"--set", set});
+    words.insert(words.end(), {"--set", "ledger.enabled=false"});  // one process writes into it: this one
     return words;
   }
 
-  // The nodes leave bundles alone: one process writes into the ledger.
   void write_script() const {
     fs::create_directories(folder() / "results");
     fs::create_directories(folder() / "logs");
-    write_file_whole(folder() / "task.sh", fmt::format("#!/bin/sh\nexport NL_STAGE_LEDGER=off\nexec {} --task \"$SLURM_ARRAY_TASK_ID\"\n", shell_quoted(task_command())));
+    write_file_whole(folder() / "task.sh", fmt::format("#!/bin/sh\nexec {} --task \"$SLURM_ARRAY_TASK_ID\"\n", shell_quoted(task_command())));
   }
 
   void submit_tasks(std::vector<OpenTask>& tasks) {
@@ -132,7 +132,8 @@ class ClusterRun {
   }
 
   void take(TaskRecord record) {
-    if (!record.bundle.empty() && request_.collect) request_.collect(record);
+    const std::string unrecorded = !record.bundle.empty() && request_.collect ? request_.collect(record) : "";
+    if (!unrecorded.empty()) log_suite(result_.out, fmt::format("NOTE {:03} is not in the ledger: {}", record.task.number, unrecorded));
     log_suite(result_.out, end_line(suite(), record) + (record.node.empty() ? "" : " node=" + record.node));
     result_.tasks.push_back(std::move(record));
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <functional>
-
+#include "orchestrator/slurm/ledger_collector.h"
 #include "orchestrator/slurm/node_task.h"
 #include "orchestrator/suite/run_suite.h"
 
@@ -12,7 +11,7 @@ struct ClusterRequest {
   double poll_s = 2;        // between two looks at Slurm and the results
   double settle_s = 10;     // for a result to be seen after its task has ended: shared file systems are late
   int attempts = 3;         // of a task that ends without a result
-  std::function<void(const TaskRecord&)> collect = {};  // each bundle as it comes
+  Collector collect = {};   // each bundle as it comes
 };
 
 // The same as run_suite(), by a job array with a task for each run. Tasks of a lost node are submitted again. Ctrl-C cancels what is

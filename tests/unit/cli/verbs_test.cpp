@@ -297,7 +297,7 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
   CHECK(refused({}).message == "no verb is given");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help`") == 0);
+  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help`") == 0);
   for (const auto& error : {refused({"improt"}), refused({}), refused({"validate"})}) {
     CHECK(error.kind == nl::ErrorKind::kUsage);
     CHECK(error.where == "command line");
@@ -311,7 +311,7 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     CHECK(error.where == "command line");
     return error.message + " | " + error.fix;
   };
-  const std::string verbs = "one of: run, profile, plan, import, report, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help` explains them";
+  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help` explains them";
   CHECK(words({}) == "no verb is given | " + verbs);
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");

@@ -1,0 +1,91 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/verbs.h"
+#include "exporters/compare/compare_json.h"
+#include "exporters/report/compare/compare.h"
+#include "model/comparison_keys.h"
+#include "model/error.h"
+#include "orchestrator/bundle/version.h"
+#include "orchestrator/compare.h"
+
+namespace nl::cli {
+namespace {
+
+struct CompareFlags {
+  std::vector<std::string> a, b, sets;
+  std::string out, ledger, model;
+  double minimum_effect = 1;
+  bool json = false, markdown = false, html = false, force = false;
+};
+
+orchestrator::CompareRequest request_of(const CompareFlags& flags) {
+  orchestrator::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}), flags.ledger};
+  request.options.force = flags.force;
+  request.options.minimum_effect = flags.minimum_effect / 100;
+  return request;
+}
+
+void print_sentences(const Comparison& comparison) {
+  fmt::print("{}\n", key_of(comparison.verdict));
+  for (const std::string& sentence : exporters::comparison_sentences(comparison)) fmt::print("{}\n", sentence);
+}
+
+void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print(const Comparison& comparison, const CompareFlags& flags) {
+  if (flags.json) return print_text(exporters::comparison_to_json(comparison));
+  if (flags.html) return print_text(exporters::comparison_html(comparison, orchestrator::version()));
+  if (flags.markdown || flags.out.empty()) return print_text(exporters::comparison_markdown(comparison));
+  print_sentences(comparison);
+}
+
+int compare(const CompareFlags& flags) {
+  orchestrator::ProcessLauncher launcher;
+  const Comparison comparison = orchestrator::compare_sides(request_of(flags), launcher);
+  if (!flags.out.empty()) {
+    const auto files = orchestrator::write_comparison(comparison, flags.out);
+    if (!flags.json && !flags.html && !flags.markdown)
+      for (const std::string& file : files) fmt::print("{}/{}\n", flags.out, file);
+  }
+  print(comparison, flags);
+  std::fflush(stdout);
+  if (comparison.comparability.refused && !comparison.comparability.forced)
+    throw Error(ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare", "choose runs that differ in one thing only, or add --force");
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<CompareFlags>();
+  CLI::App* verb = app.add_subcommand("compare", "Say what changed from some runs to others, and whether it is real");
+  verb->add_option("a", flags->a, "runs of side A: bundles, run.json files, captures, or names of the ledger")->required()->type_name("RUN");
+  verb->add_option("--to", flags->b, "runs of side B, likewise")->required()->type_name("RUN");
+  CLI::Option* json = verb->add_flag("--json", flags->json, "print compare.json");
+  CLI::Option* markdown = verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out");
+  CLI::Option* html = verb->add_flag("--html", flags->html, "print compare.html");
+  json->excludes(markdown)->excludes(html);
+  markdown->excludes(html);
+  verb->add_option("-o,--out", flags->out, "write compare.json, compare.md and compare.html into this folder")->type_name("DIR");
+  verb->add_flag("--force", flags->force, "compare runs that differ in what they should have in common");
+  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(CLI::Range(0.0, 100.0));
+  verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")->type_name("PATH|URL");
+  verb->add_option("--model", flags->model, "of raw captures: as for import");
+  verb->add_option("--set", flags->sets, "of raw captures: set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->footer(
+      "With several runs a side, the runs are the sample; with one, the spread of its steps, and the verdict says so.\n"
+      "Capture the sides alternately, so that a drift is not taken for a change. docs/compare.md says how verdicts are made.\n"
+      "Examples:\n"
+      "  nl-stage compare before/ --to after/\n"
+      "  nl-stage compare a1/ a2/ a3/ --to b1/ b2/ b3/ --out comparison\n"
+      "  nl-stage compare eager.sqlite --to graphs.sqlite --json\n"
+      "  nl-stage compare tag:baseline --to last");
+  verb->callback([flags, &action] { action = [flags] { return compare(*flags); }; });
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/exit_status.h"
+#include "cli/run_flags.h"
+#include "cli/trial_flags.h"
+#include "cli/verbs.h"
+#include "exporters/report/compare/compare.h"
+#include "model/comparison_keys.h"
+#include "model/error.h"
+
+namespace nl::cli {
+namespace {
+
+using orchestrator::TrialEnd, orchestrator::TrialSide;
+
+struct TryFlags : TrialFlags {
+  std::string a, b;
+  std::vector<std::string> a_env, b_env, a_sets, b_sets;
+};
+
+// A command of its own, else the one after "--".
+TrialSide side_of(const std::string& line, const std::vector<std::string>& env, const std::vector<std::string>& sets, const char* flag) {
+  const std::vector<std::string> command = line.empty() ? command_given() : shell_command(line);
+  if (command.empty()) throw Error(ErrorKind::kUsage, "there is no command for this side", flag, "give --a and --b, or one command after -- and what differs: --b-env, --b-set");
+  return {command, {}, variables_of(env, "--a-env, --b-env"), sets};
+}
+
+int status_of(const orchestrator::TrialResult& result) {
+  if (result.interrupt_signal != 0) return 128 + result.interrupt_signal;
+  return result.end == TrialEnd::kFailed ? exit_status_of(ErrorKind::kWorkload) : 0;
+}
+
+void print(const orchestrator::TrialResult& result) {
+  fmt::print("{}\n", key_of(result.comparison.verdict));
+  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) fmt::print("{}\n", sentence);
+  print_outputs(result.outputs);
+  if (!result.trouble.empty()) fmt::print("note: {}\n", result.trouble);
+  fmt::print("\n{}\n", (result.folder / "compare.html").string());
+}
+
+int try_sides(const TryFlags& flags) {
+  orchestrator::TrialRequest request = trial_request(flags);
+  request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
+  request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
+  request.out = folder_for(flags.out, "try");
+  orchestrator::ProcessLauncher launcher;
+  const orchestrator::TrialResult result = orchestrator::run_trial(request, launcher);
+  if (flags.json) fmt::print("{}", orchestrator::trial_json(result));
+  else print(result);
+  std::fflush(stdout);
+  return status_of(result);
+}
+
+}  // namespace
+
+void add_try(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<TryFlags>();
+  CLI::App* verb = app.add_subcommand("try", "Run two commands in turns until it is decided which is faster, and say why");
+  verb->add_option("--a", flags->a, "side A, a line of a shell; default: the command after --")->type_name("COMMAND");
+  verb->add_option("--b", flags->b, "side B, likewise")->type_name("COMMAND");
+  verb->add_option("--a-env", flags->a_env, "environment variable of side A; repeatable")->allow_extra_args(false)->type_name("NAME=VALUE");
+  verb->add_option("--b-env", flags->b_env, "of side B")->allow_extra_args(false)->type_name("NAME=VALUE");
+  verb->add_option("--a-set", flags->a_sets, "key of the configuration of side A; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--b-set", flags->b_sets, "of side B")->allow_extra_args(false)->type_name("KEY=VALUE");
+  add_trial_flags(*verb, *flags);
+  verb->footer(
+      "Both sides run unprofiled, in turns (A B, B A …), until the verdict is decided, the rounds or the budget are used up; then each is\n"
+      "profiled once for the cause. What they print is compared, too. Leaves compare.json, compare.md, compare.html and trial.json.\n"
+      "Examples:\n"
+      "  nl-stage try --a \"python generate.py\" --b \"python generate.py --compile\"\n"
+      "  nl-stage try --b-env CUDA_LAUNCH_BLOCKING=1 --budget 5m -- python generate.py\n"
+      "  nl-stage try --a ./old --b ./new --output logits.npy --tolerance 1e-3 --out trial");
+  verb->callback([flags, &action] { action = [flags] { return try_sides(*flags); }; });
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,79 @@
+#include "cli/trial_flags.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/run_flags.h"
+#include "model/error.h"
+
+namespace nl::cli {
+
+void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
+  verb.add_option("--rounds", flags.rounds, "each side at most so often")->capture_default_str()->check(CLI::Range(1, 1000))->type_name("N");
+  verb.add_option("--warmup", flags.warmup, "rounds before, which do not count")->capture_default_str()->check(CLI::Range(0, 100))->type_name("N");
+  verb.add_option("--budget", flags.budget, "time for everything, such as 5m")->type_name("TIME");
+  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(CLI::Range(0.0, 100.0));
+  verb.add_option("--profile", flags.profile, "runner of the one profiled run a side that names the cause")->capture_default_str()->type_name("RUNNER");
+  verb.add_flag("--no-profile", flags.no_profile, "times alone");
+  verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")->allow_extra_args(false)->type_name("FILE");
+  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")->capture_default_str()->check(CLI::NonNegativeNumber);
+  verb.add_option("--model", flags.model, "as for run");
+  verb.add_option("--set", flags.sets, "set one key for both sides; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb.add_option("-o,--out", flags.out, "folder of the results, new or empty; default: a new one in artifacts")->type_name("DIR");
+  verb.add_flag("--quiet", flags.quiet, "no line for each round");
+  verb.add_flag("--json", flags.json, "print the result as JSON on stdout");
+}
+
+orchestrator::TrialRequest trial_request(const TrialFlags& flags) {
+  orchestrator::TrialRequest request;
+  request.sets = flags.sets;
+  request.model = flags.model;
+  request.profile = flags.no_profile ? "" : flags.profile;
+  request.rounds = flags.rounds;
+  request.warmup = flags.warmup;
+  request.budget_s = flags.budget.empty() ? 0 : seconds_of(flags.budget);
+  request.minimum_effect = flags.minimum_effect / 100;
+  request.outputs = flags.outputs;
+  request.tolerance = flags.tolerance;
+  if (!flags.quiet) request.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  return request;
+}
+
+std::vector<std::string> shell_command(const std::string& line) { return {"/bin/sh", "-c", line}; }
+
+std::map<std::string, std::string> variables_of(const std::vector<std::string>& words, const char* flag) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) throw Error(ErrorKind::kUsage, "'" + word + "' sets no variable", flag, "write NAME=VALUE");
+    variables[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return variables;
+}
+
+std::filesystem::path folder_for(const std::string& asked, const char* verb) {
+  if (!asked.empty()) return asked;
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc);
+  return std::filesystem::path("artifacts") / verb / text;
+}
+
+void print_outputs(const orchestrator::OutputAgreement& outputs) {
+  using orchestrator::OutputVerdict;
+  const std::string what = fmt::format("{} lines{}{}", outputs.lines, outputs.files > 0 ? fmt::format(" and {} files", outputs.files) : "",
+                                       outputs.varying > 0 ? fmt::format("; {} lines differ from round to round", outputs.varying) : "");
+  switch (outputs.verdict) {
+    case OutputVerdict::kNotCompared: return fmt::print("outputs: nothing to compare\n");
+    case OutputVerdict::kSame: return fmt::print("outputs: the same ({})\n", what);
+    case OutputVerdict::kWithinTolerance: return fmt::print("outputs: the same within the tolerance ({})\n", what);
+    case OutputVerdict::kDifferent: return fmt::print("outputs: different: {}\n", outputs.first_difference);
+  }
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,119 @@
+// What changed: captures, bundles and commands against each other, as a user compares them.
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/integration/harness.h"
+
+using namespace nl::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kComparedCapture = (kFixtures / "h200-llama" / "nsys.sqlite").string();
+
+json parsed(const Outcome& outcome) {
+  INFO(outcome.err);
+  return json::parse(outcome.out);
+}
+
+// A command that takes so long, and prints what it is told to.
+fs::path sleeper(const Scene& scene, const std::string& name, const std::string& seconds, const std::string& says) {
+  return scene.script(name, "#!/bin/sh\nsleep " + seconds + "\necho " + says + "\n");
+}
+
+std::vector<std::string> try_words(const Scene& scene, const fs::path& a, const fs::path& b, std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"try", "--a", a.string(), "--b", b.string(), "--warmup", "0", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out", (scene.path / "trial").string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("compare: a capture with itself has exactly nothing changed") {
+  Scene scene;
+  const json result = parsed(scene.nl_stage({"compare", kComparedCapture, "--to", kComparedCapture, "--json"}));
+  CHECK(result["verdict"] == "unchanged");
+  CHECK(result["reason"] == "no_difference");
+  CHECK(result["waterfall"]["a_ns"] == result["waterfall"]["b_ns"]);
+  for (const json& stage : result["kernels"])
+    for (const json& pair : stage["pairs"]) CHECK(pair["paired_by"] == "exact");
+}
+
+TEST_CASE("compare: bundles and their run.json are as good as the capture, and files are written whole") {
+  Scene scene;
+  REQUIRE(import(scene, {kComparedCapture}).status == 0);
+  const fs::path out = scene.path / "comparison";
+  const Outcome outcome = scene.nl_stage({"compare", scene.bundle().string(), "--to", (scene.bundle() / "run.json").string(), "--out", out.string()});
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  for (const char* file : {"compare.json", "compare.md", "compare.html"}) CHECK(fs::exists(out / file));
+  CHECK(outcome.says("exactly as long as"));
+  CHECK(scene.nl_stage({"validate", (out / "compare.json").string()}).status == 0);
+  CHECK(scene.nl_stage({"compare", kComparedCapture, "--to", kComparedCapture, "--out", out.string()}).status == 8);  // nothing is overwritten
+}
+
+TEST_CASE("compare: runs of different GPUs are refused unless forced") {
+  Scene scene;
+  REQUIRE(import(scene, {kComparedCapture}).status == 0);
+  json other = scene.json("run.json");
+  other["hardware"]["gpus"][0]["name"] = "NVIDIA A100";
+  const fs::path file = scene.path / "a100.json";
+  std::ofstream(file) << other.dump();
+  const Outcome refused = scene.nl_stage({"compare", scene.bundle().string(), "--to", file.string()});
+  CHECK(refused.status == 3);
+  CHECK(refused.says("cannot be compared"));
+  CHECK(refused.says("NVIDIA A100"));
+  CHECK(scene.nl_stage({"compare", scene.bundle().string(), "--to", file.string(), "--force"}).status == 0);
+}
+
+TEST_CASE("compare: what is neither a file nor in the ledger says where runs are listed") {
+  Scene scene;
+  const Outcome outcome = scene.nl_stage({"compare", "nowhere", "--to", kComparedCapture});
+  CHECK(outcome.status == 3);
+  CHECK(outcome.says("nl-stage ls"));
+}
+
+TEST_CASE("try: a slower command is found, and its other output is shown") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const Outcome outcome = scene.nl_stage(try_words(scene, sleeper(scene, "a", "0.2", "ready"), sleeper(scene, "b", "0.4", "finished")));
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  const json trial = json::parse(outcome.out);
+  CHECK(trial["verdict"] == "regressed");
+  CHECK(trial["outputs"]["verdict"] == "different");
+  CHECK(trial["outputs"]["first_difference"] == "line 1: A prints \"ready\", B \"finished\"");
+  CHECK(trial["ended_by"] == "decided");
+  CHECK(trial["rounds"].size() == 5);  // the first look decides
+  CHECK(fs::exists(scene.path / "trial" / "compare.html"));
+  CHECK(fs::exists(scene.path / "trial" / "rounds" / "a-01" / "run.json"));
+}
+
+TEST_CASE("try: a command that fails ends the trial, and what it left is kept") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const fs::path broken = scene.script("broken", "#!/bin/sh\nexit 3\n");
+  const Outcome outcome = scene.nl_stage(try_words(scene, sleeper(scene, "a", "0.1", "ready"), broken));
+  CHECK(outcome.status == 5);
+  CHECK(json::parse(outcome.out)["trouble"].get<std::string>().find("b-01") == 0);
+  CHECK(fs::exists(scene.path / "trial" / "trial.json"));
+}
+
+TEST_CASE("bisect: the first slow command of a list is named") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  std::ofstream list(scene.path / "candidates.txt");
+  for (const char* seconds : {"0.2", "0.2", "0.2", "0.6", "0.6"}) {
+    static int number = 0;
+    list << sleeper(scene, "c" + std::to_string(number++), seconds, "ready").string() << "\n";
+  }
+  list.close();
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "5", "--minimum-effect", "60", "--no-profile", "--quiet", "--json", "--out",
+                                          (scene.path / "bisect").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  const json result = json::parse(outcome.out);
+  CHECK(result["ended_by"] == "found");
+  CHECK(result["first_bad"].get<std::string>().ends_with("/c3"));
+  CHECK(result["last_good"].get<std::string>().ends_with("/c2"));
+}

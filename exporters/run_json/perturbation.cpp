@@ -40,6 +40,7 @@ void fields(Io& io, Ref<Io, ClockSummary> c) {
   io("samples", c.samples, "readings");
   io("power_mean_w", c.power_mean_w, "null: not known");
   io("power_max_w", c.power_max_w, "null: not known");
+  io("power_limit_w", c.power_limit_w, "enforced, the lowest that was read; null: not known");
   io("sm_clock_min_mhz", c.sm_clock_min_mhz, "null: not known");
   io("sm_clock_median_mhz", c.sm_clock_median_mhz, "null: not known");
   io("sm_clock_max_mhz", c.sm_clock_max_mhz, "null: not known");

@@ -41,6 +41,7 @@ bool Nvml::find_functions() {
   find(device_uuid_, "nvmlDeviceGetUUID");
   find(total_energy, "nvmlDeviceGetTotalEnergyConsumption");
   find(power_usage, "nvmlDeviceGetPowerUsage");
+  find(enforced_power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   find(field_values, "nvmlDeviceGetFieldValues");
   find(clock_info, "nvmlDeviceGetClockInfo");
   find(temperature, "nvmlDeviceGetTemperature");

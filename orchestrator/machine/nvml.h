@@ -49,6 +49,7 @@ class Nvml {
 
   int (*total_energy)(NvmlDevice, unsigned long long* millijoules) = nullptr;
   int (*power_usage)(NvmlDevice, unsigned* milliwatts) = nullptr;
+  int (*enforced_power_limit)(NvmlDevice, unsigned* milliwatts) = nullptr;
   int (*field_values)(NvmlDevice, int, NvmlFieldValue*) = nullptr;
   int (*clock_info)(NvmlDevice, int clock, unsigned* mhz) = nullptr;  // 1: SM, 2: memory
   int (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;

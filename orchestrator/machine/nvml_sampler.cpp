@@ -69,6 +69,7 @@ class NvmlMeter : public PowerMeter {
     if (nvml_->clock_info && nvml_->clock_info(device, 1, &value) == 0) sample.sm_clock_mhz = value;
     if (nvml_->clock_info && nvml_->clock_info(device, 2, &value) == 0) sample.memory_clock_mhz = value;
     if (nvml_->temperature && nvml_->temperature(device, 0, &value) == 0) sample.temperature_c = value;
+    if (nvml_->enforced_power_limit && nvml_->enforced_power_limit(device, &value) == 0) sample.power_limit_w = value * 1e-3;
     NvmlUtilization use;
     if (nvml_->utilization && nvml_->utilization(device, &use) == 0) sample.gpu_utilisation = use.gpu / 100.0;
     unsigned long long reasons = 0;

@@ -130,7 +130,7 @@ Run every_value_run() {
       .note = "note 421"}}, .order = "order 422", .notes = {"notes 423"}, .note = "note 424"};
   run.energy = Energy{.pass = "pass 425", .source = EnergySource::kPower, .stages = {StageEnergy{.stage = "stage 427", .joules_per_window = 428.5,
       .joules_per_token = 429.5, .mean_power_w = 430.5, .samples = 431, .note = "note 432"}}, .devices = {ClockSummary{.device = 433,
-      .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
+      .samples = 434, .power_mean_w = 435.5, .power_max_w = 436.5, .power_limit_w = 2090.5, .sm_clock_min_mhz = 437.5, .sm_clock_median_mhz = 438.5,
       .sm_clock_max_mhz = 439.5, .temperature_max_c = 440.5, .throttled_share = 0.441, .throttle_reasons = {"throttle_reasons 442"}}},
       .note = "note 443"};
   run.session = SessionEntry{.backend = "backend 2001", .version = "version 2002", .provider = "provider 2003", .precision = "precision 2004",

@@ -284,6 +284,7 @@ void fill_costs(Run& run) {
   clock.samples = 12;
   clock.power_mean_w = 310.5;
   clock.power_max_w = 402;
+  clock.power_limit_w = 700;
   clock.sm_clock_min_mhz = 1200;
   clock.sm_clock_median_mhz = 1980;
   clock.sm_clock_max_mhz = 1980;

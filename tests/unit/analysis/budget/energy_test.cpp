@@ -130,6 +130,7 @@ TEST_CASE("clocks and throttling are those of the stages alone") {
     sample.power_w = busy ? 600 + i : 70;
     sample.sm_clock_mhz = busy ? 1980 - i : 345;
     sample.temperature_c = busy ? 60 : 35;
+    sample.power_limit_w = i < 40 ? 700 : 500;
     if (i % 2 == 0) sample.throttle_reasons = !busy ? 0x1 : i < 30 ? 0x4 | 0x40 : i < 40 ? 0x4 : 0x0;
     samples.push_back(sample);
   }
@@ -142,6 +143,7 @@ TEST_CASE("clocks and throttling are those of the stages alone") {
   CHECK(*gpu.sm_clock_max_mhz == 1980 - 20);
   CHECK(*gpu.sm_clock_median_mhz == Approx(1980 - 39.5));
   CHECK(*gpu.power_max_w == 659);
+  CHECK(*gpu.power_limit_w == 500);
   CHECK(*gpu.power_mean_w == Approx(639.5));
   CHECK(*gpu.temperature_max_c == 60);
   CHECK(*gpu.throttled_share == Approx(0.5));  // 10 of the 20 that asked

@@ -20,6 +20,7 @@ std::vector<Run> comparable_side(const std::function<void(Run&)>& change = [](Ru
   run.latency.batch = 1;
   ClockSummary clocks;
   clocks.sm_clock_median_mhz = 1980;
+  clocks.power_limit_w = 700;
   clocks.throttled_share = 0;
   run.energy.devices = {clocks};
   change(run);
@@ -60,6 +61,7 @@ TEST_CASE("another GPU, model, batch or prompt is refused, and both values are t
 TEST_CASE("precision, clocks, the way of capturing and failed runs are told, and compared all the same") {
   CHECK(only_difference([](Run& run) { run.model.attributes["dtype"] = "fp8"; }).code == DifferenceCode::kPrecision);
   CHECK(only_difference([](Run& run) { run.energy.devices[0].sm_clock_median_mhz = 1500; }).code == DifferenceCode::kClocks);
+  CHECK(only_difference([](Run& run) { run.energy.devices[0].power_limit_w = 500; }).code == DifferenceCode::kPowerLimit);
   CHECK(only_difference([](Run& run) { run.provenance.tracer = Tracer::kCupti; }).code == DifferenceCode::kCaptureMode);
   CHECK(only_difference([](Run& run) { run.status = RunStatus::kPartial; }).code == DifferenceCode::kRunStatus);
   CHECK(only_difference([](Run& run) { run.stages[0].source = StageSource::kInferred; }).code == DifferenceCode::kStageSource);

@@ -91,6 +91,7 @@ int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
   return 0;
 }
 int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) { return *mhz = clock == 1 ? 1980 : 3201, answer(); }
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) { return *milliwatts = 700'000, answer(); }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 45, answer(); }
 int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_and_memory) {
   gpu_and_memory[0] = std::getenv("NL_FAKE_NVML_PROCESSES") != nullptr && processes_on_gpu(nullptr, 1) == 0 ? 0 : 97;

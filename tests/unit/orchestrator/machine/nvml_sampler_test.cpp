@@ -57,6 +57,7 @@ TEST_CASE("NVML's numbers are read in their units") {
   CHECK(*samples[0].temperature_c == 45);
   CHECK(*samples[0].gpu_utilisation == Approx(0.97));
   CHECK(*samples[0].throttle_reasons == 0x4);
+  CHECK(*samples[0].power_limit_w == 700);
   CHECK(*samples[0].energy_j > 0);
   CHECK_FALSE(meter->read(false)[0].sm_clock_mhz);
   CHECK(meter->uuids() == std::vector<std::string>{"GPU-de114a54-90c1-a1a5-0e99-1bb3d2af386b"});

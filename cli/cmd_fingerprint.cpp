@@ -1,12 +1,15 @@
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_text.h"
-#include "orchestrator/fingerprint.h"
+#include "model/error.h"
+#include "orchestrator/fingerprint_search.h"
 
 namespace nl::cli {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 struct FingerprintFlags {
   orchestrator::FingerprintRequest request;
   std::string to;
+  std::size_t count = 10;
   bool kernels = false, json = false;
 };
 
@@ -26,7 +30,31 @@ std::string answer(const FingerprintFlags& flags) {
   return flags.json ? exporters::match_json(a, b, match) : exporters::match_text(a, b, match);
 }
 
+std::string nearest_json(const orchestrator::NearestRuns& found) {
+  nlohmann::ordered_json out = {{"run_id", found.of.run_id}, {"kind", key_of(found.of.kind)}, {"searched", found.searched}, {"without", found.without}};
+  out["runs"] = nlohmann::ordered_json::array();
+  for (const auto& run : found.runs)
+    out["runs"].push_back({{"run_id", run.run_id}, {"similarity", run.similarity}, {"created_at", run.created_at}, {"name", run.name}, {"model", run.model}, {"hardware", run.hardware}});
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string nearest_text(const orchestrator::NearestRuns& found) {
+  std::string out = fmt::format("{} of the ledger's runs have such a fingerprint, {} have none\n", found.searched, found.without);
+  for (const auto& run : found.runs) out += fmt::format("  {:.4f}  {}  {}  {}\n", run.similarity, run.run_id, run.model.empty() ? "-" : run.model, run.hardware);
+  return out;
+}
+
+int search(FingerprintFlags& flags) {
+  if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
+  const orchestrator::NearestRuns found = orchestrator::nearest_runs(flags.request, flags.count);
+  const std::string text = flags.json ? nearest_json(found) : nearest_text(found);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  return 0;
+}
+
 int fingerprint(FingerprintFlags& flags) {
+  if (flags.request.run.empty()) throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
   const std::string text = answer(flags);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -34,15 +62,32 @@ int fingerprint(FingerprintFlags& flags) {
   return 0;
 }
 
+void add_common_flags(CLI::App& verb, FingerprintFlags& flags) {
+  verb.add_option("--peaks", flags.request.peaks, "peaks of the GPU, as conf/device has them; default: those of the run")->type_name("FILE.yaml");
+  verb.add_option("--ledger", flags.request.ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")->type_name("PATH|URL");
+  verb.add_flag("--kernels", flags.kernels, "kernels, also where the run has operators one by one");
+}
+
+CLI::App* add_search(CLI::App& verb, const std::shared_ptr<FingerprintFlags>& flags, std::function<int()>& action) {
+  CLI::App* search_verb = verb.add_subcommand("search", "Find the runs of the ledger that are most like one");
+  search_verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->required()->type_name("RUN");
+  search_verb->add_option("-n,--count", flags->count, "print so many")->capture_default_str()->check(CLI::PositiveNumber);
+  add_common_flags(*search_verb, *flags);
+  search_verb->add_flag("--json", flags->json, "print {run_id, kind, searched, without, runs}");
+  search_verb->footer("Examples:\n  nl-stage fingerprint search bundle\n  nl-stage fingerprint search last -n 3 --json");
+  search_verb->callback([flags, &action] { action = [flags] { return search(*flags); }; });
+  return search_verb;
+}
+
 }  // namespace
 
 void add_fingerprint(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<FingerprintFlags>();
   CLI::App* verb = app.add_subcommand("fingerprint", "Print what a run looks like to the GPU, and how alike two runs are");
-  verb->add_option("run", flags->request.run, "a bundle, or its run.json")->required()->type_name("RUN");
+  CLI::App* search_verb = add_search(*verb, flags, action);
+  verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->type_name("RUN");
   verb->add_option("--to", flags->to, "print how alike this run is, 0 to 1")->type_name("RUN");
-  verb->add_option("--peaks", flags->request.peaks, "peaks of the GPU, as conf/device has them; default: those of the run")->type_name("FILE.yaml");
-  verb->add_flag("--kernels", flags->kernels, "kernels, also where the run has operators one by one");
+  add_common_flags(*verb, *flags);
   verb->add_flag("--json", flags->json, "print {run_id, hardware, model, kind, peaks, ridge_flop_per_byte, features, items}; with --to {a, b, similarity, only_a, only_b, pairs}");
   verb->footer(
       "Each operator or kernel has the vector [lat_norm, ai, occ, warp_eff, l2_hit, dram_norm]; docs/fingerprint.md has the formulas.\n"
@@ -50,9 +95,12 @@ void add_fingerprint(CLI::App& app, std::function<int()>& action) {
       "Examples:\n"
       "  nl-stage fingerprint bundle\n"
       "  nl-stage fingerprint bundle --to baseline\n"
+      "  nl-stage fingerprint search bundle\n"
       "  nl-stage fingerprint bundle --peaks conf/device/h200.yaml --json\n\n"
       "The exit status is 3 if a run.json is missing or damaged, or has neither operators nor kernels, 2 if the peaks are wrong.");
-  verb->callback([flags, &action] { action = [flags] { return fingerprint(*flags); }; });
+  verb->callback([flags, &action, search_verb] {
+    if (!search_verb->parsed()) action = [flags] { return fingerprint(*flags); };
+  });
 }
 
 }  // namespace nl::cli

@@ -11,7 +11,7 @@
 #include "exporters/gate/gate_reports.h"
 #include "model/error.h"
 #include "model/comparison_keys.h"
-#include "orchestrator/bundle/read_run.h"
+#include "orchestrator/named_run.h"
 #include "orchestrator/gate/gate.h"
 
 namespace nl::cli {
@@ -35,8 +35,7 @@ nlohmann::ordered_json listed(const RunMetric& metric) {
 int list_metrics(const GateFlags& flags) {
   auto all = nlohmann::ordered_json::array();
   for (const std::string& name : flags.request.runs) {
-    const auto file = orchestrator::run_json_of(name);
-    const Run run = orchestrator::read_run(orchestrator::read_run_text(file), file);
+    const Run run = orchestrator::named_run(name);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
     if (!flags.json) fmt::print("{} on {}\n", run.run_id, hardware_key(run));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))

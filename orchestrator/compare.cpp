@@ -1,7 +1,5 @@
 #include "orchestrator/compare.h"
 
-#include <fmt/format.h>
-
 #include <future>
 #include <utility>
 
@@ -14,7 +12,7 @@
 #include "orchestrator/bundle/version.h"
 #include "orchestrator/import.h"
 #include "orchestrator/import_files.h"
-#include "orchestrator/ledger/ledger.h"
+#include "orchestrator/named_run.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace fs = std::filesystem;
@@ -33,35 +31,16 @@ Run run_of_captures(const fs::path& path, const Config& config, Launcher& launch
   return import_run(request, launcher);
 }
 
-Run run_of_path(const fs::path& path, const Config& config, Launcher& launcher) {
+Run run_of(const std::string& name, const CompareRequest& request, Launcher& launcher) {
   std::error_code ignored;
-  const bool folder = fs::is_directory(path, ignored);
-  if (folder ? fs::exists(path / "run.json", ignored) : is_run_json(path)) {
-    const fs::path file = run_json_of(path);
-    return read_run(read_run_text(file), file);
-  }
-  return run_of_captures(path, config, launcher);
-}
-
-Run run_of_ledger(const std::string& name, const std::string& location) {
-  Ledger ledger = Ledger::open(ledger_location(location), database::Absent::kRefuse);
-  const LedgerEntry entry = ledger.resolve(name);
-  return read_run(ledger.run_json(entry.run_id), fs::path(fmt::format("{} in {}", entry.run_id, ledger.location())));
-}
-
-Run run_named(const std::string& name, const CompareRequest& request, Launcher& launcher) {
-  std::error_code ignored;
-  if (fs::exists(name, ignored)) return run_of_path(name, request.config, launcher);
-  try {
-    return run_of_ledger(name, request.ledger);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name, "name a bundle, a run.json, a capture, or a run as `nl-stage ls` lists it");
-  }
+  const bool folder = fs::is_directory(name, ignored);
+  const bool capture = fs::exists(name, ignored) && !(folder ? fs::exists(fs::path(name) / "run.json", ignored) : is_run_json(name));
+  return capture ? run_of_captures(name, request.config, launcher) : named_run(name, request.ledger);
 }
 
 std::vector<Run> runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {
   std::vector<Run> runs;
-  for (const std::string& name : names) runs.push_back(run_named(name, request, launcher));
+  for (const std::string& name : names) runs.push_back(run_of(name, request, launcher));
   return runs;
 }
 

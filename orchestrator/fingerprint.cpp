@@ -3,18 +3,11 @@
 #include "analysis/fingerprint/fingerprint.h"
 #include "analysis/fingerprint/similarity.h"
 #include "model/error.h"
-#include "orchestrator/bundle/read_run.h"
 #include "orchestrator/config/device_table.h"
-
-namespace fs = std::filesystem;
+#include "orchestrator/named_run.h"
 
 namespace nl::orchestrator {
 namespace {
-
-Run loaded_run(const std::string& name) {
-  const fs::path file = run_json_of(name);
-  return read_run(read_run_text(file), file);
-}
 
 std::optional<DevicePeaks> peaks_of(const std::string& file) {
   if (file.empty()) return std::nullopt;
@@ -37,10 +30,10 @@ Fingerprint made(const Run& run, const FingerprintRequest& request) {
 
 }  // namespace
 
-Fingerprint fingerprint_of(const FingerprintRequest& request) { return made(loaded_run(request.run), request); }
+Fingerprint fingerprint_of(const FingerprintRequest& request) { return made(named_run(request.run, request.ledger), request); }
 
 FingerprintComparison compare_fingerprints(const FingerprintRequest& request, const std::string& other) {
-  const Run left = loaded_run(request.run), right = loaded_run(other);
+  const Run left = named_run(request.run, request.ledger), right = named_run(other, request.ledger);
   FingerprintRequest of_b = request;
   of_b.run = other;
   FingerprintComparison out{made(left, request), made(right, of_b), {}};

@@ -3,7 +3,7 @@
 #include "analysis/gate/judge.h"
 #include "analysis/gate/update.h"
 #include "model/error.h"
-#include "orchestrator/bundle/read_run.h"
+#include "orchestrator/named_run.h"
 #include "orchestrator/bundle/whole_file.h"
 #include "orchestrator/gate/expectations.h"
 
@@ -20,10 +20,9 @@ const std::vector<std::string> kUsualMetrics = {
 std::vector<analysis::GateRun> load_runs(const std::vector<std::string>& names) {
   std::vector<analysis::GateRun> out;
   for (const std::string& name : names) {
-    const fs::path file = run_json_of(name);
-    out.push_back(analysis::gate_run(read_run(read_run_text(file), file)));
+    out.push_back(analysis::gate_run(named_run(name)));
     if (out.back().hardware.empty())
-      throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", file.string(), "expectations hold for hardware; gate a run that knows its own");
+      throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", name, "expectations hold for hardware; gate a run that knows its own");
   }
   return out;
 }

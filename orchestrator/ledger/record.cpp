@@ -89,6 +89,7 @@ void Ledger::record(const Run& run, std::string_view run_json, const std::filesy
   connection_->run("INSERT INTO documents (run, packing, run_json) VALUES (?, ?, ?) "
                    "ON CONFLICT (run) DO UPDATE SET packing = excluded.packing, run_json = excluded.run_json",
                    {number, std::string(kPacking), Bytes{std::move(document)}});
+  connection_->run("DELETE FROM fingerprints WHERE run = ?", {number});
   put_words(*connection_, number, words);
   put_remarks(*connection_, number);  // a run that is recorded again has its tags and notes
   transaction.commit();

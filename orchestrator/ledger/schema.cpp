@@ -30,6 +30,11 @@ const Migration kRunsTagsNotesMetrics = {
     {"", "CREATE INDEX words_by_word ON words USING gin ((run_words || remarks))"},
 };
 
+// Made when `fingerprint search` first asks for one, and kept.
+const Migration kFingerprints = {
+    {"CREATE TABLE fingerprints (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, kind TEXT NOT NULL, items BYTEA NOT NULL, PRIMARY KEY (run, kind))"},
+};
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
   return text;
@@ -74,7 +79,7 @@ void refuse_newer(const Connection& connection, std::int64_t version, std::size_
 }  // namespace
 
 const std::vector<Migration>& ledger_migrations() {
-  static const std::vector<Migration> all = {kRunsTagsNotesMetrics};
+  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints};
   return all;
 }
 

@@ -2,19 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
+#include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/run.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
-
-// A value as --set takes it: JSON is YAML.
-std::string setting(const std::string& key, const nlohmann::json& value) { return fmt::format("{}={}", key, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)); }
 
 const char* runner_of(const Suite& suite, const SuiteTask& task) {
   if (!task.profiled) return "unprofiled";

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
@@ -14,6 +13,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/compare.h"
+#include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace nl::orchestrator {
@@ -24,13 +24,10 @@ constexpr int kFirstLook = 5;           // fewer runs a side decide nothing
 constexpr double kProfiledTakes = 4;    // times an unprofiled run: it is traced, exported and analysed
 constexpr const char* kWholeCommand = "command";  // the stage that stands for the whole process
 
-// A value as --set takes it: JSON is YAML.
-std::string set_word(const std::string& key, const nlohmann::json& value) { return fmt::format("{}={}", key, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)); }
-
 Config config_of(const TrialRequest& request, const TrialSide& side, const std::string& runner, const std::string& name) {
   std::vector<std::string> sets = request.sets;
-  if (!side.working_directory.empty()) sets.push_back(set_word("workload.working_directory", side.working_directory));
-  if (!side.env.empty()) sets.push_back(set_word("workload.env", side.env));
+  if (!side.working_directory.empty()) sets.push_back(setting("workload.working_directory", side.working_directory));
+  if (!side.env.empty()) sets.push_back(setting("workload.env", side.env));
   sets.insert(sets.end(), side.sets.begin(), side.sets.end());
   return load_config({.runner_file = runner, .model_file = request.model, .sets = std::move(sets), .name = name, .command = side.command});
 }

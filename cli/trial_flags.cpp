@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/run_flags.h"
+#include "exporters/report/figure_text.h"
 #include "model/error.h"
 
 namespace nl::cli {
@@ -66,8 +67,9 @@ std::filesystem::path folder_for(const std::string& asked, const char* verb) {
 
 void print_outputs(const orchestrator::OutputAgreement& outputs) {
   using orchestrator::OutputVerdict;
-  const std::string what = fmt::format("{} lines{}{}", outputs.lines, outputs.files > 0 ? fmt::format(" and {} files", outputs.files) : "",
-                                       outputs.varying > 0 ? fmt::format("; {} lines differ from round to round", outputs.varying) : "");
+  using exporters::plural;
+  const std::string what = plural(outputs.lines, "line") + (outputs.files > 0 ? " and " + plural(outputs.files, "file") : "") +
+                           (outputs.varying > 0 ? "; " + plural(outputs.varying, "line differs", "lines differ") + " from round to round" : "");
   switch (outputs.verdict) {
     case OutputVerdict::kNotCompared: return fmt::print("outputs: nothing to compare\n");
     case OutputVerdict::kSame: return fmt::print("outputs: the same ({})\n", what);

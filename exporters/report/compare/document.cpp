@@ -13,6 +13,9 @@ namespace nl::exporters {
 namespace report {
 namespace {
 
+constexpr double kSmallestDrawn = 0.01;  // of the largest step
+constexpr std::size_t kMostDrawn = 12;
+
 std::string signed_time(Ns ns) { return (ns < 0 ? "−" : "+") + time_text(static_cast<double>(std::abs(ns))); }
 
 Text row_text(const WaterfallRow& row) {
@@ -25,7 +28,7 @@ Text row_text(const WaterfallRow& row) {
 }
 
 std::string row_label(const WaterfallRow& row) {
-  return row.part == WaterfallPart::kKernels ? short_kernel_name(row.key) : row.part == WaterfallPart::kBin ? bin_label(row.key) : "other kernels";
+  return row.part == WaterfallPart::kKernels ? function_name(row.key) : row.part == WaterfallPart::kBin ? bin_label(row.key) : "other kernels";
 }
 
 Bar whole_bar(const char* name, Ns ns, double whole) {
@@ -33,22 +36,42 @@ Bar whole_bar(const char* name, Ns ns, double whole) {
   return {name, "", {{value, "w-side", time_text(value)}}, whole, time_text(value), fmt::format("{}: {}", name, time_text(value))};
 }
 
+struct ChartStep {
+  std::string name;
+  Ns change_ns = 0;
+};
+
+// The largest first, what is too small to see together: the table below has every row.
+std::vector<ChartStep> chart_steps(const Waterfall& waterfall) {
+  std::vector<ChartStep> all;
+  for (const WaterfallRow& row : waterfall.rows) all.push_back({row_label(row), row.b_ns - row.a_ns});
+  std::stable_sort(all.begin(), all.end(), [](const ChartStep& x, const ChartStep& y) { return std::abs(x.change_ns) > std::abs(y.change_ns); });
+  const double least = all.empty() ? 0 : kSmallestDrawn * static_cast<double>(std::abs(all[0].change_ns));
+  std::vector<ChartStep> steps;
+  ChartStep rest{"everything else"};
+  for (ChartStep& step : all) {
+    if (steps.size() < kMostDrawn && static_cast<double>(std::abs(step.change_ns)) >= least && step.change_ns != 0) steps.push_back(std::move(step));
+    else rest.change_ns += step.change_ns;
+  }
+  if (rest.change_ns != 0) steps.push_back(std::move(rest));
+  return steps;
+}
+
 // From A's window to B's: each bar begins where the last one ended.
 BarChart waterfall_chart(const Waterfall& waterfall) {
-  double whole = static_cast<double>(std::max(waterfall.a_ns, waterfall.b_ns));
+  const std::vector<ChartStep> steps = chart_steps(waterfall);
+  double whole = static_cast<double>(waterfall.a_ns);
   Ns at = waterfall.a_ns;
-  for (const WaterfallRow& row : waterfall.rows) whole = std::max(whole, static_cast<double>(at += row.b_ns - row.a_ns));
+  for (const ChartStep& step : steps) whole = std::max(whole, static_cast<double>(at += step.change_ns));
   BarChart chart;
   chart.bars.push_back(whole_bar("A", waterfall.a_ns, whole));
   at = waterfall.a_ns;
-  for (const WaterfallRow& row : waterfall.rows) {
-    const Ns change = row.b_ns - row.a_ns;
-    if (change == 0) continue;
-    const std::string name = row_label(row), figure = signed_time(change);
-    chart.bars.push_back({name, "",
-                          {{static_cast<double>(std::max<Ns>(std::min(at, at + change), 0)), "w-gap"}, {static_cast<double>(std::abs(change)), change > 0 ? "w-more" : "w-less", name + ": " + figure}},
-                          whole, figure, name + ": " + figure});
-    at += change;
+  for (const ChartStep& step : steps) {
+    const std::string figure = signed_time(step.change_ns);
+    const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns), 0));
+    chart.bars.push_back({step.name, "", {{before, "w-gap"}, {static_cast<double>(std::abs(step.change_ns)), step.change_ns > 0 ? "w-more" : "w-less", step.name + ": " + figure}}, whole, figure,
+                          step.name + ": " + figure});
+    at += step.change_ns;
   }
   chart.bars.push_back(whole_bar("B", waterfall.b_ns, whole));
   return chart;

@@ -48,14 +48,6 @@ std::string what_changed(const Comparison& comparison) {
                      line->change ? interval_text(*line->change) : "");
 }
 
-// "gemm" of void ns::gemm<float>(int): in a sentence the rest is noise.
-std::string function_name(std::string_view kernel) {
-  kernel = kernel.substr(0, kernel.find_first_of("<("));
-  if (const std::size_t space = kernel.rfind(' '); space != std::string_view::npos) kernel.remove_prefix(space + 1);
-  if (const std::size_t colon = kernel.rfind(':'); colon != std::string_view::npos) kernel.remove_prefix(colon + 1);
-  return std::string(kernel);
-}
-
 std::string row_name(const WaterfallRow& row) {
   if (row.part == WaterfallPart::kBin) return bin_label(row.key) + " time";
   return row.part == WaterfallPart::kOtherKernels ? "the other kernels" : "the kernel " + function_name(row.key);

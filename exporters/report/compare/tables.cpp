@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t kTextRows = 25;
 
+// Markdown shows the first rows, a page all of them.
+void cut_text(Table& table) {
+  if (table.rows.size() <= kTextRows) return;
+  table.filter = true;
+  table.text_rows = kTextRows;
+  table.text_note = "compare.json has the others.";
+}
+
 Cell estimate_cell(const CompareLine& line, const std::optional<CompareEstimate>& side) {
   if (!side) return kNoValue;
   std::string tip;
@@ -64,9 +72,7 @@ Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
     table.rows.push_back({subject_text(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a), estimate_cell(line, line.b), change_cell(line),
                           interval_cell(line), verdict_cell(line), verdict_reason(line.reason)});
   table.sortable = true;
-  table.filter = table.rows.size() > kTextRows;
-  table.text_rows = kTextRows;
-  table.text_note = "compare.json has the others.";
+  cut_text(table);
   return table;
 }
 
@@ -107,9 +113,7 @@ Table pairs_of(const StageKernels& kernels) {
                           std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b), change_cell(pair.line), verdict_cell(pair.line),
                           pairing_text(pair), verdict_reason(pair.line.reason)});
   table.sortable = true;
-  table.filter = table.rows.size() > kTextRows;
-  table.text_rows = kTextRows;
-  table.text_note = "compare.json has the others.";
+  cut_text(table);
   return table;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/figure_text.h"
@@ -79,6 +80,8 @@ std::string estimate_text(const CompareLine& line, double value) {
     case CompareFigure::kMfu:
     case CompareFigure::kMbu: return utilisation_text(value);
     case CompareFigure::kCounter: return metric_text(line.key, value);
+    case CompareFigure::kTokensPerSecond:
+    case CompareFigure::kOutputTokensPerSecond: return figure_text(value, "tokens/s");
     default: break;
   }
   if (line.unit == MetricUnit::kNanoseconds) return time_text(value);
@@ -90,6 +93,13 @@ std::string bin_label(const std::string& key) {
     for (const BudgetBin& drawn : kBudgetBins)
       if (key == bin.key && drawn.time == bin.time) return drawn.label;
   return key;
+}
+
+std::string function_name(std::string_view kernel) {
+  kernel = kernel.substr(0, kernel.find_first_of("<("));
+  if (const std::size_t space = kernel.rfind(' '); space != std::string_view::npos) kernel.remove_prefix(space + 1);
+  if (const std::size_t colon = kernel.rfind(':'); colon != std::string_view::npos) kernel.remove_prefix(colon + 1);
+  return std::string(kernel);
 }
 
 std::string difference_text(const Difference& difference) {

@@ -1,22 +1,16 @@
 #include "analysis/compare/stage_lines.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "analysis/compare/line_table.h"
+#include "model/budget_bins.h"
 #include "model/words.h"
 
 namespace nl::analysis {
 namespace {
-
-constexpr std::array<BudgetBin, 9> kKeyedBins = {{{"gpu_compute_ns", &Budget::gpu_compute_ns}, {"communication_ns", &Budget::communication_ns},
-                                              {"exposed_copy_ns", &Budget::exposed_copy_ns}, {"queue_wait_ns", &Budget::queue_wait_ns},
-                                              {"sync_blocked_ns", &Budget::sync_blocked_ns}, {"launch_starved_ns", &Budget::launch_starved_ns},
-                                              {"other_host_ns", &Budget::other_host_ns}, {"residual_ns", &Budget::residual_ns},
-                                              {"launch_latency_ns", &Budget::launch_latency_ns}}};
 
 CompareLine inside_line(std::string key, std::string stage, CompareFigure figure) {
   CompareLine line;
@@ -94,12 +88,10 @@ std::optional<double> line_wait(const Run& run, const std::string& stage, const 
 
 }  // namespace
 
-std::span<const BudgetBin> budget_bins() { return kKeyedBins; }
-
 CompareSection budget_lines(const Sides& sides, const Judge& judge, const RunLines& run_lines) {
   LineTable table(sides, judge);
   for (const std::string& stage : common_stages(sides))
-    for (const BudgetBin& bin : kKeyedBins)
+    for (const BudgetBinKey& bin : kBudgetBinKeys)
       table.add(inside_line(bin.key, stage, CompareFigure::kBin), why_not_entered(run_lines, stage), [&](const Run& run) -> std::optional<double> {
         const StageEntry* entry = find_stage(run, stage);
         return entry != nullptr && entry->budget ? std::optional(in_window(run, stage, (*entry->budget).*bin.time_ns)) : std::nullopt;

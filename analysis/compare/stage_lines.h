@@ -12,11 +12,4 @@ CompareSection layer_lines(const Sides& sides, const Judge& judge, const RunLine
 CompareSection host_lines(const Sides& sides, const Judge& judge, const RunLines& run);
 CompareSection api_lines(const Sides& sides, const Judge& judge, const RunLines& run);
 
-// The bins of a budget by their keys in run.json, in the order of that file.
-struct BudgetBin {
-  const char* key;
-  Ns Budget::*time_ns;
-};
-std::span<const BudgetBin> budget_bins();
-
 }  // namespace nl::analysis

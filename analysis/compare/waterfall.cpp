@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/budget_bins.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -18,14 +20,14 @@ struct Part {
 
 // The bins of a window, mean over the runs; nothing where no run has them.
 std::optional<std::vector<double>> mean_bins(const std::vector<const Run*>& runs, const std::string& stage) {
-  std::vector<double> bins(budget_bins().size());
+  std::vector<double> bins(kBudgetBinKeys.size());
   double known = 0;
   for (const Run* run : runs) {
     const StageEntry* entry = find_stage(*run, stage);
     if (entry == nullptr || !entry->budget) continue;
     ++known;
     for (std::size_t i = 0; i < bins.size(); ++i)
-      bins[i] += static_cast<double>((*entry->budget).*budget_bins()[i].time_ns) / static_cast<double>(entry->wall.count);
+      bins[i] += static_cast<double>((*entry->budget).*kBudgetBinKeys[i].time_ns) / static_cast<double>(entry->wall.count);
   }
   if (known == 0) return std::nullopt;
   for (double& bin : bins) bin /= known;
@@ -80,7 +82,7 @@ std::optional<Waterfall> waterfall_of(const Sides& sides, const std::string& sta
   std::vector<Part> parts;
   const StageKernels* of_stage = kernels_of(kernels, stage);
   for (std::size_t i = 0; i < a->size(); ++i) {
-    const BudgetBin& bin = budget_bins()[i];
+    const BudgetBinKey& bin = kBudgetBinKeys[i];
     if (bin.time_ns == &Budget::gpu_compute_ns && of_stage != nullptr) {
       for (Part& part : kernel_parts(*of_stage, (*a)[i], (*b)[i])) parts.push_back(std::move(part));
       continue;

@@ -6,19 +6,11 @@
 #include "exporters/report/compare/compare.h"
 #include "exporters/report/figure_text.h"
 #include "exporters/report/sections/budget_bins.h"
+#include "model/budget_bins.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters::report {
 namespace {
-
-struct BinKey {
-  const char* key;  // in run.json
-  Ns Budget::*time;
-};
-
-constexpr BinKey kBinKeys[] = {{"gpu_compute_ns", &Budget::gpu_compute_ns},     {"communication_ns", &Budget::communication_ns},   {"exposed_copy_ns", &Budget::exposed_copy_ns},
-                               {"queue_wait_ns", &Budget::queue_wait_ns},       {"sync_blocked_ns", &Budget::sync_blocked_ns},     {"launch_starved_ns", &Budget::launch_starved_ns},
-                               {"launch_latency_ns", &Budget::launch_latency_ns}, {"other_host_ns", &Budget::other_host_ns},       {"residual_ns", &Budget::residual_ns}};
 
 // What differs, as it is read before two values.
 std::string_view difference_words(DifferenceCode code) {
@@ -89,9 +81,9 @@ std::string estimate_text(const CompareLine& line, double value) {
 }
 
 std::string bin_label(const std::string& key) {
-  for (const BinKey& bin : kBinKeys)
+  for (const BudgetBinKey& bin : kBudgetBinKeys)
     for (const BudgetBin& drawn : kBudgetBins)
-      if (key == bin.key && drawn.time == bin.time) return drawn.label;
+      if (key == bin.key && drawn.time == bin.time_ns) return drawn.label;
   return key;
 }
 

@@ -1,6 +1,7 @@
 #include "orchestrator/compare.h"
 
 #include <future>
+#include <string_view>
 #include <utility>
 
 #include "exporters/compare/compare_json.h"
@@ -20,9 +21,6 @@ namespace fs = std::filesystem;
 namespace nl::orchestrator {
 namespace {
 
-// Profiles of other tools are JSON, too, and may be large: none of them has this key.
-bool is_run_json(const fs::path& path) { return path.extension() == ".json" && read_run_text(path).find("\"schema_version\"") != std::string::npos; }
-
 // A capture as it left its tool: imported, and nothing of it kept.
 Run run_of_captures(const fs::path& path, const Config& config, Launcher& launcher) {
   ImportRequest request;
@@ -31,11 +29,16 @@ Run run_of_captures(const fs::path& path, const Config& config, Launcher& launch
   return import_run(request, launcher);
 }
 
+constexpr std::string_view kVersionKey = "\"schema_version\"";  // profiles of other tools are JSON, too: none of them has it
+
 Run run_of(const std::string& name, const CompareRequest& request, Launcher& launcher) {
+  const fs::path path = name;
   std::error_code ignored;
-  const bool folder = fs::is_directory(name, ignored);
-  const bool capture = fs::exists(name, ignored) && !(folder ? fs::exists(fs::path(name) / "run.json", ignored) : is_run_json(name));
-  return capture ? run_of_captures(name, request.config, launcher) : named_run(name, request.ledger);
+  const bool bundle = fs::is_directory(path, ignored) && fs::exists(path / "run.json", ignored);
+  if (bundle || !fs::exists(path, ignored)) return named_run(name, request.ledger);
+  if (path.extension() == ".json")
+    if (const std::string text = read_run_text(path); text.find(kVersionKey) != std::string::npos) return read_run(text, path);
+  return run_of_captures(path, request.config, launcher);
 }
 
 std::vector<Run> runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {

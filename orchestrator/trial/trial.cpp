@@ -55,7 +55,7 @@ class Trial {
   TrialResult run() {
     result_.folder = fs::absolute(request_.out);
     result_.end = measure();
-    result_.comparison = analysis::compare(a_.runs, b_.runs, options(1));
+    result_.comparison = analysis::compare(a_.runs, b_.runs, options(looks_.size()));
     if (result_.end != TrialEnd::kFailed && result_.end != TrialEnd::kInterrupted && !request_.profile.empty()) add_cause();
     result_.outputs = compare_outputs(a_.outputs, b_.outputs, request_.tolerance);
     result_.interrupt_signal = Interrupts::signal();
@@ -71,11 +71,10 @@ class Trial {
   };
 
   TrialEnd measure() {
-    const std::vector<int> looks = looks_of(request_.rounds);
     for (int number = 1 - request_.warmup; number <= request_.rounds; ++number) {
       if (!fits_another_round()) return TrialEnd::kBudget;
       if (!run_round(number)) return Interrupts::signal() != 0 ? TrialEnd::kInterrupted : TrialEnd::kFailed;
-      if (std::find(looks.begin(), looks.end(), number) != looks.end() && decided(static_cast<double>(looks.size()))) return TrialEnd::kDecided;
+      if (std::find(looks_.begin(), looks_.end(), number) != looks_.end() && decided()) return TrialEnd::kDecided;
     }
     return TrialEnd::kRounds;
   }
@@ -127,15 +126,12 @@ class Trial {
     return output;
   }
 
-  bool decided(double looks) {
-    const Comparison so_far = analysis::compare(a_.runs, b_.runs, options(looks));
-    return so_far.verdict != CompareVerdict::kUndecidable;
-  }
+  bool decided() const { return analysis::compare(a_.runs, b_.runs, options(looks_.size())).verdict != CompareVerdict::kUndecidable; }
 
-  analysis::CompareOptions options(double looks) const {
+  analysis::CompareOptions options(std::size_t looks) const {
     analysis::CompareOptions options;
     options.minimum_effect = request_.minimum_effect;
-    options.significance /= looks;
+    options.significance /= static_cast<double>(looks);
     options.force = true;  // the sides are meant to differ
     return options;
   }
@@ -173,6 +169,7 @@ class Trial {
   Launcher& launcher_;
   TrialResult result_;
   Side a_{request_.a, "a"}, b_{request_.b, "b"};
+  const std::vector<int> looks_ = looks_of(request_.rounds);
   double round_s_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -10,6 +10,7 @@
 #include "cli/run_flags.h"
 #include "cli/trial_flags.h"
 #include "cli/verbs.h"
+#include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
 #include "model/error.h"
 #include "orchestrator/bisect/commits.h"
@@ -67,8 +68,9 @@ int bisect(const BisectFlags& flags) {
   request.trial = trial_request(flags);
   request.out = folder_for(flags.out, "bisect");
   request.say = request.trial.say;
-  const CommitRange range{{}, flags.good, flags.bad, command_given(), flags.build, request.out / "trees"};
-  if (flags.commands.empty() && range.command.empty()) throw Error(ErrorKind::kUsage, "there is no command", "bisect", "give it after --, with --good and --bad; or --commands FILE");
+  const CommitRange range{{}, flags.good, flags.bad, workload_given(), flags.build, request.out / "trees"};
+  if (flags.commands.empty() && range.command.empty()) throw Error(ErrorKind::kUsage, "there is no command", "bisect", "give it last, with --good and --bad; or --commands FILE");
+  if (!flags.commands.empty() && !range.command.empty()) throw Error(ErrorKind::kUsage, "there is a command beside --commands", range.command.front(), "give one of them");
   request.candidates = flags.commands.empty() ? commits_between(range) : candidates_in(flags.commands);
   if (flags.commands.empty()) request.prepare = [&](const Candidate& candidate) { prepare_commit(range, candidate); };
   orchestrator::ProcessLauncher launcher;
@@ -93,11 +95,12 @@ void add_bisect(CLI::App& app, std::function<int()>& action) {
   bad->needs(good)->excludes(commands);
   verb->add_flag("--keep-trees", flags->keep_trees, "leave the working trees of the commits");
   add_trial_flags(*verb, *flags);
+  take_workload(*verb, "what is tried in each commit: all from the first word that is no flag, or after --");
   verb->footer(
       "Each candidate is tried against the good one as `nl-stage try` does it. Commits that cannot be built or tried are skipped. The last trial,\n"
       "of the first bad one against the one before it, is profiled. Your working tree is not touched.\n"
       "Examples:\n"
-      "  nl-stage bisect --good v1.2 --bad HEAD --build \"make -j8\" -- ./bench\n"
+      "  nl-stage bisect --good v1.2 --bad HEAD --build \"make -j8\" ./bench\n"
       "  nl-stage bisect --commands candidates.txt --budget 20m");
   verb->callback([flags, &action] { action = [flags] { return bisect(*flags); }; });
 }

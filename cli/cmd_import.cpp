@@ -70,7 +70,6 @@ void add_import(CLI::App& app, std::function<int()>& action) {
       "Examples:\n"
       "  nl-stage import run.sqlite ncu_raw.csv --out bundle\n"
       "  nl-stage import captures/ --out bundle\n"
-      "  nl-stage import --nsys run.sqlite --out bundle\n"
       "  nl-stage import --nsys run.nsys-rep --ncu raw.csv --name a100 --set run.top_n_kernels=20\n"
       "  nl-stage import --nsys run.sqlite --ncu prefill.csv decode.csv --out bundle --json\n"
       "  nl-stage import --collector collector/*.nltrace --counters counters/*/*.nltrace --out bundle\n"

@@ -36,8 +36,8 @@ void add_plan(CLI::App& app, std::function<int()>& action) {
   verb->add_flag("--markdown", flags->markdown, "with --keys: as the tables of docs/configuration.md")->needs("--keys");
   verb->footer(
       "Examples:\n"
-      "  nl-stage plan --config deep -- python generate.py --model gpt2\n"
-      "  nl-stage plan --config light --set nsys.pytorch=autograd-shapes-nvtx --json -- ./workload\n"
+      "  nl-stage plan --config deep python generate.py --model gpt2\n"
+      "  nl-stage plan --config light --set nsys.pytorch=autograd-shapes-nvtx --json ./workload\n"
       "  nl-stage plan --keys");
   verb->callback([flags, &action] { action = [flags] { return run(*flags); }; });
 }

@@ -19,13 +19,13 @@ void add_run(CLI::App& app, std::function<int()>& action) {
       "the workload, unprofiled and traced, to measure the profiling overhead (perturbation.*). The output of the workload\n"
       "goes to stderr. docs/exit-status.md lists the exit statuses.\n"
       "Examples:\n"
-      "  nl-stage run --config deep -- python generate.py --model gpt2\n"
-      "  nl-stage run --config cupti -- python generate.py --model gpt2\n"
+      "  nl-stage run --config deep python generate.py --model gpt2\n"
+      "  nl-stage run --config cupti python generate.py --model gpt2\n"
       "  nl-stage run --config light --name smoke --set run.top_n_kernels=20 -- ./workload\n"
-      "  nl-stage run --config deep --budget 3m -- python generate.py --model gpt2\n"
-      "  nl-stage run --config deep --out bundle --json --quiet -- ./workload > result.json\n"
+      "  nl-stage run --config deep --budget 3m python generate.py --model gpt2\n"
+      "  nl-stage run --config deep --out bundle --json --quiet ./workload > result.json\n"
       "  nl-stage run --config deep --backend onnxruntime --model model.onnx --batch 1\n"
-      "  nl-stage run --config deep --dry-run -- ./workload");
+      "  nl-stage run --config deep --dry-run ./workload");
   verb->callback([flags, &action] { action = [flags] { return run_verb(*flags); }; });
 }
 

@@ -9,6 +9,7 @@
 #include "cli/run_flags.h"
 #include "cli/trial_flags.h"
 #include "cli/verbs.h"
+#include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
@@ -23,10 +24,10 @@ struct TryFlags : TrialFlags {
   std::vector<std::string> a_env, b_env, a_sets, b_sets;
 };
 
-// A command of its own, else the one after "--".
+// A command of its own, else the one at the end.
 TrialSide side_of(const std::string& line, const std::vector<std::string>& env, const std::vector<std::string>& sets, const char* flag) {
-  const std::vector<std::string> command = line.empty() ? command_given() : shell_command(line);
-  if (command.empty()) throw Error(ErrorKind::kUsage, "there is no command for this side", flag, "give --a and --b, or one command after -- and what differs: --b-env, --b-set");
+  const std::vector<std::string> command = line.empty() ? workload_given() : shell_command(line);
+  if (command.empty()) throw Error(ErrorKind::kUsage, "there is no command for this side", flag, "give --a and --b, or one command at the end and what differs: --b-env, --b-set");
   return {command, {}, variables_of(env, "--a-env, --b-env"), sets};
 }
 
@@ -43,7 +44,13 @@ void print(const orchestrator::TrialResult& result) {
   fmt::print("\n{}\n", (result.folder / "compare.html").string());
 }
 
+void refuse_third_command(const TryFlags& flags) {
+  if (!flags.a.empty() && !flags.b.empty() && !workload_given().empty())
+    throw Error(ErrorKind::kUsage, "there is a third command", workload_given().front(), "give --a and --b alone, or one command at the end and what differs");
+}
+
 int try_sides(const TryFlags& flags) {
+  refuse_third_command(flags);
   orchestrator::TrialRequest request = trial_request(flags);
   request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
   request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
@@ -61,19 +68,20 @@ int try_sides(const TryFlags& flags) {
 void add_try(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<TryFlags>();
   CLI::App* verb = app.add_subcommand("try", "Run two commands in turns until it is decided which is faster, and say why");
-  verb->add_option("--a", flags->a, "side A, a line of a shell; default: the command after --")->type_name("COMMAND");
+  verb->add_option("--a", flags->a, "side A, a line of a shell; default: the command at the end")->type_name("COMMAND");
   verb->add_option("--b", flags->b, "side B, likewise")->type_name("COMMAND");
   verb->add_option("--a-env", flags->a_env, "environment variable of side A; repeatable")->allow_extra_args(false)->type_name("NAME=VALUE");
   verb->add_option("--b-env", flags->b_env, "of side B")->allow_extra_args(false)->type_name("NAME=VALUE");
   verb->add_option("--a-set", flags->a_sets, "key of the configuration of side A; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->add_option("--b-set", flags->b_sets, "of side B")->allow_extra_args(false)->type_name("KEY=VALUE");
   add_trial_flags(*verb, *flags);
+  take_workload(*verb, "the command of a side that has none of its own: all from the first word that is no flag, or after --");
   verb->footer(
       "Both sides run unprofiled, in turns (A B, B A …), until the verdict is decided, the rounds or the budget are used up; then each is\n"
       "profiled once for the cause. What they print is compared, too. Leaves compare.json, compare.md, compare.html and trial.json.\n"
       "Examples:\n"
       "  nl-stage try --a \"python generate.py\" --b \"python generate.py --compile\"\n"
-      "  nl-stage try --b-env CUDA_LAUNCH_BLOCKING=1 --budget 5m -- python generate.py\n"
+      "  nl-stage try --b-env CUDA_LAUNCH_BLOCKING=1 --budget 5m python generate.py\n"
       "  nl-stage try --a ./old --b ./new --output logits.npy --tolerance 1e-3 --out trial");
   verb->callback([flags, &action] { action = [flags] { return try_sides(*flags); }; });
 }

@@ -4,35 +4,19 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <string_view>
 
 #include "cli/print_result.h"
+#include "cli/workload_words.h"
 #include "orchestrator/capture/plan.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/run.h"
 
 namespace nl::cli {
-namespace {
-
-std::vector<std::string> command_after_dashes;
-
-}  // namespace
-
-const std::vector<std::string>& command_given() { return command_after_dashes; }
 
 double seconds_of(const std::string& time) {
   if (const auto seconds = orchestrator::seconds_in(time)) return *seconds;
   throw Error(ErrorKind::kUsage, "'" + time + "' is no time", "--budget", "write 90s, 3m or 1.5h");
-}
-
-void cut_command(int& argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--") continue;
-    command_after_dashes.assign(argv + i + 1, argv + argc);
-    argc = i;
-    argv[argc] = nullptr;
-  }
 }
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {
@@ -54,7 +38,7 @@ void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("--name", flags.name, "name of the bundle");
   verb.add_option("--ledger", flags.ledger, kLedgerHelp)->type_name("PATH|URL");
   add_session_flags(verb, flags);
-  verb.add_option("command", flags.command, "the workload and its arguments, after --")->type_name("");
+  take_workload(verb, "the workload and its arguments: all from the first word that is no flag, or after --");
 }
 
 orchestrator::ConfigRequest config_request(const RunFlags& flags) {
@@ -67,7 +51,7 @@ orchestrator::ConfigRequest config_request(const RunFlags& flags) {
           .sets = std::move(sets),
           .rules = flags.rules,
           .name = flags.name,
-          .command = command_after_dashes.empty() ? flags.command : command_after_dashes};
+          .command = workload_given()};
 }
 
 void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {

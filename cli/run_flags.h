@@ -18,18 +18,13 @@ inline constexpr const char* kLedgerHelp = "the ledger: a file of SQLite, or pos
 struct RunFlags : SessionFlags {
   std::string config = "deep";
   std::string model, out, name, budget, ledger;
-  std::vector<std::string> sets, rules, command;
+  std::vector<std::string> sets, rules;
 };
 
 // And those of `run` and `profile`, which start it.
 struct RunVerbFlags : RunFlags {
   bool dry_run = false, quiet = false, json = false, keep_env = false;
 };
-
-// main() calls this before CLI11 parses: cuts "-- command …" off the arguments and keeps it for
-// config_request(). CLI11 would split a word such as "[a,b]" of the command at its commas.
-void cut_command(int& argc, char** argv);
-const std::vector<std::string>& command_given();  // what it cut off; empty: nothing
 
 double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is none
 

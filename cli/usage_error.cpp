@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/workload_words.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::cli {
@@ -33,24 +34,29 @@ Error unknown(const char* what, const std::string& word, const std::vector<std::
           near.empty() ? fmt::format("one of: {}; `{} --help` explains them", fmt::join(names, ", "), help) : fmt::format("did you mean '{}'?", near)};
 }
 
-bool is_flag(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
-
 std::string name_of(const std::string& flag) { return flag.substr(0, flag.find('=')); }
+
+// "nl-stage fingerprint search": the innermost verb that was given, and how it is called.
+const CLI::App* innermost_verb(const CLI::App& app, std::string& called) {
+  const auto given = app.get_subcommands();
+  if (given.empty()) return &app;
+  called += " " + given.front()->get_name();
+  return innermost_verb(*given.front(), called);
+}
 
 }  // namespace
 
+Error unknown_verb(const CLI::App& app, const std::string& word) { return unknown("verb", word, verb_names(app), app.get_name()); }
+
 Error usage_error(const CLI::App& app, const CLI::ParseError& wrong) {
-  const auto verbs = app.get_subcommands();
-  const CLI::App& verb = verbs.empty() ? app : *verbs.front();
-  const std::string help = verbs.empty() ? "nl-stage" : "nl-stage " + verb.get_name();
+  std::string called = app.get_name();
+  const CLI::App& verb = *innermost_verb(app, called);
   const auto words = app.remaining(true);
-  if (!words.empty() && is_flag(words.front())) return unknown("flag", name_of(words.front()), flag_names(verb), help);
-  if (!words.empty() && verbs.empty()) return unknown("verb", words.front(), verb_names(app), help);
-  if (!words.empty())
-    return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", words.front()), kWhere, fmt::format("`{} --help` has the flags and examples", help)};
-  if (verbs.empty())
-    return {ErrorKind::kUsage, "no verb is given", kWhere, fmt::format("one of: {}; `nl-stage --help` explains them", fmt::join(verb_names(app), ", "))};
-  return {ErrorKind::kUsage, wrong.what(), kWhere, fmt::format("`{} --help` has the flags and examples", help)};
+  if (!words.empty() && is_flag(words.front())) return unknown("flag", name_of(words.front()), flag_names(verb), called);
+  if (!words.empty() && &verb == &app) return unknown_verb(app, words.front());
+  const std::string help = fmt::format("`{} --help` has the flags and examples", called);
+  if (!words.empty()) return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", words.front()), kWhere, help};
+  return {ErrorKind::kUsage, wrong.what(), kWhere, help};
 }
 
 }  // namespace nl::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "model/error.h"
 
 namespace CLI {
@@ -11,5 +13,8 @@ namespace nl::cli {
 
 // What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag.
 Error usage_error(const CLI::App& app, const CLI::ParseError& wrong);
+
+// A word that should be a verb of `app`.
+Error unknown_verb(const CLI::App& app, const std::string& word);
 
 }  // namespace nl::cli

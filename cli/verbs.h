@@ -1,12 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 namespace CLI {
 class App;
 }
 
-// main() calls cut_command() of cli/run_flags.h before it parses.
 // One function per verb: adds the subcommand, its flags and examples, and sets `action` when it is called.
 namespace nl::cli {
 
@@ -17,6 +17,7 @@ void add_doctor(CLI::App& app, std::function<int()>& action);
 void add_export(CLI::App& app, std::function<int()>& action);
 void add_fingerprint(CLI::App& app, std::function<int()>& action);
 void add_gate(CLI::App& app, std::function<int()>& action);
+void add_help(CLI::App& app, std::function<int()>& action);
 void add_import(CLI::App& app, std::function<int()>& action);
 void add_import_bundle(CLI::App& app, std::function<int()>& action);
 void add_ls(CLI::App& app, std::function<int()>& action);
@@ -40,7 +41,9 @@ void add_validate(CLI::App& app, std::function<int()>& action);
 // All of them, in the order of --help.
 inline void add_verbs(CLI::App& app, std::function<int()>& action) {
   for (const auto add : {add_run, add_profile, add_plan, add_import, add_report, add_compare, add_try, add_bisect, add_nodes, add_gate, add_fingerprint, add_stats, add_suite,
-                         add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_export, add_import_bundle, add_doctor, add_backends, add_validate, add_session}) add(app, action);
+                         add_ls, add_show, add_tag, add_note, add_rm, add_record, add_trends, add_export, add_import_bundle, add_doctor, add_backends, add_validate, add_help, add_session}) add(app, action);
 }
+
+const CLI::App* verb_named(const CLI::App& app, std::string_view name);  // null: it has none of this name
 
 }  // namespace nl::cli

@@ -8,8 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/command_line.h"
 #include "cli/run_flags.h"
-#include "cli/usage_error.h"
+#include "cli/workload_words.h"
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
 #include "tests/unit/cli/captured_output.h"
@@ -46,32 +47,29 @@ Answer nl_stage(Words words) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  int argc = static_cast<int>(words.size());
-  nl::cli::cut_command(argc, argv.data());
-  CLI::App app("", "nl-stage");
+  CLI::App app;
   std::function<int()> action;
-  app.require_subcommand(1);
-  nl::cli::add_verbs(app, action);
-  try {
-    app.parse(argc, argv.data());
-  } catch (const CLI::ParseError& wrong) {
-    throw nl::cli::usage_error(app, wrong);
-  }
+  nl::cli::set_up(app, action);
   nl::test::CapturedOutput captured;
   Answer answer;
-  answer.status = action();
+  answer.status = nl::cli::parse(app, static_cast<int>(words.size()), argv.data(), action) ? action() : 0;
   answer.out = captured.out();
   answer.err = captured.err();
   return answer;
 }
 
-// What `plan` and `run` make of their words, without main()'s cut: the command is a positional one.
+// What `plan` and `run` make of their words.
 nl::orchestrator::ConfigRequest requested(Words words) {
+  words.insert(words.begin(), {"nl-stage", "run"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(words.size());
   CLI::App app;
   nl::cli::RunFlags flags;
-  nl::cli::add_run_flags(app, flags);
-  std::reverse(words.begin(), words.end());
-  app.parse(words);
+  nl::cli::add_run_flags(*app.add_subcommand("run"), flags);
+  nl::cli::cut_workload(app, argc, argv.data());
+  app.parse(argc, argv.data());
   return nl::cli::config_request(flags);
 }
 
@@ -128,6 +126,47 @@ TEST_CASE("cli flags: each takes one word, and the next one is the command") {
     }
     CHECK_THROWS_AS(requested({flag.name}), CLI::ParseError);
   }
+}
+
+TEST_CASE("cli command: it begins at the first word that is no flag, and its own flags stay with it") {
+  using Case = std::pair<Words, Words>;
+  const std::vector<Case> cases = {
+      {{"python", "generate.py", "--config", "x", "-c", "y", "[a,b]"}, {"python", "generate.py", "--config", "x", "-c", "y", "[a,b]"}},
+      {{"-c", "light", "--set=a.b=1", "./workload", "--set", "c=2"}, {"./workload", "--set", "c=2"}},
+      {{"-clight", "--name", "n", "./workload"}, {"./workload"}},
+      {{"--name", "--", "./workload", "--", "x"}, {"./workload", "--", "x"}},  // "--" is the name here, as CLI11 has it
+      {{"--name", "n", "--", "--odd-program", "-x"}, {"--odd-program", "-x"}},
+      {{"--", "-"}, {"-"}},
+      {{"-", "-c"}, {"-", "-c"}},
+      {{"--name", "n"}, {}},
+  };
+  for (const auto& [words, command] : cases) {
+    INFO(words.front());
+    CHECK(requested(words).command == command);
+  }
+}
+
+TEST_CASE("cli command: a mistyped flag before it is the fault, and not a word of the command") {
+  CHECK(refused({"run", "--nmae", "x", "python", "--top", "3"}).fix == "did you mean '--name'?");
+  CHECK(refused({"try", "--a", "old", "--b", "new", "third"}).message == "there is a third command");
+  CHECK(refused({"bisect", "--commands", "list.txt", "./bench"}).message == "there is a command beside --commands");
+  CHECK(refused({"doctor", "--", "word"}).message == "unexpected word 'word'");  // a verb without a command loses no word
+}
+
+TEST_CASE("cli help: none, -h, help VERB, and the version by both of its flags") {
+  const Answer none = nl_stage({});
+  CHECK(none.status == 0);
+  CHECK(none.out.find("nl-stage doctor") != std::string::npos);
+  CHECK(none.out.find("import-bundle") != std::string::npos);
+  CHECK(nl_stage({"help"}).out == none.out);
+  CHECK(nl_stage({"--help"}).out == none.out);
+  CHECK(nl_stage({"help", "import"}).out == nl_stage({"import", "--help"}).out);
+  CHECK(nl_stage({"help", "import"}).out.find("nl-stage import [OPTIONS]") != std::string::npos);
+  CHECK(nl_stage({"help", "fingerprint", "search"}).out == nl_stage({"fingerprint", "search", "-h"}).out);
+  CHECK(refused({"help", "improt"}).fix == "did you mean 'import'?");
+  CHECK(refused({"help", "fingerprint", "serach"}).fix == "did you mean 'search'?");
+  CHECK(nl_stage({"-V"}).out == nl_stage({"--version"}).out);
+  CHECK(nl_stage({"-V"}).out.starts_with("nl-stage "));
 }
 
 TEST_CASE("cli plan: the command after -- keeps every word, and the bundle is the one that is asked for") {
@@ -296,9 +335,8 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
-  CHECK(refused({}).message == "no verb is given");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help`") == 0);
-  for (const auto& error : {refused({"improt"}), refused({}), refused({"validate"})}) {
+  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help; `nl-stage --help`") == 0);
+  for (const auto& error : {refused({"improt"}), refused({"validate"})}) {
     CHECK(error.kind == nl::ErrorKind::kUsage);
     CHECK(error.where == "command line");
   }
@@ -311,15 +349,16 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     CHECK(error.where == "command line");
     return error.message + " | " + error.fix;
   };
-  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate; `nl-stage --help` explains them";
-  CHECK(words({}) == "no verb is given | " + verbs);
+  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help; `nl-stage --help` explains them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
-  CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help; `nl-stage --help` explains them");
+  CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");
   CHECK(words({"doctor", "--zzzzzzzz=3"}) == "unknown flag '--zzzzzzzz' | one of: --help, --config, --set, --json; `nl-stage doctor --help` explains them");
   CHECK(words({"doctor", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
   CHECK(words({"doctor", "word"}) == "unexpected word 'word' | `nl-stage doctor --help` has the flags and examples");
   CHECK(words({"doctor", "-"}) == "unexpected word '-' | `nl-stage doctor --help` has the flags and examples");
+  CHECK(words({"fingerprint", "search", "last", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
+  CHECK(words({"fingerprint", "search"}) == "run is required | `nl-stage fingerprint search --help` has the flags and examples");
   CHECK(words({"doctor", "--set"}) == "--set: 1 required KEY=VALUE missing | `nl-stage doctor --help` has the flags and examples");
 }
 

@@ -1,0 +1,62 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <string>
+
+#include "cli/usage_error.h"
+#include "cli/verbs.h"
+#include "cli/workload_words.h"
+#include "orchestrator/bundle/version.h"
+
+namespace nl::cli {
+namespace {
+
+int print_help(const CLI::App& app) {
+  std::fputs(app.help().c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+const CLI::App* verb_named(const CLI::App& app, std::string_view name) {
+  const auto found = app.get_subcommands([name](const CLI::App* verb) { return verb->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+void set_up(CLI::App& app, std::function<int()>& action) {
+  app.name("nl-stage");
+  app.description("Profile LLM inference: where the time of prefill and decode went, with evidence and fixes.");
+  app.set_version_flag("-V,--version", std::string("nl-stage ") + orchestrator::version());
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  nl-stage doctor\n"
+      "  nl-stage run --config light ./workload\n"
+      "  nl-stage run --config deep python generate.py\n"
+      "  nl-stage profile --backend onnxruntime --model model.onnx --batch 1\n"
+      "  nl-stage import run.sqlite raw.csv --out bundle\n"
+      "  nl-stage report bundle --rules my_rules.yaml\n"
+      "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
+      "`nl-stage help VERB` lists the flags and examples of each verb.");
+  add_verbs(app, action);
+}
+
+bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {
+  if (argc <= 1) {
+    action = [&app] { return print_help(app); };
+    return true;
+  }
+  cut_workload(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::ParseError& wrong) {
+    if (wrong.get_exit_code() != 0) throw usage_error(app, wrong);
+    app.exit(wrong);  // CLI11 throws --help and --version too; those it prints itself
+    return false;
+  }
+}
+
+}  // namespace nl::cli

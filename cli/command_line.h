@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+// The command line as main() and the tests set it up and read it.
+namespace nl::cli {
+
+// Name, version, examples and every verb. A verb sets `action` when it is parsed.
+void set_up(CLI::App& app, std::function<int()>& action);
+
+// Parses the words. Without any, `action` becomes the help. False where CLI11 has printed what was asked for (--help,
+// --version) and nothing is left to do. Throws Error(kUsage) with the nearest verb or flag.
+bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action);
+
+}  // namespace nl::cli

@@ -1,0 +1,4 @@
+start_theme();
+start_tables();
+start_tips();
+start_pictures();

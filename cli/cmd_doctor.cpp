@@ -37,7 +37,7 @@ int print_checks(const DoctorFlags& flags) {
 void add_doctor(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<DoctorFlags>();
   CLI::App* verb = app.add_subcommand("doctor", "Find the tools, and test what breaks captures");
-  verb->add_option("-c,--config", flags->config, "runner file: its tools and options are checked");
+  verb->add_option("-c,--config", flags->config, "runner file: its tools and options are checked")->type_name("RUNNER");
   verb->add_option("--set", flags->sets, "set one key; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

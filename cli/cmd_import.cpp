@@ -40,7 +40,7 @@ int import(const ImportFlags& flags) {
 void add_import(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ImportFlags>();
   CLI::App* verb = app.add_subcommand("import", "Make a bundle from captures made elsewhere");
-  verb->add_option("files", flags->files, "captures of any format nl-stage reads, folders of them, or a bundle");
+  verb->add_option("files", flags->files, "captures of any format nl-stage reads, folders of them, or a bundle")->type_name("FILE");
   for (const parsers::Format* format : parsers::formats()) {
     const std::string name(format->name);
     const int most = format->most_files == parsers::kAnyNumber ? -1 : static_cast<int>(format->most_files);
@@ -55,9 +55,10 @@ void add_import(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
       ->type_name("DIR");
   verb->add_option("--name", flags->name, "name of the bundle");
-  verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts are used");
+  verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts are used")->type_name("RUNNER");
   verb->add_option("--model", flags->model,
-                   "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json");
+                   "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json")
+      ->type_name("MODEL");
   verb->add_option("--set", flags->sets, "set one key; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");

@@ -134,7 +134,7 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
   verb->add_option("file", options->file, "SQLite export of an nsys report")->type_name("FILE.sqlite")->required();
   verb->add_option("-r,--report", options->reports, "reports, separated by commas; default: all six")
       ->delimiter(',')
-      ->type_name("NAME,...");
+      ->type_name("REPORT,...");
   verb->add_option("-f,--format", options->format, "csv (byte for byte as nsys 2025.3), json or table")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();

@@ -39,7 +39,8 @@ void add_trends(CLI::App& app, std::function<int()>& action) {
   verb->add_option("metric", flags->metric, "its key; nl-stage gate --list and show name them")->required()->type_name("METRIC");
   verb->add_option("words", flags->words, "only runs with these words, as for ls");
   verb->add_option("--by", flags->by, "what a point is: date: each run; commit: the median of a commit's runs")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, TrendBy>{{"date", TrendBy::kDate}, {"commit", TrendBy::kCommit}}));
+      ->transform(CLI::CheckedTransformer(std::map<std::string, TrendBy>{{"date", TrendBy::kDate}, {"commit", TrendBy::kCommit}}).description("{date,commit}"))
+      ->type_name("WHAT");
   verb->add_option("--min-effect", flags->min_effect_percent, "smaller changes are none, in percent of the level before")->check(CLI::Range(0.0, 1000.0))->capture_default_str();
   add_filter_flags(*verb, *flags);
   verb->add_option("--svg", flags->svg, "write the picture, too")->type_name("FILE");

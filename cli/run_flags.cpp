@@ -21,13 +21,15 @@ double seconds_of(const std::string& time) {
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {
   verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light, cupti, sampling, profile, unprofiled)")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("RUNNER");
   // One value each: the next word is not another of them. CLI11 would also split "[a,b]" otherwise.
   verb.add_option("--set", flags.sets, "set one key, such as run.top_n_kernels=20; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   verb.add_option("--model", flags.model,
-                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json; with --backend: the file to run");
+                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json; with --backend: the file to run")
+      ->type_name("MODEL");
   verb.add_option("--rules", flags.rules, "file with more rules; repeatable")
       ->allow_extra_args(false)
       ->type_name("FILE");

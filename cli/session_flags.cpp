@@ -21,7 +21,7 @@ void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   verb.add_option("--seq", flags.seq, "short for --dim seq=N")->group(group)->type_name("N");
   verb.add_option("--dim", flags.dims, "size of a dimension that the model leaves open; repeatable")->group(group)->allow_extra_args(false)->type_name("NAME=N");
   verb.add_option("--shape", flags.shapes, "shape and type of an input that the model does not describe: x=2x16:float32; repeatable")
-      ->group(group)->allow_extra_args(false)->type_name("NAME=AxB:TYPE");
+      ->group(group)->allow_extra_args(false)->type_name("NAME=SHAPE");
   verb.add_option("--iterations", flags.iterations, "measured iterations; default: 20")->group(group)->type_name("N");
   verb.add_option("--warmup", flags.warmup, "iterations before them; default: 3")->group(group)->type_name("N");
   verb.add_option("--threads", flags.threads, "threads of one operator; default: as the backend chooses")->group(group)->type_name("N");

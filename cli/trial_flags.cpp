@@ -21,7 +21,7 @@ void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
   verb.add_flag("--no-profile", flags.no_profile, "times alone");
   verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")->allow_extra_args(false)->type_name("FILE");
   verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")->capture_default_str()->check(CLI::NonNegativeNumber);
-  verb.add_option("--model", flags.model, "as for run");
+  verb.add_option("--model", flags.model, "as for run")->type_name("MODEL");
   verb.add_option("--set", flags.sets, "set one key for both sides; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb.add_option("-o,--out", flags.out, "folder of the results, new or empty; default: a new one in artifacts")->type_name("DIR");
   verb.add_flag("--quiet", flags.quiet, "no line for each round");

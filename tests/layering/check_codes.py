@@ -41,6 +41,7 @@ OUTSIDE = {
     'analysis/rules/least_traffic.cpp': 'names of PyTorch operators',
     'analysis/rules/node_totals.cpp': 'names of execution providers and operators',
     'cli/workload_words.cpp': 'the -- of the command line',
+    'cli/manual/': 'words of shells and of the command line',
     'cli/cmd_stats.cpp': 'report and format names of the command line',
     'exporters/nsys_sqlite/': 'names of CUDA calls in an nsys export',
     'exporters/report/kernel_name.cpp': 'names of kernels',

@@ -335,7 +335,7 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help; `nl-stage --help`") == 0);
+  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help, completion; `nl-stage --help`") == 0);
   for (const auto& error : {refused({"improt"}), refused({"validate"})}) {
     CHECK(error.kind == nl::ErrorKind::kUsage);
     CHECK(error.where == "command line");
@@ -349,7 +349,7 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     CHECK(error.where == "command line");
     return error.message + " | " + error.fix;
   };
-  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help; `nl-stage --help` explains them";
+  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help, completion; `nl-stage --help` explains them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
   CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");

@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/README.md', *sorted((ROOT / 'docs').glob('*.md'))]
+PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'tests/fixtures/README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 
 
 def undocumented_keys():

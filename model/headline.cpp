@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "model/words.h"
 
@@ -70,6 +69,13 @@ std::optional<double> joules_per_token(const Run& run) {
     for (const auto& stage : run.energy.stages)
       if (stage_kind(stage.stage) == kind && stage.joules_per_token) return stage.joules_per_token;
   return std::nullopt;
+}
+
+std::vector<const Finding*> findings_to_work_on(const Run& run) {
+  std::vector<const Finding*> out;
+  for (const Finding& finding : run.findings)
+    if (finding.severity != Severity::kInfo && finding.about == RuleAbout::kWorkload) out.push_back(&finding);
+  return out;
 }
 
 const StageEntry* stage_named(const Run& run, std::string_view name) {

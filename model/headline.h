@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "model/run.h"
 
@@ -20,6 +21,9 @@ HeadlineFigure per_token_figure(const Run& run);
 HeadlineFigure output_rate_figure(const Run& run);
 // Of decoding, else of its steps.
 std::optional<double> joules_per_token(const Run& run);
+
+// Those that ask for a change of the workload, what is worth the most first: none of severity info, none about the measurement.
+std::vector<const Finding*> findings_to_work_on(const Run& run);
 
 const StageEntry* stage_named(const Run& run, std::string_view name);
 // The median of the unprofiled passes, each by its median window; nothing where there is none.

@@ -43,7 +43,8 @@ struct RuleSpec {
   double condition_weight = 1;           // of the confidence
   std::vector<RuleSeverity> severity;
   RuleText message;
-  std::vector<RuleAdvice> plain;         // the same and its fix, for people who never saw a profiler: the first that holds; may be empty
+  std::vector<RuleAdvice> plain;         // the same, for people who never saw a profiler: the first that holds; may be empty
+  std::vector<RuleAdvice> action;        // and what to do about it, in one sentence, likewise
   std::vector<RuleEvidence> evidence;
   std::vector<RuleAdvice> suggestions;   // all that hold
   std::optional<RuleText> gain;          // nanoseconds of the subject's time

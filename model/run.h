@@ -23,7 +23,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.0.0";
+inline constexpr const char* kRunSchemaVersion = "3.1.0";
 
 struct StageSplit {
   std::string stage;
@@ -179,12 +179,24 @@ struct Provenance {
   std::string captured_at;               // when the trace began; RFC 3339, UTC; empty: not known
 };
 
+// The figures that people ask for first, flat, for jq and dashboards. Each is that of run_metrics() with the same key.
+struct RunSummary {
+  std::optional<double> ttft_ms;
+  std::optional<double> tpot_ms, tpot_unprofiled_ms;
+  std::optional<double> tokens_per_s;
+  std::optional<double> gpu_busy_share;  // 0..1
+  std::optional<double> mfu, mbu;
+  std::optional<double> joules_per_token;
+  std::string top_finding;               // its rule; empty: no finding asks for a change
+};
+
 struct Run {
   std::string schema_version = kRunSchemaVersion;
   std::string run_id;
   std::string created_at;                // RFC 3339, UTC
   std::string name, mode;
   RunStatus status = RunStatus::kComplete;
+  RunSummary summary;
   std::vector<Problem> problems;
   Hardware hardware;
   Software software;

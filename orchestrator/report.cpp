@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/rules/judge.h"
+#include "analysis/run_summary.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -82,6 +83,7 @@ class Report {
  private:
   void judge_anew() {
     analysis::judge(load_rules(shipped_rules(), request_.rules), result_.run);
+    result_.run.summary = analysis::run_summary(result_.run);
     result_.run.schema_version = kRunSchemaVersion;
     text_ = exporters::run_to_json(result_.run);
     validate_run_json(text_);

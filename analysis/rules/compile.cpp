@@ -37,6 +37,7 @@ CompiledRule compile(const RuleSpec& spec) {
   }
   rule.message = sentence(spec.message, spec.scope, "message");
   rule.plain = advice(spec.plain, spec.scope, "plain");
+  rule.action = advice(spec.action, spec.scope, "action");
   for (const RuleEvidence& each : spec.evidence)
     rule.evidence.push_back({expression(each.when, spec.scope, Type::kTruth, "evidence"), sentence(each.text, spec.scope, "evidence"),
                              each.weight, each.optional});

@@ -30,7 +30,7 @@ struct CompiledRule {
   Expression condition;
   std::vector<std::pair<std::optional<Expression>, Severity>> severity;
   Sentence message;
-  std::vector<CompiledAdvice> plain;
+  std::vector<CompiledAdvice> plain, action;
   std::vector<CompiledEvidence> evidence;
   std::vector<CompiledAdvice> suggestions;
   std::optional<Expression> gain;

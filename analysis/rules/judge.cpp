@@ -71,6 +71,11 @@ Severity severity_of(const CompiledRule& rule, const Subject& subject) {
   return Severity::kInfo;
 }
 
+std::string first_that_holds(const std::vector<CompiledAdvice>& texts, const Subject& subject) {
+  const auto found = std::find_if(texts.begin(), texts.end(), [&](const auto& each) { return holds(each.when, subject); });
+  return found != texts.end() ? found->text.text(subject) : "";
+}
+
 Candidate make(const CompiledRule& rule, const Subject& subject) {
   Candidate candidate;
   Finding& finding = candidate.finding;
@@ -80,8 +85,8 @@ Candidate make(const CompiledRule& rule, const Subject& subject) {
   finding.about = rule.spec->about;
   finding.cause = rule.spec->cause;
   finding.message = rule.message.text(subject);
-  const auto plain = std::find_if(rule.plain.begin(), rule.plain.end(), [&](const auto& each) { return holds(each.when, subject); });
-  if (plain != rule.plain.end()) finding.plain = plain->text.text(subject);
+  finding.plain = first_that_holds(rule.plain, subject);
+  finding.action = first_that_holds(rule.action, subject);
   finding.confidence = confidence_in(rule, subject, finding.evidence);
   if (finding.evidence.empty()) {
     Evidence evidence;

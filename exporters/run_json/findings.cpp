@@ -23,7 +23,8 @@ void fields(Io& io, Ref<Io, Finding> f) {
   io.code("severity", f.severity, "how much it matters");
   io("confidence", f.confidence, "weight of the evidence that holds by that of all that was asked for", kFraction);
   io("message", f.message, "what was found");
-  io.known("plain", f.plain, "the same and what would be done about it, in everyday words; null: the rule has no such sentence");
+  io.known("plain", f.plain, "the same in everyday words; null: the rule has no such sentence");
+  io.known("action", f.action, "what to do about it, in everyday words; null: the rule has no such sentence, suggestions have it");
   io("evidence", f.evidence, "for and against");
   io("suggestions", f.suggestions, "what to try");
   io("gain_ns", f.gain_ns, "at most this much of the run's measured time; null: not computed");

@@ -44,12 +44,26 @@ Version version_of(const nlohmann::json& document) {
 }  // namespace
 
 template <class Io>
+void fields(Io& io, Ref<Io, RunSummary> s) {
+  io("ttft_ms", s.ttft_ms, "time to first token, mean; null: no request's arrival is known");
+  io("tpot_ms", s.tpot_ms, "time per output token, mean, of the traced run; null: not known");
+  io("tpot_unprofiled_ms", s.tpot_unprofiled_ms, "likewise, without what tracing adds; null: no unprofiled run");
+  io("tokens_per_s", s.tokens_per_s, "output tokens of all sequences per second, of the traced run; null: not known");
+  io("gpu_busy_share", s.gpu_busy_share, "of the time from the first stage to the last: the GPU works; null: not captured", kFraction);
+  io("mfu", s.mfu, "model FLOPs utilisation of prefill and decode together, 1: the peak; null: not known");
+  io("mbu", s.mbu, "model bandwidth utilisation, likewise");
+  io("joules_per_token", s.joules_per_token, "GPU energy of an output token; null: not measured");
+  io.known("top_finding", s.top_finding, "rule of the first of findings that asks for a change of the workload; null: none does");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, Run> run) {
   io("schema_version", run.schema_version, "of this format", matching("^3\\.[0-9]+\\.[0-9]+$"));
   io("run_id", run.run_id, "time, name and mode, and what makes it unique");
   io("created_at", run.created_at,
      "RFC 3339, UTC; may be empty", matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
   io.code("status", run.status, "complete: all that was planned was captured");
+  io("summary", run.summary, "the figures to quote, for jq and dashboards");
   origin_fields<Io>(io, run);
   stage_fields<Io>(io, run);
   kernel_fields<Io>(io, run);

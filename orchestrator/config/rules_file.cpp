@@ -181,7 +181,7 @@ class RulesFile {
   }
 
   RuleSpec rule(const YamlTree& item) const {
-    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "evidence", "suggestions", "gain", "gain_note", "limit", "about", "cause"});
+    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "action", "evidence", "suggestions", "gain", "gain_note", "limit", "about", "cause"});
     RuleSpec spec = named(item);
     const std::string what = fmt::format("the rule '{}'", spec.name);
     spec.scope = word<RuleScope>(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope");
@@ -189,7 +189,8 @@ class RulesFile {
     spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
     spec.severity = severities(need(item, what, "severity", "one of: info, low, medium, high"));
     spec.message = text(need(item, what, "message", "one sentence; {field} puts a value into it"), "'message'");
-    if (const YamlTree* value = find(item, "plain")) spec.plain = plain(*value);
+    if (const YamlTree* value = find(item, "plain")) spec.plain = first_of(*value, "plain");
+    if (const YamlTree* value = find(item, "action")) spec.action = first_of(*value, "action");
     if (const YamlTree* list = find(item, "evidence")) spec.evidence = evidence(*list);
     spec.suggestions = suggestions(need(item, what, "suggestions", "at least two things to try"), what);
     spec.gain = optional_text(item, "gain");
@@ -237,11 +238,12 @@ class RulesFile {
     return {text(need(item, "this entry", "text", "a sentence for the reports"), "'text'"), optional_text(item, "when")};
   }
 
-  std::vector<RuleAdvice> plain(const YamlTree& value) const {
-    if (value.kind != Kind::kList) return {advice(value, "plain")};
+  // Of which the first that holds is taken.
+  std::vector<RuleAdvice> first_of(const YamlTree& value, const std::string& key) const {
+    if (value.kind != Kind::kList) return {advice(value, key)};
     std::vector<RuleAdvice> all;
-    for (const YamlTree& item : value.items) all.push_back(advice(item, "plain"));
-    if (all.empty() || all.back().when) refuse("the last 'plain' must have no 'when'", value.place, "the first whose 'when' holds is taken, the last one otherwise");
+    for (const YamlTree& item : value.items) all.push_back(advice(item, key));
+    if (all.empty() || all.back().when) refuse(fmt::format("the last '{}' must have no 'when'", key), value.place, "the first whose 'when' holds is taken, the last one otherwise");
     return all;
   }
 

@@ -64,7 +64,7 @@ void name_host(Run& run, const std::string& text) {
 
 void name_judgements(Run& run, const std::string& text) {
   for (auto& finding : run.findings) {
-    finding.rule = finding.subject = finding.message = finding.plain = finding.gain_note = text;
+    finding.rule = finding.subject = finding.message = finding.plain = finding.action = finding.gain_note = text;
     finding.suggestions = {text, text};
     for (auto& evidence : finding.evidence) evidence.text = evidence.reference = text;
   }

@@ -27,6 +27,13 @@ std::string subject(const Run& run) {
   return run.name.empty() ? "the workload" : phrase(run.name);
 }
 
+// As it stands inside a sentence. A word of capitals stays: "GPU".
+std::string uncapitalised(std::string text) {
+  const auto upper = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  if (upper(0) && !upper(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 // "On one NVIDIA H200, "; nothing where no GPU was seen.
 std::string where(const Run& run) {
   const auto& gpus = run.hardware.gpus;
@@ -125,9 +132,10 @@ std::string limit(const Run& run, const std::optional<MainStage>& stage) {
 
 std::string first_step(const Run& run) {
   if (const Finding* finding = first_to_work_on(run)) {
-    const bool gain = finding->gain_share && *finding->gain_share > 0;
-    return fmt::format("First action{}: {}.", gain ? ", worth up to " + rough_share(*finding->gain_share) + " of the time" : "",
-                       phrase(plain_text(*finding), kLongSentence));
+    const std::string worth = worth_text(run, *finding);
+    const std::string why = uncapitalised(phrase(plain_text(*finding), kLongSentence));
+    if (finding->action.empty()) return fmt::format("First to fix: {}{}.", why, worth.empty() ? "" : "; that " + worth);
+    return fmt::format("First action: {}; {}.", uncapitalised(phrase(finding->action, kLongSentence)), worth.empty() ? why : "it " + worth);
   }
   return no_advice(run);
 }

@@ -24,7 +24,9 @@ const Finding* first_to_work_on(const Run& run);
 // Why there is nothing to recommend. Rules that were never evaluated give no clean bill of health.
 std::string no_advice(const Run& run);
 
-// What is wrong and what to do in everyday words; the message where the rule has no such words.
+// What is wrong in everyday words; the message where the rule has no such words.
 std::string plain_text(const Finding& finding);
+// "saves at most 3.8 ms of 4.3 ms per token"; of other stages per window, else of the measured time. Empty: not known.
+std::string worth_text(const Run& run, const Finding& finding);
 
 }  // namespace nl::exporters::report

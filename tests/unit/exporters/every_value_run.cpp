@@ -20,6 +20,8 @@ Run every_value_run() {
   run.name = "name 102";
   run.mode = "mode 103";
   run.status = RunStatus::kPartial;
+  run.summary = RunSummary{.ttft_ms = 2501.5, .tpot_ms = 2502.5, .tpot_unprofiled_ms = 2503.5, .tokens_per_s = 2504.5, .gpu_busy_share = 0.2505,
+      .mfu = 2506.5, .mbu = 2507.5, .joules_per_token = 2508.5, .top_finding = "top_finding 2509"};
   run.problems = {Problem{.what = "what 104", .where = "where 105", .fix = "fix 106"}};
   run.hardware = Hardware{.gpus = {Device{.id = 107, .name = "name 108", .uuid = "uuid 109", .bus = "bus 110", .chip = "chip 111",
       .sm_count = 112, .clock_hz = 113, .memory_bytes = 114, .bandwidth_bytes_per_s = 115, .l2_bytes = 116, .compute_major = 117,
@@ -120,7 +122,7 @@ Run every_value_run() {
       .roof_flops_per_s = 389.5, .roof_share = 390.5, .bound_by = Bound::kMemory, .bound_memory = MemoryLevel::kL1, .margin = 391.5}}, .notes = {"notes 392"}};
   run.findings = {Finding{.rule = "rule 393", .scope = RuleScope::kKernel, .subject = "subject 394", .about = RuleAbout::kMeasurement,
       .cause = "cause 570", .same_cause_as = "same_cause_as 571", .severity = Severity::kHigh,
-      .confidence = 0.395, .message = "message 396", .plain = "plain 397", .evidence = {Evidence{.text = "text 398", .held = false,
+      .confidence = 0.395, .message = "message 396", .plain = "plain 397", .action = "action 2510", .evidence = {Evidence{.text = "text 398", .held = false,
       .known = true, .reference = "reference 399", .window_start_ns = 400, .window_end_ns = 401}}, .suggestions = {"suggestions 402"},
       .gain_ns = 403.5, .gain_share = 0.404, .gain_per_window_ns = 572.5, .gain_per_token_ns = 573.5, .gain_unprofiled = true, .gain_note = "gain_note 405"}};
   run.abstentions = {Abstention{.rule = "rule 406", .scope = RuleScope::kOperator, .missing = {"missing 407"}, .why = "why 408", .command =

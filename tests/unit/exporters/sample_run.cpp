@@ -258,6 +258,7 @@ void fill_findings(Run& run) {
   finding.confidence = 0.75;
   finding.message = "prefill waits for launches";
   finding.plain = "The GPU waits for the program; larger pieces of work remove the wait.";
+  finding.action = "Give the GPU larger pieces of work.";
   finding.evidence = {
       windowed(evidence("the GPU waits for the next launch 15 % of the time", true, "/stages/0/budget"), 4000, 4500),
       evidence("the API calls take 7 % of the time", false, "/stages/0/activity"), unknown("occupancy under 25 %")};
@@ -314,6 +315,7 @@ Run full_run() {
   run.name = "llama";
   run.mode = "deep";
   run.status = RunStatus::kPartial;
+  run.summary = {12.5, 2.5, 2.25, 400, 0.75, 0.125, 0.5, 0.0625, "a-rule"};
   run.problems = {{Code::kCountersPartly, "ncu profiled 1 of 2 kernels", "ncu pass", "try --set ncu.replay_mode=application"}};
   fill_machine(run);
   fill_stages(run);

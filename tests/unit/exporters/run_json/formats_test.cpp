@@ -63,6 +63,13 @@ void check_all_kept(const json& ours, const json& old, const std::string& where)
   }
 }
 
+json no_summary() {
+  json out;
+  for (const char* key : {"ttft_ms", "tpot_ms", "tpot_unprofiled_ms", "tokens_per_s", "gpu_busy_share", "mfu", "mbu", "joules_per_token", "top_finding"})
+    out[key] = nullptr;
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("nothing of a real run.json of 2.1.0 is lost") {
@@ -82,7 +89,7 @@ TEST_CASE("nothing of a real run.json of 2.1.0 is lost") {
 
 TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as the run that was written") {
   const auto ours = json::parse(nl::exporters::run_to_json(old_run("rich-2.1.0")));
-  check_same_parts(ours, json::parse(nl::exporters::run_to_json(nl::test::rich_run())));
+  check_same_parts(ours, json::parse(nl::exporters::run_to_json(nl::test::rich_run())), false);
   const auto full = json::parse(nl::exporters::run_to_json(old_run("full-2.1.0")));
   auto expected = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   expected["problems"][0]["code"] = "error";  // format 2 has no codes
@@ -91,13 +98,50 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   for (json& stage : expected["stages"]) stage["series"] = {{"wall_ns", json::array()}, {"windows_each", 1}, {"throttled", 0}};
   for (json& kernel : expected["kernels"]) kernel["measured"] = json::array();
   expected["host"] = expected["session"] = expected["energy"]["devices"][0]["power_limit_w"] = nullptr;
+  expected["summary"] = no_summary();  // came with 3.1.0
   expected["software"]["backend"] = nullptr;
   expected["operator_steps"] = json::array();
   expected["operators"][0]["entries"][0]["shapes"][0]["dtypes"] = nullptr;
   expected["software"]["versions"] = json::object();
-  for (const char* key : {"cause", "same_cause_as", "gain_per_window_ns", "gain_per_token_ns"}) expected["findings"][0][key] = nullptr;
+  for (const char* key : {"cause", "same_cause_as", "action", "gain_per_window_ns", "gain_per_token_ns"}) expected["findings"][0][key] = nullptr;
   expected["latency"]["ttft"] = nullptr;  // format 2 does not say whether the arrival was known
   check_same_parts(full, expected);
+}
+
+// Real, cut down to two kernels and two findings. Until 3.1.0 fields were added without a new number.
+TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since is absent") {
+  for (const char* name : {"h200-llama-3.0.0", "every-value-3.0.0"}) {
+    INFO(name);
+    const nl::Run run = old_run(name);
+    CHECK(run.schema_version == "3.0.0");
+    CHECK_FALSE(run.stages.empty());
+    for (const nl::StageEntry& stage : run.stages) CHECK(stage.series.wall_ns.empty());
+    REQUIRE(run.kernels);
+    CHECK_FALSE(run.kernels->empty());
+    for (const nl::KernelEntry& kernel : *run.kernels) CHECK(kernel.measured.empty());
+    for (const nl::ClockSummary& device : run.energy.devices) CHECK(device.power_limit_w == std::nullopt);
+    const auto ours = json::parse(nl::exporters::run_to_json(run));
+    CHECK(ours["summary"] == no_summary());
+    check_all_kept(ours, json::parse(read_text(NL_FIXTURES "/formats/" + std::string(name) + ".json")), "");
+  }
+  CHECK(old_run("every-value-3.0.0").energy.devices.size() == 1);
+}
+
+TEST_CASE("a file of this format without the fields that came with it is refused, with the place") {
+  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/energy/devices/0/power_limit_w"}) {
+    INFO(pointer);
+    auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
+    const json::json_pointer place(pointer);
+    document.at(place.parent_pointer()).erase(place.back());
+    try {
+      nl::exporters::run_from_json(document.dump());
+      FAIL("it was read");
+    } catch (const nl::Error& error) {
+      CHECK(error.message.find("no '" + place.back() + "'") != std::string::npos);
+    }
+    document["schema_version"] = "3.0.0";
+    CHECK(nl::exporters::run_from_json(document.dump()).run_id == nl::test::full_run().run_id);
+  }
 }
 
 TEST_CASE("a remark has its code and its sentence; a note of format 2 is read as one without a code of its own") {

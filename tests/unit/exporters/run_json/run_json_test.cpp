@@ -153,7 +153,7 @@ TEST_CASE("the keys stand in the documented order") {
   const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "problems", "name", "mode", "hardware",
+  CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "summary", "problems", "name", "mode", "hardware",
                                          "software", "model", "workload", "stages", "phases", "iterations", "latency", "communication", "kernels",
                                          "kernels_note", "api", "ranges", "session", "operators", "operators_note", "operator_steps", "layers", "layers_note",
                                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy", "host",

@@ -67,6 +67,20 @@ TEST_CASE("a user's rule over copies and total time") {
   CHECK(finding.plain.empty());
 }
 
+TEST_CASE("what to do is optional, has values put in, and may depend on the case") {
+  Run run = healthy_run();
+  activity(run, "prefill").h2d_ns = 31000000;
+  judge(load(rule_text("h2d_time / total_time > 0.3", "    action: \"Send less than {h2d_time / total_time:percent}.\"\n")), run);
+  REQUIRE(run.findings.size() == 1);
+  CHECK(run.findings[0].action == "Send less than 31 %.");
+  judge(load(rule_text("h2d_time / total_time > 0.3", "    action: [{when: h2d_time < 0, text: \"No.\"}, {text: \"Send less.\"}]\n")), run);
+  CHECK(run.findings[0].action == "Send less.");
+  judge(load(rule_text("h2d_time / total_time > 0.3", "")), run);
+  CHECK(run.findings[0].action.empty());
+  CHECK(fault_of(rule_text("h2d_time > 1", "    action: [{when: h2d_time > 2, text: t}]\n")).message == "the last 'action' must have no 'when'");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    action: \"{h2d_tim}\"\n")).message == "rule 'mine', action: unknown field 'h2d_tim' of a stage");
+}
+
 TEST_CASE("a rule's plain words are optional, and have values put in") {
   Run run = healthy_run();
   activity(run, "prefill").h2d_ns = 31000000;

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """One matrix product, again and again, in the stage `gemm`: the yardstick for nl-stage's MFU.
 
     python3 workloads/pytorch/gemm.py --size 8192 --repeats 20

@@ -221,4 +221,29 @@ void Browser::press(const std::string& key, int code) {
   call("Input.dispatchKeyEvent", event);
 }
 
+void Browser::type(const std::string& text) { call("Input.insertText", {{"text", text}}); }
+
+void Browser::mouse(const std::string& type, double x, double y, json more) {
+  more.update({{"type", type}, {"x", x}, {"y", y}});
+  call("Input.dispatchMouseEvent", std::move(more));
+}
+
+void Browser::click(double x, double y) {
+  mouse("mousePressed", x, y, {{"button", "left"}, {"clickCount", 1}});
+  mouse("mouseReleased", x, y, {{"button", "left"}, {"clickCount", 1}});
+}
+
+void Browser::drag(double from_x, double from_y, double to_x, double to_y, int modifiers) {
+  const json held = {{"button", "left"}, {"buttons", 1}, {"clickCount", 1}, {"modifiers", modifiers}};
+  mouse("mousePressed", from_x, from_y, held);
+  for (int part = 1; part <= 4; ++part) mouse("mouseMoved", from_x + (to_x - from_x) * part / 4, from_y + (to_y - from_y) * part / 4, held);
+  mouse("mouseReleased", to_x, to_y, held);
+}
+
+void Browser::touch(const std::string& type, const std::vector<std::pair<double, double>>& fingers) {
+  json points = json::array();
+  for (std::size_t i = 0; i < fingers.size(); ++i) points.push_back({{"x", fingers[i].first}, {"y", fingers[i].second}, {"id", i}});
+  call("Input.dispatchTouchEvent", {{"type", type}, {"touchPoints", points}});
+}
+
 }  // namespace nl::test

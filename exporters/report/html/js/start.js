@@ -1,4 +1,6 @@
 start_theme();
 start_tables();
 start_tips();
+start_glossary();
 start_pictures();
+start_workbench();

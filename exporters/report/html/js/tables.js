@@ -17,37 +17,34 @@ function by_value(down) {
 
 function sort_table(table, column, head) {
   const numeric = head.classList.contains("n"), before = head.getAttribute("aria-sort");
-  const down = before ? before !== "descending" : numeric;
-  const rows = [...table.tBodies[0].rows].map((row, index) => ({ row, index, value: sort_value(row, column, numeric) }));
+  const down = before ? before !== "descending" : numeric, all = [...table.tBodies[0].rows].filter(row => !row.classList.contains("group"));
+  const rows = all.map((row, index) => ({ row, index, value: sort_value(row, column, numeric) }));
   rows.sort(by_value(down));
   for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
   table.tBodies[0].append(...rows.map(entry => entry.row));
 }
 
-function filter_box(table) {
-  const count = make("span", { "aria-live": "polite" });
-  const input = make("input", {
-    type: "search", placeholder: "Filter", "aria-label": "Filter the rows: " + table.parentNode.getAttribute("aria-label"),
-    input() {
-      const words = input.value.toLowerCase().split(/\s+/), rows = [...table.tBodies[0].rows];
-      for (const row of rows) {
-        const line = row.textContent.toLowerCase();
-        row.hidden = !words.every(word => line.includes(word));
-      }
-      count.textContent = input.value ? rows.filter(row => !row.hidden).length + " of " + rows.length : "";
-    },
+const kFewRows = 8, kTallTable = 14;
+
+function start_table(table) {
+  const rows = table.tBodies[0].rows.length;
+  const tools = table.hasAttribute("data-table") || (table.hasAttribute("data-filter") && rows > kFewRows) ? new TableTools(table) : null;
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const title = head.textContent;
+    head.replaceChildren(button(title, "", () => {
+      sort_table(table, column, head);
+      if (tools) tools.sorted();
+    }));
   });
-  return make("div", { class: "filter" }, input, count);
+  table.parentNode.classList.toggle("tall", rows > kTallTable);  // scrolls in its box, under a head that stays
+  if (tools) table.parentNode.parentNode.insertBefore(tools.element, table.parentNode);
+  return tools;
 }
 
 function start_tables() {
-  for (const table of document.querySelectorAll("table.sortable")) {
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const title = head.textContent;
-      head.replaceChildren(button(title, "", () => sort_table(table, column, head)));
-    });
-    if (table.hasAttribute("data-filter") && table.tBodies[0].rows.length > 8)
-      table.parentNode.parentNode.insertBefore(filter_box(table), table.parentNode);
-  }
+  const tools = [...document.querySelectorAll("table.sortable")].map(start_table).filter(Boolean);
+  const read = () => tools.forEach(each => each.read(address_state()));
+  addEventListener("hashchange", read);
+  read();
 }

@@ -20,6 +20,12 @@ function tip_owner(event) {
   return event.target.closest ? event.target.closest("[data-tip]") : null;
 }
 
+// Of the term that has the focus, wherever the page was scrolled to for it; else there is none.
+function show_focused_tip() {
+  const owner = document.activeElement, box = owner.getBoundingClientRect();
+  show_tip(owner.classList.contains("term") && owner.getAttribute("data-tip"), box.left - 12, box.bottom - 10);
+}
+
 function start_tips() {
   for (const title of document.querySelectorAll("svg title")) {
     title.parentNode.setAttribute("data-tip", title.textContent);
@@ -29,15 +35,10 @@ function start_tips() {
     const owner = tip_owner(event);
     show_tip(owner && owner.getAttribute("data-tip"), event.clientX, event.clientY);
   });
-  document.addEventListener("focusin", event => {
-    const owner = tip_owner(event);
-    if (!owner || !owner.classList.contains("term")) return;
-    const box = owner.getBoundingClientRect();
-    show_tip(owner.getAttribute("data-tip"), box.left - 12, box.bottom - 10);
-  });
+  document.addEventListener("focusin", show_focused_tip);
   document.addEventListener("focusout", hide_tip);
   document.addEventListener("keydown", event => {
     if (event.key === "Escape") hide_tip();
   });
-  addEventListener("scroll", hide_tip, { passive: true });
+  addEventListener("scroll", () => tip_box.hidden || show_focused_tip(), { passive: true });
 }

@@ -1,0 +1,25 @@
+// A canvas as sharp as the screen, sized anew when its box is.
+function fitted_context(canvas, width, height) {
+  const ratio = Math.max(1, devicePixelRatio || 1);
+  const wide = Math.round(width * ratio), high = Math.round(height * ratio);
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+    canvas.style.height = height + "px";
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.textBaseline = "middle";
+  context.font = "11px " + getComputedStyle(document.body).fontFamily;
+  return context;
+}
+
+// Labelled in the capture's time, which the data's starts `start_ns` into.
+function draw_time_axis(group, view, start_ns, width, ticks_wanted) {
+  const from = view.from + start_ns, to = view.to + start_ns, scale = linear_scale([from, to], [0, width]), ticks = scale.ticks(ticks_wanted);
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : to - from;
+  const labels = axis_labels(from, to, step), edge = 24;  // a label that would be cut off is left out
+  draw_axis(group, "top", scale, ticks.filter(tick => scale(tick) > (labels.base ? 90 : edge) && scale(tick) < width - edge), labels.of);
+  return { scale, ticks, base: labels.base };
+}

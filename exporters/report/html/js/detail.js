@@ -1,0 +1,170 @@
+// The capture as the page carries it (id detail-data: gzip, Base64): an overview in equal buckets of the whole capture, and
+// windows in which every slice is listed. Nothing is unpacked before it is drawn: a window's columns stay packed until then.
+function bytes_of(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function read_detail() {
+  const block = document.getElementById("detail-data");
+  if (!block) return null;
+  const packed = new Blob([bytes_of(block.textContent)]).stream();
+  const data = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
+  block.remove();
+  return data.format === 1 ? new Detail(data) : null;
+}
+
+// Starts are stored as differences to the start before.
+function running_sum(differences, start) {
+  const out = new Float64Array(differences.length);
+  let at = start;
+  for (let i = 0; i < out.length; ++i) out[i] = at += differences[i];
+  return out;
+}
+
+const kMostRows = 8;
+
+// Ranges contain each other, and calls may: each slice goes into the first row that is free when it starts, so that the slices
+// of a row follow each other and can be found by halving.
+function rows_of(start, duration) {
+  const ends = [], rows = [];
+  for (let i = 0; i < start.length; ++i) {
+    let row = 0;
+    while (row < ends.length && ends[row] > start[i]) ++row;
+    if (row >= kMostRows) continue;
+    if (row === rows.length) rows.push([]);
+    rows[row].push(i);
+    ends[row] = start[i] + duration[i];
+  }
+  return rows.map(row => Int32Array.from(row));
+}
+
+class Detail {
+  constructor(data) {
+    Object.assign(this, data);
+    this.span = Math.max(1, data.end_ns - data.start_ns);
+    if (data.overview.count === 0) this.overview = overview_of_window(this);
+    this.lane_buckets = new Map(data.overview.lanes.map(entry => [entry.lane, this.unpacked_buckets(entry)]));
+    this.unpacked = new Map();
+  }
+
+  unpacked_buckets(entry) {
+    const count = this.overview.count, busy = new Float64Array(count), slices = new Float64Array(count), name = new Int32Array(count).fill(-1);
+    let bucket = 0;
+    entry.bucket.forEach((step, i) => {
+      bucket += step;
+      busy[bucket] = entry.busy[i];
+      slices[bucket] = entry.slices[i];
+      name[bucket] = entry.name[i];
+    });
+    return { busy, slices, name };
+  }
+
+  // The slices of a window: lane → {start, duration, what, rows, position, launch, operator, layer, site}.
+  window_lanes(index) {
+    if (!this.unpacked.has(index)) {
+      const window = this.windows[index];
+      this.unpacked.set(index, new Map(window.lanes.map((lane, position) => [lane.lane, this.unpacked_lane(lane, position, window.start)])));
+    }
+    return this.unpacked.get(index);
+  }
+
+  unpacked_lane(lane, position, window_start) {
+    const start = running_sum(lane.d, window_start), duration = Float64Array.from(lane.dur);
+    const what = Int32Array.from(lane.kernel || lane.name);
+    return { start, duration, what, rows: rows_of(start, duration), position, launch: lane.launch, operator: lane.operator, layer: lane.layer, site: lane.site };
+  }
+
+  window_bins(index) {
+    const window = this.windows[index];
+    if (!window.unpacked_bins)
+      window.unpacked_bins = (window.bins || []).map(entry => {
+        const start = new Float64Array(entry.d.length);
+        let at = window.start;
+        for (let i = 0; i < start.length; ++i) {
+          start[i] = at + entry.d[i];
+          at = start[i] + entry.dur[i];
+        }
+        return { device: entry.device, start, duration: Float64Array.from(entry.dur), bin: entry.bin };
+      });
+    return window.unpacked_bins;
+  }
+
+  // Those that touch a range, as indices.
+  windows_in(from, to) {
+    const out = [];
+    this.windows.forEach((window, index) => {
+      if (window.start < to && window.end > from) out.push(index);
+    });
+    return out;
+  }
+
+  // The window that holds the whole range; -1: there is none, and sums come from buckets.
+  window_around(from, to) {
+    return this.windows.findIndex(window => window.start <= from && window.end >= to);
+  }
+
+  is_gpu(lane) {
+    return this.lanes[lane].kind === "gpu";
+  }
+
+  kernel_of(lane, what) {
+    return this.is_gpu(lane) && what >= 0 ? this.kernels[what] : null;
+  }
+
+  // As an index of names: a kernel's readable name; copies, sets and graphs are stored as ~name.
+  name_id(lane, what) {
+    const kernel = this.kernel_of(lane, what);
+    return kernel ? kernel.short : what < 0 ? ~what : what;
+  }
+
+  name_of(lane, what) {
+    return this.names[this.name_id(lane, what)] || "";
+  }
+
+  stage_name(index) {
+    return this.names[this.stages[index].name];
+  }
+
+  // How many rows a lane needs at its most crowded.
+  most_rows(lane) {
+    if (this.is_gpu(lane)) return 1;
+    let most = 1;
+    this.windows.forEach((window, index) => {
+      const found = window.lanes.length && this.window_lanes(index).get(lane);
+      if (found) most = Math.max(most, found.rows.length);
+    });
+    return most;
+  }
+}
+
+// The first of a row's slices that ends after a moment.
+function first_ending_after(data, row, moment) {
+  let low = 0, high = row.length;
+  while (low < high) {
+    const middle = (low + high) >> 1, i = row[middle];
+    if (data.start[i] + data.duration[i] > moment) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const kDerivedBuckets = 512;
+
+// A run.json alone has a window and no overview; how busy its devices are can still be seen from above.
+function overview_of_window(detail) {
+  const none = { bucket: [], ns: [], calls: [], kernel: [], operator: [] }, bucket_ns = Math.ceil(detail.span / kDerivedBuckets);
+  const busy = detail.devices.map(() => new Float64Array(kDerivedBuckets));
+  detail.windows.forEach(window => window.lanes.forEach(lane => {
+    const device = device_of(detail, lane.lane), start = running_sum(lane.d, window.start);
+    if (detail.lanes[lane.lane].kind === "gpu" && device >= 0) start.forEach((from, i) => add_busy(busy[device], bucket_ns, from, from + lane.dur[i]));
+  }));
+  return { bucket_ns, count: kDerivedBuckets, busy, bins: [], kernels: none, operators: none, lanes: [] };
+}
+
+function add_busy(busy, bucket_ns, from, to) {
+  for (let bucket = Math.max(0, Math.floor(from / bucket_ns)); bucket < busy.length && bucket * bucket_ns < to; ++bucket)
+    busy[bucket] += Math.min(to, (bucket + 1) * bucket_ns) - Math.max(from, bucket * bucket_ns);
+}

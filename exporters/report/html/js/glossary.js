@@ -1,0 +1,47 @@
+// Terms of the glossary are explained where they first stand in a section: by pointing at them, or with the keyboard.
+const kTermPlaces = "h2, h3, thead th, .tile dt, .legend b, p, li, dt, figcaption, .row .what";
+
+function term_pattern(terms) {
+  const escaped = terms.map(term => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).sort((a, b) => b.length - a.length);
+  return new RegExp("(?<![\\w-])(" + escaped.join("|") + ")(?![\\w-])", "i");
+}
+
+function explain_terms(glossary) {
+  const terms = Object.keys(glossary);
+  if (terms.length === 0) return;
+  const pattern = term_pattern(terms), by_lower = new Map(terms.map(term => [term.toLowerCase(), term]));
+  for (const section of document.querySelectorAll("main > section, main > .tiles")) {
+    const seen = new Set();
+    for (const place of section.querySelectorAll(kTermPlaces))
+      if (!place.closest(".explorer, table.sortable tbody")) explain_in(place, pattern, by_lower, glossary, seen);
+  }
+}
+
+// One term in each text node is enough; code and links keep their own meaning.
+function explain_in(place, pattern, by_lower, glossary, seen) {
+  for (const node of [...place.childNodes].filter(child => child.nodeType === Node.TEXT_NODE || child.tagName === "B")) {
+    const text = node.nodeType === Node.TEXT_NODE ? node : node.firstChild, found = text && text.nodeType === Node.TEXT_NODE && pattern.exec(text.data);
+    if (!found || seen.has(found[1].toLowerCase())) continue;
+    seen.add(found[1].toLowerCase());
+    const term = text.splitText(found.index);
+    term.splitText(found[1].length);
+    const sentence = glossary[by_lower.get(found[1].toLowerCase())];
+    term.replaceWith(make("span", { class: "term", tabindex: 0, "data-tip": sentence, "aria-description": sentence }, term.data));
+  }
+}
+
+// Where a head of a table is a button, the button is pointed at and focused already.
+function explain_heads(glossary) {
+  const by_lower = new Map(Object.keys(glossary).map(term => [term.toLowerCase(), term]));
+  for (const head of document.querySelectorAll("thead th button")) {
+    const term = by_lower.get(head.textContent.toLowerCase().replace(/ %$/, ""));
+    if (term) filled(head, { "data-tip": glossary[term], "aria-description": glossary[term], class: "term" }, []);
+  }
+}
+
+function start_glossary() {
+  const data = data_block("page-data"), glossary = data && data.glossary;
+  if (!glossary) return;
+  explain_terms(glossary);
+  explain_heads(glossary);
+}

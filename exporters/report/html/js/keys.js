@@ -1,0 +1,79 @@
+// The keyboard does all that the mouse does. Letters as in Perfetto; arrows go from slice to slice.
+const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
+  "up and down to the next lane, F fits the pinned slice, M chooses its time, 0 shows the whole capture, Escape unpins.";
+
+function start_keys(explorer, timeline, search) {
+  const { canvas } = timeline;
+  let over = false;
+  timeline.element.addEventListener("pointerenter", () => over = true);
+  timeline.element.addEventListener("pointerleave", () => over = false);
+  const acts = {
+    w: () => explorer.zoom(0.5), s: () => explorer.zoom(2), a: () => explorer.pan(-0.25), d: () => explorer.pan(0.25),
+    "+": () => explorer.zoom(0.5), "=": () => explorer.zoom(0.5), "-": () => explorer.zoom(2),
+    0: () => explorer.move(0, explorer.detail.span),
+    n: () => search.go(1), N: () => search.go(-1),
+    f: () => fit(explorer), m: () => mark(explorer),
+    Escape: () => explorer.pin ? explorer.pin_slice(null) : explorer.select(0, 0),
+  };
+  const on_canvas = {
+    ArrowRight: () => next_slice(explorer, timeline, 1), ArrowLeft: () => next_slice(explorer, timeline, -1),
+    ArrowDown: () => next_lane(explorer, timeline, 1), ArrowUp: () => next_lane(explorer, timeline, -1),
+  };
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      return search.open();
+    }
+    const here = document.activeElement === canvas, act = acts[event.key] || (here && on_canvas[event.key]);
+    if (!act || !(here || (over && document.activeElement === document.body))) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+function fit(explorer) {
+  if (explorer.pin) {
+    const { start, duration } = explorer.slice(explorer.pin);
+    explorer.show(start, start + duration);
+  } else if (explorer.selection) {
+    explorer.show(explorer.selection.from, explorer.selection.to);
+  }
+}
+
+function mark(explorer) {
+  const { from, to } = explorer.view;
+  if (!explorer.pin) return explorer.select(from, to);
+  const { start, duration } = explorer.slice(explorer.pin);
+  explorer.select(start, start + duration);
+}
+
+// The first slice in view where none is pinned.
+function next_slice(explorer, timeline, by) {
+  const { pin, detail } = explorer;
+  if (!pin) return pin_nearest(explorer, timeline.layout.items.find(item => item.kind === "gpu") || timeline.layout.items[0]);
+  const data = detail.window_lanes(pin.window).get(pin.lane), row = data.rows.find(indices => indices.includes(pin.index));
+  const next = row ? row[row.indexOf(pin.index) + by] : undefined;
+  if (next !== undefined) explorer.pin_slice({ ...pin, index: next }, true);
+  else announce(by > 0 ? "Last slice of this window" : "First slice of this window");
+}
+
+function next_lane(explorer, timeline, by) {
+  const items = timeline.layout.items.filter(item => item.lane !== undefined && !item.overlaid);
+  const at = explorer.pin ? items.findIndex(item => item.lane === explorer.pin.lane) : -1;
+  const middle = explorer.pin ? explorer.slice(explorer.pin).start : undefined;
+  for (let i = at + by; i >= 0 && i < items.length; i += by)
+    if (pin_nearest(explorer, items[i], middle)) return;
+}
+
+function pin_nearest(explorer, item, moment) {
+  const { detail, view } = explorer, time = moment === undefined ? view.from : moment;
+  for (const window of detail.windows_in(view.from, view.to)) {
+    const data = item && detail.window_lanes(window).get(item.lane);
+    if (!data || data.rows.length === 0) continue;
+    const row = data.rows[0], at = Math.min(row.length - 1, first_ending_after(data, row, time));
+    explorer.pin_slice({ lane: item.lane, window, index: row[at] }, true);
+    return true;
+  }
+  return false;
+}

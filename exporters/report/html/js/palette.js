@@ -1,0 +1,61 @@
+// Colours of the canvas: those of the style sheet, read again whenever the theme changes.
+const kKernelKinds = {
+  gemm: "matrix products", attention: "attention", norm: "normalisation", reduce: "reductions", elementwise: "elementwise",
+  copy: "copies", cache_copy: "KV cache", communication: "communication", other: "other kernels",
+};
+const kStageColours = 6;
+
+class Palette {
+  constructor(page_data) {
+    this.bin_classes = page_data.bins.map(bin => bin.colour);
+    this.read();
+    theme_listeners.push(() => this.read());
+  }
+
+  read() {
+    const style = getComputedStyle(root), colour = name => style.getPropertyValue("--" + name).trim();
+    this.plain = Object.fromEntries(["bg", "panel", "line", "text", "muted", "accent", "on-bin", "idle", "host", "copy", "sync", "starved", "compute"].map(
+      name => [name, colour(name)]));
+    this.bins = this.bin_classes.map(name => colour(name.replace(/^b-/, "")) || this.plain.host);
+    this.kinds = Object.fromEntries(Object.keys(kKernelKinds).map(kind => [kind, colour("kind-" + kind.replace("_", "-"))]));
+    this.stages = Array.from({ length: kStageColours }, (_, i) => colour("s" + i));
+    this.made = new Map();
+  }
+
+  stage(index) {
+    return this.stages[index % kStageColours];
+  }
+
+  // One colour for one name, for as long as the theme stays.
+  of_slice(detail, lane, what) {
+    const key = lane * 0x1000000 + what;
+    if (!this.made.has(key)) this.made.set(key, this.chosen(detail, lane, what));
+    return this.made.get(key);
+  }
+
+  chosen(detail, lane, what) {
+    const kernel = detail.kernel_of(lane, what);
+    if (kernel) return this.kinds[kernel.kind] || this.kinds.other;
+    const kind = detail.lanes[lane].kind, name = detail.name_of(lane, what);
+    if (kind === "gpu") return this.kinds.copy;
+    if (kind === "api") return this.of_call(name);
+    return this.of_range(detail, name);
+  }
+
+  // A range that marks a stage ("LLM@decode_step") has the stage's colour: that of the longest name in it.
+  of_range(detail, name) {
+    let best = -1;
+    detail.stages.forEach((_, stage) => {
+      const known = detail.stage_name(stage);
+      if (name.includes(known) && (best < 0 || known.length > detail.stage_name(best).length)) best = stage;
+    });
+    return best >= 0 ? this.stage(best) : this.plain.host;
+  }
+
+  // The three sorts of calls that matter when a GPU waits.
+  of_call(name) {
+    if (/ynchronize/.test(name)) return this.plain.sync;
+    if (/aunch/.test(name)) return this.plain.starved;
+    return /emcpy|emset/.test(name) ? this.plain.copy : this.plain.host;
+  }
+}

@@ -1,0 +1,108 @@
+// What lies under the pointer, and what a press does there: a click pins, Shift and drag (or a drag on the ruler) chooses a range.
+const kNear_px = 4;
+
+function time_at_pixel(timeline, x) {
+  const { from, to } = timeline.explorer.view;
+  return from + x / timeline.canvas.clientWidth * (to - from);
+}
+
+function item_at(timeline, y) {
+  return timeline.layout.items.find(item => y >= item.top - 1 && y < item.top + item.height + 1);
+}
+
+// {item, time, pin | bin | bucket} or null.
+function found_at(timeline, x, y) {
+  const item = item_at(timeline, y), { explorer } = timeline, { detail } = explorer;
+  if (!item) return null;
+  const time = time_at_pixel(timeline, x) + (item.overlaid ? explorer.overlay_shift : 0);
+  const near = kNear_px / timeline.canvas.clientWidth * (explorer.view.to - explorer.view.from);
+  const window = detail.window_around(time, time);
+  if (item.kind === "bins") return { item, time, bin: window < 0 ? null : bin_at(detail, window, item.device, time) };
+  const row = Math.floor((y - item.top) / item.row_height), index = window < 0 ? -1 : slice_at(detail, window, item.lane, row, time, near);
+  if (index >= 0) return { item, time, pin: { lane: item.lane, window, index } };
+  return { item, time, bucket: Math.min(detail.overview.count - 1, Math.floor(time / detail.overview.bucket_ns)) };
+}
+
+// The slice at a moment, or the nearest within a few pixels: small ones can be hit too.
+function slice_at(detail, window, lane, row, time, near) {
+  const data = detail.window_lanes(window).get(lane);
+  if (!data || !data.rows[row]) return -1;
+  const indices = data.rows[row], at = first_ending_after(data, indices, time);
+  const distance = i => Math.max(0, data.start[i] - time, time - data.start[i] - data.duration[i]);
+  const candidates = [at - 1, at].filter(place => place >= 0 && place < indices.length).map(place => indices[place]);
+  candidates.sort((a, b) => distance(a) - distance(b));
+  return candidates.length > 0 && distance(candidates[0]) <= near ? candidates[0] : -1;
+}
+
+function bin_at(detail, window, device, time) {
+  const data = detail.window_bins(window).find(entry => entry.device === device), i = data ? first_after(data, time) : 0;
+  return data && i < data.start.length && data.start[i] <= time ? { bin: data.bin[i], start: data.start[i], duration: data.duration[i] } : null;
+}
+
+function tip_text(explorer, found) {
+  const { detail } = explorer;
+  if (found.pin) {
+    const { start, duration, what } = explorer.slice(found.pin);
+    return detail.name_of(found.pin.lane, what) + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
+  }
+  if (found.bin) return explorer.page_data.bins[found.bin.bin].title + ": " + time_text(found.bin.duration);
+  const buckets = detail.lane_buckets.get(found.item.lane);
+  if (!buckets || !buckets.busy[found.bucket] || detail.window_around(found.time, found.time) >= 0) return "";
+  return "In " + time_text(detail.overview.bucket_ns) + ": " + bucket_text(detail, found.item, buckets, found.bucket);
+}
+
+function timeline_pointing(timeline) {
+  const { canvas, ruler, explorer } = timeline;
+  let pressed = null, choosing = null;
+  const place = event => {
+    const box = canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const begin = event => {
+    choosing = time_at_pixel(timeline, place(event).x);
+    event.currentTarget.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  };
+  const choose = event => {
+    if (choosing === null) return;
+    const now = time_at_pixel(timeline, place(event).x);
+    explorer.select(Math.min(choosing, now), Math.max(choosing, now));
+  };
+  canvas.addEventListener("pointerdown", event => {
+    pressed = place(event);
+    if (event.pointerType !== "touch") canvas.focus({ preventScroll: true });
+    if (event.shiftKey) begin(event);
+  });
+  ruler.addEventListener("pointerdown", begin);
+  for (const element of [canvas, ruler]) {
+    element.addEventListener("pointermove", choose);
+    element.addEventListener("pointerup", () => choosing = null);
+  }
+  canvas.addEventListener("click", event => {
+    const { x, y } = place(event);
+    if (event.shiftKey || !pressed || Math.hypot(x - pressed.x, y - pressed.y) > kNear_px) return;
+    canvas.focus({ preventScroll: true });  // of a finger only now: one that moves scrolls the page until then
+    const found = found_at(timeline, x, y);
+    explorer.pin_slice(found && found.pin && !found.item.overlaid ? found.pin : null);
+  });
+  canvas.addEventListener("dblclick", event => {
+    const { x, y } = place(event), found = found_at(timeline, x, y);
+    if (!found || !found.pin) return;
+    const { start, duration } = explorer.slice(found.pin);
+    explorer.show(start, start + duration);
+  });
+  canvas.addEventListener("pointermove", event => {
+    if (event.buttons) return hide_tip();
+    const { x, y } = place(event), found = found_at(timeline, x, y);
+    canvas.classList.toggle("over-slice", Boolean(found && found.pin));
+    show_tip(found && tip_text(explorer, found), event.clientX, event.clientY);
+  });
+  canvas.addEventListener("pointerleave", hide_tip);
+  canvas.addEventListener("wheel", event => {
+    const sideways = event.shiftKey ? event.deltaY || event.deltaX : Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
+    if (!sideways || event.ctrlKey) return;
+    event.preventDefault();
+    const by = sideways / canvas.clientWidth * (explorer.view.to - explorer.view.from);
+    explorer.set_view(explorer.view.from + by, explorer.view.to + by);
+  }, { passive: false });
+}

@@ -1,0 +1,69 @@
+// Budget, kernels and operators of a range of time: exact where one window lists every slice of it, else of whole buckets.
+function range_sums(detail, from, to) {
+  const window = detail.window_around(from, to);
+  return window >= 0 ? exact_sums(detail, window, from, to) : bucket_sums(detail, from, to);
+}
+
+function empty_sums(from, to, exact) {
+  return { from, to, exact, bins: [], kernels: new Map(), operators: new Map() };
+}
+
+function add_to(sums, key, ns, calls) {
+  const entry = sums.get(key) || { ns: 0, calls: 0 };
+  entry.ns += ns;
+  entry.calls += calls;
+  sums.set(key, entry);
+}
+
+function overlap(start, duration, from, to) {
+  return Math.min(start + duration, to) - Math.max(start, from);
+}
+
+// A slice that reaches over an edge counts with what lies inside.
+function exact_sums(detail, window, from, to) {
+  const sums = empty_sums(from, to, true);
+  for (const [lane, data] of detail.window_lanes(window)) {
+    if (!detail.is_gpu(lane)) continue;
+    for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
+      const inside = overlap(data.start[i], data.duration[i], from, to);
+      if (inside <= 0) continue;
+      add_to(sums.kernels, detail.name_id(lane, data.what[i]), inside, 1);
+      if (data.operator && data.operator[i] >= 0) add_to(sums.operators, detail.operators[data.operator[i]], inside, 1);
+    }
+  }
+  for (const data of detail.window_bins(window))
+    for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
+      const inside = overlap(data.start[i], data.duration[i], from, to);
+      if (inside > 0) sums.bins[data.bin[i]] = (sums.bins[data.bin[i]] || 0) + inside;
+    }
+  return sums;
+}
+
+// A step's own budget, as the report's tables have it: a moment in two stages at once is told by the rules of each.
+function step_bins(detail, step) {
+  const { bins } = detail.steps, out = [];
+  for (const device of bins || [])
+    device.forEach((column, bin) => out[bin] = (out[bin] || 0) + column[step]);
+  return out.length > 0 ? out : null;
+}
+
+function bucket_sums(detail, from, to) {
+  const { overview } = detail, size = overview.bucket_ns, first = Math.floor(from / size), last = Math.min(overview.count, Math.ceil(to / size));
+  const sums = empty_sums(first * size, Math.min(detail.span, last * size), false);
+  const add_sparse = (entry, name, into) => {
+    const scale = entry.scale || 1;  // buckets of the sums may be several of the overview's
+    let bucket = 0;
+    entry.bucket.forEach((step, i) => {
+      bucket += step;
+      if ((bucket + 1) * scale > first && bucket * scale < last) add_to(into, name(i), entry.ns[i], entry.calls[i]);
+    });
+  };
+  add_sparse(overview.kernels, i => detail.kernels[overview.kernels.kernel[i]].short, sums.kernels);
+  add_sparse(overview.operators, i => detail.operators[overview.operators.operator[i]], sums.operators);
+  for (const device of overview.bins)
+    device.forEach((bin, index) => {
+      sums.bins[index] = sums.bins[index] || 0;
+      for (let bucket = first; bucket < last; ++bucket) sums.bins[index] += bin[bucket];
+    });
+  return sums;
+}

@@ -1,0 +1,143 @@
+// Finds kernels, ranges, calls, copies and operators by name. What does not match fades; N goes to the next match.
+const kMostResults = 12;
+
+class Matches {
+  constructor(detail, words) {
+    this.detail = detail;
+    const fits = text => words.every(word => text.includes(word));
+    this.names = new Set(detail.names.map((name, id) => fits(name.toLowerCase()) ? id : -1).filter(id => id >= 0));
+    this.kernels = new Set(detail.kernels.map((kernel, id) => this.names.has(kernel.name) || this.names.has(kernel.short) ? id : -1).filter(id => id >= 0));
+  }
+
+  has_slice(lane, what) {
+    return this.detail.kernel_of(lane, what) ? this.kernels.has(what) : this.names.has(this.detail.name_id(lane, what));
+  }
+
+  has_operator(data, index) {
+    return Boolean(data.operator) && data.operator[index] >= 0 && this.names.has(this.detail.operators[data.operator[index]]);
+  }
+
+  // Every match in the windows, in the order of time.
+  all() {
+    if (this.found) return this.found;
+    this.found = [];
+    this.detail.windows.forEach((_, window) => {
+      for (const [lane, data] of this.detail.window_lanes(window))
+        for (let index = 0; index < data.what.length; ++index)
+          if (this.has_slice(lane, data.what[index]) || this.has_operator(data, index)) this.found.push({ lane, window, index, start: data.start[index] });
+    });
+    return this.found.sort((a, b) => a.start - b.start);
+  }
+
+  // By name: how often and how long. Kernels are counted over the whole capture, all else where every slice is listed.
+  by_name() {
+    const out = new Map(), add = (name, kind, ns, calls) => {
+      const key = kind + name, entry = out.get(key) || { name, kind, ns: 0, calls: 0 };
+      entry.ns += ns;
+      entry.calls += calls;
+      out.set(key, entry);
+    };
+    const { kernels } = this.detail.overview;
+    kernels.kernel.forEach((kernel, i) => this.kernels.has(kernel) && add(this.detail.kernels[kernel].short, "kernel", kernels.ns[i], kernels.calls[i]));
+    for (const { lane, window, index } of this.all()) {
+      const data = this.detail.window_lanes(window).get(lane), what = data.what[index];
+      if (this.detail.kernel_of(lane, what)) continue;
+      const kind = { ranges: "range", api: "call", gpu: "copy" }[this.detail.lanes[lane].kind];
+      add(this.detail.name_id(lane, what), kind, data.duration[index], 1);
+    }
+    return [...out.values()].sort((a, b) => b.ns - a.ns);
+  }
+}
+
+class Search {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.input = make("input", {
+      type: "search", class: "search", placeholder: "Search  /", "aria-label": "Search kernels, ranges and calls", "aria-controls": "search-results",
+      autocomplete: "off", spellcheck: "false",
+    });
+    this.results = make("div", { class: "search-results", id: "search-results", hidden: true });
+    this.element = make("div", { class: "search-box" }, this.input, this.results);
+    this.input.addEventListener("input", later(80, () => this.look_for(this.input.value)));
+    this.input.addEventListener("keydown", event => this.typed(event));
+    this.element.addEventListener("focusout", event => {
+      if (!this.element.contains(event.relatedTarget)) this.results.hidden = true;
+    });
+    this.input.addEventListener("focus", () => this.results.hidden = this.results.childElementCount === 0);
+  }
+
+  open() {
+    this.input.scrollIntoView({ block: "nearest" });
+    this.input.focus();
+    this.input.select();
+  }
+
+  typed(event) {
+    if (event.key === "Enter") {
+      if (this.input.value !== this.query) this.look_for(this.input.value);
+      this.go(event.shiftKey ? -1 : 1);
+      this.results.hidden = true;  // it would cover what was found
+    } else if (event.key === "Escape") {
+      this.input.value = "";
+      this.look_for("");
+      document.querySelector(".explorer canvas[tabindex]").focus();
+    } else if (event.key === "ArrowDown" && !this.results.hidden) {
+      this.results.querySelector("button")?.focus();
+      event.preventDefault();
+    }
+  }
+
+  look_for(text) {
+    this.query = text;
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    this.explorer.matches = words.length > 0 ? new Matches(this.explorer.detail, words) : null;
+    if (this.input.value !== text) this.input.value = text;
+    this.list();
+    this.explorer.tell("query");
+  }
+
+  list() {
+    const names = this.explorer.matches ? this.explorer.matches.by_name() : [];
+    const rows = names.slice(0, kMostResults).map(entry => {
+      const name = this.explorer.detail.names[entry.name];
+      return button("", name, () => this.choose(entry));
+    });
+    rows.forEach((row, i) => row.append(make("span", { class: "result-name" }, this.explorer.detail.names[names[i].name]),
+                                        make("span", { class: "muted" }, names[i].kind + ", " + count_text(names[i].calls) + " \u00d7, " + time_text(names[i].ns))));
+    if (this.explorer.matches && names.length === 0) rows.push(make("p", { class: "muted" }, "No name matches."));
+    if (names.length > kMostResults) rows.push(make("p", { class: "muted" }, "and " + plural(names.length - kMostResults, "name") + " more"));
+    this.results.replaceChildren(...rows);
+    this.results.hidden = rows.length === 0 || document.activeElement !== this.input;
+    if (this.explorer.matches) announce(plural(names.length, "name") + " found");
+  }
+
+  choose(entry) {
+    this.go(1, entry);
+    this.results.hidden = true;
+    document.querySelector(".explorer canvas[tabindex]").focus({ preventScroll: true });
+  }
+
+  // To the next match after the pinned slice (or the left edge), of one name where one was chosen.
+  go(by, entry) {
+    const { matches, pin, detail, view } = this.explorer;
+    if (!matches) return;
+    const all = entry ? matches.all().filter(each => detail.name_id(each.lane, detail.window_lanes(each.window).get(each.lane).what[each.index]) === entry.name) : matches.all();
+    if (all.length === 0) return this.go_to_bucket(entry);
+    const here = pin ? this.explorer.slice(pin).start : view.from, same = each => pin && each.lane === pin.lane && each.index === pin.index && each.window === pin.window;
+    const at = all.findIndex(same), later_one = all.findIndex(each => each.start >= here);
+    const next = at >= 0 ? at + by : by > 0 ? later_one : later_one - 1;
+    const { lane, window, index } = all[(next + all.length) % all.length];
+    this.explorer.pin_slice({ lane, window, index }, true);
+  }
+
+  // A kernel that no window lists still has a bucket.
+  go_to_bucket(entry) {
+    const { detail, matches } = this.explorer, { kernels } = detail.overview, wide = detail.overview.bucket_ns * (kernels.scale || 1);
+    let bucket = 0;
+    for (let i = 0; i < kernels.kernel.length; ++i) {
+      bucket += kernels.bucket[i];
+      if (!matches.kernels.has(kernels.kernel[i]) || (entry && detail.kernels[kernels.kernel[i]].short !== entry.name)) continue;
+      return this.explorer.show(bucket * wide, (bucket + 1) * wide);
+    }
+  }
+}

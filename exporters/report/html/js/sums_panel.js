@@ -1,0 +1,64 @@
+// The sums of what is chosen, or of what is in view where nothing is.
+const kMostSums = 10;
+
+class SumsPanel {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.element = make("section", { class: "sums-panel", "aria-label": "Sums of the time range" });
+    explorer.on("pause", () => this.show());
+  }
+
+  show() {
+    const { detail, selection, view } = this.explorer, range = selection || view;
+    const key = [range.from, range.to, Boolean(selection), this.explorer.step].join();
+    if (key === this.shown) return;
+    this.shown = key;
+    const sums = range_sums(detail, range.from, range.to), own = this.chosen_step(range);
+    if (own) sums.bins = own;
+    const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
+    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from), this.table("Operators", sums.operators, sums.to - sums.from)));
+    this.element.replaceChildren(...parts);
+    if (selection) announce("Chosen: " + time_text(sums.to - sums.from));
+  }
+
+  chosen_step({ from, to }) {
+    const { step, detail } = this.explorer, { start, wall } = detail.steps;
+    return step >= 0 && start[step] === from && start[step] + wall[step] === to ? step_bins(detail, step) : null;
+  }
+
+  head(sums, chosen) {
+    const title = (chosen ? "Chosen: " : "In view: ") + time_text(sums.to - sums.from) + " from " + moment_text(sums.from + this.explorer.detail.start_ns);
+    return make("div", { class: "panel-head" }, make("h3", {}, title),
+                chosen ? button("Clear", "Clear the chosen range", () => this.explorer.select(0, 0)) : null);
+  }
+
+  note(sums) {
+    const { overview } = this.explorer.detail;
+    if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page.");
+    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * (overview.kernels.scale || 1)) + "; a kernel counts where it starts.");
+  }
+
+  budget(sums) {
+    const whole = sums.bins.reduce((sum, ns) => sum + (ns || 0), 0), { bins } = this.explorer.page_data;
+    if (whole === 0) return make("p", { class: "muted" }, "No stage runs in this range: it has no budget.");
+    const bar = make("div", { class: "sum-bar", role: "img", "aria-label": "Budget of the range" }), list = make("ul", { class: "legend" });
+    bins.map((bin, i) => [bin, sums.bins[i]]).filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).forEach(([bin, ns]) => {
+      const part = make("span", { class: bin.colour, "data-tip": bin.title + ": " + time_text(ns) });
+      part.style.flexGrow = ns / whole;
+      bar.append(part);
+      list.append(make("li", {}, make("span", { class: "key " + bin.colour }), make("b", {}, share_text(ns, whole)), " " + bin.title + ", " + time_text(ns)));
+    });
+    return make("div", { class: "sum-budget", "data-whole": whole }, bar, list);
+  }
+
+  table(title, sums, whole) {
+    const rows = [...sums].sort((a, b) => b[1].ns - a[1].ns);
+    if (rows.length === 0) return make("div", {}, make("h4", {}, title), make("p", { class: "muted" }, "None in this range."));
+    const body = rows.slice(0, kMostSums).map(([name, { ns, calls }]) => make("tr", {},
+      make("th", { scope: "row", title: this.explorer.detail.names[name] }, make("code", {}, this.explorer.detail.names[name])), make("td", { class: "n" }, time_text(ns)),
+      make("td", { class: "n" }, share_text(ns, whole)), make("td", { class: "n" }, count_text(calls))));
+    const heads = ["Name", "Time", "Share", "Calls"].map((head, i) => make("th", { scope: "col", class: i ? "n" : "" }, head));
+    const more = rows.length > kMostSums ? make("p", { class: "muted small" }, "and " + (rows.length - kMostSums) + " more") : null;
+    return make("div", { class: "sum-table" }, make("h4", {}, title), make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body)), more);
+  }
+}

@@ -1,0 +1,82 @@
+// Puts the explorer's parts together, in the place that the report keeps for it.
+function lane_legend(explorer) {
+  const kinds = [...new Set(explorer.detail.kernels.map(kernel => kernel.kind))].filter(kind => kKernelKinds[kind]);
+  const entry = (css, text) => make("li", {}, make("span", { class: "key " + css }), text);
+  return make("div", {}, make("ul", { class: "legend lane-legend" }, make("li", {}, make("b", {}, "Kernels")), ...kinds.map(kind => entry("kind-" + kind.replace("_", "-"), kKernelKinds[kind]))),
+              make("ul", { class: "legend lane-legend" }, make("li", {}, make("b", {}, "Budget")), ...explorer.page_data.bins.map(bin => entry(bin.colour, bin.title))));
+}
+
+function view_buttons(explorer) {
+  return make("div", { class: "view-buttons", role: "group", "aria-label": "View" },
+              button("+", "Zoom in", () => explorer.zoom(0.5)), button("\u2212", "Zoom out", () => explorer.zoom(2)),
+              button("\u2190", "Earlier", () => explorer.pan(-0.25)), button("\u2192", "Later", () => explorer.pan(0.25)),
+              button("Whole", "Show the whole capture", () => explorer.move(0, explorer.detail.span)),
+              button("Choose", "Choose the time in view, or that of the pinned slice", () => mark(explorer)));
+}
+
+// Says what the picture cannot: how coarse it is, and where finer detail is.
+class DetailNote {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.element = make("p", { class: "detail-note small" });
+    explorer.on("pause", () => this.show());
+  }
+
+  show() {
+    const { detail, view } = this.explorer, { from, to } = view, span = to - from;
+    const listed = detail.windows_in(from, to).reduce((sum, i) => sum + Math.min(to, detail.windows[i].end) - Math.max(from, detail.windows[i].start), 0);
+    const text = time_text(span) + " in view from " + moment_text(from + detail.start_ns) + ". ";
+    if (listed >= span * 0.999) return this.say(text + "Every slice is in the page; click one to pin it.");
+    const middle = (from + to) / 2, finer = detail.trace_file ? " Finer detail: " + detail.trace_file + " at " + moment_text(trace_time(this.explorer, middle)) + "." : "";
+    this.say(text + (listed > 0 ? "Every slice of " + share_text(listed, span) + " of it; the rest in buckets of " : "Buckets of ") + time_text(detail.overview.bucket_ns) + "." + finer, this.nearest(middle));
+  }
+
+  say(text, more) {
+    this.element.replaceChildren(text, ...(more ? [" ", more] : []));
+  }
+
+  // The closest step that is listed slice by slice.
+  nearest(moment) {
+    const { detail } = this.explorer, { steps } = detail, away = i => Math.abs(steps.start[i] + steps.wall[i] / 2 - moment);
+    const listed = [...steps.window.keys()].filter(i => steps.window[i] >= 0);
+    if (listed.length === 0 || detail.windows.some(window => window.whole)) return null;
+    const best = listed.reduce((a, b) => away(b) < away(a) ? b : a);
+    return button("Nearest step with every slice: " + best, "", () => this.explorer.show(steps.start[best], steps.start[best] + steps.wall[best]), { class: "link" });
+  }
+}
+
+function explorer_help() {
+  const lines = [["W S or + \u2212", "zoom"], ["A D", "move"], ["drag, pinch", "move and zoom"], ["wheel", "zoom once the timeline is clicked, with Ctrl at any time"],
+                 ["Shift + drag, or drag on the ruler", "choose a range of time"], ["/", "search, Enter or N for the next match"], ["\u2190 \u2192 \u2191 \u2193", "next slice, next lane"],
+                 ["F", "fit the pinned slice"], ["M", "choose its time, or what is in view"], ["0", "the whole capture"], ["Escape", "unpin, then clear the range"]];
+  return make("details", { class: "explorer-help" }, make("summary", {}, "Keys"), make("p", { class: "sr", id: "explorer-keys" }, kKeysText),
+              make("dl", {}, ...lines.flatMap(([key, act]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, act)])));
+}
+
+function build_workbench(place, detail, page_data) {
+  const explorer = new Explorer(detail, page_data), strip = new OverviewStrip(explorer), timeline = new Timeline(explorer), search = new Search(explorer);
+  const picker = new StepPicker(explorer), charts = new StepCharts(explorer, picker), slice_panel = new SlicePanel(explorer), sums = new SumsPanel(explorer), note = new DetailNote(explorer);
+  const with_steps = detail.steps.start.length > 0;
+  place.replaceChildren(make("div", { class: "explorer-bar" }, search.element, view_buttons(explorer), explorer_help()),
+                        with_steps ? picker.element : "", with_steps ? picker.line : "", strip.element, timeline.element, note.element,
+                        surface_note ? make("p", { class: "missing small surface-note" }, surface_note) : "", lane_legend(explorer),
+                        make("div", { class: "explorer-panels" }, slice_panel.element, sums.element), with_steps ? charts.element : "");
+  place.classList.add("live");
+  explorer.on("draw", () => strip.draw());
+  timeline.arrange();
+  const address = new ExplorerAddress(explorer, picker, search, place);
+  start_keys(explorer, timeline, search);
+  address.read(false);
+  explorer.tell_drawing();
+  explorer.tell("pause");
+  return explorer;
+}
+
+const kNoPageData = { bins: [], kernels: [], findings: [], glossary: {}, time_offset_ns: 0 };
+
+async function start_workbench() {
+  const place = document.querySelector("[data-explorer]"), detail = place && await read_detail();
+  if (!detail) return;
+  build_workbench(place, detail, { ...kNoPageData, ...data_block("page-data") });
+  root.dataset.ready = Math.round(performance.now());  // how long the first picture took; tests wait for it
+}

@@ -1,0 +1,151 @@
+#include "tests/browser/explored.h"
+
+using nl::test::contains;
+using nl::test::Explored;
+
+namespace {
+
+// "Duration" → "56.00 µs", as the panel says it.
+std::string fact(Explored& page, const std::string& name) {
+  const auto found = page.browser.evaluate("[...document.querySelectorAll('.slice-facts dt')].find(d => d.textContent === '" + name + "')?.nextElementSibling.textContent");
+  return found.is_string() ? found.get<std::string>() : "(none)";
+}
+
+// Of the budget's legend: "7.0 % GPU computes, 560.00 µs".
+std::string budget_text(Explored& page) { return page.browser.evaluate("shown('.sum-budget li', true).join('; ')"); }
+std::string kernel_rows(Explored& page) { return page.browser.evaluate("[...document.querySelectorAll('.sum-table')][0].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()"); }
+std::string operator_rows(Explored& page) { return page.browser.evaluate("[...document.querySelectorAll('.sum-table')][1].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()"); }
+
+}  // namespace
+
+TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel link to each other", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.open("#v=5040000000,5041000000");
+  page.browser.click(page.x_of(40.128e6), page.lane_y("GPU 0 stream"));
+  CHECK(page.text(".slice-panel h3") == "gemm_kernel");
+  CHECK(fact(page, "Duration") == "56.00 \u00b5s");
+  CHECK(fact(page, "Start") == "5.040100 s, 100.00 \u00b5s into decode_step 4");
+  CHECK(fact(page, "Lane") == "GPU 0 stream 7: kernels and copies");
+  CHECK(fact(page, "Grid") == "4 \u00d7 8 \u00d7 1");
+  CHECK(fact(page, "Block") == "384 \u00d7 1 \u00d7 1");
+  CHECK(fact(page, "Full name") == "void gemm_kernel<float, 128>(float*)");
+  CHECK(fact(page, "DRAM throughput") == "77.9 %");
+  CHECK(fact(page, "Match") == "matched by mangled name, grid and block");
+  CHECK(fact(page, "Operator") == "aten::mm");
+  CHECK(fact(page, "Layer") == "model.layers.3");
+  CHECK(fact(page, "Python") == "modeling.py:312 forward");
+  CHECK(fact(page, "In the trace") == "trace.pftrace at 5.040100 s");
+  CHECK(fact(page, "Launched by") == "cudaLaunchKernel, 10.00 \u00b5s before the start");
+  page.browser.evaluate("window.copied = ''; navigator.clipboard.writeText = t => (copied = t, Promise.resolve()); document.querySelector('.slice-panel .copy').click()");
+  const std::string copied = page.browser.evaluate("copied");
+  CHECK(contains(copied, "gemm_kernel\nDuration: 56.00 \u00b5s\n"));
+  CHECK(contains(copied, "Grid: 4 \u00d7 8 \u00d7 1"));
+  page.browser.evaluate("document.querySelector('.slice-facts .link').click()");
+  CHECK(page.text(".slice-panel h3") == "cudaLaunchKernel");
+  CHECK(fact(page, "Launches") == "gemm_kernel, starts 10.00 \u00b5s after the call");
+  page.browser.evaluate("document.querySelector('.slice-facts .link').click()");
+  CHECK(page.text(".slice-panel h3") == "gemm_kernel");
+  CHECK(contains(page.text("#live"), "gemm_kernel"));  // told to those who hear it
+  page.browser.evaluate("canvas.focus()");
+  page.browser.press("ArrowRight", 39);
+  CHECK(page.text(".slice-panel h3") == "add_kernel");
+  page.browser.press("ArrowUp", 38);
+  CHECK(page.text(".slice-panel h3") == "cudaLaunchKernel");
+  page.browser.press("f");
+  CHECK(page.span() < 7e3);
+  page.browser.press("Escape", 27);
+  CHECK(page.browser.evaluate("document.querySelector('.slice-panel').hidden") == true);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: / searches kernels, ranges and calls", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.browser.evaluate("document.activeElement.blur()");
+  page.browser.press("/");
+  CHECK(page.browser.evaluate("document.activeElement.className") == "search");
+  page.browser.type("gemm");
+  page.pause();
+  CHECK(page.browser.evaluate("shown('.search-results button', true)") == nlohmann::json({"gemm_kernelkernel, 50 \u00d7, 2.800 ms"}));
+  page.browser.press("Enter", 13);
+  CHECK(page.text(".slice-panel h3") == "gemm_kernel");
+  CHECK(fact(page, "Start") == "5.000100 s, 100.00 \u00b5s into decode_step 0");
+  page.browser.evaluate("canvas.focus()");
+  page.browser.press("n");
+  CHECK(contains(fact(page, "Start"), "5.001700 s"));
+  page.browser.press("N");
+  page.browser.press("N");
+  CHECK(contains(fact(page, "Start"), "5.076500 s"));  // from the first one back to the last that is listed
+  for (const auto& [query, kind] : {std::pair{"launchkernel", "call"}, std::pair{"decode", "range"}}) {
+    page.browser.evaluate("canvas.focus()");
+    page.browser.press("/");
+    page.browser.type(query);
+    page.pause();
+    CHECK(contains(page.text(".search-results button"), kind));
+  }
+  CHECK(contains(page.hash(), "q=decode"));
+  page.browser.press("Escape", 27);
+  page.pause();
+  CHECK_FALSE(contains(page.hash(), "q="));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by whole buckets elsewhere", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.open("#t=5040000000,5048000000");  // step 4: ten kernels of 56 µs in 8 ms
+  page.pause();
+  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 8.000 ms from 5.040000 s"));
+  CHECK(contains(page.text(".sums-panel p"), "Exact"));
+  CHECK(budget_text(page) == "93 % launch-starved, 7.440 ms; 7.0 % GPU computes, 560.00 \u00b5s");
+  CHECK(kernel_rows(page) == "gemm_kernel 280.00 \u00b5s 3.5 % 5 add_kernel 280.00 \u00b5s 3.5 % 5");
+  CHECK(operator_rows(page) == "aten::mm 280.00 \u00b5s 3.5 % 5");
+  page.open("#t=5040000000,5040128000");  // half of the first kernel
+  page.pause();
+  CHECK(budget_text(page) == "78 % launch-starved, 100.00 \u00b5s; 22 % GPU computes, 28.00 \u00b5s");
+  page.open("#t=5010200000,5011900000");  // two buckets of step 1: three kernels start in them
+  page.pause();
+  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.000 ms from 5.010000 s"));
+  CHECK(contains(page.text(".sums-panel p"), "By whole buckets of 1.000 ms"));
+  CHECK(budget_text(page) == "92 % launch-starved, 1.832 ms; 8.4 % GPU computes, 168.00 \u00b5s");
+  CHECK(kernel_rows(page) == "gemm_kernel 112.00 \u00b5s 5.6 % 2 add_kernel 56.00 \u00b5s 2.8 % 1");
+  page.open("#v=5040000000,5048000000");
+  page.browser.drag(page.x_of(41e6), page.top + 30, page.x_of(43e6), page.top + 30, 8);  // with Shift
+  page.pause();
+  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.00"));
+  CHECK(std::abs(page.span() - 8e6) < 10);  // the view stays
+  const double ruler = page.browser.evaluate("document.querySelector('.ruler').getBoundingClientRect().top + 8");
+  page.browser.drag(page.x_of(44e6), ruler, page.x_of(47e6), ruler);
+  page.pause();
+  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 3.00"));
+  page.browser.evaluate("[...document.querySelectorAll('.sums-panel button')].find(b => b.textContent === 'Clear').click()");
+  page.pause();
+  CHECK(contains(page.text(".sums-panel h3"), "In view: 8.000 ms"));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: state is in the address, and a finding's link moves the timeline", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.open("#v=5040000000,5041000000");
+  page.browser.click(page.x_of(40.128e6), page.lane_y("GPU 0 stream"));
+  page.browser.press("m");
+  page.pause();
+  const std::string saved = page.hash();
+  CHECK(saved == "#v=5040000000,5041000000&t=5040100000,5040156000&pin=2,5040100000");
+  page.open(saved);
+  page.pause();
+  CHECK(page.hash() == saved);
+  CHECK(page.text(".slice-panel h3") == "gemm_kernel");
+  CHECK(page.view() == std::pair(40e6, 41e6));
+  page.browser.evaluate("scrollTo(0, 0); const link = document.createElement('a'); link.href = '#t=5070000000,5072000000'; document.querySelector('main').prepend(link); link.click()");
+  page.pause();
+  CHECK(page.view() == std::pair(69.8e6, 72.2e6));  // with a margin of a tenth
+  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.000 ms from 5.070000 s"));
+  CHECK(page.browser.evaluate("(r => r.top >= 0 && r.top < innerHeight)(document.querySelector('.explorer').getBoundingClientRect())") == true);
+  page.browser.evaluate("location.hash = '#kernels'");
+  page.pause();
+  CHECK(page.browser.evaluate("(r => r.top < innerHeight && r.bottom > 0)(document.getElementById('kernels').getBoundingClientRect())") == true);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}

@@ -1,0 +1,180 @@
+#include <cmath>
+#include <fstream>
+
+#include "tests/browser/explored.h"
+#include "tests/browser/page_checks.h"
+
+using nl::test::contains;
+using nl::test::Explored;
+
+namespace {
+
+constexpr double kWhole = 100e6, kStep4 = 40e6;
+
+void keep_picture(Explored& page, const std::string& name) {
+  std::ofstream(std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages" / (name + ".png"), std::ios::binary) << page.browser.screenshot();
+}
+
+// How much of a lane's box on the canvas is painted in its colours (grid lines and background left out).
+double painted_share(Explored& page, const std::string& title, const std::string& colour_variable, double from, double to, double upper_part = 1) {
+  const std::string script =
+      "(() => { const ratio = devicePixelRatio, span = [...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('" + title + "'));"
+      "const top = (span.getBoundingClientRect().top - canvas.getBoundingClientRect().top), high = span.offsetHeight - 1;"
+      "const probe = document.createElement('i'); probe.style.color = 'var(--" + colour_variable + ")'; document.body.append(probe);"
+      "const want = getComputedStyle(probe).color.match(/\\d+/g).map(Number); probe.remove();"
+      "const x = Math.round(" + std::to_string(from) + " * ratio), w = Math.round(" + std::to_string(to - from) + " * ratio);"
+      "const data = canvas.getContext('2d').getImageData(x, Math.round(top * ratio), w, Math.round(high * ratio * " + std::to_string(upper_part) + ")).data; let hit = 0;"
+      // A column's upper edge may fall inside a pixel: half covered counts half.
+      "for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0 && Math.abs(data[i] - want[0]) + Math.abs(data[i + 1] - want[1]) + Math.abs(data[i + 2] - want[2]) < 40) hit += data[i + 3] / 255;"
+      "return hit / (data.length / 4); })()";
+  return page.browser.evaluate(script);
+}
+
+}  // namespace
+
+TEST_CASE("explorer: it is drawn at three widths, in both themes, without a complaint", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  for (const int width : {390, 1440, 1920}) {
+    Explored page(width);
+    for (const std::string theme : {"light", "dark"}) {
+      INFO(width << " " << theme);
+      page.browser.call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
+      page.frame();
+      page.pause();
+      keep_picture(page, "explorer-" + std::to_string(width) + "-" + theme);
+      CHECK(page.browser.evaluate("document.documentElement.scrollWidth") <= width);
+      CHECK(page.width > width * 0.75);
+      CHECK(page.browser.evaluate("canvas.toDataURL().length > 3000") == true);
+      CHECK(page.browser.evaluate("shown('.lane-titles span', true)") ==
+            nlohmann::json({"python main thread 973: stages", "python main thread 973: CUDA calls", "Budget of GPU 0 (NVIDIA H200)", "GPU 0 stream 7: kernels and copies"}));
+      const auto faint = page.browser.evaluate(nl::test::kFaintTexts);
+      INFO(faint.dump(1));
+      CHECK(faint.empty());
+    }
+    CHECK(page.browser.complaints == std::vector<std::string>());
+  }
+}
+
+TEST_CASE("explorer: a GPU that is 7 % busy looks 7 % busy, in buckets and slice by slice", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  // Step 1 is in buckets only. Its kernels are drawn in the colour of the name that has most of a bucket.
+  const double left = page.x_of(10e6) - page.left, right = page.x_of(18e6) - page.left;
+  CHECK(std::abs(painted_share(page, "GPU 0 stream", "kind-gemm", left, right) - 0.07) < 0.02);
+  page.open("#v=5040000000,5048000000");
+  CHECK(std::abs(painted_share(page, "GPU 0 stream", "kind-gemm", 0, page.width) - 0.035) < 0.01);
+  CHECK(std::abs(painted_share(page, "GPU 0 stream", "kind-elementwise", 0, page.width) - 0.035) < 0.01);
+  // Idle gaps, by their bin: above the names that stand in them.
+  CHECK(std::abs(painted_share(page, "Budget", "starved", 0, page.width, 0.15) - 0.93) < 0.02);
+  CHECK(std::abs(painted_share(page, "Budget", "compute", 0, page.width, 0.15) - 0.07) < 0.02);
+}
+
+TEST_CASE("explorer: keys zoom and move, and the axis is labelled anew", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  const auto labels = [&] { page.frame(); return page.browser.evaluate("shown('.ruler .tick text', true)"); };
+  const auto whole = labels();
+  CHECK(contains(whole.dump(), "+20 ms"));
+  page.browser.evaluate("canvas.focus()");
+  page.browser.press("w");
+  CHECK(page.view() == std::pair(25e6, 75e6));
+  page.browser.press("d");
+  CHECK(page.view() == std::pair(37.5e6, 87.5e6));
+  page.browser.press("a");
+  page.browser.press("s");
+  CHECK(page.view() == std::pair(0.0, kWhole));
+  for (int i = 0; i < 12; ++i) page.browser.press("w");
+  CHECK(std::abs(page.span() - kWhole / 4096) < 2);
+  const auto close = labels();
+  CHECK(close.size() >= 4);
+  CHECK(close.dump() != whole.dump());
+  CHECK(contains(close.dump(), "+"));  // from a round moment that stands at the left
+  CHECK(page.text(".axis-base") == "5.049 s");
+  page.browser.press("0");
+  CHECK(page.view() == std::pair(0.0, kWhole));
+  for (int i = 0; i < 40; ++i) page.browser.press("w");
+  CHECK(page.span() == 40);  // nothing is closer
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: wheel, drag, pinch and brush move the view", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  if (!page.has_d3()) NL_SKIP("built without d3");
+  const double middle = page.left + page.width / 2, y = page.top + 20;
+  page.browser.mouse("mouseWheel", middle, y, {{"deltaX", 0}, {"deltaY", -240}, {"modifiers", 2}});
+  page.frame();
+  CHECK(page.span() < kWhole * 0.95);
+  CHECK(std::abs((page.view().first + page.view().second) / 2 - kWhole / 2) < 0.01 * kWhole);  // the moment under the pointer stays
+  page.open("#v=5040000000,5060000000");
+  page.browser.drag(middle, y, middle - page.width / 4, y);
+  page.frame();
+  CHECK(std::abs(page.view().first - 45e6) < 0.2e6);
+  CHECK(std::abs(page.span() - 20e6) < 1000);
+  const double strip = page.browser.evaluate("(r => r.top + r.height / 2)(document.querySelector('.strip-front').getBoundingClientRect())");
+  page.browser.drag(page.left + page.width * 0.7, strip, page.left + page.width * 0.8, strip);
+  page.frame();
+  CHECK(std::abs(page.view().first - 70e6) < 0.5e6);
+  CHECK(std::abs(page.view().second - 80e6) < 0.5e6);
+  page.browser.click(page.left + page.width * 0.3, strip);
+  page.frame();
+  CHECK(std::abs((page.view().first + page.view().second) / 2 - 30e6) < 0.5e6);
+  CHECK(std::abs(page.span() - 10e6) < 0.6e6);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: two fingers zoom on a phone, one finger scrolls the page", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page(390);
+  if (!page.has_d3()) NL_SKIP("built without d3");
+  const double y = page.top + 40, middle = page.left + page.width / 2;
+  page.browser.touch("touchStart", {{middle - 40, y}, {middle + 40, y}});
+  page.browser.touch("touchMove", {{middle - 60, y}, {middle + 60, y}});
+  page.browser.touch("touchMove", {{middle - 80, y}, {middle + 80, y}});
+  page.browser.touch("touchEnd", {});
+  page.frame();
+  CHECK(std::abs(page.span() - kWhole / 2) < 0.05 * kWhole);
+  const auto before = page.view();
+  page.browser.touch("touchStart", {{middle, y}});
+  page.browser.touch("touchMove", {{middle - 50, y}});
+  page.browser.touch("touchEnd", {});
+  CHECK(page.view() == before);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: where slices are missing it names the trace file and the moment", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.open("#v=5010000000,5012000000");
+  page.pause();
+  CHECK(contains(page.text(".detail-note"), "Buckets of 1.000 ms. Finer detail: trace.pftrace at 5.011000 s."));
+  page.browser.evaluate("document.querySelector('.detail-note button').click()");
+  page.pause();
+  CHECK(page.view().first <= 0);  // step 0 is the nearest that is listed
+  page.open("#v=5041000000,5042000000");
+  page.pause();
+  CHECK(contains(page.text(".detail-note"), "Every slice is in the page"));
+}
+
+TEST_CASE("explorer: the largest data are drawn within a second of the processor", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  const auto file = nl::test::explorer_page("explorer-largest", nl::test::largest_detail(), nl::test::explorer_facts());
+  nl::test::Browser browser;
+  browser.screen(1440, 900, false);
+  browser.call("Performance.enable", {{"timeDomain", "threadTicks"}});
+  browser.open(file);
+  const std::string ready = browser.evaluate("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done(document.documentElement.dataset.ready) : setTimeout(look, 10); look(); })");
+  double cpu_s = 0;
+  const auto metrics = browser.call("Performance.getMetrics");
+  for (const auto& metric : metrics.at("metrics"))
+    if (metric.at("name") == "TaskDuration") cpu_s = metric.at("value");
+  INFO("drawn " << ready << " ms after navigation, " << cpu_s << " s of the page's thread");
+  CHECK(cpu_s < 1.0);
+  // Zooming stays quick: a frame of all 100,000 kernels.
+  const double frame_ms = browser.evaluate(
+      "new Promise(done => { location.hash = '#v=5000000000,5100000000'; setTimeout(() => { const c = document.querySelector('.lanes-main canvas'); c.focus(); const at = performance.now(); "
+      "c.dispatchEvent(new KeyboardEvent('keydown', {key: 'd', bubbles: true})); requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - at))); }, 400); })");
+  INFO("a frame takes " << frame_ms << " ms");
+  CHECK(frame_ms < 400);
+  CHECK(browser.complaints == std::vector<std::string>());
+}

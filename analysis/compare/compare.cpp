@@ -14,8 +14,9 @@
 namespace nl::analysis {
 namespace {
 
-// The main stage decides. Where its time did not change, another stage that did has its say.
-void conclude_whole(const RunLines& lines, Comparison& comparison) {
+// The main stage decides. Where its time did not change, another stage that did has its say, but not the whole process: its start-up
+// differs from run to run, and is not what is compared.
+void conclude_whole(const RunLines& lines, const std::string& whole_stage, Comparison& comparison) {
   if (!lines.main_wall) return;
   comparison.verdict = lines.main_wall->line.verdict;
   comparison.reason = lines.main_wall->line.reason;
@@ -23,7 +24,7 @@ void conclude_whole(const RunLines& lines, Comparison& comparison) {
   const CompareLine* largest = nullptr;
   for (const LineTest& test : lines.stages) {
     const bool wall = test.line.figure == CompareFigure::kWall || test.line.figure == CompareFigure::kUnprofiledWall;
-    if (!wall || !changed(test.line) || !test.line.change) continue;
+    if (!wall || test.line.stage == whole_stage || !changed(test.line) || !test.line.change) continue;
     if (largest == nullptr || std::abs(test.line.change->log_ratio) > std::abs(largest->change->log_ratio)) largest = &test.line;
   }
   if (largest == nullptr) return;
@@ -47,7 +48,7 @@ void set_missing(Comparison& comparison, LineReason reason) {
 
 void fill(const Sides& sides, const CompareOptions& options, Comparison& comparison) {
   const Judge judge(sides, options);
-  comparison.main_stage = main_stage_of(sides);
+  comparison.main_stage = main_stage_of(sides, options.whole_stage);
   KernelComparison kernels(sides);
   RunLines lines = run_lines(sides, judge, comparison.main_stage, kernels.p_values(judge));
   comparison.budget = budget_lines(sides, judge, lines);
@@ -60,7 +61,7 @@ void fill(const Sides& sides, const CompareOptions& options, Comparison& compari
   comparison.kernels = kernels.decide(judge, lines);
   if (comparison.kernels.empty()) comparison.kernels_missing = LineReason::kNotCaptured;
   comparison.waterfall = waterfall_of(sides, comparison.main_stage, comparison.kernels);
-  conclude_whole(lines, comparison);
+  conclude_whole(lines, options.whole_stage, comparison);
   tell_drift(sides, lines, comparison);
   comparison.headline = section_of(std::move(lines.headline));
   comparison.stages = section_of(std::move(lines.stages));

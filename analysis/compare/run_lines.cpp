@@ -231,8 +231,9 @@ RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& ma
   return lines;
 }
 
-std::string main_stage_of(const Sides& sides) {
-  const std::vector<std::string> stages = common_stages(sides);
+std::string main_stage_of(const Sides& sides, const std::string& whole_stage) {
+  std::vector<std::string> stages = common_stages(sides);
+  if (stages.size() > 1) std::erase(stages, whole_stage);
   for (const StageKind kind : {StageKind::kDecodeStep, StageKind::kDecode})
     for (const std::string& name : stages)
       if (stage_kind(name) == kind && same_tokens(sides, name) && !runs_on(sides, name)) return name;

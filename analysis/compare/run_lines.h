@@ -21,8 +21,9 @@ struct RunLines {
 // (Simes); tested with the stages, so that a stage in which one kernel changed is found where its sum hides it.
 RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& main_stage, const std::map<std::string, double>& kernel_p);
 
-// The stage that a comparison is about: one step of decoding, else decoding, else what takes the most time on both sides together.
-std::string main_stage_of(const Sides& sides);
+// The stage that a comparison is about: one step of decoding, else decoding, else what takes the most time on both sides together;
+// the stage of the whole process only where it is alone.
+std::string main_stage_of(const Sides& sides, const std::string& whole_stage);
 
 // Why the inside of a stage is not looked into; nothing where one of its own lines shows a change, however small.
 std::optional<LineReason> why_not_entered(const RunLines& lines, const std::string& stage);

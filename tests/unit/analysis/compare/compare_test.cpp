@@ -297,3 +297,36 @@ TEST_CASE("sections that nobody captured say so, counters of nsys and ncu among 
   REQUIRE(both.nsys_counters.lines.size() == 1);
   CHECK(both.nsys_counters.lines[0].unit == MetricUnit::kPercent);
 }
+
+namespace {
+
+// A whole process beside its steps, as `try` adds it; B's take longer to start.
+Pair with_processes(Pair sides) {
+  for (auto* side : {&sides.a, &sides.b})
+    for (std::size_t i = 0; i < side->size(); ++i) {
+      const auto length = static_cast<Ns>((side == &sides.a ? 6e9 : 7e9) + 1e8 * static_cast<double>(i * 5 % 7));
+      StageEntry& process = (*side)[i].stages.emplace_back();
+      process.name = "command";
+      process.wall.count = 1;
+      process.wall.total_ns = length;
+      process.wall.median_ns = process.wall.mean_ns = static_cast<double>(length);
+    }
+  return sides;
+}
+
+}  // namespace
+
+TEST_CASE("a process that takes longer to start is a line of its own, and decides only where nothing is marked") {
+  CompareOptions options;
+  options.whole_stage = "command";
+  Pair sides = with_processes(in_turns(8, 0));
+  const Comparison marked = compare(sides.a, sides.b, options);
+  CHECK(marked.main_stage == "decode_step");
+  CHECK(marked.verdict == CompareVerdict::kUnchanged);
+  CHECK(line_of_stage(marked, CompareFigure::kWall, "command").verdict == CompareVerdict::kRegressed);
+  for (auto* side : {&sides.a, &sides.b})
+    for (Run& run : *side) run.stages.erase(run.stages.begin());
+  const Comparison alone = compare(sides.a, sides.b, options);
+  CHECK(alone.main_stage == "command");
+  CHECK(alone.verdict == CompareVerdict::kRegressed);
+}

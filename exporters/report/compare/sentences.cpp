@@ -12,6 +12,7 @@ namespace {
 
 using namespace report;
 
+constexpr double kAsLongAs = 0.02;  // an interval that reaches no farther says that nothing changed
 constexpr double kMostOfIt = 0.5;  // of the difference: one row that large is the cause to name
 
 double size_of(const CompareChange& change) { return std::abs(CompareChange::relative(change.log_ratio)); }
@@ -29,6 +30,16 @@ std::string refusal(const Comparability& comparability) {
   return fmt::format("A and B cannot be compared: they differ in {}.", reasons.empty() ? "too much" : join(reasons, "; "));
 }
 
+// The interval says how much could have changed unseen: where that is not little, nobody knows that both take as long.
+std::string what_stayed(const Comparison& comparison, const CompareLine& line, const std::string& times) {
+  if (line.reason == LineReason::kNoDifference) return fmt::format("B's {} takes exactly as long as A's: {}.", comparison.main_stage, time_text(line.a->median));
+  if (!line.change) return fmt::format("B's {} takes as long as A's: {}.", comparison.main_stage, times);
+  const CompareChange& change = *line.change;
+  const bool narrow = change.low && change.high && std::max(-*change.low, *change.high) <= kAsLongAs;
+  return fmt::format("{}: {}, {}{}.", narrow ? fmt::format("B's {} takes as long as A's", comparison.main_stage) : fmt::format("No difference shows between A's and B's {}", comparison.main_stage),
+                     times, change_text(change), interval_text(change));
+}
+
 // "B's decode_step takes 3.2 % less time than A's: 12.41 ms against 12.82 ms (95 % interval …)."
 std::string what_changed(const Comparison& comparison) {
   const CompareLine* line = deciding_line(comparison);
@@ -39,10 +50,7 @@ std::string what_changed(const Comparison& comparison) {
   if (changed && line->verdict == comparison.verdict && line->change)
     return fmt::format("B's {} takes {:.1f} % {} time than A's: {}{}.", comparison.main_stage, 100 * size_of(*line->change), line->change->log_ratio < 0 ? "less" : "more", times,
                        interval_text(*line->change));
-  if (comparison.verdict == CompareVerdict::kUnchanged)
-    return line->reason == LineReason::kNoDifference ? fmt::format("B's {} takes exactly as long as A's: {}.", comparison.main_stage, time_text(line->a->median))
-                                                     : fmt::format("B's {} takes as long as A's: {}, {}{}.", comparison.main_stage, times, line->change ? change_text(*line->change) : "",
-                                                                   line->change ? interval_text(*line->change) : "");
+  if (comparison.verdict == CompareVerdict::kUnchanged) return what_stayed(comparison, *line, times);
   if (changed) return fmt::format("B {} outside {}, which takes {}.", key_of(comparison.verdict), comparison.main_stage, times);
   return fmt::format("Whether B's {} is faster or slower than A's is undecided ({}): {}{}.", comparison.main_stage, verdict_reason(comparison.reason), times,
                      line->change ? interval_text(*line->change) : "");

@@ -39,6 +39,12 @@ TEST_CASE("comparison: nothing changed, exactly or within the noise") {
   comparison.stages.lines[0].b = comparison.stages.lines[0].a;
   CHECK(comparison_sentences(comparison)[0] == "B's decode_step takes exactly as long as A's: 10.000 ms.");
   CHECK(comparison_sentences(comparison).size() == 2);  // nothing to explain
+
+  comparison.stages.lines[0].reason = LineReason::kWithinNoise;
+  comparison.stages.lines[0].change = CompareChange{0, -0.01, 0.01};
+  CHECK(has(comparison_sentences(comparison)[0], "B's decode_step takes as long as A's: "));
+  comparison.stages.lines[0].change = CompareChange{0, -0.08, 0.01};  // much could have changed unseen
+  CHECK(has(comparison_sentences(comparison)[0], "No difference shows between A's and B's decode_step: "));
 }
 
 TEST_CASE("comparison: what is undecided says why") {

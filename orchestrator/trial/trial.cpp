@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <random>
 #include <span>
 
 #include "analysis/compare/cause.h"
@@ -79,10 +80,9 @@ class Trial {
     return TrialEnd::kRounds;
   }
 
-  // A B, B A, A B …: a machine that grows slower or faster does so for both.
   bool run_round(int number) {
-    TrialRound round{std::max(number, 0), 0, 0};
-    const bool a_first = number % 2 != 0;
+    const bool a_first = a_first_[static_cast<std::size_t>(number - 1 + request_.warmup)];
+    TrialRound round{std::max(number, 0), 0, 0, a_first};
     for (Side* side : {a_first ? &a_ : &b_, a_first ? &b_ : &a_}) {
       const double seconds = run_side(*side, number);
       if (seconds < 0) return false;
@@ -133,6 +133,7 @@ class Trial {
     options.minimum_effect = request_.minimum_effect;
     options.significance /= static_cast<double>(looks);
     options.force = true;  // the sides are meant to differ
+    options.whole_stage = kWholeCommand;
     return options;
   }
 
@@ -170,6 +171,7 @@ class Trial {
   TrialResult result_;
   Side a_{request_.a, "a"}, b_{request_.b, "b"};
   const std::vector<int> looks_ = looks_of(request_.rounds);
+  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds + request_.warmup, request_.seed ? *request_.seed : std::random_device()());
   double round_s_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
@@ -188,6 +190,18 @@ std::vector<int> looks_of(int rounds) {
   for (int look = kFirstLook; look < rounds; look = (look * 3 + 1) / 2) looks.push_back(look);
   looks.push_back(rounds);
   return looks;
+}
+
+std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<bool> a_first;
+  while (a_first.size() < static_cast<std::size_t>(rounds)) {
+    const bool first = (random() >> 63) != 0;
+    a_first.push_back(first);
+    a_first.push_back(!first);
+  }
+  a_first.resize(static_cast<std::size_t>(rounds));
+  return a_first;
 }
 
 TrialResult run_trial(const TrialRequest& request, Launcher& launcher) {

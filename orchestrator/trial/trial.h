@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,7 @@ struct TrialRequest {
   double minimum_effect = 0.01;
   std::vector<std::string> outputs = {};   // files that both write, relative to their folder
   double tolerance = 0;                    // of numbers in them, relative
+  std::optional<std::uint64_t> seed = {};  // of the order of the rounds; nothing: by chance
   std::filesystem::path out;               // new or empty
   std::function<void(const std::string&)> say = {};  // progress, a line each
 };
@@ -41,6 +44,7 @@ enum class TrialEnd { kDecided, kRounds, kBudget, kFailed, kInterrupted };
 struct TrialRound {
   int number = 0;                          // from 1; 0: warm-up
   double a_s = 0, b_s = 0;                 // of the processes
+  bool a_first = true;
 };
 
 struct TrialResult {
@@ -59,6 +63,10 @@ TrialResult run_trial(const TrialRequest& request, Launcher& launcher);
 
 // After which rounds is looked at the verdict. Each look gets its part of the significance, so that looking often finds no more by chance.
 std::vector<int> looks_of(int rounds);
+
+// Which side each round begins with. Of two rounds each side begins one, so that a machine that grows slower does so for both; which
+// of the two, chance says: a fixed pattern would take whatever disturbs the machine in its rhythm for a difference of the sides.
+std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
 
 std::string trial_json(const TrialResult& result);
 

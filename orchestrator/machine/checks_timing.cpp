@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "orchestrator/machine/gpu_activity.h"
 #include "orchestrator/machine/nvml.h"
@@ -24,22 +25,38 @@ std::optional<unsigned> clock_of(int (*function)(NvmlDevice, int, unsigned*), Nv
   return mhz;
 }
 
+bool idle_at_high_clocks(const Nvml& nvml, NvmlDevice device) {
+  unsigned long long reasons = 0;
+  if (nvml.clocks_event_reasons == nullptr || nvml.clocks_event_reasons(device, &reasons) != 0 || (reasons & kGpuIdle) != 0) return false;
+  const auto now = clock_of(nvml.clock_info, device), most = clock_of(nvml.max_clock, device);
+  NvmlUtilization busy;
+  const bool idle = nvml.utilization != nullptr && nvml.utilization(device, &busy) == 0 && busy.gpu == 0;
+  return idle && now && most && 2 * *now > *most;
+}
+
+// A GPU that was at work a moment ago is idle, too, before its clocks fall.
+bool stays_at_high_clocks(const Nvml& nvml, NvmlDevice device, std::chrono::milliseconds settles) {
+  const auto until = std::chrono::steady_clock::now() + settles;
+  while (idle_at_high_clocks(nvml, device)) {
+    if (std::chrono::steady_clock::now() >= until) return true;
+    std::this_thread::sleep_for(settles / 10);
+  }
+  return false;
+}
+
 // NVML has no question for it. Locked clocks show as a reason that limits them, as application clocks that are not the default
 // ones, or as a GPU that is not clocked down although it is idle.
-std::optional<bool> clocks_locked(const Nvml& nvml, NvmlDevice device) {
+std::optional<bool> clocks_locked(const Nvml& nvml, NvmlDevice device, std::chrono::milliseconds settles) {
   unsigned long long reasons = 0;
   const bool has_reasons = nvml.clocks_event_reasons != nullptr && nvml.clocks_event_reasons(device, &reasons) == 0;
   const auto chosen = clock_of(nvml.application_clock, device), usual = clock_of(nvml.default_application_clock, device);
-  const auto now = clock_of(nvml.clock_info, device), most = clock_of(nvml.max_clock, device);
-  if (!has_reasons && !chosen && !now) return std::nullopt;
+  if (!has_reasons && !chosen && !clock_of(nvml.clock_info, device)) return std::nullopt;
   if ((reasons & kClocksSetByHand) != 0 || (chosen && usual && *chosen != *usual)) return true;
-  NvmlUtilization busy;
-  const bool idle = nvml.utilization != nullptr && nvml.utilization(device, &busy) == 0 && busy.gpu == 0;
-  return idle && has_reasons && (reasons & kGpuIdle) == 0 && now && most && 2 * *now > *most;
+  return stays_at_high_clocks(nvml, device, settles);
 }
 
-GpuState state_of(const Nvml& nvml, NvmlDevice device) {
-  GpuState state{nvml.name(device), clocks_locked(nvml, device), {}, {}, nvml.compute_processes(device)};
+GpuState state_of(const Nvml& nvml, NvmlDevice device, std::chrono::milliseconds settles) {
+  GpuState state{nvml.name(device), clocks_locked(nvml, device, settles), {}, {}, nvml.compute_processes(device)};
   int on = 0;
   unsigned mig_now = 0, mig_later = 0;
   if (nvml.persistence_mode != nullptr && nvml.persistence_mode(device, &on) == 0) state.persistence = on != 0;
@@ -91,11 +108,11 @@ Check check_processes(const std::vector<GpuState>& gpus, const std::string& trou
 
 std::vector<std::string> timing_check_names() { return kTimingChecks; }
 
-std::vector<GpuState> read_gpu_states(const std::filesystem::path& library, const std::string& visible, std::string& trouble) {
+std::vector<GpuState> read_gpu_states(const std::filesystem::path& library, const std::string& visible, std::string& trouble, std::chrono::milliseconds settles) {
   const auto nvml = Nvml::load(library, trouble);
   std::vector<GpuState> states;
   if (!nvml) return states;
-  for (const NvmlDevice device : visible_devices(*nvml, nvml->devices(trouble), visible)) states.push_back(state_of(*nvml, device));
+  for (const NvmlDevice device : visible_devices(*nvml, nvml->devices(trouble), visible)) states.push_back(state_of(*nvml, device, settles));
   if (states.empty() && trouble.empty()) trouble = "NVML knows no GPU";
   return states;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,8 +18,10 @@ struct GpuState {  // nothing: the driver does not say
   std::optional<std::vector<int>> processes;
 };
 
-// Those that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why.
-std::vector<GpuState> read_gpu_states(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble);
+// Those that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why. `settles`: so long after its
+// last work a GPU may take to lower its clocks.
+std::vector<GpuState> read_gpu_states(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble,
+                                      std::chrono::milliseconds settles = std::chrono::seconds(3));
 
 // "virtual_machine", "clocks", "persistence", "processes", "mig": what may be waived.
 std::vector<std::string> timing_check_names();

@@ -90,3 +90,14 @@ TEST_CASE("timing checks: the state of the GPUs comes from NVML") {
   unsetenv("NL_FAKE_NVML_FIT");
   CHECK(read_gpu_states("/nonexistent.so", "", trouble).empty());
 }
+
+// Seen on an H200: half a second after a run it was idle at 1980 MHz, and then at 345.
+TEST_CASE("timing checks: clocks that fall soon after the last work are not locked") {
+  using namespace std::chrono_literals;
+  std::string trouble;
+  setenv("NL_FAKE_NVML", "slowing", 1);
+  CHECK(read_gpu_states(kTimedNvml, "", trouble, 200ms)[0].clocks_locked == false);
+  setenv("NL_FAKE_NVML", "held", 1);
+  CHECK(read_gpu_states(kTimedNvml, "", trouble, 20ms)[0].clocks_locked == true);
+  unsetenv("NL_FAKE_NVML");
+}

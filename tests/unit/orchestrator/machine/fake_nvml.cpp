@@ -1,6 +1,7 @@
 // A libnvidia-ml.so.1 with one H200 at 300 W, whose counter moves every 20 ms. NL_FAKE_NVML says what is different:
 //   old: it does not know the instantaneous power     double, long: it tells it in another type     mute: it answers nothing
 //   refuses: it cannot be started     uncounted: it cannot count GPUs     none: there is no GPU     lost: the first of two is lost     two: of two
+//   slowing: it is idle and lowers its clocks at the fourth look     held: it is idle and does not
 // NL_FAKE_NVML_PROCESSES names a file with the ids of the processes on the first GPU, which is idle where there are none.
 // With NL_FAKE_NVML_FIT its clocks are locked and persistence mode is on.
 // Built with NL_BARE_NVML it is that of an old driver: without the functions that a driver may lack.
@@ -90,11 +91,15 @@ int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
   }
   return 0;
 }
-int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) { return *mhz = clock == 1 ? 1980 : 3201, answer(); }
+int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) {
+  static int looks = 0;
+  return *mhz = is("slowing") && ++looks >= 4 ? 345 : clock == 1 ? 1980 : 3201, answer();
+}
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) { return *milliwatts = 700'000, answer(); }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) { return *celsius = 45, answer(); }
 int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_and_memory) {
-  gpu_and_memory[0] = std::getenv("NL_FAKE_NVML_PROCESSES") != nullptr && processes_on_gpu(nullptr, 1) == 0 ? 0 : 97;
+  const bool is_idle = is("slowing") || is("held");
+  gpu_and_memory[0] = is_idle || (std::getenv("NL_FAKE_NVML_PROCESSES") != nullptr && processes_on_gpu(nullptr, 1) == 0) ? 0 : 97;
   gpu_and_memory[1] = 40;
   return answer();
 }

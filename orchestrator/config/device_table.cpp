@@ -9,41 +9,32 @@
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 #include "orchestrator/config/conf_files.h"
-#include "orchestrator/config/yaml_tree.h"
+#include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-using Kind = YamlTree::Kind;
-
 const std::vector<std::string> kKeys = {"name", "match", "dense_tflops", "bandwidth_tb_per_s", "notes"};
 const std::vector<std::string> kNumberTypes = {"f64", "f32", "tf32", "bf16", "f16", "fp8", "fp4", "int8", "int4"};
 
-class DeviceFile {
+class DeviceFile : YamlFile {
  public:
-  explicit DeviceFile(ConfFile file) : file_(std::move(file)) {}
+  explicit DeviceFile(const ConfFile& file) : YamlFile(file) {}
 
   DeviceTableEntry read() {
-    const YamlTree tree = read_yaml_file(file_);
     entry_.file = file_.name();
-    for (const auto& [key, value] : tree.entries) take(key, value);
-    if (entry_.name.empty()) refuse("the device has no name", tree.place, "write name: NVIDIA H200");
+    for (const auto& [key, value] : tree_.entries) take(key, value);
+    if (entry_.name.empty()) refuse("the device has no name", tree_.place, "write name: NVIDIA H200");
     if (entry_.match.empty()) entry_.match = {entry_.name};
     if (entry_.flops_per_s.empty() && !entry_.bytes_per_s)
-      refuse("the device has no peak", tree.place, "write dense_tflops: {bf16: 989.4} and bandwidth_tb_per_s: 4.8");
+      refuse("the device has no peak", tree_.place, "write dense_tflops: {bf16: 989.4} and bandwidth_tb_per_s: 4.8");
     return std::move(entry_);
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what, YamlTree::Place place, const std::string& fix) const {
-    throw Error(ErrorKind::kConfig, what, yaml_where(file_, place), fix);
-  }
-
   [[noreturn]] void unknown(const char* what, const YamlTree::Key& key, const std::vector<std::string>& known) const {
-    const std::string near = nearest_name(key.name, known);
-    refuse(fmt::format("unknown {} '{}'", what, key.name), key.place,
-           near.empty() ? fmt::format("one of: {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near));
+    refuse(fmt::format("unknown {} '{}'", what, key.name), key.place, nearest_or_all(key.name, known));
   }
 
   void take(const YamlTree::Key& key, const YamlTree& value) {
@@ -90,7 +81,6 @@ class DeviceFile {
     return parsed;
   }
 
-  ConfFile file_;
   DeviceTableEntry entry_;
 };
 

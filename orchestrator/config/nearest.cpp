@@ -1,5 +1,8 @@
 #include "orchestrator/config/nearest.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -54,6 +57,12 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   }
   const std::size_t bound = std::max<std::size_t>(2, wanted_last.size() / 2);
   return best_cost <= bound ? best : std::string();
+}
+
+std::string nearest_or_all(std::string_view word, const std::vector<std::string>& candidates) {
+  if (candidates.empty()) return {};
+  const std::string near = nearest_name(word, candidates);
+  return near.empty() ? fmt::format("one of: {}", fmt::join(candidates, ", ")) : fmt::format("did you mean '{}'?", near);
 }
 
 }  // namespace nl::orchestrator

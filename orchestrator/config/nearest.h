@@ -13,4 +13,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to);
 // where none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
+// "did you mean 'decode'?", "one of: prefill, decode" where none is near, "" where there are none.
+std::string nearest_or_all(std::string_view word, const std::vector<std::string>& candidates);
+
 }  // namespace nl::orchestrator

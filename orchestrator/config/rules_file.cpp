@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <set>
 
@@ -12,22 +11,17 @@
 #include "model/words.h"
 #include "orchestrator/config/nearest.h"
 #include "orchestrator/config/conf_files.h"
-#include "orchestrator/config/yaml_tree.h"
+#include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
 namespace {
-
-using Kind = YamlTree::Kind;
 
 constexpr double kHeaviest = 1000;  // weight of a piece of evidence
 constexpr std::uint64_t kMostFindings = 1000;
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string near = nearest_name(word, candidates);
-  if (!near.empty()) return fmt::format("did you mean '{}'?", near);
-  std::string all;
-  for (const auto& each : candidates) all += (all.empty() ? "one of: " : ", ") + each;
-  return candidates.size() <= 12 ? all : "docs/rules.md lists them all";
+  const bool too_many = candidates.size() > 12 && nearest_name(word, candidates).empty();
+  return too_many ? "docs/rules.md lists them all" : nearest_or_all(word, candidates);
 }
 
 std::string in_words(std::string name) {
@@ -36,9 +30,9 @@ std::string in_words(std::string name) {
 }
 
 // Reads one file of rules. Its parts are named in the messages as they are written.
-class RulesFile {
+class RulesFile : YamlFile {
  public:
-  explicit RulesFile(const ConfFile& file) : file_(file), tree_(read_yaml_file(file)) {
+  explicit RulesFile(const ConfFile& file) : YamlFile(file) {
     std::istringstream in(file.text());
     for (std::string line; std::getline(in, line);) lines_.push_back(line);
   }
@@ -58,8 +52,6 @@ class RulesFile {
   }
 
  private:
-  using Keys = std::vector<std::string>;
-
   void add_rules(const YamlTree& list, bool brief, std::set<std::string>& names, std::vector<RuleSpec>& rules) const {
     for (const YamlTree& item : list.items) {
       RuleSpec spec = brief ? brief_rule(item) : rule(item);
@@ -73,34 +65,7 @@ class RulesFile {
     }
   }
 
-  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const {
-    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
-  }
-
-  static const YamlTree* find(const YamlTree& map, const std::string& key) {
-    for (const auto& [name, value] : map.entries)
-      if (name.name == key) return &value;
-    return nullptr;
-  }
-
-  void check_keys(const YamlTree& map, const std::string& what, const Keys& keys) const {
-    if (map.kind != Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}:", keys.front()));
-    for (const auto& [name, value] : map.entries)
-      if (std::find(keys.begin(), keys.end(), name.name) == keys.end())
-        refuse(fmt::format("unknown key '{}' of {}", name.name, what), name.place, did_you_mean(name.name, keys));
-  }
-
-  const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key, const std::string& fix) const {
-    const YamlTree* value = find(map, key);
-    if (!value) refuse(fmt::format("{} has no '{}'", what, key), map.place, fix);
-    return *value;
-  }
-
-  RuleText text(const YamlTree& value, const std::string& what) const {
-    if (value.kind != Kind::kScalar || value.text.find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse(fmt::format("{} wants a text", what), value.place, "put quotes around it where it holds a ':' or a '#'");
-    return {value.text, value.place.line, value.place.column};
-  }
+  RuleText text(const YamlTree& value, const std::string& what) const { return {YamlFile::text(value, what), value.place.line, value.place.column}; }
 
   bool truth(const YamlTree& value, const std::string& key) const {
     if (value.kind != Kind::kScalar || (value.text != "true" && value.text != "false"))
@@ -116,12 +81,9 @@ class RulesFile {
 
   template <class Number>
   Number number(const YamlTree& value, const std::string& key, Number least, Number most) const {
-    Number result{};
-    const char* end = value.text.data() + value.text.size();
-    const auto [stopped, failed] = std::from_chars(value.text.data(), end, result);
-    if (value.kind != Kind::kScalar || failed != std::errc{} || stopped != end || !(result >= least && result <= most))
-      refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
-    return result;
+    const auto result = number_in<Number>(value);
+    if (!result || !(*result >= least && *result <= most)) refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
+    return *result;
   }
 
   template <class Enum>
@@ -277,8 +239,6 @@ class RulesFile {
                                : fmt::format("near '{}'; docs/rules.md describes expressions", near));
   }
 
-  ConfFile file_;
-  YamlTree tree_;
   std::vector<std::string> lines_;
 };
 

@@ -9,17 +9,16 @@
 #include "analysis/gate/update.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
-#include "orchestrator/config/yaml_tree.h"
+#include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
 namespace {
 
-using Kind = YamlTree::Kind;
-using Keys = std::vector<std::string>;
+constexpr const char* kWholeFile = "docs/gate.md shows a whole file";
 
-class ExpectationsFile {
+class ExpectationsFile : YamlFile {
  public:
-  explicit ExpectationsFile(const ConfFile& file) : file_(file), tree_(read_yaml_file(file)) {}
+  explicit ExpectationsFile(const ConfFile& file) : YamlFile(file) {}
 
   Expectations read() const {
     check_keys(tree_, "a file of expectations", {"version", "tolerance", "hardware"});
@@ -37,34 +36,8 @@ class ExpectationsFile {
   }
 
  private:
-  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const {
-    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
-  }
-
-  static const YamlTree* find(const YamlTree& map, const std::string& key) {
-    for (const auto& [name, value] : map.entries)
-      if (name.name == key) return &value;
-    return nullptr;
-  }
-
-  void check_keys(const YamlTree& map, const std::string& what, const Keys& keys) const {
-    if (map.kind != Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}:", keys.front()));
-    for (const auto& [name, value] : map.entries) {
-      if (std::find(keys.begin(), keys.end(), name.name) != keys.end()) continue;
-      const std::string near = nearest_name(name.name, keys);
-      refuse(fmt::format("unknown key '{}' of {}", name.name, what), name.place,
-             near.empty() ? fmt::format("one of: {}", fmt::join(keys, ", ")) : fmt::format("did you mean '{}'?", near));
-    }
-  }
-
-  const YamlTree& need(const YamlTree& map, const std::string& what, const std::string& key) const {
-    const YamlTree* value = find(map, key);
-    if (value == nullptr) refuse(fmt::format("{} has no '{}'", what, key), map.place, "docs/gate.md shows a whole file");
-    return *value;
-  }
-
   void check_version() const {
-    const YamlTree& version = need(tree_, "this file", "version");
+    const YamlTree& version = need(tree_, "this file", "version", kWholeFile);
     if (version.text == std::to_string(kExpectationsVersion)) return;
     refuse(fmt::format("the version '{}' is not known", version.text), version.place,
            fmt::format("this nl-stage reads version {}; a newer one may have written the file", kExpectationsVersion));
@@ -88,10 +61,10 @@ class ExpectationsFile {
     const RunMetricInfo* info = find_metric(key.name);
     if (info == nullptr) unknown_metric(key);
     check_keys(map, key.name, {"expected", "tolerance", "provenance"});
-    const YamlTree& expected = need(map, key.name, "expected");
+    const YamlTree& expected = need(map, key.name, "expected", kWholeFile);
     out.expected = number(expected.text, expected, "'expected'");
     if (const YamlTree* value = find(map, "tolerance")) out.tolerance = tolerance(*value, info);
-    out.from = source(need(map, key.name, "provenance"));
+    out.from = source(need(map, key.name, "provenance", kWholeFile));
     return out;
   }
 
@@ -110,7 +83,7 @@ class ExpectationsFile {
       const YamlTree* value = find(map, key);
       return value ? value->text : std::string();
     };
-    need(map, "'provenance'", "captured_by");
+    need(map, "'provenance'", "captured_by", kWholeFile);
     return {text("run"), text("commit"), text("nl_stage"), text("captured_by"), text("model")};
   }
 
@@ -135,9 +108,6 @@ class ExpectationsFile {
              info == nullptr || info->unit.empty() ? "a share of the expected value: 5%" : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
     return {relative ? amount / 100 : amount, relative};
   }
-
-  const ConfFile& file_;
-  YamlTree tree_;
 };
 
 }  // namespace

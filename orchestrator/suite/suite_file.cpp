@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 #include "orchestrator/config/units.h"
-#include "orchestrator/config/yaml_tree.h"
+#include "orchestrator/config/yaml_file.h"
 #include "orchestrator/machine/checks_timing.h"
 #include "orchestrator/suite/suite.h"
 
@@ -17,15 +15,13 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-using SuiteWords = std::vector<std::string>;
-
-const SuiteWords kProfiles = {"none", "light", "deep"};  // in the order of SuiteProfile
-const SuiteWords kMeasures = {"auto", "run"};            // in the order of Measure::Kind
+const std::vector<std::string> kProfiles = {"none", "light", "deep"};  // in the order of SuiteProfile
+const std::vector<std::string> kMeasures = {"auto", "run"};            // in the order of Measure::Kind
 constexpr int kMostRepetitions = 1000;
 
-class SuiteFile {
+class SuiteFile : YamlFile {
  public:
-  explicit SuiteFile(const fs::path& file) : file_(file_on_disk(file)), folder_(fs::absolute(file).parent_path()), tree_(read_yaml_file(file_)) {}
+  explicit SuiteFile(const fs::path& file) : YamlFile(file_on_disk(file)), folder_(fs::absolute(file).parent_path()) {}
 
   Suite read() {
     suite_.file = fs::absolute(file_.disk);
@@ -52,35 +48,20 @@ class SuiteFile {
     std::function<void(const YamlTree&)> read;
   };
 
-  [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const {
-    throw Error(ErrorKind::kConfig, std::move(what), yaml_where(file_, place), std::move(fix));
-  }
-
   void read_keys(const YamlTree& map, const std::string& what, const std::vector<KeyReader>& readers) const {
-    if (map.kind != YamlTree::Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}: …", readers.front().key));
+    if (map.kind != Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}: …", readers.front().key));
     for (const auto& [key, value] : map.entries) {
       const auto reader = std::find_if(readers.begin(), readers.end(), [&](const KeyReader& each) { return each.key == key.name; });
       if (reader == readers.end()) refuse(fmt::format("unknown key '{}' of {}", key.name, what), key.place, nearest_of(key.name, readers));
-      if (value.kind == YamlTree::Kind::kNull) refuse(fmt::format("'{}' has no value", key.name), key.place, "give it one, or remove the line");
+      if (value.kind == Kind::kNull) refuse(fmt::format("'{}' has no value", key.name), key.place, "give it one, or remove the line");
       reader->read(value);
     }
   }
 
   static std::string nearest_of(const std::string& word, const std::vector<KeyReader>& readers) {
-    SuiteWords keys;
+    Keys keys;
     for (const KeyReader& reader : readers) keys.push_back(reader.key);
     return nearest_or_all(word, keys);
-  }
-
-  static std::string nearest_or_all(const std::string& word, const SuiteWords& words) {
-    const std::string near = nearest_name(word, words);
-    return near.empty() ? fmt::format("one of: {}", fmt::join(words, ", ")) : fmt::format("did you mean '{}'?", near);
-  }
-
-  std::string text(const YamlTree& value, const std::string& what) const {
-    if (value.kind != YamlTree::Kind::kScalar || value.text.find_first_not_of(" \t\r\n") == std::string::npos)
-      refuse(fmt::format("{} wants a text", what), value.place, "put quotes around it where it holds a ':' or a '#'");
-    return value.text;
   }
 
   // It becomes a part of the names of files.
@@ -97,11 +78,9 @@ class SuiteFile {
 
   template <class Number>
   Number number(const YamlTree& value, const std::string& key, const std::string& wanted) const {
-    Number result{};
-    const char* end = value.text.data() + value.text.size();
-    const auto [stopped, failed] = std::from_chars(value.text.data(), end, result);
-    if (value.kind != YamlTree::Kind::kScalar || failed != std::errc{} || stopped != end) refuse(fmt::format("'{}' wants {}", key, wanted), value.place, fmt::format("such as {}: 5", key));
-    return result;
+    const auto result = number_in<Number>(value);
+    if (!result) refuse(fmt::format("'{}' wants {}", key, wanted), value.place, fmt::format("such as {}: 5", key));
+    return *result;
   }
 
   int whole(const YamlTree& value, const std::string& key, int least) const {
@@ -122,7 +101,7 @@ class SuiteFile {
     return *seconds;
   }
 
-  std::size_t one_of(const YamlTree& value, const std::string& key, const SuiteWords& words) const {
+  std::size_t one_of(const YamlTree& value, const std::string& key, const Keys& words) const {
     const auto found = std::find(words.begin(), words.end(), text(value, "'" + key + "'"));
     if (found == words.end()) refuse(fmt::format("'{}' cannot be '{}'", key, value.text), value.place, nearest_or_all(value.text, words));
     return static_cast<std::size_t>(found - words.begin());
@@ -136,16 +115,16 @@ class SuiteFile {
     return {static_cast<Measure::Kind>(found - kMeasures.begin())};
   }
 
-  SuiteWords list(const YamlTree& value, const std::string& what) const {
-    if (value.kind != YamlTree::Kind::kList) refuse(fmt::format("{} wants a list", what), value.place, "write [a, b]");
-    SuiteWords words;
+  Keys list(const YamlTree& value, const std::string& what) const {
+    if (value.kind != Kind::kList) refuse(fmt::format("{} wants a list", what), value.place, "write [a, b]");
+    Keys words;
     for (const YamlTree& item : value.items) words.push_back(text(item, "an item of " + what));
     return words;
   }
 
   void read_waived(const YamlTree& value) {
-    const SuiteWords words = timing_check_names();
-    if (value.kind != YamlTree::Kind::kList) refuse("'waive' wants a list", value.place, fmt::format("write waive: [{}]", words.front()));
+    const Keys words = timing_check_names();
+    if (value.kind != Kind::kList) refuse("'waive' wants a list", value.place, fmt::format("write waive: [{}]", words.front()));
     for (const YamlTree& item : value.items) suite_.waived.push_back(words[one_of(item, "waive", words)]);
   }
 
@@ -162,7 +141,7 @@ class SuiteFile {
   }
 
   void read_targets(const YamlTree& value) {
-    if (value.kind != YamlTree::Kind::kMap) refuse("'targets' wants names", value.place, "write targets: and below it NAME: {command: …}");
+    if (value.kind != Kind::kMap) refuse("'targets' wants names", value.place, "write targets: and below it NAME: {command: …}");
     for (const auto& [name, target] : value.entries) {
       check_file_word(name.name, name.place, "the target");
       suite_.targets.push_back(read_target(name, target));
@@ -181,23 +160,23 @@ class SuiteFile {
     return target;
   }
 
-  SuiteWords command(const YamlTree& value) const {
-    if (value.kind == YamlTree::Kind::kList && !value.items.empty()) return list(value, "'command'");
+  Keys command(const YamlTree& value) const {
+    if (value.kind == Kind::kList && !value.items.empty()) return list(value, "'command'");
     return {"/bin/sh", "-c", text(value, "'command'")};
   }
 
   std::map<std::string, std::string> variables(const YamlTree& value) const {
-    if (value.kind != YamlTree::Kind::kMap) refuse("'env' wants names and values", value.place, "write env: {NAME: value}");
+    if (value.kind != Kind::kMap) refuse("'env' wants names and values", value.place, "write env: {NAME: value}");
     std::map<std::string, std::string> env;
     for (const auto& [name, each] : value.entries) {
-      if (each.kind != YamlTree::Kind::kScalar) refuse(fmt::format("the variable '{}' wants a text", name.name), each.place, "write NAME: value");
+      if (each.kind != Kind::kScalar) refuse(fmt::format("the variable '{}' wants a text", name.name), each.place, "write NAME: value");
       env[name.name] = each.text;
     }
     return env;
   }
 
   void check_baselines() const {
-    SuiteWords names;
+    Keys names;
     for (const SuiteTarget& target : suite_.targets) names.push_back(target.name);
     for (const SuiteTarget& target : suite_.targets) {
       const bool known = std::find(names.begin(), names.end(), target.baseline) != names.end();
@@ -206,9 +185,7 @@ class SuiteFile {
     }
   }
 
-  ConfFile file_;
   fs::path folder_;
-  YamlTree tree_;
   Suite suite_;
   std::map<std::string, YamlTree::Place> baseline_places_;
 };

@@ -14,6 +14,7 @@
 #include "exporters/report/compare/compare.h"
 #include "model/error.h"
 #include "orchestrator/bisect/commits.h"
+#include "orchestrator/bundle/results_folder.h"
 
 namespace nl::cli {
 namespace {
@@ -66,7 +67,7 @@ void print(const BisectRequest& request, const BisectResult& result) {
 int bisect(const BisectFlags& flags) {
   BisectRequest request;
   request.trial = trial_request(flags);
-  request.out = folder_for(flags.out, "bisect");
+  request.out = orchestrator::results_folder(flags.out, "bisect");
   request.say = request.trial.say;
   const CommitRange range{{}, flags.good, flags.bad, workload_given(), flags.build, request.out / "trees"};
   if (flags.commands.empty() && range.command.empty()) throw Error(ErrorKind::kUsage, "there is no command", "bisect", "give it last, with --good and --bad; or --commands FILE");

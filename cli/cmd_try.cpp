@@ -13,6 +13,7 @@
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
+#include "orchestrator/bundle/results_folder.h"
 
 namespace nl::cli {
 namespace {
@@ -54,7 +55,7 @@ int try_sides(const TryFlags& flags) {
   orchestrator::TrialRequest request = trial_request(flags);
   request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
   request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
-  request.out = folder_for(flags.out, "try");
+  request.out = orchestrator::results_folder(flags.out, "try");
   orchestrator::ProcessLauncher launcher;
   const orchestrator::TrialResult result = orchestrator::run_trial(request, launcher);
   if (flags.json) fmt::print("{}", orchestrator::trial_json(result));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <cstdio>
 
 #include "cli/run_flags.h"
@@ -53,16 +52,6 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
     variables[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return variables;
-}
-
-std::filesystem::path folder_for(const std::string& asked, const char* verb) {
-  if (!asked.empty()) return asked;
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc);
-  return std::filesystem::path("artifacts") / verb / text;
 }
 
 void print_outputs(const orchestrator::OutputAgreement& outputs) {

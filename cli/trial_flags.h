@@ -29,9 +29,6 @@ std::vector<std::string> shell_command(const std::string& line);
 // "KEY=VALUE" → key and value; Error(kUsage) where there is no "=".
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& words, const char* flag);
 
-// A new folder, named after the verb and the time, where none was asked for.
-std::filesystem::path folder_for(const std::string& asked, const char* verb);
-
 void print_outputs(const orchestrator::OutputAgreement& outputs);
 
 }  // namespace nl::cli

@@ -1,7 +1,6 @@
 #include "orchestrator/suite/run_suite.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/results_folder.h"
 #include "orchestrator/machine/checks_timing.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/queue/machine_lock.h"
@@ -21,11 +21,6 @@ namespace {
 constexpr const char* kOutcomeNames[] = {"ok", "failed", "interrupted"};
 
 std::string utc_now() { return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())); }
-
-fs::path new_folder_name(const Suite& suite) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return fs::path("artifacts") / "suites" / fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)), suite.name);
-}
 
 void run_tasks(SuiteResult& result, const std::vector<std::string>& sets) {
   for (const SuiteTask& task : plan_tasks(result.suite)) {
@@ -40,12 +35,8 @@ void run_tasks(SuiteResult& result, const std::vector<std::string>& sets) {
 }  // namespace
 
 fs::path make_suite_folder(const SuiteRequest& request) {
-  const fs::path out = fs::absolute(request.out.empty() ? new_folder_name(request.suite) : request.out);
-  std::error_code failed;
-  if (fs::exists(out, failed) && !fs::is_empty(out, failed))
-    throw Error(ErrorKind::kOutput, "the folder of the suite is not empty", out.string(), "give a new folder with --out DIR");
-  fs::create_directories(out, failed);
-  if (failed) throw Error(ErrorKind::kOutput, fmt::format("the folder of the suite cannot be made: {}", failed.message()), out.string(), "give another folder with --out DIR");
+  const fs::path out = fs::absolute(results_folder(request.out, "suites", request.suite.name));
+  make_results_folder(out);
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
+#include "orchestrator/bundle/results_folder.h"
 #include "orchestrator/compare.h"
 #include "orchestrator/config/setting.h"
 #include "orchestrator/process/interrupts.h"
@@ -176,13 +177,6 @@ class Trial {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  if (fs::exists(folder, failure) && !fs::is_empty(folder, failure)) throw Error(ErrorKind::kOutput, "the folder is not empty", folder.string(), "choose another with --out");
-  fs::create_directories(folder, failure);
-  if (failure) throw Error(ErrorKind::kOutput, "the folder cannot be made: " + failure.message(), folder.string(), "choose another with --out");
-}
-
 }  // namespace
 
 std::vector<int> looks_of(int rounds) {
@@ -205,7 +199,7 @@ std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed) {
 }
 
 TrialResult run_trial(const TrialRequest& request, Launcher& launcher) {
-  make_folder(request.out);
+  make_results_folder(request.out);
   const Interrupts interrupts;
   TrialResult result = Trial(request, launcher).run();
   write_comparison(result.comparison, result.folder);

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <sstream>
+#include <string_view>
 
 #include "cli/manual/reference.h"
 

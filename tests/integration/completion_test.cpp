@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "tests/catch.h"
 #include "tests/integration/harness.h"

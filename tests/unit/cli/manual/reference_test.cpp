@@ -1,6 +1,7 @@
 #include "cli/manual/reference.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <set>

@@ -40,7 +40,11 @@ class Explored {
   }
 
   void frame() { browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"); }
-  void pause() { browser.evaluate("new Promise(done => setTimeout(done, 260))"); }  // sums and address wait 180 ms
+  // Until sums and address are up to date; a search begins 80 ms after the last letter.
+  void pause() {
+    browser.evaluate("new Promise(done => { const look = () => document.querySelector('.sums-panel[aria-busy=true]') ? setTimeout(look, 15) : done(); setTimeout(look, 140); })");
+    frame();
+  }
 
   bool has_d3() { return browser.evaluate("typeof window.d3 !== 'undefined'"); }
 

@@ -25,7 +25,7 @@ TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel
   page.browser.click(page.x_of(40.128e6), page.lane_y("GPU 0 stream"));
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
   CHECK(fact(page, "Duration") == "56.00 \u00b5s");
-  CHECK(fact(page, "Start") == "5.040100 s, 100.00 \u00b5s into decode_step 4");
+  CHECK(fact(page, "Start") == "5.040100 s, 100.00 \u00b5s into decode_step 5");
   CHECK(fact(page, "Lane") == "GPU 0 stream 7: kernels and copies");
   CHECK(fact(page, "Grid") == "4 \u00d7 8 \u00d7 1");
   CHECK(fact(page, "Block") == "384 \u00d7 1 \u00d7 1");
@@ -70,7 +70,7 @@ TEST_CASE("explorer: / searches kernels, ranges and calls", "[browser]") {
   CHECK(page.browser.evaluate("shown('.search-results button', true)") == nlohmann::json({"gemm_kernelkernel, 50 \u00d7, 2.800 ms"}));
   page.browser.press("Enter", 13);
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
-  CHECK(fact(page, "Start") == "5.000100 s, 100.00 \u00b5s into decode_step 0");
+  CHECK(fact(page, "Start") == "5.000100 s, 100.00 \u00b5s into decode_step 1");
   page.browser.evaluate("canvas.focus()");
   page.browser.press("n");
   CHECK(contains(fact(page, "Start"), "5.001700 s"));
@@ -96,7 +96,7 @@ TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by 
   Explored page;
   page.open("#t=5040000000,5048000000");  // step 4: ten kernels of 56 µs in 8 ms
   page.pause();
-  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 8.000 ms from 5.040000 s"));
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 8.000 ms from 5.040000 s"));
   CHECK(contains(page.text(".sums-panel p"), "Exact"));
   CHECK(budget_text(page) == "93 % launch-starved, 7.440 ms; 7.0 % GPU computes, 560.00 \u00b5s");
   CHECK(kernel_rows(page) == "gemm_kernel 280.00 \u00b5s 3.5 % 5 add_kernel 280.00 \u00b5s 3.5 % 5");
@@ -106,19 +106,19 @@ TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by 
   CHECK(budget_text(page) == "78 % launch-starved, 100.00 \u00b5s; 22 % GPU computes, 28.00 \u00b5s");
   page.open("#t=5010200000,5011900000");  // two buckets of step 1: three kernels start in them
   page.pause();
-  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.000 ms from 5.010000 s"));
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 2.000 ms from 5.010000 s"));
   CHECK(contains(page.text(".sums-panel p"), "By whole buckets of 1.000 ms"));
   CHECK(budget_text(page) == "92 % launch-starved, 1.832 ms; 8.4 % GPU computes, 168.00 \u00b5s");
   CHECK(kernel_rows(page) == "gemm_kernel 112.00 \u00b5s 5.6 % 2 add_kernel 56.00 \u00b5s 2.8 % 1");
   page.open("#v=5040000000,5048000000");
   page.browser.drag(page.x_of(41e6), page.top + 30, page.x_of(43e6), page.top + 30, 8);  // with Shift
   page.pause();
-  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.00"));
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 2.00"));
   CHECK(std::abs(page.span() - 8e6) < 10);  // the view stays
   const double ruler = page.browser.evaluate("document.querySelector('.ruler').getBoundingClientRect().top + 8");
   page.browser.drag(page.x_of(44e6), ruler, page.x_of(47e6), ruler);
   page.pause();
-  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 3.00"));
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 3.00"));
   page.browser.evaluate("[...document.querySelectorAll('.sums-panel button')].find(b => b.textContent === 'Clear').click()");
   page.pause();
   CHECK(contains(page.text(".sums-panel h3"), "In view: 8.000 ms"));
@@ -142,7 +142,7 @@ TEST_CASE("explorer: state is in the address, and a finding's link moves the tim
   page.browser.evaluate("scrollTo(0, 0); const link = document.createElement('a'); link.href = '#t=5070000000,5072000000'; document.querySelector('main').prepend(link); link.click()");
   page.pause();
   CHECK(page.view() == std::pair(69.8e6, 72.2e6));  // with a margin of a tenth
-  CHECK(contains(page.text(".sums-panel h3"), "Chosen: 2.000 ms from 5.070000 s"));
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 2.000 ms from 5.070000 s"));
   CHECK(page.browser.evaluate("(r => r.top >= 0 && r.top < innerHeight)(document.querySelector('.explorer').getBoundingClientRect())") == true);
   page.browser.evaluate("location.hash = '#kernels'");
   page.pause();

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kStep = 10'000'000, kSpacing = 800'000, kKernel = 56'000, kCall = 5'000, kAhead = 10'000;
+constexpr std::int64_t kStep = 10'000'000, kSpacing = 800'000, kKernel = 56'000, kCall = 5'000, kAhead = 10'000, kLatency = 1'000'000;
 constexpr int kSteps = 10, kKernels = 10, kSlowStep = 7, kBins = 9, kComputes = 0, kStarved = 5;
 
 enum Name { kDecodeStep, kGemmFull, kGemm, kAddFull, kAdd, kLaunch, kMatmul, kLayer, kSite };
@@ -134,6 +134,7 @@ json overview_of() {
 
 json steps_of() {
   json steps;
+  std::vector<std::vector<std::int64_t>> bins(kBins, std::vector<std::int64_t>(kSteps, 0));
   for (int step = 0; step < kSteps; ++step) {
     steps["stage"].push_back(0);
     steps["start"].push_back(step * kStep);
@@ -142,8 +143,12 @@ json steps_of() {
     steps["position"].push_back(step);
     steps["warmup"].push_back(0);
     steps["tokens"].push_back(1);
+    bins[kComputes][step] = kKernels * kKernel;
+    bins[kStarved][step] = wall(step) - kKernels * kKernel - (step == 4 ? kLatency : 0);
+    bins[kBins - 1][step] = step == 4 ? kLatency : 0;
     steps["window"].push_back(step == 0 ? 0 : step == 4 ? 1 : step == kSlowStep ? 2 : -1);
   }
+  steps["bins"] = {bins};
   return steps;
 }
 

@@ -9,7 +9,8 @@ namespace nl::test {
 // A capture to explore, all of whose figures can be worked out by hand: 100 ms from 5 s of the capture on, ten decode steps that
 // start every 10 ms and take 8 ms, the eighth 9.9 ms. Every step has ten kernels of 56 µs, one each 800 µs: the GPU is busy 7 % of a
 // step. Even ones are matrix products of the operator aten::mm, odd ones elementwise; each is launched 10 µs before it starts by
-// a call of 5 µs. Steps 0, 4 and 7 are listed slice by slice, all else is in buckets of 1 ms.
+// a call of 5 µs. Steps 0, 4 and 7 are listed slice by slice, all else is in buckets of 1 ms. By step 4's own budget
+// 1 ms of its wait is launch latency.
 nlohmann::json explorer_detail();
 
 // What the page knows besides: bins, glossary, and the counters of the matrix product.

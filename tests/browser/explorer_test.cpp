@@ -46,7 +46,7 @@ TEST_CASE("explorer: it is drawn at three widths, in both themes, without a comp
       CHECK(page.width > width * 0.75);
       CHECK(page.browser.evaluate("canvas.toDataURL().length > 3000") == true);
       CHECK(page.browser.evaluate("shown('.lane-titles span', true)") ==
-            nlohmann::json({"python main thread 973: stages", "python main thread 973: CUDA calls", "Budget of GPU 0 (NVIDIA H200)", "GPU 0 stream 7: kernels and copies"}));
+            nlohmann::json({"stages python main thread 973", "CUDA calls python main thread 973", "Budget of GPU 0 (NVIDIA H200)", "GPU 0 stream 7: kernels and copies"}));
       const auto faint = page.browser.evaluate(nl::test::kFaintTexts);
       INFO(faint.dump(1));
       CHECK(faint.empty());
@@ -89,7 +89,7 @@ TEST_CASE("explorer: keys zoom and move, and the axis is labelled anew", "[brows
   CHECK(close.size() >= 4);
   CHECK(close.dump() != whole.dump());
   CHECK(contains(close.dump(), "+"));  // from a round moment that stands at the left
-  CHECK(page.text(".axis-base") == "5.049 s");
+  CHECK(page.text(".ruler .axis-base") == "5.049 s");
   page.browser.press("0");
   CHECK(page.view() == std::pair(0.0, kWhole));
   for (int i = 0; i < 40; ++i) page.browser.press("w");

@@ -48,6 +48,14 @@ class Detail {
     if (data.overview.count === 0) this.overview = overview_of_window(this);
     this.lane_buckets = new Map(data.overview.lanes.map(entry => [entry.lane, this.unpacked_buckets(entry)]));
     this.unpacked = new Map();
+    // Buckets name their largest kernel in full.
+    this.kernels_by_name = new Map(data.kernels.flatMap(kernel => [[kernel.name, kernel], [kernel.short, kernel]]));
+  }
+
+  // The readable name for a name, where it is a kernel's.
+  short_name(id) {
+    const kernel = this.kernels_by_name.get(id);
+    return this.names[kernel ? kernel.short : id] || "";
   }
 
   unpacked_buckets(entry) {

@@ -1,6 +1,6 @@
 // The keyboard does all that the mouse does. Letters as in Perfetto; arrows go from slice to slice.
 const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
-  "up and down to the next lane, F fits the pinned slice, M chooses its time, 0 shows the whole capture, Escape unpins.";
+  "up and down to the next lane, F fits the pinned slice, M selects its time, 0 shows the whole capture, Escape unpins.";
 
 function start_keys(explorer, timeline, search) {
   const { canvas } = timeline;

@@ -99,8 +99,8 @@ class LaneDrawing {
   // A bucket knows the name of its largest; the kernel of that name has a kind.
   bucket_colour(item, name) {
     if (!this.detail.is_gpu(item.lane)) return this.palette.of_slice(this.detail, item.lane, name);
-    if (!this.detail.kinds_by_name) this.detail.kinds_by_name = new Map(this.detail.kernels.map(kernel => [kernel.short, kernel.kind]));
-    return this.palette.kinds[this.detail.kinds_by_name.get(name) || "copy"];
+    const kernel = this.detail.kernels_by_name.get(name);
+    return this.palette.kinds[kernel ? kernel.kind : "copy"] || this.palette.kinds.other;
   }
 
   bin_slices(item, index) {
@@ -137,7 +137,7 @@ class LaneDrawing {
 
 // "31 slices, 12 % busy, most: nvjet_…"; of ranges, which are always busy, the name says all.
 function bucket_text(detail, item, buckets, bucket) {
-  const name = detail.names[buckets.name[bucket]], count = buckets.slices[bucket];
+  const name = detail.short_name(buckets.name[bucket]), count = buckets.slices[bucket];
   if (item.kind === "ranges") return name;
   return (count > 0 ? plural(count, "slice") + ", " : "") + share_text(buckets.busy[bucket], detail.overview.bucket_ns) + " busy, most: " + name;
 }

@@ -6,8 +6,9 @@ class OverviewStrip {
     this.explorer = explorer;
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.axis = make_svg("g", { class: "axis-lines", transform: "translate(0," + (kStripAxis - 2) + ")" });
+    this.base = make_svg("text", { class: "axis-base", x: 0, y: 9 });
     this.svg = make_svg("svg", { class: "strip-front", "aria-hidden": "true" });
-    this.element = make("div", { class: "strip" }, make_svg("svg", { class: "strip-axis", "aria-hidden": "true", height: kStripAxis }, this.axis),
+    this.element = make("div", { class: "strip" }, make_svg("svg", { class: "strip-axis", "aria-hidden": "true", height: kStripAxis }, this.axis, this.base),
                         make("div", { class: "strip-body" }, this.canvas, this.svg));
     this.show_view = brush_surface(this.svg, (from, to) => this.chosen(from, to));
     this.drawn_for = "";
@@ -28,7 +29,7 @@ class OverviewStrip {
       const context = fitted_context(this.canvas, width, height);
       this.draw_stages(context, width);
       this.draw_busy(context, width);
-      draw_time_axis(this.axis, { from: 0, to: detail.span }, detail.start_ns, width, width / 110);
+      this.base.textContent = draw_time_axis(this.axis, { from: 0, to: detail.span }, detail.start_ns, width, width / 110).base;
       this.svg.setAttribute("height", height);
     }
     this.show_view(width, height, view.from / detail.span, view.to / detail.span);

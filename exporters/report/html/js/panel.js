@@ -37,13 +37,14 @@ class SlicePanel {
     for (const [title, column, names] of [["Operator", data.operator, detail.operators], ["Layer", data.layer, detail.layers], ["Python", data.site, detail.sites]])
       if (column && column[pin.index] >= 0) say(title, detail.names[names[column[pin.index]]], make("code", {}, detail.names[names[column[pin.index]]]));
     if (kernel) this.say_measured(say, detail.names[kernel.name]);
-    say("In the trace", detail.trace_file && detail.trace_file + " at " + moment_text(trace_time(this.explorer, start)));
+    const { trace_file } = this.explorer.page_data;
+    say("In the trace", trace_file && trace_file + " at " + moment_text(trace_time(this.explorer, start)));
     return out;
   }
 
   in_step(start) {
     const { steps } = this.explorer.detail, step = step_at(steps, start);
-    return step < 0 ? "" : ", " + time_text(start - steps.start[step]) + " into " + this.explorer.detail.stage_name(steps.stage[step]) + " " + steps.position[step];
+    return step < 0 ? "" : ", " + time_text(start - steps.start[step]) + " into " + this.explorer.detail.stage_name(steps.stage[step]) + " " + (steps.position[step] + 1);
   }
 
   say_launch(say, pin, call, launched) {

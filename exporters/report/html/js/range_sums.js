@@ -48,14 +48,16 @@ function step_bins(detail, step) {
 }
 
 function bucket_sums(detail, from, to) {
-  const { overview } = detail, size = overview.bucket_ns, first = Math.floor(from / size), last = Math.min(overview.count, Math.ceil(to / size));
+  // Kernels and operators may be summed in coarser buckets than the rest: all edges are theirs, so that all sums are of one range.
+  const { overview } = detail, size = overview.bucket_ns, scale = Math.max(overview.kernels.scale || 1, overview.operators.scale || 1), wide = size * scale;
+  const first = Math.floor(from / wide) * scale, last = Math.min(overview.count, Math.ceil(to / wide) * scale);
   const sums = empty_sums(first * size, Math.min(detail.span, last * size), false);
   const add_sparse = (entry, name, into) => {
-    const scale = entry.scale || 1;  // buckets of the sums may be several of the overview's
+    const own = entry.scale || 1;
     let bucket = 0;
     entry.bucket.forEach((step, i) => {
       bucket += step;
-      if ((bucket + 1) * scale > first && bucket * scale < last) add_to(into, name(i), entry.ns[i], entry.calls[i]);
+      if ((bucket + 1) * own > first && bucket * own < last) add_to(into, name(i), entry.ns[i], entry.calls[i]);
     });
   };
   add_sparse(overview.kernels, i => detail.kernels[overview.kernels.kernel[i]].short, sums.kernels);

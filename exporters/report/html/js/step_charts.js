@@ -20,7 +20,8 @@ class StepCharts {
     this.element.hidden = steps.length < 3;
     if (steps.length < 3 || width < 60) return;
     const outliers = outlier_steps(detail, stage);
-    this.caption.textContent = plural(steps.length, "measured " + detail.stage_name(stage));
+    const thinned = detail.steps.in_all > detail.steps.start.length ? ", of all " + count_text(detail.steps.in_all) + " steps evenly thinned" : "";
+    this.caption.textContent = plural(steps.length, "measured " + detail.stage_name(stage)) + thinned;
     this.draw_histogram(steps, outliers, width);
     this.list_outliers(outliers);
     const positions = new Set(steps.map(step => detail.steps.position[step]));

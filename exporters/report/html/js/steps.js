@@ -32,7 +32,9 @@ function busiest_stage(detail) {
   return counts.indexOf(Math.max(...counts));
 }
 
+// Counted from one, as the report counts iterations.
 function step_title(detail, step) {
-  const { steps } = detail;
-  return detail.stage_name(steps.stage[step]) + " " + steps.position[step] + " of iteration " + steps.iteration[step] + (steps.warmup[step] ? " (warm-up)" : "");
+  const { steps } = detail, iteration = steps.iteration[step];
+  return detail.stage_name(steps.stage[step]) + " " + (steps.position[step] + 1) + (iteration >= 0 ? " of iteration " + (iteration + 1) : "") +
+    (steps.warmup[step] ? " (warm-up)" : "");
 }

@@ -5,7 +5,11 @@ class SumsPanel {
   constructor(explorer) {
     this.explorer = explorer;
     this.element = make("section", { class: "sums-panel", "aria-label": "Sums of the time range" });
-    explorer.on("pause", () => this.show());
+    for (const topic of ["view", "selection", "pin", "steps", "query"]) explorer.on(topic, () => this.element.setAttribute("aria-busy", "true"));
+    explorer.on("pause", () => {
+      this.show();
+      this.element.setAttribute("aria-busy", "false");
+    });
   }
 
   show() {
@@ -18,7 +22,7 @@ class SumsPanel {
     const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
     parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from), this.table("Operators", sums.operators, sums.to - sums.from)));
     this.element.replaceChildren(...parts);
-    if (selection) announce("Chosen: " + time_text(sums.to - sums.from));
+    if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
 
   chosen_step({ from, to }) {
@@ -27,15 +31,15 @@ class SumsPanel {
   }
 
   head(sums, chosen) {
-    const title = (chosen ? "Chosen: " : "In view: ") + time_text(sums.to - sums.from) + " from " + moment_text(sums.from + this.explorer.detail.start_ns);
+    const title = (chosen ? "Selected: " : "In view: ") + time_text(sums.to - sums.from) + " from " + moment_text(sums.from + this.explorer.detail.start_ns);
     return make("div", { class: "panel-head" }, make("h3", {}, title),
-                chosen ? button("Clear", "Clear the chosen range", () => this.explorer.select(0, 0)) : null);
+                chosen ? button("Clear", "Clear the selected range", () => this.explorer.select(0, 0)) : null);
   }
 
   note(sums) {
     const { overview } = this.explorer.detail;
     if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page.");
-    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * (overview.kernels.scale || 1)) + "; a kernel counts where it starts.");
+    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts.");
   }
 
   budget(sums) {
@@ -52,7 +56,7 @@ class SumsPanel {
   }
 
   table(title, sums, whole) {
-    const rows = [...sums].sort((a, b) => b[1].ns - a[1].ns);
+    const rows = [...sums].filter(([name]) => this.explorer.detail.names[name]).sort((a, b) => b[1].ns - a[1].ns);
     if (rows.length === 0) return make("div", {}, make("h4", {}, title), make("p", { class: "muted" }, "None in this range."));
     const body = rows.slice(0, kMostSums).map(([name, { ns, calls }]) => make("tr", {},
       make("th", { scope: "row", title: this.explorer.detail.names[name] }, make("code", {}, this.explorer.detail.names[name])), make("td", { class: "n" }, time_text(ns)),

@@ -1,3 +1,9 @@
+// "python main thread 973: CUDA calls" → what it is first, because the end is cut off; a GPU's streams differ at the beginning.
+function title_parts(item, text) {
+  const colon = item.kind === "gpu" || item.overlaid ? -1 : text.indexOf(": ");
+  return colon < 0 ? [text] : [make("b", {}, text.slice(colon + 2)), " " + text.slice(0, colon)];
+}
+
 // The lanes of the explorer: a canvas with titles beside it (above the lanes on a phone), its axis, pointing and choosing.
 const kAxisHeight = 22, kNarrowPage = 640;
 
@@ -44,7 +50,7 @@ class Timeline {
 
   title_of(item) {
     const text = item.overlaid ? "the same in step " + this.explorer.other_step : item.title;
-    const made = make("span", { title: text, class: item.height < 30 ? "one-line" : "" }, text), top = this.narrow && !item.overlaid ? item.top - kTitleHeight : item.top;
+    const made = make("span", { title: text, class: item.height < 30 ? "one-line" : "" }, ...title_parts(item, text)), top = this.narrow && !item.overlaid ? item.top - kTitleHeight : item.top;
     made.style.top = kAxisHeight + top + "px";
     made.style.height = (this.narrow ? kTitleHeight : item.height) + "px";
     made.hidden = this.narrow && item.overlaid;

@@ -11,7 +11,7 @@ function view_buttons(explorer) {
               button("+", "Zoom in", () => explorer.zoom(0.5)), button("\u2212", "Zoom out", () => explorer.zoom(2)),
               button("\u2190", "Earlier", () => explorer.pan(-0.25)), button("\u2192", "Later", () => explorer.pan(0.25)),
               button("Whole", "Show the whole capture", () => explorer.move(0, explorer.detail.span)),
-              button("Choose", "Choose the time in view, or that of the pinned slice", () => mark(explorer)));
+              button("Select", "Select the time in view, or that of the pinned slice", () => mark(explorer)));
 }
 
 // Says what the picture cannot: how coarse it is, and where finer detail is.
@@ -27,7 +27,8 @@ class DetailNote {
     const listed = detail.windows_in(from, to).reduce((sum, i) => sum + Math.min(to, detail.windows[i].end) - Math.max(from, detail.windows[i].start), 0);
     const text = time_text(span) + " in view from " + moment_text(from + detail.start_ns) + ". ";
     if (listed >= span * 0.999) return this.say(text + "Every slice is in the page; click one to pin it.");
-    const middle = (from + to) / 2, finer = detail.trace_file ? " Finer detail: " + detail.trace_file + " at " + moment_text(trace_time(this.explorer, middle)) + "." : "";
+    const middle = (from + to) / 2, { trace_file } = this.explorer.page_data;
+    const finer = trace_file ? " Finer detail: " + trace_file + " at " + moment_text(trace_time(this.explorer, middle)) + "." : "";
     this.say(text + (listed > 0 ? "Every slice of " + share_text(listed, span) + " of it; the rest in buckets of " : "Buckets of ") + time_text(detail.overview.bucket_ns) + "." + finer, this.nearest(middle));
   }
 
@@ -47,8 +48,8 @@ class DetailNote {
 
 function explorer_help() {
   const lines = [["W S or + \u2212", "zoom"], ["A D", "move"], ["drag, pinch", "move and zoom"], ["wheel", "zoom once the timeline is clicked, with Ctrl at any time"],
-                 ["Shift + drag, or drag on the ruler", "choose a range of time"], ["/", "search, Enter or N for the next match"], ["\u2190 \u2192 \u2191 \u2193", "next slice, next lane"],
-                 ["F", "fit the pinned slice"], ["M", "choose its time, or what is in view"], ["0", "the whole capture"], ["Escape", "unpin, then clear the range"]];
+                 ["Shift + drag, or drag on the ruler", "select a range of time"], ["/", "search, Enter or N for the next match"], ["\u2190 \u2192 \u2191 \u2193", "next slice, next lane"],
+                 ["F", "fit the pinned slice"], ["M", "select its time, or what is in view"], ["0", "the whole capture"], ["Escape", "unpin, then clear the range"]];
   return make("details", { class: "explorer-help" }, make("summary", {}, "Keys"), make("p", { class: "sr", id: "explorer-keys" }, kKeysText),
               make("dl", {}, ...lines.flatMap(([key, act]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, act)])));
 }

@@ -1,5 +1,5 @@
 // The sums of what is chosen, or of what is in view where nothing is.
-const kMostSums = 10;
+const kMostSums = 10, kNoneHere = "None in this range.";
 
 class SumsPanel {
   constructor(explorer) {
@@ -20,7 +20,7 @@ class SumsPanel {
     const sums = range_sums(detail, range.from, range.to), own = this.chosen_step(range);
     if (own) sums.bins = own;
     const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
-    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from), this.table("Operators", sums.operators, sums.to - sums.from)));
+    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from, kNoneHere), this.operators(sums)));
     this.element.replaceChildren(...parts);
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
@@ -55,9 +55,14 @@ class SumsPanel {
     return make("div", { class: "sum-budget", "data-whole": whole }, bar, list);
   }
 
-  table(title, sums, whole) {
+  operators(sums) {
+    const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
+    return this.table("Operators", sums.operators, sums.to - sums.from, captured ? kNoneHere : "Operators were not captured.");
+  }
+
+  table(title, sums, whole, none) {
     const rows = [...sums].filter(([name]) => this.explorer.detail.names[name]).sort((a, b) => b[1].ns - a[1].ns);
-    if (rows.length === 0) return make("div", {}, make("h4", {}, title), make("p", { class: "muted" }, "None in this range."));
+    if (rows.length === 0) return make("div", {}, make("h4", {}, title), make("p", { class: "muted" }, none));
     const body = rows.slice(0, kMostSums).map(([name, { ns, calls }]) => make("tr", {},
       make("th", { scope: "row", title: this.explorer.detail.names[name] }, make("code", {}, this.explorer.detail.names[name])), make("td", { class: "n" }, time_text(ns)),
       make("td", { class: "n" }, share_text(ns, whole)), make("td", { class: "n" }, count_text(calls))));

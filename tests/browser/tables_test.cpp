@@ -1,14 +1,129 @@
-#include "tests/browser/explored.h"
+#include <fstream>
 
+#include "exporters/report/compare/compare.h"
+#include "exporters/report/html/html.h"
+#include "tests/browser/explored.h"
+#include "tests/unit/exporters/compare/sample_comparison.h"
+
+using nl::test::Browser;
 using nl::test::Explored;
+
+namespace {
+
+// Four kernels of two kinds, the second of two stages; each total in ns, p50 hidden at first.
+constexpr const char* kTable = R"html(<section id="tables"><h2>Tables</h2><div class="scroll" role="region" tabindex="0" aria-label="Kernels">
+<table class="sortable" data-table="four" data-filter><thead><tr><th scope="col" data-key="kernel">Kernel</th><th scope="col" class="n" data-key="total" data-sum>Total</th>
+<th scope="col" class="n" data-key="calls" data-sum>Calls</th><th scope="col" class="n" data-key="p50" data-hidden>p50</th></tr></thead><tbody>
+<tr id="kernel-1" data-kind="gemm" data-stage="prefill" data-layer="l0|l1"><th scope="row"><code>big, "wide"</code></th><td class="n" data-v="4000">4.00 µs</td><td class="n" data-v="2">2</td><td class="n" data-v="2000">2.00 µs</td></tr>
+<tr id="kernel-2" data-kind="norm" data-stage="prefill decode_step" data-layer="l0"><th scope="row"><code>norm</code></th><td class="n" data-v="3000">3.00 µs</td><td class="n" data-v="1000">1,000</td><td class="n" data-v="3">3 ns</td></tr>
+<tr id="kernel-3" data-kind="gemm" data-stage="decode_step" data-layer="l1"><th scope="row"><code>small</code></th><td class="n" data-v="2500">2.50 µs</td><td class="n" data-v="1">1</td><td class="n" data-v="2500">2.50 µs</td></tr>
+<tr id="kernel-4" data-kind="norm" data-stage="decode_step" data-layer="l0"><th scope="row"><code>last</code></th><td class="n" data-v="1000">1.00 µs</td><td class="n" data-v="234">234</td><td class="n" data-v="4">4 ns</td></tr>
+</tbody></table></div></section>)html";
+
+std::filesystem::path keep(const std::string& name, const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages", file = folder / (name + ".html");
+  std::filesystem::create_directories(folder);
+  std::ofstream(file, std::ios::binary) << text;
+  return file;
+}
+
+class Tables {
+ public:
+  Browser browser;
+
+  Tables() {
+    std::string page = nl::exporters::html::page({}, "");
+    page.insert(page.find("</main>"), kTable);
+    file_ = keep("tables", page);
+    browser.screen(1440, 900, false);
+    open("");
+  }
+  void open(const std::string& fragment) { browser.open(file_.string() + "?" + std::to_string(++opened_) + fragment); }
+  nlohmann::json rows() {
+    return browser.evaluate("[...document.querySelectorAll('#tables tbody tr')].filter(r => r.checkVisibility()).map(r => [...r.cells].filter(c => c.checkVisibility()).map(c => c.textContent.trim()).join(' | '))");
+  }
+  void choose(const std::string& label, const std::string& value) {
+    browser.evaluate("(s => { s.value = '" + value + "'; s.dispatchEvent(new Event('change')); })(document.querySelector('#tables [aria-label=\"" + label + "\"]'))");
+  }
+
+ private:
+  std::filesystem::path file_;
+  int opened_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("tables: groups have sums, keep together when sorted, and fold", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Tables page;
+  CHECK(page.rows() == nlohmann::json({"big, \"wide\" | 4.00 µs | 2", "norm | 3.00 µs | 1,000", "small | 2.50 µs | 1", "last | 1.00 µs | 234"}));
+  page.choose("Group by", "kind");
+  CHECK(page.rows() == nlohmann::json({"gemm (2) | 6.50 µs | 3", "big, \"wide\" | 4.00 µs | 2", "small | 2.50 µs | 1", "norm (2) | 4.00 µs | 1,234", "norm | 3.00 µs | 1,000", "last | 1.00 µs | 234"}));
+  page.browser.evaluate("document.querySelectorAll('#tables thead button')[0].click()");  // by name, upwards
+  CHECK(page.rows() == nlohmann::json({"gemm (2) | 6.50 µs | 3", "big, \"wide\" | 4.00 µs | 2", "small | 2.50 µs | 1", "norm (2) | 4.00 µs | 1,234", "last | 1.00 µs | 234", "norm | 3.00 µs | 1,000"}));
+  page.browser.evaluate("document.querySelector('#tables .group button').click()");
+  CHECK(page.rows() == nlohmann::json({"gemm (2) | 6.50 µs | 3", "norm (2) | 4.00 µs | 1,234", "last | 1.00 µs | 234", "norm | 3.00 µs | 1,000"}));
+  page.choose("Group by", "layer");
+  CHECK(page.rows().dump().find("l0 (2) | 4.00 µs | 1,234") != std::string::npos);
+  CHECK(page.rows().dump().find("several layers (1) | 4.00 µs | 2") != std::string::npos);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("tables: stages filter, columns are chosen, the address keeps both, CSV has what is shown", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Tables page;
+  page.choose("Stage", "prefill");
+  CHECK(page.rows() == nlohmann::json({"big, \"wide\" | 4.00 µs | 2", "norm | 3.00 µs | 1,000"}));
+  page.browser.evaluate("window.saved = ''; URL.createObjectURL = blob => (blob.text().then(t => saved = t), '#'); HTMLAnchorElement.prototype.click = () => {}; 0");
+  page.browser.evaluate("(boxes => { boxes[2].click(); boxes[1].click(); })(document.querySelectorAll('#tables .columns input'))");  // p50 on, calls off
+  CHECK(page.rows() == nlohmann::json({"big, \"wide\" | 4.00 µs | 2.00 µs", "norm | 3.00 µs | 3 ns"}));
+  page.browser.evaluate("[...document.querySelectorAll('#tables .filter button')].find(b => b.textContent === 'CSV').click()");
+  CHECK(page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))") == "Kernel,Total,p50\n\"big, \"\"wide\"\"\",4000,2000\nnorm,3000,3\n");
+  const std::string hash = page.browser.evaluate("location.hash");
+  CHECK(hash == "#table=four&stage=prefill&cols=calls");
+  page.open(hash + "&group=kind");
+  CHECK(page.rows() == nlohmann::json({"gemm (1) | 4.00 µs | ", "big, \"wide\" | 4.00 µs | 2.00 µs", "norm (1) | 3.00 µs | ", "norm | 3.00 µs | 3 ns"}));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("tables: head and names stay in sight", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page(390);
+  page.browser.evaluate("window.box = document.querySelector('#kernels .scroll'); box.scrollIntoView(); box.scrollLeft = 200; box.scrollTop = 150; 0");
+  page.frame();
+  const char* kept = "(() => { const b = box.getBoundingClientRect(), row = box.querySelector('tbody tr:nth-child(6) th').getBoundingClientRect(), head = box.querySelector('thead th').getBoundingClientRect();"
+                     "return box.scrollLeft > 100 && Math.abs(row.left - b.left) < 2 && Math.abs(head.left - b.left) < 2 && head.top >= b.top - 1; })()";
+  CHECK(page.browser.evaluate(kept) == true);
+  CHECK(page.browser.evaluate("document.documentElement.scrollWidth") <= 390);
+  // What opens over the page stays inside it.
+  page.browser.evaluate("for (const part of document.querySelectorAll('.explorer-help, .columns')) part.open = true; 0");
+  CHECK(page.browser.evaluate("[innerWidth, document.documentElement.scrollWidth]") == nlohmann::json({390, 390}));
+}
 
 TEST_CASE("report.html: terms are explained to the pointer and to the keyboard", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;
   page.browser.evaluate("window.term = [...document.querySelectorAll('.term')].find(e => e.textContent.toLowerCase() === 'launch-starved' && e.tagName === 'SPAN'); term.focus()");
+  page.frame();
   CHECK(page.text(".tip") == "The GPU is idle and nothing is queued for it.");
   CHECK(page.browser.evaluate("document.querySelector('.tip').hidden") == false);
   page.browser.press("Escape", 27);
   CHECK(page.browser.evaluate("document.querySelector('.tip').hidden") == true);
+  page.browser.evaluate("term.dispatchEvent(new PointerEvent('pointerover', {bubbles: true, clientX: 50, clientY: 50}))");
+  CHECK(page.browser.evaluate("document.querySelector('.tip').hidden") == false);
   CHECK(page.browser.evaluate("term.getAttribute('aria-description')") == "The GPU is idle and nothing is queued for it.");
+}
+
+TEST_CASE("compare.html: the same script leaves a page without a timeline alone", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Browser browser;
+  const auto file = keep("compare", nl::exporters::comparison_html(nl::test::slower_kernel(), "1.0"));
+  for (const int width : {390, 1440}) {
+    browser.screen(width, 900, width < 640);
+    browser.open(file);
+    CHECK(browser.evaluate("document.documentElement.scrollWidth") <= width);
+    CHECK(browser.evaluate("document.querySelectorAll('.explorer, canvas').length") == 0);
+    CHECK(browser.evaluate("document.getElementById('theme') !== null") == true);
+    CHECK(browser.complaints == std::vector<std::string>());
+  }
 }

@@ -39,7 +39,8 @@ function plural(count, word) {
 
 // 1234567 → "1,234,567", as everywhere in the report.
 function count_text(count) {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+  const [whole, part] = String(count).split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? "." + part : "");
 }
 
 // Data that the page carries for its script; null where there is none.

@@ -22,10 +22,11 @@ function column_sums(tools, rows) {
   });
 }
 
-// Sums are written as their column's cells are.
-function sum_text(head, sum) {
-  const unit = head.getAttribute("data-sum");
-  return unit === "ns" ? time_text(sum) : unit === "share" ? share_text(sum, 1) : count_text(Number(sum.toFixed(2)));
+// Sums are written as the cells of their column are: a time, a share, or a number.
+function sum_text(column, rows, sum) {
+  const sample = rows.map(row => row.cells[column]).find(cell => cell && cell.hasAttribute("data-v")), text = sample ? sample.textContent.trim() : "";
+  if (/ (ns|\u00b5s|ms|s)$/.test(text)) return time_text(sum);
+  return /%$/.test(text) ? share_text(sum, 1) : count_text(Number(sum.toFixed(2)));
 }
 
 function group_head(tools, key, rows, sums) {
@@ -34,7 +35,7 @@ function group_head(tools, key, rows, sums) {
     fold.setAttribute("aria-expanded", open);
     for (const row of rows) row.classList.toggle("folded", !open);
   }, { "aria-expanded": "true" });
-  const cells = tools.heads.map((head, i) => i === 0 ? make("th", { scope: "rowgroup" }, fold) : make("td", { class: "n" }, sums[i] === null ? "" : sum_text(head, sums[i])));
+  const cells = tools.heads.map((_, i) => i === 0 ? make("th", { scope: "rowgroup" }, fold) : make("td", { class: "n" }, sums[i] === null ? "" : sum_text(i, rows, sums[i])));
   const made = make("tr", { class: "group" }, ...cells);
   for (const row of rows) row.classList.remove("folded");
   made.hidden = shown === 0;

@@ -80,7 +80,9 @@ class TableTools {
   // Called by the sorter too: groups keep together, each sorted within.
   sorted() {
     this.rows = [...this.table.tBodies[0].rows].filter(row => !row.classList.contains("group"));
-    if (this.state.group) group_rows(this, this.state.group);
+    if (!this.state.group) return;
+    group_rows(this, this.state.group);
+    this.show_columns();
   }
 
   csv() {

@@ -91,6 +91,15 @@ TEST_CASE("explorer: / searches kernels, ranges and calls", "[browser]") {
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("explorer: a kernel's row leads to where it runs, and its slice back to the row", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.browser.evaluate("document.querySelector('#kernel-1 .to-timeline').click()");
+  page.pause();
+  CHECK(page.text(".slice-panel h3") == "gemm_kernel");
+  CHECK(page.browser.evaluate("document.querySelector('.slice-facts a').getAttribute('href')") == "#kernel-1");
+}
+
 TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by whole buckets elsewhere", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;

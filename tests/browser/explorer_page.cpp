@@ -240,6 +240,10 @@ std::filesystem::path explorer_page(const std::string& name, const json& detail,
   std::string page = exporters::report_html(rich_run());
   if (page.find("<div class=\"explorer\"") == std::string::npos)
     page.insert(page.find("</h2>", page.find("<section id=\"timeline\"")) + 5, "<div class=\"explorer\" data-explorer></div>");
+  if (page.find("id=\"kernel-1\"") == std::string::npos) {
+    const std::size_t row = page.find("<tr>", page.find("<tbody>", page.find("<section id=\"kernels\"")));
+    page.replace(row, 4, "<tr id=\"kernel-1\">");
+  }
   replace_block(page, "detail-data", "application/gzip", base64(gzip(detail.dump())));
   replace_block(page, "page-data", "application/json", facts.dump());
   const std::filesystem::path folder = std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages", file = folder / (name + ".html");

@@ -14,12 +14,14 @@ class SumsPanel {
 
   show() {
     const { detail, selection, view } = this.explorer, range = selection || view;
-    const key = [range.from, range.to, Boolean(selection), this.explorer.step].join();
+    const key = [range.from, range.to, Boolean(selection), this.explorer.step, this.explorer.other_step].join();
     if (key === this.shown) return;
     this.shown = key;
     const sums = range_sums(detail, range.from, range.to), own = this.chosen_step(range);
     if (own) sums.bins = own;
     const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
+    const difference = step_difference(this.explorer);
+    if (difference) parts.push(difference);
     parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from, kNoneHere), this.operators(sums)));
     this.element.replaceChildren(...parts);
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));

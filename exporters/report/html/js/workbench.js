@@ -67,10 +67,24 @@ function build_workbench(place, detail, page_data) {
   timeline.arrange();
   const address = new ExplorerAddress(explorer, picker, search, place);
   start_keys(explorer, timeline, search);
+  link_rows(explorer, search, place);
   address.read(false);
   explorer.tell_drawing();
   explorer.tell("pause");
   return explorer;
+}
+
+// From a row of the kernel table to where the kernel runs.
+function link_rows(explorer, search, place) {
+  for (const kernel of explorer.page_data.kernels) {
+    const row = document.getElementById(kernel.id), known = explorer.detail.kernels.find(each => explorer.detail.names[each.name] === kernel.name);
+    if (!row || !known || !row.cells[0]) continue;
+    row.cells[0].append(button("", "Find " + kernel.short + " on the timeline", () => {
+      search.look_for(kernel.short);
+      search.go(1, { name: known.short });
+      place.scrollIntoView({ block: "start" });
+    }, { class: "to-timeline", title: "Find on the timeline" }));
+  }
 }
 
 const kNoPageData = { bins: [], kernels: [], findings: [], glossary: {}, time_offset_ns: 0 };

@@ -57,6 +57,9 @@ TEST_CASE("tables: groups have sums, keep together when sorted, and fold", "[bro
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Tables page;
   CHECK(page.rows() == nlohmann::json({"big, \"wide\" | 4.00 µs | 2", "norm | 3.00 µs | 1,000", "small | 2.50 µs | 1", "last | 1.00 µs | 234"}));
+  page.browser.evaluate("document.querySelector('#tables .columns').open = true; document.querySelector('#tables .columns input').focus()");
+  page.browser.press("Escape", 27);
+  CHECK(page.browser.evaluate("[document.querySelector('#tables .columns').open, document.activeElement.tagName]") == nlohmann::json({false, "SUMMARY"}));
   page.choose("Group by", "kind");
   CHECK(page.rows() == nlohmann::json({"gemm (2) | 6.50 µs | 3", "big, \"wide\" | 4.00 µs | 2", "small | 2.50 µs | 1", "norm (2) | 4.00 µs | 1,234", "norm | 3.00 µs | 1,000", "last | 1.00 µs | 234"}));
   page.browser.evaluate("document.querySelectorAll('#tables thead button')[0].click()");  // by name, upwards

@@ -1,5 +1,6 @@
 start_theme();
 start_tables();
+start_menus();
 start_tips();
 start_glossary();
 start_pictures();

@@ -29,7 +29,7 @@ class OverviewStrip {
       const context = fitted_context(this.canvas, width, height);
       this.draw_stages(context, width);
       this.draw_busy(context, width);
-      this.base.textContent = draw_time_axis(this.axis, { from: 0, to: detail.span }, detail.start_ns, width, width / 110).base;
+      this.base.textContent = draw_time_axis(this.axis, { from: 0, to: detail.span }, detail.start_ns, width, Math.max(4, width / 110)).base;
       this.svg.setAttribute("height", height);
     }
     this.show_view(width, height, view.from / detail.span, view.to / detail.span);

@@ -69,7 +69,7 @@ class Timeline {
   draw() {
     const { explorer } = this, width = this.canvas.clientWidth, { view } = explorer, more = this.entries.length > this.limit ? 26 : 0;
     if (width <= 0) return;
-    const context = fitted_context(this.canvas, width, this.layout.height + more), axis = draw_time_axis(this.axis, view, explorer.detail.start_ns, width, width / 110);
+    const context = fitted_context(this.canvas, width, this.layout.height + more), axis = draw_time_axis(this.axis, view, explorer.detail.start_ns, width, Math.max(4, width / 110));
     this.base.textContent = axis.base;
     this.draw_grid(context, axis);
     this.draw_selection(context, axis.scale);

@@ -1,10 +1,11 @@
 #include "orchestrator/bundle/bundle.h"
 
+#include <sys/random.h>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cctype>
-#include <random>
 
 #include "model/error.h"
 #include "orchestrator/bundle/whole_file.h"
@@ -63,12 +64,16 @@ bool claim_given(const fs::path& out) {
 }
 
 // Two machines may begin runs of one name in one second, and write them to two folders of one name.
-std::string unique_word() {
-  std::random_device random;  // the kernel's
-  return fmt::format("{:08x}", random());
-}
+std::string unique_word() { return fmt::format("{:08x}", random_bits()); }
 
 }  // namespace
+
+std::uint32_t random_bits() {
+  std::uint32_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits)
+    throw Error(ErrorKind::kInternal, "the kernel gives no random numbers", "getrandom", "check the sandbox that nl-stage runs in");
+  return bits;
+}
 
 std::string utc_text(std::chrono::system_clock::time_point time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ class Bundle {
   std::string run_id_, created_at_;
   bool was_there_ = false;
 };
+
+// The kernel's. A static libstdc++ with its std::random_device would need glibc 2.36; Ubuntu 22.04 has 2.35.
+std::uint32_t random_bits();
 
 // "2026-11-15T01:02:03Z"; with milliseconds where it has any: "2026-11-15T01:02:03.250Z"
 std::string utc_text(std::chrono::system_clock::time_point time);

@@ -172,7 +172,7 @@ class Trial {
   TrialResult result_;
   Side a_{request_.a, "a"}, b_{request_.b, "b"};
   const std::vector<int> looks_ = looks_of(request_.rounds);
-  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds + request_.warmup, request_.seed ? *request_.seed : std::random_device()());
+  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds + request_.warmup, request_.seed ? *request_.seed : random_bits());
   double round_s_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -112,3 +112,17 @@ TEST_CASE("completion: fish proposes the same") {
   CHECK(is_among(proposes("nl-stage import my"), "my capture.sqlite"));
   CHECK(proposes("nl-stage fingerprint search --cou") == Lines{"--count"});
 }
+
+TEST_CASE("manual: every verb has a page, and man(1) formats them without a warning") {
+  if (!shell_is_installed("man")) NL_SKIP("no man here");
+  Scene scene;
+  const fs::path pages = scene.path / "pages";
+  REQUIRE(scene.nl_stage({"manual", pages.string()}).status == 0);
+  for (const std::string name : {"nl-stage", "nl-stage-run", "nl-stage-fingerprint-search"}) {
+    const fs::path page = pages / (name + ".1"), warnings = scene.path / "warnings";
+    REQUIRE(fs::exists(page));
+    CHECK(std::system(("LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l -Tutf8 -Z '" + page.string() + "' 2>'" + warnings.string() + "' >/dev/null").c_str()) == 0);
+    CHECK(scene.text(warnings) == "");
+  }
+  CHECK(std::distance(fs::directory_iterator(pages), {}) > 25);
+}

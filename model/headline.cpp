@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/run_metrics.h"
 #include "model/words.h"
 
 namespace nl {
 namespace {
+
+constexpr double kWorthDoing = 0.01;  // of the measured time
 
 const StageEntry* stage_of(const Run& run, StageKind kind) { return stage_named(run, key_of(kind)); }
 
@@ -25,6 +28,21 @@ std::optional<double> tracing_ns(const Run& run, StageKind kind) {
 HeadlineFigure of_times(const std::optional<TimeSummary>& times) {
   if (!times || times->count == 0) return {};
   return {times->mean_ns, {}, &*times};
+}
+
+// A kernel without an estimate saves at most its part of the time in which the GPU works.
+double most_of_kernel(const Run& run, const Finding& finding) {
+  if (finding.scope != RuleScope::kKernel || !run.kernels) return 1;
+  const auto busy = metric_info("gpu_busy_share")->read({run});
+  double share = 0;
+  for (const KernelEntry& kernel : *run.kernels)
+    if (kernel.name == finding.subject) share = std::max(share, kernel.gpu_share);
+  return busy && share > 0 ? *busy * share : 1;
+}
+
+bool asks_for_a_change(const Run& run, const Finding& finding) {
+  if (finding.severity == Severity::kInfo || finding.about != RuleAbout::kWorkload) return false;
+  return finding.gain_share.value_or(most_of_kernel(run, finding)) >= kWorthDoing;
 }
 
 bool about_equal(double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); }
@@ -74,7 +92,7 @@ std::optional<double> joules_per_token(const Run& run) {
 std::vector<const Finding*> findings_to_work_on(const Run& run) {
   std::vector<const Finding*> out;
   for (const Finding& finding : run.findings)
-    if (finding.severity != Severity::kInfo && finding.about == RuleAbout::kWorkload) out.push_back(&finding);
+    if (asks_for_a_change(run, finding)) out.push_back(&finding);
   return out;
 }
 

@@ -12,7 +12,6 @@
 #include "analysis/nodes/session_figures.h"
 #include "analysis/nodes/session_kernels.h"
 #include "analysis/nodes/session_records.h"
-#include "analysis/run_summary.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
@@ -151,7 +150,6 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   }
   explain_absent_kernels(evidence, run);
   explain(knowledge, run);
-  run.summary = analysis::run_summary(run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
   if (const auto thinned = write_trace ? write_trace(run) : std::nullopt) run.provenance.adaptations.push_back(*thinned);
   if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted) run.problems.push_back(problem_of(interruption(Interrupts::signal())));

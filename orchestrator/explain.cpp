@@ -12,6 +12,7 @@
 #include "analysis/rules/judge.h"
 #include "analysis/stages/found/found.h"
 #include "analysis/summarise.h"
+#include "analysis/run_summary.h"
 #include "orchestrator/config/device_table.h"
 #include "orchestrator/config/rules_file.h"
 #include "orchestrator/config/warmup_rule.h"
@@ -61,6 +62,7 @@ void explain(const Knowledge& knowledge, Run& run) {
   analysis::fill_dram_use(run);
   analysis::fill_roofline(run);
   analysis::judge(knowledge.rules, run);
+  run.summary = analysis::run_summary(run);
 }
 
 }  // namespace nl::orchestrator

@@ -137,6 +137,17 @@ std::string join(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
+std::string join_and(const std::vector<std::string>& words) {
+  if (words.size() < 2) return join(words);
+  return join({words.begin(), words.end() - 1}) + " and " + words.back();
+}
+
+std::string uncapitalised(std::string text) {
+  const auto upper = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  if (upper(0) && !upper(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 std::string shell_text(const std::vector<std::string>& words) {
   std::string line = shell_quoted(words);
   std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

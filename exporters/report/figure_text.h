@@ -45,6 +45,8 @@ double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: wh
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
 inline std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
+std::string join_and(const std::vector<std::string>& words);  // "a, b and c"
+std::string uncapitalised(std::string text);  // as it stands inside a sentence; a word of capitals stays: "GPU"
 std::string sentence(std::string text);  // with a capital and a full stop; empty stays empty
 std::string cut(std::string_view text, std::size_t bytes);  // at most so many of it, no character cut in two
 

@@ -6,6 +6,7 @@
 #include "exporters/report/operator_nodes.h"
 #include "exporters/report/operator_steps.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"
@@ -171,12 +172,14 @@ Section layers_section(const Run& run) {
 
 std::string operators_markdown(const Run& run) {
   Document document{"Operators", "", {}, {}, {}, true};
+  document.lead = {notes(executive_summary(run))};
   if (run.operators.empty())
-    document.lead = {not_captured(run.operators_note, "the capture holds no operators")};
+    document.lead.emplace_back(not_captured(run.operators_note, "the capture holds no operators"));
   else
-    document.lead = {Paragraph{"total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
-                               "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
-                               "total_time_ms ÷ calls."}};
+    document.lead.emplace_back(
+        Paragraph{"total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
+                  "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
+                  "total_time_ms ÷ calls."});
   for (const auto& source : run.operators) document.sections.push_back(operator_section(run, source));
   for (const auto& step : run.operator_steps) document.sections.push_back(has_nodes(step) ? nodes_section(step) : step_section(step));
   document.sections.push_back(layers_section(run));

@@ -15,8 +15,8 @@ std::string report_markdown(const Run& run);
 // 5 MB whatever was captured.
 std::string report_html(const Run& run);
 
-// At most five sentences, at most three recommendations, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
-// Takeaways, Top Operators and Top Kernels, always all and in this order.
+// At most five sentences, at most three actions, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
+// Takeaways, Top Operators, Top Kernels and an appendix, always all and in this order.
 std::string stakeholder_markdown(const Run& run);
 
 // The first five columns are for scripts and stay as they are: kernel_name, total_ms, calls, mean_ms, device, as plain

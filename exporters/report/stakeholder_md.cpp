@@ -10,6 +10,8 @@
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "model/glossary.h"
+#include "model/run_metrics.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -17,7 +19,7 @@ namespace {
 
 using namespace report;
 
-constexpr std::size_t kTopRows = 5, kTopRecommendations = 3;  // actions
+constexpr std::size_t kTopRows = 5;
 
 std::string about(const Run& run, const Finding& finding) {
   Finding brief = finding;
@@ -35,27 +37,9 @@ Text overlaps(const Run& run, const Recommendation& recommendation) {
   return out;
 }
 
-// "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time."
-std::string worth_sentence(const Run& run, const Finding& finding) {
-  std::string worth = worth_text(run, finding);
-  if (worth.empty()) return "What it saves is not known.";
-  const bool each = finding.gain_per_token_ns || finding.gain_per_window_ns;
-  if (each && finding.gain_share) worth += ", " + rough_share(*finding.gain_share) + " of the measured time";
-  return "It " + worth + ".";
-}
-
-Item action_item(const Run& run, const Recommendation& recommendation) {
-  const Finding& finding = *recommendation.finding;
-  const std::string what = finding.action.empty() ? "Fix " + finding.rule : finding.action;
-  Text out = strong(sentence(what)) + Text(fmt::format(" {} {}", worth_sentence(run, finding), sentence(plain_text(finding))));
-  if (!finding.suggestions.empty()) out += Text(" For engineers: " + sentence(finding.suggestions.front()));
-  return {std::move(out)};
-}
-
 Section actions(const Run& run) {
   Section out{"", "", "Actions"};
-  List list{{}, true};
-  for (const auto& each : recommendations(run, kTopRecommendations)) list.items.push_back(action_item(run, each));
+  List list = action_list(run, true);
   if (list.items.empty()) {
     out.blocks = {Paragraph{"None. " + no_advice(run)}};
     return out;
@@ -67,25 +51,6 @@ Section actions(const Run& run) {
     out.blocks.emplace_back(Paragraph{plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") +
                                       " for lack of data; report.md names the commands that capture it."});
   return out;
-}
-
-Section setting(const Run& run) {
-  Table table{"Environment", {{"Item"}, {"Value"}}};
-  const auto row = [&](const std::string& what, const std::string& value) {
-    if (!value.empty()) table.rows.push_back({what, value});
-  };
-  row("Model", run.model.name);
-  row("Precision", run.model.precision);
-  for (const auto& [key, value] : run.model.attributes) row("Model " + key, value);
-  std::vector<std::string> gpus;
-  for (const auto& gpu : run.hardware.gpus) gpus.push_back(gpu.name.empty() ? "unknown" : gpu.name);
-  row("GPU", gpus.empty() ? "not observed" : join(gpus));
-  row("Driver", run.hardware.driver_version);
-  row("CPU", run.hardware.cpu_model);
-  row("System", run.software.os);
-  row("Captured by", captured_by(run.provenance.tracer, run.provenance.meter));
-  row("Captured at", run.provenance.captured_at.empty() ? run.created_at : run.provenance.captured_at);
-  return {"", "", "Environment", {table}};
 }
 
 Cell ms_cell(bool known, double ns) { return known ? ms_text(ns) : kNoValue; }
@@ -154,11 +119,13 @@ Section mfu(const Run& run) {
     out.blocks = {Paragraph{"Not computed: the model's shape or the GPU's peak is not known."}};
     return out;
   }
-  Table table{"MFU", {{"Scope"}, {"MFU", kRight}}};
-  for (const auto& entry : run.efficiency) table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu)});
+  Table table{"MFU", {{"Scope"}, {"MFU", kRight}, {"MBU", kRight}}};
+  const auto whole = [&](const char* key) { return metric_info(key)->read({run}); };
+  if (whole("mfu") || whole("mbu")) table.rows.push_back({"the model: prefill and decode by their times", utilisation_text(whole("mfu")), utilisation_text(whole("mbu"))});
+  for (const auto& entry : run.efficiency) table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu)});
   out.blocks = {table};
   add(out.blocks, notes(efficiency_notes(run, true)));
-  add(out.blocks, Paragraph{"Share of the GPU's peak arithmetic rate that the model's own work reaches. Memory limits decoding, so a low MFU is usual there."});
+  add(out.blocks, Paragraph{"MFU is the share of the GPU's peak arithmetic that the model's own work uses, MBU that of its memory rate. Memory limits decoding, so a low MFU is usual there."});
   if (run.peaks && run.peaks->derived) add(out.blocks, Paragraph{"The peak is estimated from the GPU's clock; no data sheet was used."});
   return out;
 }
@@ -249,12 +216,16 @@ Section top_kernels(const Run& run) {
 Section appendix(const Run& run) {
   Section out{"", "", "Appendix"};
   Table table{"The findings behind the actions", {{"Action", kRight}, {"Rule"}, {"About"}, {"Severity"}, {"Confidence", kRight}, {"Overlaps with"}}};
-  for (const auto& each : recommendations(run, kTopRecommendations)) {
+  for (const auto& each : recommendations(run, kMostActions)) {
     const Finding& finding = *each.finding;
     table.rows.push_back({std::to_string(table.rows.size() + 1), Cell(code(finding.rule)), about(run, finding), std::string(key_of(finding.severity)),
                           fmt::format("{:.0f} %", finding.confidence * 100), Cell(overlaps(run, each))});
   }
   add(out.blocks, std::move(table));
+  List terms;
+  for (const char* term : {"token", "prefill", "decode", "MFU", "MBU"})
+    if (const GlossaryEntry* entry = glossary_entry(term)) terms.items.push_back({strong(term) + Text(": " + glossary_text(*entry))});
+  add(out.blocks, std::move(terms));
   Table names{"Kernel names", {{"Kernel", kRight}, {"Full name"}}};
   for (std::size_t i = 0; run.kernels && i < std::min(kTopRows, run.kernels->size()); ++i)
     names.rows.push_back({std::to_string(i + 1), Cell(code((*run.kernels)[i].name))});

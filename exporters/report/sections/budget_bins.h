@@ -11,7 +11,7 @@ struct BudgetBin {
   const char* key;  // of its colour, and in class names
   const char* label;
   const char* meaning;  // one line, for the legend
-  const char* plain;    // "the GPU … for 81 % of that time", for people who never saw a profiler
+  const char* plain;    // "the GPU … 81 %", for people who never saw a profiler
   Ns Budget::*time;
 };
 
@@ -20,16 +20,16 @@ inline constexpr std::array<BudgetBin, 9> kBudgetBins = {{
     {"communication", "exposed communication", "communication with other GPUs runs and no compute kernel", "only exchanges data with other GPUs",
      &Budget::communication_ns},
     {"copy", "exposed copies", "a copy or memset runs and no kernel", "only copies data", &Budget::exposed_copy_ns},
-    {"queue", "queue wait", "GPU idle; its next work is already launched", "is between two pieces of work",
+    {"queue", "queue wait", "GPU idle; its next work is already launched", "pauses between two pieces of work",
      &Budget::queue_wait_ns},
     {"sync", "blocked in sync", "GPU idle; the host waits inside a synchronising call",
-     "is idle while the program waits for results", &Budget::sync_blocked_ns},
+     "waits while the program collects results", &Budget::sync_blocked_ns},
     {"starved", "launch-starved", "GPU idle; the host has not begun to launch its next work", "waits for the program",
      &Budget::launch_starved_ns},
     {"latency", "launch latency", "GPU idle; the host has begun to launch its next work, which has not started",
-     "waits for work that is on its way", &Budget::launch_latency_ns},
+     "waits for launched work to start", &Budget::launch_latency_ns},
     {"host", "other host work", "GPU idle; nothing more is launched in the window",
-     "has no work while the program runs on the CPU", &Budget::other_host_ns},
+     "waits for other work on the CPU", &Budget::other_host_ns},
     {"residual", "residual", "GPU idle; the launch of its next work is not in the capture",
      "is idle for a reason that was not captured", &Budget::residual_ns},
 }};

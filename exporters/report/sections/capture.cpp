@@ -93,11 +93,9 @@ Section environment(const Run& run) {
   for (const auto& gpu : run.hardware.gpus)
     row(fmt::format("GPU {}", gpu.id), fmt::format("{}{}{}", gpu.name.empty() ? "unknown" : gpu.name, gpu.sm_count > 0 ? ", " + plural(gpu.sm_count, "SM") : "",
                                                    gpu.memory_bytes > 0 ? ", " + bytes_text(static_cast<double>(gpu.memory_bytes)) : ""));
-  row("Driver", run.hardware.driver_version);
+  for (const auto& [what, version] : software_versions(run)) row(what, version);
   row("CPU", run.hardware.cpu_model + (run.hardware.cpu_count > 0 ? ", " + plural(run.hardware.cpu_count, "processor") : ""));
   row("System", run.software.os);
-  row("nsys", run.software.nsys_version);
-  row("ncu", run.software.ncu_version);
   row("nl-stage", run.software.nl_stage_version);
   row("Revision of the workload", revision_text(run.workload.repository));
   row("Captured at", run.provenance.captured_at);

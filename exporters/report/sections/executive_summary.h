@@ -22,7 +22,15 @@ struct MainStage {
 };
 std::optional<MainStage> main_stage(const Run& run);
 
+// Two of the sentences: how fast it is, and where that time goes against what this GPU can do. Empty: nothing to say.
+std::string speed_sentence(const Run& run);
+std::string quality_sentence(const Run& run, const std::optional<MainStage>& main);
+
 std::string plain_stage(const Run& run, const std::string& stage);  // "writing the answer (decode)"
+
+// The nodes of a model file, of a run of it or of a profile that its backend wrote; nullptr: there are none.
+const OperatorStep* model_step(const Run& run);
+std::string providers_sentence(const Run& run);  // "All 51 nodes run in CPUExecutionProvider."; empty: not known
 
 // Of a run of a model file whose iterations were timed: sentences, and the figures to see first.
 inline bool has_iterations(const Run& run) { return run.session && run.session->unprofiled.count > 0 && run.session->unprofiled.median_ns > 0; }

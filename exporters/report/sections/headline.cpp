@@ -18,10 +18,12 @@ double tokens_per_step(const Run& run) {
 
 }  // namespace
 
+bool counted_as_one(const Run& run) { return !run.latency.batch && tokens_per_step(run) <= 1.01; }
+
 std::string whose_tokens(const Run& run) {
   const auto& batch = run.latency.batch;
   if (batch) return *batch > 1 ? fmt::format("all {} sequences", tokens_text(*batch)) : "";
-  return tokens_per_step(run) > 1.01 ? "all sequences" : "one sequence";
+  return counted_as_one(run) ? "one sequence" : "all sequences";
 }
 
 Headline first_token(const Run& run) {

@@ -44,6 +44,9 @@ FunctionTime main_function(const HostCode& code, HostWork kind) {
   return most;
 }
 
+// A native function without a symbol, which readers note in brackets, tells only its library, often the profiler's own.
+bool has_name(const HostFrame& frame) { return !frame.function.empty() && frame.function.front() != '('; }
+
 }  // namespace
 
 bool enough_samples(const StageEntry& stage) { return stage.host_code && stage.host_code->samples >= kMinHostSamples; }
@@ -65,7 +68,7 @@ std::string host_clause(const StageEntry& stage) {
   const std::string part = rough_part(static_cast<double>(kind->samples) / static_cast<double>(code.samples));
   const FunctionTime function = main_function(code, kind->kind);
   std::string out = fmt::format("{} of the wait is {}", part, host_work_text(kind->kind));
-  if (function.line != nullptr) out += fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(function.line->frame));
+  if (function.line != nullptr && has_name(function.line->frame)) out += fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(function.line->frame));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exporters/report/document.h"
 #include "model/run.h"
 
 namespace nl::exporters::report {
@@ -15,8 +16,13 @@ struct Recommendation {
   std::vector<const Finding*> also;
 };
 
-// In the order of the run's findings. None of severity info, and none about the measurement.
+inline constexpr std::size_t kMostActions = 3;
+
+// In the order of findings_to_work_on().
 std::vector<Recommendation> recommendations(const Run& run, std::size_t most);
+
+// The actions of a summary, numbered: what to do, what it saves, why, and on request the first suggestion for engineers.
+List action_list(const Run& run, bool for_engineers);
 
 // The first of them; nullptr where none asks for a change.
 const Finding* first_to_work_on(const Run& run);
@@ -26,6 +32,8 @@ std::string no_advice(const Run& run);
 
 // What is wrong in everyday words; the message where the rule has no such words.
 std::string plain_text(const Finding& finding);
+// What to do, with its stage and without a full stop: "Use CUDA graphs for each step of the answer (decode_step)". Empty: the rule does not say.
+std::string action_text(const Run& run, const Finding& finding);
 // "saves at most 3.8 ms of 4.3 ms per token"; of other stages per window, else of the measured time. Empty: not known.
 std::string worth_text(const Run& run, const Finding& finding);
 

@@ -31,6 +31,8 @@ Section energy(const Run& run);
 Section abstentions(const Run& run);
 Section capture(const Run& run);
 Section environment(const Run& run);
+Section setting(const Run& run);       // the same in brief, with what is not known of it
+std::vector<std::pair<std::string, std::string>> software_versions(const Run& run);  // Driver, CUDA, PyTorch, Engine, nsys, ncu; empty: not known
 Section import_stats(const Run& run);
 
 Blocks counters(const Run& run);        // a part of the stages

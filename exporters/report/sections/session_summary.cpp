@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "exporters/report/figure_text.h"
 #include "exporters/report/operator_nodes.h"
@@ -11,12 +13,6 @@
 
 namespace nl::exporters::report {
 namespace {
-
-const OperatorStep* step_of_nodes(const Run& run) {
-  for (const OperatorStep& step : run.operator_steps)
-    if (step.source == run.session->backend && !step.calls.empty()) return &step;
-  return nullptr;
-}
 
 std::string slower(const SessionEntry& session) {
   if (!session.slowdown || session.profiled.count == 0) return {};
@@ -36,13 +32,26 @@ std::string iteration_speed(const Run& run, const std::string& where) {
 }
 
 std::string operator_shares(const Run& run) {
-  const OperatorStep* step = step_of_nodes(run);
+  const OperatorStep* step = model_step(run);
   if (step == nullptr) return {};
   const std::vector<TypeTime> types = times_by_type(*step);
   if (types.empty() || types[0].own_ns <= 0) return {};
   std::string text = fmt::format("Of the operators' time, {} takes {}", key_of(types[0].type), rough_share(types[0].share));
   if (types.size() > 1 && types[1].own_ns > 0) text += fmt::format(" and {} {}", key_of(types[1].type), rough_share(types[1].share));
   return text + ".";
+}
+
+std::string providers_sentence(const Run& run) {
+  const OperatorStep* step = model_step(run);
+  if (step == nullptr) return {};
+  std::map<std::string, std::uint64_t> nodes;
+  for (const OperatorCall& call : step->calls) ++nodes[call.provider];
+  const auto most = std::max_element(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == nodes.end() || most->first.empty()) return {};
+  if (nodes.size() == 1 && step->calls_left_out > 0)
+    return fmt::format("All nodes that are listed ({} of {}) run in {}.", count_text(most->second), count_text(most->second + step->calls_left_out), phrase(most->first));
+  if (nodes.size() == 1) return fmt::format("All {} run in {}.", plural(most->second, "node"), phrase(most->first));
+  return fmt::format("{} of {} run in {}.", count_text(most->second), plural(step->calls.size(), "node"), phrase(most->first));
 }
 
 std::string recording_cost(const Run& run) {
@@ -59,7 +68,7 @@ std::vector<Tile> session_tiles(const Run& run) {
                              {"Iterations", figure_text(1e9 / median_ns, "per second"), "unprofiled, one after the other"},
                              {"Longest iteration", time_text(static_cast<double>(session.unprofiled.max_ns)), fmt::format("of {}, unprofiled", session.unprofiled.count)}};
   if (session.operators_share) tiles.push_back({"Operators", share_text(session.operators_share), "of an unprofiled iteration, host time"});
-  if (const OperatorStep* step = step_of_nodes(run); step != nullptr && !times_by_type(*step).empty()) {
+  if (const OperatorStep* step = model_step(run); step != nullptr && !times_by_type(*step).empty()) {
     const TypeTime first = times_by_type(*step)[0];
     tiles.push_back({std::string(key_of(first.type)), share_text(first.share), "of the operators' time"});
   }

@@ -4,6 +4,7 @@
 
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/headline.h"
+#include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 #include "model/words.h"
@@ -90,7 +91,11 @@ std::vector<std::string> facts(const Run& run) {
 }
 
 Section summary(const Run& run) {
-  return {"summary", "Summary", "In short", {Paragraph{join(executive_summary(run), " "), Role::kLead}}};
+  Section out{"summary", "Summary", "In short", {notes(executive_summary(run))}};
+  List actions = action_list(run, false);
+  if (!actions.items.empty()) add(out.blocks, Paragraph{strong("Actions, by what they save. Savings overlap; do not add them.")});
+  add(out.blocks, std::move(actions));
+  return out;
 }
 
 }  // namespace nl::exporters::report

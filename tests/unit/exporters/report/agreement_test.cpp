@@ -73,14 +73,14 @@ TEST_CASE("computing half of the time is not called the limit") {
   nl::Run run = nl::test::rich_run();
   for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 520, 0, 0, 0, 410, 70, 0};
   const std::string text = all_sentences(run);
-  CHECK(has(text, "The GPU computes for 52 % of that time and waits for the program for 41 %."));
+  CHECK(has(text, "The GPU computes 52 % of the decode time and waits for the program 41 %."));
   CHECK_FALSE(has(text, "is the limit"));
 }
 
 TEST_CASE("two waits that are large are both said") {
   nl::Run run = nl::test::rich_run();
   for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 90, 0, 10, 0, 550, 0, 0, 350};
-  CHECK(has(all_sentences(run), "The GPU computes for 9 % of that time, waits for the program for 55 % and waits for work that is on its way for 35 %."));
+  CHECK(has(all_sentences(run), "The GPU computes 9 % of the decode time, waits for the program 55 % and waits for launched work to start 35 %."));
 }
 
 TEST_CASE("launch latency has a bin of its own in every report") {
@@ -149,7 +149,7 @@ TEST_CASE("coverage tells windows without GPU work from time without it") {
 
 TEST_CASE("the first token is promised only where a request's arrival is known") {
   nl::Run run = traced_generation();
-  CHECK(has(all_sentences(run), "llama reads the prompt in 10 ms and writes 800 tokens (word pieces) per second for all 4 sequences."));
+  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 10 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per second over whole requests."));
   CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "| Time to first token"));
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Prefill time, traced (ms) | 10.000 |"));
   CHECK(has(nl::exporters::report_html(run), ">Prefill time<"));
@@ -166,7 +166,7 @@ TEST_CASE("rates are of all sequences, or said to be of one") {
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, all sequences, traced | 800 |"));
   run.stages[1].tokens_per_window = 10;  // a token a step: nobody knows the batch
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, one sequence, traced | 800 |"));
-  CHECK(has(all_sentences(run), "800 tokens (word pieces) per second for one sequence."));
+  CHECK(has(all_sentences(run), ": 800 tokens per second over whole requests, counted as one sequence."));
   run.latency.batch = 1;
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Output tokens per second, traced | 800 |"));
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Time per output token, traced (ms) | 4.000 |"));
@@ -176,8 +176,8 @@ TEST_CASE("headline figures are of the unprofiled passes, the traced ones beside
   nl::Run run = traced_generation();
   measure_unprofiled(run);
   // 80 tokens in 100 ms less 2 × 2 ms of prefill and 2 × 10 ms of decode.
-  CHECK(has(all_sentences(run), "llama reads the prompt in 8.0 ms and writes 1,050 tokens (word pieces) per second for all 4 sequences; traced, "
-                                "10 ms and 800."));
+  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: 1,050 tokens per second "
+                                "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
   const std::string text = nl::exporters::stakeholder_markdown(run);
   CHECK(has(text, "| Prefill time, unprofiled (ms) | 8.000 |"));
   CHECK(has(text, "| Prefill time, traced (ms) | 10.000 |"));

@@ -44,22 +44,22 @@ StageSlowdown slowdown_of(const char* stage, double by, std::optional<SlowdownVe
 
 TEST_CASE("summary: the GPUs and the workload are named as far as they are known") {
   Run run = run_of({window_of("retrieval", 2'500'000)});
-  CHECK(sentence_of(run, 0) == "In the workload, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "In the workload, the stage retrieval takes 2.5 ms.");
   run.name = "smoke. It";
-  CHECK(sentence_of(run, 0) == "In smoke, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "In smoke, the stage retrieval takes 2.5 ms.");
   run.model.name = "llama";
-  CHECK(sentence_of(run, 0) == "In llama, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "In llama, the stage retrieval takes 2.5 ms.");
   run.hardware.gpus.resize(1);
-  CHECK(sentence_of(run, 0) == "On one GPU, in llama, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "On one GPU, in llama, the stage retrieval takes 2.5 ms.");
   run.hardware.gpus.resize(2);
-  CHECK(sentence_of(run, 0) == "On 2 GPUs, in llama, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "On 2 GPUs, in llama, the stage retrieval takes 2.5 ms.");
   run.hardware.gpus[0].name = "NVIDIA H200";
-  CHECK(sentence_of(run, 0) == "On 2 GPUs (NVIDIA H200), in llama, the stage retrieval takes 2.5 ms on average.");
+  CHECK(sentence_of(run, 0) == "On 2 GPUs (NVIDIA H200), in llama, the stage retrieval takes 2.5 ms.");
 }
 
 TEST_CASE("summary: without latencies the first three stages that ran are timed") {
   Run run = run_of({window_of("a", 1'000'000), window_of("none", 0, 0), window_of("prefill", 20'000), window_of("capture", 3'000'000'000), window_of("d", 1)});
-  CHECK(sentence_of(run, 0) == "In the workload, the stage a takes 1.0 ms, reading the prompt (prefill) takes 20 µs, the steady part of the capture takes 3.0 s on average.");
+  CHECK(sentence_of(run, 0) == "In the workload, the stage a takes 1.0 ms, reading the prompt (prefill) takes 20 µs and the steady part of the capture takes 3.0 s.");
 }
 
 TEST_CASE("summary: without stages there is the GPU's time, of one or of each") {
@@ -76,7 +76,44 @@ TEST_CASE("summary: a token's time where no rate is known") {
   Run run;
   run.name = "llama";
   run.latency.tpot = TimeSummary{2, 8'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
-  CHECK(sentence_of(run, 0) == "llama writes one token (a word piece) every 4.0 ms.");
+  CHECK(sentence_of(run, 0) == "llama writes a token (word piece) every 4.0 ms.");
+}
+
+TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
+  Run run = run_of({window_of("prefill", 8'000'000), window_of("decode", 40'000'000)});
+  run.name = "llama";
+  run.latency.prefill = run.stages[0].wall;
+  run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
+  CHECK(sentence_of(run, 0) == "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms.");
+  run.latency.output_tokens_per_s = 208;
+  CHECK(sentence_of(run, 0) == "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests, counted as one sequence.");
+  run.latency.batch = 1;
+  run.stages[0].tokens_per_window = 256;
+  CHECK(sentence_of(run, 0) == "llama reads a prompt of 256 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests.");
+  run.latency.batch = 2;
+  CHECK(sentence_of(run, 0) ==
+        "llama reads 2 prompts of 128 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms for each of 2 sequences: 208 tokens per second over whole requests.");
+  run.latency.ttft = run.latency.prefill;
+  CHECK(sentence_of(run, 0).starts_with("llama starts to answer after 8.0 ms and then writes"));
+  run.latency.tpot.reset();
+  CHECK(sentence_of(run, 0) == "llama starts to answer after 8.0 ms and writes 208 tokens (word pieces) per second over whole requests.");
+}
+
+TEST_CASE("summary: where few slow steps make the mean, the usual step stands beside it") {
+  Run run = run_of({window_of("decode_step", 2'000'000, 8)});
+  run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
+  run.stages[0].wall.mean_ns = 3e6;
+  CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms.");
+  run.stages[0].wall.mean_ns = 3.1e6;
+  CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
+}
+
+TEST_CASE("summary: where nothing but the steady part of a capture is known, shares are of that") {
+  Run run = run_of({window_of("capture", 140'000'000)});
+  run.stages[0].budget = Budget{1000, 280, 0, 0, 0, 720, 0, 0};
+  CHECK(sentence_of(run, 0) == "In the workload, the steady part of the capture takes 140 ms.");
+  CHECK(sentence_of(run, 1) == "Prefill and decode are not marked in it, and none was found.");
+  CHECK(sentence_of(run, 2) == "The GPU computes 28 % of that time and waits for the program 72 %.");
 }
 
 TEST_CASE("summary: how the run ended comes first where it did not end well") {
@@ -117,7 +154,7 @@ TEST_CASE("summary: the main stage is the longest phase that is one, else the st
   CHECK(main_stage(run)->budget->wall_ns == 150);
   run.stages[0].budget = Budget{700, 2, 0, 0, 0, 0, 0, 0};
   CHECK(main_stage(run)->budget->wall_ns == 700);
-  CHECK(sentence_of(run, 1) == "Reading the prompt (prefill) takes 15 % of the time.");
+  CHECK(sentence_of(run, 1) == "Time outside the stages takes 50 % of the measured time, several stages at once 30 % and reading the prompt (prefill) 15 %.");
   run.phases.phases[2].name = "unknown";
   CHECK(main_stage(run)->name == "unknown");
   CHECK(main_stage(run)->mean_ns == 0);
@@ -135,10 +172,10 @@ TEST_CASE("summary: a window whose work runs on is as long as that work") {
 }
 
 TEST_CASE("summary: a wait is said from 5 % of the time on, a second from 20 %") {
-  CHECK(sentence_of(with_bins(951, 0, 49, 0), 2) == "The GPU computes for 95 % of that time.");
-  CHECK(sentence_of(with_bins(950, 0, 50, 0), 2) == "The GPU computes for 95 % of that time and is between two pieces of work for 5 %.");
-  CHECK(sentence_of(with_bins(301, 0, 199, 500), 2) == "The GPU computes for 30 % of that time and waits for the program for 50 %.");
-  CHECK(sentence_of(with_bins(300, 200, 0, 500), 2) == "The GPU computes for 30 % of that time, waits for the program for 50 % and only copies data for 20 %.");
+  CHECK(sentence_of(with_bins(951, 0, 49, 0), 2) == "The GPU computes 95 % of the decode time.");
+  CHECK(sentence_of(with_bins(950, 0, 50, 0), 2) == "The GPU computes 95 % of the decode time and pauses between two pieces of work 5 %.");
+  CHECK(sentence_of(with_bins(301, 0, 199, 500), 2) == "The GPU computes 30 % of the decode time and waits for the program 50 %.");
+  CHECK(sentence_of(with_bins(300, 200, 0, 500), 2) == "The GPU computes 30 % of the decode time, waits for the program 50 % and only copies data 20 %.");
   Run empty = with_bins(0, 0, 0, 0);
   empty.stages[0].budget->wall_ns = 0;
   CHECK(sentence_of(empty, 2) == "What the GPU did in that time was not captured.");
@@ -154,12 +191,12 @@ TEST_CASE("summary: what the host did is said with the wait for it, and only the
     return run;
   };
   CHECK(sentence_of(sampled(with_bins(301, 0, 199, 500)), 2) ==
-        "The GPU computes for 30 % of that time and waits for the program for 50 %; about half of the wait is Python code of the model's modules, mostly "
+        "The GPU computes 30 % of the decode time and waits for the program 50 %; about half of the wait is Python code of the model's modules, mostly "
         "Attention.forward (model.py:245).");
   CHECK(sentence_of(sampled(with_bins(300, 400, 0, 300)), 2) ==
-        "The GPU computes for 30 % of that time, only copies data for 40 % and waits for the program for 30 %; about half of the wait is Python code of the "
+        "The GPU computes 30 % of the decode time, only copies data 40 % and waits for the program 30 %; about half of the wait is Python code of the "
         "model's modules, mostly Attention.forward (model.py:245).");
-  CHECK(sentence_of(sampled(with_bins(950, 0, 50, 0)), 2) == "The GPU computes for 95 % of that time and is between two pieces of work for 5 %.");
+  CHECK(sentence_of(sampled(with_bins(950, 0, 50, 0)), 2) == "The GPU computes 95 % of the decode time and pauses between two pieces of work 5 %.");
   CHECK(executive_summary(sampled(with_bins(301, 0, 199, 500))).size() <= 5);
 }
 
@@ -169,7 +206,7 @@ TEST_CASE("summary: energy is that of decoding, by its steps where there is noth
   run.energy.stages.resize(3);
   run.energy.stages[0].stage = "prefill";
   run.energy.stages[0].joules_per_token = 36;
-  CHECK(last() == "Energy and profiling overhead were not measured.");
+  CHECK(last() == "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.");
   run.energy.stages[1].stage = "decode_step";
   run.energy.stages[1].joules_per_token = 7.2;
   CHECK(last() == "A million output tokens take about 2.00 kWh of GPU energy; profiling overhead was not measured.");
@@ -183,7 +220,7 @@ TEST_CASE("summary: the overhead is the largest that was decided, and never ncu'
   Run run = run_of({window_of("decode", 1000)});
   const auto last = [&] { return executive_summary(run).back(); };
   run.perturbation.stages = {slowdown_of("decode", 9, SlowdownVerdict::kOverTenPercent, PassKind::kNcu)};
-  CHECK(last() == "Energy and profiling overhead were not measured.");
+  CHECK(last() == "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.");
   run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderTenPercent), slowdown_of("large", 0.04, SlowdownVerdict::kUnderTenPercent),
                              slowdown_of("unsure", 0.5, SlowdownVerdict::kUndecidable), slowdown_of("unjudged", 0.6, std::nullopt)};
   CHECK(last() == "Profiling slowed large by less than 10 %.");
@@ -244,16 +281,41 @@ TEST_CASE("recommendations: kernels share a cause only with themselves") {
   CHECK(first_to_work_on(Run()) == nullptr);
 }
 
+TEST_CASE("recommendations: a kernel is left out where even all of it would save less than 1 %") {
+  Run run = run_of({window_of("decode", 1000)});
+  run.phases.span_ns = 1000;
+  run.phases.phases = {{"decode", 1000, Budget{1000, 100, 0, 0, 0, 900, 0, 0}}};  // the GPU works 10 % of the time
+  KernelEntry& kernel = run.kernels.emplace().emplace_back();
+  kernel.name = "gemm";
+  kernel.gpu_share = 0.09;
+  Finding& finding = run.findings.emplace_back();
+  finding.severity = Severity::kMedium;
+  finding.scope = RuleScope::kKernel;
+  finding.subject = "gemm";
+  CHECK(recommendations(run, 3).empty());
+  kernel.gpu_share = 0.11;
+  CHECK(recommendations(run, 3).size() == 1);
+  run.phases = {};  // how busy the GPU was is not known
+  kernel.gpu_share = 0.01;
+  CHECK(recommendations(run, 3).size() == 1);
+}
+
 TEST_CASE("recommendations: why there is none, and the words of a finding that has few") {
   Run run;
   CHECK(no_advice(run) == "No rule was evaluated, so this report gives no advice.");
   run.abstentions.resize(1);
-  CHECK(no_advice(run) == "No GPU work was recorded; 1 rule was not evaluated for lack of data.");
+  CHECK(no_advice(run) == "No kernels were captured; 1 rule was not evaluated for lack of data.");
   run.kernels.emplace();
   CHECK(no_advice(run) == "No rule asks for a change; 1 rule was not evaluated for lack of data.");
   run.abstentions.clear();
   run.findings.resize(1);
   CHECK(no_advice(run) == "No rule asks for a change.");
+  run.findings[0].severity = Severity::kLow;
+  run.findings[0].gain_share = 0.009;
+  CHECK(first_to_work_on(run) == nullptr);
+  CHECK(no_advice(run) == "No change that the rules know saves 1 % of the time.");
+  run.findings[0].gain_share = 0.01;
+  CHECK(first_to_work_on(run) == &run.findings[0]);
   Finding& finding = run.findings[0];
   finding.rule = "the_rule";
   CHECK(plain_text(finding) == "the_rule");

@@ -59,7 +59,7 @@ TEST_CASE("summary of a model file: what the GPU did is said of a profiled itera
   run.stages[0].budget = Budget{1000, 200, 0, 0, 0, 800, 0, 0};
   const auto sentences = executive_summary(run);
   CHECK(sentences[0] == "On one NVIDIA H200, block.onnx takes 4.0 ms an iteration, 250 per second (onnxruntime on cpu; unprofiled, median of 20).");
-  CHECK(sentences[2] == "The GPU computes for 20 % of a profiled iteration and waits for the program for 80 %.");
+  CHECK(sentences[2] == "The GPU computes 20 % of a profiled iteration and waits for the program 80 %.");
 }
 
 TEST_CASE("summary of a model file: no sentence about what was not recorded") {
@@ -69,6 +69,31 @@ TEST_CASE("summary of a model file: no sentence about what was not recorded") {
   CHECK(executive_summary(run).size() == 2);
   run.session->unprofiled = {};  // the session ended before: the stage is all there is
   CHECK(executive_summary(run)[0] == "In the workload, the stage inference takes 5.0 ms on average.");
+}
+
+TEST_CASE("summary of a model file: a profile that its backend wrote has its runs, its types and where its nodes ran") {
+  Run run = model_run();
+  run.session.reset();
+  run.stages.clear();
+  run.name = "block";
+  OperatorStep& step = run.operator_steps[0];
+  step.wall_ns = 5'000'000;
+  step.iterations = 4;
+  step.windows = 5;
+  for (OperatorCall& call : step.calls) call.provider = "CPUExecutionProvider";
+  auto sentences = executive_summary(run);
+  CHECK(sentences[0] == "block takes 5.0 ms a run (onnxruntime; 4 of 5 runs have these shapes).");
+  CHECK(sentences[1] == "Of the operators' time, matmul takes 75 % and norm 25 %.");
+  CHECK(sentences[2] == "All 2 nodes run in CPUExecutionProvider.");
+  step.calls_left_out = 8;
+  CHECK(executive_summary(run)[2] == "All nodes that are listed (2 of 10) run in CPUExecutionProvider.");
+  step.calls_left_out = 0;
+  step.calls[1].provider = "CUDAExecutionProvider";
+  step.calls.push_back(step.calls[1]);
+  step.wall_ns.reset();
+  sentences = executive_summary(run);
+  CHECK(sentences[0] == "The operators of block take 5.0 ms a run (onnxruntime, 4 runs).");
+  CHECK(sentences[2] == "2 of 3 nodes run in CUDAExecutionProvider.");
 }
 
 TEST_CASE("summary of a model file: the tiles are of its iterations") {

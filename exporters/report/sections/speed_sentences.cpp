@@ -1,0 +1,192 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exporters/report/operator_nodes.h"
+#include "exporters/report/sections/executive_summary.h"
+#include "exporters/report/sections/headline.h"
+#include "exporters/report/sections/run_text.h"
+#include "model/words.h"
+
+namespace nl::exporters::report {
+namespace {
+
+constexpr double kPhaseWorthSaying = 0.05;  // of the measured time
+constexpr std::size_t kMostPhases = 3;
+constexpr double kFarFromMedian = 1.5;
+
+std::string subject(const Run& run) {
+  if (!run.model.name.empty()) return phrase(run.model.name);
+  return run.name.empty() ? "the workload" : phrase(run.name);
+}
+
+// "On one NVIDIA H200, "; nothing where no GPU was seen.
+std::string where(const Run& run) {
+  const auto& gpus = run.hardware.gpus;
+  if (gpus.empty()) return {};
+  const std::string name = gpus[0].name.empty() ? "GPU" : phrase(gpus[0].name);
+  if (gpus.size() == 1) return "On one " + name + ", ";
+  return gpus[0].name.empty() ? fmt::format("On {} GPUs, ", gpus.size()) : fmt::format("On {} GPUs ({}), ", gpus.size(), name);
+}
+
+// The name of a model stays as it is written, also where it begins the sentence.
+std::string who(const Run& run) {
+  return where(run).empty() && run.model.name.empty() && run.name.empty() ? "The workload" : where(run) + subject(run);
+}
+
+// "a prompt of 256 tokens", "4 prompts of 100 tokens"; "the prompt" where its length or the batch is not known.
+std::string prompt_text(const Run& run) {
+  const StageEntry* prefill = stage_named(run, key_of(StageKind::kPrefill));
+  const double batch = run.latency.batch.value_or(0);
+  if (prefill == nullptr || !prefill->tokens_per_window || !(batch >= 1)) return "the prompt";
+  const std::string length = fmt::format("of {} tokens", rough_count(*prefill->tokens_per_window / batch));
+  return batch > 1 ? fmt::format("{} prompts {}", tokens_text(batch), length) : "a prompt " + length;
+}
+
+std::string first_token_part(const Run& run) {
+  const Headline first = first_token(run);
+  if (!first.best()) return {};
+  return run.latency.ttft ? "starts to answer after " + rough_time(*first.best()) : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first.best()));
+}
+
+// A few slow steps make a mean that no step has.
+std::string usual_step(const Run& run) {
+  const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
+  if (step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
+  return fmt::format(" on average, though half of the steps take at most {}", rough_time(step->wall.median_ns));
+}
+
+std::string token_part(const Run& run) {
+  const Headline token = per_token(run);
+  if (!token.best()) return {};
+  const double batch = run.latency.batch.value_or(1);
+  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token.best()), batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "",
+                     usual_step(run));
+}
+
+// "205 tokens per second over whole requests"
+std::string rate_part(const Run& run, bool alone) {
+  const Headline rate = output_rate(run);
+  if (!rate.best()) return {};
+  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate.best()), alone ? " (word pieces)" : "", counted_as_one(run) ? ", counted as one sequence" : "");
+}
+
+// "; traced, 4.9 ms, 4.3 ms and 205" where the figures are of unprofiled runs.
+std::string traced_part(const Run& run) {
+  const Headline first = first_token(run), token = per_token(run), rate = output_rate(run);
+  std::vector<std::string> traced;
+  if (first.unprofiled && first.traced) traced.push_back(rough_time(*first.traced));
+  if (token.unprofiled && token.traced) traced.push_back(rough_time(*token.traced));
+  if (rate.unprofiled && rate.traced) traced.push_back(rough_count(*rate.traced));
+  return traced.empty() ? "" : " (unprofiled; with the profiler " + join_and(traced) + ")";
+}
+
+// "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
+std::string token_speed(const Run& run) {
+  const std::string first = first_token_part(run), token = token_part(run), rate = rate_part(run, token.empty());
+  if (first.empty() && token.empty() && rate.empty()) return {};
+  std::string text = first;
+  if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
+  else if (!rate.empty()) text += (text.empty() ? "writes " : " and writes ") + rate;
+  return fmt::format("{} {}{}{}.", who(run), text, source_label(run), traced_part(run));
+}
+
+std::string stage_speeds(const Run& run) {
+  std::vector<std::string> parts;
+  for (const auto& stage : run.stages)
+    if (stage.wall.count > 0 && parts.size() < kMostPhases)
+      parts.push_back(fmt::format("{} takes {}", plain_stage(run, stage.name), rough_time(stage.wall.mean_ns)));
+  if (parts.empty()) return {};
+  return sentence(fmt::format("{}in {}, {}{}", where(run), subject(run), join_and(parts), run.stages.front().wall.count > 1 ? " on average" : ""));
+}
+
+// Of a profile that another tool made of a model file: a run of it, with the sum of what its operators took where no clock was around it.
+std::string imported_speed(const Run& run) {
+  const OperatorStep* step = model_step(run);
+  if (step == nullptr) return {};
+  if (step->wall_ns) return fmt::format("{} takes {} a run ({}; {} of {} runs have these shapes).", who(run), rough_time(static_cast<double>(*step->wall_ns)), step->source, step->iterations, step->windows);
+  Ns sum = 0;
+  for (const TypeTime& type : times_by_type(*step)) sum += type.own_ns;
+  return sum > 0 ? fmt::format("The operators of {} take {} a run ({}, {}).", subject(run), rough_time(static_cast<double>(sum)), step->source, plural(step->iterations, "run")) : "";
+}
+
+std::string nothing_timed(const Run& run) {
+  if (!run.coverage.gpu_busy_ns) return fmt::format("{} marks no stages.", who(run));
+  const std::string busy = rough_time(static_cast<double>(*run.coverage.gpu_busy_ns));
+  if (run.coverage.devices.size() > 1) return fmt::format("{} marks no stages; each GPU worked for {} on average.", who(run), busy);
+  return fmt::format("{} marks no stages; the GPU worked for {} in all.", who(run), busy);
+}
+
+bool is_idle(const Phase& phase) { return stage_kind(phase.name) == StageKind::kIdle; }
+
+std::string phase_text(const Run& run, const Phase& phase) {
+  if (is_idle(phase)) return "time outside the stages";
+  return stage_kind(phase.name) == StageKind::kMixed ? "several stages at once" : plain_stage(run, phase.name);
+}
+
+// "Writing the answer (decode) takes 87 % of the measured time and reading the prompt (prefill) 13 %"
+std::string phase_shares(const Run& run) {
+  std::vector<const Phase*> phases;
+  for (const Phase& phase : run.phases.phases) phases.push_back(&phase);
+  std::stable_sort(phases.begin(), phases.end(), [](const Phase* a, const Phase* b) { return a->wall_ns > b->wall_ns; });
+  std::vector<std::string> parts;
+  for (const Phase* phase : phases) {
+    const double share = static_cast<double>(phase->wall_ns) / static_cast<double>(run.phases.span_ns);
+    if (share < kPhaseWorthSaying || parts.size() == kMostPhases) break;
+    const std::string amount = parts.empty() ? fmt::format("takes {} of the measured time", rough_share(share)) : rough_share(share);
+    parts.push_back(phase_text(run, *phase) + " " + amount);
+  }
+  return join_and(parts);
+}
+
+// What one step of the main stage takes at the GPU's limit, and takes here.
+struct AtLimit {
+  std::string what;  // "a token", "a window"
+  double ideal_ns = 0, best_ns = 0;
+};
+
+std::optional<AtLimit> at_limit(const Run& run, const MainStage& main) {
+  const StageEfficiency* efficiency = efficiency_of(run, main.name);
+  if (efficiency == nullptr || !(efficiency->ideal_ns.value_or(0) > 0) || !(main.mean_ns > 0)) return std::nullopt;
+  const double share = *efficiency->ideal_ns / main.mean_ns;
+  const Headline token = per_token(run);
+  const double best_share = token.traced && token.best() ? *token.traced / *token.best() : 1;
+  if (is_decode(main.name) && token.traced) return AtLimit{"a token", *token.traced * share, *token.traced / best_share};
+  return AtLimit{plain_stage(run, main.name), *efficiency->ideal_ns, main.mean_ns};
+}
+
+std::string limit_part(const Run& run, const MainStage& main) {
+  const auto limit = at_limit(run, main);
+  if (!limit) return {};
+  const double times = limit->best_ns / limit->ideal_ns;
+  const std::string estimated = run.peaks && run.peaks->derived ? " (estimated)" : "";
+  if (times < 0.98) return "; it is faster than the model's description allows, so that description is probably wrong";
+  if (times < 1.5) return fmt::format("; {} takes {}, close to the limit of this GPU{}", limit->what, rough_time(limit->best_ns), estimated);
+  const std::string factor = times < 4 ? fmt::format("{:.1f}", times) : "about " + rough_count(times);
+  return fmt::format("; at the limit of this GPU{} {} takes {}, {} times less", estimated, limit->what, rough_time(limit->ideal_ns), factor);
+}
+
+}  // namespace
+
+const OperatorStep* model_step(const Run& run) {
+  if (!run.session && !run.stages.empty()) return nullptr;
+  for (const OperatorStep& step : run.operator_steps)
+    if (!step.calls.empty() && (!run.session || step.source == run.session->backend)) return &step;
+  return nullptr;
+}
+
+std::string speed_sentence(const Run& run) {
+  if (has_iterations(run)) return iteration_speed(run, where(run));
+  for (const auto& text : {token_speed(run), stage_speeds(run), imported_speed(run)})
+    if (!text.empty()) return text;
+  return nothing_timed(run);
+}
+
+std::string quality_sentence(const Run& run, const std::optional<MainStage>& main) {
+  if (has_iterations(run) || !main) return operator_shares(run);
+  if (stage_kind(main->name) == StageKind::kCapture) return "Prefill and decode are not marked in it, and none was found.";
+  const std::string shares = run.phases.span_ns > 0 ? phase_shares(run) : "";
+  return sentence((shares.empty() ? plain_stage(run, main->name) + " takes the longest" : shares) + limit_part(run, *main));
+}
+
+}  // namespace nl::exporters::report

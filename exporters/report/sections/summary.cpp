@@ -91,7 +91,8 @@ std::vector<std::string> facts(const Run& run) {
 }
 
 Section summary(const Run& run) {
-  Section out{"summary", "Summary", "In short", {notes(executive_summary(run))}};
+  Section out{"summary", "Summary", "In short"};
+  for (const std::string& sentence : executive_summary(run)) add(out.blocks, Paragraph{sentence, Role::kLead});
   List actions = action_list(run, false);
   if (!actions.items.empty()) add(out.blocks, Paragraph{strong("Actions, by what they save. Savings overlap; do not add them.")});
   add(out.blocks, std::move(actions));

@@ -1,12 +1,13 @@
 #include "exporters/stat_text.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "model/figures.h"
+#include "model/text_table.h"
 
 namespace nl::exporters {
 namespace {
@@ -45,40 +46,18 @@ bool is_number(const StatTable::Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<StatTable::Tenth>(cell);
 }
 
-// Of what a person sees: UTF-8 continuation bytes take no place.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+constexpr std::size_t kFiguresAlwaysShown = 3;  // the share, the total and the count
 
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return text;
-}
-
-struct TextGrid {
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> widths;
-  std::vector<bool> right;
-};
-
-TextGrid grid_of(const StatTable& table) {
-  TextGrid grid;
-  grid.rows.push_back(table.columns);
-  grid.right.assign(table.columns.size(), false);
+TextTable text_table(const StatTable& table) {
+  TextTable out{table.columns, {}, std::vector<bool>(table.columns.size()), kFiguresAlwaysShown, true};
   for (const auto& row : table.rows) {
-    std::vector<std::string> texts;
+    out.rows.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      texts.push_back(is_number(row[i]) ? with_commas(text_of(row[i])) : one_line(text_of(row[i])));
-      if (is_number(row[i])) grid.right[i] = true;
+      out.rows.back().push_back(is_number(row[i]) ? with_commas(text_of(row[i])) : text_of(row[i]));
+      if (is_number(row[i])) out.numbers[i] = true;
     }
-    grid.rows.push_back(std::move(texts));
   }
-  grid.widths.assign(table.columns.size(), 0);
-  for (const auto& row : grid.rows)
-    for (std::size_t i = 0; i < row.size(); ++i) grid.widths[i] = std::max(grid.widths[i], width_of(row[i]));
-  return grid;
+  return out;
 }
 
 }  // namespace
@@ -106,23 +85,10 @@ std::string stat_json(const StatTable& table) {
   return out + "\n]\n";
 }
 
-std::string stat_text(const StatTable& table) {
-  TextGrid grid = grid_of(table);
-  std::string out = fmt::format("{} ({})\n\n", table.title, table.report);
-  for (std::size_t r = 0; r < grid.rows.size(); ++r) {
-    std::string line;
-    for (std::size_t i = 0; i < grid.rows[r].size(); ++i) {
-      std::string padding(grid.widths[i] - width_of(grid.rows[r][i]), ' ');
-      line += i == 0 ? "" : "  ";
-      line += grid.right[i] ? padding + grid.rows[r][i] : grid.rows[r][i] + padding;
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
-    if (r > 0) continue;
-    for (std::size_t i = 0; i < grid.widths.size(); ++i) out += (i == 0 ? "" : "  ") + std::string(grid.widths[i], '-');
-    out += '\n';
-  }
-  return out;
+std::string stat_text(const StatTable& table, std::size_t width) {
+  const FittedTable shown = fitted(text_table(table), width);
+  const std::string note = shown.left_out.empty() ? "" : fmt::format("not shown, the terminal is too narrow: {}; --format csv has all\n", fmt::join(shown.left_out, ", "));
+  return fmt::format("{} ({})\n\n{}{}", table.title, table.report, shown.text, note);
 }
 
 }  // namespace nl::exporters

@@ -16,11 +16,28 @@ using namespace report;
 
 constexpr std::size_t kLongName = 90;
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  return out;
+}
+
 bool opens_tag(std::string_view text, std::size_t at) {
   if (text[at] != '<' || at + 1 >= text.size()) return false;
   const char next = text[at + 1];
   return (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') || next == '/' || next == '!' || next == '?';
 }
+
+// "](" and "]:" make a link of what stands before them; "://" and "www." are links where GitHub shows them.
+bool opens_link(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  const bool behind_bracket = at > 0 && text[at - 1] == ']' && (rest[0] == '(' || rest[0] == ':' || rest[0] == '[');
+  const bool address = rest.starts_with("//") && at > 0 && text[at - 1] == ':';
+  const bool host = rest[0] == '.' && at >= 3 && lower_case(text.substr(at - 3, 3)) == "www";
+  return behind_bracket || address || host;
+}
+
+bool needs_escape(std::string_view text, std::size_t at) { return text[at] == '|' || opens_tag(text, at) || opens_link(text, at); }
 
 char printable(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
 
@@ -169,8 +186,11 @@ std::string MarkdownWriter::joined(const Blocks& blocks) {
 std::string markdown_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  std::size_t backslashes = 0;  // that the text itself has before this character
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '|' || opens_tag(text, i)) out += '\\';
+    // Its own backslashes would take ours for one of them.
+    if (needs_escape(text, i)) out += std::string(backslashes + 1, '\\');
+    backslashes = text[i] == '\\' ? backslashes + 1 : 0;
     out += printable(text[i]);
   }
   return out;

@@ -10,8 +10,8 @@ namespace nl::exporters {
 // A document as Markdown. Figures and what explains them are left out: what they show stands in tables.
 std::string markdown(const report::Document& document);
 
-// Text that stays itself in a Markdown table: one line, pipes escaped, and no `<unnamed>` that a browser
-// would take for a tag. Nothing else changes, so that scripts find names as they are.
+// Text that stays itself in a Markdown table: one line, pipes escaped, no `<unnamed>` that a browser would take for
+// a tag, and no link: names out of a capture are a program's own. Nothing else changes, so that scripts find names as they are.
 std::string markdown_text(std::string_view text);
 
 // A code span on one line whose fence is longer than any run of backticks inside.

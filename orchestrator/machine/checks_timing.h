@@ -16,6 +16,8 @@ struct GpuState {  // nothing: the driver does not say
   std::string name;
   std::optional<bool> clocks_locked, persistence, mig;
   std::optional<std::vector<int>> processes;
+  std::optional<bool> ecc = {}, ecc_after_reset = {};
+  unsigned long long ecc_errors = 0;  // that were not corrected, since the driver was loaded
 };
 
 // Those that CUDA_VISIBLE_DEVICES names, or all; none where NVML does not answer, and `trouble` says why. `settles`: so long after its
@@ -23,10 +25,13 @@ struct GpuState {  // nothing: the driver does not say
 std::vector<GpuState> read_gpu_states(const std::filesystem::path& nvml, const std::string& visible, std::string& trouble,
                                       std::chrono::milliseconds settles = std::chrono::seconds(3));
 
-// "virtual_machine", "clocks", "persistence", "processes", "mig": what may be waived.
+// "virtual_machine", "clocks", "persistence", "processes", "mig", "ecc": what may be waived.
 std::vector<std::string> timing_check_names();
 
-// One check each, by id "timing.clocks". Those in `waived` do not block.
+// One check each, by id "timing.clocks", as a warning where timings suffer.
+std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble);
+
+// The same for who does nothing but time: they block, except those in `waived`.
 std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble, const std::vector<std::string>& waived);
 
 }  // namespace nl::orchestrator

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestrator/machine/checks_system.h"
+#include "orchestrator/machine/checks_timing.h"
 #include "orchestrator/machine/checks_tools.h"
 #include "orchestrator/capture/plan.h"
 
@@ -16,6 +17,15 @@ bool will_trace(const Toolset& tools, const Config& config) {
 // By ncu, whose pass would be in vain; the collector's counters are gone without.
 bool will_measure(const Toolset& tools, const Config& config) {
   return will_trace(tools, config) && choose_counters(config, tools).meter == Meter::kNcu && !tools.gpus.empty();
+}
+
+// A capture works without any of this; its times are worth less. Without a GPU there is only the machine to look at.
+std::vector<Check> checks_of_timing(const Toolset& tools, const Host& host) {
+  std::string trouble;
+  const auto gpus = tools.nvml ? read_gpu_states(*tools.nvml, host.variable("CUDA_VISIBLE_DEVICES"), trouble) : std::vector<GpuState>();
+  std::vector<Check> checks = timing_warnings(host, gpus, trouble);
+  if (gpus.empty()) checks.resize(1);
+  return checks;
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Ho
                  check_temporary(host), check_artifacts(config, host), check_injection(tools), check_profilers(host),
                  check_ncu_lock(host), check_memory(host), check_shared_memory(host), check_ptrace(host),
                  check_seccomp(config, host)});
+  for (auto& check : checks_of_timing(tools, host)) checks.push_back(std::move(check));
   if (tools.nsys) checks.push_back(check_trial_capture(tools, host));
   return checks;
 }

@@ -51,6 +51,8 @@ bool Nvml::find_functions() {
       find(clocks_event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(persistence_mode, "nvmlDeviceGetPersistenceMode");
   find(mig_mode, "nvmlDeviceGetMigMode");
+  find(ecc_mode, "nvmlDeviceGetEccMode");
+  find(ecc_errors, "nvmlDeviceGetTotalEccErrors");
   find(max_clock, "nvmlDeviceGetMaxClockInfo");
   find(application_clock, "nvmlDeviceGetApplicationsClock");
   find(default_application_clock, "nvmlDeviceGetDefaultApplicationsClock");

@@ -45,6 +45,8 @@ TEST_CASE("timing checks: each blocks, and is waived by its name alone") {
   SECTION("persistence") { name = "persistence", gpu.persistence = false; }
   SECTION("processes") { name = "processes", gpu.processes = {{4711}}; }
   SECTION("MIG") { name = "mig", gpu.mig = true; }
+  SECTION("ECC that changes with a reset") { name = "ecc", gpu.ecc = true, gpu.ecc_after_reset = false; }
+  SECTION("memory errors") { name = "ecc", gpu.ecc = gpu.ecc_after_reset = true, gpu.ecc_errors = 3; }
   CHECK(machine.levels({quiet_gpu(), gpu}) == "timing." + name + " blocked; ");
   CHECK(machine.levels({quiet_gpu(), gpu}, {name}) == "timing." + name + " warning; ");
   CHECK(machine.levels({gpu}, {"virtual_machine"}) == "timing." + name + " blocked; ");
@@ -53,6 +55,23 @@ TEST_CASE("timing checks: each blocks, and is waived by its name alone") {
     CHECK(nl::test::has(check.finding, "GPU 1 (NVIDIA H200): "));
     CHECK(nl::test::has(check.fix, "--waive " + name));
   }
+}
+
+TEST_CASE("timing checks: doctor warns, and ECC that is on or off is no fault") {
+  const TimedMachine machine;
+  GpuState gpu = quiet_gpu();
+  gpu.clocks_locked = false;
+  gpu.ecc = gpu.ecc_after_reset = true;
+  const auto warnings = timing_warnings(machine.host, {gpu}, "");
+  REQUIRE(warnings.size() == timing_check_names().size());
+  CHECK(warnings[1].level == CheckLevel::kWarning);
+  CHECK(warnings[1].fix == "sudo nvidia-smi --lock-gpu-clocks=MHZ");
+  CHECK(warnings[5].level == CheckLevel::kOk);
+  CHECK(warnings[5].finding == "on, without errors");
+  gpu.ecc = gpu.ecc_after_reset = false;
+  CHECK(timing_warnings(machine.host, {gpu}, "")[5].finding == "off");
+  gpu.ecc_errors = 3;
+  CHECK(timing_warnings(machine.host, {gpu}, "")[5].finding == "GPU 0 (NVIDIA H200): 3 memory errors were not corrected");
 }
 
 TEST_CASE("timing checks: a virtual machine is known by its processor or its maker") {
@@ -82,12 +101,18 @@ TEST_CASE("timing checks: the state of the GPUs comes from NVML") {
   CHECK(busy[0].persistence == false);
   CHECK(busy[0].mig == false);
   CHECK(busy[0].processes == std::vector<int>{4711});
+  CHECK(busy[0].ecc == true);
+  CHECK(busy[0].ecc_after_reset == true);
+  CHECK(busy[0].ecc_errors == 0);
   unsetenv("NL_FAKE_NVML_PROCESSES");
   setenv("NL_FAKE_NVML_FIT", "1", 1);  // an administrator was there
   const auto fit = read_gpu_states(kTimedNvml, "", trouble);
   CHECK(fit[0].clocks_locked == true);
   CHECK(fit[0].persistence == true);
   unsetenv("NL_FAKE_NVML_FIT");
+  setenv("NL_FAKE_NVML_ECC_ERRORS", "1", 1);
+  CHECK(read_gpu_states(kTimedNvml, "", trouble)[0].ecc_errors == 3);
+  unsetenv("NL_FAKE_NVML_ECC_ERRORS");
   CHECK(read_gpu_states("/nonexistent.so", "", trouble).empty());
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "adapters/adapter.h"
+#include "cli/json_output.h"
 #include "cli/verbs.h"
 
 namespace nl::cli {
@@ -34,8 +35,8 @@ int print_backends(bool json) {
     if (json) all.push_back(backend_json(*adapter, here));
     else text += backend_text(*adapter, here);
   }
-  if (json) text = nlohmann::ordered_json{{"backends", all}}.dump(2) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (json) write_json({{"backends", all}});
+  else write_text(text);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/trial_flags.h"
 #include "cli/verbs.h"
@@ -58,10 +59,12 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
 }
 
 void print(const BisectRequest& request, const BisectResult& result) {
-  fmt::print("{}\n", conclusion(request, result));
+  write_out("{}\n", conclusion(request, result));
   if (!result.change) return;
-  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) fmt::print("{}\n", sentence);
-  fmt::print("\n{}\n", (request.out / "change" / "compare.html").string());
+  for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_out("{}\n", sentence);
+  write_out("\n");
+  write_path(request.out / "change" / "compare.html");
+  write_out("\n");
 }
 
 int bisect(const BisectFlags& flags) {
@@ -77,7 +80,7 @@ int bisect(const BisectFlags& flags) {
   orchestrator::ProcessLauncher launcher;
   const BisectResult result = orchestrator::run_bisect(request, launcher);
   if (flags.commands.empty() && !flags.keep_trees) remove_trees(range);
-  if (flags.json) fmt::print("{}", orchestrator::bisect_json(request, result));
+  if (flags.json) write_data(orchestrator::bisect_json(request, result));
   else print(request, result);
   std::fflush(stdout);
   return status_of(result);

@@ -5,6 +5,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/exit_status.h"
+#include "cli/output.h"
+#include "cli/print_result.h"
+#include "cli/trial_flags.h"
 #include "cli/verbs.h"
 #include "exporters/compare/compare_json.h"
 #include "exporters/report/compare/compare.h"
@@ -31,16 +35,14 @@ orchestrator::CompareRequest request_of(const CompareFlags& flags) {
 }
 
 void print_sentences(const Comparison& comparison) {
-  fmt::print("{}\n", key_of(comparison.verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(comparison)) fmt::print("{}\n", sentence);
+  print_verdict(comparison);
+  for (const std::string& sentence : exporters::comparison_sentences(comparison)) write_out("{}\n", sentence);
 }
 
-void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 void print(const Comparison& comparison, const CompareFlags& flags) {
-  if (flags.json) return print_text(exporters::comparison_to_json(comparison));
-  if (flags.html) return print_text(exporters::comparison_html(comparison, orchestrator::version()));
-  if (flags.markdown || flags.out.empty()) return print_text(exporters::comparison_markdown(comparison));
+  if (flags.json) return write_data(exporters::comparison_to_json(comparison));
+  if (flags.html) return write_data(exporters::comparison_html(comparison, orchestrator::version()));
+  if (flags.markdown || flags.out.empty()) return write_text(exporters::comparison_markdown(comparison));
   print_sentences(comparison);
 }
 
@@ -50,13 +52,13 @@ int compare(const CompareFlags& flags) {
   if (!flags.out.empty()) {
     const auto files = orchestrator::write_comparison(comparison, flags.out);
     if (!flags.json && !flags.html && !flags.markdown)
-      for (const std::string& file : files) fmt::print("{}/{}\n", flags.out, file);
+      for (const std::string& file : files) write_out("{}/{}\n", flags.out, file);
   }
   print(comparison, flags);
   std::fflush(stdout);
-  if (comparison.comparability.refused && !comparison.comparability.forced)
-    throw Error(ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare", "choose runs that differ in one thing only, or add --force");
-  return 0;
+  if (!comparison.comparability.refused || comparison.comparability.forced) return 0;
+  print_error({ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare", "choose runs that differ in one thing only, or add --force"});
+  return exit_status_of(ErrorKind::kInput);
 }
 
 }  // namespace

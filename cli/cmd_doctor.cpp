@@ -1,12 +1,11 @@
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
 #include <functional>
 #include <memory>
 
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/machine/doctor.h"
 
@@ -19,16 +18,31 @@ struct DoctorFlags {
   bool json = false;
 };
 
-bool wants_colour() {
-  const char* refused = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) && !(refused && *refused);
+Colour colour_of(orchestrator::CheckLevel level) {
+  switch (level) {
+    case orchestrator::CheckLevel::kOk: return Colour::kGreen;
+    case orchestrator::CheckLevel::kWarning: return Colour::kYellow;
+    case orchestrator::CheckLevel::kBlocked: return Colour::kRed;
+  }
+  return Colour::kNone;
+}
+
+// One line a check, and below it the fix.
+void print_lines(const std::vector<orchestrator::Check>& checks) {
+  std::size_t width = 0;
+  for (const auto& check : checks) width = std::max(width, check.subject.size());
+  for (const auto& check : checks) {
+    write_text(fmt::format("{:<7}", level_name(check.level)), stdout, colour_of(check.level));
+    write_out("  {:<{}}  {}\n", check.subject, width, check.finding);
+    if (!check.fix.empty()) write_out("{:9}{:<{}}  fix: {}\n", "", "", width, check.fix);
+  }
 }
 
 int print_checks(const DoctorFlags& flags) {
   const orchestrator::Config config = orchestrator::load_config({.runner_file = flags.config, .sets = flags.sets});
   const auto checks = orchestrator::diagnose(orchestrator::find_tools(config.tools), config);
-  const std::string text = flags.json ? orchestrator::checks_json(checks) : describe_checks(checks, wants_colour());
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (flags.json) write_data(orchestrator::checks_json(checks));
+  else print_lines(checks);
   return orchestrator::any_blocked(checks) ? exit_status_of(ErrorKind::kTool) : 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/archive_text.h"
 #include "cli/ledger_flags.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/archive/archive.h"
 #include "orchestrator/ledger/location.h"
@@ -26,7 +27,7 @@ int export_archive(const ExportFlags& flags) {
   const auto asked = [&](const char* what) { return std::find(flags.redact.begin(), flags.redact.end(), what) != flags.redact.end(); };
   orchestrator::ExportRequest request{flags.runs, flags.out, orchestrator::ledger_location(flags.ledger), {!flags.keep_env, asked("host"), asked("paths")}};
   const orchestrator::ExportResult result = orchestrator::export_runs(request);
-  fmt::print("{}\n", flags.json ? export_json(result) : export_text(result));
+  write_answer(flags.json, (flags.json ? export_json(result) : export_text(result)) + "\n");
   std::fflush(stdout);
   return 0;
 }

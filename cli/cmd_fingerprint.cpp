@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_text.h"
 #include "model/error.h"
@@ -35,7 +36,7 @@ std::string nearest_json(const orchestrator::NearestRuns& found) {
   out["runs"] = nlohmann::ordered_json::array();
   for (const auto& run : found.runs)
     out["runs"].push_back({{"run_id", run.run_id}, {"similarity", run.similarity}, {"created_at", run.created_at}, {"name", run.name}, {"model", run.model}, {"hardware", run.hardware}});
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out);
 }
 
 std::string nearest_text(const orchestrator::NearestRuns& found) {
@@ -47,8 +48,7 @@ std::string nearest_text(const orchestrator::NearestRuns& found) {
 int search(FingerprintFlags& flags) {
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
   const orchestrator::NearestRuns found = orchestrator::nearest_runs(flags.request, flags.count);
-  const std::string text = flags.json ? nearest_json(found) : nearest_text(found);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_answer(flags.json, flags.json ? nearest_json(found) : nearest_text(found));
   std::fflush(stdout);
   return 0;
 }
@@ -56,8 +56,7 @@ int search(FingerprintFlags& flags) {
 int fingerprint(FingerprintFlags& flags) {
   if (flags.request.run.empty()) throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
-  const std::string text = answer(flags);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_answer(flags.json, answer(flags));
   std::fflush(stdout);
   return 0;
 }

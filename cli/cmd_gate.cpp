@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
 #include "model/error.h"
@@ -23,11 +25,6 @@ struct GateFlags {
   bool list = false, markdown = false, github = false, json = false;
 };
 
-void put(const std::string& text, std::FILE* stream = stdout) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
-}
-
 nlohmann::ordered_json listed(const RunMetric& metric) {
   return {{"key", metric.key}, {"value", metric.value}, {"unit", metric.info->unit}, {"better", key_of(metric.info->better)}, {"unprofiled", metric.unprofiled}};
 }
@@ -37,15 +34,15 @@ int list_metrics(const GateFlags& flags) {
   for (const std::string& name : flags.request.runs) {
     const Run run = orchestrator::named_run(name);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
-    if (!flags.json) fmt::print("{} on {}\n", run.run_id, hardware_key(run));
+    if (!flags.json) write_out("{} on {}\n", run.run_id, hardware_key(run));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))
       if (flags.json)
         metrics.push_back(listed(metric));
       else
-        fmt::print("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));
+        write_out("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));
     all.push_back({{"run_id", run.run_id}, {"hardware", hardware_key(run)}, {"metrics", metrics}});
   }
-  if (flags.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (flags.json) write_json({{"runs", all}});
   std::fflush(stdout);
   return 0;
 }
@@ -57,8 +54,9 @@ int gate(GateFlags& flags) {
   const GateReport report = orchestrator::check_gate(flags.request);
   if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
   // A runner reads its commands from stderr as well, and stdout may go into its summary.
-  if (flags.github) put(exporters::gate_annotations(report), stderr);
-  put(flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report));
+  if (flags.github) write_text(exporters::gate_annotations(report), stderr);
+  write_answer(flags.json, flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report));
+  std::fflush(stdout);
   return report.passed() ? 0 : kNotMetStatus;
 }
 
@@ -77,7 +75,7 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
   auto* markdown = verb->add_flag("--markdown", flags->markdown, "print GitHub-flavoured Markdown");
   verb->add_flag("--github", flags->github, "print ::error and ::notice annotations on stderr");
   verb->add_flag("--list", flags->list, "print every metric of the runs");
-  verb->add_flag("--json", flags->json, "print {passed, expectations, results, changes, changed_files, notes}; with --list [{run_id, hardware, metrics}]")->excludes(markdown);
+  verb->add_flag("--json", flags->json, "print {passed, expectations, results, changes, changed_files, notes}; with --list {runs: [{run_id, hardware, metrics}]}")->excludes(markdown);
   verb->footer(
       "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
       "missing where the runs do not have it. Figures of another capture mode or model are refused, not compared.\n"

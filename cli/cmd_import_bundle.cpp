@@ -7,6 +7,7 @@
 
 #include "cli/archive_text.h"
 #include "cli/ledger_flags.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/archive/archive.h"
@@ -30,7 +31,7 @@ int import_archive(const ImportBundleFlags& flags) {
   if (!total) throw Error(ErrorKind::kUsage, "'" + flags.max_size + "' is no size", "--max-size", "write 500MB, 64GiB or a number of bytes");
   request.limits.total_bytes = *total;
   const orchestrator::ImportBundleResult result = orchestrator::import_bundle(request);
-  fmt::print("{}\n", flags.json ? import_bundle_json(result) : import_bundle_text(result));
+  write_answer(flags.json, (flags.json ? import_bundle_json(result) : import_bundle_text(result)) + "\n");
   std::fflush(stdout);
   return 0;
 }

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 
 namespace nl::cli {
@@ -24,14 +26,14 @@ int list_runs(const LsFlags& flags) {
   if (flags.json) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& entry : entries) list.push_back(entry_json(entry));
-    print_ledger_json(list);
+    write_json({{"runs", list}});
     return 0;
   }
   const bool more = flags.limit > 0 && entries.size() > flags.limit;
   if (more) entries.pop_back();
-  if (entries.empty()) fmt::print("No runs.\n");
-  else fmt::print("{}", entry_table(entries, filter.metrics));
-  if (more) fmt::print("There are more: --limit 0 lists all.\n");
+  if (entries.empty()) write_out("No runs.\n");
+  else write_text(entry_table(entries, filter.metrics, line_width()));
+  if (more) write_out("There are more: --limit 0 lists all.\n");
   std::fflush(stdout);
   return 0;
 }

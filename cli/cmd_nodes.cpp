@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/report/nodes.h"
 #include "orchestrator/nodes.h"
@@ -18,8 +19,7 @@ struct NodesFlags {
 
 int print_nodes(const NodesFlags& flags) {
   const NodeComparison comparison = orchestrator::compare_nodes(flags.left, flags.right);
-  const std::string text = flags.json ? exporters::nodes_json(comparison) : exporters::nodes_markdown(comparison);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_answer(flags.json, flags.json ? exporters::nodes_json(comparison) : exporters::nodes_markdown(comparison));
   return 0;
 }
 

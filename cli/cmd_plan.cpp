@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/config/reference.h"
@@ -16,8 +17,7 @@ struct PlanFlags : RunFlags {
 };
 
 int print_keys(bool markdown) {
-  const std::string text = markdown ? orchestrator::config_reference_markdown() : orchestrator::config_keys_text();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_text(markdown ? orchestrator::config_reference_markdown() : orchestrator::config_keys_text());
   return 0;
 }
 

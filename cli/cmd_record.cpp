@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/ledger/record_run.h"
 
@@ -24,9 +26,9 @@ int record_bundles(const RecordFlags& flags) {
   for (const std::string& bundle : flags.bundles) {
     const orchestrator::RecordedBundle record = orchestrator::record_bundle(ledger, bundle);
     recorded.push_back({{"run_id", record.run_id}, {"record_ms", record.record_ms}});
-    if (!flags.json) fmt::print("recorded {} ({})\n", record.run_id, ledger.location());
+    if (!flags.json) write_out("recorded {} ({})\n", record.run_id, ledger.location());
   }
-  if (flags.json) print_ledger_json({{"recorded", recorded}, {"ledger", ledger.location()}});
+  if (flags.json) write_json({{"recorded", recorded}, {"ledger", ledger.location()}});
   return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/report.h"
 
@@ -25,7 +27,7 @@ void print_json(const orchestrator::ReportResult& result) {
   out["files"] = result.files;
   out["findings"] = result.run.findings.size();
   out["notes"] = result.notes;
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_json(out);
 }
 
 int report(const ReportFlags& flags) {
@@ -33,8 +35,8 @@ int report(const ReportFlags& flags) {
   if (flags.json) {
     print_json(result);
   } else {
-    for (const auto& file : result.files) fmt::print("{}\n", (result.folder / file).string());
-    for (const auto& note : result.notes) fmt::print("note: {}\n", note);
+    for (const auto& file : result.files) write_out("{}\n", (result.folder / file).string());
+    for (const auto& note : result.notes) write_out("note: {}\n", note);
   }
   std::fflush(stdout);
   return 0;

@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/ledger/bundle_state.h"
@@ -37,10 +39,10 @@ int remove_runs(const RmFlags& flags) {
     if (!flags.dry_run && flags.bundles && orchestrator::bundle_state(entry) != orchestrator::BundleState::kGone) orchestrator::delete_bundle(entry);
     if (!flags.dry_run) ledger.remove(entry.run_id);
     removed.push_back(entry.run_id);
-    if (!flags.json) fmt::print("{}{}\n", flags.dry_run ? "would remove " : "removed ", entry.run_id);
+    if (!flags.json) write_out("{}{}\n", flags.dry_run ? "would remove " : "removed ", entry.run_id);
   }
-  if (flags.json) print_ledger_json({{"removed", removed}, {"dry_run", flags.dry_run}});
-  else if (entries.empty()) fmt::print("Nothing to remove.\n");
+  if (flags.json) write_json({{"removed", removed}, {"dry_run", flags.dry_run}});
+  else if (entries.empty()) write_out("Nothing to remove.\n");
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/output.h"
 #include "cli/session_flags.h"
 #include "cli/verbs.h"
 #include "orchestrator/session/session.h"
@@ -20,8 +21,7 @@ int run(const SessionVerbFlags& flags) {
   const char* asked = std::getenv(orchestrator::kSessionRecordVariable);
   const std::string record = !flags.record.empty() ? flags.record : asked != nullptr ? asked : "";
   const orchestrator::Config config = orchestrator::load_config({.sets = session_sets(flags, flags.model)});
-  const std::string text = orchestrator::session_text(orchestrator::run_session(config.session, record));
-  std::printf("%s\n", text.c_str());
+  write_text(orchestrator::session_text(orchestrator::run_session(config.session, record)) + "\n");
   return 0;
 }
 

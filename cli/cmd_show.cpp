@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "orchestrator/ledger/bundle_state.h"
 
@@ -25,11 +27,11 @@ void show_json(const orchestrator::LedgerEntry& entry, const std::vector<orchest
   json["bundle_state"] = orchestrator::word_of(orchestrator::bundle_state(entry));
   json["notes"] = nlohmann::ordered_json::array();
   for (const auto& note : notes) json["notes"].push_back({{"written_at", note.written_at}, {"text", note.text}});
-  print_ledger_json(json);
+  write_json(json);
 }
 
 void show_line(const char* title, const std::string& text) {
-  if (!text.empty()) fmt::print("{:<10} {}\n", title, text);
+  if (!text.empty()) write_out("{:<10} {}\n", title, text);
 }
 
 void show_text(const orchestrator::LedgerEntry& entry, const std::vector<orchestrator::LedgerNote>& notes) {
@@ -44,8 +46,8 @@ void show_text(const orchestrator::LedgerEntry& entry, const std::vector<orchest
   show_line("bundle", fmt::format("{} ({})", entry.bundle.string(), orchestrator::word_of(orchestrator::bundle_state(entry))));
   for (const std::string& tag : entry.tags) show_line("tag", tag);
   for (const auto& note : notes) show_line("note", fmt::format("{} {}", note.written_at, note.text));
-  fmt::print("\n");
-  for (const auto& [key, value] : entry.metrics) fmt::print("{:<44} {}\n", key, metric_text(key, value));
+  write_out("\n");
+  for (const auto& [key, value] : entry.metrics) write_out("{:<44} {}\n", key, metric_text(key, value));
   std::fflush(stdout);
 }
 
@@ -53,8 +55,7 @@ int show(const ShowFlags& flags) {
   orchestrator::Ledger ledger = open_ledger(flags.ledger);
   orchestrator::LedgerEntry entry = ledger.resolve(flags.run);
   if (flags.run_json) {
-    const std::string text = ledger.run_json(entry.run_id);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    write_data(ledger.run_json(entry.run_id));
     return 0;
   }
   entry.metrics = ledger.metrics(entry.run_id);

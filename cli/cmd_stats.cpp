@@ -12,10 +12,12 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/stats/reports.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/stat_text.h"
 #include "model/error.h"
 #include "model/words.h"
+#include "orchestrator/process/activity.h"
 #include "parsers/nsys/sqlite.h"
 
 namespace nl::cli {
@@ -27,9 +29,10 @@ constexpr int kNoData = 3;
 
 struct StatsOptions {
   std::vector<std::string> reports;
-  std::string format = "csv";
+  std::string format;  // empty: a table on a terminal, else CSV
   std::string prefix;
   std::string file;
+  bool json = false;
 };
 
 void check_reports(const std::vector<std::string>& reports) {
@@ -60,9 +63,9 @@ parsers::NsysTables tables_for(const std::vector<std::string>& reports) {
   return tables;
 }
 
-std::string rendered(const StatTable& table, const std::string& format) {
-  if (format == "json") return exporters::stat_json(table);
-  if (format == "table") return exporters::stat_text(table);
+std::string rendered(const StatTable& table, const StatsOptions& options) {
+  if (options.format == "json") return exporters::stat_json(table);
+  if (options.format == "table") return exporters::stat_text(table, options.prefix.empty() ? line_width() : 0);
   return exporters::stat_csv(table);
 }
 
@@ -82,19 +85,13 @@ void write_file(const fs::path& path, const std::string& text) {
               "check that the folder exists, is writable and has space");
 }
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Error(ErrorKind::kOutput, "the report cannot be written to standard output", {},
-                "check the free space of its target");
-}
-
 void put(const StatTable& table, const StatsOptions& options, bool first) {
-  std::string text = rendered(table, options.format);
+  std::string text = rendered(table, options);
   if (!options.prefix.empty()) {
     const char* extension = options.format == "table" ? "txt" : options.format.c_str();
     fs::path path = fmt::format("{}_{}.{}", options.prefix, table.report, extension);
     write_file(path, text);
-    fmt::print(stderr, "{}\n", path.string());
+    write_err("{}\n", path.string());
     return;
   }
   std::string title;
@@ -102,26 +99,41 @@ void put(const StatTable& table, const StatsOptions& options, bool first) {
     title = first ? "" : "\n";
     if (options.format != "table") title += fmt::format("** {} ({}):\n\n", table.title, table.report);
   }
-  print(title + text);
+  write_answer(options.format != "table", title + text);
 }
 
-int stats(const StatsOptions& options) {
-  check_reports(options.reports);
-  check_file(options.file);
-  Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
+// Those that the capture has data for; the others are named on stderr.
+std::vector<StatTable> tables_of(const StatsOptions& options) {
+  const orchestrator::Activity reading("reading " + fs::path(options.file).filename().string());
+  const Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
   for (const auto& [damage, rows] : trace.stats.rows_damaged)
-    fmt::print(stderr, "{}: {} rows: {}\n", options.file, rows, text_of(damage));
-  bool any = false;
+    write_err("{}: {} rows: {}\n", options.file, rows, text_of(damage));
+  std::vector<StatTable> tables;
   for (const std::string& report : options.reports) {
     StatTable table = analysis::make_stats_report(trace, report);
-    if (!table.missing.empty()) {
-      fmt::print(stderr, "{}: {}\n", report, table.missing);
-      continue;
-    }
-    put(table, options, !any);
-    any = true;
+    if (table.missing.empty()) tables.push_back(std::move(table));
+    else write_err("{}: {}\n", report, table.missing);
   }
-  return any ? 0 : kNoData;
+  return tables;
+}
+
+// {"nvtx_sum": [rows], …}
+void put_object(const std::vector<StatTable>& tables) {
+  std::string text;
+  for (const StatTable& table : tables) text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ",\n", table.report, exporters::stat_json(table));
+  write_data("{" + text + "}\n");
+}
+
+int stats(StatsOptions options) {
+  check_reports(options.reports);
+  check_file(options.file);
+  if (options.format.empty()) options.format = options.prefix.empty() && is_terminal(stdout) ? "table" : "csv";
+  const std::vector<StatTable> tables = tables_of(options);
+  const bool one_object = options.json || (options.format == "json" && options.reports.size() > 1 && options.prefix.empty());
+  if (one_object) put_object(tables);
+  else
+    for (std::size_t i = 0; i < tables.size(); ++i) put(tables[i], options, i == 0);
+  return tables.empty() ? kNoData : 0;
 }
 
 }  // namespace
@@ -135,12 +147,10 @@ void add_stats(CLI::App& app, std::function<int()>& action) {
   verb->add_option("-r,--report", options->reports, "reports, separated by commas; default: all six")
       ->delimiter(',')
       ->type_name("REPORT,...");
-  verb->add_option("-f,--format", options->format, "csv (byte for byte as nsys 2025.3), json or table")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
-  verb->add_option("-o,--output", options->prefix,
-                   "write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")
-      ->type_name("PREFIX");
+  CLI::Option* format = verb->add_option("-f,--format", options->format, "csv (byte for byte as nsys 2025.3), json or table; default: table on a terminal, else csv")
+                            ->check(CLI::IsMember({"table", "csv", "json"}));
+  CLI::Option* prefix = verb->add_option("-o,--output", options->prefix, "write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")->type_name("PREFIX");
+  verb->add_flag("--json", options->json, "print one object, {REPORT: [rows], …}; several reports with --format json likewise")->excludes(format)->excludes(prefix);
   verb->footer(
       fmt::format("Reports: {}\n\n"
                   "Examples:\n"

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/queue_flags.h"
 #include "cli/run_flags.h"
@@ -74,9 +75,8 @@ int run_suite_verb(const SuiteFlags& flags) {
   if (flags.file.empty()) throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
   if (flags.task > 0) return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
   const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : orchestrator::run_suite(suite_request(flags));
-  const std::string text = flags.json ? orchestrator::suite_json(result) : orchestrator::suite_markdown(result);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (!flags.json) fmt::print("\n{}\n", result.out.string());
+  write_answer(flags.json, flags.json ? orchestrator::suite_json(result) : orchestrator::suite_markdown(result));
+  if (!flags.json) write_out("\n{}\n", result.out.string());
   std::fflush(stdout);
   print_blocked(result);
   return status_of(result);

@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 
 namespace nl::cli {
@@ -22,8 +24,8 @@ int tag_run(const TagFlags& flags) {
   const std::string run_id = ledger.resolve(flags.run).run_id;
   for (const std::string& tag : flags.tags) flags.remove ? ledger.remove_tag(run_id, tag) : ledger.add_tag(run_id, tag);
   const orchestrator::LedgerEntry entry = ledger.resolve(run_id);
-  if (flags.json) print_ledger_json({{"run_id", run_id}, {"tags", entry.tags}});
-  else fmt::print("{}: {}\n", run_id, entry.tags.empty() ? "no tags" : fmt::format("{}", fmt::join(entry.tags, ", ")));
+  if (flags.json) write_json({{"run_id", run_id}, {"tags", entry.tags}});
+  else write_out("{}: {}\n", run_id, entry.tags.empty() ? "no tags" : fmt::format("{}", fmt::join(entry.tags, ", ")));
   return 0;
 }
 
@@ -36,8 +38,8 @@ int note_run(const NoteFlags& flags) {
   orchestrator::Ledger ledger = open_ledger(flags.ledger);
   const std::string run_id = ledger.resolve(flags.run).run_id;
   ledger.add_note(run_id, flags.text);
-  if (flags.json) print_ledger_json({{"run_id", run_id}, {"notes", ledger.notes(run_id).size()}});
-  else fmt::print("{}: noted\n", run_id);
+  if (flags.json) write_json({{"run_id", run_id}, {"notes", ledger.notes(run_id).size()}});
+  else write_out("{}: noted\n", run_id);
   return 0;
 }
 

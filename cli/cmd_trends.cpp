@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/ledger_flags.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/trends/trends.h"
 #include "orchestrator/bundle/bundle.h"
@@ -26,8 +27,7 @@ int print_trends(const TrendFlags& flags) {
   const Trend trend = orchestrator::trend_of(ledger, {flags.metric, filter_of(flags), flags.by, flags.min_effect_percent / 100});
   if (!flags.svg.empty()) orchestrator::write_file_whole(flags.svg, exporters::trend_svg(trend));
   if (!flags.html.empty()) orchestrator::write_file_whole(flags.html, exporters::trend_html(trend));
-  const std::string text = flags.json ? exporters::trend_json(trend) : exporters::trend_text(trend);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_answer(flags.json, flags.json ? exporters::trend_json(trend) : exporters::trend_text(trend));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "cli/trial_flags.h"
 #include "cli/verbs.h"
@@ -38,11 +39,13 @@ int status_of(const orchestrator::TrialResult& result) {
 }
 
 void print(const orchestrator::TrialResult& result) {
-  fmt::print("{}\n", key_of(result.comparison.verdict));
-  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) fmt::print("{}\n", sentence);
+  print_verdict(result.comparison);
+  for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_out("{}\n", sentence);
   print_outputs(result.outputs);
-  if (!result.trouble.empty()) fmt::print("note: {}\n", result.trouble);
-  fmt::print("\n{}\n", (result.folder / "compare.html").string());
+  if (!result.trouble.empty()) write_out("note: {}\n", result.trouble);
+  write_out("\n");
+  write_path(result.folder / "compare.html");
+  write_out("\n");
 }
 
 void refuse_third_command(const TryFlags& flags) {
@@ -58,7 +61,7 @@ int try_sides(const TryFlags& flags) {
   request.out = orchestrator::results_folder(flags.out, "try");
   orchestrator::ProcessLauncher launcher;
   const orchestrator::TrialResult result = orchestrator::run_trial(request, launcher);
-  if (flags.json) fmt::print("{}", orchestrator::trial_json(result));
+  if (flags.json) write_data(orchestrator::trial_json(result));
   else print(result);
   std::fflush(stdout);
   return status_of(result);

@@ -7,10 +7,12 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
 #include "cli/print_result.h"
 #include "cli/verbs.h"
 #include "model/error.h"
@@ -27,36 +29,60 @@ std::string read_file(const fs::path& file) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
-// Every file is looked at, also after a wrong one; the status is that of the first wrong one.
-int validate(const std::vector<std::string>& files) {
-  int status = 0;
-  for (const std::string& name : files) {
-    fs::path file = name;
-    if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
-    try {
-      orchestrator::validate_run_json(read_file(file), file.string());
-      fmt::print("{}: valid\n", file.string());
-    } catch (const Error& error) {
-      print_error(error);
-      if (status == 0) status = exit_status_of(error.kind);
-    }
+struct Validity {
+  fs::path file;
+  std::optional<Error> fault;
+};
+
+Validity validity_of(const std::string& name) {
+  fs::path file = name;
+  if (fs::is_directory(file) && fs::exists(file / "run.json")) file /= "run.json";
+  try {
+    orchestrator::validate_run_json(read_file(file), file.string());
+    return {file, std::nullopt};
+  } catch (const Error& error) {
+    return {file, error};
   }
+}
+
+void print_validity(const Validity& validity) {
+  if (validity.fault) print_error(*validity.fault);
+  else write_out("{}: valid\n", validity.file.string());
+}
+
+struct ValidateFlags {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+// Every file is looked at, also after a wrong one; the status is that of the first wrong one.
+int validate(const ValidateFlags& flags) {
+  int status = 0;
+  auto list = nlohmann::ordered_json::array();
+  for (const std::string& name : flags.files) {
+    const Validity validity = validity_of(name);
+    if (validity.fault && status == 0) status = exit_status_of(validity.fault->kind);
+    if (!flags.json) print_validity(validity);
+    list.push_back({{"file", validity.file.string()}, {"valid", !validity.fault}, {"error", validity.fault ? error_json(*validity.fault) : nlohmann::ordered_json()}});
+  }
+  if (flags.json) write_json({{"files", list}, {"exit_status", status}});
   return status;
 }
 
 }  // namespace
 
 void add_validate(CLI::App& app, std::function<int()>& action) {
-  auto files = std::make_shared<std::vector<std::string>>();
+  auto flags = std::make_shared<ValidateFlags>();
   CLI::App* verb = app.add_subcommand("validate", "Check run.json files against their schema");
-  verb->add_option("files", *files, "run.json files, or the folders of bundles")->type_name("FILE")->required();
+  verb->add_option("files", flags->files, "run.json files, or the folders of bundles")->type_name("FILE")->required();
+  verb->add_flag("--json", flags->json, "print {files: [{file, valid, error}], exit_status}");
   verb->footer(
       "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"
       "reported as such.\n"
       "Examples:\n"
       "  nl-stage validate run.json\n"
       "  nl-stage validate artifacts/runs/*/run.json");
-  verb->callback([files, &action] { action = [files] { return validate(*files); }; });
+  verb->callback([flags, &action] { action = [flags] { return validate(*flags); }; });
 }
 
 }  // namespace nl::cli

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
+#include <algorithm>
 #include <string>
+#include <string_view>
 
+#include "cli/output.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
@@ -13,8 +15,10 @@
 namespace nl::cli {
 namespace {
 
+constexpr std::string_view kJsonFlag = "--json";
+
 int print_help(const CLI::App& app) {
-  std::fputs(app.help().c_str(), stdout);
+  write_text(app.help());
   return 0;
 }
 
@@ -41,6 +45,10 @@ void set_up(CLI::App& app, std::function<int()>& action) {
       "  nl-stage stats --report cuda_gpu_kern_sum run.sqlite\n"
       "`nl-stage help VERB` lists the flags and examples of each verb.");
   add_verbs(app, action);
+}
+
+bool asks_for_json(const CLI::App& app, int argc, char** argv) {
+  return std::any_of(argv + 1, argv + workload_begin(app, argc, argv), [](const char* word) { return word == kJsonFlag; });
 }
 
 bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {

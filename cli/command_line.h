@@ -16,4 +16,7 @@ void set_up(CLI::App& app, std::function<int()>& action);
 // --version) and nothing is left to do. Throws Error(kUsage) with the nearest verb or flag.
 bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action);
 
+// Whether the answer shall be JSON, also where the words are wrong. A --json of the workload is not ours.
+bool asks_for_json(const CLI::App& app, int argc, char** argv);
+
 }  // namespace nl::cli

@@ -3,6 +3,15 @@
 #include <optional>
 
 #include "model/error.h"
+#include "model/words.h"
+
+namespace nl {
+
+template <>
+inline constexpr auto kKeys<ErrorKind> =
+    std::to_array<std::string_view>({"internal", "usage", "config", "input", "tool", "workload", "capture", "timeout", "output", "interrupted"});
+
+}  // namespace nl
 
 namespace nl::cli {
 

@@ -2,35 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
+#include <utility>
 
 #include "model/figures.h"
 #include "model/run_metrics.h"
+#include "model/text_table.h"
 
 namespace nl::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-// The width of a text in a terminal, one place a character.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string table_text(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += row[i] + std::string(widths[i] - width_of(row[i]) + 2, ' ');
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string joined_tags(const std::vector<std::string>& tags) {
   std::string text;
@@ -68,19 +49,14 @@ ordered_json entry_json(const orchestrator::LedgerEntry& entry) {
   return json;
 }
 
-std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics) {
-  std::vector<std::vector<std::string>> rows = {{"run", "made (UTC)", "name", "status", "model", "GPU", "tags"}};
-  rows[0].insert(rows[0].end(), metrics.begin(), metrics.end());
+std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width) {
+  TextTable table{{"run", "made (UTC)", "name", "status", "model", "GPU", "tags"}, {}, std::vector<bool>(7), metrics.size()};
+  table.head.insert(table.head.end(), metrics.begin(), metrics.end());
   for (const auto& entry : entries) {
-    rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu), or_dash(joined_tags(entry.tags))});
-    for (const std::string& key : metrics) rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
+    table.rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu), or_dash(joined_tags(entry.tags))});
+    for (const std::string& key : metrics) table.rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
   }
-  return table_text(rows);
-}
-
-void print_ledger_json(const ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, ordered_json::error_handler_t::replace));
-  std::fflush(stdout);
+  return fitted(std::move(table), width).text;
 }
 
 std::string metric_text(const std::string& key, double value) {

@@ -10,10 +10,8 @@
 namespace nl::cli {
 
 nlohmann::ordered_json entry_json(const orchestrator::LedgerEntry& entry);
-std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics);
-
-// Pretty, with a line end; names from captures may hold bytes that are no UTF-8.
-void print_ledger_json(const nlohmann::ordered_json& json);
+// width: 0: as wide as it is
+std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width);
 
 // "0.00420" with its unit where the key is one of model/run_metrics.h: "4.20 µs" stays what the key says, "0.00420 ms".
 std::string metric_text(const std::string& key, double value);

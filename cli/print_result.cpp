@@ -4,60 +4,99 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
 #include "exporters/report/figure_text.h"
+#include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/recommendations.h"
 #include "exporters/report/sections/run_text.h"
+#include "model/text_table.h"
 #include "model/words.h"
 
 namespace nl::cli {
 namespace {
 
-double ms(double ns) { return ns / 1e6; }
+constexpr std::size_t kMostRows = 5;
+constexpr std::size_t kPipeWidth = 100;  // of a table in a file: names of kernels can be hundreds of characters
 
-std::string shortened(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+std::string ms_text(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
+
+void print_table(TextTable table) {
+  const std::size_t width = line_width();
+  write_out("\n{}", fitted(std::move(table), width == 0 ? kPipeWidth : width).text);
 }
 
 void print_stages(const Run& run) {
   if (run.stages.empty()) return;
-  fmt::print("\n{:<24} {:>7} {:>12} {:>12} {:>12}\n", "stage", "count", "total ms", "mean ms", "GPU busy ms");
-  for (std::size_t i = 0; i < run.stages.size() && i < 5; ++i) {
-    const auto& stage = run.stages[i];
-    fmt::print("{:<24} {:>7} {:>12.3f} {:>12.3f} {:>12}\n", shortened(exporters::report::stage_title(run, stage.name), 24), stage.wall.count,
-               ms(static_cast<double>(stage.wall.total_ns)), ms(stage.wall.mean_ns),
-               stage.gpu_busy_ns ? fmt::format("{:.3f}", ms(static_cast<double>(*stage.gpu_busy_ns))) : "-");
+  TextTable table{{"stage", "count", "total ms", "mean ms", "GPU busy ms"}, {}, {false, true, true, true, true}, 3};
+  for (const StageEntry& stage : run.stages) {
+    if (table.rows.size() == kMostRows) break;
+    table.rows.push_back({exporters::report::stage_title(run, stage.name), std::to_string(stage.wall.count), ms_text(static_cast<double>(stage.wall.total_ns)),
+                          ms_text(stage.wall.mean_ns), stage.gpu_busy_ns ? ms_text(static_cast<double>(*stage.gpu_busy_ns)) : "-"});
   }
+  print_table(std::move(table));
+}
+
+bool on_several_gpus(const std::vector<KernelEntry>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelEntry& kernel) { return kernel.device != kernels.front().device; });
 }
 
 void print_kernels(const Run& run) {
-  if (!run.kernels) return fmt::print("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
+  if (!run.kernels) return write_out("\nkernels: not captured. {}\n", run.kernels_note ? text_of(*run.kernels_note) : "");
   if (run.kernels->empty()) return;
-  const bool several = std::any_of(run.kernels->begin(), run.kernels->end(), [&](const KernelEntry& k) { return k.device != run.kernels->front().device; });
-  fmt::print("\n{:<48} {:>7} {:>12} {:>7} {:>5}{}\n", "kernel", "calls", "total ms", "share", "ncu", several ? "   GPU" : "");
-  for (std::size_t i = 0; i < run.kernels->size() && i < 5; ++i) {
-    const auto& kernel = (*run.kernels)[i];
-    fmt::print("{:<48} {:>7} {:>12.3f} {:>6.1f}% {:>5}{}\n",
-               shortened(kernel.short_name.empty() ? kernel.name : kernel.short_name, 48), kernel.time.count,
-               ms(static_cast<double>(kernel.time.total_ns)), 100 * kernel.gpu_share, kernel.ncu.empty() ? "-" : "yes",
-               several ? fmt::format(" {:>5}", kernel.device) : "");
+  TextTable table{{"kernel", "calls", "total ms", "share", "ncu"}, {}, {false, true, true, true, true}, 3};
+  const bool several = on_several_gpus(*run.kernels);
+  if (several) table.head.emplace_back("GPU");
+  for (const KernelEntry& kernel : *run.kernels) {
+    if (table.rows.size() == kMostRows) break;
+    table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(kernel.time.count), ms_text(static_cast<double>(kernel.time.total_ns)),
+                          fmt::format("{:.1f}%", 100 * kernel.gpu_share), kernel.ncu.empty() ? "-" : "yes"});
+    if (several) table.rows.back().push_back(std::to_string(kernel.device));
   }
+  print_table(std::move(table));
 }
 
-void print_findings(const Run& run) {
+void print_notes(const Run& run) {
+  if (!run.provenance.adaptations.empty()) write_out("\n");
+  for (const auto& note : run.provenance.adaptations) write_out("note: {}\n", text_of(note));
+}
+
+// The sentence that says how fast it is, then what limits it.
+void print_head(const Run& run) {
+  const auto sentences = exporters::report::executive_summary(run);
+  if (!sentences.empty()) write_out("\n{}\n", sentences.front());
   const auto first = exporters::report::recommendations(run, 3);
-  if (first.empty()) return;
-  fmt::print("\nwhat limits it\n");
-  std::size_t shown = 0;
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
-    fmt::print("{:<7} {}{}\n", key_of(finding.severity), finding.message,
-               finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
-    ++shown;
+    write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, colour_of(finding.severity));
+    write_out(" {}{}\n", finding.message, finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
   }
-  if (run.findings.size() > shown) fmt::print("        and {} more in the report\n", run.findings.size() - shown);
+  if (!first.empty() && run.findings.size() > first.size()) write_out("        and {} more in the report\n", run.findings.size() - first.size());
+}
+
+Colour colour_of(RunStatus status) {
+  switch (status) {
+    case RunStatus::kComplete: return Colour::kGreen;
+    case RunStatus::kPartial: return Colour::kYellow;
+    case RunStatus::kInterrupted:
+    case RunStatus::kFailed: return Colour::kRed;
+  }
+  return Colour::kNone;
+}
+
+void print_places(const orchestrator::RunResult& result) {
+  write_out("\n");
+  write_text(key_of(result.run.status), stdout, colour_of(result.run.status));
+  write_out(": {}\n", result.bundle.string());
+  if (!result.ledger.location.empty()) write_out("ledger: {} ({})\n", result.run.run_id, result.ledger.location);
+  const std::filesystem::path report = result.bundle / "report.html";
+  std::error_code ignored;
+  if (!std::filesystem::exists(report, ignored)) return;
+  write_out("report: ");
+  write_path(report);
+  write_out("\n");
 }
 
 void print_json(const orchestrator::RunResult& result, int status) {
@@ -70,18 +109,41 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
     out["problems"].push_back({{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_json(out);
 }
 
-void print_lines(const char* mark, const std::string& what, const std::string& where, const std::string& fix) {
-  fmt::print(stderr, "{} {}\n", mark, what);
-  if (!where.empty()) fmt::print(stderr, "where: {}\n", where);
-  if (!fix.empty()) fmt::print(stderr, "fix:   {}\n", fix);
+void print_lines(bool grave, const std::string& what, const std::string& where, const std::string& fix) {
+  write_text(grave ? "error:" : "note: ", stderr, grave ? Colour::kRed : Colour::kNone);
+  write_err(" {}\n", what);
+  if (!where.empty()) write_err("where: {}\n", where);
+  if (!fix.empty()) write_err("fix:   {}\n", fix);
 }
 
 }  // namespace
 
-void print_error(const Error& error) { print_lines("error:", error.message, error.where, error.fix); }
+Colour colour_of(Severity severity) {
+  switch (severity) {
+    case Severity::kHigh: return Colour::kRed;
+    case Severity::kMedium: return Colour::kYellow;
+    case Severity::kLow:
+    case Severity::kInfo: return Colour::kNone;
+  }
+  return Colour::kNone;
+}
+
+void print_error(const Error& error) { print_lines(true, error.message, error.where, error.fix); }
+
+nlohmann::ordered_json error_json(const Error& error) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
+  return {{"kind", key_of(error.kind)}, {"what", error.message}, {"where", or_null(error.where)}, {"fix", or_null(error.fix)}, {"exit_status", exit_status_of(error.kind)}};
+}
+
+int print_failure(const Error& error, bool json) {
+  std::fflush(stdout);
+  print_error(error);
+  if (json) write_json({{"error", error_json(error)}});
+  return exit_status_of(error.kind);
+}
 
 int print_result(const orchestrator::RunResult& result, bool json) {
   const int status = exit_status_of(result.failure, result.interrupt_signal);
@@ -90,16 +152,15 @@ int print_result(const orchestrator::RunResult& result, bool json) {
   } else {
     print_stages(result.run);
     print_kernels(result.run);
-    print_findings(result.run);
-    for (const auto& note : result.run.provenance.adaptations) fmt::print("note: {}\n", text_of(note));
-    fmt::print("\n{}: {}\n", key_of(result.run.status), result.bundle.string());
-    if (!result.ledger.location.empty()) fmt::print("ledger: {} ({})\n", result.run.run_id, result.ledger.location);
+    print_notes(result.run);
+    print_head(result.run);
+    print_places(result);
   }
   std::fflush(stdout);
   for (const auto& problem : result.run.problems)
-    print_lines(words_of(problem.code).severity == Severity::kHigh ? "error:" : "note: ", problem.what, problem.where, problem.fix);
+    print_lines(words_of(problem.code).severity == Severity::kHigh, problem.what, problem.where, problem.fix);
   if (const auto& failure = result.ledger.failure)
-    print_lines("note: ", "The run is not in the ledger: " + failure->message, failure->where, failure->fix);
+    print_lines(false, "The run is not in the ledger: " + failure->message, failure->where, failure->fix);
   return status;
 }
 

@@ -1,14 +1,23 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/output.h"
 #include "orchestrator/run.h"
 
 namespace nl::cli {
 
-// How run and import end: the bundle, its top rows, what went wrong; or the same as JSON on stdout.
+// How run and import end: the top rows, how fast it is, what limits it, where the report is, what went wrong; or JSON on stdout.
 // Returns the exit status.
 int print_result(const orchestrator::RunResult& result, bool json);
 
 // error: … / where: … / fix: …, on stderr.
 void print_error(const Error& error);
+
+// The same, and with --json {"error": …} on stdout; returns the exit status.
+int print_failure(const Error& error, bool json);
+nlohmann::ordered_json error_json(const Error& error);  // {kind, what, where, fix, exit_status}
+
+Colour colour_of(Severity severity);
 
 }  // namespace nl::cli

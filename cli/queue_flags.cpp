@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/output.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
@@ -47,8 +49,8 @@ QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
   const orchestrator::Host host = orchestrator::host_itself();
   std::string trouble;
   const auto gpu = orchestrator::open_gpu_activity(orchestrator::find_nvml({}, host), host.variable("CUDA_VISIBLE_DEVICES"), trouble);
-  if (!gpu) fmt::print(stderr, "note: NVML does not answer ({}); the GPU is not watched\n", trouble);
-  else if (!gpu->names_processes()) fmt::print(stderr, "note: in this container process ids of the GPU cannot be matched; overlapping runs are not noticed\n");
+  if (!gpu) write_err("note: NVML does not answer ({}); the GPU is not watched\n", trouble);
+  else if (!gpu->names_processes()) write_err("note: in this container process ids of the GPU cannot be matched; overlapping runs are not noticed\n");
   return orchestrator::run_queue(queue,
                                  {.gpu_wait_s = flags.gpu_wait.empty() ? -1 : time_of(flags.gpu_wait, "--gpu-wait"),
                                   .stall_s = time_of(flags.stall, "--stall"),
@@ -74,16 +76,16 @@ int status_of(const QueueResult& result) {
 }
 
 void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
-  for (const QueueEntry& entry : entries) fmt::print("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
+  for (const QueueEntry& entry : entries) write_out("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
 }
 
 void print_status(const CommandQueue& queue) {
   const auto owner = orchestrator::MachineLock::owner(orchestrator::machine_lock_file());
-  if (owner) fmt::print("runner   process {} since {}: {}\n", owner->pid, owner->since, owner->purpose);
-  else fmt::print("runner   none\n");
+  if (owner) write_out("runner   process {} since {}: {}\n", owner->pid, owner->since, owner->purpose);
+  else write_out("runner   none\n");
   print_entries("running", queue.running());
   print_entries("queued", queue.waiting());
-  fmt::print("folder   {}\n", queue.folder().string());
+  write_out("folder   {}\n", queue.folder().string());
 }
 
 std::vector<QueueEntry> add_all(const CommandQueue& queue, const QueueFlags& flags) {
@@ -123,11 +125,11 @@ int queue_verb(const QueueFlags& flags, bool json) {
     status = status_of(result);
     out["runs"] = result_json(result);
     out["exit_status"] = status;
-    if (!json) fmt::print("log      {}\n", queue.log_file().string());
+    if (!json) write_out("log      {}\n", queue.log_file().string());
   }
   if (flags.status && !json) print_status(queue);
   if (flags.status) out.update({{"running", entries_json(queue.running())}, {"queued", entries_json(queue.waiting())}});
-  if (json) fmt::print("{}\n", out.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  if (json) write_json(out);
   return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/workload_words.h"
 #include "orchestrator/capture/plan.h"
@@ -13,6 +14,14 @@
 #include "orchestrator/run.h"
 
 namespace nl::cli {
+namespace {
+
+orchestrator::Echo echo_of(const RunVerbFlags& flags) {
+  if (flags.verbose) return orchestrator::Echo::kEverything;
+  return flags.quiet ? orchestrator::Echo::kNothing : orchestrator::Echo::kWorkload;
+}
+
+}  // namespace
 
 double seconds_of(const std::string& time) {
   if (const auto seconds = orchestrator::seconds_in(time)) return *seconds;
@@ -59,7 +68,8 @@ orchestrator::ConfigRequest config_request(const RunFlags& flags) {
 void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
   add_run_flags(verb, flags);
   verb.add_flag("--dry-run", flags.dry_run, "print the exact command of every pass; start none");
-  verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
+  CLI::Option* quiet = verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
+  verb.add_flag("-v,--verbose", flags.verbose, "show the output of every pass, with what nsys and ncu say; logs/ has it in any case")->excludes(quiet);
   verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
 }
@@ -70,7 +80,7 @@ int run_verb(const RunVerbFlags& flags) {
   const orchestrator::Config config = orchestrator::load_config(request);
   if (flags.dry_run) return print_plan(config, flags, flags.json);
   orchestrator::ProcessLauncher launcher;
-  return print_result(orchestrator::run_workload({config, flags.out, flags.quiet}, launcher), flags.json);
+  return print_result(orchestrator::run_workload({config, flags.out, echo_of(flags)}, launcher), flags.json);
 }
 
 int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json) {
@@ -79,8 +89,7 @@ int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool j
       std::filesystem::path(config.artifacts.dir) / fmt::format("STAMP-{}-{}", config.run.name, config.run.mode);
   const std::filesystem::path bundle = flags.out.empty() ? fresh : std::filesystem::path(flags.out);
   const orchestrator::Plan plan = orchestrator::make_plan(config, orchestrator::find_tools(config.tools), bundle);
-  const std::string text = json ? orchestrator::plan_json(plan) : describe_plan(plan);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_answer(json, json ? orchestrator::plan_json(plan) : describe_plan(plan));
   return 0;
 }
 

@@ -23,7 +23,7 @@ struct RunFlags : SessionFlags {
 
 // And those of `run` and `profile`, which start it.
 struct RunVerbFlags : RunFlags {
-  bool dry_run = false, quiet = false, json = false, keep_env = false;
+  bool dry_run = false, quiet = false, verbose = false, json = false, keep_env = false;
 };
 
 double seconds_of(const std::string& time);  // "90s"; Error(kUsage) where it is none

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 
+#include "cli/output.h"
 #include "cli/run_flags.h"
 #include "exporters/report/figure_text.h"
+#include "model/comparison_keys.h"
 #include "model/error.h"
 
 namespace nl::cli {
@@ -38,7 +40,7 @@ orchestrator::TrialRequest trial_request(const TrialFlags& flags) {
   request.minimum_effect = flags.minimum_effect / 100;
   request.outputs = flags.outputs;
   request.tolerance = flags.tolerance;
-  if (!flags.quiet) request.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  if (!flags.quiet) request.say = [](const std::string& line) { write_err("{}\n", line); };
   return request;
 }
 
@@ -54,16 +56,28 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   return variables;
 }
 
+void print_verdict(const Comparison& comparison) {
+  const auto colour = [&] {
+    switch (comparison.verdict) {
+      case CompareVerdict::kImproved: return Colour::kGreen;
+      case CompareVerdict::kRegressed: return Colour::kRed;
+      default: return Colour::kNone;
+    }
+  }();
+  write_text(key_of(comparison.verdict), stdout, colour);
+  write_out("\n");
+}
+
 void print_outputs(const orchestrator::OutputAgreement& outputs) {
   using orchestrator::OutputVerdict;
   using exporters::plural;
   const std::string what = plural(outputs.lines, "line") + (outputs.files > 0 ? " and " + plural(outputs.files, "file") : "") +
                            (outputs.varying > 0 ? "; " + plural(outputs.varying, "line differs", "lines differ") + " from round to round" : "");
   switch (outputs.verdict) {
-    case OutputVerdict::kNotCompared: return fmt::print("outputs: nothing to compare\n");
-    case OutputVerdict::kSame: return fmt::print("outputs: the same ({})\n", what);
-    case OutputVerdict::kWithinTolerance: return fmt::print("outputs: the same within the tolerance ({})\n", what);
-    case OutputVerdict::kDifferent: return fmt::print("outputs: different: {}\n", outputs.first_difference);
+    case OutputVerdict::kNotCompared: return write_out("outputs: nothing to compare\n");
+    case OutputVerdict::kSame: return write_out("outputs: the same ({})\n", what);
+    case OutputVerdict::kWithinTolerance: return write_out("outputs: the same within the tolerance ({})\n", what);
+    case OutputVerdict::kDifferent: return write_out("outputs: different: {}\n", outputs.first_difference);
   }
 }
 

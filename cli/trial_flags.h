@@ -29,6 +29,7 @@ std::vector<std::string> shell_command(const std::string& line);
 // "KEY=VALUE" → key and value; Error(kUsage) where there is no "=".
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& words, const char* flag);
 
+void print_verdict(const Comparison& comparison);  // a line
 void print_outputs(const orchestrator::OutputAgreement& outputs);
 
 }  // namespace nl::cli

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "cli/verbs.h"
 
 namespace nl::cli {
@@ -42,21 +44,23 @@ void take_workload(CLI::App& verb, const char* help) {
 
 const std::vector<std::string>& workload_given() { return workload_words; }
 
-void cut_workload(const CLI::App& app, int& argc, char** argv) {
-  workload_words.clear();
+int workload_begin(const CLI::App& app, int argc, char** argv) {
   const CLI::App* verb = verb_with_workload(app, argc, argv);
-  if (verb == nullptr) return;
-  int end = 2;
-  while (end < argc && is_flag(argv[end]) && std::string_view(argv[end]) != "--") {
-    const FlagWord flag = flag_word(*verb, argv[end]);
-    end += flag.words;
-    // Whether the next word is the value of a flag that we do not know cannot be said: the flag itself is the fault.
-    if (!flag.known) argc = end;
+  if (verb == nullptr) return argc;
+  int at = 2;
+  while (at < argc && is_flag(argv[at]) && std::string_view(argv[at]) != "--") {
+    const FlagWord flag = flag_word(*verb, argv[at]);
+    if (!flag.known) return at + 1;
+    at += flag.words;
   }
-  if (end >= argc) return;
-  const bool dashes = std::string_view(argv[end]) == "--";
-  workload_words.assign(argv + end + (dashes ? 1 : 0), argv + argc);
-  argc = end;
+  return std::min(at, argc);
+}
+
+void cut_workload(const CLI::App& app, int& argc, char** argv) {
+  const int begin = workload_begin(app, argc, argv);
+  const bool dashes = begin < argc && std::string_view(argv[begin]) == "--";
+  workload_words.assign(argv + begin + (dashes ? 1 : 0), argv + argc);
+  argc = begin;
   argv[argc] = nullptr;
 }
 

@@ -16,6 +16,10 @@ bool is_flag(std::string_view word);  // "-c", "--config"; "-" alone is a word
 // This verb takes a command, from the first word that is no flag of its own; a "--" may stand before it.
 void take_workload(CLI::App& verb, const char* help);
 
+// The word that it begins with, or the "--" before it; argc: there is none. It begins behind a flag that is not known: whether the
+// next word is that flag's value cannot be said, and the flag is the fault.
+int workload_begin(const CLI::App& app, int argc, char** argv);
+
 // Cuts the command off the words and keeps it for workload_given(). It happens before CLI11 parses, because the flags of a
 // workload are not ours, and because CLI11 would split a word such as "[a,b]" at its commas. Verbs without a command keep all
 // of their words.

@@ -16,6 +16,7 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/overhead.h"
+#include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace nl::orchestrator {
@@ -135,6 +136,7 @@ void explain_absent_kernels(const Evidence& evidence, Run& run) {
 }  // namespace
 
 Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWriter& write_trace) {
+  const Activity analysing("analysing");
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());

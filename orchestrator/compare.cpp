@@ -14,6 +14,7 @@
 #include "orchestrator/import.h"
 #include "orchestrator/import_files.h"
 #include "orchestrator/named_run.h"
+#include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace fs = std::filesystem;
@@ -43,7 +44,10 @@ Run run_of(const std::string& name, const CompareRequest& request, Launcher& lau
 
 std::vector<Run> runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {
   std::vector<Run> runs;
-  for (const std::string& name : names) runs.push_back(run_of(name, request, launcher));
+  for (const std::string& name : names) {
+    const Activity reading("reading " + name);
+    runs.push_back(run_of(name, request, launcher));
+  }
   return runs;
 }
 
@@ -55,6 +59,7 @@ Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
   auto reading = std::async(std::launch::async, [&] { return runs_named(request.b, request, launcher); });
   const std::vector<Run> a = runs_named(request.a, request, launcher);
   const std::vector<Run> b = reading.get();
+  const Activity comparing("comparing");
   return analysis::compare(a, b, request.options);
 }
 

@@ -10,6 +10,7 @@
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/ledger/ledger.h"
 #include "orchestrator/ledger/packing.h"
+#include "orchestrator/process/activity.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -107,6 +108,7 @@ class Search {
 }  // namespace
 
 NearestRuns nearest_runs(const FingerprintRequest& request, std::size_t count) {
+  const Activity searching("searching the ledger");
   NearestRuns out{fingerprint_of(request), {}};
   Ledger opened = Ledger::open(ledger_location(request.ledger), database::Absent::kRefuse);
   Search(opened, out).run();

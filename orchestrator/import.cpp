@@ -19,6 +19,7 @@
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/import_files.h"
+#include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
@@ -139,10 +140,12 @@ class Reader {
 
   void read_capture(const Source& source) {
     if (source.format->gives == Gives::kCollectorTraces) {
+      const Activity reading("reading the collector's traces");
       evidence_.trace = import_collector_files(source.files, bundle_.path() / "collector" / "run.sqlite");
       return;
     }
     const auto files = exported(source);
+    const Activity reading("reading " + files[0].filename().string());
     evidence_.trace = std::get<Trace>(source.format->read(files));
     if (source.format->gives == Gives::kNsysExport)
       describe_capture_machine(files[0], evidence_.trace, evidence_.hardware, evidence_.software);
@@ -269,7 +272,7 @@ Run import_run(const ImportRequest& request, Launcher& launcher) {
   const Bundle scratch = Bundle::create({fs::temp_directory_path(), {}, request.config.run.name, "import"}, std::chrono::system_clock::now());
   const std::unique_ptr<const Bundle, void (*)(const Bundle*)> cleanup(&scratch, [](const Bundle* bundle) { bundle->discard(); });
   Verdict verdict;
-  PassRunner runner(launcher, scratch, verdict, true);
+  PassRunner runner(launcher, scratch, verdict, Echo::kNothing);
   return analyse(Reader(request, scratch, runner).read(), knowledge);
 }
 
@@ -280,7 +283,7 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   const Bundle bundle = Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"},
                                        std::chrono::system_clock::now());
   Verdict verdict;
-  PassRunner runner(launcher, bundle, verdict, true);
+  PassRunner runner(launcher, bundle, verdict, Echo::kNothing);
   try {
     write_configuration(bundle, request.config, name_inputs(request.config.workload));
     const Evidence evidence = Reader(request, bundle, runner).read();

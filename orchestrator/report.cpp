@@ -17,6 +17,7 @@
 #include "orchestrator/bundle/schema.h"
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/process/activity.h"
 
 namespace fs = std::filesystem;
 
@@ -116,6 +117,7 @@ class Report {
 }  // namespace
 
 ReportResult report_bundle(const ReportRequest& request) {
+  const Activity writing("writing the reports");
   const fs::path file = run_json_of(request.bundle);
   return Report(request, file, read_run_text(file)).write();
 }

@@ -65,7 +65,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   if (config.mark.automatic) write_marks(bundle);
 
   Verdict verdict;
-  PassRunner runner(launcher, bundle, verdict, request.quiet);
+  PassRunner runner(launcher, bundle, verdict, request.echo);
   const PowerSource power = open_power_source(config, tools, verdict);
   runner.sample_power(power.sampler.get());
   runner.keep_time(plan);

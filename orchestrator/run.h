@@ -14,7 +14,7 @@ namespace nl::orchestrator {
 struct RunRequest {
   Config config;
   std::filesystem::path out;  // the bundle itself; empty: a new folder in artifacts.dir
-  bool quiet = false;         // the workload's output goes to logs/ only
+  Echo echo = Echo::kWorkload;
 };
 
 struct RunResult {

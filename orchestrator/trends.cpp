@@ -5,6 +5,7 @@
 #include "analysis/trends/trends.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
+#include "orchestrator/process/activity.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 }  // namespace
 
 Trend trend_of(Ledger& ledger, const TrendRequest& request) {
+  const Activity searching("reading the ledger");
   std::vector<analysis::TrendValue> values;
   ledger.each_value(request.filter, request.metric, [&](const LedgerValue& value) {
     values.push_back({{value.run_id, value.created_at, value.revision, value.value, 1}, value.hardware, value.model, value.precision});

@@ -28,10 +28,11 @@ bool opens_tag(std::string_view text, std::size_t at) {
   return (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') || next == '/' || next == '!' || next == '?';
 }
 
-// "](" and "]:" make a link of what stands before them; "://" and "www." are links where GitHub shows them.
+// "](" and "][" make a link of what stands before them, "]:" defines one where the text begins with "["; "://" and "www." are links
+// where GitHub shows them.
 bool opens_link(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
-  const bool behind_bracket = at > 0 && text[at - 1] == ']' && (rest[0] == '(' || rest[0] == ':' || rest[0] == '[');
+  const bool behind_bracket = at > 0 && text[at - 1] == ']' && (rest[0] == '(' || rest[0] == '[' || (rest[0] == ':' && text[0] == '['));
   const bool address = rest.starts_with("//") && at > 0 && text[at - 1] == ':';
   const bool host = rest[0] == '.' && at >= 3 && lower_case(text.substr(at - 3, 3)) == "www";
   return behind_bracket || address || host;

@@ -14,6 +14,7 @@
 #include "orchestrator/bundle/libcrypto.h"
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/bundle/version.h"
+#include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace fs = std::filesystem;
@@ -67,6 +68,7 @@ void write_archive(const ExportResult& result, const std::vector<StagedBundle>& 
 }  // namespace
 
 ExportResult export_runs(const ExportRequest& request) {
+  const Activity packing("packing " + request.out.filename().string());
   const Interrupts interrupts;
   check_output(request.out);
   if (libcrypto() == nullptr) throw Error(ErrorKind::kTool, "there is no libcrypto here: an archive needs digests", "libcrypto.so.3", "install libssl3");

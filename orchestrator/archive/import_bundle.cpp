@@ -11,6 +11,7 @@
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/ledger/bundle_state.h"
 #include "orchestrator/ledger/ledger.h"
+#include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 
 namespace fs = std::filesystem;
@@ -149,6 +150,7 @@ class Importing {
 }  // namespace
 
 ImportBundleResult import_bundle(const ImportBundleRequest& request) {
+  const Activity unpacking("unpacking " + request.archive.filename().string());
   const Interrupts interrupts;
   return Importing(request).import();
 }

@@ -9,6 +9,7 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
+#include "orchestrator/process/activity.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -38,6 +39,7 @@ void write_configuration(const Bundle& bundle, const Config& config, const std::
 }
 
 std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
+  const Activity writing(fmt::format("writing {}", kTraceFile));
   if (!config.artifacts.perfetto) return std::nullopt;
   const auto shown = write_trace_file(bundle.path() / kTraceFile, evidence.trace, run, &evidence.power);
   if (shown.note.empty()) return std::nullopt;
@@ -45,6 +47,7 @@ std::optional<Remark> write_trace(const Bundle& bundle, const Config& config, co
 }
 
 std::string write_bundle(const Bundle& bundle, const Config& config, const Evidence& evidence, const Run& run) {
+  const Activity writing("writing the reports");
   const Trace& trace = evidence.trace;
   write_power(bundle, evidence);
   if (config.nsys.stats_csv && trace.stats.source_format == SourceFormat::kNsysSqlite) write_stats(bundle, trace);

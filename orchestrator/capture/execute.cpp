@@ -11,6 +11,7 @@
 #include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/capture/trace_size.h"
 #include "orchestrator/explain.h"
+#include "orchestrator/process/activity.h"
 #include "parsers/nsys/sqlite.h"
 
 namespace fs = std::filesystem;
@@ -136,8 +137,11 @@ void judge_recording(const Trace& trace, Verdict& verdict) {
 }
 
 void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
-  capture.trace = read_trace(plan, capture, runner.verdict());
-  add_unmarked_stages(plan.config, capture.trace);
+  {
+    const Activity reading("reading the trace");
+    capture.trace = read_trace(plan, capture, runner.verdict());
+    add_unmarked_stages(plan.config, capture.trace);
+  }
   drop_unwanted_export(plan, capture, runner);
   if (plan.tracer != Tracer::kCupti) return;
   judge_sampling(plan, capture.trace, runner.verdict());

@@ -48,15 +48,25 @@ bool by_collector(const Pass& pass) {
   }
 }
 
-// What it prints is worth showing as it comes.
-bool shows_workload(PassKind kind) {
+bool shows_output(PassKind kind, Echo echo) {
+  switch (echo) {
+    case Echo::kNothing: return false;
+    case Echo::kWorkload: return kind == PassKind::kNsys || kind == PassKind::kCollector;
+    case Echo::kEverything: return true;
+  }
+  return false;
+}
+
+// For the progress line, where the plan has no better one.
+std::string title_of(PassKind kind) {
   switch (kind) {
-    case PassKind::kNsys:
-    case PassKind::kNcu:
-    case PassKind::kCollector:
-    case PassKind::kStageCounters:
-    case PassKind::kKernelCounters: return true;
-    default: return false;
+    case PassKind::kNsys: return "nsys trace";
+    case PassKind::kNsysExport: return "nsys export";
+    case PassKind::kNcu: return "ncu counters";
+    case PassKind::kNcuExportRaw:
+    case PassKind::kNcuExportDetails: return "ncu export";
+    case PassKind::kCollector: return "collector trace";
+    default: return std::string(key_of(kind));
   }
 }
 
@@ -95,14 +105,21 @@ bool is_output(const Bundle& bundle, const Pass& pass, const fs::path& file) {
 
 }  // namespace
 
+void PassRunner::keep_time(const Plan& plan) {
+  time_ = TimeBudget(plan);
+  planned_ = plan.passes.size();
+}
+
 void PassRunner::prepare(Pass& pass) const {
   auto& process = pass.process;
   const std::string name(key_of(pass.kind));
   if (process.stdout_log.empty()) process.stdout_log = bundle_.path() / "logs" / (name + ".stdout.log");
   if (process.stderr_log.empty()) process.stderr_log = bundle_.path() / "logs" / (name + ".stderr.log");
-  process.forward_output = shows_workload(pass.kind) && !quiet_;
-  if (process.label.empty()) process.label = name;
-  if (const std::string progress = time_.progress(); pass.starts_workload && !progress.empty()) process.label += " (" + progress + ")";
+  process.forward_output = shows_output(pass.kind, echo_) && !is_output(bundle_, pass, process.stdout_log);
+  process.hide_chatter = echo_ == Echo::kWorkload;
+  if (process.label.empty()) process.label = title_of(pass.kind);
+  if (planned_ > 0) process.label = fmt::format("[{}/{}] {}", records_.size() + 1, std::max(planned_, records_.size() + 1), process.label);
+  process.expected_s = time_.expected_s(pass);
   make_folders(bundle_, pass);
 }
 

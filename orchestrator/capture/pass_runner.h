@@ -27,6 +27,13 @@ class ProcessLauncher : public Launcher {
   ProcessResult launch(const ProcessSpec& process) override { return run_process(process); }
 };
 
+// What of the passes' output goes on to our stderr; logs/ has all of it.
+enum class Echo {
+  kNothing,
+  kWorkload,    // what the workload prints, once: in the pass that traces it
+  kEverything,  // of every pass, with what the tools say
+};
+
 class PassRunner;
 
 // Who executes a plan. PassRunner starts its passes, a dry run shows them.
@@ -43,8 +50,8 @@ class Runner {
 // the outcome in run.json.
 class PassRunner : public Runner {
  public:
-  PassRunner(Launcher& launcher, const Bundle& bundle, Verdict& verdict, bool quiet)
-      : launcher_(launcher), bundle_(bundle), verdict_(verdict), quiet_(quiet) {}
+  PassRunner(Launcher& launcher, const Bundle& bundle, Verdict& verdict, Echo echo)
+      : launcher_(launcher), bundle_(bundle), verdict_(verdict), echo_(echo) {}
 
   void run(std::span<const Pass> passes, const Part& part) override { part(passes, *this); }
 
@@ -57,7 +64,7 @@ class PassRunner : public Runner {
   std::vector<PassRecord>& records() { return records_; }
 
   // From now on passes are begun as long as there is time, and their progress is said.
-  void keep_time(const Plan& plan) { time_ = TimeBudget(plan); }
+  void keep_time(const Plan& plan);
   const TimeBudget& time() const { return time_; }
 
   // The meters are read during the passes that ask for it; none: they are not.
@@ -77,7 +84,8 @@ class PassRunner : public Runner {
   Verdict& verdict_;
   std::vector<PassRecord> records_;
   TimeBudget time_;
-  bool quiet_;
+  std::size_t planned_ = 0;  // passes
+  Echo echo_;
   PowerSampler* sampler_ = nullptr;
   std::vector<PowerSample> power_;
 };

@@ -59,7 +59,6 @@ std::optional<Remark> TimeBudget::refusal(const Pass& pass) const {
 void TimeBudget::take(const Pass& pass, double seconds) {
   spent_s_ += seconds;
   if (!pass.starts_workload) return;
-  ++started_;
   forget(pass);
   longest_s_ = std::max(longest_s_, seconds / length_of(pass.kind));
   if (!expected_s_) expected_s_ = longest_s_ * planned_length_;
@@ -75,12 +74,7 @@ void TimeBudget::leave_out(const Pass& pass) {
   if (pass.starts_workload) ++left_out_[pass.kind];
 }
 
-std::string TimeBudget::progress() const {
-  std::size_t more = 0;
-  for (const auto& [kind, passes] : to_come_) more += passes;
-  if (!expected_s_ || more == 0) return {};
-  return fmt::format("start {} of {}, about {:.0f} s to go", started_ + 1, started_ + more, std::ceil(longest_s_ * length_to_come(std::numeric_limits<int>::max())));
-}
+double TimeBudget::expected_s(const Pass& pass) const { return pass.starts_workload ? longest_s_ * length_of(pass.kind) : 0; }
 
 std::optional<Remark> TimeBudget::left_out() const {
   std::string names;

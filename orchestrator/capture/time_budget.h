@@ -25,8 +25,7 @@ class TimeBudget {
   void forget(const Pass& pass);                          // it will not be run
   void leave_out(const Pass& pass);                       // for lack of time
 
-  // "start 2 of 8, about 84 s to go"; empty before the first has ended
-  std::string progress() const;
+  double expected_s(const Pass& pass) const;                        // of this one, by those before; 0: not known
   std::optional<double> expected_s() const { return expected_s_; }  // of all starts, by the first
   std::optional<Remark> left_out() const;                           // what there was no time for, in one
 
@@ -36,7 +35,6 @@ class TimeBudget {
   double budget_s_ = 0, spent_s_ = 0;
   double longest_s_ = 0;  // a trace, by what was run until now
   double planned_length_ = 0;
-  std::size_t started_ = 0;
   std::optional<double> expected_s_;
   std::map<PassKind, std::size_t> to_come_;   // passes that start the workload
   std::map<PassKind, std::size_t> left_out_;

@@ -4,6 +4,7 @@
 #include "orchestrator/ledger/full_text.h"
 #include "orchestrator/ledger/ledger.h"
 #include "orchestrator/ledger/words.h"
+#include "orchestrator/process/activity.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -113,6 +114,7 @@ void add_tags(Connection& connection, std::vector<LedgerEntry>& entries) {
 }  // namespace
 
 std::vector<LedgerEntry> Ledger::query(const LedgerFilter& filter) {
+  const Activity searching("searching the ledger");
   const Question question(filter, connection_->dialect());
   std::vector<LedgerEntry> entries;
   connection_->select(question.statement(), question.values(), [&](const Row& row) {

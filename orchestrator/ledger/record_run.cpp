@@ -4,12 +4,14 @@
 
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/ledger/ledger.h"
+#include "orchestrator/process/activity.h"
 
 namespace fs = std::filesystem;
 
 namespace nl::orchestrator {
 
 LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::string_view run_json, const fs::path& bundle) {
+  const Activity recording("recording the run in the ledger");
   const std::string location = ledger_location(options.path);
   if (!options.enabled || location.empty()) return {};
   try {

@@ -32,8 +32,6 @@ std::vector<Check> preflight(const Toolset& tools, const Config& config, const H
 bool any_blocked(const std::vector<Check>& checks);
 std::string_view level_name(CheckLevel level);  // "ok", "warning", "blocked"
 
-// One line a check, and below it the fix.
-std::string describe_checks(const std::vector<Check>& checks, bool colour);
 std::string checks_json(const std::vector<Check>& checks);
 
 }  // namespace nl::orchestrator

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "model/error.h"
+#include "model/visible_text.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -26,21 +29,42 @@ bool write_all(int fd, const char* data, std::size_t size) {
   return true;
 }
 
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 }  // namespace
 
-ProgressLine::ProgressLine(std::string label) : label_(std::move(label)) {
+bool ProgressLine::possible() {
   const char* term = std::getenv("TERM");
-  enabled_ = !label_.empty() && isatty(STDERR_FILENO) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
+  return isatty(STDERR_FILENO) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
 }
+
+ProgressLine::ProgressLine(std::string label, double expected_s)
+    : label_(std::move(label)), expected_s_(expected_s), enabled_(!label_.empty() && possible()) {}
 
 void ProgressLine::update(double elapsed_s) {
   auto second = static_cast<long>(elapsed_s);
   if (!enabled_ || elapsed_s < 2 || second == last_second_) return;
   erase();
   last_second_ = second;
-  std::string line = fmt::format("{}: {} s …", label_, second);
-  write_all(STDERR_FILENO, line.data(), line.size());
-  shown_ = line.size();
+  write(fmt::format("{} … {} s{}", label_, second, expected_s_ > 0 ? fmt::format(" of about {:.0f} s", std::ceil(expected_s_)) : ""));
+}
+
+void ProgressLine::finish(double elapsed_s) {
+  if (last_second_ < 0) return;
+  erase();
+  write(fmt::format("{}: {:.0f} s", label_, elapsed_s));
+  write_all(STDERR_FILENO, "\n", 1);
+  shown_ = 0;
+}
+
+// In one line of the terminal: what wraps cannot be rewritten.
+void ProgressLine::write(const std::string& line) {
+  const std::string shown = cut_to(visible_line(line), terminal_width() - 1);
+  write_all(STDERR_FILENO, shown.data(), shown.size());
+  shown_ = columns_of(shown);
 }
 
 // Blanks and carriage returns only: no escape sequences, so NO_COLOR has nothing to forbid.
@@ -51,7 +75,7 @@ void ProgressLine::erase() {
   shown_ = 0;
 }
 
-OutputTee::OutputTee(int source_fd, const std::filesystem::path& log, bool forward)
+OutputTee::OutputTee(int source_fd, const std::filesystem::path& log, Forward forward)
     : source_fd_(source_fd), forward_(forward), log_(log) {
   if (log.empty()) return;
   log_fd_ = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
@@ -70,19 +94,29 @@ void OutputTee::pump(ProgressLine& progress) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {
-      close(source_fd_);
-      source_fd_ = -1;
+      end();
       return;
     }
-    if (forward_) progress.erase();
+    if (forward_ != Forward::kNothing) progress.erase();
     take(buffer, static_cast<std::size_t>(got));
   }
+}
+
+void OutputTee::end() {
+  close(source_fd_);
+  source_fd_ = -1;
+  const std::string rest = chatter_.rest();
+  write_all(STDERR_FILENO, rest.data(), rest.size());
 }
 
 void OutputTee::take(const char* data, std::size_t size) {
   if (log_fd_ >= 0 && log_error_.empty() && !write_all(log_fd_, data, size))
     log_error_ = fmt::format("{}: {}", log_.string(), std::strerror(errno));
-  if (forward_) write_all(STDERR_FILENO, data, size);
+  if (forward_ == Forward::kAll) write_all(STDERR_FILENO, data, size);
+  if (forward_ == Forward::kWithoutChatter) {
+    const std::string shown = chatter_.without({data, size});
+    write_all(STDERR_FILENO, shown.data(), shown.size());
+  }
   recent_.append(data, size);
   // Cut in large steps, so that a chatty program does not shift 64 KiB for each line.
   if (recent_.size() > 4 * kTailBytes) recent_.erase(0, recent_.size() - kTailBytes);

@@ -4,29 +4,40 @@
 #include <filesystem>
 #include <string>
 
+#include "orchestrator/process/tool_chatter.h"
+
 namespace nl::orchestrator {
 
-// One line on the terminal that is rewritten in place: "nsys: 12 s". Nothing where stderr is no terminal.
+// One line on the terminal that is rewritten in place: "[2/5] nsys trace … 26 s of about 60 s". Nothing in the first two
+// seconds, and nothing where stderr is no terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string label);
+  static bool possible();  // stderr is a terminal that can rewrite a line
+
+  explicit ProgressLine(std::string label, double expected_s = 0);
   ~ProgressLine() { erase(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void update(double elapsed_s);
   void erase();
+  void finish(double elapsed_s);  // leaves the line with what it took, if there was one
 
  private:
+  void write(const std::string& line);
+
   std::string label_;
+  double expected_s_ = 0;
   bool enabled_ = false;
   std::size_t shown_ = 0;
   long last_second_ = -1;
 };
 
+enum class Forward { kNothing, kWithoutChatter, kAll };
+
 // One output stream of a child: into its log as it comes, its tail into memory, and on to our stderr.
 class OutputTee {
  public:
-  OutputTee(int source_fd, const std::filesystem::path& log, bool forward);
+  OutputTee(int source_fd, const std::filesystem::path& log, Forward forward);
   ~OutputTee();
   OutputTee(const OutputTee&) = delete;
   OutputTee& operator=(const OutputTee&) = delete;
@@ -39,9 +50,11 @@ class OutputTee {
 
  private:
   void take(const char* data, std::size_t size);
+  void end();
 
   int source_fd_ = -1, log_fd_ = -1;
-  bool forward_ = false;
+  Forward forward_ = Forward::kNothing;
+  ToolChatter chatter_;
   std::filesystem::path log_;
   std::string recent_, log_error_;
 };

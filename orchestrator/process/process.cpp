@@ -24,12 +24,17 @@ constexpr double kSettleSeconds = 1;     // for what ends by itself just after a
 constexpr double kTerminateSeconds = 3;  // between SIGTERM and SIGKILL for the rest of the tree
 constexpr double kGiveUpSeconds = 10;    // after SIGKILL: a process stuck in the kernel cannot be ended
 
+Forward forwarding(const ProcessSpec& spec) {
+  if (!spec.forward_output) return Forward::kNothing;
+  return spec.hide_chatter ? Forward::kWithoutChatter : Forward::kAll;
+}
+
 class Supervision {
  public:
   explicit Supervision(const ProcessSpec& spec)
       : spec_(spec), before_(pids_before()), child_(start_process(spec)),
-        out_(child_.stdout_fd, spec.stdout_log, spec.forward_output),
-        err_(child_.stderr_fd, spec.stderr_log, spec.forward_output), progress_(spec.label) {}
+        out_(child_.stdout_fd, spec.stdout_log, forwarding(spec)),
+        err_(child_.stderr_fd, spec.stderr_log, forwarding(spec)), progress_(spec.label, spec.expected_s) {}
 
   ProcessResult run() {
     while (!finished()) {
@@ -43,6 +48,7 @@ class Supervision {
     }
     out_.pump(progress_);
     err_.pump(progress_);
+    progress_.finish(static_cast<double>(result_.duration_ns) * 1e-9);
     return result();
   }
 

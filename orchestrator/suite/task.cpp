@@ -78,7 +78,7 @@ TaskRecord run_task(const Suite& suite, const SuiteTask& task, const TaskRequest
     warm_up(suite, task, request);
     if (Interrupts::signal() == 0) {
       ProcessLauncher launcher;
-      const RunResult result = run_workload({.config = config, .out = request.bundle, .quiet = true}, launcher);
+      const RunResult result = run_workload({.config = config, .out = request.bundle, .echo = Echo::kNothing}, launcher);
       record = record_of(task, result.run, request.bundle);
     }
   } catch (const Error& error) {

@@ -99,7 +99,7 @@ class Trial {
     const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, 1 - number);
     const fs::path bundle = result_.folder / "rounds" / name;
     fs::create_directories(bundle.parent_path());
-    RunResult result = run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .quiet = true}, launcher_);
+    RunResult result = run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing}, launcher_);
     const Ns time_ns = process_time(result.run);
     if (result.failure || time_ns <= 0) {
       result_.trouble = fmt::format("{}: {}", name, result.run.problems.empty() ? "the run did not end well" : result.run.problems[0].what);
@@ -151,7 +151,7 @@ class Trial {
     say(fmt::format("profiling {} once", side.letter == a_.letter ? "A" : "B"));
     const fs::path bundle = result_.folder / "profile" / side.letter;
     fs::create_directories(bundle.parent_path());
-    RunResult result = run_workload({.config = config_of(request_, side.what, request_.profile, std::string("profile-") + side.letter), .out = bundle, .quiet = true}, launcher_);
+    RunResult result = run_workload({.config = config_of(request_, side.what, request_.profile, std::string("profile-") + side.letter), .out = bundle, .echo = Echo::kNothing}, launcher_);
     if (result.run.status == RunStatus::kFailed && result_.trouble.empty()) result_.trouble = result.run.problems.empty() ? "the profiled run failed" : result.run.problems[0].what;
     return result.run.status == RunStatus::kFailed ? std::nullopt : std::optional(std::move(result.run));
   }

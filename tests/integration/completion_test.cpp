@@ -91,7 +91,7 @@ TEST_CASE("completion: zsh proposes the same") {
   const auto given = [&zsh](const std::string& call) {
     return zsh.lines("compdef() { }\n_arguments() { print -rl -- \"$@\"; }\nwords=(nl-stage)\nCURRENT=2\nsource ./completion.zsh\n" + call + "\n");
   };
-  CHECK(is_among(given("_nl-stage_stats"), "(-f --format)--format[csv (byte for byte as nsys 2025.3), json or table]:TEXT:(table csv json)"));
+  CHECK(is_among(given("_nl-stage_stats"), "(-f --format)--format[csv (byte for byte as nsys 2025.3), json or table; default\\: table on a terminal, else csv]:TEXT:(table csv json)"));
   CHECK(is_among(given("_nl-stage_run"), "--out[folder of the bundle, new or empty; default\\: a new one in artifacts.dir]:DIR:_files -/"));
   CHECK(is_among(given("_nl-stage_run"), "*::command:_normal"));
   CHECK(is_among(given("words=(fingerprint search --c); CURRENT=3; _nl-stage_fingerprint"), "(-n --count)--count[print so many]:UINT: "));

@@ -14,6 +14,7 @@
 
 #include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
+#include "tests/integration/terminal.h"
 
 extern char** environ;
 
@@ -44,7 +45,7 @@ Scene::~Scene() {
   fs::remove_all(path, ignored);
 }
 
-pid_t Scene::start(const std::vector<std::string>& arguments, Outcome&) {
+pid_t Scene::start(const std::vector<std::string>& arguments, const std::string& terminal) {
   std::vector<std::string> words = prefix;
   words.push_back(std::string(NL_BUILD_ROOT) + "/cli/nl-stage");
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -64,8 +65,9 @@ pid_t Scene::start(const std::vector<std::string>& arguments, Outcome&) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, (path / "stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawn_file_actions_addopen(&files, 2, (path / "stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const std::string out = terminal.empty() ? (path / "stdout").string() : terminal, err = terminal.empty() ? (path / "stderr").string() : terminal;
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
   pid_t pid = 0;
   REQUIRE(posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), envp.data()) == 0);
   posix_spawn_file_actions_destroy(&files);
@@ -89,14 +91,25 @@ void Scene::finish(pid_t pid, double limit_s, Outcome& outcome) {
 
 Outcome Scene::nl_stage(const std::vector<std::string>& arguments, double limit_s) {
   Outcome outcome;
-  finish(start(arguments, outcome), limit_s, outcome);
+  finish(start(arguments), limit_s, outcome);
+  return outcome;
+}
+
+Outcome Scene::nl_stage_on_terminal(const std::vector<std::string>& arguments, int columns, double limit_s) {
+  Terminal terminal(columns);
+  Outcome outcome;
+  env.try_emplace("TERM", "xterm-256color");
+  env.try_emplace("NO_COLOR", "");
+  finish(start(arguments, terminal.device()), limit_s, outcome);
+  outcome.out = terminal.text();
+  outcome.err.clear();
   return outcome;
 }
 
 Outcome Scene::nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
                                   int times) {
   Outcome outcome;
-  const pid_t pid = start(arguments, outcome);
+  const pid_t pid = start(arguments);
   for (int i = 0; i < 3000 && !fs::exists(when); ++i) pause_ms(10);
   if (!fs::exists(when)) {
     kill(pid, SIGKILL);

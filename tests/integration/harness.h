@@ -36,6 +36,8 @@ class Scene {
 
   // nl-stage with these arguments, to its end.
   Outcome nl_stage(const std::vector<std::string>& arguments, double limit_s = 120);
+  // The same on a terminal of this width; `out` has both streams.
+  Outcome nl_stage_on_terminal(const std::vector<std::string>& arguments, int columns, double limit_s = 120);
   // The same, but `number` is sent to it as soon as the file `when` appears.
   Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
                              int times = 1);
@@ -50,7 +52,7 @@ class Scene {
   std::vector<std::string> still_running() const;  // command lines of processes with our mark
 
  private:
-  pid_t start(const std::vector<std::string>& arguments, Outcome& outcome);
+  pid_t start(const std::vector<std::string>& arguments, const std::string& terminal = {});
   void finish(pid_t pid, double limit_s, Outcome& outcome);
   std::string mark_;
 };

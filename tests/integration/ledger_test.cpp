@@ -37,14 +37,14 @@ nlohmann::json json_of(Scene& scene, Words words) {
 TEST_CASE("ledger: a run is recorded as it ends, found by words and fields, and shown") {
   Scene scene;
   const std::string first = imported_as(scene, "morning"), second = imported_as(scene, "evening");
-  const auto all = json_of(scene, {"ls"});
+  const auto all = json_of(scene, {"ls"})["runs"];
   REQUIRE(all.size() == 2);
   CHECK(all[0]["run_id"] == second);
   CHECK(all[0]["gpu"] == "NVIDIA H200");
   CHECK(all[0]["bundle"] == (scene.path / "evening").string());
-  CHECK(json_of(scene, {"ls", "morning", "h200"}).size() == 1);
-  CHECK(json_of(scene, {"ls", "--gpu", "A100"}).empty());
-  CHECK(json_of(scene, {"ls", "--since", "1h", "--name", "morning"})[0]["run_id"] == first);
+  CHECK(json_of(scene, {"ls", "morning", "h200"})["runs"].size() == 1);
+  CHECK(json_of(scene, {"ls", "--gpu", "A100"})["runs"].empty());
+  CHECK(json_of(scene, {"ls", "--since", "1h", "--name", "morning"})["runs"][0]["run_id"] == first);
 
   const Outcome table = scene.nl_stage({"ls", "--metric", "tpot_ms", "--limit", "1"});
   CHECK(table.says("tpot_ms"));
@@ -65,18 +65,18 @@ TEST_CASE("ledger: tags and notes, and what rm removes") {
   CHECK(json_of(scene, {"tag", "one", "baseline", "v1"})["tags"] == Words{"baseline", "v1"});
   CHECK(json_of(scene, {"tag", "one", "v1", "--remove"})["tags"] == Words{"baseline"});
   CHECK(json_of(scene, {"note", "tag:baseline", "clocks locked at 1980 MHz"})["notes"] == 1);
-  CHECK(json_of(scene, {"ls", "1980"})[0]["run_id"] == first);
+  CHECK(json_of(scene, {"ls", "1980"})["runs"][0]["run_id"] == first);
   CHECK(scene.nl_stage({"tag", "one", "two words"}).status == 2);
 
   CHECK(json_of(scene, {"rm", "--keep-last", "1", "--dry-run"})["removed"] == Words{second});
-  CHECK(json_of(scene, {"ls"}).size() == 3);
+  CHECK(json_of(scene, {"ls"})["runs"].size() == 3);
   CHECK(json_of(scene, {"rm", "--keep-last", "1"})["removed"] == Words{second});
   CHECK(fs::exists(scene.path / "two" / "run.json"));  // the bundle stays
   CHECK(json_of(scene, {"rm", "one", "--bundles"})["removed"] == Words{first});
   CHECK_FALSE(fs::exists(scene.path / "one"));
   CHECK(scene.nl_stage({"rm", "one"}).status == 3);
   CHECK(scene.nl_stage({"rm"}).status == 2);
-  CHECK(json_of(scene, {"ls"})[0]["run_id"] == third);
+  CHECK(json_of(scene, {"ls"})["runs"][0]["run_id"] == third);
 }
 
 TEST_CASE("ledger: a bundle that is gone, half or another's is said so, and only its own is deleted") {
@@ -130,7 +130,7 @@ TEST_CASE("ledger: retention is applied as runs end") {
   Scene scene;
   imported_as(scene, "one");
   imported_as(scene, "two", {"--set", "ledger.keep_last=1"});
-  const auto left = json_of(scene, {"ls"});
+  const auto left = json_of(scene, {"ls"})["runs"];
   REQUIRE(left.size() == 1);
   CHECK(left[0]["name"] == "two");
 }
@@ -139,7 +139,7 @@ TEST_CASE("ledger: record takes bundles that are not in it, and refuses half of 
   Scene scene;
   imported_as(scene, "made", {"--ledger", "off"});
   CHECK(json_of(scene, {"record", (scene.path / "made").string()})["recorded"].size() == 1);
-  CHECK(json_of(scene, {"ls"})[0]["name"] == "made");
+  CHECK(json_of(scene, {"ls"})["runs"][0]["name"] == "made");
   fs::remove(scene.path / "made" / "run.json");
   CHECK(scene.nl_stage({"record", (scene.path / "made").string()}).status == 3);
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "exporters/report/sections/executive_summary.h"
 #include "model/words.h"
 #include "tests/catch.h"
 #include "tests/unit/cli/captured_output.h"
@@ -78,37 +79,39 @@ TEST_CASE("print_result: stages, kernels, findings, notes and the bundle, with t
   CHECK(printed.status == 7);
   CHECK(printed.err == "");
   CHECK(printed.out == R"(
-stage                      count     total ms      mean ms  GPU busy ms
-prefill                        2        3.000        1.500        1.250
-a stage with a name o...       1        0.500        0.500            -
+stage                         count  total ms  mean ms  GPU busy ms
+prefill                           2     3.000    1.500        1.250
+a stage with a name of 29 ch      1     0.500    0.500            -
 
-kernel                                             calls     total ms   share   ncu
-gemm                                                   3        2.500   62.5%   yes
-reduce                                                 3        1.500   37.5%     -
+kernel  calls  total ms  share  ncu
+gemm        3     2.500  62.5%  yes
+reduce      3     1.500  37.5%    -
 
-what limits it
+note: ncu was left out
+
+)" + nl::exporters::report::executive_summary(result().run).front() + R"(
 high    first Saves at most 25.0 %.
 low     second
         and 3 more in the report
-note: ncu was left out
 
 partial: runs/one
 )");
 }
 
-TEST_CASE("print_result: no more than five stages and five kernels, and a name of the full width is not cut") {
+TEST_CASE("print_result: no more than five stages and five kernels, and a long name is cut at the width of the table") {
   nl::orchestrator::RunResult many = result();
   many.run.stages.clear();
   many.run.kernels->clear();
   for (const char digit : {'0', '1', '2', '3', '4', '5'}) {
     many.run.stages.push_back(stage(std::string(23, 's') + digit, 1, 1, 1));
-    many.run.kernels->push_back(kernel(std::string(47, 'k') + digit, "", 1, 0));
+    many.run.kernels->push_back(kernel(std::string(200, 'k') + digit, digit == '1' ? std::string(60, 'n') : "", 1, 0));
   }
   const std::string out = print(many).out;
   CHECK(out.find(std::string(23, 's') + "4 ") != std::string::npos);
   CHECK(out.find(std::string(23, 's') + "5 ") == std::string::npos);
-  CHECK(out.find(std::string(47, 'k') + "4 ") != std::string::npos);
-  CHECK(out.find(std::string(47, 'k') + "5 ") == std::string::npos);
+  CHECK(out.find(std::string(60, 'n') + " ") != std::string::npos);
+  CHECK(out.find(std::string(70, 'k') + "…  ") != std::string::npos);
+  CHECK(out.find(std::string(71, 'k')) == std::string::npos);
 }
 
 TEST_CASE("print_result: what asks for no change is in the report, and kernels that were not captured say why") {
@@ -117,7 +120,7 @@ TEST_CASE("print_result: what asks for no change is in the report, and kernels t
   few.run.kernels.reset();
   few.run.kernels_note = nl::Remark{nl::Code::kNote, {"no GPU"}};
   const std::string out = print(few).out;
-  CHECK(out.find("low     second\n        and 1 more in the report\nnote:") != std::string::npos);
+  CHECK(out.find("low     second\n        and 1 more in the report\n\npartial:") != std::string::npos);
   CHECK(out.find("\nkernels: not captured. no GPU\n") != std::string::npos);
 }
 
@@ -155,6 +158,29 @@ TEST_CASE("print_result: the ledger is named once, and a failed record is a note
   CHECK(failed.err == "note:  The run is not in the ledger: the disk is full\nwhere: /data/ledger.sqlite\nfix:   free some space\n");
   CHECK(failed.status == printed.status);
   CHECK_FALSE(failed.out.find("ledger:") != std::string::npos);
+}
+
+TEST_CASE("print_result: a control character in a name is printed as what it is, also into a file") {
+  nl::orchestrator::RunResult hostile = result();
+  hostile.run.kernels = {{kernel("\x1b[31mred\x1b[0m", "", 1, 1)}};
+  hostile.run.findings[0].message = "the kernel \x1b]0;title\x07 is slow";
+  hostile.run.problems = {problem(nl::Severity::kHigh, "\x1b[2J", "", "")};
+  const Printed printed = print(hostile);
+  CHECK(printed.out.find("\\u001b[31mred\\u001b[0m ") != std::string::npos);
+  CHECK(printed.out.find("the kernel \\u001b]0;title\\u0007 is slow") != std::string::npos);
+  CHECK(printed.err == "error: \\u001b[2J\n");
+}
+
+TEST_CASE("print_failure: three lines on stderr, with JSON an object on stdout, too") {
+  const nl::Error error(nl::ErrorKind::kTool, "nsys is gone", "", "install it");
+  nl::test::CapturedOutput plain;
+  CHECK(nl::cli::print_failure(error, false) == 4);
+  CHECK(plain.out() == "");
+  CHECK(plain.err() == "error: nsys is gone\nfix:   install it\n");
+  nl::test::CapturedOutput both;
+  CHECK(nl::cli::print_failure(error, true) == 4);
+  CHECK(nlohmann::json::parse(both.out()) == nlohmann::json{{"error", {{"kind", "tool"}, {"what", "nsys is gone"}, {"where", nullptr}, {"fix", "install it"}, {"exit_status", 4}}}});
+  CHECK(both.err() == "error: nsys is gone\nfix:   install it\n");
 }
 
 TEST_CASE("print_error: what, where and fix, each on a line of its own, and none that is empty") {

@@ -285,7 +285,13 @@ TEST_CASE("cli stats: several reports have titles, and a prefix gives each a fil
   CHECK((nl::test::read_text(folder / "all_cuda_api_sum.csv") == nsys_csv("cuda_api_sum")));
   nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", "-o", folder / "all", kProbe});
   CHECK(nl::test::read_text(folder / "all_nvtx_sum.txt").find("NVTX Range Summary (nvtx_sum)") != std::string::npos);
-  CHECK(json::parse(nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", kProbe}).out).is_array());
+  const json rows = json::parse(nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", kProbe}).out);
+  CHECK(rows.is_array());
+  const json both = json::parse(nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-f", "json", kProbe}).out);
+  CHECK(both.size() == 2);
+  CHECK(both["nvtx_sum"] == rows);
+  CHECK(json::parse(nl_stage({"stats", "-r", "nvtx_sum", "--json", kProbe}).out) == json{{"nvtx_sum", rows}});
+  CHECK(json::parse(nl_stage({"stats", "-r", "cuda_gpu_mem_time_sum", "--json", NL_FIXTURES "/crafted/ranges.sqlite"}).out) == json::object());
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 3);
 }
 
@@ -317,6 +323,66 @@ TEST_CASE("cli validate: every file is looked at, and the first wrong one decide
   CHECK(nl_stage({"validate", folder / "bundle"}).status == 0);
 }
 
+TEST_CASE("cli validate: as JSON, every file with its fault") {
+  Folder folder;
+  put(folder / "bundle/run.json", nl::exporters::run_to_json(nl::test::full_run()));
+  const Answer answer = nl_stage({"validate", folder / "missing.json", folder / "bundle", "--json"});
+  CHECK(answer.status == 3);
+  CHECK(answer.err == "");
+  const json listed = json::parse(answer.out);
+  CHECK(listed["exit_status"] == 3);
+  CHECK(listed["files"][0] == json{{"file", folder / "missing.json"}, {"valid", false},
+                                   {"error", {{"kind", "input"}, {"what", "the file cannot be read"}, {"where", folder / "missing.json"},
+                                              {"fix", "give a run.json or the folder of a bundle"}, {"exit_status", 3}}}});
+  CHECK(listed["files"][1] == json{{"file", folder / "bundle/run.json"}, {"valid", true}, {"error", nullptr}});
+}
+
+TEST_CASE("cli schema: the schemas of the repository, byte for byte") {
+  for (const std::string name : {"run", "compare"})
+    CHECK((nl_stage({"schema", name}).out == nl::test::read_text(NL_SOURCE_ROOT "/schema/" + name + ".schema.json")));
+  CHECK(nl_stage({"schema"}).out == "run      of run.json\ncompare  of compare.json\n");
+  CHECK(json::parse(nl_stage({"schema", "--json"}).out)["schemas"][1]["name"] == "compare");
+  CHECK(refused({"schema", "rnu"}).fix == "did you mean 'run'?");
+  CHECK(refused({"schema", "everything"}).fix == "one of: run, compare");
+}
+
+TEST_CASE("cli --json: every verb that is listed has it, except those that print a script") {
+  CLI::App app;
+  std::function<int()> action;
+  nl::cli::set_up(app, action);
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+    INFO(verb->get_name());
+    CHECK((verb->get_option_no_throw("--json") != nullptr || verb->get_name() == "completion"));
+  }
+}
+
+TEST_CASE("cli --json: asked for by us, also where the words are wrong, and not by the workload") {
+  const auto asks = [](Words words) {
+    words.insert(words.begin(), "nl-stage");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    CLI::App app;
+    std::function<int()> action;
+    nl::cli::set_up(app, action);
+    return nl::cli::asks_for_json(app, static_cast<int>(argv.size()), argv.data());
+  };
+  CHECK(asks({"run", "--json", "./workload"}));
+  CHECK(asks({"improt", "--json"}));
+  CHECK(asks({"doctor", "--jsno", "--json"}));
+  CHECK_FALSE(asks({"run", "./workload", "--json"}));
+  CHECK_FALSE(asks({"run", "--", "--json"}));
+  CHECK_FALSE(asks({"run", "--name", "x"}));
+  CHECK_FALSE(asks({}));
+}
+
+TEST_CASE("cli help: as JSON, the flags of a verb and the verbs below it") {
+  const json all = json::parse(nl_stage({"help", "--json"}).out), search = json::parse(nl_stage({"help", "fingerprint", "search", "--json"}).out);
+  CHECK(all["name"] == "nl-stage");
+  CHECK(std::any_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "import"; }));
+  CHECK(std::none_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "session"; }));
+  CHECK(std::any_of(search["flags"].begin(), search["flags"].end(), [](const json& flag) { return flag["names"] == "-n,--count"; }));
+}
+
 TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
   const Answer answer = nl_stage({"doctor", "--json"});
   const json report = json::parse(answer.out);
@@ -335,7 +401,7 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help, completion; `nl-stage --help`") == 0);
+  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") == 0);
   for (const auto& error : {refused({"improt"}), refused({"validate"})}) {
     CHECK(error.kind == nl::ErrorKind::kUsage);
     CHECK(error.where == "command line");
@@ -349,7 +415,7 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     CHECK(error.where == "command line");
     return error.message + " | " + error.fix;
   };
-  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, help, completion; `nl-stage --help` explains them";
+  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
   CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");

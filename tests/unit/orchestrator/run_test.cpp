@@ -123,7 +123,7 @@ TEST_CASE("run: from a configuration to a bundle") {
 TEST_CASE("run: what is asked of it") {
   WholeRun whole;
   whole.request.out = whole.tree.root() / "mine";
-  whole.request.quiet = true;
+  whole.request.echo = orchestrator::Echo::kNothing;
   whole.request.config.artifacts.perfetto = false;
   whole.request.config.nsys.stats_csv = false;
   whole.request.config.energy.enabled = "off";

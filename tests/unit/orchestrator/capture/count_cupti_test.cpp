@@ -112,7 +112,7 @@ struct Scene {
     const Plan plan = make_plan(config, tools, bundle.path());
     REQUIRE(plan.tracer == tracer);
     REQUIRE(plan.meter == Meter::kCupti);
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     Capture capture;
     capture.trace = std::move(trace);
     const auto counting = std::find_if(plan.passes.begin(), plan.passes.end(), [](const Pass& pass) {

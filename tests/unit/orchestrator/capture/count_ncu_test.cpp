@@ -92,7 +92,7 @@ struct NcuScene {
     const Plan plan = make_plan(config, tools, bundle.path());
     capture.adaptations = plan.adaptations;
     test::PlayedLauncher launcher([this](const ProcessSpec& process, ProcessResult& result) { play(process, result); });
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     const auto counting = std::find_if(plan.passes.begin(), plan.passes.end(),
                                        [](const Pass& pass) { return pass.kind != PassKind::kNsys && pass.kind != PassKind::kNsysExport; });
     count(plan, {counting, plan.passes.end()}, runner, capture);

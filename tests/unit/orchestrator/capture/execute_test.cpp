@@ -77,7 +77,7 @@ struct CollectorScene {
   Strings run() {
     plan = make_plan(config, tools, bundle.path());
     test::PlayedLauncher launcher([this](const ProcessSpec& process, ProcessResult& result) { play(process, result); });
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     runner.sample_power(power.sampler.get());
     capture = execute(plan, runner);
     started = launcher.started;

@@ -92,7 +92,7 @@ struct OperatorScene {
   Strings run() {
     plan = make_plan(config, tools, bundle.path());
     test::PlayedLauncher launcher([this](const ProcessSpec& process, ProcessResult& result) { play(process, result); });
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     capture = execute(plan, runner);
     return test::whole_problems(verdict.problems());
   }

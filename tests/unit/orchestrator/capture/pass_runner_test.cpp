@@ -63,7 +63,7 @@ TEST_CASE("a pass is recorded: argv, outcome, outputs, detail") {
   const Bundle bundle = Bundle::create({folder.path, {}, "x", "deep"}, std::chrono::system_clock::now());
   ScriptedLauncher launcher;
   Verdict verdict;
-  PassRunner passes(launcher, bundle, verdict, true);
+  PassRunner passes(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
   const auto& records = passes.records();
   Pass pass;
   pass.kind = PassKind::kNcuExportRaw;
@@ -192,8 +192,8 @@ struct RunnerScene {
   std::vector<PassRecord> records;
 
   RunnerScene() { pass.process.argv = {"./w", "a b"}; }
-  std::optional<ProcessResult> run(bool quiet = true) {
-    PassRunner runner(launcher, bundle, verdict, quiet);
+  std::optional<ProcessResult> run(nl::orchestrator::Echo echo = nl::orchestrator::Echo::kNothing) {
+    PassRunner runner(launcher, bundle, verdict, echo);
     const auto result = runner.run(pass);
     records = runner.records();
     return result;
@@ -206,27 +206,28 @@ struct RunnerScene {
 TEST_CASE("each kind of pass: where its command is noted, whether its output is shown, which key gives it more time") {
   struct Kind {
     PassKind kind;
-    const char *folder, *key;
+    const char *folder, *key, *title;
     bool shown, environment;
   };
   const char *const trace = "nsys.timeout_s", *const trace_export = "nsys.export_timeout_s", *const count = "ncu.timeout_s", *const count_export = "ncu.export_timeout_s";
-  for (const Kind& each : {Kind{PassKind::kNsys, "nsys", trace, true, false}, Kind{PassKind::kNsysExport, "nsys", trace_export, false, false},
-                           Kind{PassKind::kNsysRepeat, "nsys", trace, false, false}, Kind{PassKind::kNsysRepeatExport, "nsys", trace_export, false, false},
-                           Kind{PassKind::kNcu, "ncu", count, true, false}, Kind{PassKind::kNcuExportRaw, "ncu", count_export, false, false},
-                           Kind{PassKind::kNcuExportDetails, "ncu", count_export, false, false}, Kind{PassKind::kCollector, "collector", trace, true, true},
-                           Kind{PassKind::kCollectorRepeat, "collector", trace, false, true}, Kind{PassKind::kStageCounters, "counters", count, true, true},
-                           Kind{PassKind::kKernelCounters, "counters", count, true, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, false, true},
-                           Kind{PassKind::kOperators, "operators", trace, false, true}, Kind{PassKind::kOperatorsExport, "operators", trace_export, false, false}}) {
+  for (const Kind& each : {Kind{PassKind::kNsys, "nsys", trace, "nsys trace", true, false}, Kind{PassKind::kNsysExport, "nsys", trace_export, "nsys export", false, false},
+                           Kind{PassKind::kNsysRepeat, "nsys", trace, "", false, false}, Kind{PassKind::kNsysRepeatExport, "nsys", trace_export, "", false, false},
+                           Kind{PassKind::kNcu, "ncu", count, "ncu counters", false, false}, Kind{PassKind::kNcuExportRaw, "ncu", count_export, "ncu export", false, false},
+                           Kind{PassKind::kNcuExportDetails, "ncu", count_export, "ncu export", false, false}, Kind{PassKind::kCollector, "collector", trace, "collector trace", true, true},
+                           Kind{PassKind::kCollectorRepeat, "collector", trace, "", false, true}, Kind{PassKind::kStageCounters, "counters", count, "", false, true},
+                           Kind{PassKind::kKernelCounters, "counters", count, "", false, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, "", false, true},
+                           Kind{PassKind::kOperators, "operators", trace, "", false, true}, Kind{PassKind::kOperatorsExport, "operators", trace_export, "", false, false}}) {
     const std::string name(key_of(each.kind));
     INFO(name);
     RunnerScene scene;
     scene.pass.kind = each.kind;
     scene.pass.process.env = {{"A", "1"}};
     scene.pass.outputs = {"made/here"};
-    REQUIRE(scene.run(false));
+    REQUIRE(scene.run(nl::orchestrator::Echo::kWorkload));
     const ProcessSpec& started = scene.launcher.launched.at(0);
     CHECK(started.forward_output == each.shown);
-    CHECK(started.label == name);
+    CHECK(started.label == (*each.title == 0 ? name : each.title));
+    CHECK(started.hide_chatter);
     CHECK(started.stdout_log == scene.bundle.path() / "logs" / (name + ".stdout.log"));
     CHECK(started.stderr_log == scene.bundle.path() / "logs" / (name + ".stderr.log"));
     CHECK(timeout_key(each.kind) == each.key);
@@ -235,7 +236,7 @@ TEST_CASE("each kind of pass: where its command is noted, whether its output is 
     const std::string command = each.environment ? "env A=1 ./w 'a b'\n" : "./w 'a b'\n";
     const fs::path noted = scene.bundle.path() / each.folder / "cmd.txt";
     CHECK(nl::test::read_text(noted) == command);
-    scene.run(true);
+    scene.run();
     CHECK_FALSE(scene.launcher.launched.at(1).forward_output);
     CHECK(nl::test::read_text(noted) == command + command);
   }
@@ -296,7 +297,7 @@ TEST_CASE("a program that cannot be started is a problem, except of a pass that 
   } gone;
   RunnerScene scene;
   scene.pass.optional = GENERATE(false, true);
-  PassRunner runner(gone, scene.bundle, scene.verdict, true);
+  PassRunner runner(gone, scene.bundle, scene.verdict, nl::orchestrator::Echo::kNothing);
   CHECK_FALSE(runner.run(scene.pass));
   CHECK(nl::test::whole_records(runner.records()) == std::vector<std::string>{"nsys failed - [] it is gone"});
   CHECK(nl::test::whole_problems(scene.verdict.problems()) ==

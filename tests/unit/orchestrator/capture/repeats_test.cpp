@@ -122,7 +122,7 @@ struct Stage {
   void play() { play(actor); }
   void play(Launcher& launcher) {
     const Plan plan = make_plan(config, tools, bundle.path());
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     evidence = read(plan, execute(plan, runner), {}, bundle, verdict);
     perturbation = measure_overhead(evidence, warmup_rule(config));
   }

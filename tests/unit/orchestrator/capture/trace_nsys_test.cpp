@@ -54,7 +54,7 @@ struct NsysScene {
   Strings run() {
     const Plan plan = make_plan(config, tools, bundle.path());
     test::PlayedLauncher launcher([this](const ProcessSpec& process, ProcessResult& result) { play(process, result); });
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     capture = execute(plan, runner);
     started = launcher.started;
     return test::whole_problems(verdict.problems());

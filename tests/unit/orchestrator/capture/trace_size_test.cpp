@@ -58,7 +58,7 @@ struct LargeTrace {
   Capture run() {
     const Plan plan = make_plan(config, tools_with_collector(), bundle.path());
     nl::test::PlayedLauncher launcher([this](const ProcessSpec& process, ProcessResult& result) { play(process, result); });
-    PassRunner runner(launcher, bundle, verdict, true);
+    PassRunner runner(launcher, bundle, verdict, nl::orchestrator::Echo::kNothing);
     Capture capture = execute(plan, runner);
     records = nl::test::whole_records(capture.passes);
     return capture;

@@ -58,6 +58,7 @@ TEST_CASE("the doctor of a healthy machine: every line") {
               "ok container.shm: not there",
               "ok container.ptrace: allowed for own children",
               "ok container.seccomp: none",
+              "ok timing.virtual_machine: none was detected",
               "ok nsys.trial: nsys traced `true` and made a report"});
 }
 
@@ -116,9 +117,26 @@ TEST_CASE("the doctor of a sick machine: every line") {
               "warning container.ptrace: ptrace_scope is 3: attaching to processes is not allowed | reboot with kernel.yama.ptrace_scope=1",
               "warning container.seccomp: on: it may forbid perf_event_open, which CPU sampling needs | "
               "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …",
+              "ok timing.virtual_machine: none was detected",
               "blocked nsys.trial: nsys traced `true` but made no report: Importer error status: An unknown error occurred. | "
               "sudo apt-get install libdw1 libssh-4"});
   CHECK(nl::orchestrator::any_blocked(checks));
+}
+
+TEST_CASE("the doctor of a machine with a GPU: what makes its timings doubtful, as warnings") {
+  Machine machine;
+  machine.tools.nvml = NL_BUILD_ROOT "/tests/unit/orchestrator/libfake_nvml.so";
+  machine.tree.write("sys/class/dmi/id/sys_vendor", "QEMU\n");
+  setenv("NL_FAKE_NVML_ECC_SWITCH", "1", 1);
+  Lines timing;
+  for (const std::string& line : lines_of(nl::orchestrator::diagnose(machine.tools, machine.config, machine.host), machine.tree.root()))
+    if (line.find(" timing.") != std::string::npos) timing.push_back(line);
+  unsetenv("NL_FAKE_NVML_ECC_SWITCH");
+  CHECK(timing == Lines{"warning timing.virtual_machine: this is a virtual machine (QEMU ): others may share its processors | time on a machine of your own",
+                        "warning timing.clocks: GPU 0 (NVIDIA H200): its clocks are not locked, so they follow temperature and power | sudo nvidia-smi --lock-gpu-clocks=MHZ",
+                        "warning timing.persistence: GPU 0 (NVIDIA H200): persistence mode is off, so each run waits for the driver | sudo nvidia-smi --persistence-mode=1",
+                        "ok timing.processes: none is on the GPU", "ok timing.mig: off",
+                        "warning timing.ecc: GPU 0 (NVIDIA H200): ECC changes with the next reset, and memory bandwidth with it | reset the GPU: sudo nvidia-smi --gpu-reset"});
 }
 
 TEST_CASE("preflight: which checks a configuration on a machine has") {
@@ -307,21 +325,9 @@ TEST_CASE("the trial capture: how nsys is started, and what its silence, its wor
         Lines{"blocked nsys.trial: no folder can be made in /no/such/folder | export TMPDIR=DIR   # a folder that you may write to"});
 }
 
-TEST_CASE("checks as text, with and without colour, and as JSON: every byte") {
+TEST_CASE("checks as JSON: every byte") {
   using nl::orchestrator::Check;
   const std::vector<Check> checks = {{"a", Level::kOk, "first", "fine", ""}, {"b", Level::kWarning, "the second", "so so", "do it"}, {"c", Level::kBlocked, "3", "bad", "stop"}};
-  CHECK(nl::orchestrator::describe_checks(checks, false) ==
-        "ok       first       fine\n"
-        "warning  the second  so so\n"
-        "                     fix: do it\n"
-        "blocked  3           bad\n"
-        "                     fix: stop\n");
-  CHECK(nl::orchestrator::describe_checks(checks, true).substr(0, 130) ==
-        std::string("\033[32mok     \033[0m  first       fine\n"
-                    "\033[33mwarning\033[0m  the second  so so\n"
-                    "                     fix: do it\n"
-                    "\033[31mblocked\033[0m  3           bad\n"
-                    "                     fix: stop\n").substr(0, 130));
   CHECK(nl::orchestrator::checks_json({checks[2]}) == R"({
   "blocked": true,
   "checks": [

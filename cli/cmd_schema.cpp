@@ -1,0 +1,70 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "cli/json_output.h"
+#include "cli/verbs.h"
+#include "exporters/compare/compare_json.h"
+#include "exporters/run_json/run_json.h"
+#include "model/error.h"
+#include "orchestrator/config/nearest.h"
+
+namespace nl::cli {
+namespace {
+
+struct Schema {
+  const char* name;
+  const char* file;
+  std::string (*text)();
+};
+
+// As schema/ has them.
+constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema}, {"compare", "compare.json", exporters::comparison_schema}};
+
+struct SchemaFlags {
+  std::string name;
+  bool json = false;
+};
+
+int list_schemas(bool json) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Schema& schema : kSchemas) list.push_back({{"name", schema.name}, {"file", schema.file}});
+  if (json) write_json({{"schemas", list}});
+  else
+    for (const Schema& schema : kSchemas) write_out("{:<8} of {}\n", schema.name, schema.file);
+  return 0;
+}
+
+int print_schema(const SchemaFlags& flags) {
+  if (flags.name.empty()) return list_schemas(flags.json);
+  std::vector<std::string> names;
+  for (const Schema& schema : kSchemas) {
+    names.emplace_back(schema.name);
+    if (flags.name != schema.name) continue;
+    write_data(schema.text());
+    return 0;
+  }
+  const std::string near = orchestrator::nearest_name(flags.name, names);
+  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema",
+              near.empty() ? fmt::format("one of: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+}
+
+}  // namespace
+
+void add_schema(CLI::App& app, std::function<int()>& action) {
+  auto flags = std::make_shared<SchemaFlags>();
+  CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema of run.json or compare.json");
+  verb->add_option("name", flags->name, "run or compare; none: list them")->type_name("NAME");
+  verb->add_flag("--json", flags->json, "list them as {schemas: [{name, file}]}; a schema is JSON in any case");
+  verb->footer(
+      "Examples:\n"
+      "  nl-stage schema\n"
+      "  nl-stage schema run > run.schema.json");
+  verb->callback([flags, &action] { action = [flags] { return print_schema(*flags); }; });
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/output.h"
+
+namespace nl::cli {
+
+// Pretty, with a line end; names out of captures may hold bytes that are no UTF-8.
+inline std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+inline void write_json(const nlohmann::ordered_json& json) { write_data(json_text(json)); }
+
+}  // namespace nl::cli

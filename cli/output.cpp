@@ -1,0 +1,71 @@
+#include "cli/output.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "model/error.h"
+#include "model/visible_text.h"
+
+namespace nl::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// "dumb" knows no sequences, the console of Linux no links.
+bool takes_sequences(std::FILE* stream) { return is_terminal(stream) && variable("TERM") != "dumb" && !variable("TERM").empty(); }
+bool takes_links(std::FILE* stream) { return takes_sequences(stream) && variable("TERM") != "linux"; }
+bool takes_colours(std::FILE* stream) { return takes_sequences(stream) && variable("NO_COLOR").empty(); }
+
+void write_bytes(std::string_view bytes, std::FILE* stream) { std::fwrite(bytes.data(), 1, bytes.size(), stream); }
+
+constexpr std::array<std::string_view, 4> kBegin = {"", "\x1b[31m", "\x1b[33m", "\x1b[32m"};
+constexpr std::string_view kEnd = "\x1b[0m";
+
+// file:///a%20b: what a terminal takes as an address
+std::string file_address(const std::filesystem::path& file) {
+  std::string out = "file://";
+  for (const unsigned char c : std::filesystem::absolute(file).lexically_normal().string())
+    out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') || c == '_' || c == '~' ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  return out;
+}
+
+}  // namespace
+
+bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
+
+std::size_t line_width() {
+  if (!is_terminal(stdout)) return 0;
+  winsize size{};
+  if (ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+void write_text(std::string_view text, std::FILE* stream, Colour colour) {
+  const bool coloured = colour != Colour::kNone && takes_colours(stream);
+  if (coloured) write_bytes(kBegin[static_cast<std::size_t>(colour)], stream);
+  write_bytes(visible(text), stream);
+  if (coloured) write_bytes(kEnd, stream);
+}
+
+void write_data(std::string_view data) {
+  const std::string shown = is_terminal(stdout) ? visible(data) : std::string(data);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() || std::fflush(stdout) != 0)
+    throw Error(ErrorKind::kOutput, "standard output cannot be written", {}, "check the free space of its target");
+}
+
+void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }
+
+void write_path(const std::filesystem::path& file) {
+  const bool link = takes_links(stdout);
+  if (link) write_bytes("\x1b]8;;" + file_address(file) + "\x1b\\", stdout);
+  write_text(file.string());
+  if (link) write_bytes("\x1b]8;;\x1b\\", stdout);
+}
+
+}  // namespace nl::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+// All that nl-stage prints goes through here. Names out of a capture may hold control characters, which must not reach a terminal.
+namespace nl::cli {
+
+bool is_terminal(std::FILE* stream);
+
+// Places of a line of stdout; 0: it is no terminal, and lines may be as long as they are.
+std::size_t line_width();
+
+enum class Colour { kNone, kRed, kYellow, kGreen };
+
+// Text for people, with control characters made visible, wherever it goes.
+void write_text(std::string_view text, std::FILE* stream = stdout, Colour colour = Colour::kNone);
+
+// JSON, CSV, HTML: byte by byte, unless it is shown on a terminal. Throws Error(kOutput) where it cannot be written.
+void write_data(std::string_view data);
+
+void write_answer(bool is_data, std::string_view answer);  // one of the two
+
+template <class... Values>
+void write_out(fmt::format_string<Values...> format, Values&&... values) {
+  write_text(fmt::format(format, std::forward<Values>(values)...));
+}
+
+template <class... Values>
+void write_err(fmt::format_string<Values...> format, Values&&... values) {
+  write_text(fmt::format(format, std::forward<Values>(values)...), stderr);
+}
+
+// Its path; on a terminal that follows links, one to click.
+void write_path(const std::filesystem::path& file);
+
+}  // namespace nl::cli

@@ -194,7 +194,7 @@ json explorer_facts() {
   const json gemm = {{"id", "kernel-1"}, {"name", "void gemm_kernel<float, 128>(float*)"}, {"short", "gemm_kernel"}, {"kind", "gemm"}, {"row", 1}, {"counters", counters},
                      {"proof", "matched by mangled name, grid and block"}, {"note", nullptr}};
   return {{"time_offset_ns", 0}, {"findings", json::array()}, {"kernels", {gemm}}, {"bins", bins}, {"trace_file", "trace.pftrace"},
-          {"glossary", {{"launch-starved", "The GPU is idle and nothing is queued for it."}, {"MBU", "Memory bandwidth used."}}}};
+          {"glossary", {{"launch-starved", "The GPU is idle and nothing is queued for it."}, {"MBU", "Memory bandwidth used."}, {"Total", "All of it."}}}};
 }
 
 json largest_detail() {

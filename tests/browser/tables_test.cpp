@@ -114,6 +114,9 @@ TEST_CASE("report.html: terms are explained to the pointer and to the keyboard",
   CHECK(page.browser.evaluate("document.querySelector('.tip').hidden") == true);
   page.browser.evaluate("term.dispatchEvent(new PointerEvent('pointerover', {bubbles: true, clientX: 50, clientY: 50}))");
   CHECK(page.browser.evaluate("document.querySelector('.tip').hidden") == false);
+  // Plain words are explained in heads of tables, not in sentences.
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('.term')].filter(e => e.textContent.toLowerCase() === 'total').every(e => e.closest('thead'))") == true);
+  CHECK(page.browser.evaluate("document.querySelector('#kernels thead .term')?.dataset.tip") == "All of it.");
   CHECK(page.browser.evaluate("term.getAttribute('aria-description')") == "The GPU is idle and nothing is queued for it.");
 }
 

@@ -6,8 +6,13 @@ function term_pattern(terms) {
   return new RegExp("(?<![\\w-])(" + escaped.join("|") + ")(?![\\w-])", "i");
 }
 
+// In a sentence "total" and "time" are plain words; heads of tables are explained whatever they are called.
+function is_term_in_text(name) {
+  return /[-_\d ]|[A-Z]{2}/.test(name);
+}
+
 function explain_terms(glossary) {
-  const terms = Object.keys(glossary);
+  const terms = Object.keys(glossary).filter(is_term_in_text);
   if (terms.length === 0) return;
   const pattern = term_pattern(terms), by_lower = new Map(terms.map(term => [term.toLowerCase(), term]));
   for (const section of document.querySelectorAll("main > section, main > .tiles")) {

@@ -1,6 +1,8 @@
 #include "model/glossary.h"
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "model/metrics.h"

@@ -25,7 +25,7 @@ struct FingerprintFlags {
 std::string answer(const FingerprintFlags& flags) {
   if (flags.to.empty()) {
     const Fingerprint fingerprint = orchestrator::fingerprint_of(flags.request);
-    return flags.json ? exporters::fingerprint_json(fingerprint) : exporters::fingerprint_text(fingerprint);
+    return flags.json ? exporters::fingerprint_json(fingerprint) : exporters::fingerprint_text(fingerprint, line_width());
   }
   const auto [a, b, match] = orchestrator::compare_fingerprints(flags.request, flags.to);
   return flags.json ? exporters::match_json(a, b, match) : exporters::match_text(a, b, match);

@@ -55,7 +55,7 @@ int gate(GateFlags& flags) {
   if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
   // A runner reads its commands from stderr as well, and stdout may go into its summary.
   if (flags.github) write_text(exporters::gate_annotations(report), stderr);
-  write_answer(flags.json, flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report));
+  write_answer(flags.json, flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report, line_width()));
   std::fflush(stdout);
   return report.passed() ? 0 : kNotMetStatus;
 }

@@ -27,7 +27,7 @@ int print_trends(const TrendFlags& flags) {
   const Trend trend = orchestrator::trend_of(ledger, {flags.metric, filter_of(flags), flags.by, flags.min_effect_percent / 100});
   if (!flags.svg.empty()) orchestrator::write_file_whole(flags.svg, exporters::trend_svg(trend));
   if (!flags.html.empty()) orchestrator::write_file_whole(flags.html, exporters::trend_html(trend));
-  write_answer(flags.json, flags.json ? exporters::trend_json(trend) : exporters::trend_text(trend));
+  write_answer(flags.json, flags.json ? exporters::trend_json(trend) : exporters::trend_text(trend, line_width() > 0 ? line_width() : exporters::kPictureColumns));
   return 0;
 }
 

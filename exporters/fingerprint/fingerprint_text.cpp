@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "exporters/report/figure_text.h"
+#include "model/text_table.h"
 
 namespace nl::exporters {
 namespace {
@@ -13,14 +14,13 @@ namespace {
 constexpr std::size_t kShownItems = 30;
 constexpr std::size_t kShownPairs = 15;
 constexpr std::size_t kNameBytes = 40;
+constexpr std::size_t kFeaturesAlwaysShown = 2;
 
 // What is not counted is a dash, although the vector has 0.
-std::string features_text(const FingerprintItem& item, bool ridge) {
+void add_features(const FingerprintItem& item, bool ridge, std::vector<std::string>& row) {
   const FingerprintCounters& counted = item.counters;
   const bool known[] = {true, ridge && counted.intensity, counted.occupancy.has_value(), counted.warp_efficiency.has_value(), counted.l2_hit.has_value(), counted.dram_use.has_value()};
-  std::string out;
-  for (std::size_t i = 0; i < item.vector.size(); ++i) out += known[i] ? fmt::format(" {:>9.3f}", item.vector[i]) : fmt::format(" {:>9}", "-");
-  return out;
+  for (std::size_t i = 0; i < item.vector.size(); ++i) row.push_back(known[i] ? fmt::format("{:.3f}", item.vector[i]) : "-");
 }
 
 std::string fingerprint_title(const Fingerprint& fingerprint) {
@@ -52,18 +52,21 @@ std::string alone_text(const FingerprintMatch& match) {
 
 }  // namespace
 
-std::string fingerprint_text(const Fingerprint& fingerprint) {
+std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) {
   const auto& items = fingerprint.items;
   std::string out = fingerprint_title(fingerprint) + "\n";
   if (items.empty()) return out;
-  out += fmt::format("{:<16}  {:<{}}  {:<12}", "signature", "name", kNameBytes, "type");
-  for (const std::string_view feature : kFingerprintFeatures) out += fmt::format(" {:>9}", feature);
-  out += "\n";
+  TextTable table{{"signature", "name", "type"}, {}, {false, false, false}, kFeaturesAlwaysShown};
+  for (const std::string_view feature : kFingerprintFeatures) table.head.emplace_back(feature), table.numbers.push_back(true);
   const auto order = ordered(items.size(), [&](std::size_t a, std::size_t b) { return items[a].time_ns > items[b].time_ns; });
   for (std::size_t i = 0; i < std::min(kShownItems, order.size()); ++i) {
     const FingerprintItem& item = items[order[i]];
-    out += fmt::format("{:<16}  {:<{}}  {:<12}{}\n", item.signature, shown_name(item), kNameBytes, item.type, features_text(item, fingerprint.ridge.has_value()));
+    table.rows.push_back({item.signature, shown_name(item), item.type});
+    add_features(item, fingerprint.ridge.has_value(), table.rows.back());
   }
+  const FittedTable shown = fitted(std::move(table), width);
+  out += shown.text;
+  if (!shown.left_out.empty()) out += fmt::format("not shown for lack of room: {}\n", fmt::join(shown.left_out, ", "));
   if (items.size() > kShownItems) out += fmt::format("and {} more; --json has all\n", items.size() - kShownItems);
   return out;
 }

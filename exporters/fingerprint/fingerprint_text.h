@@ -6,7 +6,7 @@
 
 namespace nl::exporters {
 
-std::string fingerprint_text(const Fingerprint& fingerprint);
+std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width = 0);  // for a terminal so wide; 0: for any
 std::string fingerprint_json(const Fingerprint& fingerprint);
 
 std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match);

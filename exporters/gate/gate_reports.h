@@ -7,7 +7,7 @@
 // What a gate says, for people and for CI.
 namespace nl::exporters {
 
-std::string gate_text(const GateReport& report);         // for a terminal
+std::string gate_text(const GateReport& report, std::size_t width = 0);  // for a terminal so wide; 0: for any
 std::string gate_markdown(const GateReport& report);     // as GitHub shows it: a table for each hardware
 std::string gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);        // a suite for each hardware, a case for each metric

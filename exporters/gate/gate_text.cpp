@@ -6,6 +6,7 @@
 #include "exporters/gate/gate_reports.h"
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
+#include "model/text_table.h"
 #include "model/words.h"
 
 namespace nl::exporters {
@@ -64,14 +65,11 @@ std::string changes_text(const GateReport& report) {
   return out;
 }
 
-std::string table_text(const GateResult& result) {
-  std::size_t widest = 0;
-  for (const GateLine& line : result.lines) widest = std::max(widest, line.metric.size());
-  std::string out = result_title(result) + "\n";
+std::string table_text(const GateResult& result, std::size_t width) {
+  TextTable table{{"outcome", "metric", "measured", "expected", "change", "met from"}, {}, {false, false, true, true, true, true}, 2};
   for (const GateLine* line : ordered(result))
-    out += fmt::format("  {:<9} {:<{}} {:>14} {:>9}  expected {}, met from {}\n", key_of(line->outcome), line->metric, widest, value_text(*line, line->value),
-                       change_text(*line), value_text(*line, line->expected), range_text(*line));
-  return out;
+    table.rows.push_back({std::string(key_of(line->outcome)), line->metric, value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line)});
+  return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text);
 }
 
 }  // namespace
@@ -80,9 +78,9 @@ std::string metric_value_text(const RunMetricInfo& info, double value) {
   return figure_text(value, std::string(info.unit).c_str());
 }
 
-std::string gate_text(const GateReport& report) {
+std::string gate_text(const GateReport& report, std::size_t width) {
   std::string out;
-  for (const GateResult& result : report.results) out += table_text(result);
+  for (const GateResult& result : report.results) out += table_text(result, width);
   return out + changes_text(report) + verdict_text(report) + "\n";
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("fingerprint text: a dash for what was not counted, and no control cha
   const std::string text = fingerprint_text(printed_fingerprint());
   CHECK(has(text, "r1: 1 operators on NVIDIA H200; the roofline of NVIDIA H200 bends at 206 FLOP/B\n"));
   CHECK(has(text, "0123456789abcdef  decode_step aten::mm [31m"));
-  CHECK(has(text, "    1.000         -     0.250         -         -         -\n"));
+  CHECK(has(text, "   1.000   -  0.250         -       -          -\n"));
   CHECK_FALSE(has(text, "\x1b"));
 }
 

@@ -25,7 +25,7 @@ std::string unpacked_head(const std::filesystem::path& path) {
     std::string text(kHeadBytes, '\0');
     text.resize(source.read(text.data(), text.size()));
     return text;
-  } catch (const Error&) {  // built without zlib
+  } catch (const Error&) {  // damaged: no format knows it
     return {};
   }
 }

@@ -14,6 +14,7 @@
 #include "analysis/budget/gpu_mean.h"
 #include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
+#include "analysis/attribution/kernel_class.h"
 #include "analysis/attribution/work_origin.h"
 #include "analysis/host/host_code.h"
 #include "analysis/stages/phases.h"
@@ -92,6 +93,7 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   entry.name = trace.strings[shape.name];
   entry.mangled_name = trace.strings[shape.mangled_name];
   entry.short_name = trace.strings[shape.short_name];
+  entry.kind = classify_kernel(entry.name);
   entry.device = group.device;
   if (const Ns all_ns = sweep.computing_ns_of(group.device); all_ns > 0)
     entry.gpu_share = static_cast<double>(group.total_ns) / static_cast<double>(all_ns);

@@ -43,6 +43,10 @@ enum class MemoryLevel : std::uint8_t { kL1, kL2, kDram };
 // What a lane of the timeline shows.
 enum class LaneKind : std::uint8_t { kRanges, kApi, kGpu };
 
+// What a kernel does. kCacheCopy: a copy as a KV cache needs it.
+enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kCommunication, kOther };
+inline constexpr std::size_t kKernelClasses = 9;
+
 enum class SlowdownVerdict : std::uint8_t { kUndecidable, kUnderTenPercent, kOverTenPercent };
 
 enum class RunStatus : std::uint8_t {

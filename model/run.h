@@ -61,6 +61,7 @@ struct KernelEntry {
   std::string name;
   std::string mangled_name;
   std::string short_name;
+  KernelClass kind = KernelClass::kOther;  // by its name
   std::int32_t device = 0;
   TimeSummary time;
   double gpu_share = 0;                  // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1

@@ -62,6 +62,9 @@ inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});
 template <>
+inline constexpr auto kKeys<KernelClass> = std::to_array<std::string_view>({
+    "gemm", "attention", "elementwise", "copy", "cache_copy", "reduce", "norm", "communication", "other"});
+template <>
 inline constexpr auto kKeys<RunStatus> = std::to_array<std::string_view>({"complete", "partial", "interrupted", "failed"});
 template <>
 inline constexpr auto kKeys<Severity> = std::to_array<std::string_view>({"info", "low", "medium", "high"});

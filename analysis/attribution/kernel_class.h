@@ -4,9 +4,9 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace nl::analysis {
+#include "model/codes.h"
 
-enum class KernelClass : std::uint8_t { kGemm, kAttention, kElementwise, kCopy, kCacheCopy, kReduce, kNorm, kCommunication, kOther };
+namespace nl::analysis {
 
 // What a kernel does, as far as its demangled name tells: the names of PyTorch, cuBLAS, cuDNN, CUTLASS, flash
 // attention, Triton (as Inductor names its kernels), vLLM, ggml and of workloads/ are known. kCacheCopy is a copy

@@ -1,3 +1,4 @@
+#include "analysis/attribution/kernel_class.h"
 #include "analysis/counters/ncu_match.h"
 
 #include <fmt/core.h>
@@ -250,6 +251,7 @@ void list_ncu_kernels(const NcuReport& ncu, Run& run) {
   for (const NcuLaunch& launch : ncu.launches) {
     auto& [entry, durations] = entries[{launch.kernel_name, launch.device}];
     entry.name = launch.kernel_name;
+    entry.kind = classify_kernel(entry.name);
     entry.device = launch.device;
     entry.selected = true;
     add_launch(launch, entry, durations);

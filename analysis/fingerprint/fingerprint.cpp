@@ -15,11 +15,6 @@
 namespace nl::analysis {
 namespace {
 
-std::string_view class_word(KernelClass kind) {
-  constexpr std::string_view kWords[] = {"gemm", "attention", "elementwise", "copy", "cache_copy", "reduce", "norm", "communication", "other"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
-
 using KernelCounters = std::unordered_map<std::string_view, FingerprintCounters>;
 
 KernelCounters counters_by_name(const Run& run, const DevicePeaks* peaks) {
@@ -92,7 +87,7 @@ std::vector<FingerprintItem> kernel_items(const Run& run, const DevicePeaks* pea
     if (kernel.time.total_ns <= 0) continue;
     FingerprintItem item;
     item.name = kernel.short_name.empty() ? kernel.name : kernel.short_name;
-    item.type = class_word(classify_kernel(kernel.name));
+    item.type = key_of(classify_kernel(kernel.name));
     item.shape = kernel_key(kernel);
     item.time_ns = kernel.time.total_ns;
     item.counters = fingerprint_counters(run, kernel, peaks);

@@ -44,20 +44,7 @@ Value main_stage(const Subject& s) {
   return most == splits.end() ? Value::none() : Value::of_text(most->stage);
 }
 
-Value kind(const Subject& s) {
-  switch (classify_kernel(s.kernel().name)) {
-    case KernelClass::kGemm: return Value::of_text("gemm");
-    case KernelClass::kAttention: return Value::of_text("attention");
-    case KernelClass::kElementwise: return Value::of_text("elementwise");
-    case KernelClass::kCopy: return Value::of_text("copy");
-    case KernelClass::kCacheCopy: return Value::of_text("cache_copy");
-    case KernelClass::kReduce: return Value::of_text("reduce");
-    case KernelClass::kNorm: return Value::of_text("norm");
-    case KernelClass::kCommunication: return Value::of_text("communication");
-    case KernelClass::kOther: break;
-  }
-  return Value::of_text("other");
-}
+Value kind(const Subject& s) { return Value::of_text(key_of(classify_kernel(s.kernel().name))); }
 
 Value blocks(const Subject& s) {
   if (!s.ncu()) return Value::not_captured();

@@ -57,6 +57,7 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("name", k.name, "demangled, as the capturing tool writes it");
   io.known("mangled_name", k.mangled_name, "the symbol; null: not known");
   io.known("short_name", k.short_name, "the function's base name; null: not known");
+  io.code("kind", k.kind, "what it does, by its name");
   io("device", k.device, "GPU", kAnySign);
   time_fields(io, "calls", k.time);
   io("gpu_share", k.gpu_share, "of the time of its GPU's kernels, and of CUDA graphs captured without theirs", kFraction);

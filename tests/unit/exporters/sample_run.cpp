@@ -167,6 +167,7 @@ void fill_kernels(Run& run) {
   kernel.name = "void at::native::reduce<(int)4>(T1)";
   kernel.mangled_name = "_Z6reduce";
   kernel.short_name = "reduce";
+  kernel.kind = KernelClass::kReduce;
   kernel.time = kTime;
   kernel.gpu_share = 1;
   kernel.graph_calls = 1;

@@ -7,7 +7,7 @@
 #include "tests/catch.h"
 
 using nl::analysis::classify_kernel;
-using nl::analysis::KernelClass;
+using nl::KernelClass;
 
 TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do") {
   const std::pair<const char*, KernelClass> known[] = {

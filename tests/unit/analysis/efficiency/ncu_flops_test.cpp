@@ -65,7 +65,7 @@ TEST_CASE("nothing counted, zero counted and nonsense counted are told apart") {
 }
 
 TEST_CASE("half-precision instructions of kernels that compute in single precision convert and move values") {
-  using nl::analysis::KernelClass;
+  using nl::KernelClass;
   // A bf16 product of PyTorch, as measured: one multiplication in f32 and three conversions an element.
   const std::map<std::string, double> map = {{kOp + "fmul_pred_on.sum", 131072}, {kOp + "hfma_pred_on.sum", 393216}};
   const auto elementwise = nl::analysis::count_flops(map, KernelClass::kElementwise);

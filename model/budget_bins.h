@@ -6,6 +6,12 @@
 
 namespace nl {
 
+// The bins in the order of run.json, and of kBudgetBinKeys.
+enum class BudgetBin : std::uint8_t {
+  kCompute, kCommunication, kExposedCopy, kQueueWait, kSyncBlocked, kLaunchStarved, kOtherHost, kResidual, kLaunchLatency,
+};
+inline constexpr std::size_t kBudgetBins = 9;
+
 // A bin of a budget by its key in run.json.
 struct BudgetBinKey {
   const char* key;
@@ -13,7 +19,7 @@ struct BudgetBinKey {
 };
 
 // In the order of that file.
-inline constexpr std::array<BudgetBinKey, 9> kBudgetBinKeys = {{{"gpu_compute_ns", &Budget::gpu_compute_ns},
+inline constexpr std::array<BudgetBinKey, kBudgetBins> kBudgetBinKeys = {{{"gpu_compute_ns", &Budget::gpu_compute_ns},
                                                                 {"communication_ns", &Budget::communication_ns},
                                                                 {"exposed_copy_ns", &Budget::exposed_copy_ns},
                                                                 {"queue_wait_ns", &Budget::queue_wait_ns},

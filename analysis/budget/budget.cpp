@@ -42,10 +42,11 @@ void WaitingTime::rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns e
   if (end_ns > at) parts.emplace_back(at, end_ns);
 }
 
-BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets)
+BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
+                         IdleListener* listener)
     : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)),
       targets_(targets), calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
-      launch_waits_(trace, calls_, lanes.size() + spans_of_process_.size()) {
+      launch_waits_(trace, calls_, lanes.size() + spans_of_process_.size()), listener_(listener) {
   std::stable_sort(spans_.begin(), spans_.end(),
                    [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
   for (std::uint32_t i = 0; i < spans_.size(); ++i) spans_of_process_[spans_[i].process].push_back(i);
@@ -129,8 +130,10 @@ void BudgetSweep::charge(const Lane& lane, const BudgetSpan& span, const Gap& ga
   Budget& budget = sum.budget;
   if (gap.residual) {
     budget.residual_ns += end - start;
+    tell(lane, span, BudgetBin::kResidual, start, end);
   } else if (gap.queued) {
     budget.queue_wait_ns += end - start;
+    tell(lane, span, BudgetBin::kQueueWait, start, end);
   } else {
     charge_host(lane, span, gap, start, end);
   }
@@ -146,9 +149,28 @@ void BudgetSweep::charge_host(const Lane& lane, const BudgetSpan& span, const Ga
   const Ns rest_ns = launched - start_ns - waited;
   const bool launches_on = gap.launch && gap.launch_ns() < span.launch_end_ns;
   (launches_on ? sum.budget.launch_starved_ns : sum.budget.other_host_ns) += rest_ns;
+  if (listener_ != nullptr) tell_host(lane, span, launches_on, start_ns, launched);
+  tell(lane, span, BudgetBin::kLaunchLatency, launched, end_ns);
   if (!launches_on || !span.window) return;
   launch_waits_.add(lane.number, {start_ns, gap.launch, rest_ns, end_ns - launched, span.thread}, sum.launch_waits);
   if (host_ && rest_ns > 0) watch_host(lane, span, *gap.launch, start_ns, launched);
+}
+
+void BudgetSweep::tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns) {
+  if (listener_ == nullptr || end_ns <= start_ns) return;
+  listener_->idle(lane.number, static_cast<std::uint32_t>(&span - spans_.data()), bin, start_ns, end_ns);
+}
+
+// Until the launch: where the thread waits for the GPU, and the rest.
+void BudgetSweep::tell_host(const Lane& lane, const BudgetSpan& span, bool launches_on, Ns start_ns, Ns end_ns) {
+  waiting_.rest(lane.number, span.thread, start_ns, end_ns, parts_);
+  Ns at = start_ns;
+  for (const auto& [start, end] : parts_) {
+    tell(lane, span, BudgetBin::kSyncBlocked, at, start);
+    tell(lane, span, launches_on ? BudgetBin::kLaunchStarved : BudgetBin::kOtherHost, start, end);
+    at = end;
+  }
+  tell(lane, span, BudgetBin::kSyncBlocked, at, end_ns);
 }
 
 void BudgetSweep::watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns) {

@@ -11,6 +11,7 @@
 #include "analysis/budget/lane_time.h"
 #include "analysis/budget/launch_waits.h"
 #include "analysis/host/host_watch.h"
+#include "model/budget_bins.h"
 #include "model/stage.h"
 #include "model/trace.h"
 
@@ -69,6 +70,14 @@ class WaitingTime {
   ApiKinds kinds_;
 };
 
+// Told of every stretch of a span in which its GPU is idle, and why: each nanosecond once, gap by gap.
+class IdleListener {
+ public:
+  virtual ~IdleListener() = default;
+  // `span`: its place in the order of start, spans that start together as they were given.
+  virtual void idle(std::uint32_t lane, std::uint32_t span, BudgetBin bin, Ns start_ns, Ns end_ns) = 0;
+};
+
 // Puts every nanosecond of every span into one bin (model/stage.h), for each lane of its process by itself, in one pass over
 // the GPUs' work in the order of its start. Between two pieces of work of a lane its GPU is idle; what the next work is,
 // and when the call that launched it began, says why:
@@ -80,8 +89,10 @@ class WaitingTime {
 //   else, or there is no next work            other_host
 class BudgetSweep {
  public:
-  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets);
+  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
+              IdleListener* listener = nullptr);
 
+  const std::vector<GpuLane>& lanes() const { return sums_.lanes; }
   // In the order of start.
   void add(std::uint32_t lane, LaneWork work);
   // Once, after all work.
@@ -117,6 +128,8 @@ class BudgetSweep {
   void charge(Lane& lane, const Gap& gap);
   void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
   void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
+  void tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns);
+  void tell_host(const Lane& lane, const BudgetSpan& span, bool launches_on, Ns start_ns, Ns end_ns);
   void watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns);
   void count(Lane& lane, const LaneWork& work);
   LaneTotal total_of(const Lane& lane, LaneTotal total) const;
@@ -134,6 +147,7 @@ class BudgetSweep {
   LaunchWaitTime launch_waits_;
   std::optional<HostWatch> host_;  // empty: nobody looked at the host
   Spans parts_;                    // of the wait at hand
+  IdleListener* listener_ = nullptr;
 };
 
 }  // namespace nl::analysis

@@ -1,5 +1,7 @@
 #include "analysis/operators/catalogue.h"
 
+#include <array>
+
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -32,6 +34,16 @@ ClassifiedRange classify_range(const Trace& trace, const Range& range) {
   const OperatorName split = split_operator_name(name);
   if (split.numbered && domain.empty()) return {kTorchRanges, {}, split};
   return {kOtherRanges, domain, split};
+}
+
+std::vector<RangeSource> range_sources(const Trace& trace) {
+  std::array<bool, kRangeSources + 1> found{};
+  for (const Range& range : trace.ranges) found[classify_range(trace, range).source] = true;
+  if (found[kMarkedRanges]) found[kOtherRanges] = false;
+  std::vector<RangeSource> sources;
+  for (int source = 0; source < kRangeSources; ++source)
+    if (found[static_cast<std::size_t>(source)]) sources.push_back(static_cast<RangeSource>(source));
+  return sources;
 }
 
 std::uint32_t Catalogue::group(std::string_view domain, std::string_view name) {

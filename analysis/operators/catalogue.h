@@ -39,6 +39,8 @@ struct Catalogue {
   std::unordered_map<std::string, std::uint32_t> group_ids_, item_ids_;
   std::string key_;
 };
+// Those that the trace has, the best first: ranges that are nobody's operators count only where none are marked.
+std::vector<RangeSource> range_sources(const Trace& trace);
 Catalogue catalogue_of(const Trace& trace, RangeSource source);
 
 }  // namespace nl::analysis

@@ -104,6 +104,11 @@ std::string note_of(const Layers& layers) {
 
 }  // namespace
 
+LayerRanges layer_ranges(const Trace& trace) {
+  Layers layers = layers_of(trace);
+  return {std::move(layers.items.item_of_range), std::move(layers.names)};
+}
+
 void add_layers(const Trace& trace, Run& run) {
   add_layers(trace, [&](const RangeItems& items) { return tally_ranges(trace, items); }, run);
 }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -108,12 +107,8 @@ OperatorTable table_of(const Trace& trace, RangeSource source, const OperatorOpt
 }
 
 std::vector<OperatorTable> tables_of(const Trace& trace, const OperatorOptions& options) {
-  std::array<bool, kRangeSources + 1> found{};
-  for (const Range& range : trace.ranges) found[classify_range(trace, range).source] = true;
-  if (found[kMarkedRanges]) found[kOtherRanges] = false;
   std::vector<OperatorTable> tables;
-  for (int source = 0; source < kRangeSources; ++source)
-    if (found[static_cast<std::size_t>(source)]) tables.push_back(table_of(trace, static_cast<RangeSource>(source), options));
+  for (const RangeSource source : range_sources(trace)) tables.push_back(table_of(trace, source, options));
   return tables;
 }
 

@@ -9,11 +9,8 @@
 #include <unordered_map>
 
 #include "analysis/attribution/gpu_order.h"
-#include "analysis/operators/names.h"
 #include "analysis/stages/timeline_lanes.h"
 #include "analysis/stages/windows.h"
-#include "model/cuda_calls.h"
-#include "nvtx/names.h"
 
 namespace nl::analysis {
 namespace {
@@ -76,14 +73,6 @@ std::vector<std::vector<std::uint32_t>> ranges_in_view(const Trace& trace, const
   return threads;
 }
 
-// "LLM@prefill" is prefill, "aten::mm, op_id = 276, sizes = …" is aten::mm, and cudaLaunchKernel_v7000 is
-// cudaLaunchKernel: how a tool spells it is not shown.
-std::string shown_name(const TimelineLane& lane, const std::string& name) {
-  if (lane.kind == LaneKind::kRanges) return nvtx::normalise_range({}, split_operator_name(name).name).name;
-  if (lane.kind == LaneKind::kApi && !name.empty()) return std::string(without_api_version(name));
-  return name.empty() ? (lane.kind == LaneKind::kGpu ? "CUDA graph" : "unnamed") : name;
-}
-
 Timeline finish(const Trace& trace, const TimelineScene& scene, const Lanes& lanes) {
   Timeline timeline;
   timeline.start_ns = scene.view.start_ns;
@@ -98,7 +87,7 @@ Timeline finish(const Trace& trace, const TimelineScene& scene, const Lanes& lan
     lane.title = drawn.title;
     lane.slices.reserve(drawn.slices.size());
     for (const auto& slice : drawn.slices) {
-      const auto [name, added] = names.try_emplace(shown_name(lane, trace.strings[slice.name]), timeline.names.size());
+      const auto [name, added] = names.try_emplace(shown_slice_name(lane.kind, trace.strings[slice.name]), timeline.names.size());
       if (added) timeline.names.push_back(name->first);
       lane.slices.push_back({slice.start_ns, slice.end_ns - slice.start_ns, name->second, slice.merged});
     }

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/operators/names.h"
+#include "model/cuda_calls.h"
+#include "nvtx/names.h"
+
 namespace nl::analysis {
 
 void LaneDrawing::set_limit(const TimelineView& view, std::uint64_t most) {
@@ -38,6 +42,12 @@ void LaneDrawing::add(const TimelineView& view, Ns start_ns, Ns end_ns, StringId
     }
   }
   slices.push_back({start_ns, end_ns, name, 1, length});
+}
+
+std::string shown_slice_name(LaneKind kind, const std::string& name) {
+  if (kind == LaneKind::kRanges) return nvtx::normalise_range({}, split_operator_name(name).name).name;
+  if (kind == LaneKind::kApi && !name.empty()) return std::string(without_api_version(name));
+  return name.empty() ? (kind == LaneKind::kGpu ? "CUDA graph" : "unnamed") : name;
 }
 
 void share_slices(const TimelineView& view, std::uint64_t total, std::vector<LaneDrawing*> lanes) {

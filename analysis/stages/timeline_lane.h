@@ -44,6 +44,10 @@ class LaneDrawing {
   Ns cell_ns_ = 0;  // 0: no limit
 };
 
+// "LLM@prefill" is prefill, "aten::mm, op_id = 276, sizes = …" is aten::mm, and cudaLaunchKernel_v7000 is
+// cudaLaunchKernel: how a tool spells it is not shown.
+std::string shown_slice_name(LaneKind kind, const std::string& name);
+
 // Divides `total` among the lanes, so that the lanes with few slices leave room for the crowded ones.
 void share_slices(const TimelineView& view, std::uint64_t total, std::vector<LaneDrawing*> lanes);
 

@@ -1,0 +1,59 @@
+#include "analysis/detail/innermost_stages.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace nl::analysis {
+namespace {
+
+// The windows of one process that are open, and the parts that they leave behind.
+class PartsOfProcess {
+ public:
+  PartsOfProcess(const std::vector<Window>& windows, std::vector<InnermostStages::Part>& parts) : windows_(windows), parts_(parts) {}
+
+  void add(std::uint32_t window) {
+    advance(windows_[window].start_ns);
+    open_.push_back(window);
+  }
+  // Up to the time: what is open changes only where a window ends.
+  void advance(Ns time_ns) {
+    while (!open_.empty() && at_ns_ < time_ns) {
+      const std::uint32_t innermost = open_.back();
+      Ns until_ns = time_ns;
+      for (const std::uint32_t each : open_) until_ns = std::min(until_ns, windows_[each].end_ns);
+      put(innermost, until_ns);
+      at_ns_ = std::max(at_ns_, until_ns);
+      std::erase_if(open_, [&](std::uint32_t each) { return windows_[each].end_ns <= at_ns_; });
+    }
+    at_ns_ = std::max(at_ns_, time_ns);
+  }
+
+ private:
+  void put(std::uint32_t window, Ns until_ns) {
+    if (until_ns <= at_ns_) return;
+    if (!parts_.empty() && parts_.back().window == window && parts_.back().end_ns == at_ns_) parts_.back().end_ns = until_ns;
+    else parts_.push_back({at_ns_, until_ns, window});
+  }
+
+  const std::vector<Window>& windows_;
+  std::vector<InnermostStages::Part>& parts_;
+  std::vector<std::uint32_t> open_;  // by start, longest first
+  Ns at_ns_ = std::numeric_limits<Ns>::min();
+};
+
+}  // namespace
+
+InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Window>& windows) : parts_(processes) {
+  std::vector<PartsOfProcess> makers;
+  makers.reserve(processes);
+  for (auto& parts : parts_) makers.emplace_back(windows, parts);
+  for (std::uint32_t i = 0; i < windows.size(); ++i) makers[windows[i].process].add(i);
+  for (PartsOfProcess& maker : makers) maker.advance(std::numeric_limits<Ns>::max());
+}
+
+std::size_t InnermostStages::first_after(std::uint32_t process, Ns time_ns) const {
+  const auto& parts = parts_[process];
+  return static_cast<std::size_t>(std::upper_bound(parts.begin(), parts.end(), time_ns, [](Ns time, const Part& part) { return time < part.end_ns; }) - parts.begin());
+}
+
+}  // namespace nl::analysis

@@ -75,7 +75,10 @@ class Report {
     if (elsewhere) claim_out(result_.folder);
     else check_writable(bundle_);
     if (elsewhere || !request_.rules.empty()) put("run.json", text_);
-    write_reports(result_.run, [this](const fs::path& name, std::string_view text) { put(name, text); });
+    exporters::PageParts page{read_detail_file(bundle_), {}};
+    if (elsewhere && !page.detail.empty()) put(kDetailFile, page.detail);
+    if (fs::exists(result_.folder / kTraceFile)) page.trace_file = kTraceFile;
+    write_reports(result_.run, page, [this](const fs::path& name, std::string_view text) { put(name, text); });
     if (!fs::exists(bundle_ / kTraceFile)) write_timeline();
     if (!elsewhere) update_manifest(bundle_, result_);
     return std::move(result_);

@@ -64,8 +64,15 @@ struct Column {
   std::string title;
   Align align = kLeft;
   Room room = kAlways;
+  // For a page's script: the column's name, whether it is off at first, and whether the values of rows may be added.
+  const char* key = "";
+  bool hidden = false, sum = false;
 };
-using Row = std::vector<Cell>;
+struct Row : std::vector<Cell> {
+  using vector::vector;
+  std::string id = {};  // of a page: "kernel-3"
+  std::vector<std::pair<const char*, std::string>> data = {};  // what a page's script groups and filters by: {"kind", "gemm"}
+};
 
 struct Table {
   std::string label;  // for those who hear it
@@ -75,6 +82,7 @@ struct Table {
   bool sortable = false, filter = false;
   std::size_t text_rows = std::numeric_limits<std::size_t>::max();  // Markdown shows no more,
   std::string text_note = {};                                       // and says this below
+  const char* name = "";                                            // for a page's script
 };
 
 enum class Role : std::uint8_t { kPlain, kLead, kMissing, kCaption };
@@ -125,7 +133,7 @@ struct Card {  // a finding
   bool open = false;
   bool in_text = true;  // false: a page has room for it, a text has not
   Text about, gain;
-  std::string evidence_title;
+  Text evidence_title;
   List evidence, fixes;
 };
 
@@ -158,6 +166,10 @@ struct ColumnChart {
   std::string label;
   double scale = 0;  // as much as the full height stands for
   std::vector<Column> columns;
+};
+
+struct Explorer {  // the timeline that a page's script draws out of its data
+  std::string label;  // for those who hear it, and where no script runs
 };
 
 struct LaneChart {  // what ran when
@@ -216,7 +228,7 @@ struct FlameChart {  // who calls whom, callers above, and how much of the whole
   std::string label;
   std::vector<Frame> frames;
 };
-using Figure = std::variant<BarChart, ColumnChart, LaneChart, CurveChart, RooflineChart, FlameChart>;
+using Figure = std::variant<BarChart, ColumnChart, Explorer, LaneChart, CurveChart, RooflineChart, FlameChart>;
 
 struct Block;
 using Blocks = std::vector<Block>;

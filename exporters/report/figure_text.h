@@ -55,5 +55,7 @@ std::string shell_text(const std::vector<std::string>& words);
 
 // A name without its template and call arguments.
 std::string short_kernel_name(std::string_view name);
+// What it does, in few words: "elementwise add (bf16)", "gemm 128×64 (bf16, tensor cores)".
+std::string readable_kernel_name(std::string_view name);
 
 }  // namespace nl::exporters

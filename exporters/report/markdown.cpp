@@ -163,7 +163,7 @@ std::string MarkdownWriter::operator()(const Notice& notice) {
 std::string MarkdownWriter::operator()(const Card& card) {
   if (!card.in_text) return {};
   std::string out = fmt::format("### {}. {}\n\nSeverity {}; {}.\n", card.number, markdown_text(card.title), key_of(card.severity), inlined(card.about));
-  if (!card.evidence.items.empty()) out += "\n" + markdown_text(card.evidence_title) + ":\n\n" + (*this)(card.evidence);
+  if (!card.evidence.items.empty()) out += "\n" + inlined(card.evidence_title) + ":\n\n" + (*this)(card.evidence);
   if (!card.fixes.items.empty()) out += "\nFix:\n\n" + (*this)(card.fixes);
   return card.gain.empty() ? out : out + "\nGain: " + inlined(card.gain) + "\n";
 }

@@ -10,10 +10,16 @@ namespace nl::exporters {
 // What was captured and how, where the time of each stage went, what limits it and what is not known.
 std::string report_markdown(const Run& run);
 
-// The same as one file that needs nothing else, neither a network nor JavaScript. The script in it only sorts and filters
-// tables, zooms the timeline and changes the theme. What is long is cut with its rest summed, so that the file stays under
-// 5 MB whatever was captured.
-std::string report_html(const Run& run);
+// What a page shows beside the run.
+struct PageParts {
+  std::string detail = {};      // the bytes of detail.json.gz; empty: the run's one-iteration picture stands for it
+  std::string trace_file = {};  // beside the page, with every slice; empty: there is none
+};
+
+// The same as one file that needs nothing else, neither a network nor JavaScript. The script in it draws the timeline, and
+// sorts, filters and groups tables. What is long is cut with its rest summed, so that the file stays under 5 MB whatever was
+// captured.
+std::string report_html(const Run& run, const PageParts& parts = {});
 
 // At most five sentences, at most three actions, then Environment, Aggregates, Per-Stage Timings (ms), MFU, Stage
 // Takeaways, Top Operators, Top Kernels and an appendix, always all and in this order.

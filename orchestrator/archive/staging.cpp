@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "exporters/report/reports.h"
 #include "model/error.h"
 #include "orchestrator/archive/redaction.h"
 #include "orchestrator/bundle/bundle.h"
@@ -28,6 +29,9 @@ bool holds_environment(const fs::path& file) {
   const std::string extension = file.extension();
   return extension == ".nsys-rep" || extension == ".ncu-rep" || extension == ".qdstrm" || extension == ".qdrep";
 }
+
+// Its data are packed, so that names in them cannot be redacted: the page is made anew of the redacted run.
+constexpr const char* kReportPage = "report.html";
 
 bool is_sqlite(const fs::path& file) { return file.extension() == ".sqlite"; }
 
@@ -74,6 +78,7 @@ class Staging {
     const bool database = redacted_.environment && is_sqlite(file);
     if (!texts_.asked() && !configuration && !database) return staged_.files.push_back({listed, file});
     if (is_sqlite(file)) return put_sqlite(listed.path, file);
+    if (texts_.asked() && listed.path == kReportPage) return put_copy(listed.path, exporters::report_html(run_));
     std::string text = read_run_text(file);
     if (!is_text(text)) return leave_out(listed.path, LeftOutReason::kBinary);
     if (configuration) text = without_environment(text, file.string());

@@ -9,6 +9,7 @@
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
+#include "orchestrator/config/warmup_rule.h"
 #include "orchestrator/process/activity.h"
 
 namespace nl::orchestrator {
@@ -54,7 +55,10 @@ std::string write_bundle(const Bundle& bundle, const Config& config, const Evide
   std::string json = exporters::run_to_json(run);
   validate_run_json(json);
   bundle.write("run.json", json);
-  write_reports(run, [&](const std::filesystem::path& name, std::string_view text) { bundle.write(name, text); });
+  exporters::PageParts page{detail_file_of(trace, warmup_rule(config), run), {}};
+  if (!page.detail.empty()) bundle.write(kDetailFile, page.detail);
+  if (std::filesystem::exists(bundle.path() / kTraceFile)) page.trace_file = kTraceFile;
+  write_reports(run, page, [&](const std::filesystem::path& name, std::string_view text) { bundle.write(name, text); });
   bundle.write("env.json", env_json(run, config));
   bundle.write_manifest(run);
   return json;

@@ -28,6 +28,7 @@ OUTSIDE = {
     'analysis/attribution/collectives.cpp': 'names of kernels',
     'analysis/attribution/kernel_class.cpp': 'names of kernels',
     'analysis/attribution/kernel_names.cpp': 'names of kernels',
+    'exporters/report/readable_name.cpp': 'names of kernels',
     'analysis/counters/names.cpp': 'names of ncu metrics',
     'analysis/counters/counters.cpp': 'names of ncu metrics',
     'analysis/counters/ncu_bound.cpp': 'names of ncu metrics',

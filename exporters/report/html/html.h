@@ -1,13 +1,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "exporters/report/document.h"
 
 namespace nl::exporters::html {
 
+// Data for the script. The text stands in the page as it is.
+struct DataBlock {
+  const char* id;
+  const char* type;
+  std::string text;
+};
+
 // The document as a page of its own, with its style and its script inside.
-std::string page(const report::Document& document, const std::string& footer);
+std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data = {});
 
 // Blocks as markup, everything that comes from the run escaped.
 std::string blocks_markup(const report::Blocks& blocks);
@@ -15,6 +23,7 @@ std::string blocks_markup(const report::Blocks& blocks);
 // Figures, drawn. Places and widths are percentages: they fit a phone and a poster alike, and their text is never stretched.
 std::string figure_markup(const report::BarChart& chart);
 std::string figure_markup(const report::ColumnChart& chart);
+std::string figure_markup(const report::Explorer& explorer);
 std::string figure_markup(const report::LaneChart& chart);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it

@@ -20,7 +20,7 @@ constexpr std::size_t kLongName = 64;
 // A kernel's: shortened, the whole of it unfolds.
 std::string name_markup(const std::string& name) {
   if (name.empty()) return "(no name)";
-  const std::string brief = short_kernel_name(name);
+  const std::string brief = readable_kernel_name(name);
   if (brief == name && name.size() <= kLongName) return fmt::format("<code>{}</code>", text(name));
   const std::string shown = text(cut(brief, kLongName)) + (brief.size() > kLongName ? "…" : "");
   return fmt::format("<details class=\"name\"><summary><code>{}</code></summary><code>{}</code></details>", shown,
@@ -62,7 +62,10 @@ std::string cell_markup(const Cell& cell) {
 }
 
 std::string row_markup(const Table& table, const Row& row) {
-  std::string out = "<tr>";
+  std::string out = "<tr" + (row.id.empty() ? std::string() : attribute("id", row.id));
+  for (const auto& [key, value] : row.data)
+    if (!value.empty()) out += attribute(std::string("data-") + key, value);
+  out += ">";
   for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
     const Cell& cell = row[i];
     const char* tag = i == 0 ? "th" : "td";
@@ -109,11 +112,12 @@ struct BlockWriter {
 };
 
 std::string BlockWriter::operator()(const Table& table) const {
-  std::string out = fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\"{}><table{}{}>\n<thead><tr>",
+  std::string out = fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
                                 attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
-                                table.filter ? " data-filter" : "");
+                                *table.name == 0 ? "" : attribute("data-table", table.name), table.filter ? " data-filter" : "");
   for (const auto& column : table.columns)
-    out += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == kRight ? " class=\"n\"" : "", text(column.title));
+    out += fmt::format("<th scope=\"col\"{}{}{}{}>{}</th>", column.align == kRight ? " class=\"n\"" : "",
+                       *column.key == 0 ? "" : attribute("data-key", column.key), column.hidden ? " data-hidden" : "", column.sum ? " data-sum" : "", text(column.title));
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) out += row_markup(table, row);
   out += "</tbody>\n";
@@ -157,7 +161,7 @@ std::string BlockWriter::operator()(const Card& card) const {
   if (!card.gain.empty()) out += "<p class=\"gain\">" + inlined(card.gain) + "</p>";
   out += "<div class=\"two\">";
   if (!card.evidence.items.empty()) {
-    out += "<div><h3>" + text(card.evidence_title) + "</h3><ul class=\"evidence\">";
+    out += "<div><h3>" + inlined(card.evidence_title) + "</h3><ul class=\"evidence\">";
     for (const auto& item : card.evidence.items) out += evidence_markup(item);
     out += "</ul></div>";
   }

@@ -36,9 +36,17 @@ std::string section_markup(const report::Section& section, const std::string& bo
                      section.id, text(section.title), body);
 }
 
+// Browsers run no block of such a type: the policy needs no exception for them.
+std::string blocks_of(const std::vector<DataBlock>& data) {
+  std::string out;
+  for (const DataBlock& block : data)
+    if (!block.text.empty()) out += fmt::format("<script type=\"{}\" id=\"{}\">{}</script>\n", block.type, block.id, block.text);
+  return out;
+}
+
 }  // namespace
 
-std::string page(const report::Document& document, const std::string& footer) {
+std::string page(const report::Document& document, const std::string& footer, const std::vector<DataBlock>& data) {
   std::string links, sections;
   for (const auto& section : document.sections) {
     const std::string body = blocks_markup(section.blocks);
@@ -48,7 +56,7 @@ std::string page(const report::Document& document, const std::string& footer) {
   }
   return head(document) + "<body>\n<nav aria-label=\"Sections\"><div class=\"links\">" + links +
          "</div></nav>\n<main>\n" + header(document) + blocks_markup(document.lead) + sections +
-         fmt::format("</main>\n<footer>{}</footer>\n<script>{}</script>\n</body>\n</html>\n", text(footer), kReportJs);
+         fmt::format("</main>\n<footer>{}</footer>\n{}<script>{}</script>\n</body>\n</html>\n", text(footer), blocks_of(data), kReportJs);
 }
 
 }  // namespace html

@@ -88,6 +88,10 @@ std::string window_markup(const CurveChart::Window& window, double span_ns, int 
 
 }  // namespace
 
+std::string figure_markup(const Explorer& explorer) {
+  return fmt::format("<div class=\"explorer\" data-explorer role=\"region\"{}></div>\n", attribute("aria-label", explorer.label));
+}
+
 std::string figure_markup(const LaneChart& chart) {
   const int height = kAxisPx + static_cast<int>(chart.lanes.size()) * kLanePx;
   std::string titles = "<div class=\"lanes\" aria-hidden=\"true\">", picture = time_axis(chart.span_ns, height);

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <map>
 
+#include "exporters/report/links.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 
 namespace nl::exporters::report {
 namespace {
 
-constexpr std::size_t kMaxPoints = 200, kTextPoints = 20;
+constexpr std::size_t kTextPoints = 20;
 
 Paragraph peaks_line(const Run& run) {
   if (!run.peaks) return missing("The peaks of the GPU are not known.");
@@ -96,13 +97,14 @@ Table points_table(const Run& run) {
                {"Precision"}, {"Bound by"}, {"Margin", kRight}, {"Time", kRight, kWide}}};
   table.sortable = true;
   const auto& points = run.roofline.points;
-  const std::size_t shown = std::min(kMaxPoints, points.size());
+  const std::size_t shown = std::min(kListedPoints, points.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RooflinePoint& point = points[i];
     table.rows.push_back({count_cell(i + 1), Text(point.kernel, Inline::kShortName), text_cell(stage_title(run, point.stage.value_or(""))), figure_cell(point.intensity),
                           {flops_rate_text(point.flops_per_s), point.flops_per_s}, {flops_rate_text(point.roof_flops_per_s), point.roof_flops_per_s},
                           share_cell(point.roof_share), text_cell(point.precision), bound_cell(point.bound_by, point.bound_memory),
                           {point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue, point.margin}, time_cell(static_cast<double>(point.duration_ns))});
+    table.rows.back().id = roofline_id(i);
   }
   const auto rest = [&](std::size_t listed) { return plural(points.size() - listed, "more launch", "more launches") + " in run.json."; };
   table.text_rows = kTextPoints;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "exporters/report/links.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 
@@ -29,13 +30,13 @@ std::string shared_window(const Finding& finding) {
   return shared;
 }
 
-Item evidence_item(const Evidence& evidence, bool with_window) {
+Item evidence_item(const Run& run, const Evidence& evidence, bool with_window) {
   Item item{evidence.text, evidence.held ? Mark::kHolds : evidence.known ? Mark::kAgainst : Mark::kUnknown};
   const std::string window = with_window ? window_text(evidence) : std::string();
   if (evidence.reference.empty() && window.empty()) return item;
   item.text += muted(" (");
-  if (!evidence.reference.empty()) item.text += muted("run.json ") + code(evidence.reference);
-  item.text += muted((evidence.reference.empty() || window.empty() ? "" : "; ") + window + ")");
+  if (!evidence.reference.empty()) item.text += muted("run.json ") + Text(evidence.reference, Inline::kCode, link_to(run, evidence.reference));
+  item.text += muted(evidence.reference.empty() || window.empty() ? "" : "; ") + Text(window, Inline::kMuted, link_to_moment(evidence)) + muted(")");
   return item;
 }
 
@@ -45,11 +46,9 @@ Text gain_line(const Finding& finding) {
   return strong(gain) + Text(finding.gain_note.empty() ? "." : "; " + finding.gain_note + ".");
 }
 
-std::string card_id(std::size_t number) { return fmt::format("finding-{}", number); }
-
 Card card(const Run& run, std::size_t number, const Finding& finding) {
   Card out;
-  out.id = card_id(number);
+  out.id = finding_id(number - 1);
   out.number = number;
   out.severity = finding.severity;
   out.title = title_of(finding);
@@ -58,8 +57,8 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
-  out.evidence_title = window.empty() ? "Evidence" : "Evidence, in " + window;
-  for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(evidence, window.empty()));
+  out.evidence_title = window.empty() ? Text("Evidence") : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(finding.evidence.front()));
+  for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(run, evidence, window.empty()));
   out.fixes = notes(finding.suggestions);
   out.fixes.ordered = true;
   return out;
@@ -81,7 +80,7 @@ Table finding_table(const Run& run, RuleAbout about) {
     const Finding& finding = run.findings[i];
     if (finding.about != about) continue;
     const std::string leader = leader_of(run, i);
-    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + card_id(i + 1)), key_cell(finding.severity),
+    table.rows.push_back({Text(std::to_string(i + 1), Inline::kPlain, "#" + finding_id(i)), key_cell(finding.severity),
                           leader.empty() ? Text(title_of(finding)) : Text(title_of(finding)) + muted(" (same cause as " + leader + ")"),
                           share_cell(finding.gain_share)});
   }

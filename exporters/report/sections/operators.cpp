@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/report/links.h"
 #include "exporters/report/operator_nodes.h"
 #include "exporters/report/operator_steps.h"
 #include "exporters/report/sections/run_text.h"
@@ -14,7 +15,7 @@ namespace {
 
 // What is left out is summed in the last row: the file stays small, the sums right.
 constexpr std::size_t kMaxRows = 500;
-constexpr std::size_t kTextKernels = 15, kTextOperators = 10, kTextLayers = 24;
+constexpr std::size_t kTextOperators = 10, kTextLayers = 24;
 
 Cell top_kernels(const std::vector<OperatorKernel>& kernels) {
   Text text;
@@ -59,13 +60,28 @@ Row other_operators(const OperatorTable& source, std::size_t from) {
           "", time_cell(static_cast<double>(rest.self_ns)), "", count_cell(rest.calls)};
 }
 
-Table operator_table(const OperatorTable& source) {
+// Names of stages, separated by spaces, as a page's script filters by them.
+std::string stages_of(const std::vector<std::pair<std::string, Ns>>& parts) {
+  std::string out;
+  for (const auto& [stage, ns] : parts) out += (out.empty() ? "" : " ") + stage;
+  return out;
+}
+
+// `first`: the table whose rows findings link to.
+Table operator_table(const OperatorTable& source, bool first) {
   Table table{"Operators from " + source.source,
-              {{"Operator"}, {"Type"}, {"GPU, self", kRight}, {"Share", kRight}, {"GPU, total", kRight}, {"Host, self", kRight}, {"Host, total", kRight},
-               {"Calls", kRight}, {"Host mean", kRight, kWide}, {"Shapes", kLeft, kWide}, {"Top kernels"}}};
+              {{"Operator", kLeft, kAlways, "operator"}, {"Type", kLeft, kAlways, "type"}, {"GPU, self", kRight, kAlways, "gpu_self", false, true},
+               {"Share", kRight, kAlways, "share", false, true}, {"GPU, total", kRight, kAlways, "gpu_total"}, {"Host, self", kRight, kAlways, "host_self", false, true},
+               {"Host, total", kRight, kAlways, "host_total"}, {"Calls", kRight, kAlways, "calls", false, true}, {"Host mean", kRight, kWide, "host_mean"},
+               {"Shapes", kLeft, kWide, "shapes"}, {"Top kernels", kLeft, kAlways, "kernels"}}};
   table.sortable = table.filter = true;
-  const std::size_t shown = std::min(kMaxRows, source.entries.size());
-  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(operator_row(source, source.entries[i]));
+  table.name = "operators";
+  const std::size_t shown = std::min(kListedOperators, source.entries.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.rows.push_back(operator_row(source, source.entries[i]));
+    table.rows.back().data = {{"operator", source.entries[i].name}, {"stage", stages_of(source.entries[i].stages)}};
+    if (first) table.rows.back().id = operator_id(i);
+  }
   if (shown < source.entries.size()) table.foot.push_back(other_operators(source, shown));
   table.text_rows = kTextOperators;
   const std::uint64_t all = source.entries.size() + source.entries_left_out;
@@ -136,46 +152,6 @@ void add_step(const OperatorStep& step, Blocks& blocks) {
   blocks.emplace_back(step_table(step));
 }
 
-Row kernel_row(const KernelEntry& kernel, bool stalls) {
-  const NcuSample* sample = main_sample(kernel);
-  Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName),
-             time_cell(static_cast<double>(kernel.time.total_ns)),
-             share_cell(kernel.gpu_share),
-             count_cell(kernel.time.count),
-             time_cell(kernel.time.mean_ns),
-             time_cell(kernel.time.median_ns),
-             time_cell(static_cast<double>(kernel.time.p99_ns)),
-             split_text(kernel)};
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
-    row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
-  row.push_back(sample == nullptr ? Cell(kNoValue) : bound_cell(sample->bound_by, sample->bound_memory));
-  row.push_back(count_cell(static_cast<std::uint64_t>(std::max(0, kernel.device))));
-  if (stalls) row.emplace_back(stalls_text(kernel));
-  return row;
-}
-
-Table kernel_table(const Run& run, const std::vector<KernelEntry>& kernels) {
-  Table table{"Kernels",
-              {{"Kernel"}, {"Total", kRight}, {"Share", kRight}, {"Calls", kRight}, {"Mean", kRight, kWide}, {"p50", kRight}, {"p99", kRight}, {"Stages" + source_label(run)}}};
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight, room_of(*metric)});
-  table.columns.push_back({"Bound by"});
-  table.columns.push_back({"GPU", kRight, several_gpus(kernels) ? kAlways : kWide});
-  if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by"});
-  table.sortable = table.filter = true;
-  const std::size_t shown = std::min(kMaxRows, kernels.size());
-  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(kernel_row(kernels[i], any_stalls(kernels)));
-  KernelEntry rest;
-  for (std::size_t i = shown; i < kernels.size(); ++i) {
-    rest.time.total_ns += kernels[i].time.total_ns;
-    rest.time.count += kernels[i].time.count;
-    rest.gpu_share += kernels[i].gpu_share;
-  }
-  if (shown < kernels.size())
-    table.foot.push_back({plural(kernels.size() - shown, "more kernel"), time_cell(static_cast<double>(rest.time.total_ns)), share_cell(several_gpus(kernels) ? std::nullopt : std::optional(rest.gpu_share)), count_cell(rest.time.count)});
-  table.text_rows = kTextKernels;
-  return table;
-}
-
 }  // namespace
 
 Section operators(const Run& run) {
@@ -189,7 +165,7 @@ Section operators(const Run& run) {
     if (source.entries.empty()) continue;
     add(out.blocks, origin(source));
     add(out.blocks, Paragraph{sentence(source.note)});
-    out.blocks.emplace_back(operator_table(source));
+    out.blocks.emplace_back(operator_table(source, &source == &run.operators.front()));
   }
   for (const auto& step : run.operator_steps) has_nodes(step) ? add_nodes(step, out.blocks) : add_step(step, out.blocks);
   return out;
@@ -202,9 +178,11 @@ Section layers(const Run& run) {
     return out;
   }
   Table table{"Layers",
-              {{"Layer"}, {"Type"}, {"Calls", kRight}, {"GPU, total", kRight}, {"GPU, self", kRight}, {"Host, total", kRight},
-               {"Host, self", kRight, kWide}, {"Top kernels"}}};
+              {{"Layer", kLeft, kAlways, "layer"}, {"Type", kLeft, kAlways, "type"}, {"Calls", kRight, kAlways, "calls", false, true},
+               {"GPU, total", kRight, kAlways, "gpu_total"}, {"GPU, self", kRight, kAlways, "gpu_self", false, true}, {"Host, total", kRight, kAlways, "host_total"},
+               {"Host, self", kRight, kWide, "host_self", false, true}, {"Top kernels", kLeft, kAlways, "kernels"}}};
   table.sortable = table.filter = true;
+  table.name = "layers";
   const std::size_t shown = std::min(kMaxRows, run.layers.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerEntry& layer = run.layers[i];
@@ -216,24 +194,6 @@ Section layers(const Run& run) {
   if (run.layers.size() > kTextLayers) table.text_note = fmt::format("{} in all: operators.md has every one.", plural(run.layers.size(), "module"));
   if (run.layers.size() > shown) table.foot.push_back({plural(run.layers.size() - shown, "more module") + " in run.json"});
   out.blocks = {table};
-  return out;
-}
-
-Section kernels(const Run& run) {
-  Section out{"kernels", "Kernels", "Kernels"};
-  if (!run.kernels || run.kernels->empty()) {
-    out.blocks = {not_captured(run.kernels_note, "the capture holds no kernels", run.kernels ? "None" : "Not captured")};
-    return out;
-  }
-  const std::string by = measured_by(*run.kernels);
-  std::string text = "By total GPU time. kernels.md lists every kernel and the names [n] in full.";
-  if (!by.empty()) text = fmt::format("By total GPU time. {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
-                                      "the names [n] in full and each measured launch.", by);
-  Table table = kernel_table(run, *run.kernels);
-  if (run.kernels->size() > kTextKernels) table.text_note = plural(run.kernels->size(), "kernel") + " in all.";
-  out.blocks = {Paragraph{text}};
-  add(out.blocks, Paragraph{kernel_times_note(run)});
-  out.blocks.emplace_back(std::move(table));
   return out;
 }
 

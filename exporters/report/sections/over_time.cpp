@@ -149,7 +149,7 @@ Section timeline(const Run& run) {
   out.blocks = {Paragraph{fmt::format("Shown: {}, {} from {} s of the capture.{}", timeline.what.empty() ? "one iteration" : timeline.what,
                                       time_text(chart.span_ns), seconds_text(timeline.start_ns),
                                       left_out > 0 ? " Left out: " + plural(left_out, "slice") + ", too small or too many to draw." : "")},
-                Figure(std::move(chart))};
+                Figure(Explorer{"Timeline of the capture: ranges, CUDA calls and GPU work, with the stages' steps"}), Figure(std::move(chart))};
   return out;
 }
 

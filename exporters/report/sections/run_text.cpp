@@ -72,6 +72,22 @@ bool told_by_its_parts(const Run& run, const StageEntry& stage) {
   return kind == StageKind::kDecode && has(StageKind::kDecodeStep);
 }
 
+const StageEntry* step_stage(const Run& run) {
+  const StageEntry* most = nullptr;
+  for (const StageKind kind : {StageKind::kDecodeStep, StageKind::kDecode})
+    for (const StageEntry& stage : run.stages)
+      if (stage_kind(stage.name) == kind && stage.wall.count > 0) return &stage;
+  for (const StageEntry& stage : run.stages)
+    if (stage.wall.count > 0 && (most == nullptr || stage.wall.count > most->wall.count)) most = &stage;
+  return most;
+}
+
+const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage) {
+  for (const StageLaunches& launches : kernel.measured)
+    if (launches.stage == stage) return &launches;
+  return nullptr;
+}
+
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage) {
   return found_in(run.efficiency, [&](const StageEfficiency& entry) { return entry.stage == stage; });
 }

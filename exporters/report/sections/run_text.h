@@ -29,6 +29,10 @@ std::string source_label(const Run& run);
 std::string stage_title(const Run& run, const std::string& name);
 // Decode as a whole says what its steps say, and a request what its stages say.
 bool told_by_its_parts(const Run& run, const StageEntry& stage);
+// The stage whose windows are steps: decode_step, else decode, else the one with the most windows; nullptr without any.
+const StageEntry* step_stage(const Run& run);
+// What its measured windows launch of a kernel; nullptr: nothing.
+const StageLaunches* launches_in(const KernelEntry& kernel, const std::string& stage);
 const StageEfficiency* efficiency_of(const Run& run, const std::string& stage);
 // What is to be said of the stages' efficiency, or only why there is none; stages of which the same is said share a line.
 std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu);

@@ -26,6 +26,8 @@ Section session(const Run& run);  // of a model file that a backend ran
 Section operators(const Run& run);
 Section layers(const Run& run);
 Section kernels(const Run& run);
+Section step_time(const Run& run);  // by kind of kernel, and what would be left of it
+Section api(const Run& run);        // CUDA calls
 Section overhead(const Run& run);
 Section energy(const Run& run);
 Section abstentions(const Run& run);

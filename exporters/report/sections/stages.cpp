@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "exporters/report/links.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 #include "model/words.h"
@@ -139,7 +140,10 @@ Section stages(const Run& run) {
   Table wall{"Stages",
              {{"Stage"}, {"n", kRight}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"Sum", kRight},
               {"Warm-up", kRight}, {"Ranges"}}};
-  for (const auto& stage : run.stages) wall.rows.push_back(wall_row(run, stage));
+  for (const auto& stage : run.stages) {
+    wall.rows.push_back(wall_row(run, stage));
+    wall.rows.back().id = stage_id(stage.name);
+  }
   add(out.blocks, Paragraph{source_text(run)});
   for (Block block : Blocks{Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall})
     out.blocks.push_back(std::move(block));

@@ -93,7 +93,7 @@ void check_golden(const std::string& name, const nl::orchestrator::Config& confi
   const std::string golden = read_text(folder + "run.json");
   REQUIRE_FALSE(golden.empty());
   check_same(json::parse(text), json::parse(golden), "");
-  nl::orchestrator::write_reports(run, [&](const std::filesystem::path& file, std::string_view report) {
+  nl::orchestrator::write_reports(run, {}, [&](const std::filesystem::path& file, std::string_view report) {
     if (file.extension() == ".md") nl::test::check_golden(folder + file.string(), std::string(report));  // the page is looked at in tests/browser
   });
 }

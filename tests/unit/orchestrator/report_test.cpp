@@ -7,6 +7,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "exporters/detail/detail_json.h"
+#include "exporters/report/reports.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -50,7 +52,7 @@ TEST_CASE("report renders what the run itself would have written") {
   put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
   const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   std::vector<std::string> direct;
-  nl::orchestrator::write_reports(run, [&](const fs::path& name, std::string_view text) {
+  nl::orchestrator::write_reports(run, {}, [&](const fs::path& name, std::string_view text) {
     direct.push_back(name);
     INFO(name);
     CHECK(read_text(folder.bundle() / name) == text);
@@ -60,9 +62,30 @@ TEST_CASE("report renders what the run itself would have written") {
   CHECK(read_text(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
 }
 
+TEST_CASE("report puts the detail of the bundle into the page again, unless it is damaged") {
+  ReportFolder folder;
+  const nl::Run run = nl::test::rich_run();
+  put(folder.bundle() / "run.json", nl::exporters::run_to_json(run));
+  nl::Detail detail;
+  detail.end_ns = 1000;
+  detail.names = {"decode_step"};
+  const std::string bytes = nl::exporters::detail_file(detail);
+  put(folder.bundle() / "detail.json.gz", bytes);
+  put(folder.bundle() / "trace.pftrace", "whole");
+  nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
+  CHECK(read_text(folder.bundle() / "report.html") == nl::exporters::report_html(run, {bytes, "trace.pftrace"}));
+  const fs::path elsewhere = folder.bundle().parent_path() / "elsewhere";
+  nl::orchestrator::report_bundle({folder.bundle(), {}, elsewhere});
+  CHECK(read_text(elsewhere / "detail.json.gz") == bytes);
+  CHECK(read_text(elsewhere / "report.html") == nl::exporters::report_html(run, {bytes, ""}));
+  put(folder.bundle() / "detail.json.gz", bytes.substr(0, bytes.size() / 2));
+  nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
+  CHECK(read_text(folder.bundle() / "report.html") == nl::exporters::report_html(run, {"", "trace.pftrace"}));
+}
+
 TEST_CASE("the stacks of the host are a file of their own, where there are any") {
   std::vector<std::string> files;
-  nl::orchestrator::write_reports(nl::test::host_run(), [&](const fs::path& name, std::string_view text) {
+  nl::orchestrator::write_reports(nl::test::host_run(), {}, [&](const fs::path& name, std::string_view text) {
     files.push_back(name);
     if (name == "host_stacks.folded") CHECK(text.substr(0, 44) == "decode_step;<module> (run.py:88);decorate_co");
   });

@@ -24,8 +24,8 @@ Blocks all_blocks(const std::string& text) {
   table.text_note = text;
   table.sortable = true;
   Card card;
-  card.id = card.title = card.evidence_title = text;
-  card.about = card.gain = text;
+  card.id = card.title = text;
+  card.about = card.gain = card.evidence_title = text;
   card.evidence.items = {{text, nl::exporters::report::Mark::kAgainst}};
   card.fixes = {{{text}}, true};
   RooflineChart roofline{{{1, 1e9, text, text}, {2, 2e9, text, text, "p-none", 1}}, {{4e9, text}}, 1e9, text};
@@ -110,5 +110,5 @@ TEST_CASE("names that were shortened are numbered once and listed in full where 
   CHECK(nl::exporters::markdown(document) == "# T\n\nvoid f<...>(...) [1]\n\nvoid f<...>(...) [1]\n");
   document.full_names = true;
   CHECK(has(nl::exporters::markdown(document), "\n## Names in full\n\n1. void f\\<xxx"));
-  CHECK(has(as_html({Paragraph{Text(name, Inline::kName)}}), "<details class=\"name\"><summary><code>void f&lt;...&gt;(...)</code></summary>"));
+  CHECK(has(as_html({Paragraph{Text(name, Inline::kName)}}), "<details class=\"name\"><summary><code>f</code></summary>"));
 }

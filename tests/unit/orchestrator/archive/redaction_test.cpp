@@ -88,6 +88,7 @@ TEST_CASE("redaction: an exported bundle has no environment, and on request no h
             "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, '/home/me/lib.so'), (2, 'aten::mm');");
   }
   make_bundle(folder / "bundle", "run-1", {{"nsys/run.nsys-rep", "TOKEN=hunter2"}, {"trace.pftrace", std::string("\0x", 2)}, {"logs/out.log", "secrethost: /home/me/run.py\n"},
+                                           {"report.html", "a page with packed data: c2VjcmV0aG9zdA=="},
                                            {"config.yaml", "workload:\n  env: {\"TOKEN\": \"hunter2\"}\n"}});
   const auto unpacked = [&](const orchestrator::Redactions& redacted, const char* name) {
     orchestrator::export_runs({{(folder / "bundle").string()}, folder.path / (std::string(name) + ".nlz"), "", redacted});
@@ -110,6 +111,9 @@ TEST_CASE("redaction: an exported bundle has no environment, and on request no h
   CHECK(hidden.bundles[0].about.left_out.size() == 2);  // and trace.pftrace, which is no text
   CHECK_FALSE(has(everything("hidden"), "secrethost"));
   CHECK_FALSE(has(everything("hidden"), "/home/me"));
+  CHECK(has(read_text(folder / "plain/run-1/report.html"), "c2VjcmV0aG9zdA=="));
+  CHECK_FALSE(has(read_text(folder / "hidden/run-1/report.html"), "c2VjcmV0aG9zdA=="));  // made anew
+  CHECK(has(read_text(folder / "hidden/run-1/report.html"), "id=\"page-data\""));
   CHECK(read_text(folder / "hidden/run-1/logs/out.log") == "redacted-host: /redacted/run.py\n");
   SQLite::Database db((folder / "hidden/run-1/nsys/run.sqlite").string());
   CHECK(db.execAndGet("SELECT group_concat(value) FROM StringIds").getString() == "/redacted/lib.so,aten::mm");

@@ -254,7 +254,7 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
   CHECK(read_text(folder / "b/inputs.yaml") == "count: 1\ninputs:\n  - path: a.txt\n");
   nl::orchestrator::Evidence evidence;
   const nl::Run run = nl::test::full_run();
-  const std::set<std::string> always = {"config.yaml", "env.json", "host_stacks.folded", "inputs.yaml", "kernels.md", "manifest.json", "operators.md",
+  const std::set<std::string> always = {"config.yaml", "detail.json.gz", "env.json", "host_stacks.folded", "inputs.yaml", "kernels.md", "manifest.json", "operators.md",
                                         "report.html", "report.md", "run.json", "stakeholder_summary.md"};
   write_bundle(bundle, config, evidence, run);
   CHECK(files_below(folder / "b") == always);

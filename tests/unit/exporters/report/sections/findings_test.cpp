@@ -67,10 +67,13 @@ TEST_CASE("findings: evidence that shares its window says it once") {
     each.window_start_ns = 1'000'000'000;
     each.window_end_ns = 2'500'000'000;
   }
-  CHECK(card_of(run, 1).evidence_title == "Evidence, in 1.000000000–2.500000000 s of the capture");
+  const Text title = card_of(run, 1).evidence_title;
+  REQUIRE(title.spans.size() == 2);
+  CHECK(title.spans[0].text + title.spans[1].text == "Evidence, in 1.000000000–2.500000000 s of the capture");
+  CHECK(title.spans[1].link == "#t=1000000000,2500000000");
   CHECK(has(section_text(evidence(run)), "\n- waits\n- waits\n"));
   all[1].window_end_ns = 2'000'000'000;
-  CHECK(card_of(run, 1).evidence_title == "Evidence");
+  CHECK(card_of(run, 1).evidence_title.spans.at(0).text == "Evidence");
   CHECK(has(section_text(evidence(run)), "\n- waits (1.000000000–2.500000000 s of the capture)\n- waits (1.000000000–2.000000000 s of the capture)\n"));
   all[1].window_end_ns.reset();
   all[1].reference = "/stages/0";

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.h"
+
+// Where a page shows things: the ids of rows and points, and the links to them.
+namespace nl::exporters::report {
+
+// A page lists so many of each; the rest is summed below.
+inline constexpr std::size_t kListedKernels = 500, kListedOperators = 500, kListedPoints = 200;
+
+std::string stage_id(std::string_view stage);         // "stage-decode_step"
+std::string kernel_id(std::size_t index);             // of Run::kernels, from 0: "kernel-1"
+std::string operator_id(std::size_t index);           // of the first table: "operator-1"
+std::string roofline_id(std::size_t index);           // "roofline-1"
+std::string finding_id(std::size_t index);            // "finding-1"
+
+// The row or point that a JSON pointer into run.json stands for: "/kernels/2/ncu/0" is "#kernel-3"; empty where a page has none.
+std::string link_to(const Run& run, std::string_view pointer);
+// "#t=1200,3400": that time of the capture, on the timeline. Empty where the evidence names none.
+std::string link_to_moment(const Evidence& evidence);
+
+}  // namespace nl::exporters::report

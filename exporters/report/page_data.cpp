@@ -1,0 +1,156 @@
+#include "exporters/report/page_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "exporters/detail/detail_json.h"
+#include "exporters/report/figure_text.h"
+#include "exporters/report/links.h"
+#include "exporters/report/sections/budget_bins.h"
+#include "exporters/report/sections/run_text.h"
+#include "model/budget_bins.h"
+#include "model/glossary.h"
+#include "model/words.h"
+
+namespace nl::exporters {
+namespace {
+
+using nlohmann::ordered_json;
+using Names = std::map<std::string, std::vector<std::string>>;  // a kernel's: who launches it
+
+constexpr std::size_t kMostLaunchers = 12;
+
+ordered_json tokens_of(const Run& run) {
+  ordered_json out = ordered_json::object();
+  for (const StageEntry& stage : run.stages) out[stage.name] = stage.tokens_per_window ? ordered_json(*stage.tokens_per_window) : ordered_json();
+  return out;
+}
+
+// Each place once, the rows before the moments.
+ordered_json links_of(const Run& run, const Finding& finding) {
+  ordered_json links = ordered_json::array();
+  const auto add = [&](const std::string& text, const std::string& target) {
+    const bool known = std::any_of(links.begin(), links.end(), [&](const ordered_json& link) { return link.at("target") == target; });
+    if (!target.empty() && !known) links.push_back({{"text", text}, {"target", target}});
+  };
+  for (const Evidence& evidence : finding.evidence) add(evidence.text, report::link_to(run, evidence.reference));
+  for (const Evidence& evidence : finding.evidence) add(evidence.text, report::link_to_moment(evidence));
+  return links;
+}
+
+ordered_json findings_of(const Run& run) {
+  ordered_json out = ordered_json::array();
+  for (std::size_t i = 0; i < run.findings.size(); ++i) {
+    ordered_json links = links_of(run, run.findings[i]);
+    if (!links.empty()) out.push_back({{"id", report::finding_id(i)}, {"links", std::move(links)}});
+  }
+  return out;
+}
+
+template <class Entries>
+void add_launchers(const Entries& entries, Names& names) {
+  for (const auto& entry : entries)
+    for (const OperatorKernel& kernel : entry.kernels)
+      if (auto& list = names[kernel.name]; list.size() < kMostLaunchers) list.push_back(entry.name);
+}
+
+ordered_json counters_of(const NcuSample& sample) {
+  ordered_json out = ordered_json::array();
+  for (const MetricInfo* metric : report::columns_of(MetricPlace::kLaunch))
+    if (const auto& value = sample.values[metric->metric])
+      out.push_back({{"title", metric->title}, {"value", report::metric_cell(metric->unit, value).text.spans.front().text}});
+  return out;
+}
+
+std::string proof_of(const NcuSample& sample) {
+  std::string proof = fmt::format("{} measured launch {}", key_of(sample.measured_by), sample.ncu_id);
+  std::string match(key_of(sample.matched_by));
+  std::replace(match.begin(), match.end(), '_', ' ');
+  if (sample.matched_by != KernelMatch::kNone) proof += fmt::format(", matched by {}, grid and block", match);
+  if (sample.nsys_calls > 0)
+    proof += fmt::format("; in the trace {} with a median of {}", plural(sample.nsys_calls, "launch", "launches"), time_text(static_cast<double>(sample.nsys_median_ns)));
+  if (sample.ncu_duration_ns) proof += fmt::format("; measured {}", time_text(static_cast<double>(*sample.ncu_duration_ns)));
+  if (sample.durations_agree) proof += *sample.durations_agree ? "; the durations agree" : "; the durations do not agree";
+  return proof;
+}
+
+ordered_json kernels_of(const Run& run) {
+  ordered_json out = ordered_json::array();
+  if (!run.kernels) return out;
+  Names operators, layers;
+  if (!run.operators.empty()) add_launchers(run.operators[0].entries, operators);
+  add_launchers(run.layers, layers);
+  for (std::size_t i = 0; i < std::min(report::kListedKernels, run.kernels->size()); ++i) {
+    const KernelEntry& kernel = (*run.kernels)[i];
+    const NcuSample* sample = report::main_sample(kernel);
+    out.push_back({{"id", report::kernel_id(i)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)}, {"kind", key_of(kernel.kind)},
+                   {"device", kernel.device}, {"row", i + 1}, {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
+                   {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))},
+                   {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()},
+                   {"operators", operators[kernel.name]}, {"layers", layers[kernel.name]}, {"sites", ordered_json::array()}});
+  }
+  return out;
+}
+
+ordered_json bins_of() {
+  ordered_json out = ordered_json::array();
+  for (const BudgetBinKey& bin : kBudgetBinKeys)
+    for (const report::BudgetBin& shown : report::kBudgetBins)
+      if (shown.time == bin.time_ns) out.push_back({{"key", bin.key}, {"title", shown.label}, {"text", shown.meaning}, {"colour", fmt::format("b-{}", shown.key)}});
+  return out;
+}
+
+// By term, and by every other name that it goes by.
+ordered_json glossary_of() {
+  ordered_json out = ordered_json::object();
+  for (const GlossaryEntry& entry : glossary()) {
+    const std::string text = glossary_text(entry);
+    out[std::string(entry.term)] = text;
+    for (std::string_view rest = entry.names; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('|'), rest.size());
+      out[std::string(rest.substr(0, end))] = text;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  return out;
+}
+
+// In JSON a '<' stands in strings only, and nothing of a page begins without one.
+std::string safe_in_page(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) c == '<' ? out += "\\u003c" : out += c;
+  return out;
+}
+
+}  // namespace
+
+std::string page_data(const Run& run, const std::string& trace_file) {
+  const ordered_json data = {{"time_offset_ns", 0}, {"tokens", tokens_of(run)}, {"findings", findings_of(run)}, {"kernels", kernels_of(run)},
+                             {"bins", bins_of()}, {"glossary", glossary_of()}, {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
+  return safe_in_page(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+std::string detail_of_timeline(const Run& run) {
+  if (!run.timeline) return {};
+  const Timeline& timeline = *run.timeline;
+  Detail detail;
+  detail.start_ns = timeline.start_ns;
+  detail.end_ns = timeline.end_ns;
+  detail.names = timeline.names;
+  DetailWindow& window = detail.windows.emplace_back();
+  window.start_ns = timeline.start_ns;
+  window.end_ns = timeline.end_ns;
+  for (const TimelineLane& lane : timeline.lanes) {
+    DetailSlices& slices = window.lanes.emplace_back();
+    slices.lane = static_cast<std::uint32_t>(detail.lanes.size());
+    detail.lanes.push_back({lane.kind, lane.title, 0, 0, 0, 0});
+    for (const TimelineSlice& slice : lane.slices) slices.slices.push_back({slice.start_ns, slice.duration_ns, slice.name});
+  }
+  return detail_file(detail);
+}
+
+}  // namespace nl::exporters

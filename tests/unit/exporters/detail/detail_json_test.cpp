@@ -1,0 +1,104 @@
+#include "exporters/detail/detail_json.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/catch.h"
+
+namespace {
+
+using nlohmann::json;
+
+nl::Detail small_detail() {
+  nl::Detail detail;
+  detail.start_ns = 1000;
+  detail.end_ns = 2000;
+  detail.names = {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int)", "cudaLaunchKernel", "[CUDA memset]"};
+  detail.kernels = {{0, nl::KernelClass::kElementwise, {4, 2, 1}, {128, 1, 1}, 24, 512}};
+  detail.stages = {"decode_step"};
+  detail.operators = {"aten::add"};
+  detail.lanes = {{nl::LaneKind::kApi, "python main thread 7: CUDA calls", 7, 7, 0, 0}, {nl::LaneKind::kGpu, "GPU 0 stream 7: kernels and copies", 7, 0, 0, 7}};
+  detail.devices = {{0, 7, "GPU 0"}};
+  nl::DetailStep step;
+  step.start_ns = 1100;
+  step.wall_ns = 300;
+  step.window = 0;
+  step.bins = {{0, {300}}};
+  detail.steps = {step};
+  detail.steps_in_all = 1;
+  detail.overview.bucket_ns = 250;
+  detail.overview.count = 4;
+  detail.overview.busy = {{0, 200, 100, 0}};
+  detail.overview.bins.resize(1);
+  detail.overview.kernels = {1, {{1, 0, 0, 200, 1}, {2, 0, 0, 100, 2}}};
+  detail.overview.lanes = {{{1, 20, 1, 3}}, {}};
+  nl::DetailWindow window{1000, 2000, true, {}, {}};
+  window.lanes.push_back({0, {{1090, 20, 1}}});
+  window.lanes.push_back({1, {{1150, 100, nl::kNone, 0, 0, 0, 0}, {1300, 50, 2}}});
+  window.bins = {{{1100, 1150, nl::BudgetBin::kLaunchLatency}, {1150, 1250, nl::BudgetBin::kCompute}, {1260, 1400, nl::BudgetBin::kOtherHost}}};
+  detail.windows = {window};
+  return detail;
+}
+
+json written(const nl::Detail& detail) {
+  std::string text;
+  nl::exporters::write_detail_json(detail, [&](std::string_view piece) { text += piece; });
+  return json::parse(text);
+}
+
+}  // namespace
+
+TEST_CASE("detail.json has columns, with times since the start and as differences") {
+  const json data = written(small_detail());
+  CHECK(data.at("format") == 1);
+  const json& window = data.at("windows").at(0);
+  CHECK(window.at("start") == 0);
+  CHECK(window.at("whole") == true);
+  CHECK(window.at("lanes").at(0).at("name") == json({1}));
+  const json& gpu = window.at("lanes").at(1);
+  CHECK(gpu.at("d") == json({150, 150}));
+  CHECK(gpu.at("dur") == json({100, 50}));
+  CHECK(gpu.at("kernel") == json({0, ~2}));
+  CHECK(gpu.at("launch") == json({0, -1}));
+  CHECK(gpu.at("operator") == json({0, -1}));
+  CHECK_FALSE(gpu.contains("layer"));
+  const json& bins = window.at("bins").at(0);
+  CHECK(bins.at("d") == json({100, 0, 10}));  // from the end of the one before
+  CHECK(bins.at("dur") == json({50, 100, 140}));
+  CHECK(bins.at("bin") == json({8, 0, 6}));
+  CHECK(data.at("overview").at("kernels").at("bucket") == json({1, 1}));
+  CHECK(data.at("overview").at("kernels").at("calls") == json({1, 2}));
+  CHECK(data.at("steps").at("start") == json({100}));
+  CHECK(data.at("steps").at("tokens") == json({nullptr}));
+  CHECK(data.at("steps").at("bins").at(0).at(0) == json({300}));
+  CHECK(data.at("names").at(data.at("kernels").at(0).at("short").get<std::size_t>()) == "elementwise add (bf16)");
+  CHECK(data.at("names").at(data.at("stages").at(0).at("name").get<std::size_t>()) == "decode_step");
+}
+
+TEST_CASE("names out of a capture stay inside their strings") {
+  nl::Detail detail = small_detail();
+  detail.names[1] = "\"},{\x1b[31m\xff</script>";
+  const json data = written(detail);
+  CHECK(data.at("names").at(1) == "\"},{\x1b[31m\xEF\xBF\xBD</script>");
+}
+
+TEST_CASE("a detail file is told from a damaged one and from others") {
+  const std::string file = nl::exporters::detail_file(small_detail());
+  CHECK(nl::exporters::is_detail_file(file));
+  CHECK_FALSE(nl::exporters::is_detail_file(file.substr(0, file.size() - 3)));
+  CHECK_FALSE(nl::exporters::is_detail_file(file + "more"));
+  std::string changed = file;
+  changed[changed.size() / 2] ^= 1;
+  CHECK_FALSE(nl::exporters::is_detail_file(changed));
+  CHECK_FALSE(nl::exporters::is_detail_file(""));
+  CHECK_FALSE(nl::exporters::is_detail_file("{\"format\":1,"));
+}
+
+TEST_CASE("base64 as RFC 4648 has it") {
+  CHECK(nl::exporters::base64("") == "");
+  CHECK(nl::exporters::base64("f") == "Zg==");
+  CHECK(nl::exporters::base64("fo") == "Zm8=");
+  CHECK(nl::exporters::base64("foo") == "Zm9v");
+  CHECK(nl::exporters::base64("foobar") == "Zm9vYmFy");
+  CHECK(nl::exporters::base64(std::string("\xff\xfe\x00", 3)) == "//4A");
+}

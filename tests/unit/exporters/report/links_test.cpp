@@ -1,0 +1,44 @@
+#include "exporters/report/links.h"
+
+#include "exporters/report/reports.h"
+#include "tests/catch.h"
+#include "tests/unit/exporters/sample_run.h"
+
+using namespace nl::exporters::report;
+
+TEST_CASE("a pointer into run.json leads to the row that shows it") {
+  nl::Run run;
+  run.stages.resize(2);
+  run.stages[1].name = "decode step/2";
+  run.kernels.emplace(600);
+  run.roofline.points.resize(3);
+  run.operators.resize(1);
+  run.operators[0].entries.resize(2);
+  CHECK(link_to(run, "/stages/1/budget") == "#stage-decode-step-2");
+  CHECK(link_to(run, "/kernels/2/ncu/0") == "#kernel-3");
+  CHECK(link_to(run, "/kernels/550") == "");  // not among the rows of the page
+  CHECK(link_to(run, "/kernels") == "");
+  CHECK(link_to(run, "/kernels/2x") == "");
+  CHECK(link_to(run, "/roofline/points/2") == "#roofline-3");
+  CHECK(link_to(run, "/operators/0/entries/1") == "#operator-2");
+  CHECK(link_to(run, "/operators/1/entries/1") == "");
+  CHECK(link_to(run, "/phases") == "");
+}
+
+TEST_CASE("every link of a page has its target in the page") {
+  const std::string page = nl::exporters::report_html(nl::test::rich_run());
+  std::size_t links = 0, moments = 0;
+  for (std::size_t at = page.find("href=\"#"); at != std::string::npos; at = page.find("href=\"#", at + 1)) {
+    const std::size_t begin = at + 7, end = page.find('"', begin);
+    const std::string target = page.substr(begin, end - begin);
+    INFO(target);
+    if (target.starts_with("t=")) {
+      ++moments;
+      continue;
+    }
+    CHECK(page.find("id=\"" + target + "\"") != std::string::npos);
+    ++links;
+  }
+  CHECK(links > 10);
+  CHECK(moments > 0);
+}

@@ -172,19 +172,6 @@ struct Explorer {  // the timeline that a page's script draws out of its data
   std::string label;  // for those who hear it, and where no script runs
 };
 
-struct LaneChart {  // what ran when
-  struct Slice {
-    double start_ns = 0, duration_ns = 0;
-    std::string name, tip, colour;
-  };
-  struct Lane {
-    std::string title;
-    std::vector<Slice> slices;
-  };
-  double span_ns = 0;
-  std::vector<Lane> lanes;
-};
-
 struct CurveChart {  // values over time
   struct Curve {
     std::string title, scale, mean, tip, colour;
@@ -228,7 +215,7 @@ struct FlameChart {  // who calls whom, callers above, and how much of the whole
   std::string label;
   std::vector<Frame> frames;
 };
-using Figure = std::variant<BarChart, ColumnChart, Explorer, LaneChart, CurveChart, RooflineChart, FlameChart>;
+using Figure = std::variant<BarChart, ColumnChart, Explorer, CurveChart, RooflineChart, FlameChart>;
 
 struct Block;
 using Blocks = std::vector<Block>;

@@ -99,7 +99,6 @@ std::string metric_text(std::string_view metric, double value) {
   }
 }
 
-std::string seconds_text(Ns ns) { return fmt::format("{:.6f}", static_cast<double>(ns) / 1e9); }
 std::string exact_ms_text(double ns) { return fmt::format("{:.6f}", ns / 1e6); }
 std::string us_text(double ns) { return fmt::format("{:.2f}", ns / 1e3); }
 

@@ -19,7 +19,6 @@ std::string utilisation_text(const std::optional<double>& share);  // MFU, MBU: 
 std::string percent_text(const std::optional<double>& percent);    // "61.5" of a column of percents, or a dash
 std::string time_text(double ns);                                  // "1.23 ms"
 std::string optional_time_text(const std::optional<Ns>& ns);       // or a dash
-std::string seconds_text(Ns ns);                                   // "2.471000", of the capture
 std::string ms_text(double ns);                                    // "4.119", milliseconds
 std::string exact_ms_text(double ns);                              // "4.118945", for scripts
 std::string us_text(double ns);                                    // "4118.95", microseconds

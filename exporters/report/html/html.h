@@ -24,7 +24,6 @@ std::string blocks_markup(const report::Blocks& blocks);
 std::string figure_markup(const report::BarChart& chart);
 std::string figure_markup(const report::ColumnChart& chart);
 std::string figure_markup(const report::Explorer& explorer);
-std::string figure_markup(const report::LaneChart& chart);
 std::string figure_markup(const report::CurveChart& chart);
 std::string figure_markup(const report::RooflineChart& chart);  // empty where nothing has a place in it
 std::string figure_markup(const report::FlameChart& chart);     // likewise

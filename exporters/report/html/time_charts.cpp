@@ -12,9 +12,7 @@ namespace {
 using namespace report;
 
 constexpr int kAxisPx = 20;  // the labels of the time stand in so much at the top
-constexpr int kLanePx = 22, kSlicePx = 18;
 constexpr int kCurvePx = 66, kAreaPx = 56;
-constexpr double kRoomForName = 0.4;  // percent of the picture: readable once zoomed in
 
 double place(double ns, double span_ns) { return std::clamp(100 * ns / span_ns, 0.0, 100.0); }
 
@@ -36,21 +34,11 @@ std::string time_axis(double span_ns, int height) {
 }
 
 // The titles of the lanes beside the picture, which scrolls and zooms.
-std::string framed(const std::string& titles, const char* what, const std::string& label, int height, const std::string& picture) {
+std::string framed(const std::string& titles, const std::string& label, int height, const std::string& picture) {
   return fmt::format(
-      "<div class=\"timeline\">{}<div class=\"zoom scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}; plus and minus "
+      "<div class=\"timeline\">{}<div class=\"zoom scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Activity over time; plus and minus "
       "zoom\"><svg role=\"img\"{} height=\"{}\">{}</svg></div></div>\n",
-      titles, what, attribute("aria-label", label), height, picture);
-}
-
-std::string slice_markup(const LaneChart::Slice& slice, double span_ns, int top) {
-  const double from = place(slice.start_ns, span_ns), to = std::max(place(slice.start_ns + slice.duration_ns, span_ns), from);
-  const double width = std::max(to - from, 0.01);  // else a short one could not be seen
-  const std::string box = fmt::format("x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\"", std::min(from, 99.99), top, width, kSlicePx);
-  const std::string tip = "<title>" + text(slice.tip) + "</title>";
-  if (width < kRoomForName) return fmt::format("<rect class=\"{}\" {}>{}</rect>", slice.colour, box, tip);
-  return fmt::format("<svg {}>{}<rect class=\"{}\" width=\"100%\" height=\"100%\"/><text class=\"in\" x=\"3\" y=\"13\">{}</text></svg>", box,
-                     tip, slice.colour, text(cut(slice.name, 40)));
+      titles, attribute("aria-label", label), height, picture);
 }
 
 // Steps, because each value is a mean over one; where there was no sample, nothing is drawn.
@@ -89,20 +77,8 @@ std::string window_markup(const CurveChart::Window& window, double span_ns, int 
 }  // namespace
 
 std::string figure_markup(const Explorer& explorer) {
-  return fmt::format("<div class=\"explorer\" data-explorer role=\"region\"{}></div>\n", attribute("aria-label", explorer.label));
-}
-
-std::string figure_markup(const LaneChart& chart) {
-  const int height = kAxisPx + static_cast<int>(chart.lanes.size()) * kLanePx;
-  std::string titles = "<div class=\"lanes\" aria-hidden=\"true\">", picture = time_axis(chart.span_ns, height);
-  int top = kAxisPx;
-  for (const auto& lane : chart.lanes) {
-    titles += fmt::format("<span title=\"{0}\">{0}</span>", text(lane.title));
-    for (const auto& slice : lane.slices) picture += slice_markup(slice, chart.span_ns, top);
-    top += kLanePx;
-  }
-  const std::string label = plural(chart.lanes.size(), "lane") + " over " + time_text(chart.span_ns);
-  return framed(titles + "</div>", "Timeline", label, height, picture);
+  return fmt::format("<div class=\"explorer\" data-explorer role=\"region\"{}><p class=\"muted\">{}. The page's script draws it.</p></div>\n", attribute("aria-label", explorer.label),
+                     text(explorer.label));
 }
 
 std::string figure_markup(const CurveChart& chart) {
@@ -116,7 +92,7 @@ std::string figure_markup(const CurveChart& chart) {
     picture += curve_markup(curve, chart.span_ns, y);
     y += kCurvePx;
   }
-  return framed(titles + "</div>", "Activity over time", chart.label, height, picture);
+  return framed(titles + "</div>", chart.label, height, picture);
 }
 
 }  // namespace nl::exporters::html

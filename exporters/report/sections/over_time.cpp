@@ -9,34 +9,9 @@
 namespace nl::exporters::report {
 namespace {
 
-constexpr std::size_t kMaxLanes = 40, kMaxSlices = 6000;
 constexpr std::size_t kMaxCurves = 48, kMaxValues = 600, kMaxWindows = 200;
 
 bool names(const std::string& name, const char* part) { return name.find(part) != std::string::npos; }
-
-// The same colours as the budget's: what computes, copies, waits and launches looks alike in both.
-std::string slice_colour(const Run& run, const TimelineLane& lane, const std::string& name, std::uint32_t id) {
-  if (lane.kind == LaneKind::kRanges) return stage_named(run, name) != nullptr ? stage_colour(run, name) : "s-other";
-  if (lane.kind == LaneKind::kApi)
-    return names(name, "ynchronize")                      ? "b-sync"
-           : names(name, "aunch")                         ? "b-starved"
-           : names(name, "emcpy") || names(name, "emset") ? "b-copy"
-                                                          : "b-host";
-  if (names(name, "memcpy") || names(name, "memset")) return "b-copy";
-  return fmt::format("k-{}", id % 4);
-}
-
-LaneChart::Slice drawn_slice(const Run& run, const TimelineLane& lane, const TimelineSlice& slice) {
-  const Timeline& timeline = *run.timeline;
-  const bool named = slice.name < timeline.names.size();
-  const std::string full = named ? timeline.names[slice.name] : std::string();
-  const double start = static_cast<double>(slice.start_ns) - static_cast<double>(timeline.start_ns);
-  const double duration = static_cast<double>(slice.duration_ns);
-  const std::string name = named ? short_kernel_name(full) : "(no name)";
-  std::string tip = fmt::format("{}: {} ({} ns) at {}", name, time_text(duration), slice.duration_ns, time_text(start));
-  if (slice.merged > 1) tip += fmt::format("; stands for {} neighbours", slice.merged);
-  return {start, duration, name, tip, slice_colour(run, lane, full, slice.name)};
-}
 
 std::optional<double> finite(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
@@ -130,26 +105,8 @@ Section timeline(const Run& run) {
     out.blocks = {missing("Not captured: the run has no iteration with ranges or GPU work in it.")};
     return out;
   }
-  const Timeline& timeline = *run.timeline;
-  LaneChart chart;
-  chart.span_ns = static_cast<double>(timeline.end_ns - timeline.start_ns);
-  std::size_t drawn = 0;
-  std::uint64_t left_out = timeline.slices_left_out;
-  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
-    if (i < kMaxLanes) chart.lanes.push_back({timeline.lanes[i].title, {}});
-    for (const auto& slice : timeline.lanes[i].slices) {
-      if (i >= kMaxLanes || drawn >= kMaxSlices) {
-        ++left_out;
-        continue;
-      }
-      chart.lanes.back().slices.push_back(drawn_slice(run, timeline.lanes[i], slice));
-      ++drawn;
-    }
-  }
-  out.blocks = {Paragraph{fmt::format("Shown: {}, {} from {} s of the capture.{}", timeline.what.empty() ? "one iteration" : timeline.what,
-                                      time_text(chart.span_ns), seconds_text(timeline.start_ns),
-                                      left_out > 0 ? " Left out: " + plural(left_out, "slice") + ", too small or too many to draw." : "")},
-                Figure(Explorer{"Timeline of the capture: ranges, CUDA calls and GPU work, with the stages' steps"}), Figure(std::move(chart))};
+  out.blocks = {Paragraph{"From the whole of it down to one slice. \"Keys\" says what moves it; a click pins a slice and tells all of it."},
+                Figure(Explorer{"Timeline of the capture: ranges, CUDA calls and GPU work, with the stages' steps"})};
   return out;
 }
 

@@ -20,7 +20,7 @@ RooflineChart one_point(double intensity, double rate) {
   return chart;
 }
 
-std::string axis_over(double span_ns) { return figure_markup(LaneChart{span_ns, {{"x", {}}}}); }
+std::string axis_over(double span_ns) { return figure_markup(CurveChart{span_ns, "no curves", {}, {}}); }
 
 }  // namespace
 
@@ -38,15 +38,8 @@ TEST_CASE("labels of the time axis stay inside the picture") {
   CHECK(has(picture, "x=\"0.000%\" y=\"11\">0<"));
   CHECK(has(picture, "x=\"12.500%\" y=\"11\" text-anchor=\"middle\">1 ms<"));
   CHECK(has(picture, "x=\"100.000%\" y=\"11\" text-anchor=\"end\">8 ms<"));
-  CHECK(has(picture, "aria-label=\"1 lane over 8.000 ms\" height=\"42\""));
-  CHECK(has(picture, "aria-label=\"Timeline; plus and minus zoom\""));
-}
-
-TEST_CASE("a slice has its name inside where there is room for it, and never more than forty bytes") {
-  const auto slice = [](double duration) { return figure_markup(LaneChart{1000, {{"x", {{0, duration, std::string(41, 'n'), "tip", "s-0"}}}}}); };
-  CHECK(has(slice(4), "<text class=\"in\" x=\"3\" y=\"13\">" + std::string(40, 'n') + "</text>"));
-  CHECK_FALSE(has(slice(3.9), "<text class=\"in\""));
-  CHECK(has(slice(0), "x=\"0.0000%\" y=\"20\" width=\"0.0100%\" height=\"18\"><title>tip</title>"));
+  CHECK(has(picture, "aria-label=\"no curves\" height=\"20\""));
+  CHECK(has(picture, "aria-label=\"Activity over time; plus and minus zoom\""));
 }
 
 TEST_CASE("a segment is labelled where it is wide enough, and where it has a label") {

@@ -112,53 +112,12 @@ TEST_CASE("columns: heights as the values, parts on top of each other, cut at th
   CHECK(count(chart, "<g class=\"warmup\">") == 1);
 }
 
-TEST_CASE("slices of the timeline lie at their times, inside the axis") {
-  LaneChart chart{1000, {{"thread 1", {{100, 250, "a", "", "s-0"}, {-50, 100, "b", "", "s-0"}, {900, 500, "c", "", "s-0"}}},
-                         {"stream 7", {{500, 1, "d", "", "k-0"}, {5000, 10, "e", "", "k-0"}, {1000, 0, "f", "", "k-0"}}}}};
-  const std::string picture = figure_markup(chart);
-  const auto wide = boxes(picture, "<svg x=");
-  REQUIRE(wide.size() == 3);
-  CHECK(wide[0].x == near(10));
-  CHECK(wide[0].width == near(25));
-  CHECK(wide[0].y == near(20));
-  CHECK(wide[1].x == near(0));  // it began before
-  CHECK(wide[1].width == near(5));
-  CHECK(wide[2].x == near(90));  // it ends later
-  CHECK(wide[2].width == near(10));
-  const auto thin = boxes(picture, "<rect class=\"k-0\" x=");
-  REQUIRE(thin.size() == 3);
-  CHECK(thin[0].x == near(50));
-  CHECK(thin[0].width == near(0.1));
-  CHECK(thin[0].y == near(42));  // the second lane
-  for (const auto& all : {wide, thin})
-    for (const auto& box : all) {
-      CHECK(box.x >= 0);
-      CHECK(box.x + box.width <= 100.0001);
-    }
-}
-
 TEST_CASE("the time axis has a line at every round step, the last one within the span") {
-  const std::string picture = figure_markup(LaneChart{9e6, {{"x", {}}}});  // 9 ms: steps of 2 ms
+  const std::string picture = figure_markup(CurveChart{9e6, "x", {}, {}});  // 9 ms: steps of 2 ms
   const auto lines = elements(picture, "<line class=\"grid\"");
   REQUIRE(lines.size() == 5);
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(attribute_of(lines[i], "x1") == near(100.0 * 2 * static_cast<double>(i) / 9));
   for (const char* label : {">0<", ">2 ms<", ">8 ms<"}) CHECK(has(picture, label));
-}
-
-TEST_CASE("the timeline of a run has every slice where its time is") {
-  const nl::Run run = nl::test::rich_run();
-  const auto chart = chart_in<LaneChart>(timeline(run).blocks);
-  const double span = static_cast<double>(run.timeline->end_ns - run.timeline->start_ns);
-  CHECK(chart.span_ns == span);
-  REQUIRE(chart.lanes.size() == run.timeline->lanes.size());
-  for (std::size_t i = 0; i < chart.lanes.size(); ++i) {
-    REQUIRE(chart.lanes[i].slices.size() == run.timeline->lanes[i].slices.size());
-    for (std::size_t k = 0; k < chart.lanes[i].slices.size(); ++k) {
-      const auto& slice = run.timeline->lanes[i].slices[k];
-      CHECK(chart.lanes[i].slices[k].start_ns == static_cast<double>(slice.start_ns - run.timeline->start_ns));
-      CHECK(chart.lanes[i].slices[k].duration_ns == static_cast<double>(slice.duration_ns));
-    }
-  }
 }
 
 TEST_CASE("points of the roofline lie at the logarithm of their figures, on or under their roofs") {

@@ -31,7 +31,7 @@ Blocks all_blocks(const std::string& text) {
   RooflineChart roofline{{{1, 1e9, text, text}, {2, 2e9, text, text, "p-none", 1}}, {{4e9, text}}, 1e9, text};
   return {Paragraph{text}, Heading{text, text}, List{{{text}}}, table, Legend{{{"b-copy", text, text}}}, Tiles{{{text, text, text}}},
           Notice{nl::RunStatus::kFailed, text, {text}}, card, Figure(BarChart{{{text, text, {{50, "b-copy", text, text}}, 100, text, text, 1, 2}}}),
-          Figure(ColumnChart{text, 1, {{text, false, 1, {{1, "s-0", text}}}}}), Figure(LaneChart{10, {{text, {{1, 5, text, text, "s-0"}}}}}),
+          Figure(ColumnChart{text, 1, {{text, false, 1, {{1, "s-0", text}}}}}), Figure(Explorer{text}),
           Figure(CurveChart{10, text, {{text, text, text, text, "b-copy", 0, 10, 1, {1.0}}}, {{0, 5, false, text}}}), Figure(roofline),
           Fold{text, {Paragraph{Text(text, Inline::kName)}, Paragraph{Text(text, Inline::kShortName, text)}}}};
 }

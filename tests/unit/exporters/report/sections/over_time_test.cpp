@@ -21,24 +21,6 @@ Chart drawn_in(const Section& section) {
 
 std::string first_words(const Section& section) { return std::get<Paragraph>(section.blocks.at(0)).text.spans.at(0).text; }
 
-Timeline timeline_with(LaneKind kind, const std::vector<std::string>& names) {
-  Timeline out;
-  out.start_ns = 1'000'000'000;
-  out.end_ns = 1'000'001'000;
-  out.names = names;
-  TimelineLane lane{kind, "lane", {}};
-  for (std::uint32_t i = 0; i < names.size(); ++i) lane.slices.push_back({1'000'000'100 + Ns{i} * 10, 5, i, 1});
-  out.lanes = {lane};
-  return out;
-}
-
-std::vector<std::string> colours(const Run& run) {
-  std::vector<std::string> out;
-  const auto chart = drawn_in<LaneChart>(timeline(run));
-  for (const auto& slice : chart.lanes.at(0).slices) out.push_back(slice.colour);
-  return out;
-}
-
 ActivityCurve curve_of(const std::string& metric, std::vector<std::optional<double>> values) {
   ActivityCurve out;
   out.metric = metric;
@@ -50,45 +32,14 @@ ActivityCurve curve_of(const std::string& metric, std::vector<std::optional<doub
 
 }  // namespace
 
-TEST_CASE("timeline: slices have the colours of the budget's bins") {
+TEST_CASE("timeline: a place for the explorer where something ran, else why there is none") {
   Run run;
-  run.stages.resize(2);
-  run.stages[0].name = "prefill";
-  run.stages[1].name = "decode";
-  run.timeline = timeline_with(LaneKind::kRanges, {"decode", "prefill", "request"});
-  CHECK(colours(run) == std::vector<std::string>{"s-1", "s-0", "s-other"});
-  run.timeline = timeline_with(LaneKind::kApi, {"cudaStreamSynchronize", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync", "cudaMalloc"});
-  CHECK(colours(run) == std::vector<std::string>{"b-sync", "b-starved", "b-copy", "b-copy", "b-host"});
-  run.timeline = timeline_with(LaneKind::kGpu, {"a", "b", "c", "d", "e", "[CUDA memcpy Host-to-Device]", "[CUDA memset]"});
-  CHECK(colours(run) == std::vector<std::string>{"k-0", "k-1", "k-2", "k-3", "k-0", "b-copy", "b-copy"});
-}
-
-TEST_CASE("timeline: a slice says what it is, how long and when, and for how many it stands") {
-  Run run;
-  run.timeline = timeline_with(LaneKind::kGpu, {"gemm<4>(T1)"});
-  auto& slices = run.timeline->lanes[0].slices;
-  slices[0].merged = 12;
-  slices.push_back({1'000'000'400, 20, 9, 1});
-  const auto drawn = drawn_in<LaneChart>(timeline(run)).lanes[0].slices;
-  CHECK(drawn[0].tip == "gemm<...>(...): 5 ns (5 ns) at 100 ns; stands for 12 neighbours");
-  CHECK(drawn[0].name == "gemm<...>(...)");
-  CHECK(drawn[1].tip == "(no name): 20 ns (20 ns) at 400 ns");
-  CHECK(first_words(timeline(run)) == "Shown: one iteration, 1.00 µs from 1.000000 s of the capture.");
-  run.timeline->what = "iteration 2 of 3";
-  run.timeline->slices_left_out = 1;
-  CHECK(first_words(timeline(run)) == "Shown: iteration 2 of 3, 1.00 µs from 1.000000 s of the capture. Left out: 1 slice, too small or too many to draw.");
-}
-
-TEST_CASE("timeline: what is too much to draw is counted") {
-  Run run;
-  run.timeline = timeline_with(LaneKind::kGpu, {"gemm"});
-  run.timeline->lanes.resize(41, run.timeline->lanes[0]);
-  CHECK(drawn_in<LaneChart>(timeline(run)).lanes.size() == 40);
-  CHECK(first_words(timeline(run)).find("Left out: 1 slice,") != std::string::npos);
-  run.timeline->lanes.resize(2);
-  run.timeline->lanes[1].slices.resize(6002, run.timeline->lanes[0].slices[0]);
-  CHECK(drawn_in<LaneChart>(timeline(run)).lanes[1].slices.size() == 5999);
-  CHECK(first_words(timeline(run)).find("Left out: 3 slices,") != std::string::npos);
+  CHECK(first_words(timeline(run)) == "Not captured: the run has no iteration with ranges or GPU work in it.");
+  run.timeline.emplace();
+  run.timeline->start_ns = 1'000;
+  run.timeline->end_ns = 2'000;
+  run.timeline->lanes = {{LaneKind::kGpu, "GPU 0 stream 7", {}}};
+  CHECK(drawn_in<Explorer>(timeline(run)).label.find("Timeline of the capture") == 0);
   run.timeline->end_ns = run.timeline->start_ns;
   CHECK(first_words(timeline(run)) == "Not captured: the run has no iteration with ranges or GPU work in it.");
 }

@@ -85,3 +85,20 @@ TEST_CASE("explorer: the histogram's columns, its outliers and the points of the
   CHECK(contains(page.text(".step-line"), "Step 2: decode_step 3"));
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
+
+TEST_CASE("explorer: short steps inside of others are not the ones that are looked at first", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  nlohmann::json detail = nl::test::explorer_detail();
+  detail["stages"].push_back({{"name", detail["names"].size()}});
+  detail["names"].push_back("sampling");
+  nlohmann::json& steps = detail["steps"];
+  for (int i = 0; i < 12; ++i) {  // more of them than decode steps
+    for (const char* column : {"start", "iteration", "position", "warmup", "tokens", "window"})
+      if (steps.contains(column)) steps[column].push_back(steps[column][0]);
+    steps["stage"].push_back(1);
+    steps["wall"].push_back(100'000);
+  }
+  Explored page(1440, nl::test::explorer_page("sampling", detail, nl::test::explorer_facts()));
+  page.pause();
+  CHECK(page.text(".step-charts h4") == "10 measured decode_steps");
+}

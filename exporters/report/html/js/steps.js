@@ -26,9 +26,11 @@ function outlier_steps(detail, stage) {
   return sorted.filter(i => detail.steps.wall[i] > fence).reverse();
 }
 
-// The stage with most steps is the one that is looked at: of a generation, its decode steps.
+// The stage to look at first: of those that take at least half as long as the longest the one with most steps. Of a generation these are
+// its decode steps, not the sampling inside them.
 function busiest_stage(detail) {
-  const counts = detail.stages.map((_, stage) => detail.steps.stage.filter(each => each === stage).length);
+  const seen = detail.stages.map((_, stage) => measured_steps(detail, stage)), totals = seen.map(steps => steps.reduce((sum, i) => sum + detail.steps.wall[i], 0));
+  const counts = seen.map((steps, stage) => 2 * totals[stage] >= Math.max(...totals) ? steps.length : 0);
   return counts.indexOf(Math.max(...counts));
 }
 

@@ -1,7 +1,6 @@
 #include "analysis/stats/change_points.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -46,11 +45,8 @@ double noise_of(const std::vector<double>& values) {
 
 // The median of a value and the two on each side of it.
 double middle_around(const std::vector<double>& values, std::size_t at) {
-  std::array<double, 5> near = {};
-  const std::size_t first = at < 2 ? 0 : at - 2, count = std::min(values.size(), at + 3) - first;
-  std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(first), count, near.begin());
-  std::sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count));
-  return count % 2 == 1 ? near[count / 2] : (near[count / 2 - 1] + near[count / 2]) / 2;
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(at < 2 ? 0 : at - 2);
+  return median_of({first, values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), at + 3))});
 }
 
 // Single wild values as their neighbours are: they would pull a level to themselves.

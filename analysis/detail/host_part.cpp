@@ -60,6 +60,7 @@ void add_host_slices(const DetailParts& parts) {
   }
   CallSlices calls(parts);
   for (std::uint32_t i = 0; i < parts.trace.threads.size(); ++i) calls.add_thread(i);
+  parts.slices.end_calls();
 }
 
 std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, const Spans& exact, std::size_t most) {

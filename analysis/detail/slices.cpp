@@ -35,21 +35,26 @@ void SliceCollector::each(std::uint32_t lane, const DetailSlice& slice, Visit vi
 }
 
 void SliceCollector::add(std::uint32_t lane, const DetailSlice& slice) {
-  each(lane, slice, [&](Shown&, std::vector<DetailSlice>& slices) { slices.push_back(slice); });
+  each(lane, slice, [&](Shown&, DetailSliceList& slices) { slices.push_back(slice); });
 }
 
 void SliceCollector::add_call(std::uint32_t lane, const DetailSlice& slice, std::uint32_t api) {
-  each(lane, slice, [&](Shown& window, std::vector<DetailSlice>& slices) {
-    window.calls[api] = {lane, static_cast<std::uint32_t>(slices.size())};
+  each(lane, slice, [&](Shown& window, DetailSliceList& slices) {
+    window.calls.push_back({api, lane, static_cast<std::uint32_t>(slices.size())});
     slices.push_back(slice);
   });
 }
 
+void SliceCollector::end_calls() {
+  for (Shown& window : windows_) std::sort(window.calls.begin(), window.calls.end(), [](const Call& a, const Call& b) { return a.api < b.api; });
+}
+
 void SliceCollector::add_work(std::uint32_t lane, DetailSlice slice, std::uint32_t api) {
-  each(lane, slice, [&](Shown& window, std::vector<DetailSlice>& slices) {
-    const auto call = window.calls.find(api);
-    slice.launch_lane = call == window.calls.end() ? kNone : call->second.lane;
-    slice.launch_slice = call == window.calls.end() ? kNone : call->second.slice;
+  each(lane, slice, [&](Shown& window, DetailSliceList& slices) {
+    const auto call = std::lower_bound(window.calls.begin(), window.calls.end(), api, [](const Call& each, std::uint32_t wanted) { return each.api < wanted; });
+    const bool shown = call != window.calls.end() && call->api == api;
+    slice.launch_lane = shown ? call->lane : kNone;
+    slice.launch_slice = shown ? call->slice : kNone;
     slices.push_back(slice);
   });
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/attribution/covered_time.h"
@@ -18,17 +17,19 @@ class SliceCollector {
   bool shows(Ns start_ns, Ns end_ns) const;
   void add(std::uint32_t lane, const DetailSlice& slice);
   void add_call(std::uint32_t lane, const DetailSlice& slice, std::uint32_t api);
+  void end_calls();
   void add_work(std::uint32_t lane, DetailSlice slice, std::uint32_t api);
   // Lanes without slices are left out.
   std::vector<DetailWindow> take();
 
  private:
-  struct Place {
+  struct Call {
+    std::uint32_t api = 0;  // index into Trace::api_calls
     std::uint32_t lane = 0, slice = 0;
   };
   struct Shown {
-    std::vector<DetailSlices> lanes;                   // all of them
-    std::unordered_map<std::uint32_t, Place> calls;  // by index into Trace::api_calls
+    std::vector<DetailSlices> lanes;  // all of them
+    std::vector<Call> calls;          // once all are there: by `api`
   };
   // visit(window, the slices of the lane)
   template <class Visit>

@@ -287,7 +287,9 @@ RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
   try {
     write_configuration(bundle, request.config, name_inputs(request.config.workload));
     const Evidence evidence = Reader(request, bundle, runner).read();
-    Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, request.config, evidence, judged); });
+    auto stats = write_stats(bundle, request.config, evidence.trace);
+    Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace_files(bundle, request.config, evidence, judged); });
+    stats.get();
     const std::string run_json = write_bundle(bundle, request.config, evidence, run);
     RunResult result = result_of(std::move(run), bundle);
     result.ledger = record_run(request.config.ledger, result.run, run_json, bundle.path());

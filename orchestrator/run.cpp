@@ -75,7 +75,9 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   if (config.mark.automatic) drop_compiled_marks(bundle);
   Evidence evidence = read(plan, std::move(capture), power, bundle, verdict);
   evidence.workload.repository = repository;
-  Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace(bundle, config, evidence, judged); });
+  auto stats = write_stats(bundle, config, evidence.trace);
+  Run run = analyse(evidence, knowledge, [&](const Run& judged) { return write_trace_files(bundle, config, evidence, judged); });
+  stats.get();
   const std::string run_json = write_bundle(bundle, config, evidence, run);
   RunResult result = result_of(std::move(run), bundle);
   result.ledger = record_run(config.ledger, result.run, run_json, bundle.path());

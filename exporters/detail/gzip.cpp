@@ -9,12 +9,13 @@ namespace nl::exporters {
 namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;
+constexpr int kLevel = 4;  // a third of the default's time, for 5 % more bytes
 constexpr std::size_t kMostUnpacked = 256u << 20;  // far more than is ever written: a file that claims more is none of ours
 
 class Deflate {
  public:
   Deflate() {
-    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzip, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
       throw Error(ErrorKind::kInternal, "zlib cannot begin to pack");
   }
   ~Deflate() { deflateEnd(&stream_); }

@@ -256,6 +256,7 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
   const nl::Run run = nl::test::full_run();
   const std::set<std::string> always = {"config.yaml", "detail.json.gz", "env.json", "host_stacks.folded", "inputs.yaml", "kernels.md", "manifest.json", "operators.md",
                                         "report.html", "report.md", "run.json", "stakeholder_summary.md"};
+  CHECK(!write_trace_files(bundle, config, evidence, run));
   write_bundle(bundle, config, evidence, run);
   CHECK(files_below(folder / "b") == always);
   CHECK(read_text(folder / "b/env.json") == env_json(run, config));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,9 +92,11 @@ struct DetailSlice {
   std::uint32_t operator_ = kNone, layer = kNone, site = kNone;
 };
 
+using DetailSliceList = std::deque<DetailSlice>;  // not a vector, which would need up to twice the memory while it grows
+
 struct DetailSlices {
   std::uint32_t lane = 0;                // index into Detail::lanes
-  std::vector<DetailSlice> slices;       // by start
+  DetailSliceList slices;                // by start
 };
 
 struct DetailInterval {

@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace nl::analysis {
+namespace {
+
+void append(const DetailInterval& interval, std::vector<DetailInterval>& all) {
+  if (!all.empty() && all.back().end_ns == interval.start_ns && all.back().bin == interval.bin) all.back().end_ns = interval.end_ns;
+  else all.push_back(interval);
+}
+
+}  // namespace
 
 BinRecorder::BinRecorder(const std::vector<Window>& windows, std::uint32_t processes, const Buckets& buckets, const Spans& exact, std::vector<std::uint32_t> listed)
     : windows_(windows), innermost_(processes, windows), buckets_(buckets), exact_(exact), listed_(std::move(listed)), windows_of_process_(processes) {
@@ -47,7 +55,7 @@ void BinRecorder::record(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
   buckets_.spread(start_ns, end_ns, [&](std::uint32_t bucket, Ns time_ns) { sums[bucket] += time_ns; });
   auto window = std::upper_bound(exact_.begin(), exact_.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
   for (; window != exact_.end() && window->first < end_ns; ++window)
-    lane.exact[static_cast<std::size_t>(window - exact_.begin())].push_back({std::max(start_ns, window->first), std::min(end_ns, window->second), bin});
+    append({std::max(start_ns, window->first), std::min(end_ns, window->second), bin}, lane.exact[static_cast<std::size_t>(window - exact_.begin())]);
 }
 
 void BinRecorder::busy(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
@@ -99,14 +107,9 @@ void BinRecorder::put_overview(DetailOverview& overview) const {
 }
 
 std::vector<DetailInterval> BinRecorder::take_intervals(std::size_t exact, std::uint32_t lane) {
-  std::vector<DetailInterval>& all = lanes_[lane].exact[exact];
-  std::size_t joined = 0;
-  for (const DetailInterval& each : all) {
-    if (joined > 0 && all[joined - 1].end_ns == each.start_ns && all[joined - 1].bin == each.bin) all[joined - 1].end_ns = each.end_ns;
-    else all[joined++] = each;
-  }
-  all.resize(joined);
-  return std::move(all);
+  std::vector<DetailInterval> joined;
+  for (const DetailInterval& each : std::exchange(lanes_[lane].exact[exact], {})) append(each, joined);
+  return joined;
 }
 
 void BinRecorder::put_bins(std::vector<DetailStep>& steps) const {

@@ -249,7 +249,7 @@ class DetailWriter {
   }
   // A column that no entry has is left out.
   template <class Value>
-  void known(const char* key, const std::vector<DetailSlice>& rows, Value value) {
+  void known(const char* key, const DetailSliceList& rows, Value value) {
     if (std::any_of(rows.begin(), rows.end(), [&](const DetailSlice& slice) { return value(slice) >= 0; })) out_.column(key, rows, value);
   }
   void intervals(const DetailWindow& window, std::size_t device) {

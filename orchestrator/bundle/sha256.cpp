@@ -64,7 +64,7 @@ std::string sha256_file(const std::filesystem::path& path, const std::function<v
   const Libcrypto* library = libcrypto();
   if (library == nullptr) return {};
   Sha256 digest(*library);
-  constexpr std::size_t kChunk = 1 << 20;
+  constexpr std::size_t kChunk = 1 << 17;  // each processor may hash a file
   const auto buffer = std::make_unique<char[]>(kChunk);
   while (const std::size_t got = file.read_some(buffer.get(), kChunk)) {
     digest.add({buffer.get(), got});

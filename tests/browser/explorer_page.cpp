@@ -199,7 +199,7 @@ json explorer_facts() {
 
 json largest_detail() {
   json detail = explorer_detail();
-  constexpr std::int64_t kSlices = 200'000, kEach = 1000, kBuckets = 4096, kAllSteps = 20'000, kSpan = 1'000'000'000'000;
+  constexpr std::int64_t kSlices = 150'000, kEach = 1000, kBuckets = 4096, kAllSteps = 20'000, kSpan = 1'000'000'000'000;
   json calls = {{"lane", 1}}, kernels = {{"lane", 2}};
   for (std::int64_t i = 0; i < kSlices / 2; ++i) {
     calls["d"].push_back(kEach);

@@ -16,7 +16,7 @@ nlohmann::json explorer_detail();
 // What the page knows besides: bins, glossary, and the counters of the matrix product.
 nlohmann::json explorer_facts();
 
-// As large as a page's data become: 200,000 slices in windows, 4096 buckets, 20,000 steps.
+// As large as a page's data become: 150,000 slices in windows, 4096 buckets, 20,000 steps.
 nlohmann::json largest_detail();
 
 // The report of rich_run() with this to explore, kept in the build folder under a name.

@@ -16,6 +16,7 @@ namespace {
 using namespace report;
 
 constexpr std::size_t kLongName = 64;
+constexpr std::size_t kTallTable = 14;  // rows: a longer one scrolls in its box, under a head that stays
 
 // A kernel's: shortened, the whole of it unfolds.
 std::string name_markup(const std::string& name) {
@@ -112,8 +113,8 @@ struct BlockWriter {
 };
 
 std::string BlockWriter::operator()(const Table& table) const {
-  std::string out = fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
-                                attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
+  std::string out = fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
+                                table.sortable && table.rows.size() > kTallTable ? " tall" : "", attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
                                 *table.name == 0 ? "" : attribute("data-table", table.name), table.filter ? " data-filter" : "");
   for (const auto& column : table.columns)
     out += fmt::format("<th scope=\"col\"{}{}{}{}>{}</th>", column.align == kRight ? " class=\"n\"" : "",

@@ -25,7 +25,7 @@ function sort_table(table, column, head) {
   table.tBodies[0].append(...rows.map(entry => entry.row));
 }
 
-const kFewRows = 8, kTallTable = 14;
+const kFewRows = 8;
 
 function start_table(table) {
   const rows = table.tBodies[0].rows.length;
@@ -37,7 +37,6 @@ function start_table(table) {
       if (tools) tools.sorted();
     }));
   });
-  table.parentNode.classList.toggle("tall", rows > kTallTable);  // scrolls in its box, under a head that stays
   if (tools) table.parentNode.parentNode.insertBefore(tools.element, table.parentNode);
   return tools;
 }

@@ -7,12 +7,15 @@ function draw_step_curve(charts, steps, width) {
   const top = Math.max(...steps.filter(i => !far.has(i)).map(i => wall[i])) * 1.15;  // an outlier stands at the upper edge
   const x = linear_scale([low, high], [kChart.left, width - kChart.right]), y = linear_scale([0, top], [height - kChart.foot, kChart.top]);
   const context = fitted_context(frame.canvas, width, height), place = i => [x(position[i]), y(Math.min(wall[i], top))];
-  for (const i of steps) {
+  const dot = i => {
     const [left, down] = place(i);
-    context.globalAlpha = steps.length > 500 ? 0.4 : 0.8;
-    context.fillStyle = wall[i] > top ? palette.plain.starved : palette.stage(detail.steps.stage[i]);
     context.fillRect(left - 1.5, down - 1.5, 3, 3);
-  }
+  };
+  context.globalAlpha = steps.length > 500 ? 0.4 : 0.8;
+  context.fillStyle = palette.stage(detail.steps.stage[steps[0]]);  // they are of one stage
+  steps.filter(i => wall[i] <= top).forEach(dot);
+  context.fillStyle = palette.plain.starved;
+  steps.filter(i => wall[i] > top).forEach(dot);
   context.globalAlpha = 1;
   draw_medians(context, palette, steps, position, wall, x, y);
   if (steps.includes(chosen)) ring(context, palette, ...place(chosen));

@@ -1,9 +1,13 @@
 #include "tests/browser/explorer_page.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <fstream>
 
+#include "exporters/detail/detail_json.h"
 #include "exporters/report/reports.h"
+#include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 
 namespace nl::test {
@@ -19,43 +23,18 @@ enum Name { kDecodeStep, kGemmFull, kGemm, kAddFull, kAdd, kLaunch, kMatmul, kLa
 std::int64_t wall(int step) { return step == kSlowStep ? 9'900'000 : 8'000'000; }
 std::int64_t kernel_start(int step, int kernel) { return step * kStep + 100'000 + kernel * kSpacing; }
 
-std::uint32_t crc32(const std::string& bytes) {
-  std::uint32_t crc = ~0u;
-  for (const unsigned char byte : bytes) {
-    crc ^= byte;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0u);
-  }
-  return ~crc;
-}
-
-void add_number(std::string& out, std::uint32_t number, int bytes) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(number >> 8 * i & 0xFFu);
-}
-
-// Stored, not compressed: what a browser makes of it is the same.
-std::string gzip(const std::string& text) {
-  std::string out("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t part = std::min<std::size_t>(65535, text.size() - at);
-    out += at + part == text.size() ? '\1' : '\0';
-    add_number(out, static_cast<std::uint32_t>(part), 2);
-    add_number(out, static_cast<std::uint32_t>(~part), 2);
-    out += text.substr(at, part);
-    at += part;
-  }
-  add_number(out, crc32(text), 4);
-  add_number(out, static_cast<std::uint32_t>(text.size()), 4);
-  return out;
-}
-
-std::string base64(const std::string& bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
-    const unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    for (std::size_t digit = 0; digit < 4; ++digit) out += i + digit > bytes.size() ? '=' : kDigits[group >> (18 - 6 * digit) & 63];
-  }
+// Without looking for repetition, of which made data have too much: as many bytes as a real capture becomes.
+std::string gzip(std::string text) {
+  z_stream stream = {};
+  REQUIRE(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, MAX_MEM_LEVEL, Z_HUFFMAN_ONLY) == Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
   return out;
 }
 
@@ -244,7 +223,7 @@ std::filesystem::path explorer_page(const std::string& name, const json& detail,
     const std::size_t row = page.find("<tr>", page.find("<tbody>", page.find("<section id=\"kernels\"")));
     page.replace(row, 4, "<tr id=\"kernel-1\">");
   }
-  replace_block(page, "detail-data", "application/gzip", base64(gzip(detail.dump())));
+  replace_block(page, "detail-data", "application/gzip", exporters::base64(gzip(detail.dump())));
   replace_block(page, "page-data", "application/json", facts.dump());
   const std::filesystem::path folder = std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages", file = folder / (name + ".html");
   std::filesystem::create_directories(folder);

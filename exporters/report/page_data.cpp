@@ -77,6 +77,14 @@ std::string proof_of(const NcuSample& sample) {
   return proof;
 }
 
+// The point of the launch that its counters are of.
+ordered_json roofline_of(const Run& run, const KernelEntry& kernel, const NcuSample* sample) {
+  const auto& points = run.roofline.points;
+  for (std::size_t i = 0; sample != nullptr && i < std::min(report::kListedPoints, points.size()); ++i)
+    if (points[i].kernel == kernel.name && points[i].ncu_id == sample->ncu_id) return report::roofline_id(i);
+  return nullptr;
+}
+
 ordered_json kernels_of(const Run& run) {
   ordered_json out = ordered_json::array();
   if (!run.kernels) return out;
@@ -89,7 +97,7 @@ ordered_json kernels_of(const Run& run) {
     out.push_back({{"id", report::kernel_id(i)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)}, {"kind", key_of(kernel.kind)},
                    {"device", kernel.device}, {"row", i + 1}, {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
                    {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))},
-                   {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()},
+                   {"roofline", roofline_of(run, kernel, sample)}, {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()},
                    {"operators", operators[kernel.name]}, {"layers", layers[kernel.name]}, {"sites", ordered_json::array()}});
   }
   return out;

@@ -76,7 +76,7 @@ class SlicePanel {
     for (const counter of known.counters || []) say(counter.title, counter.value);
     say("Match", known.proof);
     say("Counters", known.note);
-    const links = [[known.id, "Row in the table of kernels"], [known.roofline || "roofline-" + known.row, "Point in the roofline"]];
+    const links = [[known.id, "Row in the table of kernels"], [known.roofline, "Point in the roofline"]];
     const present = links.filter(([id]) => document.getElementById(id));
     if (present.length > 0) say("See", present.map(([, text]) => text).join(", "), present.flatMap(([id, text], i) => [i ? ", " : "", make("a", { href: "#" + id }, text)]));
   }

@@ -59,7 +59,7 @@ class SumsPanel {
 
   operators(sums) {
     const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
-    return this.table("Operators", sums.operators, sums.to - sums.from, captured ? kNoneHere : "Operators were not captured.");
+    return this.table("Operators", sums.operators, sums.to - sums.from, captured ? kNoneHere : "The trace has no operators.");
   }
 
   table(title, sums, whole, none) {

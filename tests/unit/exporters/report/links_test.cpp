@@ -1,5 +1,8 @@
 #include "exporters/report/links.h"
 
+#include <nlohmann/json.hpp>
+
+#include "exporters/report/page_data.h"
 #include "exporters/report/reports.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
@@ -23,6 +26,21 @@ TEST_CASE("a pointer into run.json leads to the row that shows it") {
   CHECK(link_to(run, "/operators/0/entries/1") == "#operator-2");
   CHECK(link_to(run, "/operators/1/entries/1") == "");
   CHECK(link_to(run, "/phases") == "");
+}
+
+TEST_CASE("a kernel links to the point of the launch that was measured, and to none where none was") {
+  nl::Run run;
+  run.kernels.emplace(2);
+  (*run.kernels)[0].name = "gemm";
+  (*run.kernels)[1].name = "norm";
+  (*run.kernels)[1].ncu.resize(1);
+  (*run.kernels)[1].ncu[0].ncu_id = 7;
+  run.roofline.points.resize(2);
+  run.roofline.points[0].kernel = run.roofline.points[1].kernel = "norm";
+  run.roofline.points[1].ncu_id = 7;
+  const auto data = nlohmann::json::parse(nl::exporters::page_data(run, ""));
+  CHECK(data["kernels"][0]["roofline"].is_null());
+  CHECK(data["kernels"][1]["roofline"] == "roofline-2");
 }
 
 TEST_CASE("every link of a page has its target in the page") {

@@ -22,7 +22,7 @@ class SumsPanel {
     const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
     const difference = step_difference(this.explorer);
     if (difference) parts.push(difference);
-    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, sums.to - sums.from, kNoneHere), this.operators(sums)));
+    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, this.gpu_time(sums), kNoneHere), this.operators(sums)));
     this.element.replaceChildren(...parts);
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
@@ -38,10 +38,19 @@ class SumsPanel {
                 chosen ? button("Clear", "Clear the selected range", () => this.explorer.select(0, 0)) : null);
   }
 
+  gpus() {
+    return this.explorer.detail.devices.filter(each => each.device !== undefined);
+  }
+
+  gpu_time(sums) {
+    return (sums.to - sums.from) * Math.max(1, this.gpus().length);
+  }
+
   note(sums) {
-    const { overview } = this.explorer.detail;
-    if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page.");
-    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts.");
+    const { overview } = this.explorer.detail, gpus = this.gpus();
+    const added = gpus.length > 1 ? " Added over " + gpus.map(each => each.title).join(" and ") + "." : "";
+    if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page." + added);
+    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts." + added);
   }
 
   budget(sums) {
@@ -59,7 +68,7 @@ class SumsPanel {
 
   operators(sums) {
     const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
-    return this.table("Operators", sums.operators, sums.to - sums.from, captured ? kNoneHere : "The trace has no operators.");
+    return this.table("Operators", sums.operators, this.gpu_time(sums), captured ? kNoneHere : "The trace has no operators.");
   }
 
   table(title, sums, whole, none) {

@@ -48,7 +48,8 @@ void set_up(CLI::App& app, std::function<int()>& action) {
 }
 
 bool asks_for_json(const CLI::App& app, int argc, char** argv) {
-  return std::any_of(argv + 1, argv + workload_begin(app, argc, argv), [](const char* word) { return word == kJsonFlag; });
+  const auto end = std::find(argv + 1, argv + workload_begin(app, argc, argv), kEndOfFlags);
+  return std::any_of(argv + 1, end, [](const char* word) { return word == kJsonFlag; });
 }
 
 bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {

@@ -21,13 +21,6 @@ std::vector<std::string> verb_names(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> flag_names(const CLI::App& verb) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options())
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 Error unknown(const char* what, const std::string& word, const std::vector<std::string>& names, const std::string& help) {
   const std::string near = orchestrator::nearest_name(word, names);
   return {ErrorKind::kUsage, fmt::format("unknown {} '{}'", what, word), kWhere,
@@ -45,6 +38,13 @@ const CLI::App* innermost_verb(const CLI::App& app, std::string& called) {
 }
 
 }  // namespace
+
+std::vector<std::string> flag_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
 
 Error unknown_verb(const CLI::App& app, const std::string& word) { return unknown("verb", word, verb_names(app), app.get_name()); }
 

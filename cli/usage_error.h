@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/error.h"
 
@@ -16,5 +17,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& wrong);
 
 // A word that should be a verb of `app`.
 Error unknown_verb(const CLI::App& app, const std::string& word);
+
+std::vector<std::string> flag_names(const CLI::App& verb);  // "--config", …
 
 }  // namespace nl::cli

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "cli/usage_error.h"
 #include "cli/verbs.h"
+#include "orchestrator/config/nearest.h"
 
 namespace nl::cli {
 namespace {
@@ -13,24 +15,27 @@ constexpr const char* kCommand = "command";
 
 std::vector<std::string> workload_words;
 
-const CLI::App* verb_with_workload(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* verb = argc > 1 ? verb_named(app, argv[1]) : nullptr;
-  return verb != nullptr && verb->get_option_no_throw(kCommand) != nullptr ? verb : nullptr;
+// The first word that is no flag.
+int verb_at(int argc, char** argv) {
+  int at = 1;
+  while (at < argc && is_flag(argv[at])) ++at;
+  return at;
 }
 
-struct FlagWord {
-  bool known = false;
-  int words = 1;  // it takes, with its value
-};
+// A flag that is not known takes a value where the nearest one does, or none is near, and the next word may be one.
+bool unknown_takes_value(const CLI::App& verb, const std::string& name, const char* next) {
+  if (next == nullptr || is_flag(next)) return false;
+  const CLI::Option* meant = verb.get_option_no_throw(orchestrator::nearest_name(name, flag_names(verb)));
+  return meant == nullptr || meant->get_items_expected_max() > 0;
+}
 
-// "--name", "--name=value", "-c", "-clight"
-FlagWord flag_word(const CLI::App& verb, std::string_view word) {
-  const bool is_long = word.starts_with("--");
-  const std::string name(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+// Words that a flag takes, with its value: "--name n", "--name=n", "-c light", "-clight".
+int words_of_flag(const CLI::App& verb, std::string_view word, const char* next) {
+  const std::string name(word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2));
+  if (word.size() > name.size()) return 1;
   const CLI::Option* option = verb.get_option_no_throw(name);
-  if (option == nullptr) return {};
-  const bool takes_value = option->get_items_expected_max() > 0, has_value = word.size() > name.size();
-  return {true, takes_value && !has_value ? 2 : 1};
+  const bool takes_value = option == nullptr ? unknown_takes_value(verb, name, next) : option->get_items_expected_max() > 0;
+  return takes_value ? 2 : 1;
 }
 
 }  // namespace
@@ -45,20 +50,17 @@ void take_workload(CLI::App& verb, const char* help) {
 const std::vector<std::string>& workload_given() { return workload_words; }
 
 int workload_begin(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* verb = verb_with_workload(app, argc, argv);
-  if (verb == nullptr) return argc;
-  int at = 2;
-  while (at < argc && is_flag(argv[at]) && std::string_view(argv[at]) != "--") {
-    const FlagWord flag = flag_word(*verb, argv[at]);
-    if (!flag.known) return at + 1;
-    at += flag.words;
-  }
+  int at = verb_at(argc, argv);
+  const CLI::App* verb = at < argc ? verb_named(app, argv[at]) : nullptr;
+  if (verb == nullptr || verb->get_option_no_throw(kCommand) == nullptr) return argc;
+  ++at;
+  while (at < argc && is_flag(argv[at]) && argv[at] != kEndOfFlags) at += words_of_flag(*verb, argv[at], at + 1 < argc ? argv[at + 1] : nullptr);
   return std::min(at, argc);
 }
 
 void cut_workload(const CLI::App& app, int& argc, char** argv) {
   const int begin = workload_begin(app, argc, argv);
-  const bool dashes = begin < argc && std::string_view(argv[begin]) == "--";
+  const bool dashes = begin < argc && argv[begin] == kEndOfFlags;
   workload_words.assign(argv + begin + (dashes ? 1 : 0), argv + argc);
   argc = begin;
   argv[argc] = nullptr;

@@ -369,6 +369,20 @@ TEST_CASE("cli --json: asked for by us, also where the words are wrong, and not 
   CHECK(asks({"run", "--json", "./workload"}));
   CHECK(asks({"improt", "--json"}));
   CHECK(asks({"doctor", "--jsno", "--json"}));
+  for (const char* verb : {"run", "plan", "try", "bisect"}) {
+    INFO(verb);
+    CHECK(asks({verb, "--zzzzzz", "x", "--json", "./workload"}));  // a flag that nobody knows may take a value
+    CHECK(asks({verb, "--zzzzzz=x", "--json", "./workload"}));
+    CHECK(asks({verb, "--zzzzzz", "--json", "./workload"}));
+    CHECK(asks({verb, "--modle", "x", "--json", "./workload"}));  // --model takes one
+    CHECK_FALSE(asks({verb, "--zzzzzz", "x", "--", "./workload", "--json"}));
+    CHECK_FALSE(asks({verb, "--modle", "x", "./workload", "--json"}));
+    CHECK_FALSE(asks({verb, "--zzzzzz=x", "./workload", "--json"}));
+  }
+  CHECK_FALSE(asks({"run", "--quite", "./workload", "--json"}));  // --quiet takes none
+  CHECK_FALSE(asks({"--zzzzzz", "run", "./workload", "--json"}));
+  CHECK_FALSE(asks({"validate", "--", "--json"}));  // the name of a file
+  CHECK(asks({"try", "--rounds", "x", "--json", "./workload"}));
   CHECK_FALSE(asks({"run", "./workload", "--json"}));
   CHECK_FALSE(asks({"run", "--", "--json"}));
   CHECK_FALSE(asks({"run", "--name", "x"}));

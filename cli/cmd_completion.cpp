@@ -1,10 +1,11 @@
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/manual/reference.h"
 #include "cli/verbs.h"
 
@@ -23,12 +24,29 @@ std::string completion_for(Shell shell, const VerbReference& program) {
   return "";
 }
 
+struct CompletionFlags {
+  Shell shell = Shell::kBash;
+  bool json = false;
+};
+
+std::string shell_name(Shell shell) {
+  return std::find_if(kShells.begin(), kShells.end(), [shell](const auto& each) { return each.second == shell; })->first;
+}
+
+int print_completion(const CompletionFlags& flags, const VerbReference& program) {
+  const std::string script = completion_for(flags.shell, program);
+  if (flags.json) write_json({{"shell", shell_name(flags.shell)}, {"script", script}});
+  else write_data(script);
+  return 0;
+}
+
 }  // namespace
 
 void add_completion(CLI::App& app, std::function<int()>& action) {
-  auto shell = std::make_shared<Shell>();
+  auto flags = std::make_shared<CompletionFlags>();
   CLI::App* verb = app.add_subcommand("completion", "Print what makes a shell complete verbs, flags and values");
-  verb->add_option("shell", *shell, "the shell")->required()->transform(CLI::CheckedTransformer(kShells).description("{bash,zsh,fish}"))->type_name("SHELL");
+  verb->add_option("shell", flags->shell, "the shell")->required()->transform(CLI::CheckedTransformer(kShells).description("{bash,zsh,fish}"))->type_name("SHELL");
+  verb->add_flag("--json", flags->json, "print {shell, script}");
   verb->footer(
       "The packages install it. Elsewhere the shell has a folder for it; a new shell reads it.\n"
       "Examples:\n"
@@ -36,9 +54,7 @@ void add_completion(CLI::App& app, std::function<int()>& action) {
       "  nl-stage completion zsh > ~/.zfunc/_nl-stage\n"
       "  nl-stage completion fish > ~/.config/fish/completions/nl-stage.fish\n"
       "  source <(nl-stage completion bash)");
-  verb->callback([shell, &app, &action] {
-    action = [shell, &app] { return std::fputs(completion_for(*shell, reference_of(app)).c_str(), stdout) < 0 ? 1 : 0; };
-  });
+  verb->callback([flags, &app, &action] { action = [flags, &app] { return print_completion(*flags, reference_of(app)); }; });
 }
 
 }  // namespace nl::cli

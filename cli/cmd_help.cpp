@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/help_json.h"
 #include "cli/json_output.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
@@ -15,19 +16,6 @@ struct HelpFlags {
   bool json = false;
 };
 
-bool is_listed(const CLI::App* verb) { return !verb->get_group().empty(); }
-
-nlohmann::ordered_json verb_json(const CLI::App& verb) {
-  nlohmann::ordered_json out = {{"name", verb.get_name()}, {"description", verb.get_description()}};
-  out["flags"] = nlohmann::ordered_json::array();
-  for (const CLI::Option* option : verb.get_options())
-    if (!option->get_group().empty())
-      out["flags"].push_back({{"names", option->get_name(true, true)}, {"description", option->get_description()}, {"required", option->get_required()}});
-  out["verbs"] = nlohmann::ordered_json::array();
-  for (const CLI::App* each : verb.get_subcommands(is_listed)) out["verbs"].push_back({{"name", each->get_name()}, {"description", each->get_description()}});
-  return out;
-}
-
 // "fingerprint search" is a verb of a verb.
 int print_help_of(CLI::App& app, const HelpFlags& flags) {
   app.clear();  // else CLI11 would print the help of `help`, which is what was parsed
@@ -39,7 +27,7 @@ int print_help_of(CLI::App& app, const HelpFlags& flags) {
     before += (before.empty() ? "" : " ") + verb->get_name();
     verb = next;
   }
-  if (flags.json) write_json(verb_json(*verb));
+  if (flags.json) write_json(help_json(*verb));
   else write_text(verb->help(before));
   return 0;
 }

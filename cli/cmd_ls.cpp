@@ -47,7 +47,7 @@ void add_ls(CLI::App& app, std::function<int()>& action) {
   add_filter_flags(*verb, *flags);
   verb->add_option("--metric", flags->filter.metrics, "show this metric (nl-stage gate --list names them); repeatable")->allow_extra_args(false)->type_name("KEY");
   verb->add_option("-n,--limit", flags->limit, "at most so many; 0: all")->capture_default_str();
-  verb->add_flag("--json", flags->json, "print [{run_id, created_at, name, mode, status, model …, tags, metrics}]");
+  verb->add_flag("--json", flags->json, "print {runs: [{run_id, created_at, name, mode, status, model …, tags, metrics}]}");
   verb->footer(
       "Examples:\n"
       "  nl-stage ls\n"

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 
+#include "cli/json_output.h"
 #include "cli/manual/reference.h"
 #include "cli/verbs.h"
+#include "model/error.h"
 #include "orchestrator/bundle/whole_file.h"
 
 namespace nl::cli {
@@ -14,7 +17,7 @@ namespace {
 
 struct ManualFlags {
   std::string folder;
-  bool markdown = false;
+  bool markdown = false, json = false;
 };
 
 void write_page(const std::filesystem::path& file, const std::string& text) {
@@ -30,16 +33,34 @@ std::string man_file(const VerbReference& verb) {
   return name;
 }
 
+using Pages = std::map<std::string, std::string>;  // by their files
+
+Pages markdown_pages(const VerbReference& program) {
+  Pages pages{{"README.md", verbs_index_markdown(program)}};
+  for (const VerbReference& verb : program.verbs) pages[verb.name + ".md"] = verb_markdown(verb);
+  return pages;
+}
+
+Pages man_pages(const VerbReference& program) {
+  Pages pages{{man_file(program), man_page(program, program)}};
+  for (const VerbReference* verb : all_verbs(program)) pages[man_file(*verb)] = man_page(program, *verb);
+  return pages;
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw Error(ErrorKind::kOutput, "the folder cannot be made", folder.string(), "choose one that you may write to");
+}
+
 int write_manual(const ManualFlags& flags, const VerbReference& program) {
-  const std::filesystem::path folder = flags.folder;
-  std::filesystem::create_directories(folder);
-  if (flags.markdown) {
-    write_page(folder / "README.md", verbs_index_markdown(program));
-    for (const VerbReference& verb : program.verbs) write_page(folder / (verb.name + ".md"), verb_markdown(verb));
-    return 0;
-  }
-  write_page(folder / man_file(program), man_page(program, program));
-  for (const VerbReference* verb : all_verbs(program)) write_page(folder / man_file(*verb), man_page(program, *verb));
+  const Pages pages = flags.markdown ? markdown_pages(program) : man_pages(program);
+  make_folder(flags.folder);
+  for (const auto& [file, text] : pages) write_page(std::filesystem::path(flags.folder) / file, text);
+  if (!flags.json) return 0;
+  auto files = nlohmann::ordered_json::array();
+  for (const auto& [file, text] : pages) files.push_back(file);
+  write_json({{"folder", flags.folder}, {"files", files}});
   return 0;
 }
 
@@ -51,6 +72,7 @@ void add_manual(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb = app.add_subcommand("manual", "Write the pages of all verbs for man(1)")->group("");
   verb->add_option("folder", flags->folder, "where they are put")->required()->type_name("DIR");
   verb->add_flag("--markdown", flags->markdown, "as docs/verbs has them");
+  verb->add_flag("--json", flags->json, "print {folder, files}");
   verb->callback([flags, &app, &action] { action = [flags, &app] { return write_manual(*flags, reference_of(app)); }; });
 }
 

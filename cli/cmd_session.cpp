@@ -15,13 +15,15 @@ namespace {
 
 struct SessionVerbFlags : SessionFlags {
   std::string model, record;
+  bool json = false;
 };
 
 int run(const SessionVerbFlags& flags) {
   const char* asked = std::getenv(orchestrator::kSessionRecordVariable);
   const std::string record = !flags.record.empty() ? flags.record : asked != nullptr ? asked : "";
   const orchestrator::Config config = orchestrator::load_config({.sets = session_sets(flags, flags.model)});
-  write_text(orchestrator::session_text(orchestrator::run_session(config.session, record)) + "\n");
+  const ModelSession session = orchestrator::run_session(config.session, record);
+  write_answer(flags.json, (flags.json ? orchestrator::session_figures_json(session) : orchestrator::session_text(session)) + "\n");
   return 0;
 }
 
@@ -35,6 +37,7 @@ void add_session(CLI::App& app, std::function<int()>& action) {
   add_session_flags(*verb, *flags);
   verb->get_option("--backend")->required();
   verb->add_option("--record", flags->record, "where every execution of an operator is written")->type_name("FILE");
+  verb->add_flag("--json", flags->json, "print {backend, version, provider, iterations, unprofiled_ms, profiled_ms, slowdown, notes}");
   verb->footer(
       "Examples:\n"
       "  nl-stage session --backend onnxruntime --model model.onnx --batch 1\n"

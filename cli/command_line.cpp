@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/help_json.h"
+#include "cli/json_output.h"
 #include "cli/output.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
@@ -15,10 +17,19 @@
 namespace nl::cli {
 namespace {
 
+constexpr const char* kName = "nl-stage";
 constexpr std::string_view kJsonFlag = "--json";
 
-int print_help(const CLI::App& app) {
-  write_text(app.help());
+// Of the verb that was given.
+int print_help(const CLI::App& app, bool json) {
+  if (json) write_json(help_json(innermost_verb(app)));
+  else write_text(app.help());
+  return 0;
+}
+
+int print_version(bool json) {
+  if (json) write_json({{"name", kName}, {"version", orchestrator::version()}});
+  else write_out("{} {}\n", kName, orchestrator::version());
   return 0;
 }
 
@@ -30,9 +41,9 @@ const CLI::App* verb_named(const CLI::App& app, std::string_view name) {
 }
 
 void set_up(CLI::App& app, std::function<int()>& action) {
-  app.name("nl-stage");
+  app.name(kName);
   app.description("Profile LLM inference: where the time of prefill and decode went, with evidence and fixes.");
-  app.set_version_flag("-V,--version", std::string("nl-stage ") + orchestrator::version());
+  app.set_version_flag("-V,--version", orchestrator::version());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -52,19 +63,21 @@ bool asks_for_json(const CLI::App& app, int argc, char** argv) {
   return std::any_of(argv + 1, end, [](const char* word) { return word == kJsonFlag; });
 }
 
-bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {
+void parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {
   if (argc <= 1) {
-    action = [&app] { return print_help(app); };
-    return true;
+    action = [&app] { return print_help(app, false); };
+    return;
   }
+  const bool json = asks_for_json(app, argc, argv);
   cut_workload(app, argc, argv);
   try {
     app.parse(argc, argv);
-    return true;
+  } catch (const CLI::CallForHelp&) {
+    action = [&app, json] { return print_help(app, json); };
+  } catch (const CLI::CallForVersion&) {
+    action = [json] { return print_version(json); };
   } catch (const CLI::ParseError& wrong) {
-    if (wrong.get_exit_code() != 0) throw usage_error(app, wrong);
-    app.exit(wrong);  // CLI11 throws --help and --version too; those it prints itself
-    return false;
+    throw usage_error(app, wrong);
   }
 }
 

@@ -12,9 +12,8 @@ namespace nl::cli {
 // Name, version, examples and every verb. A verb sets `action` when it is parsed.
 void set_up(CLI::App& app, std::function<int()>& action);
 
-// Parses the words. Without any, `action` becomes the help. False where CLI11 has printed what was asked for (--help,
-// --version) and nothing is left to do. Throws Error(kUsage) with the nearest verb or flag.
-bool parse(CLI::App& app, int argc, char** argv, std::function<int()>& action);
+// Parses the words. Without any, `action` becomes the help. Throws Error(kUsage) with the nearest verb or flag.
+void parse(CLI::App& app, int argc, char** argv, std::function<int()>& action);
 
 // Whether the answer shall be JSON, also where the words are wrong. A --json of the workload is not ours.
 bool asks_for_json(const CLI::App& app, int argc, char** argv);

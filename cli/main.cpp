@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   nl::cli::set_up(app, action);
   const bool json = nl::cli::asks_for_json(app, argc, argv);
   try {
-    return nl::cli::parse(app, argc, argv, action) ? action() : 0;
+    nl::cli::parse(app, argc, argv, action);
+    return action();
   } catch (const nl::Error& error) {
     return nl::cli::print_failure(error, json);
   } catch (const std::exception& broken) {

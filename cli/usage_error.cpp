@@ -29,13 +29,8 @@ Error unknown(const char* what, const std::string& word, const std::vector<std::
 
 std::string name_of(const std::string& flag) { return flag.substr(0, flag.find('=')); }
 
-// "nl-stage fingerprint search": the innermost verb that was given, and how it is called.
-const CLI::App* innermost_verb(const CLI::App& app, std::string& called) {
-  const auto given = app.get_subcommands();
-  if (given.empty()) return &app;
-  called += " " + given.front()->get_name();
-  return innermost_verb(*given.front(), called);
-}
+// "nl-stage fingerprint search"
+std::string called_as(const CLI::App& verb) { return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name(); }
 
 }  // namespace
 
@@ -46,11 +41,16 @@ std::vector<std::string> flag_names(const CLI::App& verb) {
   return names;
 }
 
+const CLI::App& innermost_verb(const CLI::App& app) {
+  const auto given = app.get_subcommands();
+  return given.empty() ? app : innermost_verb(*given.front());
+}
+
 Error unknown_verb(const CLI::App& app, const std::string& word) { return unknown("verb", word, verb_names(app), app.get_name()); }
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& wrong) {
-  std::string called = app.get_name();
-  const CLI::App& verb = *innermost_verb(app, called);
+  const CLI::App& verb = innermost_verb(app);
+  const std::string called = called_as(verb);
   const auto words = app.remaining(true);
   if (!words.empty() && is_flag(words.front())) return unknown("flag", name_of(words.front()), flag_names(verb), called);
   if (!words.empty() && &verb == &app) return unknown_verb(app, words.front());

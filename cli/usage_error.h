@@ -18,6 +18,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& wrong);
 // A word that should be a verb of `app`.
 Error unknown_verb(const CLI::App& app, const std::string& word);
 
+const CLI::App& innermost_verb(const CLI::App& app);  // "search" of `fingerprint search`; the program where none is given
 std::vector<std::string> flag_names(const CLI::App& verb);  // "--config", …
 
 }  // namespace nl::cli

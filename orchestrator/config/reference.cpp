@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "orchestrator/config/keys.h"
 
@@ -72,6 +73,17 @@ std::string config_keys_text() {
     text += "\n";
   }
   return text;
+}
+
+std::string config_keys_json() {
+  const auto number_or_null = [](double bound) { return std::isinf(bound) ? nlohmann::ordered_json() : nlohmann::ordered_json(bound); };
+  auto keys = nlohmann::ordered_json::array();
+  for (const auto& key : config_keys()) {
+    const std::string value = default_of(key);
+    keys.push_back({{"key", key.path}, {"help", key.help}, {"type", config_type_name(key)}, {"allowed", key.allowed}, {"least", number_or_null(key.least)},
+                    {"most", number_or_null(key.most)}, {"default", value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value)}});
+  }
+  return nlohmann::ordered_json{{"keys", keys}}.dump(2) + "\n";
 }
 
 std::string config_reference_markdown() {

@@ -6,6 +6,7 @@ namespace nl::orchestrator {
 
 // Every key for a terminal: `nl-stage plan --keys`.
 std::string config_keys_text();
+std::string config_keys_json();  // {keys: [{key, help, type, allowed, least, most, default}]}
 
 // The same as the tables of docs/configuration.md, which holds them between these lines.
 std::string config_reference_markdown();

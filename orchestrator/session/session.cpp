@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "adapters/measure.h"
 #include "analysis/nodes/session_figures.h"
@@ -148,6 +149,14 @@ std::string session_text(const ModelSession& session) {
   if (figures.slowdown) text += fmt::format(" ({:.2f} times)", 1 + *figures.slowdown);
   for (const std::string& note : session.notes) text += "\n" + note;
   return text;
+}
+
+std::string session_figures_json(const ModelSession& session) {
+  const SessionEntry figures = analysis::session_figures(session);
+  const nlohmann::ordered_json json = {{"backend", session.backend}, {"version", session.version}, {"provider", session.provider},
+                                       {"iterations", session.unprofiled_ns.size()}, {"unprofiled_ms", figures.unprofiled.median_ns / 1e6}, {"profiled_ms", figures.profiled.median_ns / 1e6},
+                                       {"slowdown", figures.slowdown ? nlohmann::ordered_json(*figures.slowdown) : nlohmann::ordered_json()}, {"notes", session.notes}};
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace nl::orchestrator

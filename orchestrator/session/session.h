@@ -28,5 +28,6 @@ ModelSession run_session(const ModelFileOptions& options, const std::filesystem:
 
 // "onnxruntime 1.21.0, cpu: 20 iterations, median 1.204 ms unprofiled, 1.260 ms profiled (1.05 times)"
 std::string session_text(const ModelSession& session);
+std::string session_figures_json(const ModelSession& session);  // the same figures
 
 }  // namespace nl::orchestrator

@@ -38,6 +38,7 @@ TEST_CASE("the reference says type, bounds, default and words of each key") {
   for (const auto& key : nl::orchestrator::config_keys()) {
     INFO(key.path);
     CHECK(has(("| `" + std::string(key.path) + "` | ").c_str()));
+    CHECK(nl::orchestrator::config_keys_json().find("\"key\": \"" + std::string(key.path) + "\"") != std::string::npos);
     CHECK(nl::orchestrator::config_keys_text().find(std::string(key.path) + " ") != std::string::npos);
   }
 }

@@ -144,6 +144,7 @@ TEST_CASE("session: a model is measured and recorded") {
   CHECK(session.notes == std::vector<std::string>{"y: 1 of 1 values are NaN"});
   CHECK(session_json(read_session(record)) == session_json(session));
   CHECK(session_text(session).find("fake 1.0, cpu: 4 iterations, median ") == 0);
+  CHECK(session_figures_json(session).find("\"iterations\": 4,") != std::string::npos);
 }
 
 TEST_CASE("session: one that fails leaves no record") {

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/print_result.h"
 #include "cli/trial_flags.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/compare/compare_json.h"
 #include "exporters/report/compare/compare.h"
@@ -75,7 +76,7 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
   markdown->excludes(html);
   verb->add_option("-o,--out", flags->out, "write compare.json, compare.md and compare.html into this folder")->type_name("DIR");
   verb->add_flag("--force", flags->force, "compare runs that differ in what they should have in common");
-  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(CLI::Range(0.0, 100.0));
+  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(between(0.0, 100.0));
   verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")->type_name("PATH|URL");
   verb->add_option("--model", flags->model, "of raw captures: as for import")->type_name("MODEL");
   verb->add_option("--set", flags->sets, "of raw captures: set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json_output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_text.h"
 #include "model/error.h"
@@ -70,7 +71,7 @@ void add_common_flags(CLI::App& verb, FingerprintFlags& flags) {
 CLI::App* add_search(CLI::App& verb, const std::shared_ptr<FingerprintFlags>& flags, std::function<int()>& action) {
   CLI::App* search_verb = verb.add_subcommand("search", "Find the runs of the ledger that are most like one");
   search_verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->required()->type_name("RUN");
-  search_verb->add_option("-n,--count", flags->count, "print so many")->capture_default_str()->check(CLI::PositiveNumber);
+  search_verb->add_option("-n,--count", flags->count, "print so many")->capture_default_str()->check(above_zero<std::size_t>());
   add_common_flags(*search_verb, *flags);
   search_verb->add_flag("--json", flags->json, "print {run_id, kind, searched, without, runs}");
   search_verb->footer("Examples:\n  nl-stage fingerprint search bundle\n  nl-stage fingerprint search last -n 3 --json");

@@ -8,6 +8,7 @@
 #include "cli/ledger_flags.h"
 #include "cli/ledger_text.h"
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/ledger/bundle_state.h"
@@ -52,7 +53,7 @@ void add_rm(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RmFlags>();
   CLI::App* verb = app.add_subcommand("rm", "Remove runs from the ledger; their bundles stay unless --bundles is given");
   verb->add_option("runs", flags->runs, kRunNameHelp)->type_name("RUN");
-  verb->add_option("--keep-last", flags->keep_last, "remove all but the newest so many")->check(CLI::PositiveNumber)->type_name("N");
+  verb->add_option("--keep-last", flags->keep_last, "remove all but the newest so many")->check(above_zero<std::int64_t>())->type_name("N");
   verb->add_flag("--tagged-too", flags->tagged_too, "with --keep-last: runs with a tag are counted and removed, too");
   verb->add_flag("--bundles", flags->bundles, "delete their bundles, too; a folder that is not the run's own is left and named");
   verb->add_flag("--dry-run", flags->dry_run, "say what would be removed");

@@ -7,6 +7,7 @@
 
 #include "cli/ledger_flags.h"
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "exporters/trends/trends.h"
 #include "orchestrator/bundle/bundle.h"
@@ -41,7 +42,7 @@ void add_trends(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--by", flags->by, "what a point is: date: each run; commit: the median of a commit's runs")
       ->transform(CLI::CheckedTransformer(std::map<std::string, TrendBy>{{"date", TrendBy::kDate}, {"commit", TrendBy::kCommit}}).description("{date,commit}"))
       ->type_name("WHAT");
-  verb->add_option("--min-effect", flags->min_effect_percent, "smaller changes are none, in percent of the level before")->check(CLI::Range(0.0, 1000.0))->capture_default_str();
+  verb->add_option("--min-effect", flags->min_effect_percent, "smaller changes are none, in percent of the level before")->check(between(0.0, 1000.0))->capture_default_str();
   add_filter_flags(*verb, *flags);
   verb->add_option("--svg", flags->svg, "write the picture, too")->type_name("FILE");
   verb->add_option("--html", flags->html, "write it as a page with its changes and anomalies, too")->type_name("FILE");

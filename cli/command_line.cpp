@@ -77,7 +77,7 @@ void parse(CLI::App& app, int argc, char** argv, std::function<int()>& action) {
   } catch (const CLI::CallForVersion&) {
     action = [json] { return print_version(json); };
   } catch (const CLI::ParseError& wrong) {
-    throw usage_error(app, wrong);
+    throw usage_error(app, wrong, argv[argc - 1]);
   }
 }
 

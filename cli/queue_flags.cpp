@@ -11,6 +11,7 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/output.h"
+#include "cli/value_checks.h"
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
@@ -110,7 +111,7 @@ void add_queue_flags(CLI::App& verb, QueueFlags& flags) {
   verb.add_option("--queue", flags.folder, "folder of the queue; default: $NL_STAGE_QUEUE, or nl-stage/queue in $XDG_STATE_HOME")->type_name("DIR")->group("Queue");
   verb.add_option("--gpu-wait", flags.gpu_wait, "wait at most so long for an idle GPU, 0: not at all; default: no limit")->type_name("TIME")->group("Queue");
   verb.add_option("--stall", flags.stall, "end a run after so long without output, processor or GPU time; 0: never")->capture_default_str()->type_name("TIME")->group("Queue");
-  verb.add_option("--attempts", flags.attempts, "start a disturbed run at most so often")->capture_default_str()->check(CLI::Range(1, 100))->type_name("N")->group("Queue");
+  verb.add_option("--attempts", flags.attempts, "start a disturbed run at most so often")->capture_default_str()->check(between(1, 100))->type_name("N")->group("Queue");
 }
 
 int queue_verb(const QueueFlags& flags, bool json) {

@@ -7,6 +7,7 @@
 
 #include "cli/output.h"
 #include "cli/run_flags.h"
+#include "cli/value_checks.h"
 #include "exporters/report/figure_text.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
@@ -14,14 +15,14 @@
 namespace nl::cli {
 
 void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
-  verb.add_option("--rounds", flags.rounds, "each side at most so often")->capture_default_str()->check(CLI::Range(1, 1000))->type_name("N");
-  verb.add_option("--warmup", flags.warmup, "rounds before, which do not count")->capture_default_str()->check(CLI::Range(0, 100))->type_name("N");
+  verb.add_option("--rounds", flags.rounds, "each side at most so often")->capture_default_str()->check(between(1, 1000))->type_name("N");
+  verb.add_option("--warmup", flags.warmup, "rounds before, which do not count")->capture_default_str()->check(between(0, 100))->type_name("N");
   verb.add_option("--budget", flags.budget, "time for everything, such as 5m")->type_name("TIME");
-  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(CLI::Range(0.0, 100.0));
+  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(between(0.0, 100.0));
   verb.add_option("--profile", flags.profile, "runner of the one profiled run a side that names the cause")->capture_default_str()->type_name("RUNNER");
   verb.add_flag("--no-profile", flags.no_profile, "times alone");
   verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")->allow_extra_args(false)->type_name("FILE");
-  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")->capture_default_str()->check(CLI::NonNegativeNumber);
+  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")->capture_default_str()->check(not_negative());
   verb.add_option("--model", flags.model, "as for run")->type_name("MODEL");
   verb.add_option("--set", flags.sets, "set one key for both sides; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb.add_option("-o,--out", flags.out, "folder of the results, new or empty; default: a new one in artifacts")->type_name("DIR");

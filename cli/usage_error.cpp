@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "cli/argument_fault.h"
 #include "cli/workload_words.h"
 #include "orchestrator/config/nearest.h"
 
@@ -27,10 +29,16 @@ Error unknown(const char* what, const std::string& word, const std::vector<std::
           near.empty() ? fmt::format("one of: {}; `{} --help` explains them", fmt::join(names, ", "), help) : fmt::format("did you mean '{}'?", near)};
 }
 
-std::string name_of(const std::string& flag) { return flag.substr(0, flag.find('=')); }
+std::string without_value(const std::string& flag) { return flag.substr(0, flag.find('=')); }
 
-// "nl-stage fingerprint search"
-std::string called_as(const CLI::App& verb) { return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name(); }
+Error unknown_flag(const CLI::App& verb, const std::string& flag) { return unknown("flag", flag, flag_names(verb), called_as(verb)); }
+
+// A flag that stands before the verb may be one of the verb.
+Error misplaced_flag(const CLI::App& app, const CLI::App& verb, const std::string& flag) {
+  const auto names = flag_names(verb);
+  if (std::find(names.begin(), names.end(), flag) == names.end()) return unknown_flag(app, flag);
+  return {ErrorKind::kUsage, fmt::format("{} stands before the verb", flag), kWhere, fmt::format("write {} {} …", called_as(verb), flag)};
+}
 
 }  // namespace
 
@@ -48,15 +56,17 @@ const CLI::App& innermost_verb(const CLI::App& app) {
 
 Error unknown_verb(const CLI::App& app, const std::string& word) { return unknown("verb", word, verb_names(app), app.get_name()); }
 
-Error usage_error(const CLI::App& app, const CLI::ParseError& wrong) {
+std::string called_as(const CLI::App& verb) { return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name(); }
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::string& last_word) {
   const CLI::App& verb = innermost_verb(app);
-  const std::string called = called_as(verb);
-  const auto words = app.remaining(true);
-  if (!words.empty() && is_flag(words.front())) return unknown("flag", name_of(words.front()), flag_names(verb), called);
-  if (!words.empty() && &verb == &app) return unknown_verb(app, words.front());
-  const std::string help = fmt::format("`{} --help` has the flags and examples", called);
-  if (!words.empty()) return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", words.front()), kWhere, help};
-  return {ErrorKind::kUsage, wrong.what(), kWhere, help};
+  auto words = app.remaining(true);
+  std::erase(words, kEndOfFlags);
+  if (words.empty()) return argument_fault(app, wrong, last_word);
+  const std::string& word = words.front();
+  if (is_flag(word)) return app.remaining(false).empty() ? unknown_flag(verb, without_value(word)) : misplaced_flag(app, verb, without_value(word));
+  if (&verb == &app) return unknown_verb(app, word);
+  return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", word), kWhere, fmt::format("`{} --help` has the flags and examples", called_as(verb))};
 }
 
 }  // namespace nl::cli

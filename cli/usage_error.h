@@ -12,13 +12,14 @@ class ParseError;
 
 namespace nl::cli {
 
-// What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag.
-Error usage_error(const CLI::App& app, const CLI::ParseError& wrong);
+// What CLI11 found wrong with the command line, as our own error: with the nearest verb or flag. `last_word` is that of the line.
+Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::string& last_word);
 
 // A word that should be a verb of `app`.
 Error unknown_verb(const CLI::App& app, const std::string& word);
 
 const CLI::App& innermost_verb(const CLI::App& app);  // "search" of `fingerprint search`; the program where none is given
+std::string called_as(const CLI::App& verb);  // "nl-stage fingerprint search"
 std::vector<std::string> flag_names(const CLI::App& verb);  // "--config", …
 
 }  // namespace nl::cli

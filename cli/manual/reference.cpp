@@ -11,17 +11,19 @@ constexpr std::string_view kExamples = "Examples:";
 constexpr std::string_view kIndent = "  ";
 constexpr std::string_view kVerbType = "VERB";
 
-// CLI11 writes the allowed values behind the type: "WHAT:{host,paths}".
+// CLI11 writes the allowed values behind the type: "WHAT:{host,paths}", "N:a whole number from 1 to 100".
 struct TypeText {
   std::string type;
   std::vector<std::string> choices;
+  std::string limits;
 };
 
 TypeText split_type(const std::string& text) {
   const std::size_t open = text.find('{'), close = text.rfind('}');
-  const std::string type = text.substr(0, text.find(':'));
-  if (open == std::string::npos || close == std::string::npos || close < open) return {type, {}};
-  TypeText split{type, {}};
+  const std::size_t colon = text.find(':');
+  const std::string type = text.substr(0, colon);
+  if (open == std::string::npos || close == std::string::npos || close < open) return {type, {}, colon == std::string::npos ? "" : text.substr(colon + 1)};
+  TypeText split{type, {}, {}};
   std::istringstream list(text.substr(open + 1, close - open - 1));
   for (std::string word; std::getline(list, word, ',');) split.choices.push_back(word);
   return split;
@@ -33,24 +35,6 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return names;
-}
-
-Argument argument_of(const CLI::Option& option) {
-  Argument argument;
-  argument.names = names_of(option);
-  argument.help = option.get_description();
-  argument.group = option.get_group();
-  argument.required = option.get_required();
-  if (option.get_items_expected_max() == 0) return argument;
-  TypeText type = split_type(option.get_type_name());
-  Values values = values_of_type(type.type);
-  argument.type = type.type;
-  argument.default_value = option.get_default_str();
-  argument.words = type.choices.empty() ? std::move(values.words) : type.choices;
-  argument.choices = std::move(type.choices);
-  argument.paths = values.paths;
-  argument.many = option.get_items_expected_max() > 1;
-  return argument;
 }
 
 // "Prose,\nmore of it.\nExamples:\n  nl-stage …\n\nA last sentence."
@@ -94,6 +78,25 @@ VerbReference read_verb(const CLI::App& app, const std::string& name) {
 }
 
 }  // namespace
+
+Argument argument_of(const CLI::Option& option) {
+  Argument argument;
+  argument.names = names_of(option);
+  argument.help = option.get_description();
+  argument.group = option.get_group();
+  argument.required = option.get_required();
+  if (option.get_items_expected_max() == 0) return argument;
+  TypeText type = split_type(option.get_type_name());
+  Values values = values_of_type(type.type);
+  argument.type = type.type;
+  argument.default_value = option.get_default_str();
+  argument.words = type.choices.empty() ? std::move(values.words) : type.choices;
+  argument.choices = std::move(type.choices);
+  argument.limits = std::move(type.limits);
+  argument.paths = values.paths;
+  argument.many = option.get_items_expected_max() > 1;
+  return argument;
+}
 
 VerbReference reference_of(const CLI::App& app) {
   VerbReference program = read_verb(app, "");

@@ -6,6 +6,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 // The verbs and flags as plain data, read off the parser itself: completions, man pages and docs/verbs come from it.
@@ -18,6 +19,7 @@ struct Argument {
   std::string type;                // "FILE"; empty: a flag without a value
   std::string help, group, default_value;
   std::vector<std::string> choices;  // the only values there are
+  std::string limits;                // "a whole number from 1 to 100"
   std::vector<std::string> words;    // what a shell proposes: the choices, or the names that are known
   Paths paths = Paths::kNone;        // and these
   bool required = false;
@@ -38,6 +40,8 @@ struct VerbReference {
   std::string examples;  // a command a line
   std::vector<VerbReference> verbs;
 };
+
+Argument argument_of(const CLI::Option& option);
 
 // Hidden verbs and flags are left out.
 VerbReference reference_of(const CLI::App& app);

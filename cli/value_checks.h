@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <concepts>
+
+// What a number on the command line must be. The words are those of --help, and of the fix where it is wrong.
+namespace nl::cli {
+
+template <class Number>
+constexpr const char* kNumberWords = std::integral<Number> ? "a whole number" : "a number";
+
+template <class Number>
+CLI::Validator between(Number least, Number most) {
+  return CLI::Range(least, most).description(fmt::format("{} from {} to {}", kNumberWords<Number>, least, most));
+}
+
+template <class Number>
+CLI::Validator above_zero() {
+  return CLI::PositiveNumber.description(fmt::format("{} above 0", kNumberWords<Number>));
+}
+
+inline CLI::Validator not_negative() { return CLI::NonNegativeNumber.description("a number from 0"); }
+
+}  // namespace nl::cli

@@ -99,6 +99,24 @@ TEST_CASE("terminal: an import ends with the headline, the first finding and a l
   CHECK(scene.nl_stage_on_terminal({"doctor"}, 80).out.find("\x1b[32mok     \x1b[0m") != std::string::npos);
 }
 
+// Longer than the terminal may be a word alone behind its column: a path, which can be copied.
+void check_wrapped(const std::string& text, std::size_t columns) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK((widest_line(line) <= columns || line.find(' ', line.rfind("  ") + 2) == std::string::npos));
+  }
+}
+
+TEST_CASE("terminal: doctor breaks its lines to fit, below where they begin") {
+  Scene scene;
+  scene.env["NO_COLOR"] = "1";
+  scene.env["PATH"] = "/usr/bin:/bin";
+  const std::string whole = scene.nl_stage({"doctor"}).out;
+  CHECK(widest_line(whole) > 60);  // a pipe has them whole
+  for (const int columns : {40, 60, 80}) check_wrapped(scene.nl_stage_on_terminal({"doctor"}, columns).out, static_cast<std::size_t>(columns));
+}
+
 TEST_CASE("terminal: a run says which pass it is in and how long it takes; what nsys says is in logs/ alone") {
   Scene scene;
   scene.use_standins();

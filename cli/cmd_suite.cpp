@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "cli/check_text.h"
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/print_result.h"
@@ -70,13 +71,38 @@ SuiteResult run_on_cluster(const SuiteFlags& flags) {
   return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags), .poll_s = *poll_s, .settle_s = 5 * *poll_s, .collect = orchestrator::slurm::ledger_collector(suite_sets(flags))});
 }
 
+Colour colour_of(const SuiteResult& result) {
+  if (result.blocked()) return Colour::kRed;
+  switch (suite_verdict(result)) {
+    case PairVerdict::kMet: return Colour::kGreen;
+    case PairVerdict::kMissed:
+    case PairVerdict::kUndecided: return Colour::kYellow;
+    case PairVerdict::kRegressed:
+    case PairVerdict::kFailed: return Colour::kRed;
+  }
+  return Colour::kNone;
+}
+
+void print_on_terminal(const SuiteResult& result) {
+  write_out("suite {}: ", result.suite.name);
+  write_text(suite_verdict_name(result), stdout, colour_of(result));
+  write_out("\n\n{}\n", orchestrator::suite_text(result, line_width()));
+  print_checks(result.checks);
+}
+
+void print(const SuiteResult& result, bool json) {
+  if (json) return write_data(orchestrator::suite_json(result));
+  if (is_terminal(stdout)) print_on_terminal(result);
+  else write_text(orchestrator::suite_markdown(result));
+  write_out("\n{}\n", result.out.string());
+}
+
 int run_suite_verb(const SuiteFlags& flags) {
   if (flags.queue.wanted()) return queue_verb(flags.queue, flags.json);
   if (flags.file.empty()) throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
   if (flags.task > 0) return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
   const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : orchestrator::run_suite(suite_request(flags));
-  write_answer(flags.json, flags.json ? orchestrator::suite_json(result) : orchestrator::suite_markdown(result));
-  if (!flags.json) write_out("\n{}\n", result.out.string());
+  print(result, flags.json);
   std::fflush(stdout);
   print_blocked(result);
   return status_of(result);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/text_table.h"
+#include "model/wrapped_text.h"
 #include "orchestrator/suite/run_suite.h"
 
 // suite.json and suite.md: docs/suite.md describes them.
@@ -56,25 +58,43 @@ std::string speedup_text(const PairResult& pair) {
   return pair.low ? fmt::format("{:.3f} ({:.3f} to {:.3f})", *pair.speedup, *pair.low, *pair.high) : fmt::format("{:.3f}", *pair.speedup);
 }
 
+using Cells = std::vector<std::string>;
+
+const Cells kTargetTitles = {"target", "runs", "median s", "profile"};
+
+std::string median_text(const std::vector<double>& values) { return values.empty() ? "-" : fmt::format("{:.3f}", median_of(values)); }
+
+std::string measured_text(const PairResult& pair) { return pair.measured.empty() ? "-" : pair.measured; }
+
 std::string pair_row(const PairResult& pair) {
-  const auto ms = [](const std::vector<double>& values) { return values.empty() ? std::string("-") : fmt::format("{:.3f}", median_of(values)); };
-  return fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", pair.pair.name, pair.measured.empty() ? "-" : pair.measured, ms(pair.baseline_ms), ms(pair.optimised_ms), speedup_text(pair),
+  return fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", pair.pair.name, measured_text(pair), median_text(pair.baseline_ms), median_text(pair.optimised_ms), speedup_text(pair),
                      verdict_name(pair.verdict), pair.note.empty() ? "" : ": " + pair.note);
 }
 
-std::string target_rows(const SuiteResult& result) {
-  std::string text = "\n## Targets\n\n| target | runs | median s | profile |\n| --- | --- | --- | --- |\n";
-  for (std::size_t i = 0; i < result.suite.targets.size(); ++i) {
-    std::vector<double> seconds;
-    std::string profile = "-";
-    for (const TaskRecord& record : result.tasks) {
-      if (record.task.target != i || record.outcome != TaskOutcome::kOk) continue;
-      if (record.task.profiled) profile = std::filesystem::relative(record.bundle, result.out).string();
-      else seconds.push_back(record.seconds);
-    }
-    text += fmt::format("| {} | {} of {} | {} | {} |\n", result.suite.targets[i].name, seconds.size(), result.suite.iterations,
-                        seconds.empty() ? "-" : fmt::format("{:.3f}", median_of(seconds)), profile);
+// What decides comes first: a narrow terminal has no room for the rest.
+TextTable pair_table(const std::vector<PairResult>& pairs) {
+  TextTable table{{"pair", "verdict", "speed-up", "95 % from", "to", "baseline ms", "optimised ms", "measured"}, {}, {false, false, true, true, true, true, true, false}, 1};
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : std::string("-"); };
+  for (const PairResult& pair : pairs)
+    table.rows.push_back({pair.pair.name, std::string(verdict_name(pair.verdict)), number(pair.speedup), number(pair.low), number(pair.high), median_text(pair.baseline_ms),
+                          median_text(pair.optimised_ms), measured_text(pair)});
+  return table;
+}
+
+Cells target_cells(const SuiteResult& result, std::size_t target) {
+  std::vector<double> seconds;
+  std::string profile = "-";
+  for (const TaskRecord& record : result.tasks) {
+    if (record.task.target != target || record.outcome != TaskOutcome::kOk) continue;
+    if (record.task.profiled) profile = std::filesystem::relative(record.bundle, result.out).string();
+    else seconds.push_back(record.seconds);
   }
+  return {result.suite.targets[target].name, fmt::format("{} of {}", seconds.size(), result.suite.iterations), median_text(seconds), profile};
+}
+
+std::string target_rows(const SuiteResult& result) {
+  std::string text = fmt::format("\n## Targets\n\n| {} |\n| --- | --- | --- | --- |\n", fmt::join(kTargetTitles, " | "));
+  for (std::size_t i = 0; i < result.suite.targets.size(); ++i) text += fmt::format("| {} |\n", fmt::join(target_cells(result, i), " | "));
   return text;
 }
 
@@ -83,10 +103,21 @@ std::string trouble_lines(const SuiteResult& result) {
   for (const std::string& orphan : result.orphans) text += fmt::format("- {} is one half of a pair; the other half is missing.\n", orphan);
   for (const TaskRecord& record : result.tasks)
     if (record.outcome != TaskOutcome::kOk) text += fmt::format("- {}: {}{}.\n", task_name(result.suite, record.task), kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.detail.empty() ? "" : ", " + record.detail);
-  return text.empty() ? "" : "\n## Not counted\n\n" + text;
+  return text;
+}
+
+std::vector<std::string> sentences(const SuiteResult& result) {
+  std::vector<std::string> out;
+  if (result.blocked()) out.emplace_back("The environment is not fit for timings. Nothing was run.");
+  if (result.interrupt_signal != 0) out.emplace_back("The suite was interrupted. What ran before is below.");
+  if (!result.pairs.empty())
+    out.push_back(fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.", result.suite.threshold));
+  return out;
 }
 
 }  // namespace
+
+std::string_view suite_verdict_name(const SuiteResult& result) { return result.blocked() ? "blocked" : verdict_name(suite_verdict(result)); }
 
 std::string suite_json(const SuiteResult& result) {
   ordered_json checks = ordered_json::array();
@@ -94,23 +125,36 @@ std::string suite_json(const SuiteResult& result) {
   ordered_json pairs = ordered_json::array();
   for (const PairResult& pair : result.pairs) pairs.push_back(pair_json(result.suite, pair));
   const ordered_json json = {{"schema_version", kSuiteSchemaVersion}, {"name", result.suite.name}, {"file", result.suite.file.string()}, {"engine", result.engine},
-                             {"started_at", result.started_at}, {"ended_at", result.ended_at}, {"verdict", result.blocked() ? "blocked" : verdict_name(suite_verdict(result))},
+                             {"started_at", result.started_at}, {"ended_at", result.ended_at}, {"verdict", suite_verdict_name(result)},
                              {"interrupted", result.interrupt_signal != 0}, {"threshold", result.suite.threshold}, {"iterations", result.suite.iterations}, {"warmup", result.suite.warmup},
                              {"profile", kSuiteProfiles[static_cast<std::size_t>(result.suite.profile)]}, {"waived", result.suite.waived}, {"environment", checks}, {"pairs", pairs},
                              {"orphans", result.orphans}, {"targets", targets_json(result)}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string suite_text(const SuiteResult& result, std::size_t width) {
+  std::string text;
+  for (const std::string& sentence : sentences(result)) text += wrapped(sentence, width, 0, 0) + "\n\n";
+  TextTable targets{kTargetTitles, {}, {false, true, true, false}, 2};
+  for (std::size_t i = 0; i < result.suite.targets.size(); ++i) targets.rows.push_back(target_cells(result, i));
+  if (!result.pairs.empty()) text += fitted(pair_table(result.pairs), width).text;
+  for (const PairResult& pair : result.pairs)
+    if (!pair.note.empty()) text += wrapped(fmt::format("{}: {}", pair.pair.name, pair.note), width, 0, 2) + "\n";
+  text += (result.pairs.empty() ? "" : "\n") + fitted(std::move(targets), width).text;
+  if (const std::string trouble = trouble_lines(result); !trouble.empty()) text += "\n" + trouble;
+  return text;
+}
+
 std::string suite_markdown(const SuiteResult& result) {
-  std::string text = fmt::format("# Suite {}: {}\n\n", result.suite.name, result.blocked() ? "blocked" : verdict_name(suite_verdict(result)));
-  if (result.blocked()) text += "The environment is not fit for timings. Nothing was run.\n\n";
-  if (result.interrupt_signal != 0) text += "The suite was interrupted. What ran before is below.\n\n";
+  std::string text = fmt::format("# Suite {}: {}\n\n", result.suite.name, suite_verdict_name(result));
+  for (const std::string& sentence : sentences(result)) text += sentence + "\n\n";
   if (!result.pairs.empty()) {
-    text += fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.\n\n", result.suite.threshold);
     text += "| pair | measured | baseline ms | optimised ms | speed-up (95 %) | verdict |\n| --- | --- | --- | --- | --- | --- |\n";
     for (const PairResult& pair : result.pairs) text += pair_row(pair);
   }
-  text += target_rows(result) + trouble_lines(result) + "\n## Environment\n\n";
+  text += target_rows(result);
+  if (const std::string trouble = trouble_lines(result); !trouble.empty()) text += "\n## Not counted\n\n" + trouble;
+  text += "\n## Environment\n\n";
   for (const Check& check : result.checks) text += fmt::format("- {} {}: {}{}\n", level_name(check.level), check.subject, check.finding, check.fix.empty() ? "" : fmt::format("; fix: `{}`", check.fix));
   return text;
 }

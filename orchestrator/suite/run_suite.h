@@ -36,5 +36,7 @@ void finish_suite(SuiteResult& result);
 
 std::string suite_json(const SuiteResult& result);
 std::string suite_markdown(const SuiteResult& result);
+std::string_view suite_verdict_name(const SuiteResult& result);  // "met" …, or "blocked"
+std::string suite_text(const SuiteResult& result, std::size_t width);  // pairs and targets for a terminal so wide, without verdict and checks
 
 }  // namespace nl::orchestrator

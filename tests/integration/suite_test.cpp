@@ -65,6 +65,19 @@ TEST_CASE("suite: a pair is timed in turn and its speed-up is measured, not beli
   CHECK(outcome.says("| x | the whole run |"));
 }
 
+TEST_CASE("suite: a terminal gets tables that fit, a pipe Markdown") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  std::ofstream(scene.path / "bench.yaml") << kSleepers;
+  const Outcome shown = scene.nl_stage_on_terminal(scene.words(), 60);
+  INFO(shown.out);
+  CHECK(shown.says("suite bench: \x1b[32mmet\x1b[0m\n"));
+  CHECK(shown.says("\npair  verdict  speed-up"));
+  CHECK(shown.says("\ntarget       "));
+  CHECK_FALSE(shown.says("| --- |"));
+  CHECK(scene.text(scene.out() / "suite.md").find("| --- |") != std::string::npos);
+}
+
 TEST_CASE("suite: a speed-up that was promised and is not there ends with status 9") {
   if (!have_collector()) NL_SKIP("the collector is not built");
   SuiteScene scene;

@@ -150,6 +150,13 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   CHECK(nl::test::has(page, "| x_baseline | 2 of 2 | 0.200 | - |\n"));
   CHECK(nl::test::has(page, "- y_baseline is one half of a pair; the other half is missing.\n"));
   CHECK(nl::test::has(page, "- warning GPU clocks: not locked (waived); fix: `nvidia-smi`\n"));
+  const std::string wide = suite_text(result, 120), narrow = suite_text(result, 50);
+  CHECK(nl::test::has(wide, "pair  verdict  speed-up  95 % from     to  baseline ms  optimised ms  measured\n"
+                            "x     met         2.000      2.000  2.000      200.000       100.000  the whole run\n"));
+  CHECK(nl::test::has(wide, "\n- y_baseline is one half of a pair; the other half is missing.\n"));
+  CHECK(wide.find('|') == std::string::npos);
+  CHECK(nl::test::has(narrow, "pair  verdict  speed-up  95 % from  measured\n"));
+  CHECK(nl::test::has(narrow, "A pair meets the threshold when its speed-up is at\n"));
   result.checks[0].level = CheckLevel::kBlocked;
   CHECK(nlohmann::json::parse(suite_json(result))["verdict"] == "met");  // another node ran it all the same
   result.tasks.clear();

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -47,6 +48,20 @@ int list_metrics(const GateFlags& flags) {
   return 0;
 }
 
+Colour colour_of(const GateReport& report) {
+  if (!report.passed()) return Colour::kRed;
+  const bool any = std::any_of(report.results.begin(), report.results.end(), [](const GateResult& result) { return !result.lines.empty(); });
+  return any ? Colour::kGreen : Colour::kNone;
+}
+
+void print(const GateReport& report, const GateFlags& flags) {
+  if (flags.json) return write_data(exporters::gate_json(report));
+  if (flags.markdown) return write_text(exporters::gate_markdown(report));
+  write_text(exporters::gate_text(report, line_width()));
+  write_text(exporters::gate_verdict(report), stdout, colour_of(report));
+  write_out("\n");
+}
+
 int gate(GateFlags& flags) {
   if (flags.list) return list_metrics(flags);
   if (flags.expectations.empty()) throw Error(ErrorKind::kUsage, "no file of expectations is given", "--expectations", "add --expectations FILE.yaml; with --update it is written");
@@ -55,7 +70,7 @@ int gate(GateFlags& flags) {
   if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
   // A runner reads its commands from stderr as well, and stdout may go into its summary.
   if (flags.github) write_text(exporters::gate_annotations(report), stderr);
-  write_answer(flags.json, flags.json ? exporters::gate_json(report) : flags.markdown ? exporters::gate_markdown(report) : exporters::gate_text(report, line_width()));
+  print(report, flags);
   std::fflush(stdout);
   return report.passed() ? 0 : kNotMetStatus;
 }

@@ -7,7 +7,8 @@
 // What a gate says, for people and for CI.
 namespace nl::exporters {
 
-std::string gate_text(const GateReport& report, std::size_t width = 0);  // for a terminal so wide; 0: for any
+std::string gate_text(const GateReport& report, std::size_t width = 0);  // for a terminal so wide, 0: for any; without the verdict
+std::string gate_verdict(const GateReport& report);                      // "Failed: 1 regressed, 3 met."
 std::string gate_markdown(const GateReport& report);     // as GitHub shows it: a table for each hardware
 std::string gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);        // a suite for each hardware, a case for each metric

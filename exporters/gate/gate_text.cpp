@@ -44,14 +44,6 @@ std::size_t count_of(const GateReport& report, GateOutcome outcome) {
   return count;
 }
 
-std::string verdict_text(const GateReport& report) {
-  std::vector<std::string> parts;
-  for (const GateOutcome outcome : {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kImproved, GateOutcome::kNew, GateOutcome::kMet})
-    if (const std::size_t count = count_of(report, outcome)) parts.push_back(fmt::format("{} {}", count, key_of(outcome)));
-  if (parts.empty()) parts.emplace_back("nothing is expected of this hardware");
-  return fmt::format("{}: {}.", report.passed() ? "Passed" : "Failed", join(parts));
-}
-
 std::string changes_text(const GateReport& report) {
   std::string out;
   for (const GateChange& change : report.changes) {
@@ -78,14 +70,22 @@ std::string metric_value_text(const RunMetricInfo& info, double value) {
   return figure_text(value, std::string(info.unit).c_str());
 }
 
+std::string gate_verdict(const GateReport& report) {
+  std::vector<std::string> parts;
+  for (const GateOutcome outcome : {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kImproved, GateOutcome::kNew, GateOutcome::kMet})
+    if (const std::size_t count = count_of(report, outcome)) parts.push_back(fmt::format("{} {}", count, key_of(outcome)));
+  if (parts.empty()) parts.emplace_back("nothing is expected of this hardware");
+  return fmt::format("{}: {}.", report.passed() ? "Passed" : "Failed", join(parts));
+}
+
 std::string gate_text(const GateReport& report, std::size_t width) {
   std::string out;
   for (const GateResult& result : report.results) out += table_text(result, width);
-  return out + changes_text(report) + verdict_text(report) + "\n";
+  return out + changes_text(report);
 }
 
 std::string gate_markdown(const GateReport& report) {
-  std::string out = fmt::format("**{}**\n", markdown_text(verdict_text(report)));
+  std::string out = fmt::format("**{}**\n", markdown_text(gate_verdict(report)));
   for (const GateResult& result : report.results) {
     out += fmt::format("\n### {}\n\n| Metric | Outcome | Measured | Expected | Change | Met from | Runs |\n| --- | --- | ---: | ---: | ---: | --- | ---: |\n",
                        markdown_text(result_title(result)));

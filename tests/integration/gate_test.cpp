@@ -39,6 +39,19 @@ TEST_CASE("gate: writes its file, passes on the run that it is from, and fails o
   CHECK(scene.text(file).find("expected: 4.26148  # ambitious") != std::string::npos);
 }
 
+TEST_CASE("gate: on a terminal the verdict is green or red, unless NO_COLOR is set") {
+  Scene scene;
+  const std::string file = (scene.path / "perf.yaml").string();
+  scene.nl_stage({"gate", kLlamaRun, "-e", file, "--update"});
+  CHECK(scene.nl_stage_on_terminal({"gate", kLlamaRun, "-e", file}, 80).says("\n\x1b[32mPassed: "));
+  expect_too_much(file);
+  const Outcome failed = scene.nl_stage_on_terminal({"gate", kLlamaRun, "-e", file}, 80);
+  CHECK(failed.says("\n\x1b[31mFailed: 1 regressed.\x1b[0m\n"));
+  CHECK(scene.nl_stage({"gate", kLlamaRun, "-e", file}).out.ends_with("\nFailed: 1 regressed.\n"));
+  scene.env["NO_COLOR"] = "1";
+  CHECK(scene.nl_stage_on_terminal({"gate", kLlamaRun, "-e", file}, 80).out.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("gate: wrong words, files and runs have the statuses of docs/exit-status.md") {
   Scene scene;
   const std::string file = (scene.path / "perf.yaml").string();

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLibraryVariable = "NL_STAGE_ONNXRUNTIME";
 // Release 1.17 and newer: nothing that came later is called, whatever the headers have.
 constexpr std::uint32_t kOldestApi = 17;
-constexpr const char* kLibraryFix = "name the library with NL_STAGE_ONNXRUNTIME=/path/libonnxruntime.so, or run tools/setup";
+constexpr const char* kLibraryFix = "name the library with NL_STAGE_ONNXRUNTIME=/path/libonnxruntime.so; docs/adapters.md has the places where one is found";
 
 void add_matching(const fs::path& folder, std::string_view begin, std::vector<fs::path>& out) {
   std::error_code none;

@@ -13,9 +13,27 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kGetNsys =
-    "sudo apt-get install nsight-systems   # or tools/fetch-nsys, which touches nothing outside its folder";
+constexpr const char* kGetNsys = "sudo apt-get install nsight-systems   # from NVIDIA's repository, or Nsight Systems from NVIDIA's site";
 constexpr const char* kGetNcu = "sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository";
+
+// The one that this nl-stage was built in, as <tree>/<build>/cli/nl-stage; empty where it is installed, which has no tools/.
+fs::path source_tree(const Host& host) {
+  const fs::path tree = host.program_folder.parent_path().parent_path();
+  std::error_code failed;
+  return fs::is_regular_file(tree / "tools/fetch-nsys", failed) ? tree : fs::path();
+}
+
+std::string get_nsys(const Host& host) {
+  const fs::path tree = source_tree(host);
+  return tree.empty() ? kGetNsys : fmt::format("sudo apt-get install nsight-systems   # or {}, which touches nothing outside its folder", (tree / "tools/fetch-nsys").string());
+}
+
+std::string get_collector(const Host& host) {
+  const fs::path tree = source_tree(host);
+  return tree.empty() ? "install the nl-stage package again, which has it, or name one: NL_STAGE_COLLECTOR=PATH"
+                      : fmt::format("cd {} && tools/setup && meson setup --reconfigure {build} && ninja -C {build}", tree.string(),
+                                    fmt::arg("build", host.program_folder.parent_path().filename().string()));
+}
 
 std::string found_text(const Tool& tool) {
   std::string text = fmt::format("{} at {} ({})", tool.version.text(), tool.found_at.string(), tool.found_by);
@@ -34,9 +52,9 @@ std::string install_command(const std::vector<std::string>& libraries) {
   return fmt::format("sudo apt-get install apt-file && sudo apt-file update && apt-file search {}", unknown.front());
 }
 
-std::string importer_fix(const Tool& nsys) {
+std::string importer_fix(const Tool& nsys, const Host& host) {
   if (!nsys.missing_libraries.empty()) return install_command(nsys.missing_libraries);
-  if (nsys.importer.empty()) return kGetNsys;
+  if (nsys.importer.empty()) return get_nsys(host);
   std::error_code failed;
   const fs::path home = fs::weakly_canonical(nsys.found_at, failed).parent_path().parent_path();
   const bool arm = nsys.found_at.string().find("armv8") != std::string::npos;
@@ -77,7 +95,7 @@ std::string package_of(const std::string& library) {
   return found == packages.end() ? "" : found->second;
 }
 
-Check check_nsys(const Toolset& tools) {
+Check check_nsys(const Toolset& tools, const Host& host) {
   Check check{"nsys", CheckLevel::kOk, "Nsight Systems", "", ""};
   if (tools.nsys) {
     check.finding = found_text(*tools.nsys);
@@ -87,11 +105,11 @@ Check check_nsys(const Toolset& tools) {
   check.finding = !tools.collector     ? "not found; the collector is not found either: nothing can be captured"
                   : tools.gpus.empty() ? "not found: only NVTX ranges can be captured, by nl-stage's own collector"
                                        : "not found: nl-stage's own collector records kernels and ranges (CUPTI)";
-  check.fix = kGetNsys;
+  check.fix = get_nsys(host);
   return check;
 }
 
-Check check_importer(const Toolset& tools) {
+Check check_importer(const Toolset& tools, const Host& host) {
   Check check{"nsys.importer", CheckLevel::kOk, "nsys importer", "", ""};
   const Tool& nsys = *tools.nsys;
   if (!nsys.importer_trouble.empty()) {
@@ -100,7 +118,7 @@ Check check_importer(const Toolset& tools) {
                                 nsys.importer.empty() ? "not found" : nsys.importer.string(), nsys.importer_trouble);
     if (nsys.missing_libraries.size() > 1)
       check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
-    check.fix = importer_fix(nsys);
+    check.fix = importer_fix(nsys, host);
     return check;
   }
   check.finding =
@@ -156,15 +174,15 @@ Check check_cupti(const Toolset& tools) {
   return check;
 }
 
-Check check_collector(const Toolset& tools) {
+Check check_collector(const Toolset& tools, const Host& host) {
   Check check{"collector", CheckLevel::kOk, "collector", "", ""};
   if (tools.collector) {
     check.finding = tools.collector->string();
     return check;
   }
   check.level = CheckLevel::kWarning;
-  check.finding = "libnl_collector.so was not built: there is no fallback where nsys is missing";
-  check.fix = "tools/setup && meson setup --reconfigure build && ninja -C build";
+  check.finding = "libnl_collector.so was not found: there is no fallback where nsys is missing";
+  check.fix = get_collector(host);
   return check;
 }
 
@@ -207,7 +225,7 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   if (made) return check;
   check.level = CheckLevel::kBlocked;
   check.finding = fmt::format("nsys traced `true` but made no report: {}", answer.substr(0, answer.find('\n')));
-  check.fix = tools.nsys->importer_trouble.empty() ? kGetNsys : importer_fix(*tools.nsys);
+  check.fix = tools.nsys->importer_trouble.empty() ? get_nsys(host) : importer_fix(*tools.nsys, host);
   return check;
 }
 

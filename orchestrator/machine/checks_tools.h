@@ -6,12 +6,12 @@
 // Is what captures there, and does it start?
 namespace nl::orchestrator {
 
-Check check_nsys(const Toolset& tools);
-Check check_importer(const Toolset& tools);
+Check check_nsys(const Toolset& tools, const Host& host);
+Check check_importer(const Toolset& tools, const Host& host);
 Check check_ncu(const Toolset& tools, const Config& config);
 Check check_gpu(const Toolset& tools, const Host& host);
 Check check_cupti(const Toolset& tools);
-Check check_collector(const Toolset& tools);
+Check check_collector(const Toolset& tools, const Host& host);
 std::vector<Check> check_rejected(const Toolset& tools);
 
 // Traces `true` with nsys and looks for the report: what a real capture would need, all at once.

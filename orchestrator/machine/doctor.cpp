@@ -35,10 +35,10 @@ std::vector<Check> diagnose(const Toolset& tools, const Config& config) {
 }
 
 std::vector<Check> diagnose(const Toolset& tools, const Config& config, const Host& host) {
-  std::vector<Check> checks = {check_nsys(tools)};
-  if (tools.nsys) checks.push_back(check_importer(tools));
+  std::vector<Check> checks = {check_nsys(tools, host)};
+  if (tools.nsys) checks.push_back(check_importer(tools, host));
   checks.insert(checks.end(),
-                {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools), check_libcrypto()});
+                {check_ncu(tools, config), check_cupti(tools), check_gpu(tools, host), check_collector(tools, host), check_libcrypto()});
   for (auto& check : check_rejected(tools)) checks.push_back(std::move(check));
   checks.insert(checks.end(),
                 {check_counters(tools, host), check_cupti_counters(tools, config, host), check_paranoid(config, host),
@@ -56,9 +56,9 @@ std::vector<Check> preflight(const Toolset& tools, const Config& config) {
 
 std::vector<Check> preflight(const Toolset& tools, const Config& config, const Host& host) {
   std::vector<Check> checks;
-  if (config.nsys.enabled) checks.push_back(check_nsys(tools));
+  if (config.nsys.enabled) checks.push_back(check_nsys(tools, host));
   if (config.nsys.enabled && tools.nsys) {
-    checks.insert(checks.end(), {check_importer(tools), check_gpu(tools, host), check_paranoid(config, host)});
+    checks.insert(checks.end(), {check_importer(tools, host), check_gpu(tools, host), check_paranoid(config, host)});
     if (config.ncu.enabled && !tools.ncu) checks.push_back(check_ncu(tools, config));
   }
   if (will_measure(tools, config))

@@ -94,8 +94,8 @@ TEST_CASE("the doctor of a sick machine: every line") {
               "warning ncu: not found: kernels are timed, but not measured | sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository",
               "ok cupti: not found; nsys and ncu bring their own, the collector looks for one in the workload's process too",
               "ok gpu: NVIDIA H200, NVIDIA L4; driver 580.1",
-              "warning collector: libnl_collector.so was not built: there is no fallback where nsys is missing | "
-              "tools/setup && meson setup --reconfigure build && ninja -C build",
+              "warning collector: libnl_collector.so was not found: there is no fallback where nsys is missing | "
+              "install the nl-stage package again, which has it, or name one: NL_STAGE_COLLECTOR=PATH",
               "warning tools.rejected: /x does not start | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
               "warning tools.rejected: /y neither | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
               "blocked counters.permission: restricted to administrators (ERR_NVGPUCTRPERM), and this process has no CAP_SYS_ADMIN | "
@@ -251,31 +251,44 @@ TEST_CASE("each sign of a container, and each profiler's name, is known") {
   }
 }
 
+TEST_CASE("a fix names a script of the source tree only where that is") {
+  Machine machine;
+  machine.tools.nsys.reset();
+  machine.tools.collector.reset();
+  const auto fixes = [&] { return nl::orchestrator::check_nsys(machine.tools, machine.host).fix + nl::orchestrator::check_collector(machine.tools, machine.host).fix; };
+  CHECK(fixes().find("tools/") == std::string::npos);
+  const std::string tree = (machine.tree.root() / "src").string();
+  machine.tree.write("src/tools/fetch-nsys", "");
+  machine.host.program_folder = machine.tree.root() / "src/out/cli";
+  CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).fix.find("# or " + tree + "/tools/fetch-nsys,") != std::string::npos);
+  CHECK(nl::orchestrator::check_collector(machine.tools, machine.host).fix == "cd " + tree + " && tools/setup && meson setup --reconfigure out && ninja -C out");
+}
+
 TEST_CASE("what nsys' and ncu's absence means, by what else is there") {
   Machine machine;
   const auto line = [&](const nl::orchestrator::Check& check) { return lines_of({check}, machine.tree.root()).front(); };
-  const std::string get_nsys = " | sudo apt-get install nsight-systems   # or tools/fetch-nsys, which touches nothing outside its folder";
+  const std::string get_nsys = " | sudo apt-get install nsight-systems   # from NVIDIA's repository, or Nsight Systems from NVIDIA's site";
   const std::string get_ncu = " | sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository";
   machine.tools.ncu.reset();
   machine.config.ncu.enabled = false;
   CHECK(line(nl::orchestrator::check_ncu(machine.tools, machine.config)) == "warning ncu: not found; this configuration does not ask for it" + get_ncu);
   machine.tools.nsys->importer_trouble = "there is none";
   machine.tools.nsys->importer.clear();
-  CHECK(line(nl::orchestrator::check_importer(machine.tools)) ==
+  CHECK(line(nl::orchestrator::check_importer(machine.tools, machine.host)) ==
         "blocked nsys.importer: not found: there is none; captures would end without a report" + get_nsys);
   machine.tools.nsys->importer_trouble.clear();
-  CHECK(line(nl::orchestrator::check_importer(machine.tools)) == "ok nsys.importer: found by nsys itself");
+  CHECK(line(nl::orchestrator::check_importer(machine.tools, machine.host)) == "ok nsys.importer: found by nsys itself");
   machine.tools.nsys->importer_trouble = "it ends";
   machine.tools.nsys->importer = "/elsewhere/QdstrmImporter";
   machine.tools.nsys->found_at = "/opt/nsight/target-linux-sbsa-armv8/nsys";
-  CHECK(line(nl::orchestrator::check_importer(machine.tools)) ==
+  CHECK(line(nl::orchestrator::check_importer(machine.tools, machine.host)) ==
         "blocked nsys.importer: /elsewhere/QdstrmImporter: it ends; captures would end without a report | sudo ln -s /elsewhere /opt/nsight/host-linux-armv8");
   machine.tools.nsys.reset();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools)) == "warning nsys: not found: nl-stage's own collector records kernels and ranges (CUPTI)" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "warning nsys: not found: nl-stage's own collector records kernels and ranges (CUPTI)" + get_nsys);
   machine.tools.gpus.clear();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools)) == "warning nsys: not found: only NVTX ranges can be captured, by nl-stage's own collector" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "warning nsys: not found: only NVTX ranges can be captured, by nl-stage's own collector" + get_nsys);
   machine.tools.collector.reset();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools)) == "blocked nsys: not found; the collector is not found either: nothing can be captured" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "blocked nsys: not found; the collector is not found either: nothing can be captured" + get_nsys);
   CHECK(line(nl::orchestrator::check_gpu(machine.tools, machine.host)) ==
         "warning gpu: not found: NVTX ranges can be captured, kernels cannot | run on a machine with an NVIDIA GPU and its driver");
   machine.tree.write("proc/driver/nvidia/version", "x");
@@ -319,7 +332,7 @@ TEST_CASE("the trial capture: how nsys is started, and what its silence, its wor
   machine.host.start = [](const nl::orchestrator::ProcessSpec&) -> nl::orchestrator::ProcessResult { throw nl::Error(nl::ErrorKind::kTool, "cannot start"); };
   CHECK(finding() == "nsys traced `true` but made no report: cannot start");
   CHECK(nl::orchestrator::check_trial_capture(machine.tools, machine.host).fix ==
-        "sudo apt-get install nsight-systems   # or tools/fetch-nsys, which touches nothing outside its folder");
+        "sudo apt-get install nsight-systems   # from NVIDIA's repository, or Nsight Systems from NVIDIA's site");
   machine.host.env["TMPDIR"] = "/no/such/folder";
   CHECK(lines_of({nl::orchestrator::check_trial_capture(machine.tools, machine.host)}, machine.tree.root()) ==
         Lines{"blocked nsys.trial: no folder can be made in /no/such/folder | export TMPDIR=DIR   # a folder that you may write to"});

@@ -136,23 +136,23 @@ TEST_CASE("container limits") {
 
 TEST_CASE("tools that are missing or broken") {
   Machine machine;
-  CHECK(nl::orchestrator::check_nsys(machine.tools).finding == "2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH)");
-  CHECK(nl::orchestrator::check_importer(machine.tools).level == Level::kOk);
+  CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).finding == "2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH)");
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).level == Level::kOk);
   machine.tools.nsys->importer_trouble = "libdw.so.1 was not found";
   machine.tools.nsys->missing_libraries = {"libdw.so.1"};
-  CHECK(nl::orchestrator::check_importer(machine.tools).level == Level::kBlocked);
-  CHECK(nl::orchestrator::check_importer(machine.tools).finding ==
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).finding ==
         "/opt/nsight/host-linux-x64/QdstrmImporter: libdw.so.1 was not found; captures would end without a report");
-  CHECK(nl::orchestrator::check_importer(machine.tools).fix == "sudo apt-get install libdw1");
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix == "sudo apt-get install libdw1");
   machine.tools.nsys->missing_libraries = {"libodd.so.9"};
-  CHECK(nl::orchestrator::check_importer(machine.tools).fix.ends_with("apt-file search libodd.so.9"));
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix.ends_with("apt-file search libodd.so.9"));
   machine.tools.nsys->missing_libraries.clear();
-  CHECK(nl::orchestrator::check_importer(machine.tools).fix == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
   machine.tools.nsys.reset();
-  CHECK(nl::orchestrator::check_nsys(machine.tools).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).level == Level::kWarning);
   machine.tools.collector.reset();
-  CHECK(nl::orchestrator::check_nsys(machine.tools).level == Level::kBlocked);
-  CHECK(nl::orchestrator::check_collector(machine.tools).level == Level::kWarning);
+  CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).level == Level::kBlocked);
+  CHECK(nl::orchestrator::check_collector(machine.tools, machine.host).level == Level::kWarning);
   machine.tools.ncu.reset();
   CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).level == Level::kWarning);
 }

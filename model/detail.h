@@ -40,6 +40,11 @@ struct DetailKernel {                    // a name with its launch configuration
   std::uint64_t shared_bytes = 0;
 };
 
+struct DetailSite {                      // a line of the program
+  std::string place;                     // "model.py:61 forward"
+  bool nearby = false;                   // that of the nearest sample, though other calls lie between: it need not be the line of this one
+};
+
 using BinTimes = std::array<Ns, kBudgetBins>;
 
 struct DetailStep {                      // one window of a stage
@@ -115,7 +120,9 @@ struct Detail {
   Ns start_ns = 0, end_ns = 0;
   std::vector<std::string> names;
   std::vector<DetailKernel> kernels;
-  std::vector<std::string> operators, layers, sites, stages;
+  std::vector<std::string> operators, layers, stages;
+  std::vector<DetailSite> sites;
+  Ns sample_period_ns = 0;               // no sample is further away
   std::vector<DetailLane> lanes;
   std::vector<DetailDevice> devices;
   std::vector<DetailStep> steps;         // by start

@@ -61,6 +61,7 @@ class DetailMaker {
     detail_.operators = origins.take_operators();
     detail_.layers = origins.take_layers();
     detail_.sites = sites.take();
+    detail_.sample_period_ns = trace_.host.period_ns;
     detail_.names = names.take();
     detail_.stages = stages_.stages();
     detail_.start_ns = capture_.start_ns;

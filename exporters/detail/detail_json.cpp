@@ -32,7 +32,9 @@ class DetailWriter {
     kernels();
     names("operators", detail_.operators);
     names("layers", detail_.layers);
-    names("sites", detail_.sites);
+    out_.column("sites", detail_.sites, [&](const DetailSite& site) { return number_of(site.place); });
+    out_.column("sites_nearby", detail_.sites, [](const DetailSite& site) { return site.nearby ? 1 : 0; });
+    out_.number("sample_period_ns", detail_.sample_period_ns);
     stages();
     lanes();
     devices();

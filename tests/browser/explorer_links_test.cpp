@@ -100,15 +100,19 @@ TEST_CASE("explorer: a kernel's row leads to where it runs, and its slice back t
   CHECK(page.browser.evaluate("document.querySelector('.slice-facts a').getAttribute('href')") == "#kernel-1");
 }
 
-TEST_CASE("explorer: sums of several GPUs are added, and shares are of all their time", "[browser]") {
+TEST_CASE("explorer: what is of several GPUs, or only nearby, says so", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   auto detail = nl::test::explorer_detail();
   detail["devices"].push_back({{"device", 1}, {"pid", 1}, {"title", "GPU 1 (NVIDIA H200)"}});
+  detail["sites_nearby"] = {1};
   Explored page(1440, nl::test::explorer_page("explorer-two", detail, nl::test::explorer_facts()));
   page.open("#t=5040000000,5048000000");
   page.pause();
   CHECK(contains(page.text(".sums-panel p"), "Added over GPU 0 (NVIDIA H200) and GPU 1 (NVIDIA H200)."));
   CHECK(kernel_rows(page) == "gemm_kernel 280.00 \u00b5s 1.8 % 5 add_kernel 280.00 \u00b5s 1.8 % 5");  // of 16 ms
+  page.open("#pin=2,5040100000");
+  page.pause();
+  CHECK(fact(page, "Python nearby") == "modeling.py:312 forward (nearest sample, up to 5.000 ms away)");
 }
 
 TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by whole buckets elsewhere", "[browser]") {

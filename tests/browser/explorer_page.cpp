@@ -152,6 +152,8 @@ json explorer_detail() {
           {"operators", {kMatmul}},
           {"layers", {kLayer}},
           {"sites", {kSite}},
+          {"sites_nearby", {0}},
+          {"sample_period_ns", 5'000'000},
           {"stages", {{{"name", kDecodeStep}}}},
           {"lanes", {{{"kind", "ranges"}, {"title", "python main thread 973: stages"}, {"pid", 1}, {"tid", 973}}, {{"kind", "api"}, {"title", "python main thread 973: CUDA calls"}, {"pid", 1}, {"tid", 973}}, {{"kind", "gpu"}, {"title", "GPU 0 stream 7: kernels and copies"}, {"pid", 1}, {"device", 0}, {"stream", 7}}}},
           {"devices", {{{"device", 0}, {"pid", 1}, {"title", "GPU 0 (NVIDIA H200)"}}}},

@@ -34,12 +34,20 @@ class SlicePanel {
     say("Lane", detail.lanes[pin.lane].title);
     for (const [call, launched] of launch_pairs(this.explorer, pin).slice(0, 8)) this.say_launch(say, pin, call, launched);
     if (kernel) this.say_kernel(say, kernel);
-    for (const [title, column, names] of [["Operator", data.operator, detail.operators], ["Layer", data.layer, detail.layers], ["Python", data.site, detail.sites]])
+    for (const [title, column, names] of [["Operator", data.operator, detail.operators], ["Layer", data.layer, detail.layers]])
       if (column && column[pin.index] >= 0) say(title, detail.names[names[column[pin.index]]], make("code", {}, detail.names[names[column[pin.index]]]));
+    if (data.site && data.site[pin.index] >= 0) this.say_site(say, data.site[pin.index]);
     if (kernel) this.say_measured(say, detail.names[kernel.name]);
     const { trace_file } = this.explorer.page_data;
     say("In the trace", trace_file && trace_file + " at " + moment_text(trace_time(this.explorer, start)));
     return out;
+  }
+
+  // A sample tells the line of a call only where no other call lies between.
+  say_site(say, site) {
+    const { detail } = this.explorer, place = detail.names[detail.sites[site]], nearby = (detail.sites_nearby || [])[site];
+    const note = nearby ? " (nearest sample, up to " + time_text(detail.sample_period_ns) + " away)" : "";
+    say(nearby ? "Python nearby" : "Python", place + note, [make("code", {}, place), note]);
   }
 
   in_step(start) {

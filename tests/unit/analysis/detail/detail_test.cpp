@@ -38,6 +38,26 @@ const std::string kLlamaExport = NL_FIXTURES "/h200-llama/nsys.sqlite";
 
 }  // namespace
 
+TEST_CASE("a sample tells the line of a call only where no other call of the thread lies between") {
+  TraceBuilder b;
+  b.stage("decode_step", 0, 10'000);
+  for (const Ns at : {1000, 2000, 3000, 4000}) b.kernel("gemm", at + 100, 30, b.call(at));
+  b.wait(3200, 3300);
+  b.trace.host.period_ns = 5000;
+  b.trace.host.frames = {{"forward", "/m.py", "m", 9, 5, ""}, {"norm", "/m.py", "m", 20, 18, ""}};
+  b.trace.host.stacks = {{0}, {1}};
+  b.trace.host.samples = {{1900, 100, b.trace.threads[0].tid, 0}, {3100, 100, b.trace.threads[0].tid, 1}};
+  const Detail detail = make_detail(b.trace, {}, {});
+  const auto& kernels = lane_ending(detail, "kernels").slices;
+  REQUIRE(kernels.size() == 4);
+  const auto site = [&](std::size_t kernel) { return detail.sites.at(kernels[kernel].site); };
+  CHECK((site(0).place == "m.py:9 forward" && site(0).nearby));    // sampled after the call
+  CHECK((site(1).place == "m.py:9 forward" && !site(1).nearby));
+  CHECK((site(2).place == "m.py:20 norm" && site(2).nearby));      // the nearest, but after it
+  CHECK((site(3).place == "m.py:20 norm" && site(3).nearby));      // the wait lies between
+  CHECK(detail.sample_period_ns == 5000);
+}
+
 TEST_CASE("each moment of a step has one bin, and kernels know the call that launched them") {
   TraceBuilder b;
   b.stage("decode_step", 100, 200);

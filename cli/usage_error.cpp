@@ -54,7 +54,11 @@ const CLI::App& innermost_verb(const CLI::App& app) {
   return given.empty() ? app : innermost_verb(*given.front());
 }
 
-Error unknown_verb(const CLI::App& app, const std::string& word) { return unknown("verb", word, verb_names(app), app.get_name()); }
+Error unknown_verb(const CLI::App& app, const std::string& word) {
+  const auto names = verb_names(app);
+  if (!names.empty()) return unknown("verb", word, names, called_as(app));
+  return {ErrorKind::kUsage, fmt::format("{} has no verb '{}'", called_as(app), word), kWhere, fmt::format("`{} --help` has its flags and examples", called_as(app))};
+}
 
 std::string called_as(const CLI::App& verb) { return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name(); }
 

@@ -118,8 +118,8 @@ PassKind tracing_pass(Tracer tracer) { return tracer == Tracer::kNsys ? PassKind
 
 Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundle_folder) {
   if (config.workload.command.empty())
-    throw Error(ErrorKind::kUsage, "there is no command to profile", "",
-                "give it after --, or as workload.command in the configuration");
+    throw Error(ErrorKind::kUsage, "there is no command to profile", "workload.command",
+                "give it at the end of the line, or as workload.command in the configuration");
   const fs::path bundle = absolute_bundle(bundle_folder);
   const bool preferred = prefers_cupti(config) && cupti_lacks(tools).empty();
   const bool unprofiled = prefers_ranges(config);

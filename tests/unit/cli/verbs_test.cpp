@@ -437,6 +437,7 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
   CHECK(words({"doctor", "word"}) == "unexpected word 'word' | `nl-stage doctor --help` has the flags and examples");
   CHECK(words({"doctor", "-"}) == "unexpected word '-' | `nl-stage doctor --help` has the flags and examples");
   CHECK(words({"fingerprint", "search", "last", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
+  CHECK(words({"help", "help", "help"}) == "nl-stage help has no verb 'help' | `nl-stage help --help` has its flags and examples");
   CHECK(words({"--json", "doctor"}) == "--json stands before the verb | write nl-stage doctor --json …");
   CHECK(words({"--zzzzzzzz", "doctor"}) == "unknown flag '--zzzzzzzz' | one of: --help, --version; `nl-stage --help` explains them");
 }

@@ -210,5 +210,5 @@ TEST_CASE("a plan that cannot be made says what to do") {
   CHECK(refusal(config, whole_machine()) == "a plan");
   CHECK(refusal(config, tools).starts_with("tool: nsys is switched off (nsys.enabled), and the collector was not found"));
   config.workload.command.clear();
-  CHECK(refusal(config, whole_machine()) == "usage: there is no command to profile -> give it after --, or as workload.command in the configuration");
+  CHECK(refusal(config, whole_machine()) == "usage: there is no command to profile -> give it at the end of the line, or as workload.command in the configuration");
 }

@@ -43,8 +43,10 @@ void print_sentences(const Comparison& comparison) {
 void print(const Comparison& comparison, const CompareFlags& flags) {
   if (flags.json) return write_data(exporters::comparison_to_json(comparison));
   if (flags.html) return write_data(exporters::comparison_html(comparison, orchestrator::version()));
-  if (flags.markdown || flags.out.empty()) return write_text(exporters::comparison_markdown(comparison));
-  print_sentences(comparison);
+  if (flags.markdown || (flags.out.empty() && !is_terminal(stdout))) return write_text(exporters::comparison_markdown(comparison));
+  if (!flags.out.empty()) return print_sentences(comparison);
+  print_verdict(comparison);
+  write_out("\n{}", exporters::comparison_text(comparison, line_width()));
 }
 
 int compare(const CompareFlags& flags) {
@@ -70,7 +72,7 @@ void add_compare(CLI::App& app, std::function<int()>& action) {
   verb->add_option("a", flags->a, "runs of side A: bundles, run.json files, captures, or names of the ledger")->required()->type_name("RUN");
   verb->add_option("--to", flags->b, "runs of side B, likewise")->required()->type_name("RUN");
   CLI::Option* json = verb->add_flag("--json", flags->json, "print compare.json");
-  CLI::Option* markdown = verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out");
+  CLI::Option* markdown = verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out, except on a terminal");
   CLI::Option* html = verb->add_flag("--html", flags->html, "print compare.html");
   json->excludes(markdown)->excludes(html);
   markdown->excludes(html);

@@ -19,7 +19,8 @@ struct NodesFlags {
 
 int print_nodes(const NodesFlags& flags) {
   const NodeComparison comparison = orchestrator::compare_nodes(flags.left, flags.right);
-  write_answer(flags.json, flags.json ? exporters::nodes_json(comparison) : exporters::nodes_markdown(comparison));
+  if (flags.json) write_data(exporters::nodes_json(comparison));
+  else write_text(is_terminal(stdout) ? exporters::nodes_text(comparison, line_width()) : exporters::nodes_markdown(comparison));
   return 0;
 }
 

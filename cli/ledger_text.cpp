@@ -51,12 +51,15 @@ ordered_json entry_json(const orchestrator::LedgerEntry& entry) {
 
 std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width) {
   TextTable table{{"run", "made (UTC)", "name", "status", "model", "GPU", "tags"}, {}, std::vector<bool>(7), metrics.size()};
+  table.numbers.resize(7 + metrics.size(), true);
+  table.texts_always_shown = 3;
   table.head.insert(table.head.end(), metrics.begin(), metrics.end());
   for (const auto& entry : entries) {
     table.rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu), or_dash(joined_tags(entry.tags))});
     for (const std::string& key : metrics) table.rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
   }
-  return fitted(std::move(table), width).text;
+  const FittedTable shown = fitted(std::move(table), width);
+  return shown.text + (shown.left_out.empty() ? "" : fmt::format("not shown for lack of room: {}\n", fmt::join(shown.left_out, ", ")));
 }
 
 std::string metric_text(const std::string& key, double value) {

@@ -7,7 +7,7 @@
 namespace nl {
 namespace {
 
-constexpr std::size_t kShortestText = 24, kGap = 2;
+constexpr std::size_t kShortestText = 24, kLeastText = 12, kGap = 2;
 
 using Row = std::vector<std::string>;
 
@@ -40,13 +40,13 @@ std::size_t least_width(const TextTable& table, std::vector<std::size_t> widths)
 }
 
 // The widest text first, as far as needed.
-void narrow_texts(const TextTable& table, std::size_t width, std::vector<std::size_t>& widths) {
+void narrow_texts(const TextTable& table, std::size_t width, std::size_t shortest, std::vector<std::size_t>& widths) {
   while (sum_of(widths) > width) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (!is_number(table, i) && widths[i] > kShortestText && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+      if (!is_number(table, i) && widths[i] > shortest && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     if (widest == widths.size()) return;
-    widths[widest] -= std::min(sum_of(widths) - width, widths[widest] - kShortestText);
+    widths[widest] -= std::min(sum_of(widths) - width, widths[widest] - shortest);
   }
 }
 
@@ -59,12 +59,15 @@ void leave_out(TextTable& table, std::size_t column, FittedTable& fitted, std::v
   for (Row& row : table.rows) row.erase(row.begin() + at);
 }
 
-// The last column of numbers, or that of none where all of them are always shown.
+// The last column of numbers, or else of texts; that of none where all of them are always shown.
 std::size_t column_to_leave_out(const TextTable& table) {
-  std::size_t numbers = 0, last = table.head.size();
-  for (std::size_t i = 0; i < table.head.size(); ++i)
-    if (is_number(table, i) && ++numbers > table.always_shown) last = i;
-  return last;
+  const std::size_t none = table.head.size();
+  std::size_t numbers = 0, texts = 0, last_number = none, last_text = none;
+  for (std::size_t i = 0; i < table.head.size(); ++i) {
+    if (is_number(table, i) && ++numbers > table.always_shown) last_number = i;
+    if (!is_number(table, i) && ++texts > table.texts_always_shown) last_text = i;
+  }
+  return last_number == none ? last_text : last_number;
 }
 
 std::string aligned_line(const TextTable& table, const Row& row, const std::vector<std::size_t>& widths) {
@@ -88,7 +91,7 @@ FittedTable fitted(TextTable table, std::size_t width) {
   if (width > 0) {
     for (std::size_t column; least_width(table, widths) > width && (column = column_to_leave_out(table)) < table.head.size();)
       leave_out(table, column, out, widths);
-    narrow_texts(table, width, widths);
+    for (const std::size_t shortest : {kShortestText, kLeastText}) narrow_texts(table, width, shortest, widths);
   }
   out.text = aligned_line(table, table.head, widths);
   if (table.ruled) {

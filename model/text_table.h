@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct TextTable {
   std::vector<bool> numbers;      // columns to the right; missing: to the left
   std::size_t always_shown = 1;   // of the columns of numbers, those that are never left out
   bool ruled = false;             // a line of dashes under the head
+  std::size_t texts_always_shown = std::numeric_limits<std::size_t>::max();  // of the columns of texts, likewise
 };
 
 struct FittedTable {
@@ -21,7 +23,7 @@ struct FittedTable {
 };
 
 // Not wider than `width`, as far as that is possible: texts are cut, but not below 24 places; where that is not enough, columns of
-// numbers are left out, the last first. 0: as wide as it is. Control characters in a cell are made visible.
+// numbers are left out, the last first, then columns of texts; then texts are cut to 12. 0: as wide as it is. Control characters in a cell are made visible.
 FittedTable fitted(TextTable table, std::size_t width);
 
 }  // namespace nl

@@ -57,6 +57,7 @@ std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) 
   std::string out = fingerprint_title(fingerprint) + "\n";
   if (items.empty()) return out;
   TextTable table{{"signature", "name", "type"}, {}, {false, false, false}, kFeaturesAlwaysShown};
+  table.texts_always_shown = 2;
   for (const std::string_view feature : kFingerprintFeatures) table.head.emplace_back(feature), table.numbers.push_back(true);
   const auto order = ordered(items.size(), [&](std::size_t a, std::size_t b) { return items[a].time_ns > items[b].time_ns; });
   for (std::size_t i = 0; i < std::min(kShownItems, order.size()); ++i) {

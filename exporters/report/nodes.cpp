@@ -7,6 +7,7 @@
 #include "exporters/report/document.h"
 #include "exporters/report/figure_text.h"
 #include "exporters/report/markdown.h"
+#include "exporters/report/terminal_text.h"
 
 namespace nl::exporters {
 namespace {
@@ -71,9 +72,7 @@ ordered_json nodes_of(const OperatorStep& step, const std::vector<Ns>& times, co
 
 ordered_json side_json(const NodeSide& side, double share) { return {{"run_id", side.run_id}, {"source", side.step.source}, {"share_paired", share}}; }
 
-}  // namespace
-
-std::string nodes_markdown(const NodeComparison& comparison) {
+Document nodes_document(const NodeComparison& comparison) {
   const NodeMap& map = comparison.map;
   Document document{"Nodes side by side", "", {}, {}, {}, true};
   document.lead = {List{{side_item("A", comparison.left), side_item("B", comparison.right)}},
@@ -81,8 +80,13 @@ std::string nodes_markdown(const NodeComparison& comparison) {
                    pairs_table(comparison)};
   add_unpaired("A", comparison.left.step, map.left_times, map.only_left, document);
   add_unpaired("B", comparison.right.step, map.right_times, map.only_right, document);
-  return markdown(document);
+  return document;
 }
+
+}  // namespace
+
+std::string nodes_markdown(const NodeComparison& comparison) { return markdown(nodes_document(comparison)); }
+std::string nodes_text(const NodeComparison& comparison, std::size_t width) { return terminal_text(nodes_document(comparison), width); }
 
 std::string nodes_json(const NodeComparison& comparison) {
   const NodeMap& map = comparison.map;

@@ -8,6 +8,7 @@
 namespace nl::exporters {
 
 std::string nodes_markdown(const NodeComparison& comparison);
+std::string nodes_text(const NodeComparison& comparison, std::size_t width);  // for a terminal so wide
 std::string nodes_json(const NodeComparison& comparison);
 
 }  // namespace nl::exporters

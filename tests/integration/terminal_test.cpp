@@ -117,6 +117,24 @@ TEST_CASE("terminal: doctor breaks its lines to fit, below where they begin") {
   for (const int columns : {40, 60, 80}) check_wrapped(scene.nl_stage_on_terminal({"doctor"}, columns).out, static_cast<std::size_t>(columns));
 }
 
+TEST_CASE("terminal: compare begins with its verdict and has tables that fit, ls too; a pipe gets Markdown") {
+  Scene scene;
+  scene.env["NO_COLOR"] = "1";
+  scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.db").string();
+  REQUIRE(import(scene, {kShownCapture}).status == 0);
+  const std::string bundle = scene.bundle().string();
+  for (const int columns : {60, 80, 120}) {
+    const Outcome shown = scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle}, columns);
+    INFO(shown.out);
+    CHECK_FALSE(shown.says("| --- |"));
+    CHECK(shown.out.find("\n\n# In short\n") < 20);
+    check_wrapped(shown.out, static_cast<std::size_t>(columns));
+    CHECK(widest_line(scene.nl_stage_on_terminal({"ls"}, columns).out) <= static_cast<std::size_t>(columns));
+  }
+  CHECK(scene.nl_stage({"compare", bundle, "--to", bundle}).out.starts_with("# Comparison\n"));
+  CHECK(scene.nl_stage_on_terminal({"compare", bundle, "--to", bundle, "--markdown"}, 80).out.starts_with("# Comparison\n"));
+}
+
 TEST_CASE("terminal: a run says which pass it is in and how long it takes; what nsys says is in logs/ alone") {
   Scene scene;
   scene.use_standins();

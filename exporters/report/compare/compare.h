@@ -11,6 +11,7 @@
 namespace nl::exporters {
 
 std::string comparison_markdown(const Comparison& comparison);
+std::string comparison_text(const Comparison& comparison, std::size_t width);  // for a terminal so wide, without the verdict
 std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version);
 
 // Three sentences: what changed, where, and what that rests on. "A and B cannot be compared: …" where they were refused.

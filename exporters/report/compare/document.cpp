@@ -7,6 +7,7 @@
 #include "exporters/report/figure_text.h"
 #include "exporters/report/html/html.h"
 #include "exporters/report/markdown.h"
+#include "exporters/report/terminal_text.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {
@@ -140,6 +141,8 @@ Section waterfall_section(const Comparison& comparison) {
 }  // namespace report
 
 std::string comparison_markdown(const Comparison& comparison) { return markdown(report::comparison_document(comparison)); }
+
+std::string comparison_text(const Comparison& comparison, std::size_t width) { return terminal_text(report::comparison_document(comparison), width); }
 
 std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version) {
   return html::page(report::comparison_document(comparison), "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");

@@ -28,6 +28,15 @@ TEST_CASE("text table: numbers stand to the right, texts to the left, and no lin
         "reduce                                     7.5     20    1    2\n");
 }
 
+TEST_CASE("text table: texts are left out where the table says so, after the numbers") {
+  nl::TextTable table{{"run", "n", "model", "tags"}, {{"a-run-with-an-id-of-its-own", "1", "a-model-with-a-long-name-too", "one-tag-or-another"}}, {false, true, false, false}, 0};
+  CHECK(nl::fitted(table, 60).left_out == std::vector<std::string>{"n"});
+  table.texts_always_shown = 1;
+  CHECK(nl::fitted(table, 60).left_out == std::vector<std::string>{"tags", "n"});
+  CHECK(nl::fitted(table, 30).left_out == std::vector<std::string>{"model", "tags", "n"});
+  CHECK(nl::fitted(table, 10).text.starts_with("run\n"));
+}
+
 TEST_CASE("text table: texts are cut first, then numbers are left out, and the first of those stay") {
   const auto cut = nl::fitted(sums(), 60);
   CHECK(longest_line(cut.text) <= 62);  // an ellipsis has three bytes
@@ -37,6 +46,7 @@ TEST_CASE("text table: texts are cut first, then numbers are left out, and the f
   CHECK(narrow.left_out == std::vector<std::string>{"Min", "Max"});
   CHECK(narrow.text.find("ampere_sgemm_128x64_tn_with…   62.5  1,000\n") != std::string::npos);
   CHECK(nl::fitted(sums(), 5).left_out == std::vector<std::string>{"Min", "Max"});  // narrower it does not become
+  CHECK(nl::fitted(sums(), 32).text.find("ampere_sgemm_128x…   62.5  1,000\n") != std::string::npos);  // where nothing more can be left out
 }
 
 TEST_CASE("text table: a name with control characters and line ends stays in its line") {

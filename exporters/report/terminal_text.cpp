@@ -1,0 +1,140 @@
+#include "exporters/report/terminal_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exporters/report/figure_text.h"
+#include "exporters/report/sections/run_text.h"
+#include "model/text_table.h"
+#include "model/visible_text.h"
+#include "model/words.h"
+#include "model/wrapped_text.h"
+
+namespace nl::exporters {
+namespace {
+
+using namespace report;
+
+constexpr std::size_t kNumbersAlwaysShown = 3, kTextsAlwaysShown = 2;
+
+std::string plain(const Text& text) {
+  std::string out;
+  for (const Span& span : text.spans) out += span.style == Inline::kName || span.style == Inline::kShortName ? short_kernel_name(span.text) : span.text;
+  return out;
+}
+
+std::vector<std::string> cells_of(const Table& table, const Row& row) {
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].room == kAlways) cells.push_back(i < row.size() ? plain(row[i].text) : "");
+  return cells;
+}
+
+TextTable text_table(const Table& table) {
+  TextTable out;
+  out.ruled = true;
+  out.always_shown = kNumbersAlwaysShown;
+  out.texts_always_shown = kTextsAlwaysShown;
+  for (const Column& column : table.columns) {
+    if (column.room == kWide) continue;
+    out.head.push_back(column.title);
+    out.numbers.push_back(column.align == kRight);
+  }
+  for (std::size_t i = 0; i < std::min(table.text_rows, table.rows.size()); ++i) out.rows.push_back(cells_of(table, table.rows[i]));
+  if (table.rows.size() <= table.text_rows)
+    for (const Row& row : table.foot) out.rows.push_back(cells_of(table, row));
+  return out;
+}
+
+// Each block as lines, the last one ended; empty: left out.
+class TerminalWriter {
+ public:
+  explicit TerminalWriter(std::size_t width) : width_(width) {}
+
+  std::string operator()(const Paragraph& paragraph) const { return paragraph.role == Role::kCaption || paragraph.text.empty() ? "" : line(plain(paragraph.text)); }
+  std::string operator()(const Heading& heading) const { return line(heading.title); }
+  std::string operator()(const List& list) const;
+  std::string operator()(const Table& table) const;
+  std::string operator()(const Legend& legend) const;
+  std::string operator()(const Tiles&) const { return {}; }
+  std::string operator()(const Notice& notice) const;
+  std::string operator()(const Card& card) const;
+  std::string operator()(const Figure&) const { return {}; }
+  std::string operator()(const Fold& fold) const { return line(fold.title + ":") + "\n" + joined(fold.blocks); }
+
+  std::string line(const std::string& text, std::size_t indent = 0) const { return wrapped(visible_line(text), width_, 0, indent) + "\n"; }
+  std::string joined(const Blocks& blocks) const;
+
+ private:
+  std::string item(const std::string& text) const { return line("- " + text, 2); }
+
+  std::size_t width_;
+};
+
+std::string TerminalWriter::operator()(const List& list) const {
+  static constexpr const char* kMarks[] = {"", "", "against it: ", "not captured: "};
+  std::string out;
+  std::size_t number = 0;
+  for (const Item& each : list.items) {
+    const std::string text = kMarks[static_cast<std::size_t>(each.mark)] + plain(each.text);
+    out += list.ordered ? line(fmt::format("{}. {}", ++number, text), 3) : item(text);
+  }
+  return out;
+}
+
+std::string TerminalWriter::operator()(const Table& table) const {
+  const FittedTable shown = fitted(text_table(table), width_);
+  std::string out = shown.text;
+  if (!shown.left_out.empty()) out += line("not shown for lack of room: " + join(shown.left_out));
+  return table.text_note.empty() ? out : out + line(table.text_note);
+}
+
+std::string TerminalWriter::operator()(const Legend& legend) const {
+  std::string out;
+  for (const auto& entry : legend.entries)
+    if (legend.with_text) out += item(entry.name + ": " + entry.text);
+  return out;
+}
+
+std::string TerminalWriter::operator()(const Notice& notice) const {
+  std::string out = line("Status: " + plain(notice.text) + ".");
+  for (const Text& each : notice.items) out += item(plain(each));
+  return out;
+}
+
+std::string TerminalWriter::operator()(const Card& card) const {
+  if (!card.in_text) return {};
+  std::string out = line(fmt::format("{}. {} (severity {}; {})", card.number, card.title, key_of(card.severity), plain(card.about)), 3);
+  if (!card.evidence.items.empty()) out += line(plain(card.evidence_title) + ":") + (*this)(card.evidence);
+  if (!card.fixes.items.empty()) out += "Fix:\n" + (*this)(card.fixes);
+  return card.gain.empty() ? out : out + line("Gain: " + plain(card.gain));
+}
+
+std::string TerminalWriter::joined(const Blocks& blocks) const {
+  std::string out, heading;  // one that only figures follow is left out with them
+  for (const Block& block : blocks) {
+    const std::string lines = std::visit(*this, block);
+    if (std::holds_alternative<Heading>(block)) {
+      heading = lines;
+    } else if (!lines.empty()) {
+      out += (out.empty() ? "" : "\n") + std::exchange(heading, {}) + lines;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string terminal_text(const Document& document, std::size_t width) {
+  const TerminalWriter writer(width);
+  std::string out = writer.joined(document.lead);
+  for (const Section& section : document.sections) {
+    const std::string body = section.drawn_only ? "" : writer.joined(section.blocks);
+    if (!body.empty()) out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", writer.line("# " + section.title), body);
+  }
+  return out;
+}
+
+}  // namespace nl::exporters

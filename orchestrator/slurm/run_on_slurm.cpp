@@ -21,6 +21,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr int kMostRefusals = 20;      // of sbatch, of tasks that are submitted again
 constexpr double kCancelSeconds = 30;  // for running tasks to end after scancel
 
 double seconds_from(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
@@ -98,6 +99,7 @@ class ClusterRun {
     for (const OpenTask& task : tasks) job.tasks.push_back(task.task.number);
     const std::string id = submit(job);
     jobs_.push_back(id);
+    answered_.push_back(id);
     for (OpenTask& task : tasks) {
       task.job = id;
       ++task.attempts;
@@ -112,7 +114,7 @@ class ClusterRun {
     if (const auto statuses = ask(job_name()); statuses && Interrupts::signal() == 0) {
       silent_ = false;
       for (OpenTask& task : open_) follow(task, *statuses);
-      settle();
+      settle(*statuses);
     } else if (!std::exchange(silent_, true) && Interrupts::signal() == 0) {
       log_suite(result_.out, "WAIT squeue does not answer");
     }
@@ -159,7 +161,9 @@ class ClusterRun {
   }
 
   // What has ended, and left no result although there was time for it to be seen.
-  void settle() {
+  void settle(const Statuses& statuses) {
+    for (OpenTask& task : open_)
+      if (task.ended) adopt(task, statuses);
     std::vector<OpenTask> lost;
     std::erase_if(open_, [&](const OpenTask& task) {
       if (!task.ended || seconds_from(*task.ended) < request_.settle_s) return false;
@@ -170,10 +174,34 @@ class ClusterRun {
       return true;
     });
     if (lost.empty()) return;
+    submit_again(lost);
+    open_.insert(open_.end(), lost.begin(), lost.end());
+  }
+
+  // Slurm took these options before: where it does not now, it is busy. The tasks stay as they are and come here again.
+  void submit_again(std::vector<OpenTask>& lost) {
+    try {
+      submit_tasks(lost);
+    } catch (const Error& error) {
+      if (++refusals_ > kMostRefusals) throw;
+      return log_suite(result_.out, fmt::format("WAIT {}", error.what()));
+    }
     for (const OpenTask& task : lost)
       log_suite(result_.out, fmt::format("REQUEUE {:03} {} state={} node={}", task.task.number, task_name(suite(), task.task), last_status_[task.task.number].word, last_status_[task.task.number].node));
-    submit_tasks(lost);
-    open_.insert(open_.end(), lost.begin(), lost.end());
+  }
+
+  // Slurm may take a job and be too late to say so.
+  void adopt(OpenTask& task, const Statuses& statuses) {
+    if (refusals_ == 0) return;
+    const auto taken = std::find_if(statuses.begin(), statuses.end(), [&](const auto& each) {
+      return each.first.second == task.task.number && std::find(answered_.begin(), answered_.end(), each.first.first) == answered_.end();
+    });
+    if (taken == statuses.end() || taken->first.first == task.job) return;
+    task.job = taken->first.first;
+    ++task.attempts;
+    task.running = false;
+    task.ended.reset();
+    jobs_.push_back(task.job);
   }
 
   TaskRecord lost_record(const OpenTask& task, const TaskStatus& status) const {
@@ -207,7 +235,9 @@ class ClusterRun {
   const ClusterRequest& request_;
   SuiteResult result_;
   std::vector<OpenTask> open_;
-  std::vector<std::string> jobs_;
+  std::vector<std::string> jobs_;      // to cancel
+  std::vector<std::string> answered_;  // of them, those whose number sbatch told
+  int refusals_ = 0;
   std::map<int, TaskStatus> last_status_;
   std::set<std::string> nodes_;
   bool silent_ = false;

@@ -11,6 +11,7 @@
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
 #include "tests/integration/slurm_cluster.h"
+#include "tests/unit/files.h"
 
 using namespace nl::test;
 using nlohmann::json;
@@ -40,6 +41,24 @@ struct ClusterScene : Scene {
 std::string why_no_cluster() { return have_collector() ? SlurmCluster::why_not() : "the collector is not built"; }
 
 }  // namespace
+
+TEST_CASE("slurm: a lost task is submitted again, also where sbatch is busy, or takes it and does not say so") {
+  if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
+  ClusterScene scene;
+  fs::create_directory(scene.path / "bin");
+  // The second call is refused, the third is taken, but its answer does not arrive.
+  std::ofstream(scene.path / "bin/sbatch") << "#!/bin/sh\necho >> $DIR/calls\ncase $(wc -l < $DIR/calls) in\n1) exec /usr/bin/sbatch \"$@\" ;;\n"
+                                              "3) /usr/bin/sbatch \"$@\" > /dev/null ;;\nesac\necho 'sbatch: error: Socket timed out' >&2\nexit 1\n";
+  fs::permissions(scene.path / "bin/sbatch", fs::perms::owner_all);
+  scene.env["PATH"] = (scene.path / "bin").string() + ":" + std::getenv("PATH");
+  scene.write("name: busy\niterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  x: {command: [sh, -c, 'if [ ! -e $DIR/once ]; then touch $DIR/once; kill -9 $PPID; fi']}\n");
+  const Outcome outcome = scene.nl_stage(scene.words(), 120);
+  INFO(outcome.err << outcome.out << scene.log());
+  CHECK(outcome.status == 0);
+  CHECK(nl::test::count(scene.log(), "WAIT sbatch did not take the job") == 2);
+  CHECK(nl::test::count(scene.text(scene.path / "calls"), "\n") == 3);
+  CHECK(scene.result()["targets"][0]["runs"][0]["outcome"] == "ok");
+}
 
 TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the middle") {
   if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);

@@ -108,7 +108,7 @@ TEST_CASE("bisect: the first slow command of a list is named") {
     list << sleeper(scene, "c" + std::to_string(number++), seconds, "ready").string() << "\n";
   }
   list.close();
-  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "5", "--minimum-effect", "60", "--no-profile", "--quiet", "--json", "--out",
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "15", "--minimum-effect", "60", "--no-profile", "--quiet", "--json", "--out",
                                           (scene.path / "bisect").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);

@@ -47,10 +47,11 @@ class DetailMaker {
     const Buckets buckets(capture_, buckets_for(lanes.lanes().size(), limits_.buckets));
     NameTable names(trace_);
     Origins origins(trace_, lanes.ranges_by_start());
-    Sites sites(trace_, lanes.ranges_by_start());
+    const CallsByThread launches(trace_), other_calls(trace_, trace_.other_calls);
+    Sites sites(trace_, launches, other_calls, lanes.ranges_by_start());
     LaneFilling filling(buckets, lanes.lanes().size());
     SliceCollector slices(exact_, lanes.lanes().size());
-    const DetailParts parts{trace_, lanes, names, origins, sites, filling, slices};
+    const DetailParts parts{trace_, launches, other_calls, lanes, names, origins, sites, filling, slices};
     add_host_slices(parts);
     add_gpu(parts, buckets);
     detail_.overview.bucket_ns = buckets.length_ns();

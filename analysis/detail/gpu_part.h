@@ -37,6 +37,7 @@ class KernelTable {
 // Where the parts of the detail are collected.
 struct DetailParts {
   const Trace& trace;
+  const CallsByThread &launches, &other_calls;
   const LaneTable& lanes;
   NameTable& names;
   Origins& origins;

@@ -11,7 +11,7 @@ namespace {
 
 class CallSlices {
  public:
-  explicit CallSlices(const DetailParts& parts) : parts_(parts), launches_(parts.trace), others_(parts.trace, parts.trace.other_calls) {}
+  explicit CallSlices(const DetailParts& parts) : parts_(parts), launches_(parts.launches), others_(parts.other_calls) {}
 
   // Both tables of calls, by start.
   void add_thread(std::uint32_t thread) {
@@ -38,7 +38,7 @@ class CallSlices {
   }
 
   const DetailParts& parts_;
-  const CallsByThread launches_, others_;
+  const CallsByThread &launches_, &others_;
 };
 
 bool lies_within(const Spans& exact, const Window& window) {

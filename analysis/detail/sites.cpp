@@ -31,9 +31,9 @@ Ns ended_before(const CallsByThread& calls, const WorkOrigin& call) {
 
 }  // namespace
 
-Sites::Sites(const Trace& trace, const std::vector<std::uint32_t>& ranges_by_start)
+Sites::Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls, const std::vector<std::uint32_t>& ranges_by_start)
     : trace_(trace), line_of_range_(marked_lines(trace)), lines_(trace, line_of_range_, ranges_by_start), works_(trace.host.frames),
-      samples_(samples_by_thread(trace)), launches_(trace), others_(trace, trace.other_calls) {}
+      samples_(samples_by_thread(trace)), launches_(launches), others_(other_calls) {}
 
 std::uint32_t Sites::number(const DetailSite& site) {
   const auto [found, added] = numbers_.try_emplace({site.place, site.nearby}, static_cast<std::uint32_t>(sites_.size()));

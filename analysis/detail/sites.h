@@ -19,7 +19,7 @@ namespace nl::analysis {
 // samples are rare, so mostly it is only nearby.
 class Sites {
  public:
-  Sites(const Trace& trace, const std::vector<std::uint32_t>& ranges_by_start);
+  Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls, const std::vector<std::uint32_t>& ranges_by_start);
 
   std::uint32_t of(const WorkOrigin& origin);  // index into the list, or kNone
   std::vector<DetailSite> take() { return std::move(sites_); }
@@ -34,7 +34,7 @@ class Sites {
   InnermostItem lines_;
   HostWorks works_;
   std::vector<std::vector<std::uint32_t>> samples_;  // by thread
-  CallsByThread launches_, others_;
+  const CallsByThread &launches_, &others_;
   std::vector<DetailSite> sites_;
   std::map<std::pair<std::string, bool>, std::uint32_t> numbers_;
 };

@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <functional>
 #include <memory>
@@ -48,9 +47,7 @@ int print_schema(const SchemaFlags& flags) {
     write_data(schema.text());
     return 0;
   }
-  const std::string near = orchestrator::nearest_name(flags.name, names);
-  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema",
-              near.empty() ? fmt::format("one of: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", near));
+  throw Error(ErrorKind::kUsage, fmt::format("unknown schema '{}'", flags.name), "schema", orchestrator::nearest_or_all(flags.name, names));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "exporters/detail/detail_json.h"
@@ -19,43 +18,6 @@ namespace nl::exporters {
 namespace {
 
 using nlohmann::ordered_json;
-using Names = std::map<std::string, std::vector<std::string>>;  // a kernel's: who launches it
-
-constexpr std::size_t kMostLaunchers = 12;
-
-ordered_json tokens_of(const Run& run) {
-  ordered_json out = ordered_json::object();
-  for (const StageEntry& stage : run.stages) out[stage.name] = stage.tokens_per_window ? ordered_json(*stage.tokens_per_window) : ordered_json();
-  return out;
-}
-
-// Each place once, the rows before the moments.
-ordered_json links_of(const Run& run, const Finding& finding) {
-  ordered_json links = ordered_json::array();
-  const auto add = [&](const std::string& text, const std::string& target) {
-    const bool known = std::any_of(links.begin(), links.end(), [&](const ordered_json& link) { return link.at("target") == target; });
-    if (!target.empty() && !known) links.push_back({{"text", text}, {"target", target}});
-  };
-  for (const Evidence& evidence : finding.evidence) add(evidence.text, report::link_to(run, evidence.reference));
-  for (const Evidence& evidence : finding.evidence) add(evidence.text, report::link_to_moment(evidence));
-  return links;
-}
-
-ordered_json findings_of(const Run& run) {
-  ordered_json out = ordered_json::array();
-  for (std::size_t i = 0; i < run.findings.size(); ++i) {
-    ordered_json links = links_of(run, run.findings[i]);
-    if (!links.empty()) out.push_back({{"id", report::finding_id(i)}, {"links", std::move(links)}});
-  }
-  return out;
-}
-
-template <class Entries>
-void add_launchers(const Entries& entries, Names& names) {
-  for (const auto& entry : entries)
-    for (const OperatorKernel& kernel : entry.kernels)
-      if (auto& list = names[kernel.name]; list.size() < kMostLaunchers) list.push_back(entry.name);
-}
 
 ordered_json counters_of(const NcuSample& sample) {
   ordered_json out = ordered_json::array();
@@ -88,17 +50,13 @@ ordered_json roofline_of(const Run& run, const KernelEntry& kernel, const NcuSam
 ordered_json kernels_of(const Run& run) {
   ordered_json out = ordered_json::array();
   if (!run.kernels) return out;
-  Names operators, layers;
-  if (!run.operators.empty()) add_launchers(run.operators[0].entries, operators);
-  add_launchers(run.layers, layers);
   for (std::size_t i = 0; i < std::min(report::kListedKernels, run.kernels->size()); ++i) {
     const KernelEntry& kernel = (*run.kernels)[i];
     const NcuSample* sample = report::main_sample(kernel);
-    out.push_back({{"id", report::kernel_id(i)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)}, {"kind", key_of(kernel.kind)},
-                   {"device", kernel.device}, {"row", i + 1}, {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
-                   {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))},
-                   {"roofline", roofline_of(run, kernel, sample)}, {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()},
-                   {"operators", operators[kernel.name]}, {"layers", layers[kernel.name]}, {"sites", ordered_json::array()}});
+    out.push_back({{"id", report::kernel_id(i)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)},
+                   {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
+                   {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))}, {"roofline", roofline_of(run, kernel, sample)},
+                   {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()}});
   }
   return out;
 }
@@ -137,8 +95,8 @@ std::string safe_in_page(const std::string& json) {
 }  // namespace
 
 std::string page_data(const Run& run, const std::string& trace_file) {
-  const ordered_json data = {{"time_offset_ns", 0}, {"tokens", tokens_of(run)}, {"findings", findings_of(run)}, {"kernels", kernels_of(run)},
-                             {"bins", bins_of()}, {"glossary", glossary_of()}, {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
+  const ordered_json data = {{"kernels", kernels_of(run)}, {"bins", bins_of()}, {"glossary", glossary_of()},
+                             {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
   return safe_in_page(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 

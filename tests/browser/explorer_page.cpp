@@ -172,9 +172,9 @@ json explorer_facts() {
                                            std::tuple{"launch_latency_ns", "launch latency", "b-latency"}})
     bins.push_back({{"key", key}, {"title", title}, {"colour", colour}});
   const json counters = {{{"title", "DRAM throughput"}, {"value", "77.9 %"}}};
-  const json gemm = {{"id", "kernel-1"}, {"name", "void gemm_kernel<float, 128>(float*)"}, {"short", "gemm_kernel"}, {"kind", "gemm"}, {"row", 1}, {"counters", counters},
+  const json gemm = {{"id", "kernel-1"}, {"name", "void gemm_kernel<float, 128>(float*)"}, {"short", "gemm_kernel"}, {"counters", counters},
                      {"proof", "matched by mangled name, grid and block"}, {"note", nullptr}};
-  return {{"time_offset_ns", 0}, {"findings", json::array()}, {"kernels", {gemm}}, {"bins", bins}, {"trace_file", "trace.pftrace"},
+  return {{"kernels", {gemm}}, {"bins", bins}, {"trace_file", "trace.pftrace"},
           {"glossary", {{"launch-starved", "The GPU is idle and nothing is queued for it."}, {"MBU", "Memory bandwidth used."}, {"Total", "All of it."}}}};
 }
 

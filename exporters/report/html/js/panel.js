@@ -99,5 +99,5 @@ function step_at(steps, moment) {
 }
 
 function trace_time(explorer, moment) {
-  return moment + explorer.detail.start_ns + (explorer.page_data.time_offset_ns || 0);
+  return moment + explorer.detail.start_ns;
 }

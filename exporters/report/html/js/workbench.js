@@ -87,7 +87,7 @@ function link_rows(explorer, search, place) {
   }
 }
 
-const kNoPageData = { bins: [], kernels: [], findings: [], glossary: {}, time_offset_ns: 0 };
+const kNoPageData = { bins: [], kernels: [], glossary: {} };
 
 async function start_workbench() {
   const place = document.querySelector("[data-explorer]"), detail = place && await read_detail();

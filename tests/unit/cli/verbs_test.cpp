@@ -13,7 +13,7 @@
 #include "cli/workload_words.h"
 #include "exporters/run_json/run_json.h"
 #include "tests/catch.h"
-#include "tests/unit/cli/captured_output.h"
+#include "tests/unit/cli/answer.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"
 
@@ -21,8 +21,11 @@
 namespace {
 
 namespace fs = std::filesystem;
+using nl::test::Answer;
+using nl::test::nl_stage;
+using nl::test::refused;
+using nl::test::Words;
 using nlohmann::json;
-using Words = std::vector<std::string>;
 
 const std::string kProbe = NL_FIXTURES "/h200-probe/probe_node.sqlite";
 
@@ -34,29 +37,6 @@ struct Folder : nl::test::Folder {
 void put(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << text;
-}
-
-struct Answer {
-  int status = -1;
-  std::string out, err;
-};
-
-// Throws what the verb throws.
-Answer nl_stage(Words words) {
-  words.insert(words.begin(), "nl-stage");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  CLI::App app;
-  std::function<int()> action;
-  nl::cli::set_up(app, action);
-  nl::test::CapturedOutput captured;
-  Answer answer;
-  nl::cli::parse(app, static_cast<int>(words.size()), argv.data(), action);
-  answer.status = action();
-  answer.out = captured.out();
-  answer.err = captured.err();
-  return answer;
 }
 
 // What `plan` and `run` make of their words.
@@ -72,16 +52,6 @@ nl::orchestrator::ConfigRequest requested(Words words) {
   nl::cli::cut_workload(app, argc, argv.data());
   app.parse(argc, argv.data());
   return nl::cli::config_request(flags);
-}
-
-nl::Error refused(const Words& words) {
-  try {
-    nl_stage(words);
-  } catch (const nl::Error& error) {
-    return error;
-  }
-  FAIL("it was not refused");
-  throw;
 }
 
 std::string nsys_csv(const std::string& report) { return nl::test::read_text(NL_FIXTURES "/h200-probe/probe_node_" + report + ".csv"); }
@@ -347,57 +317,6 @@ TEST_CASE("cli schema: the schemas of the repository, byte for byte") {
   CHECK(refused({"schema", "everything"}).fix == "one of: run, compare");
 }
 
-TEST_CASE("cli --json: every verb has it") {
-  CLI::App app;
-  std::function<int()> action;
-  nl::cli::set_up(app, action);
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    INFO(verb->get_name());
-    CHECK(verb->get_option_no_throw("--json") != nullptr);
-  }
-}
-
-TEST_CASE("cli --json: asked for by us, also where the words are wrong, and not by the workload") {
-  const auto asks = [](Words words) {
-    words.insert(words.begin(), "nl-stage");
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    CLI::App app;
-    std::function<int()> action;
-    nl::cli::set_up(app, action);
-    return nl::cli::asks_for_json(app, static_cast<int>(argv.size()), argv.data());
-  };
-  CHECK(asks({"run", "--json", "./workload"}));
-  CHECK(asks({"improt", "--json"}));
-  CHECK(asks({"doctor", "--jsno", "--json"}));
-  for (const char* verb : {"run", "plan", "try", "bisect"}) {
-    INFO(verb);
-    CHECK(asks({verb, "--zzzzzz", "x", "--json", "./workload"}));  // a flag that nobody knows may take a value
-    CHECK(asks({verb, "--zzzzzz=x", "--json", "./workload"}));
-    CHECK(asks({verb, "--zzzzzz", "--json", "./workload"}));
-    CHECK(asks({verb, "--modle", "x", "--json", "./workload"}));  // --model takes one
-    CHECK_FALSE(asks({verb, "--zzzzzz", "x", "--", "./workload", "--json"}));
-    CHECK_FALSE(asks({verb, "--modle", "x", "./workload", "--json"}));
-    CHECK_FALSE(asks({verb, "--zzzzzz=x", "./workload", "--json"}));
-  }
-  CHECK_FALSE(asks({"run", "--quite", "./workload", "--json"}));  // --quiet takes none
-  CHECK_FALSE(asks({"--zzzzzz", "run", "./workload", "--json"}));
-  CHECK_FALSE(asks({"validate", "--", "--json"}));  // the name of a file
-  CHECK(asks({"try", "--rounds", "x", "--json", "./workload"}));
-  CHECK_FALSE(asks({"run", "./workload", "--json"}));
-  CHECK_FALSE(asks({"run", "--", "--json"}));
-  CHECK_FALSE(asks({"run", "--name", "x"}));
-  CHECK_FALSE(asks({}));
-}
-
-TEST_CASE("cli help: as JSON, the flags of a verb and the verbs below it") {
-  const json all = json::parse(nl_stage({"help", "--json"}).out), search = json::parse(nl_stage({"help", "fingerprint", "search", "--json"}).out);
-  CHECK(all["name"] == "nl-stage");
-  CHECK(std::any_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "import"; }));
-  CHECK(std::none_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "session"; }));
-  CHECK(std::any_of(search["flags"].begin(), search["flags"].end(), [](const json& flag) { return flag["names"] == "-n,--count"; }));
-}
-
 TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
   const Answer answer = nl_stage({"doctor", "--json"});
   const json report = json::parse(answer.out);
@@ -405,84 +324,6 @@ TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
   CHECK(report.at("blocked").get<bool>() == std::any_of(report.at("checks").begin(), report.at("checks").end(), [](const json& check) { return check.at("level") == "blocked"; }));
   CHECK(refused({"doctor", "--set", "tools.nsys=/no/such/nsys"}).kind == nl::ErrorKind::kTool);
   CHECK(nl_stage({"doctor"}).out.find('\x1b') == std::string::npos);  // a file takes no colours
-}
-
-TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
-  CHECK(refused({"improt"}).fix == "did you mean 'import'?");
-  CHECK(refused({"improt"}).message == "unknown verb 'improt'");
-  CHECK(refused({"run", "--nmae=x"}).message == "unknown flag '--nmae'");
-  CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
-  CHECK(refused({"validate"}).fix == "add FILE: run.json files, or the folders of bundles; `nl-stage validate --help` has examples");
-  CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
-  CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
-  CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") == 0);
-  CHECK(refused({"improt"}).kind == nl::ErrorKind::kUsage);
-  CHECK(refused({"improt"}).where == "command line");
-}
-
-TEST_CASE("cli usage: the whole message of every kind of mistake") {
-  const auto words = [](const Words& given) {
-    const nl::Error error = refused(given);
-    CHECK(error.kind == nl::ErrorKind::kUsage);
-    CHECK(error.where == "command line");
-    return error.message + " | " + error.fix;
-  };
-  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
-  CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
-  CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
-  CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");
-  CHECK(words({"doctor", "--zzzzzzzz=3"}) == "unknown flag '--zzzzzzzz' | one of: --help, --config, --set, --json; `nl-stage doctor --help` explains them");
-  CHECK(words({"doctor", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
-  CHECK(words({"doctor", "word"}) == "unexpected word 'word' | `nl-stage doctor --help` has the flags and examples");
-  CHECK(words({"doctor", "-"}) == "unexpected word '-' | `nl-stage doctor --help` has the flags and examples");
-  CHECK(words({"fingerprint", "search", "last", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
-  CHECK(words({"help", "help", "help"}) == "nl-stage help has no verb 'help' | `nl-stage help --help` has its flags and examples");
-  CHECK(words({"--json", "doctor"}) == "--json stands before the verb | write nl-stage doctor --json …");
-  CHECK(words({"--zzzzzzzz", "doctor"}) == "unknown flag '--zzzzzzzz' | one of: --help, --version; `nl-stage --help` explains them");
-}
-
-TEST_CASE("cli usage: a flag or an argument that is missing, lacks its value or has a wrong one, in our own words") {
-  struct Case {
-    Words given;
-    std::string what, where, fix;
-  };
-  const std::vector<Case> cases = {
-      {{"fingerprint", "search"}, "RUN is missing", "nl-stage fingerprint search", "add RUN: a bundle, its run.json, or a name of the ledger; `nl-stage fingerprint search --help` has examples"},
-      {{"export", "last"}, "--out FILE is missing", "nl-stage export", "add --out FILE: the archive, NAME.nlz or NAME.tar.zst; must not exist; `nl-stage export --help` has examples"},
-      {{"--"}, "no verb is given", "nl-stage", "`nl-stage --help` lists the verbs"},
-      {{"doctor", "--set"}, "--set has no value", "--set", "write --set KEY=VALUE"},
-      {{"doctor", "--json", "-c"}, "--config has no value", "--config", "write --config RUNNER"},
-      {{"doctor", "--config="}, "--config has no value", "--config", "write --config RUNNER"},
-      {{"try", "--rounds"}, "--rounds has no value", "--rounds", "write --rounds N"},
-      {{"try", "--rounds", "--json", "./w"}, "--rounds has no value", "--rounds", "write --rounds N"},
-      {{"try", "--rounds", "many", "./w"}, "'many' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
-      {{"try", "--rounds", "1.5", "./w"}, "'1.5' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
-      {{"try", "--warmup", "1", "--rounds", "5000", "./w"}, "'5000' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
-      {{"try", "--tolerance=-1", "./w"}, "'-1' is no value of --tolerance", "--tolerance", "write a number from 0"},
-      {{"compare", "a", "--to", "b", "--minimum-effect", "much"}, "'much' is no value of --minimum-effect", "--minimum-effect", "write a number from 0 to 100"},
-      {{"rm", "--keep-last", "0"}, "'0' is no value of --keep-last", "--keep-last", "write a whole number above 0"},
-      {{"ls", "--limit", "all"}, "'all' is no value of --limit", "--limit", "write a number"},
-      {{"ls", "--limit", "1.5"}, "'1.5' is no value of --limit", "--limit", "write a whole number"},
-      {{"import-bundle", "x.nlz", "--max-files", "few"}, "'few' is no value of --max-files", "--max-files", "write a number"},
-      {{"completion", "bsh"}, "'bsh' is no value of SHELL", "SHELL", "did you mean 'bash'?"},
-      {{"completion", "powershell"}, "'powershell' is no value of SHELL", "SHELL", "one of: bash, zsh, fish"},
-      {{"stats", "-f", "xml", kProbe}, "'xml' is no value of --format", "--format", "one of: table, csv, json"},
-      {{"export", "last", "-o", "x.nlz", "--redact", "host,all"}, "'all' is no value of --redact", "--redact", "one of: host, paths"},
-      {{"trends", "tpot_ms", "--by", "comit"}, "'comit' is no value of --by", "--by", "did you mean 'commit'?"},
-      {{"doctor", "--json=maybe"}, "--json takes no value", "--json", "write --json alone"},
-      {{"doctor", "-c", "light", "--config", "deep"}, "--config is given 2 times", "--config", "give it once"},
-      {{"plan", "--markdown"}, "--markdown needs --keys", "--markdown", "add --keys"},
-      {{"compare", "a", "--to", "b", "--json", "--html"}, "--json and --html cannot be combined", "--json", "leave one of them out"},
-  };
-  for (const Case& each : cases) {
-    INFO(each.given.front() << " " << each.given.back());
-    const nl::Error error = refused(each.given);
-    CHECK(error.kind == nl::ErrorKind::kUsage);
-    CHECK(error.message == each.what);
-    CHECK(error.where == each.where);
-    CHECK(error.fix == each.fix);
-  }
 }
 
 TEST_CASE("cli stats: what cannot be answered or written, in whole messages") {

@@ -206,6 +206,14 @@ json Browser::evaluate(const std::string& expression) {
   return answer.at("result").value("value", json());
 }
 
+double Browser::thread_seconds() {
+  const json metrics = call("Performance.getMetrics");
+  for (const auto& metric : metrics.at("metrics"))
+    if (metric.at("name") == "TaskDuration") return metric.at("value");
+  FAIL("the browser has no TaskDuration");
+  return 0;
+}
+
 std::string Browser::screenshot() { return decoded(call("Page.captureScreenshot", {{"format", "png"}}).at("data")); }
 
 std::string Browser::pdf() {

@@ -27,6 +27,7 @@ class Browser {
   void theme(const std::string& scheme);         // "light", "dark"
   void open(const std::filesystem::path& page);  // to the end of loading
   nlohmann::json evaluate(const std::string& expression);
+  double thread_seconds();   // of the processor, taken by the page's main thread; after Performance.enable
   std::string screenshot();  // the bytes of a PNG
   std::string pdf();
   void press(const std::string& key, int code = 0);  // on what has the focus

@@ -437,15 +437,13 @@ Run rich_run() {
       {},
       {"GPU_METRICS"},
       {}};
-  run.provenance = {
-      Tracer::kNsys,
-      Meter::kNcu,
-      std::nullopt,
-      {{PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
-       {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
-       {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}},
-      {{Code::kNote, {"--gpu-metrics-devices left out: this nsys has no such option"}}},
-      {{"run.sqlite", std::string(64, 'a')}}};
+  run.provenance.tracer = Tracer::kNsys;
+  run.provenance.meter = Meter::kNcu;
+  run.provenance.passes = {{PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
+                           {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
+                           {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}};
+  run.provenance.adaptations = {{Code::kNote, {"--gpu-metrics-devices left out: this nsys has no such option"}}};
+  run.provenance.inputs_sha256 = {{"run.sqlite", std::string(64, 'a')}};
   return run;
 }
 

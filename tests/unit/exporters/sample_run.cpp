@@ -328,13 +328,12 @@ Run full_run() {
   run.import_stats = {SourceFormat::kNsysSqlite, "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{{Code::kNote, {"end before start"}}, 1}},
                       {"GPU_METRICS"}, {{Code::kNote, {"a note"}}}};
   run.ncu_rows_damaged = {{{Code::kNote, {"a row was cut off"}}, 1}};
-  run.provenance = {
-      Tracer::kNsys,
-      Meter::kNcu,
-      Problem{Code::kCountersDenied, "ncu may not read the counters.", "ncu/cmd.txt", "Run as root."},
-      {{PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}},
-      {{Code::kNote, {"--gpu-metrics-devices left out"}}},
-      {{"run.sqlite", std::string(64, 'a')}}};
+  run.provenance.tracer = Tracer::kNsys;
+  run.provenance.meter = Meter::kNcu;
+  run.provenance.counters_missing = Problem{Code::kCountersDenied, "ncu may not read the counters.", "ncu/cmd.txt", "Run as root."};
+  run.provenance.passes = {{PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}};
+  run.provenance.adaptations = {{Code::kNote, {"--gpu-metrics-devices left out"}}};
+  run.provenance.inputs_sha256 = {{"run.sqlite", std::string(64, 'a')}};
   return run;
 }
 

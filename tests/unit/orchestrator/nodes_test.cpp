@@ -26,7 +26,12 @@ OperatorCall node_call(std::uint32_t index, const char* node, const char* op, Op
 std::filesystem::path run_file(const test::Folder& folder, const char* name, std::vector<OperatorCall> calls) {
   Run run;
   run.run_id = name;
-  if (!calls.empty()) run.operator_steps = {OperatorStep{.stage = "inference", .source = "onnxruntime", .calls = std::move(calls)}};
+  if (!calls.empty()) {
+    OperatorStep& step = run.operator_steps.emplace_back();
+    step.stage = "inference";
+    step.source = "onnxruntime";
+    step.calls = std::move(calls);
+  }
   return folder.file(name, exporters::run_to_json(run));
 }
 

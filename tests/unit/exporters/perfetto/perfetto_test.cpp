@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -15,8 +14,10 @@
 
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
+#include "tests/unit/exporters/perfetto/small_trace.h"
 
 namespace fs = std::filesystem;
+using nl::test::call_at, nl::test::kernel_at, nl::test::small_trace;
 using nlohmann::json;
 
 namespace {
@@ -88,42 +89,6 @@ const json& slice_named(const json& document, std::string_view name) {
     if (slice.at("name") == name) return slice;
   FAIL("no slice is named " << name);
   throw;
-}
-
-// A thread and a queue to put rows on.
-nl::Trace small_trace() {
-  nl::Trace trace;
-  trace.processes = {{100, "python3"}};
-  trace.threads = {{0, 101, "main"}, {0, 102, "worker"}};
-  trace.queues = {{0, 0, 1, 7}};
-  trace.devices.emplace_back().name = "NVIDIA H200";
-  trace.duration_ns = 10000;
-  nl::KernelShape shape;
-  shape.name = trace.strings.intern("void gemm<float>(float*)");
-  shape.short_name = trace.strings.intern("gemm");
-  shape.grid = {8, 12, 1};
-  shape.block = {384, 1, 1};
-  shape.registers_per_thread = 168;
-  trace.shapes = {shape};
-  return trace;
-}
-
-nl::Kernel kernel_at(nl::Ns start_ns, std::uint64_t duration_ns, std::uint32_t api = nl::kNone) {
-  nl::Kernel kernel;
-  kernel.start_ns = start_ns;
-  kernel.duration_ns = duration_ns & 0xFFFFFFFFFFF;
-  kernel.shape = 0;
-  kernel.api = api;
-  return kernel;
-}
-
-nl::ApiCall call_at(nl::Trace& trace, nl::Ns start_ns, std::uint64_t duration_ns, std::uint32_t correlation) {
-  nl::ApiCall call;
-  call.start_ns = start_ns;
-  call.duration_ns = duration_ns & 0xFFFFFFFFFFF;
-  call.name = trace.strings.intern("cudaLaunchKernel");
-  call.correlation = correlation;
-  return call;
 }
 
 nl::Range range_of(nl::Trace& trace, const char* name, nl::Ns start_ns, nl::Ns end_ns, nl::RangeStyle style = nl::RangeStyle::kPushPop) {
@@ -444,50 +409,6 @@ TEST_CASE("the timeline of a run.json is shown where there is nothing else", "[p
   CHECK(sum_of(document, "kernel") == Sum{2, 450});
   CHECK(track_of(document, slice_named(document, "gemm")) == "GPU 0 stream 7 · gpu");
   CHECK(document.at("slices").back().at("args") == json({{"merged", 12}}));
-}
-
-template <class Work>
-double processor_seconds(const Work& work) {
-  const std::clock_t start = std::clock();
-  work();
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-}
-
-// The least that a Chrome trace, the other format Perfetto opens, says of the first slices of a trace. It is built with
-// the same options and run a moment later, so a sanitizer or a busy machine slows it as well.
-std::size_t chrome_trace_bytes(const nl::Trace& trace, std::size_t kernels) {
-  std::size_t bytes = 0;
-  const auto slice = [&](const char* name, nl::Ns start_ns, std::uint64_t duration_ns) {
-    bytes += json{{"ph", "X"}, {"pid", 100}, {"tid", 7}, {"name", name}, {"ts", start_ns / 1000}, {"dur", duration_ns / 1000}}.dump().size();
-  };
-  for (std::size_t i = 0; i < kernels; ++i) {
-    slice("cudaLaunchKernel", trace.api_calls[i].start_ns, trace.api_calls[i].duration_ns);
-    slice("gemm", trace.kernels[i].start_ns, trace.kernels[i].duration_ns);
-  }
-  return bytes;
-}
-
-// Seen: 0.06 of the peer's time without optimisation, 0.04 under the sanitizers, about 0.1 optimised.
-TEST_CASE("a long trace is written quickly and in pieces", "[perfetto][speed]") {
-  nl::Trace trace = small_trace();
-  constexpr std::uint32_t kKernels = 200'000, kPeerKernels = kKernels / 20;  // the peer is slow
-  trace.duration_ns = nl::Ns{kKernels} * 1000;
-  for (std::uint32_t i = 0; i < kKernels; ++i) {
-    trace.api_calls.push_back(call_at(trace, nl::Ns{i} * 1000, 100, i));
-    trace.kernels.push_back(kernel_at(nl::Ns{i} * 1000 + 200, 300, i));
-  }
-  std::size_t bytes = 0, longest = 0, peer_bytes = 0;
-  const double ours_s = processor_seconds([&] {
-    nl::exporters::write_perfetto(trace, [&](std::string_view piece) {
-      bytes += piece.size();
-      longest = std::max(longest, piece.size());
-    });
-  });
-  const double peer_s = processor_seconds([&] { peer_bytes = chrome_trace_bytes(trace, kPeerKernels); });
-  INFO(bytes << " bytes in " << ours_s << " s; a twentieth as a Chrome trace: " << peer_bytes << " in " << peer_s << " s, ratio " << ours_s / peer_s / 20);
-  CHECK(longest <= 256 * 1024);
-  CHECK(bytes < 20 * peer_bytes);
-  CHECK(ours_s < 0.3 * 20 * peer_s);
 }
 
 // Perfetto's own trace processor, where one is named: NL_STAGE_TEST_TRACE_PROCESSOR=/path/to/trace_processor_shell

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "model/error.h"
+#include "model/shell.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/session/session.h"
+#include "parsers/file_head.h"
 #include "parsers/registry.h"
 #include "parsers/stacks/stacks.h"
 
@@ -64,6 +66,14 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
   for (const auto& file : parsers::stack_files(bundle / kFactsFolder)) add(Gives::kHostStacks, file, request);
 }
 
+// What to do with a file of no known format.
+std::string advice_on(const fs::path& file) {
+  const parsers::FileHead head(file);
+  if (head.starts_with("\x1f\x8b")) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
+  if (head.starts_with("\x28\xb5\x2f\xfd")) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
+  return "give " + known_formats();
+}
+
 }  // namespace
 
 std::string known_formats() {
@@ -79,7 +89,7 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "there is no such file or folder", path.string(), "give the path of a capture");
   if (!fs::is_directory(path, ignored)) {
     if (add_file(path, request)) return;
-    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), "give " + known_formats());
+    throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
   if (fs::exists(path / "run.json", ignored))

@@ -49,6 +49,9 @@ TEST_CASE("import takes files by what is in them") {
   CHECK(not_taken({kExport, report}) == "usage: two captures of one kind are given (nsys) | " + kExport + " and " + report.string() + " | import them one at a time");
   const fs::path notes = tree.write("notes.txt", "hello");
   CHECK(not_taken({notes}) == "input: no format that nl-stage reads | " + notes.string() + " | give " + known_formats());
+  const fs::path packed = tree.write("t.gz", "\x1f\x8b\x08"), archive = tree.write("my runs", "\x28\xb5\x2f\xfd");
+  CHECK(not_taken({packed}) == "input: no format that nl-stage reads | " + packed.string() + " | unpack it first: gunzip --keep " + packed.string());
+  CHECK(not_taken({archive}) == "input: no format that nl-stage reads | " + archive.string() + " | an archive of nl-stage export: nl-stage import-bundle '" + archive.string() + "'");
   CHECK(not_taken({tree.root() / "none"}) == "input: there is no such file or folder | " + (tree.root() / "none").string() + " | give the path of a capture");
 }
 

@@ -57,6 +57,14 @@ FileHeader make_header() {
   return header;
 }
 
+// At once with every chunk, not at an orderly end: servers end their workers with a signal. A reader then knows what a whole
+// file has. Where this cannot be written, the header says less, and nothing false.
+void note_in_header(int fd, std::uint32_t chunks, std::uint32_t stopped) {
+  const std::uint32_t fields[2] = {chunks, stopped};
+  static_assert(offsetof(FileHeader, stopped) == offsetof(FileHeader, chunks) + sizeof fields[0]);
+  [[maybe_unused]] const ssize_t ignored = pwrite(fd, fields, sizeof fields, offsetof(FileHeader, chunks));
+}
+
 }  // namespace
 
 void TraceFile::complain(const char* what, const char* where, int error) {
@@ -130,6 +138,7 @@ bool TraceFile::map_chunk(int fd, Chunk& chunk) {
   // Space is claimed before it is mapped: a full disk must be an error here, not a SIGBUS later.
   off_t offset = off_t{chunks_} * kChunkBytes;
   int error = within_size_limit(std::uint64_t{chunks_ + 1} * kChunkBytes) ? posix_fallocate(fd, offset, kChunkBytes) : EFBIG;
+  note_in_header(fd, error == 0 ? chunks_ + 1 : chunks_, error != 0);
   void* data = error == 0 ? mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset) : MAP_FAILED;
   if (data == MAP_FAILED) {
     complain("cannot extend", path_, error != 0 ? error : errno);

@@ -10,7 +10,8 @@
 // owns a chunk and appends records to it, beginning with a ThreadStart that says whose they are; a chunk
 // left by a thread that ended may be taken over by another, with a ThreadStart of its own. Fresh space is
 // zero, and the eight bytes of a record's head are stored last, at once: so a head of zero ends a chunk,
-// and a process that is killed loses no more than the record that each thread was writing.
+// and a process that is killed loses no more than the record that each thread was writing. The header counts the
+// chunks as they are claimed, each of them whole: a file with less was cut afterwards.
 //
 // All numbers are little-endian; records are multiples of eight bytes. Readers skip kinds they do not know.
 namespace nl::trace_format {
@@ -33,7 +34,8 @@ struct FileHeader {
   std::int64_t realtime_ns;   // CLOCK_REALTIME of one moment, when the file was made
   char collector_version[16];
   char process_name[64];      // the base name of the executable
-  std::uint64_t unused;
+  std::uint32_t chunks;       // that were claimed so far; 0: none, or a collector that did not count them
+  std::uint32_t stopped;      // 1: a chunk more could not be claimed (disk full, a limit), and what came later is not recorded
 };
 static_assert(sizeof(FileHeader) == 128);
 

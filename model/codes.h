@@ -127,6 +127,8 @@ enum class Code : std::uint16_t {
   kNoKernelInStages,      // stages are there, and no kernel was launched inside them
   kNoKernels,             // the workload ran no kernel
   kGraphsWithoutKernels,  // CUDA graphs captured at graph level: the kernels inside are not visible
+  kCaptureCut,            // a file of it ends before what was written into it
+  kCaptureStopped,        // its recorder could write no more
 
   // Counters: why there are none
   kCountersDenied,        // no permission for the GPU's performance counters
@@ -291,12 +293,17 @@ void add_once(std::vector<Item>& items, std::type_identity_t<Item> item) {
   if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(std::move(item));
 }
 
+inline bool is_one_of(Code code, std::initializer_list<Code> codes) { return std::find(codes.begin(), codes.end(), code) != codes.end(); }
+
 // The first that has one of these codes.
 inline const Remark* find_first(const std::vector<Remark>& remarks, std::initializer_list<Code> codes) {
   const auto found = std::find_if(remarks.begin(), remarks.end(),
-                                  [&](const Remark& remark) { return std::find(codes.begin(), codes.end(), remark.code) != codes.end(); });
+                                  [&](const Remark& remark) { return is_one_of(remark.code, codes); });
   return found != remarks.end() ? &*found : nullptr;
 }
+
+// Why a trace has only a beginning: shares of it, and what is absent from it, say nothing of the run.
+inline constexpr std::initializer_list<Code> kCaptureIncomplete = {Code::kCaptureCut, Code::kCaptureStopped};
 
 // Why a pass that counts through CUPTI counted nothing.
 inline constexpr std::initializer_list<Code> kCounterTroubles = {Code::kCountersDenied, Code::kCountersBusy, Code::kCountersFailed};

@@ -42,6 +42,12 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "Inside the stages {0}, CUDA graphs were captured at graph level (kernels inside not visible): kernels are ranked by their "
      "total GPU time.",
      "--set nsys.cuda_graph_trace=node, for the collector --set capture.cuda_graphs=node"},
+    {Code::kCaptureCut, "capture-cut", Severity::kHigh, ErrorKind::kCapture,
+     "The trace is cut: its file has {0} of the {1} bytes that were written. What is in the rest is missing.",
+     "Copy the file once more from where it was recorded, or record the run again."},
+    {Code::kCaptureStopped, "capture-stopped", Severity::kHigh, ErrorKind::kCapture,
+     "The trace has only the beginning: its file could not grow past {0} bytes (disk full, or a limit). What came later is missing.",
+     "Free some space or raise `ulimit -f`, and record the run again."},
 
     {Code::kCountersDenied, "counters-denied", Severity::kHigh, ErrorKind::kTool,
      "{0} may not read the GPU's performance counters.",

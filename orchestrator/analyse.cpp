@@ -80,6 +80,8 @@ class Counters {
       analysis::apply_stage_counters(report, run_);
       if (!report.windows.empty()) measured_by(Meter::kCupti);
       if (!report.kernels.launches.empty()) match(report.kernels, Meter::kCupti);
+      for (const Remark& note : report.notes)
+        if (is_one_of(note.code, kCaptureIncomplete)) run_.import_stats.notes.push_back(note);
       empty = empty && report.windows.empty() && report.kernels.launches.empty();
     }
     if (empty && evidence_.tracer == Tracer::kImport) note_empty();
@@ -124,6 +126,14 @@ class Counters {
   Run& run_;
 };
 
+// A trace that has only a part of the run is trouble, not a remark: rules look for it among the problems.
+void report_incomplete(Run& run) {
+  std::vector<Remark>& notes = run.import_stats.notes;
+  const auto rest = std::stable_partition(notes.begin(), notes.end(), [](const Remark& note) { return !is_one_of(note.code, kCaptureIncomplete); });
+  std::for_each(rest, notes.end(), [&](const Remark& note) { run.problems.push_back(problem_of(note)); });
+  notes.erase(rest, notes.end());
+}
+
 void explain_absent_kernels(const Evidence& evidence, Run& run) {
   if (run.kernels || evidence.tracer == Tracer::kImport) return;
   if (evidence.no_kernels_note) run.kernels_note = evidence.no_kernels_note;
@@ -140,6 +150,7 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   Run run = facts_of(evidence);
   analyse_trace(evidence.trace, knowledge.options, run);
   run.problems.insert(run.problems.begin(), evidence.problems.begin(), evidence.problems.end());
+  report_incomplete(run);
   if (evidence.session) join_session(*evidence.session, run);
   join_operators(evidence, knowledge.options.warmup, run);
   analysis::add_kernels_to_nodes(run);

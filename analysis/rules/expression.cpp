@@ -50,6 +50,27 @@ Value compute(Op op, const Value& a, const Value& b) {
   }
 }
 
+// Whether a field is a share of a trace, a sum over it, or says what is absent from it. What ncu, NVML and unprofiled runs
+// measured does not depend on how much of the trace is left.
+bool asks_of_whole(Capture capture) {
+  switch (capture) {
+    case Capture::kStages:
+    case Capture::kCuda:
+    case Capture::kOperators:
+    case Capture::kModel:
+    case Capture::kIterations:
+    case Capture::kSampling:
+    case Capture::kHostStacks:
+    case Capture::kWhole: return true;
+    case Capture::kAlways:
+    case Capture::kNcu:
+    case Capture::kBare:
+    case Capture::kNvml:
+    case Capture::kCounters: return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 Unit Expression::unit() const {
@@ -92,6 +113,10 @@ Value Expression::read(const Node& node, const Subject& subject, std::vector<Mis
     const auto found = sample ? sample->metrics.find(node.text) : std::map<std::string, double>::const_iterator();
     if (sample && found != sample->metrics.end()) return Value::of(found->second);
     missing.push_back({node.text, Capture::kNcu});
+    return Value::not_captured();
+  }
+  if (subject.totals->incomplete && asks_of_whole(node.field->capture)) {
+    missing.push_back({std::string(node.of_run ? "run." : "") + std::string(node.field->name), Capture::kWhole});
     return Value::not_captured();
   }
   const Value result = node.field->read(node.of_run ? subject.of_run() : subject);

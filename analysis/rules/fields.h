@@ -16,7 +16,8 @@ inline constexpr Type kN = Type::kNumber;  // of nearly all fields
 enum class Unit { kNumber, kShare, kTime, kBytes, kCount, kFlops, kFlopsPerS, kMegahertz, kWatts, kJoules, kCelsius, kWords };
 
 // What puts a field into a capture; capture_command() names the command.
-enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations, kCounters, kSampling, kHostStacks };
+// kWhole: all of the trace, where a part of it is there.
+enum class Capture { kAlways, kStages, kCuda, kNcu, kOperators, kModel, kBare, kNvml, kIterations, kCounters, kSampling, kHostStacks, kWhole };
 
 struct Field {
   std::string_view name;

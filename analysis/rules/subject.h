@@ -48,6 +48,7 @@ struct RunTotals {
   double gpu_paced_part = 1;              // of the measured time: the GPU does not wait for the host
   double steps = 0;                       // decode steps that were measured; 0: not known
   bool has_steps = false;                 // decode_step is a stage
+  bool incomplete = false;                // the trace has a part of the run
   std::vector<StageTotals> stages;        // by stage
   CommunicationTotals communication;      // of all phases
   CaptureTotals capture;

@@ -214,6 +214,7 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
   ImportStats stats;
   std::vector<File> files = collector_trace::read_files(paths, stats);
   report.rows_damaged = std::move(stats.rows_damaged);
+  report.notes = std::move(stats.notes);
   const RangeBegins begins(files);
   for (File& file : files) FileCounters(file, begins, files.front().header.monotonic_ns, report).add();
   return report;

@@ -171,6 +171,15 @@ bool read_header(const std::filesystem::path& path, const std::vector<char>& byt
   return true;
 }
 
+// Chunks are claimed whole. What the header counts must be there; of a collector that did not count, the last one must be whole.
+void note_cut(const std::filesystem::path& path, const format::FileHeader& header, std::uint64_t bytes, ImportStats& stats) {
+  const std::uint64_t begun = (bytes + format::kChunkBytes - 1) / format::kChunkBytes;
+  const bool header_only = bytes <= header.header_bytes;
+  const std::uint64_t claimed = (header.chunks > 0 || header.stopped != 0 || header_only ? header.chunks : begun) * std::uint64_t{format::kChunkBytes};
+  if (bytes < claimed) stats.notes.push_back({Code::kCaptureCut, {std::to_string(bytes), std::to_string(claimed)}, path.filename().string()});
+  if (header.stopped != 0) stats.notes.push_back({Code::kCaptureStopped, {std::to_string(claimed)}, path.filename().string()});
+}
+
 }  // namespace
 
 std::string fixed_text(const char* text, std::size_t capacity) { return std::string(text, strnlen(text, capacity)); }
@@ -187,14 +196,20 @@ bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats
   chunk.resize(got);
   if (!read_header(path, chunk, file.header)) {
     ++stats.rows_damaged[{Code::kHeaderCut}];
+    // The header is written at once: a part of it was cut. Nothing at all may be what a killed process left.
+    if (got > 0 && chunk[0] != 0)
+      stats.notes.push_back({Code::kCaptureCut, {std::to_string(got), std::to_string(sizeof file.header)}, path.filename().string()});
     return false;
   }
   std::size_t skip = std::min<std::size_t>(file.header.header_bytes, got);
+  std::uint64_t bytes = 0;
   chunk.resize(format::kChunkBytes);
   for (; got > 0; got = fill(), skip = 0) {
+    bytes += got;
     read_chunk(chunk.data() + skip, chunk.data() + got, file, stats.rows_damaged);
-    if (enough != nullptr && enough(file)) break;
+    if (enough != nullptr && enough(file)) return true;
   }
+  note_cut(path, file.header, bytes, stats);
   return true;
 }
 

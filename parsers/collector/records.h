@@ -42,7 +42,7 @@ struct File {
 std::string fixed_text(const char* text, std::size_t capacity);
 
 // False, and counted, where the process was killed before the header was written. A bad header is an
-// Error, a bad record is counted. Ends after the chunk with which it is `enough`.
+// Error, a bad record is counted, a file that was cut or could not grow is noted. Ends after the chunk with which it is `enough`.
 bool read_file(const std::filesystem::path& path, File& file, ImportStats& stats, bool (*enough)(const File& file) = nullptr);
 
 // Those of a run, the earliest process first.

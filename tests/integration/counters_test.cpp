@@ -52,7 +52,7 @@ CounterFile kernel_counters() {
   return file;
 }
 
-void write(const fs::path& path, const CounterFile& file) { std::ofstream(path, std::ios::binary) << file.bytes; }
+void write(const fs::path& path, const CounterFile& file) { std::ofstream(path, std::ios::binary) << file.whole(); }
 
 // A machine with a GPU and nsys; the workload leaves what is given for each counter pass.
 struct Counters : Scene {

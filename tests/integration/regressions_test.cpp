@@ -407,7 +407,7 @@ TEST_CASE("import of ranges alone counts one whose clock stepped back as damaged
   Scene scene;
   CounterFile file;
   file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).push(2, 9500, 1).pop(9400, 1);
-  std::ofstream(scene.path / "ranges.nltrace", std::ios::binary) << file.bytes;
+  std::ofstream(scene.path / "ranges.nltrace", std::ios::binary) << file.whole();
   const Outcome outcome = import(scene, {"--collector", (scene.path / "ranges.nltrace").string()});
   INFO(outcome.err);
   REQUIRE(outcome.status == 0);

@@ -42,7 +42,7 @@ struct BundleTree : test::FakeTree {
 
 TEST_CASE("import takes files by what is in them") {
   test::FakeTree tree;
-  const fs::path trace = tree.write("t", test::CounterFile().thread(7).bytes), report = tree.write("r.nsys-rep", "x");
+  const fs::path trace = tree.write("t", test::CounterFile().thread(7).whole()), report = tree.write("r.nsys-rep", "x");
   CHECK(added({kPage, kExport, trace}) == TakenFiles{{"ncu", {kPage}}, {"nsys", {kExport}}, {"collector", {trace}}});
   CHECK(added({report}) == TakenFiles{{"nsys", {report}}});
   CHECK(added({kPage, kPage}) == TakenFiles{{"ncu", {kPage, kPage}}});  // as many as there are; twins are refused later
@@ -73,7 +73,7 @@ TEST_CASE("import takes of a folder what it knows, and refuses one without") {
 TEST_CASE("import takes of a bundle what its passes left") {
   const BundleTree bundle;
   const auto all = [&] { return added({bundle.root() / "b"}); };
-  const fs::path trace = bundle.put("collector/w.7.nltrace", test::CounterFile().thread(7).bytes);
+  const fs::path trace = bundle.put("collector/w.7.nltrace", test::CounterFile().thread(7).whole());
   bundle.put("collector/cmd.txt", "./w\n");
   CHECK(all() == TakenFiles{{"collector", {trace}}});
   const fs::path report = bundle.put("nsys/run.nsys-rep");

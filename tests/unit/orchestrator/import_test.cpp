@@ -337,6 +337,36 @@ TEST_CASE("import: a collector's traces are the capture, and an export of them i
   CHECK(fs::exists(importing.request.out / "collector/run.sqlite"));
 }
 
+TEST_CASE("import: a collector's trace that was cut is partial, named, and no rule concludes from its part") {
+  Importing importing;
+  const Unpacked traced(NL_FIXTURES "/h200-collector/llm-torch.nltrace.gz"), other(NL_FIXTURES "/h200-collector/llm-cuda-graph.nltrace.gz");
+  importing.request.files = {{"collector", {traced.file, other.file}}};
+  const Run full = importing.import();
+  CHECK(full.status == RunStatus::kComplete);
+  CHECK_FALSE(full.findings.empty());
+  const auto size = fs::file_size(traced.file);
+  fs::resize_file(traced.file, size / 2 + 8);
+
+  importing.request.out += "-cut";
+  const Run run = importing.import();
+  CHECK(run.status == RunStatus::kPartial);
+  REQUIRE(run.problems.size() == 1);
+  const std::string chunks = std::to_string((size / 2 + 65536) / 65536 * 65536);  // an earlier collector: the last chunk is not whole
+  CHECK(run.problems[0].code == Code::kCaptureCut);
+  CHECK(run.problems[0].what == "The trace is cut: its file has " + std::to_string(size / 2 + 8) + " of the " + chunks +
+                                    " bytes that were written. What is in the rest is missing.");
+  CHECK(run.problems[0].where == traced.file.filename());
+  CHECK_FALSE(run.problems[0].fix.empty());
+  CHECK(find_first(run.import_stats.notes, kCaptureIncomplete) == nullptr);  // said once
+  for (const Finding& finding : run.findings) {
+    CAPTURE(finding.rule);
+    CHECK((finding.rule == "slow_first_step" || finding.rule == "step_jitter"));  // of windows that are there to their end
+  }
+  const auto launches = std::find_if(run.abstentions.begin(), run.abstentions.end(), [](const Abstention& each) { return each.rule == "launch_bound_decode"; });
+  REQUIRE(launches != run.abstentions.end());
+  CHECK(launches->why == "needs the whole trace: a part of it is missing");
+}
+
 TEST_CASE("import: files that are not there, and folders, are named") {
   Importing importing;
   importing.request.files["ncu"] = {importing.tree.root() / "none.csv"};

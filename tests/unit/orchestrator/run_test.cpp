@@ -59,7 +59,7 @@ struct WholeRun {
     if (const auto folder = process.env.find("NL_STAGE_TRACE_DIR"); folder != process.env.end()) {
       test::CounterFile file;
       file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1);
-      std::ofstream(fs::path(folder->second) / "w.7.nltrace", std::ios::binary) << file.bytes;
+      std::ofstream(fs::path(folder->second) / "w.7.nltrace", std::ios::binary) << file.whole();
       return;
     }
     for (const auto& word : process.argv) {

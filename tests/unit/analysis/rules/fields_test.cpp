@@ -41,6 +41,7 @@ std::string_view capture_word(Capture capture) {
     case Capture::kCounters: return "counters";
     case Capture::kSampling: return "sampling";
     case Capture::kHostStacks: return "host samples";
+    case Capture::kWhole: return "the whole trace";
   }
   return "";
 }

@@ -68,6 +68,23 @@ TEST_CASE("a rule whose inputs were not captured abstains, and names the command
   CHECK(run.abstentions[0].command == "nl-stage run --config deep -- python 'my model.py'");
 }
 
+TEST_CASE("where a part of the trace is missing, shares of it and what is absent from it decide nothing") {
+  for (const Code code : kCaptureIncomplete) {
+    Run run = staged_run();
+    add_kernels(run, 3);
+    NcuSample& sample = run.kernels->at(0).ncu.emplace_back();
+    sample.metrics["sm__cycles_active.avg"] = 5;
+    run.problems.push_back({code, "cut", "nvtx-7.nltrace", "", ErrorKind::kCapture});
+    judge({{rule(RuleScope::kStage, "launch_wait_share > 50%"), rule(RuleScope::kKernel, "gpu_share > 1%"),
+            rule(RuleScope::kKernel, "metric(\"sm__cycles_active.avg\") > 1"), rule(RuleScope::kStage, "windows >= 1 or graph_launches == 0")}},
+          run);
+    CHECK(run.findings.size() == 3);  // of the counters, and of the windows of two stages
+    REQUIRE(run.abstentions.size() == 2);
+    for (const Abstention& abstention : run.abstentions) CHECK(abstention.why == "needs the whole trace: a part of it is missing");
+    CHECK(run.abstentions[0].missing == std::vector<std::string>{"launch_wait_share"});
+  }
+}
+
 TEST_CASE("what each kind of missing input is captured with") {
   const auto command = [](RuleScope scope, const char* condition, Run run = staged_run()) {
     judge({{rule(scope, condition)}}, run);

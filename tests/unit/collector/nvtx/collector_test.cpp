@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 
+#include "collector/trace_format.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
@@ -165,6 +166,7 @@ TEST_CASE("_exit and SIGKILL lose nothing that was recorded") {
     REQUIRE(run_program({mode, "4000"}, folder.path()).exit_status == status);
     Trace trace = read_folder(folder.path());
     CHECK(trace.stats.rows_damaged.empty());
+    CHECK(trace.stats.notes.empty());  // killed, and not cut
     CHECK(ranges_named(trace, "", "pair").size() == 4000);
     auto open = ranges_named(trace, "", "open");
     REQUIRE(open.size() == 1);
@@ -225,9 +227,14 @@ TEST_CASE("where the file may not grow, the program goes on and the beginning is
   CHECK(outcome.exit_status == 0);
   CHECK(outcome.err.find("nl-stage collector: cannot extend") == 0);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  std::size_t kept = ranges_named(read_folder(folder.path()), "", "pair").size();
+  Trace trace = read_folder(folder.path());
+  std::size_t kept = ranges_named(trace, "", "pair").size();
   CHECK(kept > 1000);
   CHECK(kept < 20000);
+  const auto size = std::filesystem::file_size(trace_files(folder.path()).at(0));
+  REQUIRE(trace.stats.notes.size() == 1);
+  CHECK(trace.stats.notes[0].code == Code::kCaptureStopped);
+  CHECK(trace.stats.notes[0].details == std::vector{std::to_string(size)});
 }
 
 TEST_CASE("a recorded trace cut at any byte gives the records before it") {
@@ -239,16 +246,23 @@ TEST_CASE("a recorded trace cut at any byte gives the records before it") {
   std::filesystem::path cut = folder.path() / "cut";
   std::filesystem::copy_file(whole, cut);
   std::size_t ranges_before = full.ranges.size(), marks_before = full.marks.size();
-  bool shrinking = true;
+  bool shrinking = true, noticed = true;
+  const auto cut_at = [&](const Trace& trace, std::size_t length) {
+    const Remark* note = find_first(trace.stats.notes, {Code::kCaptureCut});
+    return note != nullptr && note->details == std::vector{std::to_string(length), std::to_string(bytes.size())} && note->where == "cut";
+  };
+  CHECK(full.stats.notes.empty());
   for (std::size_t length = bytes.size(); length-- > 0;) {
     if (!in_use(bytes, length) && length % 4096 != 1) continue;
     std::filesystem::resize_file(cut, length);
     Trace trace = read_collector_traces({cut});
     shrinking = shrinking && trace.ranges.size() <= ranges_before && trace.marks.size() <= marks_before;
+    noticed = noticed && (length < sizeof(trace_format::FileHeader) ? !trace.stats.rows_damaged.empty() : cut_at(trace, length));
     ranges_before = trace.ranges.size();
     marks_before = trace.marks.size();
   }
   CHECK(shrinking);
+  CHECK(noticed);
   CHECK(ranges_before == 0);
 }
 

@@ -63,7 +63,7 @@ struct Collector : Launcher {
     if (!note.empty()) file.note(note);
     else if (stages) file.set(1, MetricUse::kStage, kInPlace).window(1, 1, 2, 0, {4000, 3'000'000, 1'000'000});
     else if (anywhere || !only_anywhere) count(file);
-    if (writes) std::ofstream(folder / "nvtx-100.nltrace", std::ios::binary) << file.bytes;
+    if (writes) std::ofstream(folder / "nvtx-100.nltrace", std::ios::binary) << file.whole();
     ProcessResult result;
     result.exit_status = status;
     result.duration_ns = 1'000'000;
@@ -384,7 +384,7 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
         if (process.env.at("NL_STAGE_COUNTERS") == "stages") return result;
         CounterFile file;
         file.thread(7).thread(0).set(2, MetricUse::kKernel, kInPlace).name(1, "_Zk").kernel(2, 1, 2000, {905, 2, 5});
-        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << file.bytes;
+        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << file.whole();
         return result;
       }
     } one;
@@ -401,7 +401,7 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
       ProcessResult launch(const ProcessSpec& process) override {
         writes = process.env.at("NL_STAGE_COUNTERS") != "stages";
         const ProcessResult result = Collector::launch(process);
-        if (!writes) std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << CounterFile().thread(7).bytes;
+        if (!writes) std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << CounterFile().thread(7).whole();
         return result;
       }
     } none;

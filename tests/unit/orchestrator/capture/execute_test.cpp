@@ -72,7 +72,7 @@ struct CollectorScene {
     CounterFile whole = file;
     if (gpu) whole.add(trace_format::Kind::kGpuSession, trace_format::GpuSession{{}, 900, 1, 1}, 130001);
     const fs::path folder = process.env.at("NL_STAGE_TRACE_DIR");
-    if (writes) std::ofstream(folder / "w.7.nltrace", std::ios::binary) << (bytes.empty() ? whole.bytes : bytes);
+    if (writes) std::ofstream(folder / "w.7.nltrace", std::ios::binary) << (bytes.empty() ? whole.whole() : bytes);
   }
   Strings run() {
     plan = make_plan(config, tools, bundle.path());

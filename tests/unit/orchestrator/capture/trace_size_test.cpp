@@ -53,7 +53,7 @@ struct LargeTrace {
     nl::test::CounterFile file;
     file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).thread(0);
     file.add(nl::trace_format::Kind::kGpuSession, nl::trace_format::GpuSession{{}, 900, 1, 1}, 130001);
-    std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / ("w." + std::to_string(number) + ".nltrace"), std::ios::binary) << file.bytes;
+    std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / ("w." + std::to_string(number) + ".nltrace"), std::ios::binary) << file.whole();
   }
   Capture run() {
     const Plan plan = make_plan(config, tools_with_collector(), bundle.path());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -83,13 +84,25 @@ class CounterFile {
     return add(trace_format::Kind::kStalls, trace_format::Stalls{{}, static_cast<std::uint32_t>(counts.size()), device}, function, packed(counts));
   }
 
+  // The file as the collector leaves it: its chunks are whole, and counted in the header.
+  std::string whole() const {
+    std::string file = padded(bytes);
+    const auto chunks = static_cast<std::uint32_t>(file.size() / trace_format::kChunkBytes);
+    std::memcpy(file.data() + offsetof(trace_format::FileHeader, chunks), &chunks, sizeof chunks);
+    return file;
+  }
+
   // The records alone, to be added to a file that ends with a chunk.
-  std::string chunk() const { return bytes.substr(sizeof(trace_format::FileHeader)); }
+  std::string chunk() const { return padded(bytes.substr(sizeof(trace_format::FileHeader))); }
 
   std::string bytes;
   std::vector<std::size_t> ends;  // of the records
 
  private:
+  static std::string padded(std::string file) {
+    file.resize((file.size() + trace_format::kChunkBytes - 1) / trace_format::kChunkBytes * trace_format::kChunkBytes);
+    return file;
+  }
   template <typename T>
   static void put(std::string& to, const T& value) {
     to.append(reinterpret_cast<const char*>(&value), sizeof value);

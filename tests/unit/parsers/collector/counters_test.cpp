@@ -28,7 +28,7 @@ const char* const kThroughput = "sm__throughput.avg.pct_of_peak_sustained_elapse
 const char* const kDramThroughput = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
 
 CounterReport read_counters(const CounterFile& file) {
-  ScratchFile scratch(file.bytes);
+  ScratchFile scratch(file.whole());
   return read_collector_counters({scratch.path});
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("windows of several processes are numbered together, by time") {
     file.thread(0).set(1, MetricUse::kStage, {kTime});
     for (int i = 0; i < 3; ++i)
       file.window(1, 1, 2, static_cast<std::uint32_t>(i), {100}, 1999 + 1000 * i + 10 * process, 2600 + 1000 * i);
-    scratch.push_back(std::make_unique<ScratchFile>(file.bytes));
+    scratch.push_back(std::make_unique<ScratchFile>(file.whole()));
     paths.push_back(scratch.back()->path);
   }
   const CounterReport report = read_collector_counters(paths);
@@ -178,7 +178,7 @@ TEST_CASE("counters of several processes: one clock, and a number for each launc
   other.thread(0).set(1, MetricUse::kStage, {kTime}).window(1, 5, 6, 0, {1});
   CounterFile file = begun();
   file.kernel(2, 1, 2000, {30, 5000}).window(1, 1, 2, 0, {100, 5000});
-  ScratchFile a(file.bytes), b(other.bytes);
+  ScratchFile a(file.whole()), b(other.whole());
   const CounterReport report = read_collector_counters({a.path, b.path});
   REQUIRE(report.kernels.launches.size() == 2);  // of two processes: nobody knows that they are one
   CHECK(report.kernels.launches[0].pid == 200);

@@ -127,7 +127,7 @@ inline CounterFile made_client() {
 }
 
 inline std::vector<std::filesystem::path> write_made_capture(const Folder& folder) {
-  return {folder.file("client", made_client().bytes), folder.file("server", made_server().bytes)};
+  return {folder.file("client", made_client().whole()), folder.file("server", made_server().whole())};
 }
 
 }  // namespace nl::test

@@ -37,7 +37,7 @@ Trace read_block(const std::string& records, CallChoice calls = CallChoice::kWor
   test::add_block(file, 1000, packed_record(Tag::kShape, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) + packed_record(Tag::kQueue, {0, 0, 1, 7}) +
                                   packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 2}) + records);
   const test::Folder folder;
-  return read_collector_traces({folder.file("trace", file.bytes)});
+  return read_collector_traces({folder.file("trace", file.whole())});
 }
 
 const std::string kLateKernel = packed_record(Tag::kKernel, {0, 0, zigzag(900), 100, zigzag(1)});
@@ -66,7 +66,7 @@ TEST_CASE("merge: nodes of a time or a thread that cannot be are counted") {
   file.thread(0);
   test::add_node(file, 1500, 5);
   const test::Folder folder;
-  const Trace trace = read_collector_traces({folder.file("trace", file.bytes)});
+  const Trace trace = read_collector_traces({folder.file("trace", file.whole())});
   CHECK(trace.stats.rows_damaged.at({Code::kImpossibleRecord}) == 2);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("merge: ranges and marks come by time, whichever process began first")
   first.thread(11).string(1, "late").push(1, 5000).pop(6000).add(Kind::kMark, trace_format::Event{{}, 5500, 0, 0}, 1);
   second.thread(21).string(1, "early").push(1, 2000).pop(3000).add(Kind::kMark, trace_format::Event{{}, 2500, 0, 0}, 1);
   const test::Folder folder;
-  const Trace trace = read_collector_traces({folder.file("first", first.bytes), folder.file("second", second.bytes)});
+  const Trace trace = read_collector_traces({folder.file("first", first.whole()), folder.file("second", second.whole())});
   CHECK(starts_of(trace.ranges) == std::vector<Ns>{1000, 4000});
   REQUIRE(trace.marks.size() == 2);
   CHECK((trace.marks[0].time_ns == 1500 && trace.marks[1].time_ns == 4500));
@@ -112,7 +112,7 @@ TEST_CASE("merge: a started range that nobody ended ends with the capture, and s
   CounterFile file(100, 1000);
   file.thread(11).string(1, "a").add(Kind::kStart, trace_format::Start{{}, 1500, 0, 0, 31}, 1).push(1, 1600).push(1, 1700).pop(2500);
   const test::Folder folder;
-  const Trace trace = read_collector_traces({folder.file("file", file.bytes)});
+  const Trace trace = read_collector_traces({folder.file("file", file.whole())});
   REQUIRE(trace.ranges.size() == 3);
   CHECK((trace.ranges[0].open && trace.ranges[1].open && !trace.ranges[2].open));
   CHECK((trace.ranges[0].end_ns == 1500 && trace.ranges[1].end_ns == 1500 && trace.ranges[2].end_ns == 1500));

@@ -68,7 +68,7 @@ TEST_CASE("the sentence of a note gives the reason and who is in the way") {
 TEST_CASE("notes with and without a code are read from one file, each once") {
   test::CounterFile file;
   file.thread(0).note("stalls are not sampled: why").note("what now", NoteCode::kCountersDenied).note("what then", NoteCode::kCountersDenied);
-  const test::ScratchFile scratch(file.bytes);
+  const test::ScratchFile scratch(file.whole());
   const Trace trace = read_collector_traces({scratch.path});
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.notes == std::vector<Remark>{{Code::kStallsFailed, {"where warps stall", "why", "capture.pc_sampling"}}, {Code::kCountersDenied, {"CUPTI"}}});

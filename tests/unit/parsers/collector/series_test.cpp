@@ -19,7 +19,7 @@ namespace {
 using Damage = std::map<std::string, std::uint64_t>;
 
 Trace read_series(const CounterFile& file) {
-  ScratchFile scratch(file.bytes);
+  ScratchFile scratch(file.whole());
   return read_collector_traces({scratch.path});
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("samples of several processes: one GPU and list of metrics is one seri
   b.samples(4, {{2500, 500, {2, 20}}, {3500, 500, {4, 40}}}, true);
   b.set(5, MetricUse::kSamples, {"sm"}).samples(5, {{2600, 500, {9}}});
   c.samples(4, {{2700, 500, {7, 70}}});
-  ScratchFile fa(a.bytes), fb(b.bytes), fc(c.bytes);
+  ScratchFile fa(a.whole()), fb(b.whole()), fc(c.whole());
   const Trace trace = read_collector_traces({fa.path, fb.path, fc.path});
   REQUIRE(trace.metric_series.size() == 3);
   const MetricSeries& merged = trace.metric_series[0];
@@ -79,7 +79,7 @@ TEST_CASE("stalls of a kernel are added up over records and processes") {
   CounterFile a, b(200);
   a.thread(0).name(1, "_Zk").text(Kind::kStallReason, 1, "wait").text(Kind::kStallReason, 2, "barrier").stalls(1, {{1, 5}, {2, 6}}).stalls(1, {{1, 7}});
   b.thread(0).name(9, "_Zk").text(Kind::kStallReason, 3, "wait").stalls(9, {{3, 100}}).stalls(9, {{3, 1}}, 1);
-  ScratchFile fa(a.bytes), fb(b.bytes);
+  ScratchFile fa(a.whole()), fb(b.whole());
   const Trace trace = read_collector_traces({fa.path, fb.path});
   CHECK(trace.stats.rows_damaged.empty());
   REQUIRE(trace.stalls.size() == 2);

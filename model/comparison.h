@@ -173,6 +173,7 @@ struct ComparedRun {
   std::string run_id, name, captured_at;
   std::uint64_t place = 0;               // in the order of capture over both sides, from 1; 0: not known
   bool left_out = false;                 // its GPU was throttled
+  std::uint64_t given = 1;               // so often: by path and by name, as a copy. It counts once
 };
 
 struct CompareSide {

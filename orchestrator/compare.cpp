@@ -1,5 +1,7 @@
 #include "orchestrator/compare.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <future>
 #include <string_view>
 #include <utility>
@@ -42,13 +44,46 @@ Run run_of(const std::string& name, const CompareRequest& request, Launcher& lau
   return run_of_captures(path, request.config, launcher);
 }
 
-std::vector<Run> runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {
+// A bundle, its copies and the ledger's record have one id. What was imported twice has two, and the same digests.
+bool same_run(const Run& a, const Run& b) {
+  if (!a.run_id.empty() && a.run_id == b.run_id) return true;
+  const auto digests = [](const Run& run) {
+    std::vector<std::string> all;
+    for (const auto& [file, digest] : run.provenance.inputs_sha256) all.push_back(digest);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const std::vector<std::string> of_a = digests(a);
+  return !of_a.empty() && !of_a.front().empty() && of_a == digests(b);
+}
+
+// The runs of one side, each once, and how often it was given: a run that is counted twice would be a sample without any spread.
+struct NamedRuns {
   std::vector<Run> runs;
+  std::vector<std::uint64_t> given;
+
+  void add(Run run) {
+    const auto known = std::find_if(runs.begin(), runs.end(), [&](const Run& each) { return same_run(each, run); });
+    if (known != runs.end()) {
+      ++given[static_cast<std::size_t>(known - runs.begin())];
+      return;
+    }
+    runs.push_back(std::move(run));
+    given.push_back(1);
+  }
+
+  void tell(CompareSide& side) const {
+    for (std::size_t i = 0; i < side.runs.size(); ++i) side.runs[i].given = given[i];
+  }
+};
+
+NamedRuns runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {
+  NamedRuns named;
   for (const std::string& name : names) {
     const Activity reading("reading " + name);
-    runs.push_back(run_of(name, request, launcher));
+    named.add(run_of(name, request, launcher));
   }
-  return runs;
+  return named;
 }
 
 }  // namespace
@@ -57,10 +92,13 @@ Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
   const Interrupts interrupts;
   // Two processors read two sides in the time of one.
   auto reading = std::async(std::launch::async, [&] { return runs_named(request.b, request, launcher); });
-  const std::vector<Run> a = runs_named(request.a, request, launcher);
-  const std::vector<Run> b = reading.get();
+  const NamedRuns a = runs_named(request.a, request, launcher);
+  const NamedRuns b = reading.get();
   const Activity comparing("comparing");
-  return analysis::compare(a, b, request.options);
+  Comparison comparison = analysis::compare(a.runs, b.runs, request.options);
+  a.tell(comparison.a);
+  b.tell(comparison.b);
+  return comparison;
 }
 
 std::vector<std::string> write_comparison(const Comparison& comparison, const fs::path& folder) {

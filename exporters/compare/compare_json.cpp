@@ -13,6 +13,7 @@ void fields(Io& io, Ref<Io, ComparedRun> r) {
   io.known("captured_at", r.captured_at, "RFC 3339, UTC; null: not known");
   io.known("place", r.place, "in the order of capture over both sides, from 1; null: not known");
   io("left_out", r.left_out, "its GPU was throttled");
+  io("given", r.given, "so often, as a folder, a file, a copy or a name; it counts once", kFromOne);
 }
 
 template <class Io>

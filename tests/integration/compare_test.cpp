@@ -52,6 +52,24 @@ TEST_CASE("compare: bundles and their run.json are as good as the capture, and f
   CHECK(scene.nl_stage({"compare", kComparedCapture, "--to", kComparedCapture, "--out", out.string()}).status == 8);  // nothing is overwritten
 }
 
+TEST_CASE("compare: a run that is given twice counts once, and that is said") {
+  Scene scene;
+  REQUIRE(import(scene, {kComparedCapture}).status == 0);
+  const fs::path copy = scene.path / "copy.json", moved = scene.path / "moved.sqlite";
+  fs::copy_file(scene.bundle() / "run.json", copy);
+  fs::copy_file(kComparedCapture, moved);
+  const std::string bundle = scene.bundle().string();
+  for (const std::string& again : {bundle, bundle + "/", bundle + "/run.json", copy.string(), kComparedCapture, moved.string()}) {
+    INFO(again);
+    const json result = parsed(scene.nl_stage({"compare", bundle, again, "--to", kComparedCapture, "--json"}));
+    CHECK(result["basis"] == "one_run_each");
+    REQUIRE(result["a"]["runs"].size() == 1);
+    CHECK(result["a"]["runs"][0]["given"] == 2);
+    CHECK(result["b"]["runs"][0]["given"] == 1);
+  }
+  CHECK(scene.nl_stage({"compare", bundle, copy.string(), "--to", bundle}).says("one run was given more than once and counts once"));
+}
+
 TEST_CASE("compare: runs of different GPUs are refused unless forced") {
   Scene scene;
   REQUIRE(import(scene, {kComparedCapture}).status == 0);

@@ -97,13 +97,18 @@ std::string side_fact(const char* letter, const CompareSide& side) {
   return fmt::format("{}: {}", letter, side.runs.size() == 1 ? name : fmt::format("{} runs, {} …", side.runs.size(), name));
 }
 
+std::string used_text(const ComparedRun& run) {
+  if (run.left_out) return "no: its GPU was throttled";
+  return run.given > 1 ? fmt::format("once: given {} times", run.given) : "yes";
+}
+
 Section sides_section(const Comparison& comparison) {
   Section out{"runs", "Runs", "The runs"};
   Table table{"Runs", {{"Side"}, {"Run"}, {"Name"}, {"Captured at"}, {"Order", kRight}, {"Used"}}};
   const auto add_side = [&](const char* letter, const CompareSide& side) {
     for (const ComparedRun& run : side.runs)
       table.rows.push_back({letter, run.run_id, run.name, run.captured_at.empty() ? std::string(kNoValue) : run.captured_at, run.place > 0 ? std::to_string(run.place) : std::string(kNoValue),
-                            run.left_out ? "no: its GPU was throttled" : "yes"});
+                            used_text(run)});
   };
   add_side("A", comparison.a);
   add_side("B", comparison.b);

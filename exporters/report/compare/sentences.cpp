@@ -108,11 +108,20 @@ std::string basis_text(const Comparison& comparison) {
   return fmt::format("This rests on {}{}{}", runs, order, comparison.drift_significant ? fmt::format("; they drift by {:+.1f} % a run", 100 * comparison.drift_per_run.value_or(0)) : "");
 }
 
+// "; one of them was given more than once and counts once"
+std::string repeated_text(const Comparison& comparison) {
+  std::size_t repeated = 0;
+  for (const CompareSide* side : {&comparison.a, &comparison.b})
+    repeated += static_cast<std::size_t>(std::count_if(side->runs.begin(), side->runs.end(), [](const ComparedRun& run) { return run.given > 1; }));
+  if (repeated == 0) return {};
+  return repeated == 1 ? "; one run was given more than once and counts once" : fmt::format("; {} runs were given more than once and count once each", repeated);
+}
+
 std::string what_it_rests_on(const Comparison& comparison) {
   std::vector<std::string> differences;
   for (const Difference& difference : comparison.comparability.differences)
     if (difference.severity >= Severity::kMedium && differences.size() < 3) differences.push_back(difference_text(difference));
-  return basis_text(comparison) + (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".");
+  return basis_text(comparison) + repeated_text(comparison) + (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace nl::cli {
 
 // docs/exit-status.md has the list.
 inline constexpr int kNotMetStatus = 9;  // everything ran, and the verdict is not the wanted one
+inline constexpr int kInterruptedStatus = 128;  // and the number of the signal: comes before every other
 
 int exit_status_of(ErrorKind kind);
 int exit_status_of(std::optional<ErrorKind> failure, int interrupt_signal);

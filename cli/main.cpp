@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "cli/command_line.h"
+#include "cli/exit_status.h"
+#include "cli/output.h"
 #include "cli/print_result.h"
 #include "model/error.h"
 
@@ -14,7 +16,9 @@ int main(int argc, char** argv) {
   const bool json = nl::cli::asks_for_json(app, argc, argv);
   try {
     nl::cli::parse(app, argc, argv, action);
-    return action();
+    const int status = action();
+    if (status < nl::cli::kInterruptedStatus) nl::cli::finish_output();
+    return status;
   } catch (const nl::Error& error) {
     return nl::cli::print_failure(error, json);
   } catch (const std::exception& broken) {

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "model/error.h"
 #include "model/visible_text.h"
@@ -55,8 +57,16 @@ void write_text(std::string_view text, std::FILE* stream, Colour colour) {
 
 void write_data(std::string_view data) {
   const std::string shown = is_terminal(stdout) ? visible(data) : std::string(data);
-  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() || std::fflush(stdout) != 0)
-    throw Error(ErrorKind::kOutput, "standard output cannot be written", {}, "check the free space of its target");
+  write_bytes(shown, stdout);
+  finish_output();
+}
+
+void finish_output() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;  // the stream keeps in mind that an earlier write failed, not why
+  if (flushed && std::ferror(stdout) == 0) return;
+  throw Error(ErrorKind::kOutput, flushed || errno == 0 ? "standard output cannot be written" : fmt::format("standard output cannot be written: {}", std::strerror(errno)), {},
+              "check the free space of its target");
 }
 
 void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }

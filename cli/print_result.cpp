@@ -141,7 +141,11 @@ nlohmann::ordered_json error_json(const Error& error) {
 int print_failure(const Error& error, bool json) {
   std::fflush(stdout);
   print_error(error);
-  if (json) write_json({{"error", error_json(error)}});
+  if (json && !std::ferror(stdout)) try {
+    write_json({{"error", error_json(error)}});
+  } catch (const Error&) {
+    // stdout takes nothing: stderr has it, and one message is enough
+  }
   return exit_status_of(error.kind);
 }
 

@@ -8,6 +8,20 @@
 
 using namespace nl::test;
 
+TEST_CASE("a full disk behind standard output: status 8 and one message, for people and as JSON") {
+  Scene scene;
+  scene.prefix = {"/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"};
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--version"}, {"help", "run"}, {"plan", "--keys"}, {"--version", "--json"}, {"schema", "run"}}) {
+    const Outcome outcome = scene.nl_stage(words);
+    INFO(words[0] << ": " << outcome.err);
+    CHECK(outcome.status == 8);
+    CHECK(outcome.err.find("error: standard output cannot be written") == 0);
+    CHECK(outcome.err.find("error:", 1) == std::string::npos);
+  }
+  const Outcome wrong = scene.nl_stage({"ls", "--ledger", (scene.path / "none").string(), "--json"});  // has an error of its own
+  CHECK(wrong.status == 3);
+}
+
 TEST_CASE("fault: the workload is not found, is no program, or is not given") {
   Scene scene;
   scene.use_standins();

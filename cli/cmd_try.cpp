@@ -7,6 +7,7 @@
 
 #include "cli/exit_status.h"
 #include "cli/output.h"
+#include "cli/print_result.h"
 #include "cli/run_flags.h"
 #include "cli/trial_flags.h"
 #include "cli/verbs.h"
@@ -42,7 +43,7 @@ void print(const orchestrator::TrialResult& result) {
   print_verdict(result.comparison);
   for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_out("{}\n", sentence);
   print_outputs(result.outputs);
-  if (!result.trouble.empty()) write_out("note: {}\n", result.trouble);
+  if (!result.trouble.empty() && result.end != TrialEnd::kFailed) write_out("note: {} ({})\n", result.trouble, result.log.string());
   write_out("\n");
   write_path(result.folder / "compare.html");
   write_out("\n");
@@ -64,6 +65,8 @@ int try_sides(const TryFlags& flags) {
   if (flags.json) write_data(orchestrator::trial_json(result));
   else print(result);
   std::fflush(stdout);
+  if (result.end == TrialEnd::kFailed)
+    print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), "run the command alone until it works; the rounds before are kept and compared"});
   return status_of(result);
 }
 

@@ -39,6 +39,7 @@ ordered_json outputs_json(const OutputAgreement& outputs) {
 std::string trial_json(const TrialResult& result) {
   ordered_json out = {{"verdict", key_of(result.comparison.verdict)}, {"reason", key_of(result.comparison.reason)}, {"ended_by", end_key(result.end)}};
   out["trouble"] = result.trouble.empty() ? ordered_json() : ordered_json(result.trouble);
+  out["log"] = result.log.empty() ? ordered_json() : ordered_json(result.log.string());
   out["rounds"] = ordered_json::array();
   for (const TrialRound& round : result.rounds) out["rounds"].push_back({{"number", round.number}, {"warmup", round.number == 0}, {"first", round.a_first ? "a" : "b"}, {"a_s", round.a_s}, {"b_s", round.b_s}});
   out["outputs"] = outputs_json(result.outputs);

@@ -50,6 +50,20 @@ void add_whole_command(Run& run) {
   stage.wall = {1, time_ns, value, value, time_ns, time_ns, time_ns, 0};
 }
 
+bool marks_stages(const Run& run) {
+  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.name != kWholeCommand && stage.wall.count > 0; });
+}
+
+std::string what_failed(const Run& run) { return run.problems.empty() ? "the run did not end well" : run.problems[0].what; }
+
+// What the command printed about its failure, else what nl-stage wrote of it.
+fs::path log_of(const fs::path& bundle) {
+  std::error_code ignored;
+  for (const char* name : {"collector.stderr.log", "nsys.stderr.log", "collector.stdout.log"})
+    if (const fs::path log = bundle / "logs" / name; fs::exists(log, ignored) && fs::file_size(log, ignored) > 0) return log;
+  return fs::exists(bundle / "logs", ignored) ? bundle / "logs" : bundle / "run.json";
+}
+
 class Trial {
  public:
   Trial(const TrialRequest& request, Launcher& launcher) : request_(request), launcher_(launcher) {}
@@ -57,6 +71,7 @@ class Trial {
   TrialResult run() {
     result_.folder = fs::absolute(request_.out);
     result_.end = measure();
+    drop_half_rounds();
     result_.comparison = analysis::compare(a_.runs, b_.runs, options(looks_.size()));
     if (result_.end != TrialEnd::kFailed && result_.end != TrialEnd::kInterrupted && !request_.profile.empty()) add_cause();
     result_.outputs = compare_outputs(a_.outputs, b_.outputs, request_.tolerance);
@@ -68,6 +83,7 @@ class Trial {
   struct Side {
     const TrialSide& what;
     const char* letter;
+    const char* title() const { return *letter == 'a' ? "A" : "B"; }
     std::vector<Run> runs = {};
     std::vector<RoundOutput> outputs = {};
   };
@@ -82,7 +98,7 @@ class Trial {
   }
 
   bool run_round(int number) {
-    const bool a_first = a_first_[static_cast<std::size_t>(number - 1 + request_.warmup)];
+    const bool a_first = number > 0 ? a_first_[static_cast<std::size_t>(number - 1)] : number % 2 == 0;
     TrialRound round{std::max(number, 0), 0, 0, a_first};
     for (Side* side : {a_first ? &a_ : &b_, a_first ? &b_ : &a_}) {
       const double seconds = run_side(*side, number);
@@ -95,14 +111,34 @@ class Trial {
     return true;
   }
 
+  // A round that only one side ended is none: the sides must have been measured equally often.
+  void drop_half_rounds() {
+    const std::size_t whole = std::min(a_.runs.size(), b_.runs.size());
+    for (Side* side : {&a_, &b_}) {
+      side->runs.resize(whole);
+      side->outputs.resize(whole);
+    }
+  }
+
+  void fail(const Side& side, const std::string& when, const std::string& why, const fs::path& bundle) {
+    if (!result_.trouble.empty()) return;
+    result_.trouble = fmt::format("side {} failed in {}: {}", side.title(), when, why);
+    result_.log = log_of(bundle);
+  }
+
   double run_side(Side& side, int number) {
     const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, 1 - number);
     const fs::path bundle = result_.folder / "rounds" / name;
     fs::create_directories(bundle.parent_path());
     RunResult result = run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing}, launcher_);
     const Ns time_ns = process_time(result.run);
+    const std::string when = number > 0 ? fmt::format("round {}", number) : fmt::format("warm-up {}", number + request_.warmup);
     if (result.failure || time_ns <= 0) {
-      result_.trouble = fmt::format("{}: {}", name, result.run.problems.empty() ? "the run did not end well" : result.run.problems[0].what);
+      fail(side, when, what_failed(result.run), bundle);
+      return -1;
+    }
+    if (number > 0 && !side.runs.empty() && marks_stages(result.run) != marks_stages(side.runs.front())) {
+      fail(side, when, marks_stages(result.run) ? "it marked stages, and in round 1 it did not" : "it marked no stage, and in round 1 it did", bundle);
       return -1;
     }
     if (number > 0) {
@@ -148,11 +184,11 @@ class Trial {
 
   std::optional<Run> profile(const Side& side) {
     if (Interrupts::signal() != 0) return std::nullopt;
-    say(fmt::format("profiling {} once", side.letter == a_.letter ? "A" : "B"));
+    say(fmt::format("profiling {} once", side.title()));
     const fs::path bundle = result_.folder / "profile" / side.letter;
     fs::create_directories(bundle.parent_path());
     RunResult result = run_workload({.config = config_of(request_, side.what, request_.profile, std::string("profile-") + side.letter), .out = bundle, .echo = Echo::kNothing}, launcher_);
-    if (result.run.status == RunStatus::kFailed && result_.trouble.empty()) result_.trouble = result.run.problems.empty() ? "the profiled run failed" : result.run.problems[0].what;
+    if (result.run.status == RunStatus::kFailed) fail(side, "its profiled run", what_failed(result.run), bundle);
     return result.run.status == RunStatus::kFailed ? std::nullopt : std::optional(std::move(result.run));
   }
 
@@ -172,7 +208,7 @@ class Trial {
   TrialResult result_;
   Side a_{request_.a, "a"}, b_{request_.b, "b"};
   const std::vector<int> looks_ = looks_of(request_.rounds);
-  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds + request_.warmup, request_.seed ? *request_.seed : random_bits());
+  const std::vector<bool> a_first_ = order_of_rounds(request_.rounds, request_.seed ? *request_.seed : random_bits());
   double round_s_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

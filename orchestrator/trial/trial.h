@@ -52,7 +52,8 @@ struct TrialResult {
   std::vector<TrialRound> rounds;
   Comparison comparison;                   // times of the unprofiled rounds, causes of the profiled runs
   OutputAgreement outputs;
-  std::string trouble = {};                // what failed
+  std::string trouble = {};                // what failed: the side, the round and why
+  std::filesystem::path log = {};          // what it printed about that; empty: nothing failed
   std::filesystem::path folder;
   int interrupt_signal = 0;
 };

@@ -113,8 +113,36 @@ TEST_CASE("try: a command that fails ends the trial, and what it left is kept") 
   const fs::path broken = scene.script("broken", "#!/bin/sh\nexit 3\n");
   const Outcome outcome = scene.nl_stage(try_words(scene, sleeper(scene, "a", "0.1", "ready"), broken));
   CHECK(outcome.status == 5);
-  CHECK(json::parse(outcome.out)["trouble"].get<std::string>().find("b-01") == 0);
+  const json trial = json::parse(outcome.out);
+  CHECK(trial["trouble"].get<std::string>().starts_with("side B failed in round 1: "));
+  CHECK(trial["verdict"] == "undecidable");
+  CHECK(outcome.err.find("error: side B failed in round 1: ") != std::string::npos);
+  CHECK(fs::exists(trial["log"].get<std::string>()));
+  CHECK(outcome.err.find("where: " + trial["log"].get<std::string>()) != std::string::npos);
   CHECK(fs::exists(scene.path / "trial" / "trial.json"));
+}
+
+TEST_CASE("try: a side that fails later leaves whole rounds alone") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const fs::path tired = scene.script("tired", "#!/bin/sh\nls " + (scene.path / "runs").string() + " | grep -q 4 && { echo tired >&2; exit 4; }\ncd " + (scene.path / "runs").string() +
+                                                   "; mkdir $(ls | wc -l)\nsleep 0.1\n");
+  fs::create_directories(scene.path / "runs");
+  const Outcome outcome = scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", tired.string(), "--warmup", "1", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out",
+                                          (scene.path / "trial").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 5);
+  const json trial = json::parse(outcome.out);
+  CHECK(trial["trouble"].get<std::string>().starts_with("side B failed in round 5: "));
+  std::map<std::string, int> first;
+  for (const json& round : trial["rounds"])
+    if (round["number"] > 0) ++first[round["first"]];
+  CHECK(first == std::map<std::string, int>{{"a", 2}, {"b", 2}});  // the warm-up takes no part in the balance
+  CHECK(scene.text(trial["log"].get<std::string>()).find("tired") != std::string::npos);
+  CHECK(trial["rounds"].size() == 5);
+  const json comparison = json::parse(scene.text(scene.path / "trial" / "compare.json"));
+  CHECK(comparison["a"]["runs"].size() == 4);
+  CHECK(comparison["b"]["runs"].size() == 4);
 }
 
 TEST_CASE("bisect: the first slow command of a list is named") {

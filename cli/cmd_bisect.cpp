@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "cli/workload_words.h"
 #include "exporters/report/compare/compare.h"
+#include "model/comparison_keys.h"
 #include "model/error.h"
 #include "orchestrator/bisect/commits.h"
 #include "orchestrator/bundle/results_folder.h"
@@ -51,16 +52,28 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
   switch (result.end) {
     case BisectEnd::kFound: return fmt::format("{} is the first bad one.", name(result.first_bad));
     case BisectEnd::kNoRegression: return fmt::format("{} is not slower than {}.", name(result.first_bad), name(result.last_good));
-    case BisectEnd::kUndecided: return fmt::format("It lies after {}, up to {}; what is between is undecided.", name(result.last_good), name(result.first_bad));
+    case BisectEnd::kUndecided:
+      if (!orchestrator::is_told_bad(result)) return fmt::format("Whether {} is slower than {} is undecided; more --rounds may decide it.", name(result.first_bad), name(result.last_good));
+      return fmt::format("It lies after {}, up to {}; what is between is undecided.", name(result.last_good), name(result.first_bad));
     case BisectEnd::kFailed: return fmt::format("{} could not be tried: {}.", name(result.first_bad), result.steps.empty() ? "" : result.steps.back().trouble);
     case BisectEnd::kInterrupted: return fmt::format("Interrupted; it lies after {}, up to {}.", name(result.last_good), name(result.first_bad));
   }
   return {};
 }
 
+// What was tried and did not tell, on the way to whatever was found.
+void print_skipped(const BisectRequest& request, const BisectResult& result) {
+  for (const orchestrator::BisectStep& step : result.steps)
+    if (step.verdict == CompareVerdict::kUndecidable && step.candidate != result.first_bad)
+      write_out("{} {}.\n", request.candidates[step.candidate].name, step.trouble.empty() ? "stays undecided: neither good nor bad" : "was skipped: " + step.trouble);
+}
+
 void print(const BisectRequest& request, const BisectResult& result) {
   write_out("{}\n", conclusion(request, result));
+  print_skipped(request, result);
   if (!result.change) return;
+  if (result.change->verdict != CompareVerdict::kRegressed)
+    write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name, key_of(result.change->verdict));
   for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_out("{}\n", sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");

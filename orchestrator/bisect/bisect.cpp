@@ -107,6 +107,11 @@ std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, con
   return nearest;
 }
 
+bool is_told_bad(const BisectResult& result) {
+  return std::any_of(result.steps.begin(), result.steps.end(),
+                     [&](const BisectStep& step) { return step.candidate == result.first_bad && step.verdict == CompareVerdict::kRegressed; });
+}
+
 BisectResult run_bisect(const BisectRequest& request, Launcher& launcher) {
   if (request.candidates.size() < 2) throw Error(ErrorKind::kUsage, "there is nothing between one candidate", "bisect", "give a good one and a bad one at least");
   const Interrupts interrupts;
@@ -118,7 +123,7 @@ BisectResult run_bisect(const BisectRequest& request, Launcher& launcher) {
 std::string bisect_json(const BisectRequest& request, const BisectResult& result) {
   using nlohmann::ordered_json;
   const auto name = [&](std::size_t candidate) { return request.candidates[candidate].name; };
-  ordered_json out = {{"ended_by", end_key_of(result.end)}, {"last_good", name(result.last_good)}, {"first_bad", name(result.first_bad)}};
+  ordered_json out = {{"ended_by", end_key_of(result.end)}, {"last_good", name(result.last_good)}, {"first_bad", is_told_bad(result) ? ordered_json(name(result.first_bad)) : ordered_json()}};
   out["steps"] = ordered_json::array();
   for (const BisectStep& step : result.steps)
     out["steps"].push_back({{"candidate", name(step.candidate)}, {"verdict", key_of(step.verdict)}, {"trouble", step.trouble.empty() ? ordered_json() : ordered_json(step.trouble)}});

@@ -53,6 +53,9 @@ std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, con
 // Leaves a trial for each step, the last with the cause, and bisect.json.
 BisectResult run_bisect(const BisectRequest& request, Launcher& launcher);
 
+// A trial said that first_bad is slower. Else nothing is known of it.
+bool is_told_bad(const BisectResult& result);
+
 std::string bisect_json(const BisectRequest& request, const BisectResult& result);
 
 }  // namespace nl::orchestrator

@@ -163,3 +163,14 @@ TEST_CASE("bisect: the first slow command of a list is named") {
   CHECK(result["first_bad"].get<std::string>().ends_with("/c3"));
   CHECK(result["last_good"].get<std::string>().ends_with("/c2"));
 }
+
+TEST_CASE("bisect: what too few rounds leave undecided is said to be so") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n" << sleeper(scene, "c1", "0.3", "ready").string() << "\n";
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 9);
+  CHECK(outcome.says("is undecided; more --rounds may decide it"));
+  CHECK(json::parse(scene.text(scene.path / "bisect" / "bisect.json"))["first_bad"].is_null());
+}

@@ -95,6 +95,7 @@ struct DetailSlice {
   std::uint32_t kernel = kNone;          // index into Detail::kernels; then it has no name
   std::uint32_t launch_lane = kNone, launch_slice = kNone;  // of GPU work: the call, by its place in this window
   std::uint32_t operator_ = kNone, layer = kNone, site = kNone;
+  std::uint32_t merged = 1;              // how many neighbours it stands for, gaps included; its name is that of the longest
 };
 
 using DetailSliceList = std::deque<DetailSlice>;  // not a vector, which would need up to twice the memory while it grows
@@ -129,6 +130,8 @@ struct Detail {
   std::uint64_t steps_in_all = 0;        // more than are listed: the list is thinned
   DetailOverview overview;
   std::vector<DetailWindow> windows;     // by start, none overlapping another
+  bool timeline_only = false;            // made of run.json: one iteration, without budgets, operators and launches
+  std::uint64_t slices_left_out = 0;     // that no lane has
 };
 
 }  // namespace nl

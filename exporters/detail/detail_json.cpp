@@ -29,6 +29,8 @@ class DetailWriter {
     out_.number("format", kDetailFormat);
     out_.number("start_ns", detail_.start_ns);
     out_.number("end_ns", detail_.end_ns);
+    if (detail_.timeline_only) out_.flag("timeline_only", true);
+    if (detail_.slices_left_out > 0) out_.number("slices_left_out", detail_.slices_left_out);
     kernels();
     names("operators", detail_.operators);
     names("layers", detail_.layers);
@@ -79,8 +81,8 @@ class DetailWriter {
       out_.number("name", kernel.name);
       out_.number("short", number_of(readable_kernel_name(detail_.names[kernel.name])));
       out_.text("kind", key_of(kernel.kind));
-      extent("grid", kernel.grid);
-      extent("block", kernel.block);
+      if (kernel.grid.x > 0) extent("grid", kernel.grid);
+      if (kernel.block.x > 0) extent("block", kernel.block);
       out_.number("registers", kernel.registers);
       out_.number("shared_bytes", kernel.shared_bytes);
       out_.close('}');
@@ -247,6 +249,8 @@ class DetailWriter {
     known("operator", rows, [](const DetailSlice& slice) { return or_minus_one(slice.operator_); });
     known("layer", rows, [](const DetailSlice& slice) { return or_minus_one(slice.layer); });
     known("site", rows, [](const DetailSlice& slice) { return or_minus_one(slice.site); });
+    if (std::any_of(rows.begin(), rows.end(), [](const DetailSlice& slice) { return slice.merged > 1; }))
+      out_.column("merged", rows, [](const DetailSlice& slice) { return slice.merged; });
     out_.close('}');
   }
   // A column that no entry has is left out.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
 
 #include "exporters/detail/detail_json.h"
 #include "exporters/report/figure_text.h"
@@ -84,6 +86,21 @@ ordered_json glossary_of() {
   return out;
 }
 
+// By name of the timeline, its place in the list of kernels; kNone: no kernel is called so. Launch configurations are not known.
+std::vector<std::uint32_t> put_kernels(const Run& run, Detail& detail) {
+  std::unordered_map<std::string_view, KernelClass> kinds;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) kinds.try_emplace(kernel.name, kernel.kind);
+  std::vector<std::uint32_t> out(detail.names.size(), kNone);
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    const auto found = kinds.find(detail.names[i]);
+    if (found == kinds.end()) continue;
+    out[i] = static_cast<std::uint32_t>(detail.kernels.size());
+    detail.kernels.push_back({i, found->second, {0, 0, 0}, {0, 0, 0}, 0, 0});
+  }
+  return out;
+}
+
 // In JSON a '<' stands in strings only, and nothing of a page begins without one.
 std::string safe_in_page(const std::string& json) {
   std::string out;
@@ -104,9 +121,12 @@ std::string detail_of_timeline(const Run& run) {
   if (!run.timeline) return {};
   const Timeline& timeline = *run.timeline;
   Detail detail;
+  detail.timeline_only = true;
+  detail.slices_left_out = timeline.slices_left_out;
   detail.start_ns = timeline.start_ns;
   detail.end_ns = timeline.end_ns;
   detail.names = timeline.names;
+  const std::vector<std::uint32_t> kernels = put_kernels(run, detail);
   DetailWindow& window = detail.windows.emplace_back();
   window.start_ns = timeline.start_ns;
   window.end_ns = timeline.end_ns;
@@ -114,7 +134,11 @@ std::string detail_of_timeline(const Run& run) {
     DetailSlices& slices = window.lanes.emplace_back();
     slices.lane = static_cast<std::uint32_t>(detail.lanes.size());
     detail.lanes.push_back({lane.kind, lane.title, 0, 0, 0, 0});
-    for (const TimelineSlice& slice : lane.slices) slices.slices.push_back({slice.start_ns, slice.duration_ns, slice.name});
+    for (const TimelineSlice& slice : lane.slices) {
+      DetailSlice& added = slices.slices.emplace_back(DetailSlice{slice.start_ns, slice.duration_ns, slice.name});
+      if (lane.kind == LaneKind::kGpu && slice.name < kernels.size()) added.kernel = kernels[slice.name];
+      added.merged = slice.merged;
+    }
   }
   return detail_file(detail);
 }

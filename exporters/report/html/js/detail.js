@@ -70,7 +70,7 @@ class Detail {
     return { busy, slices, name };
   }
 
-  // The slices of a window: lane → {start, duration, what, rows, position, launch, operator, layer, site}.
+  // The slices of a window: lane → {start, duration, what, rows, position, launch, operator, layer, site, merged}.
   window_lanes(index) {
     if (!this.unpacked.has(index)) {
       const window = this.windows[index];
@@ -82,7 +82,7 @@ class Detail {
   unpacked_lane(lane, position, window_start) {
     const start = running_sum(lane.d, window_start), duration = Float64Array.from(lane.dur);
     const what = Int32Array.from(lane.kernel || lane.name);
-    return { start, duration, what, rows: rows_of(start, duration), position, launch: lane.launch, operator: lane.operator, layer: lane.layer, site: lane.site };
+    return { start, duration, what, rows: rows_of(start, duration), position, launch: lane.launch, operator: lane.operator, layer: lane.layer, site: lane.site, merged: lane.merged };
   }
 
   window_bins(index) {

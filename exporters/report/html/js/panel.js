@@ -29,7 +29,9 @@ class SlicePanel {
   facts(pin) {
     const { detail } = this.explorer, { start, duration, what, data } = this.explorer.slice(pin), kernel = detail.kernel_of(pin.lane, what);
     const out = [], say = (name, text, shown) => text && out.push([name, shown || text, text]);
-    say("Duration", time_text(duration));
+    const merged = merged_count(data, pin.index);
+    say(merged > 1 ? "Extent" : "Duration", time_text(duration));
+    if (merged > 1) say("Merged", "the longest of " + plural(merged, "slice") + " that run.json merges, gaps included");
     say("Start", moment_text(start + detail.start_ns) + this.in_step(start));
     say("Lane", detail.lanes[pin.lane].title);
     for (const [call, launched] of launch_pairs(this.explorer, pin).slice(0, 8)) this.say_launch(say, pin, call, launched);

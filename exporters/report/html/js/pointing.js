@@ -42,8 +42,8 @@ function bin_at(detail, window, device, time) {
 function tip_text(explorer, found) {
   const { detail } = explorer;
   if (found.pin) {
-    const { start, duration, what } = explorer.slice(found.pin);
-    return detail.name_of(found.pin.lane, what) + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
+    const { start, duration, what, data } = explorer.slice(found.pin), merged = merged_count(data, found.pin.index);
+    return detail.name_of(found.pin.lane, what) + (merged > 1 ? " and " + plural(merged - 1, "shorter neighbour") : "") + ": " + time_text(duration) + " from " + moment_text(start + detail.start_ns);
   }
   if (found.bin) return explorer.page_data.bins[found.bin.bin].title + ": " + time_text(found.bin.duration);
   const buckets = detail.lane_buckets.get(found.item.lane);

@@ -5,7 +5,7 @@ function range_sums(detail, from, to) {
 }
 
 function empty_sums(from, to, exact) {
-  return { from, to, exact, bins: [], kernels: new Map(), operators: new Map() };
+  return { from, to, exact, merged: 0, bins: [], kernels: new Map(), operators: new Map() };
 }
 
 function add_to(sums, key, ns, calls) {
@@ -19,7 +19,8 @@ function overlap(start, duration, from, to) {
   return Math.min(start + duration, to) - Math.max(start, from);
 }
 
-// A slice that reaches over an edge counts with what lies inside.
+// A slice that reaches over an edge counts with what lies inside. One that stands for several, with the gaps between them, has no time
+// of its own: where there is such a one, sums by name are not known.
 function exact_sums(detail, window, from, to) {
   const sums = empty_sums(from, to, true);
   for (const [lane, data] of detail.window_lanes(window)) {
@@ -27,16 +28,23 @@ function exact_sums(detail, window, from, to) {
     for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
       const inside = overlap(data.start[i], data.duration[i], from, to);
       if (inside <= 0) continue;
+      if (merged_count(data, i) > 1) sums.merged += merged_count(data, i);
       add_to(sums.kernels, detail.name_id(lane, data.what[i]), inside, 1);
       if (data.operator && data.operator[i] >= 0) add_to(sums.operators, detail.operators[data.operator[i]], inside, 1);
     }
   }
+  if (sums.merged > 0) for (const table of [sums.kernels, sums.operators]) table.clear();
   for (const data of detail.window_bins(window))
     for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
       const inside = overlap(data.start[i], data.duration[i], from, to);
       if (inside > 0) sums.bins[data.bin[i]] = (sums.bins[data.bin[i]] || 0) + inside;
     }
   return sums;
+}
+
+// How many neighbours a slice of a crowded lane stands for.
+function merged_count(data, index) {
+  return data.merged ? data.merged[index] : 1;
 }
 
 // A step's own budget, as the report's tables have it: a moment in two stages at once is told by the rules of each.

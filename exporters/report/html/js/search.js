@@ -31,8 +31,9 @@ class Matches {
 
   // By name: how often and how long. Kernels are counted over the whole capture, all else where every slice is listed.
   by_name() {
-    const out = new Map(), add = (name, kind, ns, calls) => {
-      const key = kind + name, entry = out.get(key) || { name, kind, ns: 0, calls: 0 };
+    const out = new Map(), add = (name, kind, ns, calls, merged) => {
+      const key = kind + name, entry = out.get(key) || { name, kind, ns: 0, calls: 0, merged: false };
+      entry.merged = entry.merged || merged;
       entry.ns += ns;
       entry.calls += calls;
       out.set(key, entry);
@@ -41,9 +42,10 @@ class Matches {
     kernels.kernel.forEach((kernel, i) => this.kernels.has(kernel) && add(this.detail.kernels[kernel].short, "kernel", kernels.ns[i], kernels.calls[i]));
     for (const { lane, window, index } of this.all()) {
       const data = this.detail.window_lanes(window).get(lane), what = data.what[index];
-      if (this.detail.kernel_of(lane, what)) continue;
-      const kind = { ranges: "range", api: "call", gpu: "copy" }[this.detail.lanes[lane].kind];
-      add(this.detail.name_id(lane, what), kind, data.duration[index], 1);
+      const kernel = Boolean(this.detail.kernel_of(lane, what));
+      if (kernel && !this.detail.timeline_only) continue;  // counted above
+      const kind = kernel ? "kernel" : { ranges: "range", api: "call", gpu: "copy" }[this.detail.lanes[lane].kind];
+      add(this.detail.name_id(lane, what), kind, data.duration[index], 1, merged_count(data, index) > 1);
     }
     return [...out.values()].sort((a, b) => b.ns - a.ns);
   }
@@ -103,7 +105,7 @@ class Search {
       return button("", name, () => this.choose(entry));
     });
     rows.forEach((row, i) => row.append(make("span", { class: "result-name" }, this.explorer.detail.names[names[i].name]),
-                                        make("span", { class: "muted" }, names[i].kind + ", " + count_text(names[i].calls) + " \u00d7, " + time_text(names[i].ns))));
+                                        make("span", { class: "muted" }, names[i].kind + ", " + (names[i].merged ? "merged with neighbours" : count_text(names[i].calls) + " \u00d7, " + time_text(names[i].ns)))));
     if (this.explorer.matches && names.length === 0) rows.push(make("p", { class: "muted" }, "No name matches."));
     if (names.length > kMostResults) rows.push(make("p", { class: "muted" }, "and " + plural(names.length - kMostResults, "name") + " more"));
     this.results.replaceChildren(...rows);

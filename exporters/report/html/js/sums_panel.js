@@ -22,7 +22,7 @@ class SumsPanel {
     const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
     const difference = step_difference(this.explorer);
     if (difference) parts.push(difference);
-    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, this.gpu_time(sums), kNoneHere), this.operators(sums)));
+    parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, this.gpu_time(sums), sums.merged > 0 ? "Not known: slices are merged." : kNoneHere), this.operators(sums)));
     this.element.replaceChildren(...parts);
     if (selection) announce("Selected: " + time_text(sums.to - sums.from));
   }
@@ -49,12 +49,21 @@ class SumsPanel {
   note(sums) {
     const { overview } = this.explorer.detail, gpus = this.gpus();
     const added = gpus.length > 1 ? " Added over " + gpus.map(each => each.title).join(" and ") + "." : "";
+    if (this.explorer.detail.timeline_only) return make("p", { class: "muted small" }, this.timeline_note(sums));
     if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page." + added);
     return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts." + added);
   }
 
+  // run.json has one iteration, with neighbours of crowded lanes merged.
+  timeline_note({ merged }) {
+    const left_out = this.explorer.detail.slices_left_out || 0;
+    const text = "From run.json alone, without the bundle's detail.json.gz. " + (merged > 0 ? plural(merged, "slice") + " of the GPU are merged here: their times by name are not known." : "Every slice here is listed by itself.");
+    return text + (left_out > 0 ? " Of this iteration " + plural(left_out, "slice") + (left_out === 1 ? " is" : " are") + " left out." : "");
+  }
+
   budget(sums) {
     const whole = sums.bins.reduce((sum, ns) => sum + (ns || 0), 0), { bins } = this.explorer.page_data;
+    if (whole === 0 && this.explorer.detail.timeline_only) return make("p", { class: "muted" }, "The budget of a range needs detail.json.gz. The stages' budgets are in run.json.");
     if (whole === 0) return make("p", { class: "muted" }, "No stage runs in this range: it has no budget.");
     const bar = make("div", { class: "sum-bar", role: "img", "aria-label": "Budget of the range" }), list = make("ul", { class: "legend" });
     bins.map((bin, i) => [bin, sums.bins[i]]).filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]).forEach(([bin, ns]) => {
@@ -68,7 +77,7 @@ class SumsPanel {
 
   operators(sums) {
     const { detail } = this.explorer, captured = detail.operators.some(name => detail.names[name]);
-    return this.table("Operators", sums.operators, this.gpu_time(sums), captured ? kNoneHere : "The trace has no operators.");
+    return this.table("Operators", sums.operators, this.gpu_time(sums), captured ? kNoneHere : detail.timeline_only ? "Not in the timeline of run.json." : "The trace has no operators.");
   }
 
   table(title, sums, whole, none) {

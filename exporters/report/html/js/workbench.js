@@ -26,6 +26,7 @@ class DetailNote {
     const { detail, view } = this.explorer, { from, to } = view, span = to - from;
     const listed = detail.windows_in(from, to).reduce((sum, i) => sum + Math.min(to, detail.windows[i].end) - Math.max(from, detail.windows[i].start), 0);
     const text = time_text(span) + " in view from " + moment_text(from + detail.start_ns) + ". ";
+    if (detail.timeline_only) return this.say(text + "One iteration, from run.json: neighbours on crowded lanes are merged. Click a slice to pin it.");
     if (listed >= span * 0.999) return this.say(text + "Every slice is in the page; click one to pin it.");
     const middle = (from + to) / 2, { trace_file } = this.explorer.page_data;
     const finer = trace_file ? " Finer detail: " + trace_file + " at " + moment_text(trace_time(this.explorer, middle)) + "." : "";

@@ -45,9 +45,7 @@ void BinRecorder::add_to_step(std::uint32_t window, const Lane& lane, BudgetBin 
 void BinRecorder::idle(std::uint32_t number, std::uint32_t window, BudgetBin bin, Ns start_ns, Ns end_ns) {
   Lane& lane = lanes_[number];
   add_to_step(window, lane, bin, end_ns - start_ns);
-  innermost_.each(lane.process, start_ns, end_ns, [&](Ns start, Ns end, std::uint32_t innermost) {
-    if (innermost == window) record(lane, bin, start, end);
-  });
+  innermost_.each_of_window(window, start_ns, end_ns, [&](Ns start, Ns end) { record(lane, bin, start, end); });
 }
 
 void BinRecorder::record(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
@@ -68,7 +66,7 @@ void BinRecorder::busy(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
     const Ns inside_ns = std::min(end_ns, windows_[window].end_ns) - std::max(start_ns, windows_[window].start_ns);
     if (inside_ns > 0) add_to_step(window, lane, bin, inside_ns);
   }
-  innermost_.each(lane.process, start_ns, end_ns, [&](Ns start, Ns end, std::uint32_t) { record(lane, bin, start, end); });
+  innermost_.each(lane.process, start_ns, end_ns, [&](Ns start, Ns end) { record(lane, bin, start, end); });
 }
 
 // Nothing starts between the latest start and this time: each kind of work runs until its latest end, and the first that

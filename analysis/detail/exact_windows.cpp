@@ -65,20 +65,21 @@ class WindowChoice {
   }
   std::uint64_t cost_of(const Window& window) const { return density_.within(window.start_ns, window.end_ns); }
   std::uint64_t room() const { return room_; }
-  Spans chosen() const { return union_of(spans_); }
+  Spans chosen() const { return union_of(Spans(spans_.begin(), spans_.end())); }
 
  private:
   bool take(Ns start_ns, Ns end_ns) {
-    const bool shown = std::any_of(spans_.begin(), spans_.end(), [&](const auto& span) { return span.first <= start_ns && span.second >= end_ns; });
-    if (shown) return true;
+    auto after = spans_.upper_bound(start_ns);
+    if (after != spans_.begin() && std::prev(after)->second >= end_ns) return true;  // shown already
     room_ -= std::min(room_, density_.within(start_ns, end_ns));
-    spans_.emplace_back(start_ns, end_ns);
+    while (after != spans_.end() && after->second <= end_ns) after = spans_.erase(after);
+    spans_.insert_or_assign(start_ns, end_ns);
     return true;
   }
 
   SliceDensity density_;
   CaptureSpan capture_;
-  Spans spans_;
+  std::map<Ns, Ns> spans_;  // start to end; none inside another, so that ends are in order, too
   std::uint64_t room_, most_;
 };
 

@@ -41,9 +41,10 @@ class CallSlices {
   const CallsByThread &launches_, &others_;
 };
 
-bool lies_within(const Spans& exact, const Window& window) {
-  const auto after = std::upper_bound(exact.begin(), exact.end(), window.start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
-  return after != exact.end() && after->first <= window.start_ns && after->second >= window.end_ns;
+// The exact window that shows it whole, or kNone.
+std::uint32_t shown_by(const Spans& exact, Ns start_ns, Ns end_ns) {
+  const auto after = std::upper_bound(exact.begin(), exact.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
+  return after != exact.end() && after->first <= start_ns && after->second >= end_ns ? static_cast<std::uint32_t>(after - exact.begin()) : kNone;
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, cons
   const std::size_t each = most == 0 ? 1 : (windows.size() + most - 1) / most;
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < windows.size(); ++i)
-    if (each <= 1 || i % each == 0 || (exact.size() > 1 && lies_within(exact, windows[i]))) listed[i] = count++;
+    if (each <= 1 || i % each == 0 || (exact.size() > 1 && shown_by(exact, windows[i].start_ns, windows[i].end_ns) != kNone)) listed[i] = count++;
   return listed;
 }
 
@@ -92,9 +93,7 @@ std::vector<DetailStep> list_steps(const std::vector<Window>& windows, const std
 }
 
 void find_exact_windows(const Spans& exact, std::vector<DetailStep>& steps) {
-  for (DetailStep& step : steps)
-    for (std::uint32_t i = 0; i < exact.size(); ++i)
-      if (exact[i].first <= step.start_ns && exact[i].second >= step.start_ns + step.wall_ns) step.window = i;
+  for (DetailStep& step : steps) step.window = shown_by(exact, step.start_ns, step.start_ns + step.wall_ns);
 }
 
 }  // namespace nl::analysis

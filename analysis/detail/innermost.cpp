@@ -3,40 +3,40 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/detail/open_set.h"
+
 namespace nl::analysis {
 
-// Of one thread: the ranges that are open, in the order of their start.
+// Of one thread: the ranges that are open.
 class InnermostItem::Layout {
  public:
   Layout(const Trace& trace, std::vector<Stretch>& stretches) : trace_(trace), stretches_(stretches) {}
 
   std::uint32_t begin(std::uint32_t range) {
     close_until(trace_.ranges[range].start_ns);
-    const std::uint32_t parent = open_.empty() ? kNone : open_.back();
-    open_.push_back(range);
+    const std::uint32_t parent = open_.innermost();
+    open_.add(range, trace_.ranges[range].end_ns);
     mark(trace_.ranges[range].start_ns);
     return parent;
   }
   void close_until(Ns time_ns) {
-    while (!open_.empty()) {
-      const auto first = std::min_element(open_.begin(), open_.end(), [&](auto a, auto b) { return trace_.ranges[a].end_ns < trace_.ranges[b].end_ns; });
-      const Ns end_ns = trace_.ranges[*first].end_ns;
-      if (end_ns > time_ns) return;
-      open_.erase(first);
+    while (!open_.empty() && open_.first_end_ns() <= time_ns) {
+      const Ns end_ns = open_.first_end_ns();
+      open_.close_first();
       mark(end_ns);
     }
   }
 
  private:
   void mark(Ns time_ns) {
-    const std::uint32_t innermost = open_.empty() ? kNone : open_.back();
+    const std::uint32_t innermost = open_.innermost();
     if (!stretches_.empty() && stretches_.back().start_ns == time_ns) stretches_.back().range = innermost;
     else stretches_.push_back({time_ns, innermost});
   }
 
   const Trace& trace_;
   std::vector<Stretch>& stretches_;
-  std::vector<std::uint32_t> open_;
+  OpenSet open_;
 };
 
 InnermostItem::InnermostItem(const Trace& trace, const std::vector<std::uint32_t>& items, const std::vector<std::uint32_t>& ranges_by_start)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/detail/open_set.h"
+
 namespace nl::analysis {
 namespace {
 
@@ -13,17 +15,15 @@ class PartsOfProcess {
 
   void add(std::uint32_t window) {
     advance(windows_[window].start_ns);
-    open_.push_back(window);
+    open_.add(window, windows_[window].end_ns);
   }
   // Up to the time: what is open changes only where a window ends.
   void advance(Ns time_ns) {
     while (!open_.empty() && at_ns_ < time_ns) {
-      const std::uint32_t innermost = open_.back();
-      Ns until_ns = time_ns;
-      for (const std::uint32_t each : open_) until_ns = std::min(until_ns, windows_[each].end_ns);
-      put(innermost, until_ns);
+      const Ns until_ns = std::min(time_ns, open_.first_end_ns());
+      put(open_.innermost(), until_ns);
       at_ns_ = std::max(at_ns_, until_ns);
-      std::erase_if(open_, [&](std::uint32_t each) { return windows_[each].end_ns <= at_ns_; });
+      while (!open_.empty() && open_.first_end_ns() <= at_ns_) open_.close_first();
     }
     at_ns_ = std::max(at_ns_, time_ns);
   }
@@ -37,22 +37,23 @@ class PartsOfProcess {
 
   const std::vector<Window>& windows_;
   std::vector<InnermostStages::Part>& parts_;
-  std::vector<std::uint32_t> open_;  // by start, longest first
+  OpenSet open_;
   Ns at_ns_ = std::numeric_limits<Ns>::min();
 };
 
 }  // namespace
 
-InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Window>& windows) : parts_(processes) {
+InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Window>& windows) : parts_(processes), own_(windows.size()) {
   std::vector<PartsOfProcess> makers;
   makers.reserve(processes);
   for (auto& parts : parts_) makers.emplace_back(windows, parts);
   for (std::uint32_t i = 0; i < windows.size(); ++i) makers[windows[i].process].add(i);
   for (PartsOfProcess& maker : makers) maker.advance(std::numeric_limits<Ns>::max());
+  for (const Parts& parts : parts_)
+    for (const Part& part : parts) own_[part.window].push_back(part);
 }
 
-std::size_t InnermostStages::first_after(std::uint32_t process, Ns time_ns) const {
-  const auto& parts = parts_[process];
+std::size_t InnermostStages::first_after(const Parts& parts, Ns time_ns) {
   return static_cast<std::size_t>(std::upper_bound(parts.begin(), parts.end(), time_ns, [](Ns time, const Part& part) { return time < part.end_ns; }) - parts.begin());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,19 +18,24 @@ class InnermostStages {
   // The windows by start.
   InnermostStages(std::uint32_t processes, const std::vector<Window>& windows);
 
-  // visit(start, end, window) for the parts of a process in that time.
+  // visit(start, end) for the parts of a process in that time.
   template <class Visit>
-  void each(std::uint32_t process, Ns start_ns, Ns end_ns, Visit visit) const {
-    for (std::size_t i = first_after(process, start_ns); i < parts_[process].size() && parts_[process][i].start_ns < end_ns; ++i) {
-      const Part& part = parts_[process][i];
-      visit(part.start_ns > start_ns ? part.start_ns : start_ns, part.end_ns < end_ns ? part.end_ns : end_ns, part.window);
-    }
-  }
+  void each(std::uint32_t process, Ns start_ns, Ns end_ns, Visit visit) const { each_in(parts_[process], start_ns, end_ns, visit); }
+  // The same for the parts that are one window's own: with many windows open, most parts are others'.
+  template <class Visit>
+  void each_of_window(std::uint32_t window, Ns start_ns, Ns end_ns, Visit visit) const { each_in(own_[window], start_ns, end_ns, visit); }
 
  private:
-  std::size_t first_after(std::uint32_t process, Ns time_ns) const;  // that ends after the time
+  using Parts = std::vector<Part>;  // by time
+  static std::size_t first_after(const Parts& parts, Ns time_ns);  // that ends after the time
+  template <class Visit>
+  static void each_in(const Parts& parts, Ns start_ns, Ns end_ns, Visit visit) {
+    for (std::size_t i = first_after(parts, start_ns); i < parts.size() && parts[i].start_ns < end_ns; ++i)
+      visit(std::max(parts[i].start_ns, start_ns), std::min(parts[i].end_ns, end_ns));
+  }
 
-  std::vector<std::vector<Part>> parts_;  // by process, by time
+  std::vector<Parts> parts_;  // by process
+  std::vector<Parts> own_;    // by window
 };
 
 }  // namespace nl::analysis

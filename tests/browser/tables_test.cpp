@@ -18,7 +18,9 @@ constexpr const char* kTable = R"html(<section id="tables"><h2>Tables</h2><div c
 <tr id="kernel-2" data-kind="norm" data-stage="prefill decode_step" data-layer="l0"><th scope="row"><code>norm</code></th><td class="n" data-v="3000">3.00 µs</td><td class="n" data-v="1000">1,000</td><td class="n" data-v="3">3 ns</td></tr>
 <tr id="kernel-3" data-kind="gemm" data-stage="decode_step" data-layer="l1"><th scope="row"><code>small</code></th><td class="n" data-v="2500">2.50 µs</td><td class="n" data-v="1">1</td><td class="n" data-v="2500">2.50 µs</td></tr>
 <tr id="kernel-4" data-kind="norm" data-stage="decode_step" data-layer="l0"><th scope="row"><code>last</code></th><td class="n" data-v="1000">1.00 µs</td><td class="n" data-v="234">234</td><td class="n" data-v="4">4 ns</td></tr>
-</tbody></table></div></section>)html";
+</tbody></table></div></section>
+<section id="small"><h2>Small</h2><p><a id="to-row" href="#kernel-3">row</a> <a id="to-moment" href="#t=1,2">moment</a></p><div class="scroll"><table class="sortable"><thead><tr><th scope="col">Name</th></tr></thead>
+<tbody><tr><th scope="row">b</th></tr><tr><th scope="row">a</th></tr></tbody></table></div></section>)html";
 
 std::filesystem::path keep(const std::string& name, const std::string& text) {
   const std::filesystem::path folder = std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages", file = folder / (name + ".html");
@@ -83,9 +85,51 @@ TEST_CASE("tables: stages filter, columns are chosen, the address keeps both, CS
   page.browser.evaluate("[...document.querySelectorAll('#tables .filter button')].find(b => b.textContent === 'CSV').click()");
   CHECK(page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))") == "Kernel,Total,p50\n\"big, \"\"wide\"\"\",4000,2000\nnorm,3000,3\n");
   const std::string hash = page.browser.evaluate("location.hash");
-  CHECK(hash == "#table=four&stage=prefill&cols=calls");
-  page.open(hash + "&group=kind");
+  CHECK(hash == "#four.stage=prefill&four.cols=calls,p50");
+  page.open(hash + "&four.group=kind");
   CHECK(page.rows() == nlohmann::json({"gemm (1) | 4.00 µs | ", "big, \"wide\" | 4.00 µs | 2.00 µs", "norm (1) | 3.00 µs | ", "norm | 3.00 µs | 3 ns"}));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("tables: the address keeps the state of every table, through anchors, back and forward", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Tables page;
+  const auto hash = [&] { return page.browser.evaluate("location.hash").get<std::string>(); };
+  const auto sort = [&](const std::string& table, int column) { page.browser.evaluate("document.querySelectorAll('" + table + " thead button')[" + std::to_string(column) + "].click()"); };
+  const auto go = [&](const std::string& script) { page.browser.evaluate("new Promise(done => { addEventListener('hashchange', () => setTimeout(done, 30), {once: true}); " + script + "; })"); };
+  const auto names = [&](const std::string& table) { return page.browser.evaluate("[...document.querySelectorAll('" + table + " tbody tr:not(.group)')].filter(r => r.checkVisibility()).map(r => r.cells[0].textContent).join()").get<std::string>(); };
+  sort("#tables", 2);       // calls, the most first
+  sort("#small", 0);        // a table without tools: by name
+  page.browser.evaluate("document.querySelector('#tables input[type=search]').focus()");
+  page.browser.type("l");
+  page.browser.type("a");
+  CHECK(hash() == "#four.sort=-calls&small.sort=0&four.filter=la");
+  CHECK(names("#tables") == "last");
+  CHECK(names("#small") == "a,b");
+  go("history.back()");     // both letters were one step
+  CHECK(hash() == "#four.sort=-calls&small.sort=0");
+  CHECK(names("#tables") == "norm,last,big, \"wide\",small");
+  CHECK(page.browser.evaluate("document.querySelector('#tables input[type=search]').value") == "");
+  go("document.querySelector('#to-row').click()");
+  CHECK(hash() == "#four.sort=-calls&small.sort=0&at=kernel-3");
+  CHECK(names("#tables") == "norm,last,big, \"wide\",small");
+  page.open(hash());
+  CHECK(names("#tables") == "norm,last,big, \"wide\",small");
+  CHECK(names("#small") == "a,b");
+  CHECK(page.browser.evaluate("document.querySelector('#kernel-3').classList.contains('at')") == true);
+  CHECK(page.browser.evaluate("document.querySelector('#tables th[aria-sort]').dataset.key") == "calls");
+  sort("#tables", 2);
+  CHECK(hash() == "#four.sort=calls&small.sort=0&at=kernel-3");
+  go("document.querySelector('#to-moment').click()");  // a link of the timeline leaves the tables alone
+  CHECK(hash() == "#t=1,2&four.sort=calls&small.sort=0");
+  CHECK(names("#tables") == "small,big, \"wide\",last,norm");
+  go("history.go(-1)");
+  go("history.go(-1)");
+  CHECK(names("#tables") == "norm,last,big, \"wide\",small");
+  go("history.forward()");
+  CHECK(names("#tables") == "small,big, \"wide\",last,norm");
+  page.open("#four.sort=-nonsense&four.group=nothing&four.cols=none&four.stage=x");
+  CHECK(names("#tables") == "big, \"wide\",norm,small,last");
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 

@@ -1,4 +1,5 @@
 start_theme();
+start_address();
 start_tables();
 start_menus();
 start_tips();

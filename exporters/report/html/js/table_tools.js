@@ -1,17 +1,20 @@
-// Tools of the large tables (data-table): which columns, which stage, grouped by what, as CSV. State is in the address:
-// table=NAME, group=, stage=, cols= (those hidden), filter=.
+// Tools of the tables: sorted by what, and of large ones which columns, which stage, grouped by what, as CSV. State is in the address:
+// NAME.sort= (a column's key, after a minus from the largest down), NAME.group=, NAME.stage=, NAME.filter=, NAME.cols= (those shown or
+// hidden other than at first).
 const kGroupings = { kind: "kind", layer: "layer", operator: "operator" };
 
+let last_changed = "";  // typing on in one filter is one step of the history
+addEventListener("popstate", () => last_changed = "");
+
 class TableTools {
-  constructor(table) {
-    this.table = table;
-    this.name = table.getAttribute("data-table") || "";
-    this.state = { filter: "", stage: "", group: "", hidden: new Set() };
-    this.rows = [...table.tBodies[0].rows];
+  constructor(table, name, large) {
+    Object.assign(this, { table, name });
+    this.rows = this.first_rows = [...table.tBodies[0].rows];
     this.heads = [...table.tHead.rows[0].cells];
+    this.first_hidden = new Set(this.heads.map((head, i) => head.hasAttribute("data-hidden") ? this.key_of(i) : "").filter(Boolean));
+    this.state = { sort: "", filter: "", stage: "", group: "", hidden: new Set(this.first_hidden) };
     this.count = make("span", { "aria-live": "polite" });
-    this.element = make("div", { class: "filter" }, ...this.controls(), this.count);
-    this.heads.forEach((head, i) => head.hasAttribute("data-hidden") && this.state.hidden.add(this.key_of(i)));
+    this.element = large ? make("div", { class: "filter" }, ...this.controls(), this.count) : null;
     if (this.state.hidden.size > 0) this.show_columns();
   }
 
@@ -23,7 +26,7 @@ class TableTools {
     if (stages.length > 1) out.push(this.stage_choice = this.choice("Stage", "all stages", stages, stage => this.change({ stage })));
     const groupings = Object.keys(kGroupings).filter(key => this.values("data-" + key, /\|/).length > 1);
     if (groupings.length > 0) out.push(this.group_choice = this.choice("Group by", "no groups", groupings, group => this.change({ group })));
-    if (this.name) out.push(this.column_chooser(label), button("CSV", "Download the rows shown as CSV: " + label, () => save_file(this.name + ".csv", "text/csv", this.csv())));
+    if (this.table.hasAttribute("data-table")) out.push(this.column_chooser(label), button("CSV", "Download the rows shown as CSV: " + label, () => save_file(this.name + ".csv", "text/csv", this.csv())));
     return out;
   }
 
@@ -49,7 +52,7 @@ class TableTools {
   set_column(key, shown) {
     shown ? this.state.hidden.delete(key) : this.state.hidden.add(key);
     this.show_columns();
-    this.write();
+    this.write("cols");
   }
 
   show_columns() {
@@ -63,25 +66,24 @@ class TableTools {
   change(changes) {
     Object.assign(this.state, changes);
     this.apply();
-    this.write();
+    this.write(Object.keys(changes)[0]);
+  }
+
+  // Numbers from the largest down first; the same head again turns the order round.
+  sort_by(column) {
+    const key = this.key_of(column), down = this.state.sort === key || (this.state.sort !== "-" + key && this.heads[column].classList.contains("n"));
+    this.change({ sort: (down ? "-" : "") + key });
   }
 
   apply() {
-    const { filter, stage, group } = this.state, words = filter.toLowerCase().split(/\s+/);
+    const { sort, filter, stage, group } = this.state, words = filter.toLowerCase().split(/\s+/);
+    this.rows = sorted_rows(this.first_rows, this.heads, this.heads.findIndex((_, i) => this.key_of(i) === sort.replace(/^-/, "")), sort.startsWith("-"));
     for (const row of this.rows) {
       const line = row.textContent.toLowerCase(), stages = (row.getAttribute("data-stage") || "").split(/\s+/);
       row.hidden = !words.every(word => line.includes(word)) || (stage !== "" && !stages.includes(stage));
     }
     this.count.textContent = filter || stage ? this.rows.filter(row => !row.hidden).length + " of " + this.rows.length : "";
     group_rows(this, group);
-    this.show_columns();
-  }
-
-  // Called by the sorter too: groups keep together, each sorted within.
-  sorted() {
-    this.rows = [...this.table.tBodies[0].rows].filter(row => !row.classList.contains("group"));
-    if (!this.state.group) return;
-    group_rows(this, this.state.group);
     this.show_columns();
   }
 
@@ -93,17 +95,29 @@ class TableTools {
     return [shown.map(i => quoted(this.heads[i].textContent)).join(","), ...lines].join("\n") + "\n";
   }
 
-  write() {
-    if (!this.name) return;
-    const { filter, stage, group, hidden } = this.state, plain = !filter && !stage && !group && hidden.size === 0;
-    write_address({ table: plain ? null : this.name, filter, stage, group, cols: [...hidden].join() });
+  // {NAME.sort: …}, empty where it is as at first.
+  written() {
+    const { sort, filter, stage, group, hidden } = this.state, keys = this.heads.map((_, i) => this.key_of(i));
+    const cols = keys.filter(key => hidden.has(key) !== this.first_hidden.has(key)).join();
+    return Object.fromEntries(Object.entries({ sort, filter, stage, group, cols }).map(([key, value]) => [this.name + "." + key, value]));
   }
 
+  write(what) {
+    const changed = this.name + "." + what;
+    write_address(this.written(), what !== "filter" || changed !== last_changed);
+    last_changed = changed;
+  }
+
+  // As the address says; what it does not say is as at first. Values that this table has not are none.
   read(state) {
-    if (!state || !this.name || state.get("table") !== this.name) return;
-    const hidden = new Set((state.get("cols") || "").split(",").filter(Boolean));
-    Object.assign(this.state, { filter: state.get("filter") || "", stage: state.get("stage") || "", group: kGroupings[state.get("group")] || "", hidden });
-    this.filter_input.value = this.state.filter;
+    const get = key => state && state.get(this.name + "." + key) || "", among = (choice, value) => choice && [...choice.options].some(option => option.value === value) ? value : "";
+    const cols = new Set(get("cols").split(",")), keys = this.heads.map((_, i) => this.key_of(i)), sort = get("sort");
+    const before = JSON.stringify(this.written());
+    Object.assign(this.state, {
+      sort: keys.includes(sort.replace(/^-/, "")) ? sort : "", filter: this.filter_input ? get("filter") : "", stage: among(this.stage_choice, get("stage")),
+      group: among(this.group_choice, get("group")), hidden: new Set(keys.filter(key => this.first_hidden.has(key) !== cols.has(key))) });
+    if (JSON.stringify(this.written()) === before) return;
+    if (this.filter_input) this.filter_input.value = this.state.filter;
     if (this.stage_choice) this.stage_choice.value = this.state.stage;
     if (this.group_choice) this.group_choice.value = this.state.group;
     this.apply();

@@ -15,35 +15,41 @@ function by_value(down) {
   };
 }
 
-function sort_table(table, column, head) {
-  const numeric = head.classList.contains("n"), before = head.getAttribute("aria-sort");
-  const down = before ? before !== "descending" : numeric, all = [...table.tBodies[0].rows].filter(row => !row.classList.contains("group"));
-  const rows = all.map((row, index) => ({ row, index, value: sort_value(row, column, numeric) }));
-  rows.sort(by_value(down));
-  for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  table.tBodies[0].append(...rows.map(entry => entry.row));
+// The rows as they came where no column is chosen.
+function sorted_rows(rows, heads, column, down) {
+  for (const cell of heads) cell.removeAttribute("aria-sort");
+  if (column < 0) return [...rows];
+  heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+  const numeric = heads[column].classList.contains("n");
+  return rows.map((row, index) => ({ row, index, value: sort_value(row, column, numeric) })).sort(by_value(down)).map(entry => entry.row);
 }
 
 const kFewRows = 8;
 
-function start_table(table) {
-  const rows = table.tBodies[0].rows.length;
-  const tools = table.hasAttribute("data-table") || (table.hasAttribute("data-filter") && rows > kFewRows) ? new TableTools(table) : null;
-  [...table.tHead.rows[0].cells].forEach((head, column) => {
+// Each table has a name of its own in the address: that of its data, else that of its section.
+function name_of_table(table, taken) {
+  const section = table.closest("section[id]"), base = table.getAttribute("data-table") || (section ? section.id : "table");
+  let name = base;
+  for (let number = 2; taken.has(name); ++number) name = base + "-" + number;
+  taken.add(name);
+  return name;
+}
+
+function start_table(table, name) {
+  const rows = table.tBodies[0].rows.length, large = table.hasAttribute("data-table") || (table.hasAttribute("data-filter") && rows > kFewRows);
+  const tools = new TableTools(table, name, large);
+  tools.heads.forEach((head, column) => {
     const title = head.textContent;
-    head.replaceChildren(button(title, "", () => {
-      sort_table(table, column, head);
-      if (tools) tools.sorted();
-    }));
+    head.replaceChildren(button(title, "", () => tools.sort_by(column)));
   });
-  if (tools) table.parentNode.parentNode.insertBefore(tools.element, table.parentNode);
+  if (large) table.parentNode.parentNode.insertBefore(tools.element, table.parentNode);
   return tools;
 }
 
 function start_tables() {
-  const tools = [...document.querySelectorAll("table.sortable")].map(start_table).filter(Boolean);
+  const taken = new Set(), tools = [...document.querySelectorAll("table.sortable")].map(table => start_table(table, name_of_table(table, taken)));
   const read = () => tools.forEach(each => each.read(address_state()));
   addEventListener("hashchange", read);
   read();
+  go_to_anchor();
 }

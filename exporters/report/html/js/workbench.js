@@ -69,7 +69,8 @@ function build_workbench(place, detail, page_data) {
   const address = new ExplorerAddress(explorer, picker, search, place);
   start_keys(explorer, timeline, search);
   link_rows(explorer, search, place);
-  address.read(false);
+  address.read();
+  go_to_anchor();  // what lies below moved as the timeline came
   explorer.tell_drawing();
   explorer.tell("pause");
   return explorer;

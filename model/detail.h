@@ -23,6 +23,7 @@ struct DetailLane {
   std::uint32_t tid = 0;                 // of ranges and calls
   std::int32_t device = 0;               // of GPU work,
   std::uint32_t stream = 0;              // likewise
+  bool stages = false;                   // its ranges are those of stages
 };
 
 // A GPU as one process uses it: budgets are told for each by itself.
@@ -131,7 +132,7 @@ struct Detail {
   DetailOverview overview;
   std::vector<DetailWindow> windows;     // by start, none overlapping another
   bool timeline_only = false;            // made of run.json: one iteration, without budgets, operators and launches
-  std::uint64_t slices_left_out = 0;     // that no lane has
+  std::uint64_t lanes_left_out = 0, slices_left_out = 0;  // there are too many; slices: those that no lane has
 };
 
 }  // namespace nl

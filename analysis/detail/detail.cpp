@@ -58,6 +58,8 @@ class DetailMaker {
     detail_.overview.count = buckets.count();
     detail_.overview.lanes = filling.take();
     detail_.lanes = lanes.lanes();
+    detail_.lanes_left_out = lanes.lanes_left_out();
+    detail_.slices_left_out = lanes.slices_left_out();
     put_windows(slices);
     detail_.operators = origins.take_operators();
     detail_.layers = origins.take_layers();

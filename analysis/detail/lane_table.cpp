@@ -14,7 +14,7 @@ namespace nl::analysis {
 namespace {
 
 constexpr std::size_t kMostLevels = 8;   // of one thread's stages, and of its other ranges
-constexpr std::size_t kMostDetailLanes = 48;
+constexpr std::size_t kMostDetailLanes = 48, kMostOfStagesAndStreams = 256;
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -92,12 +92,15 @@ void LaneTable::place_ranges(std::uint32_t thread, const StageTable& stages, con
     const Range& range = trace_.ranges[i];
     auto level = std::find_if(levels.begin(), levels.end(), [&](const auto& free) { return free.first <= range.start_ns; });
     if (level == levels.end()) {
-      if (levels.size() == kMostLevels) continue;
+      if (levels.size() == kMostLevels) {
+        ++slices_left_out_;
+        continue;
+      }
       const std::uint32_t process = trace_.threads[thread].process;
       const std::string what = fmt::format("{}{}", staged ? "stages" : "ranges", levels.empty() ? "" : fmt::format(", level {}", levels.size() + 1));
       level = levels.insert(levels.end(), {0, static_cast<std::uint32_t>(lanes_.size())});
       lanes_.push_back({LaneKind::kRanges, thread_title(trace_, thread) + ": " + what,
-                        process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[thread].tid, 0, 0});
+                        process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[thread].tid, 0, 0, staged});
       slices_.push_back(0);
     }
     level->first = std::max(range.start_ns, range.end_ns);
@@ -135,13 +138,18 @@ void LaneTable::leave_out_smallest() {
   if (lanes_.size() <= kMostDetailLanes) return;
   std::vector<std::uint32_t> order(lanes_.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return slices_[a] > slices_[b]; });
+  const auto stays = [&](std::uint32_t lane) { return lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(stays(b), slices_[b]) < std::tuple(stays(a), slices_[a]); });
   std::vector<bool> kept(lanes_.size(), false);
-  for (std::size_t i = 0; i < kMostDetailLanes; ++i) kept[order[i]] = true;
+  for (std::size_t i = 0; i < order.size(); ++i) kept[order[i]] = i < (stays(order[i]) ? kMostOfStagesAndStreams : kMostDetailLanes);
   std::vector<std::uint32_t> moved(lanes_.size(), kNone);
   std::vector<DetailLane> lanes;
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    if (!kept[i]) continue;
+    if (!kept[i]) {
+      ++lanes_left_out_;
+      slices_left_out_ += slices_[i];
+      continue;
+    }
     moved[i] = static_cast<std::uint32_t>(lanes.size());
     lanes.push_back(std::move(lanes_[i]));
   }

@@ -10,7 +10,8 @@
 namespace nl::analysis {
 
 // The lanes of the whole capture: of each thread its stages and its other ranges, nested ones below each other, then its
-// CUDA calls; then the GPUs' streams. Threads with stages come first.
+// CUDA calls; then the GPUs' streams. Threads with stages come first. Where there are too many, lanes of stages and streams stay, and of
+// the others those with most in them.
 class LaneTable {
  public:
   LaneTable(const Trace& trace, const StageTable& stages);
@@ -20,6 +21,8 @@ class LaneTable {
   std::uint32_t of_range(std::uint32_t range) const { return range_lanes_[range]; }
   std::uint32_t of_calls(std::uint32_t thread) const { return call_lanes_[thread]; }
   std::uint32_t of_queue(std::uint64_t queue) const { return queue < queue_lanes_.size() ? queue_lanes_[queue] : kNone; }
+  std::uint64_t lanes_left_out() const { return lanes_left_out_; }
+  std::uint64_t slices_left_out() const { return slices_left_out_; }
   // All ranges by start, longest first.
   const std::vector<std::uint32_t>& ranges_by_start() const { return order_; }
 
@@ -34,6 +37,7 @@ class LaneTable {
   std::vector<DetailLane> lanes_;
   std::vector<std::uint64_t> slices_;  // by lane
   std::vector<std::uint32_t> range_lanes_, call_lanes_, queue_lanes_;
+  std::uint64_t lanes_left_out_ = 0, slices_left_out_ = 0;
 };
 
 }  // namespace nl::analysis

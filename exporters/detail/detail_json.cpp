@@ -30,6 +30,7 @@ class DetailWriter {
     out_.number("start_ns", detail_.start_ns);
     out_.number("end_ns", detail_.end_ns);
     if (detail_.timeline_only) out_.flag("timeline_only", true);
+    if (detail_.lanes_left_out > 0) out_.number("lanes_left_out", detail_.lanes_left_out);
     if (detail_.slices_left_out > 0) out_.number("slices_left_out", detail_.slices_left_out);
     kernels();
     names("operators", detail_.operators);
@@ -104,6 +105,7 @@ class DetailWriter {
       out_.open('{');
       out_.text("kind", key_of(lane.kind));
       out_.text("title", lane.title);
+      if (lane.stages) out_.flag("stages", true);
       out_.number("pid", lane.pid);
       if (lane.kind == LaneKind::kGpu) {
         out_.number("device", lane.device);

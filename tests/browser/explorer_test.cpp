@@ -145,6 +145,30 @@ TEST_CASE("explorer: two fingers zoom on a phone, one finger scrolls the page", 
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("explorer: with many lanes those of stages and streams are drawn, and what the page does not have is counted", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  auto detail = nl::test::explorer_detail();
+  detail["lanes"][0]["stages"] = true;
+  for (int i = 0; i < 40; ++i) {  // busier than the stages and the stream
+    detail["lanes"].push_back({{"kind", "ranges"}, {"title", "thread " + std::to_string(i) + ": ranges"}, {"pid", 1}, {"tid", i}});
+    detail["overview"]["lanes"].push_back({{"lane", 3 + i}, {"bucket", std::vector<int>(100, 1)}, {"busy", std::vector<int>(100, 1'000'000)}, {"name", std::vector<int>(100, 0)}, {"slices", std::vector<int>(100, 1)}});
+    detail["overview"]["lanes"].back()["bucket"][0] = 0;
+  }
+  detail["lanes_left_out"] = 15;
+  detail["slices_left_out"] = 1234;
+  Explored page(1440, nl::test::explorer_page("explorer-lanes", detail, nl::test::explorer_facts()));
+  const auto titles = page.browser.evaluate("shown('.lane-titles span', true)").dump();
+  CHECK(contains(titles, "stages python main thread 973"));
+  CHECK(contains(titles, "GPU 0 stream 7"));
+  CHECK_FALSE(contains(titles, "CUDA calls python main thread 973"));
+  CHECK(page.text(".more-lanes") == "Show all 44 lanes");
+  CHECK(page.text(".left-out") == "Not in the page: 15 lanes with the fewest slices, 1,234 slices in all.");
+  page.browser.evaluate("document.querySelector('.more-lanes').click()");
+  CHECK(page.browser.evaluate("document.querySelectorAll('.lane-titles span').length") == 44);
+  CHECK(page.browser.evaluate("document.querySelector('.more-lanes')") == nullptr);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("explorer: where slices are missing it names the trace file and the moment", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;

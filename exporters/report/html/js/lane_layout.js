@@ -7,10 +7,10 @@ function device_of(detail, lane) {
   return detail.devices.findIndex(each => each.device === device && (pid === undefined || each.pid === undefined || each.pid === pid));
 }
 
-// In the order of drawing: {kind, title, lane | device}.
+// In the order of drawing: {kind, title, lane | device, stages}.
 function lane_entries(detail) {
   const order = { ranges: 0, api: 1 };
-  const host = detail.lanes.map((lane, index) => ({ kind: lane.kind, title: lane.title, lane: index })).filter(entry => entry.kind !== "gpu");
+  const host = detail.lanes.map((lane, index) => ({ kind: lane.kind, title: lane.title, lane: index, stages: lane.stages })).filter(entry => entry.kind !== "gpu");
   host.sort((a, b) => order[a.kind] - order[b.kind] || a.lane - b.lane);
   const streams = detail.lanes.map((lane, index) => ({ kind: lane.kind, title: lane.title, lane: index })).filter(entry => entry.kind === "gpu");
   const out = host;
@@ -21,14 +21,14 @@ function lane_entries(detail) {
   return out.concat(streams.filter(entry => device_of(detail, entry.lane) < 0));
 }
 
-// The emptiest lanes give way where there are more than anybody looks at.
+// The emptiest lanes give way where there are more than anybody looks at: stages, streams and budgets never.
 function busiest_entries(detail, entries, limit) {
   if (entries.length <= limit) return entries;
   const busy = entry => {
     const buckets = detail.lane_buckets.get(entry.lane);
-    return entry.kind === "bins" ? Infinity : buckets ? buckets.busy.reduce((sum, ns) => sum + ns, 0) : 0;
+    return entry.kind === "bins" || entry.kind === "gpu" || entry.stages ? Infinity : buckets ? buckets.busy.reduce((sum, ns) => sum + ns, 0) : 0;
   };
-  const kept = new Set(entries.map(entry => [busy(entry), entry]).sort((a, b) => b[0] - a[0]).slice(0, limit).map(pair => pair[1]));
+  const kept = new Set(entries.map(entry => [busy(entry), entry]).sort((a, b) => a[0] === b[0] ? 0 : b[0] - a[0]).filter((pair, i) => i < limit || pair[0] === Infinity).map(pair => pair[1]));
   return entries.filter(entry => kept.has(entry));
 }
 

@@ -43,7 +43,8 @@ class Timeline {
     this.narrow = innerWidth < kNarrowPage;
     this.layout = lane_layout(explorer.detail, busiest_entries(explorer.detail, this.entries, this.limit), this.narrow, explorer.overlaid);
     this.titles.replaceChildren(...this.layout.items.map(item => this.title_of(item)));
-    if (this.entries.length > this.limit) this.titles.append(this.more_button());
+    this.more = this.entries.length > this.layout.items.filter(item => !item.overlaid).length;
+    if (this.more) this.titles.append(this.more_button());
     this.element.classList.toggle("narrow", this.narrow);
     explorer.redraw();
   }
@@ -67,7 +68,7 @@ class Timeline {
   }
 
   draw() {
-    const { explorer } = this, width = this.canvas.clientWidth, { view } = explorer, more = this.entries.length > this.limit ? 26 : 0;
+    const { explorer } = this, width = this.canvas.clientWidth, { view } = explorer, more = this.more ? 26 : 0;
     if (width <= 0) return;
     const context = fitted_context(this.canvas, width, this.layout.height + more), axis = draw_time_axis(this.axis, view, explorer.detail.start_ns, width, Math.max(4, width / 110));
     this.base.textContent = axis.base;

@@ -47,6 +47,13 @@ class DetailNote {
   }
 }
 
+// Lanes and slices that the page does not have at all.
+function left_out_note({ lanes_left_out: lanes = 0, slices_left_out: slices = 0, timeline_only }) {
+  if (slices === 0) return "";
+  const all = plural(slices, "slice"), of_lanes = lanes > 0 ? plural(lanes, "lane") + " with the fewest slices, " + all + " in all." : all + " of ranges that lie too deep in others.";
+  return make("p", { class: "muted small left-out" }, "Not in the page: " + (timeline_only ? all + " of this iteration." : of_lanes));
+}
+
 function explorer_help() {
   const lines = [["W S or + \u2212", "zoom"], ["A D", "move"], ["drag, pinch", "move and zoom"], ["wheel", "zoom once the timeline is clicked, with Ctrl at any time"],
                  ["Shift + drag, or drag on the ruler", "select a range of time"], ["/", "search, Enter or N for the next match"], ["\u2190 \u2192 \u2191 \u2193", "next slice, next lane"],
@@ -60,7 +67,7 @@ function build_workbench(place, detail, page_data) {
   const picker = new StepPicker(explorer), charts = new StepCharts(explorer, picker), slice_panel = new SlicePanel(explorer), sums = new SumsPanel(explorer), note = new DetailNote(explorer);
   const with_steps = detail.steps.start.length > 0;
   place.replaceChildren(make("div", { class: "explorer-bar" }, search.element, view_buttons(explorer), explorer_help()),
-                        with_steps ? picker.element : "", with_steps ? picker.line : "", strip.element, timeline.element, note.element,
+                        with_steps ? picker.element : "", with_steps ? picker.line : "", strip.element, timeline.element, note.element, left_out_note(detail),
                         surface_note ? make("p", { class: "missing small surface-note" }, surface_note) : "", lane_legend(explorer),
                         make("div", { class: "explorer-panels" }, slice_panel.element, sums.element), with_steps ? charts.element : "");
   place.classList.add("live");

@@ -182,6 +182,35 @@ TEST_CASE("a capture that is too large is shown in windows, the cited moments am
   CHECK(nl::test::kernels_of_overview(detail) == nl::test::kernels_of_overview(whole));
 }
 
+TEST_CASE("where there are too many lanes, those of stages and streams stay, and the rest is counted") {
+  TraceBuilder b;
+  b.stage("decode_step", 0, 100'000);
+  b.kernel("k", 50, 10, b.call(5));
+  for (std::uint32_t i = 0; i < 60; ++i) {  // busier than the stage, and than the stream
+    const std::uint32_t thread = b.thread(0);
+    for (std::uint32_t j = 0; j < 3 + i; ++j) b.range("", "work", 10 * Ns{j}, 10 * Ns{j} + 5, thread);
+  }
+  const Detail detail = make_detail(b.trace, {}, {});
+  const auto has_lane = [&](std::string_view end) { return std::any_of(detail.lanes.begin(), detail.lanes.end(), [&](const auto& lane) { return lane.title.ends_with(end); }); };
+  CHECK(detail.lanes.size() == 48);
+  CHECK(has_lane(": stages"));
+  CHECK(has_lane("GPU 0 stream 7: kernels"));
+  CHECK(detail.lanes_left_out == 15);  // of 63: 14 of the ranges with least in them, and the calls, of which there is one
+  std::uint64_t slices = 0;
+  for (std::uint64_t i = 0; i < 14; ++i) slices += 3 + i;
+  CHECK(detail.slices_left_out == slices + 1);
+  CHECK(nl::test::slices_of_windows(detail) + detail.slices_left_out == b.trace.ranges.size() + b.trace.api_calls.size() + b.trace.kernels.size());
+}
+
+TEST_CASE("ranges that lie too deep for the lanes of their thread are counted") {
+  TraceBuilder b;
+  for (Ns i = 0; i < 12; ++i) b.range("", "nested", i, 100 - i);
+  const Detail detail = make_detail(b.trace, {}, {});
+  CHECK(detail.lanes.size() == 8);
+  CHECK(detail.lanes_left_out == 0);
+  CHECK(detail.slices_left_out == 4);
+}
+
 TEST_CASE("lanes say what they are, and a busy bucket how busy it is") {
   const auto trace = nl::parsers::read_nsys_sqlite(kLlamaExport);
   const Detail detail = make_detail(trace, {}, {});

@@ -109,10 +109,10 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   return entry;
 }
 
-// The top-N names by GPU time in the chosen stages; a name counts once however many devices run it.
-void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& order, std::size_t top_n, bool by_total, Run& run) {
+// The top-N names by that time; a name counts once however many devices run it.
+void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& order, std::size_t top_n, Ns KernelGroup::*rank, Run& run) {
   std::unordered_map<std::uint32_t, Ns> time_of_name;
-  for (const auto& group : sweep.kernels) time_of_name[group.name.value] += by_total ? group.total_ns : group.chosen_ns;
+  for (const auto& group : sweep.kernels) time_of_name[group.name.value] += group.*rank;
   std::vector<std::pair<Ns, std::uint32_t>> names;  // and the first place in `order`, so that ties are stable
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     const auto found = time_of_name.find(sweep.kernels[order[i]].name.value);
@@ -154,11 +154,11 @@ void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& s
   if (!trace.has_kernel_data) return note_missing_kernels(trace, run);
   std::vector<std::uint32_t> order(sweep.kernels.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto rank = [&](std::uint32_t i) {
+  const auto place = [&](std::uint32_t i) {
     const KernelGroup& group = sweep.kernels[i];
     return std::tuple(-group.total_ns, std::string_view(trace.strings[group.name]), group.device);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   GroupedDurations durations(trace, sweep);
   run.kernels.emplace();
   run.kernels->reserve(order.size());
@@ -166,9 +166,12 @@ void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& s
     run.kernels->push_back(kernel_entry(trace, table, sweep, sweep.kernels[i]));
     run.kernels->back().time = durations.summary(i);
   }
-  const bool any_chosen = std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [](const auto& k) { return k.chosen_ns > 0; });
+  const auto any = [&](Ns KernelGroup::*time) { return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [&](const auto& k) { return k.*time > 0; }); };
+  const bool any_chosen = any(&KernelGroup::chosen_ns);
   if (!any_chosen && !order.empty()) note_fallback(options, have_chosen_ranges, !trace.graph_runs.empty(), run);
-  select_kernels(sweep, order, options.top_n_kernels, !any_chosen, run);
+  // What runs only in warm-up is not worth a counter pass.
+  const auto rank = any(&KernelGroup::chosen_measured_ns) ? &KernelGroup::chosen_measured_ns : any_chosen ? &KernelGroup::chosen_ns : &KernelGroup::total_ns;
+  select_kernels(sweep, order, options.top_n_kernels, rank, run);
 }
 
 void fill_api(const Trace& trace, Run& run) {

@@ -49,13 +49,16 @@ void print_kernels(const Run& run) {
   TextTable table{{"kernel", "calls", "total ms", "share", "ncu"}, {}, {false, true, true, true, true}, 3};
   const bool several = on_several_gpus(*run.kernels);
   if (several) table.head.emplace_back("GPU");
-  for (const KernelEntry& kernel : *run.kernels) {
+  const WorkingKernels working = working_kernels(run);
+  for (const WorkingKernel& each : working.list) {
     if (table.rows.size() == kMostRows) break;
-    table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(kernel.time.count), ms_text(static_cast<double>(kernel.time.total_ns)),
-                          fmt::format("{:.1f}%", 100 * kernel.gpu_share), kernel.ncu.empty() ? "-" : "yes"});
+    const KernelEntry& kernel = (*run.kernels)[each.index];
+    table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(each.calls), ms_text(static_cast<double>(each.time_ns)),
+                          fmt::format("{:.1f}%", 100 * each.measured_share), kernel.ncu.empty() ? "-" : "yes"});
     if (several) table.rows.back().push_back(std::to_string(kernel.device));
   }
   print_table(std::move(table));
+  if (working.left_out > 0) write_out("{}\n", exporters::report::working_kernels_note(run, working));
 }
 
 void print_notes(const Run& run) {

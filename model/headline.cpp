@@ -5,6 +5,7 @@
 
 #include "model/run_metrics.h"
 #include "model/words.h"
+#include "model/working_kernels.h"
 
 namespace nl {
 namespace {
@@ -35,8 +36,8 @@ double most_of_kernel(const Run& run, const Finding& finding) {
   if (finding.scope != RuleScope::kKernel || !run.kernels) return 1;
   const auto busy = metric_info("gpu_busy_share")->read({run});
   double share = 0;
-  for (const KernelEntry& kernel : *run.kernels)
-    if (kernel.name == finding.subject) share = std::max(share, kernel.gpu_share);
+  for (const WorkingKernel& kernel : working_kernels(run).list)
+    if ((*run.kernels)[kernel.index].name == finding.subject) share = std::max(share, kernel.measured_share);
   return busy && share > 0 ? *busy * share : 1;
 }
 

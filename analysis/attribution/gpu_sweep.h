@@ -42,7 +42,8 @@ struct KernelGroup {
   std::uint64_t calls = 0;
   std::uint64_t graph_calls = 0;
   Ns total_ns = 0;
-  Ns chosen_ns = 0;               // inside the chosen stages
+  Ns chosen_ns = 0;               // inside the chosen stages,
+  Ns chosen_measured_ns = 0;      // and of it, in measured windows
   std::vector<StageTime> stages;  // by top-level stage; the last one: in none
   std::vector<StageTime> measured;  // by every stage around the launch, without warm-up
 };

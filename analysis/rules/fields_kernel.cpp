@@ -78,8 +78,11 @@ void add_timing(std::vector<Field>& fields) {
   add("p99_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::p99_ns>);
   add("min_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::max_ns>);
-  add("gpu_share", Unit::kShare, Capture::kCuda, "of the time of its GPU's kernels, and of CUDA graphs captured at graph level",
-      [](const Subject& s) { return Value::of(s.kernel().gpu_share); });
+  add("gpu_share", Unit::kShare, Capture::kCuda,
+      "of the time of its GPU's kernels in measured windows; in the whole capture where no kernel is in one, or CUDA graphs were captured at graph level",
+      [](const Subject& s) { return Value::of(s.working().measured_share); });
+  add("measured_time", Unit::kTime, Capture::kCuda, "of `total_time`: in measured windows; all of it where no kernel is in one",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.working().time_ns)); });
   add("graph_share", Unit::kShare, Capture::kCuda, "of its executions: nodes of CUDA graphs", [](const Subject& s) {
     return s.kernel().time.count > 0
                ? Value::of(static_cast<double>(s.kernel().graph_calls) / static_cast<double>(s.kernel().time.count))

@@ -42,7 +42,8 @@ double nothing() { return std::numeric_limits<double>::quiet_NaN(); }
 
 Value top_kernel_share(const Subject& s) {
   if (!s.run->kernels) return Value::not_captured();
-  return Value::of(s.run->kernels->empty() ? nothing() : s.run->kernels->front().gpu_share);
+  const auto& working = s.totals->working.list;
+  return Value::of(working.empty() ? nothing() : working.front().measured_share);
 }
 
 // Of 1000 rows, a damaged one is 0.001.

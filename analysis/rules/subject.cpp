@@ -167,6 +167,9 @@ RunTotals total(const Run& run) {
   if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
     totals.measured_part = std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
   if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
+  totals.working = working_kernels(run);
+  totals.working_place.assign(run.kernels ? run.kernels->size() : 0, totals.working.list.size());
+  for (std::size_t i = 0; i < totals.working.list.size(); ++i) totals.working_place[totals.working.list[i].index] = i;
   return totals;
 }
 
@@ -213,7 +216,7 @@ std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleSc
         if (!encloses_others(run, run.stages[i])) subjects.push_back(stage_subject(run, totals, i));
       break;
     case RuleScope::kKernel:
-      for (std::size_t i = 0; run.kernels && i < run.kernels->size(); ++i) subjects.push_back(kernel_subject(run, totals, i));
+      for (const WorkingKernel& kernel : totals.working.list) subjects.push_back(kernel_subject(run, totals, kernel.index));
       break;
     case RuleScope::kOperator:
       for (std::size_t t = 0; t < run.operators.size(); ++t)

@@ -8,6 +8,7 @@
 #include "analysis/rules/node_totals.h"
 #include "model/rule.h"
 #include "model/run.h"
+#include "model/working_kernels.h"
 
 // What rules are asked about: the run, one of its stages, kernels or operators.
 namespace nl::analysis::rules {
@@ -53,6 +54,8 @@ struct RunTotals {
   CommunicationTotals communication;      // of all phases
   CaptureTotals capture;
   std::vector<std::optional<StepTotals>> nodes;  // by operator table
+  WorkingKernels working;                 // the kernels that are judged
+  std::vector<std::size_t> working_place;  // by kernel: in that list; its size: not in it
 
   double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
 };
@@ -78,6 +81,7 @@ struct Subject {
   const StageEntry& stage() const { return run->stages[index]; }
   const KernelEntry& kernel() const { return (*run->kernels)[index]; }
   const OperatorEntry& op() const { return run->operators[table].entries[index]; }
+  const WorkingKernel& working() const { return totals->working.list[totals->working_place[index]]; }
   const NcuSample* ncu() const { return sample ? &kernel().ncu[*sample] : nullptr; }
   const RooflinePoint* roof() const { return point ? &run->roofline.points[*point] : nullptr; }
   const StageEfficiency* work() const { return efficiency ? &run->efficiency[*efficiency] : nullptr; }

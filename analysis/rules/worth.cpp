@@ -40,9 +40,15 @@ double gpus_of(const Subject& subject) {
   return std::max(1.0, static_cast<double>(all_ns) / static_cast<double>(*subject.totals->span_ns));
 }
 
+// Of a kernel or operator: what lies in measured windows. Of a kernel it is known, of an operator as much as of all GPU work.
+double measured_part(const Subject& subject) {
+  const bool known = subject.scope == RuleScope::kKernel && subject.totals->working.measured && subject.kernel().time.total_ns > 0;
+  return known ? static_cast<double>(subject.working().time_ns) / static_cast<double>(subject.kernel().time.total_ns) : subject.totals->measured_part;
+}
+
 double limited(const Subject& subject, double gain_ns, Ns time_ns) {
   double ns = std::clamp(gain_ns, 0.0, static_cast<double>(time_ns) * above_roof(subject));
-  if (of_gpu_work(subject)) ns *= subject.totals->measured_part * subject.totals->gpu_paced_part / gpus_of(subject);
+  if (of_gpu_work(subject)) ns *= measured_part(subject) * subject.totals->gpu_paced_part / gpus_of(subject);
   return subject.totals->span_ns ? std::min(ns, static_cast<double>(*subject.totals->span_ns) * own_part(subject)) : ns;
 }
 

@@ -20,7 +20,18 @@ std::optional<std::size_t> index_after(std::string_view pointer, std::string_vie
   return whole ? std::optional(index) : std::nullopt;
 }
 
+bool is_listed(const Run& run, std::size_t kernel) {
+  const auto listed = listed_kernels(run);
+  return std::any_of(listed.begin(), listed.end(), [&](const WorkingKernel& each) { return each.index == kernel; });
+}
+
 }  // namespace
+
+std::vector<WorkingKernel> listed_kernels(const Run& run) {
+  std::vector<WorkingKernel> list = working_kernels(run).list;
+  if (list.size() > kListedKernels) list.resize(kListedKernels);
+  return list;
+}
 
 // An id has no spaces in it, and a link no marks that mean something.
 std::string stage_id(std::string_view stage) {
@@ -36,7 +47,7 @@ std::string finding_id(std::size_t index) { return fmt::format("finding-{}", ind
 
 std::string link_to(const Run& run, std::string_view pointer) {
   if (const auto stage = index_after(pointer, "/stages/"); stage && *stage < run.stages.size()) return "#" + stage_id(run.stages[*stage].name);
-  if (const auto kernel = index_after(pointer, "/kernels/"); kernel && run.kernels && *kernel < std::min(run.kernels->size(), kListedKernels)) return "#" + kernel_id(*kernel);
+  if (const auto kernel = index_after(pointer, "/kernels/"); kernel && is_listed(run, *kernel)) return "#" + kernel_id(*kernel);
   if (const auto point = index_after(pointer, "/roofline/points/"); point && *point < std::min(run.roofline.points.size(), kListedPoints)) return "#" + roofline_id(*point);
   if (const auto entry = index_after(pointer, "/operators/0/entries/"); entry && !run.operators.empty() && *entry < std::min(run.operators[0].entries.size(), kListedOperators))
     return "#" + operator_id(*entry);

@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "model/run.h"
+#include "model/working_kernels.h"
 
 // Where a page shows things: the ids of rows and points, and the links to them.
 namespace nl::exporters::report {
 
 // A page lists so many of each; the rest is summed below.
 inline constexpr std::size_t kListedKernels = 500, kListedOperators = 500, kListedPoints = 200;
+
+// The kernels that a page has rows of, in their order.
+std::vector<WorkingKernel> listed_kernels(const Run& run);
 
 std::string stage_id(std::string_view stage);         // "stage-decode_step"
 std::string kernel_id(std::size_t index);             // of Run::kernels, from 0: "kernel-1"

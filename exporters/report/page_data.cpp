@@ -52,10 +52,10 @@ ordered_json roofline_of(const Run& run, const KernelEntry& kernel, const NcuSam
 ordered_json kernels_of(const Run& run) {
   ordered_json out = ordered_json::array();
   if (!run.kernels) return out;
-  for (std::size_t i = 0; i < std::min(report::kListedKernels, run.kernels->size()); ++i) {
-    const KernelEntry& kernel = (*run.kernels)[i];
+  for (const WorkingKernel& each : report::listed_kernels(run)) {
+    const KernelEntry& kernel = (*run.kernels)[each.index];
     const NcuSample* sample = report::main_sample(kernel);
-    out.push_back({{"id", report::kernel_id(i)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)},
+    out.push_back({{"id", report::kernel_id(each.index)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)},
                    {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
                    {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))}, {"roofline", roofline_of(run, kernel, sample)},
                    {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()}});

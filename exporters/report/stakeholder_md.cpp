@@ -202,12 +202,14 @@ Section top_kernels(const Run& run) {
   Table table{"Kernels", {{"Kernel"}, {"GPU ms", kRight}, {"Share", kRight}, {"Calls", kRight}}};
   const bool several = several_gpus(*run.kernels);
   if (several) table.columns.push_back({"GPU", kRight});
-  for (std::size_t i = 0; i < std::min(kTopRows, run.kernels->size()); ++i) {
-    const KernelEntry& kernel = (*run.kernels)[i];
-    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(kernel.time.total_ns)), share_cell(kernel.gpu_share), count_cell(kernel.time.count)});
+  const WorkingKernels working = working_kernels(run);
+  for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i) {
+    const WorkingKernel& each = working.list[i];
+    const KernelEntry& kernel = (*run.kernels)[each.index];
+    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(each.time_ns)), share_cell(each.measured_share), count_cell(each.calls)});
     if (several) table.rows.back().emplace_back(std::to_string(kernel.device));
   }
-  add(out.blocks, Paragraph{kernel_times_note(run)});
+  add(out.blocks, Paragraph{working_kernels_note(run, working)});
   add(out.blocks, std::move(table));
   return out;
 }
@@ -227,8 +229,9 @@ Section appendix(const Run& run) {
     if (const GlossaryEntry* entry = glossary_entry(term)) terms.items.push_back({strong(term) + Text(": " + glossary_text(*entry))});
   add(out.blocks, std::move(terms));
   Table names{"Kernel names", {{"Kernel", kRight}, {"Full name"}}};
-  for (std::size_t i = 0; run.kernels && i < std::min(kTopRows, run.kernels->size()); ++i)
-    names.rows.push_back({std::to_string(i + 1), Cell(code((*run.kernels)[i].name))});
+  const WorkingKernels working = working_kernels(run);
+  for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i)
+    names.rows.push_back({std::to_string(i + 1), Cell(code((*run.kernels)[working.list[i].index].name))});
   add(out.blocks, std::move(names));
   add(out.blocks, Paragraph{(run.run_id.empty() ? Text() : Text("Run ") + code(run.run_id) + Text(". ")) + Text("run.json has every figure of this page.")});
   return out;

@@ -66,13 +66,14 @@ std::string launchers_of(const KernelEntry& kernel, const Entries& entries) {
   return out;
 }
 
-Row kernel_row(const Run& run, const KernelEntry& kernel, const StepScale& scale, bool stalls) {
+Row kernel_row(const Run& run, const WorkingKernel& working, const StepScale& scale, bool stalls) {
+  const KernelEntry& kernel = (*run.kernels)[working.index];
   const NcuSample* sample = main_sample(kernel);
   Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName),
              std::string(key_of(kernel.kind)),
-             time_cell(static_cast<double>(kernel.time.total_ns)),
-             share_cell(kernel.gpu_share),
-             count_cell(kernel.time.count)};
+             time_cell(static_cast<double>(working.time_ns)),
+             share_cell(working.measured_share),
+             count_cell(working.calls)};
   add_step_cells(kernel, scale, row);
   for (const Cell& cell : {time_cell(kernel.time.mean_ns), time_cell(kernel.time.median_ns), time_cell(static_cast<double>(kernel.time.p99_ns)), Cell(split_text(kernel))})
     row.push_back(cell);
@@ -104,26 +105,26 @@ Table empty_kernel_table(const Run& run, const std::vector<KernelEntry>& kernels
   return table;
 }
 
-Row other_kernels(const std::vector<KernelEntry>& kernels, std::size_t from) {
-  KernelEntry rest;
+Row other_kernels(const Run& run, const std::vector<WorkingKernel>& kernels, std::size_t from) {
+  WorkingKernel rest;
   for (std::size_t i = from; i < kernels.size(); ++i) {
-    rest.time.total_ns += kernels[i].time.total_ns;
-    rest.time.count += kernels[i].time.count;
-    rest.gpu_share += kernels[i].gpu_share;
+    rest.time_ns += kernels[i].time_ns;
+    rest.calls += kernels[i].calls;
+    rest.measured_share += kernels[i].measured_share;
   }
-  return {plural(kernels.size() - from, "more kernel"), "", time_cell(static_cast<double>(rest.time.total_ns)),
-          share_cell(several_gpus(kernels) ? std::nullopt : std::optional(rest.gpu_share)), count_cell(rest.time.count)};
+  return {plural(kernels.size() - from, "more kernel"), "", time_cell(static_cast<double>(rest.time_ns)),
+          share_cell(several_gpus(*run.kernels) ? std::nullopt : std::optional(rest.measured_share)), count_cell(rest.calls)};
 }
 
-Table kernel_table(const Run& run, const std::vector<KernelEntry>& kernels) {
+Table kernel_table(const Run& run, const std::vector<WorkingKernel>& kernels) {
   const StepScale scale = step_scale(run);
-  Table table = empty_kernel_table(run, kernels, scale);
-  const std::size_t shown = std::min(kListedKernels, kernels.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    table.rows.push_back(kernel_row(run, kernels[i], scale, any_stalls(kernels)));
-    table.rows.back().id = kernel_id(i);
+  Table table = empty_kernel_table(run, *run.kernels, scale);
+  const auto listed = listed_kernels(run);
+  for (const WorkingKernel& kernel : listed) {
+    table.rows.push_back(kernel_row(run, kernel, scale, any_stalls(*run.kernels)));
+    table.rows.back().id = kernel_id(kernel.index);
   }
-  if (shown < kernels.size()) table.foot.push_back(other_kernels(kernels, shown));
+  if (listed.size() < kernels.size()) table.foot.push_back(other_kernels(run, kernels, listed.size()));
   return table;
 }
 
@@ -136,13 +137,15 @@ Section kernels(const Run& run) {
     return out;
   }
   const std::string by = measured_by(*run.kernels);
-  std::string text = "By total GPU time. kernels.md lists every kernel and the names [n] in full.";
-  if (!by.empty()) text = fmt::format("By total GPU time. {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
-                                      "the names [n] in full and each measured launch.", by);
-  Table table = kernel_table(run, *run.kernels);
-  if (run.kernels->size() > kTextKernels) table.text_note = plural(run.kernels->size(), "kernel") + " in all.";
+  const WorkingKernels working = working_kernels(run);
+  const std::string order = working.measured ? "By GPU time in the measured windows; Mean, p50 and p99 are of all launches." : "By total GPU time.";
+  std::string text = order + " kernels.md lists every kernel and the names [n] in full.";
+  if (!by.empty()) text = fmt::format("{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
+                                      "the names [n] in full and each measured launch.", order, by);
+  Table table = kernel_table(run, working.list);
+  if (working.list.size() > kTextKernels) table.text_note = plural(working.list.size(), "kernel") + " in all.";
   out.blocks = {Paragraph{text}};
-  add(out.blocks, Paragraph{kernel_times_note(run)});
+  add(out.blocks, Paragraph{working_kernels_note(run, working)});
   out.blocks.emplace_back(std::move(table));
   return out;
 }

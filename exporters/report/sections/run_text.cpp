@@ -24,6 +24,11 @@ auto* found_in(List& list, const Of& matches) {
   return found == list.end() ? nullptr : &*found;
 }
 
+std::string hidden_graphs_note(const Run& run) {
+  if (run.coverage.graph_only_share.value_or(0) <= 0) return "";
+  return fmt::format("Shares are of all computing; {} of it is in CUDA graphs whose kernels are not visible.", share_text(run.coverage.graph_only_share));
+}
+
 }  // namespace
 
 std::string status_sentence(RunStatus status) {
@@ -174,9 +179,18 @@ std::string kernel_times_note(const Run& run) {
   if (run.iterations.warmup > 0)
     sentences.push_back(fmt::format("Times are of the whole capture, with the warm-up of {} of {}.", run.iterations.warmup,
                                     plural(run.iterations.count, "iteration")));
-  if (run.coverage.graph_only_share.value_or(0) > 0)
-    sentences.push_back(fmt::format("Shares are of all computing; {} of it is in CUDA graphs whose kernels are not visible.",
-                                    share_text(run.coverage.graph_only_share)));
+  if (const std::string hidden = hidden_graphs_note(run); !hidden.empty()) sentences.push_back(hidden);
+  return join(sentences, " ");
+}
+
+std::string working_kernels_note(const Run& run, const WorkingKernels& working) {
+  if (!working.measured) return kernel_times_note(run);
+  std::vector<std::string> sentences;
+  if (working.left_out > 0)
+    sentences.push_back(fmt::format("{} only in warm-up or outside of the measured windows {} left out: {} in all.",
+                                    plural(working.left_out, "kernel that runs", "kernels that run"), working.left_out == 1 ? "is" : "are",
+                                    time_text(static_cast<double>(working.left_out_ns))));
+  if (const std::string hidden = hidden_graphs_note(run); !hidden.empty()) sentences.push_back(hidden);
   return join(sentences, " ");
 }
 

@@ -11,6 +11,7 @@
 #include "model/metrics.h"
 #include "model/run.h"
 #include "model/words.h"
+#include "model/working_kernels.h"
 
 // What several sections say or ask of a run, once.
 namespace nl::exporters::report {
@@ -59,6 +60,8 @@ bool any_stalls(const std::vector<KernelEntry>& kernels);
 // What the times and shares of kernel tables are of, where that is not plain: warm-up, graphs without their kernels. Empty
 // where there is nothing to say.
 std::string kernel_times_note(const Run& run);
+// Of a table of the kernels that work: what is left out of it, and what its shares are of. Empty: nothing to say.
+std::string working_kernels_note(const Run& run, const WorkingKernels& working);
 
 // How much of CUDA graphs' time is joined to the operators and layers in which they were captured; empty where there are none.
 std::string graph_capture_text(const std::optional<double>& unjoined_share);

@@ -291,6 +291,19 @@ TEST_CASE("top-N: time inside the chosen stages decides, names count once over d
   CHECK(fallback.problems[0].what.find("no ranges of the stages decode") != std::string::npos);
 }
 
+TEST_CASE("top-N: what runs only in warm-up is not chosen, however long it takes") {
+  Builder b;
+  for (const Ns start : {0, 10'000, 20'000}) b.range("LLM", "prefill", start, start + 100);
+  b.kernel("autotune", 300, 5000, b.call(10));
+  b.kernel("gemm", 12'000, 20, b.call(10'010));
+  b.kernel("gemm", 22'000, 20, b.call(20'010));
+  const auto run = b.run({{"prefill"}, 1, {WarmupRule::Mode::kCount, 1}});
+  REQUIRE(run.iterations.warmup == 1);
+  CHECK(run.kernels->at(0).name == "autotune");
+  CHECK_FALSE(run.kernels->at(0).selected);
+  CHECK(run.kernels->at(1).selected);
+}
+
 TEST_CASE("top-N: where the stages hold nothing but graphs traced as wholes, that is the reason given") {
   Builder b;
   b.range("LLM", "prefill", 0, 100);

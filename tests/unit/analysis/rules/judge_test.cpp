@@ -68,6 +68,26 @@ TEST_CASE("a rule whose inputs were not captured abstains, and names the command
   CHECK(run.abstentions[0].command == "nl-stage run --config deep -- python 'my model.py'");
 }
 
+TEST_CASE("a kernel that runs only in warm-up is not judged, and the others by their time in measured windows") {
+  Run run = staged_run();
+  add_kernels(run, 3);
+  run.kernels->at(0).time.total_ns = 9000;
+  run.kernels->at(0).stages = {{"decode", 9000, 10}};
+  run.kernels->at(1).stages = {{"decode", 101, 10}};
+  run.kernels->at(1).measured = {{"decode", 30, 3}};
+  run.kernels->at(2).stages = {{"decode", 102, 10}};
+  run.kernels->at(2).measured = {{"decode", 90, 9}};
+  RuleSpec spec = rule(RuleScope::kKernel, "gpu_share > 1%");
+  spec.message = text("{name}: {gpu_share}, {measured_time}");
+  spec.gain = text("total_time");
+  judge({{spec}}, run);
+  REQUIRE(run.findings.size() == 2);
+  CHECK(run.findings[0].message == "k2: 75 %, 90.0 ns");
+  CHECK(run.findings[1].message == "k1: 25 %, 30.0 ns");
+  CHECK(run.findings[0].evidence.at(0).reference == "/kernels/2");
+  CHECK(*run.findings[0].gain_ns / *run.findings[1].gain_ns == Approx(3));
+}
+
 TEST_CASE("where a part of the trace is missing, shares of it and what is absent from it decide nothing") {
   for (const Code code : kCaptureIncomplete) {
     Run run = staged_run();

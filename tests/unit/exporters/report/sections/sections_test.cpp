@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "exporters/report/html/html.h"
+#include "exporters/report/links.h"
 #include "exporters/report/markdown.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
@@ -57,7 +58,36 @@ Run with_kernels(std::size_t number) {
   return run;
 }
 
+// The first ran in warm-up only, the last mostly.
+Run with_warm_up() {
+  Run run = with_kernels(3);
+  const char* names[] = {"autotune", "gemm", "softmax"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    KernelEntry& kernel = run.kernels->at(i);
+    kernel.name = names[i];
+    kernel.time.total_ns = static_cast<Ns>(9000 - 1000 * i);
+    kernel.stages = {{"decode", kernel.time.total_ns, 3}};
+  }
+  run.kernels->at(1).measured = {{"decode", 100, 1}};
+  run.kernels->at(2).measured = {{"decode", 300, 1}};
+  return run;
+}
+
 }  // namespace
+
+TEST_CASE("the kernel table has the kernels of the measured windows, and says what is left out") {
+  const Section section = kernels(with_warm_up());
+  const std::string text = as_text(section), page = as_page(section);
+  CHECK(has(text, "By GPU time in the measured windows"));
+  CHECK(has(text, "1 kernel that runs only in warm-up or outside of the measured windows is left out: 9.00 µs in all."));
+  CHECK_FALSE(has(text, "autotune"));
+  CHECK(text.find("softmax") < text.find("gemm"));
+  CHECK(has(text, "75.0 %"));
+  CHECK(has(page, "id=\"kernel-3\""));
+  CHECK_FALSE(has(page, "id=\"kernel-1\""));
+  CHECK(link_to(with_warm_up(), "/kernels/0").empty());
+  CHECK(link_to(with_warm_up(), "/kernels/2/ncu/0") == "#kernel-3");
+}
 
 TEST_CASE("sections: a text has ten operators, a page five hundred, the rest is summed") {
   CHECK_FALSE(has(as_text(operators(with_operators(10))), "in all"));

@@ -1,0 +1,70 @@
+#include "model/working_kernels.h"
+
+#include "tests/catch.h"
+
+using namespace nl;
+
+namespace {
+
+KernelEntry kernel(const char* name, Ns total_ns, std::vector<StageSplit> stages, std::vector<StageLaunches> measured, std::int32_t device = 0) {
+  KernelEntry entry;
+  entry.name = name;
+  entry.device = device;
+  entry.time.total_ns = total_ns;
+  entry.time.count = 10;
+  entry.gpu_share = 0.5;
+  entry.stages = std::move(stages);
+  entry.measured = std::move(measured);
+  return entry;
+}
+
+}  // namespace
+
+TEST_CASE("kernels that run only in warm-up or outside of stages do not work, however long they take") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->push_back(kernel("autotune", 9000, {{"prefill", 9000, 10}}, {}));
+  run.kernels->push_back(kernel("load", 5000, {{"none", 5000, 10}}, {}));
+  run.kernels->push_back(kernel("mostly warm-up", 4000, {{"decode", 4000, 10}}, {{"decode", 100, 2}, {"decode_step", 100, 2}}));
+  run.kernels->push_back(kernel("gemm", 600, {{"prefill", 300, 5}, {"decode", 300, 5}}, {{"prefill", 150, 3}, {"decode", 150, 2}, {"decode_step", 140, 1}}));
+  run.kernels->push_back(kernel("other GPU", 60, {{"decode", 60, 10}}, {{"decode", 60, 10}}, 1));
+  const WorkingKernels working = working_kernels(run);
+  CHECK(working.measured);
+  REQUIRE(working.list.size() == 3);
+  CHECK(working.list[0].index == 3);
+  CHECK(working.list[0].time_ns == 300);  // steps are a part of decode
+  CHECK(working.list[0].calls == 5);
+  CHECK(working.list[0].measured_share == Approx(0.75));
+  CHECK(working.list[1].index == 2);
+  CHECK(working.list[1].measured_share == Approx(0.25));
+  CHECK(working.list[2].measured_share == Approx(1));
+  CHECK(working.left_out == 2);
+  CHECK(working.left_out_ns == 14000);
+
+  run.coverage.graph_only_share = 0.4;  // how much of the graphs is measured is not known
+  CHECK(working_kernels(run).list[0].measured_share == Approx(0.5));
+}
+
+TEST_CASE("without measured launches all kernels work, over the whole capture") {
+  Run run;
+  CHECK(working_kernels(run).list.empty());
+  run.kernels.emplace();
+  run.kernels->push_back(kernel("a", 900, {}, {}));
+  run.kernels->push_back(kernel("b", 100, {{"decode", 100, 10}}, {}));
+  const WorkingKernels working = working_kernels(run);
+  CHECK_FALSE(working.measured);
+  REQUIRE(working.list.size() == 2);
+  CHECK(working.list[0].time_ns == 900);
+  CHECK(working.list[0].calls == 10);
+  CHECK(working.list[0].measured_share == 0.5);
+  CHECK(working.left_out == 0);
+}
+
+TEST_CASE("a stage that is the outermost here and within another there makes no kernel longer than it is") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->push_back(kernel("a", 100, {{"decode", 60, 6}, {"decode_step", 40, 4}}, {{"decode", 60, 6}, {"decode_step", 100, 10}}));
+  const WorkingKernels working = working_kernels(run);
+  CHECK(working.list[0].time_ns == 100);
+  CHECK(working.list[0].calls == 10);
+}

@@ -7,7 +7,7 @@
 namespace nl {
 namespace {
 
-constexpr std::size_t kShortestText = 24, kLeastText = 12, kGap = 2;
+constexpr std::size_t kShortestText = 24, kLeastText = 12, kTightText = 8, kGap = 2;
 
 using Row = std::vector<std::string>;
 
@@ -91,7 +91,7 @@ FittedTable fitted(TextTable table, std::size_t width) {
   if (width > 0) {
     for (std::size_t column; least_width(table, widths) > width && (column = column_to_leave_out(table)) < table.head.size();)
       leave_out(table, column, out, widths);
-    for (const std::size_t shortest : {kShortestText, kLeastText}) narrow_texts(table, width, shortest, widths);
+    for (const std::size_t shortest : {kShortestText, kLeastText, kTightText}) narrow_texts(table, width, shortest, widths);
   }
   out.text = aligned_line(table, table.head, widths);
   if (table.ruled) {

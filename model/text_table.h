@@ -23,7 +23,7 @@ struct FittedTable {
 };
 
 // Not wider than `width`, as far as that is possible: texts are cut, but not below 24 places; where that is not enough, columns of
-// numbers are left out, the last first, then columns of texts; then texts are cut to 12. 0: as wide as it is. Control characters in a cell are made visible.
+// numbers are left out, the last first, then columns of texts; then texts are cut to 12, and at last to 8. 0: as wide as it is. Control characters in a cell are made visible.
 FittedTable fitted(TextTable table, std::size_t width);
 
 }  // namespace nl

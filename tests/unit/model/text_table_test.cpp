@@ -1,5 +1,6 @@
 #include "model/text_table.h"
 
+#include "model/visible_text.h"
 #include "tests/catch.h"
 
 namespace {
@@ -51,4 +52,10 @@ TEST_CASE("text table: texts are cut first, then numbers are left out, and the f
 
 TEST_CASE("text table: a name with control characters and line ends stays in its line") {
   CHECK(nl::fitted({{"kernel"}, {{"\x1b[31mred\nblue"}}, {}}, 0).text == "kernel\n\\u001b[31mred blue\n");
+}
+
+TEST_CASE("text table: texts are cut below 12 places before a line grows too long") {
+  nl::TextTable table{{"kernel of side A", "stage of it all", "A", "B"}, {{"a kernel of a long name", "a stage of a long name", "235 tokens/s", "235 tokens/s"}}, {false, false, true, true}, 2};
+  const std::string text = nl::fitted(table, 46).text;
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) CHECK(nl::columns_of(text.substr(begin, end - begin)) <= 46);
 }

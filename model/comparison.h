@@ -15,6 +15,7 @@
 namespace nl {
 
 inline constexpr const char* kCompareSchemaVersion = "1.0.0";
+inline constexpr const char* kWholeCapture = "whole capture";  // stands for the stage of captures that have none: the GPU time of their kernels
 
 // kUndecidable: the runs do not tell; Line::reason says why.
 enum class CompareVerdict : std::uint8_t { kUndecidable, kUnchanged, kImproved, kRegressed };
@@ -150,6 +151,7 @@ enum class DifferenceCode : std::uint8_t {
   kOverhead,            // of profiling, of a stage
   kRunStatus,           // a run that is not complete
   kNoCommonStage,
+  kCommand,             // the program or its script; Difference::subject is "arguments" where these alone differ
   kMixedSide,           // the runs of one side differ among themselves: subject is what in, a and b are two of their values
 };
 

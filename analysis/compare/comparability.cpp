@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "model/comparison_keys.h"
@@ -125,6 +127,35 @@ void add_model(const Sides& sides, std::vector<Fact>& facts) {
                      }});
 }
 
+std::vector<std::string> words_in(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// "generate.py" of /usr/bin/python3 -u ../generate.py --batch 8, and of /bin/sh -c 'python generate.py'.
+std::string program_of(const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  const std::string program = base_name(command.front());
+  const bool shell = program == "sh" || program == "bash" || program == "dash" || program == "zsh";
+  if (!shell && !program.starts_with("python")) return program;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-c" && i + 1 < command.size()) return shell ? program_of(words_in(command[i + 1])) : program + " -c";
+    if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
+    if (!command[i].starts_with('-')) return base_name(command[i]);
+  }
+  return program;
+}
+
+void add_command(std::vector<Fact>& facts) {
+  using enum DifferenceCode;
+  facts.push_back({kCommand, Severity::kMedium, "", [](const Run& run) { return program_of(run.workload.command); }});
+  facts.push_back({kCommand, Severity::kLow, "arguments", [](const Run& run) {
+                     return run.workload.command.empty() ? std::string() : fmt::format("{}", fmt::join(run.workload.command.begin() + 1, run.workload.command.end(), " "));
+                   }});
+}
+
 void add_stages(const Sides& sides, std::vector<Fact>& facts) {
   using enum DifferenceCode;
   for (const std::string& name : common_stages(sides)) {
@@ -180,9 +211,12 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   add_machine(facts);
   add_model(sides, facts);
   add_capture(facts);
+  if (!options.other_commands) add_command(facts);
   add_stages(sides, facts);
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
-  if (common_stages(sides).empty()) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
+  const std::vector<std::string> stages = common_stages(sides);
+  if (stages.empty()) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
+  if (stages == std::vector<std::string>{kWholeCapture}) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
   std::stable_sort(result.differences.begin(), result.differences.end(), [](const Difference& a, const Difference& b) { return a.severity > b.severity; });
   bool grave = false;
   for (const Difference& each : result.differences) {

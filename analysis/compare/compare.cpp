@@ -10,6 +10,7 @@
 #include "analysis/compare/stage_kernels.h"
 #include "analysis/compare/stage_lines.h"
 #include "analysis/compare/waterfall.h"
+#include "analysis/compare/whole_capture.h"
 
 namespace nl::analysis {
 namespace {
@@ -69,9 +70,7 @@ void fill(const Sides& sides, const CompareOptions& options, Comparison& compari
   comparison.energy = section_of(std::move(lines.energy));
 }
 
-}  // namespace
-
-Comparison compare(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options) {
+Comparison compare_runs(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options) {
   Comparison comparison;
   const Sides sides = choose_runs(a, b, options, comparison);
   comparison.comparability = comparability_of(sides, options);
@@ -79,6 +78,15 @@ Comparison compare(std::span<const Run> a, std::span<const Run> b, const Compare
     set_missing(comparison, LineReason::kNotComparable);
   else
     fill(sides, options, comparison);
+  return comparison;
+}
+
+}  // namespace
+
+Comparison compare(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options) {
+  if (!only_whole_captures(a, b)) return compare_runs(a, b, options);
+  Comparison comparison = compare_runs(as_whole_captures(a), as_whole_captures(b), options);
+  tell_as_gpu_work(comparison);
   return comparison;
 }
 

@@ -16,6 +16,7 @@ struct CompareOptions {
   double throttled_share = 0.1;   // a run whose GPU was throttled for longer is left out
   std::uint64_t seed = 1;         // of the bootstrap
   bool force = false;             // also where the sides are not comparable
+  bool other_commands = false;    // the sides are meant to be different commands
   std::string whole_stage = {};   // stands for a whole process, start-up included: it decides only where there is no other stage
 };
 

@@ -169,7 +169,7 @@ class Trial {
     analysis::CompareOptions options;
     options.minimum_effect = request_.minimum_effect;
     options.significance /= static_cast<double>(looks);
-    options.force = true;  // the sides are meant to differ
+    options.force = options.other_commands = true;  // the sides are meant to differ
     options.whole_stage = kWholeCommand;
     return options;
   }

@@ -44,7 +44,7 @@ std::string what_stayed(const Comparison& comparison, const CompareLine& line, c
 std::string what_changed(const Comparison& comparison) {
   const CompareLine* line = deciding_line(comparison);
   if (line == nullptr || !line->a || !line->b) return "No stage is on both sides, so there is nothing to compare.";
-  const std::string how = line->figure == CompareFigure::kUnprofiledWall ? ", unprofiled" : "";
+  const std::string how = line->figure == CompareFigure::kUnprofiledWall ? ", unprofiled" : line->figure == CompareFigure::kGpuWork ? ", GPU time of its kernels" : "";
   const std::string times = fmt::format("{} against {}{}", estimate_text(*line, line->b->median), estimate_text(*line, line->a->median), how);
   const bool changed = comparison.verdict == CompareVerdict::kImproved || comparison.verdict == CompareVerdict::kRegressed;
   if (changed && line->verdict == comparison.verdict && line->change)
@@ -83,8 +83,11 @@ std::string where_it_changed(const Comparison& comparison) {
     if ((row.b_ns - row.a_ns > 0) == (whole > 0) && row.b_ns != row.a_ns) rows.push_back(&row);
   if (whole == 0 || rows.empty()) return {};
   std::stable_sort(rows.begin(), rows.end(), [](const WaterfallRow* x, const WaterfallRow* y) { return std::abs(x->b_ns - x->a_ns) > std::abs(y->b_ns - y->a_ns); });
+  const bool undecided = comparison.verdict == CompareVerdict::kUndecidable;
+  const std::string window = waterfall.stage == kWholeCapture ? "the GPU time of the whole capture" : "a window of " + waterfall.stage;
   const auto part = [&](const WaterfallRow& row) { return fmt::format("{}{} ({}{})", row_name(row), relation_text(row.relation), row.b_ns > row.a_ns ? "+" : "−", time_text(static_cast<double>(std::abs(row.b_ns - row.a_ns)))); };
-  std::string text = fmt::format("Of the {} that a window of {} {}, the largest part is {}", time_text(static_cast<double>(std::abs(whole))), waterfall.stage, whole > 0 ? "gains" : "loses", part(*rows[0]));
+  std::string text = undecided ? fmt::format("Where a difference would lie is undecided, too; the largest part of the {} between the means is {}", time_text(static_cast<double>(std::abs(whole))), part(*rows[0]))
+                               : fmt::format("Of the {} that {} {}, the largest part is {}", time_text(static_cast<double>(std::abs(whole))), window, whole > 0 ? "gains" : "loses", part(*rows[0]));
   const bool alone = static_cast<double>(std::abs(rows[0]->b_ns - rows[0]->a_ns)) > kMostOfIt * static_cast<double>(std::abs(whole)) && rows.size() > 1;
   if (rows.size() > 1 && !alone) text += ", then " + part(*rows[1]);
   return text + ".";
@@ -95,17 +98,31 @@ std::string counted_runs(const CompareSide& side) {
   return std::to_string(kept);
 }
 
-std::string basis_text(const Comparison& comparison) {
+std::string basis_of_runs(const Comparison& comparison) {
   const std::string runs = fmt::format("{} and {} runs", counted_runs(comparison.a), counted_runs(comparison.b));
   switch (comparison.basis) {
     case CompareBasis::kNothing: return "No stage is on both sides";
-    case CompareBasis::kOneRunEach: return "This is one run a side: the spread of its steps is known, how much runs differ from each other is not";
+    case CompareBasis::kOneRunEach:
+      if (comparison.main_stage == kWholeCapture) return "This is one run a side: how much runs differ from each other is not known";
+      return "This is one run a side: the spread of its steps is known, how much runs differ from each other is not";
     case CompareBasis::kOneRunOneSide: return fmt::format("This rests on {}; the single run is taken to scatter as the others do", runs);
     case CompareBasis::kFewRuns: return fmt::format("This rests on {}, too few to look at their order", runs);
     case CompareBasis::kRuns: break;
   }
   const char* order = comparison.order == RunOrder::kInterleaved ? ", captured alternately" : comparison.order == RunOrder::kBlocks ? ", captured one side after the other" : "";
   return fmt::format("This rests on {}{}{}", runs, order, comparison.drift_significant ? fmt::format("; they drift by {:+.1f} % a run", 100 * comparison.drift_per_run.value_or(0)) : "");
+}
+
+// As few as decide anything, and twice as many as there were.
+std::size_t more_runs(const Comparison& comparison) {
+  constexpr std::size_t kLeastRuns = 5;
+  const auto counted = [](const CompareSide& side) { return static_cast<std::size_t>(std::count_if(side.runs.begin(), side.runs.end(), [](const ComparedRun& run) { return !run.left_out; })); };
+  return std::max(kLeastRuns, 2 * std::max(counted(comparison.a), counted(comparison.b)));
+}
+
+std::string basis_text(const Comparison& comparison) {
+  const std::string basis = basis_of_runs(comparison);
+  return comparison.main_stage != kWholeCapture ? basis : "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. " + basis;
 }
 
 // "; one of them was given more than once and counts once"
@@ -117,11 +134,23 @@ std::string repeated_text(const Comparison& comparison) {
   return repeated == 1 ? "; one run was given more than once and counts once" : fmt::format("; {} runs were given more than once and count once each", repeated);
 }
 
+// What would tell more; empty where nothing would, or it is decided.
+std::string what_would_decide(const Comparison& comparison) {
+  if (comparison.verdict != CompareVerdict::kUndecidable || comparison.basis == CompareBasis::kNothing) return {};
+  switch (comparison.reason) {
+    case LineReason::kDrift:
+    case LineReason::kBlockOrder: return " Undecided: runs that are captured alternately may decide it; `nl-stage try` makes them.";
+    case LineReason::kTooNoisy:
+    case LineReason::kFewRuns: return fmt::format(" Undecided: more runs may decide it, {} a side at least and captured alternately; `nl-stage try` makes them.", more_runs(comparison));
+    default: return {};
+  }
+}
+
 std::string what_it_rests_on(const Comparison& comparison) {
   std::vector<std::string> differences;
   for (const Difference& difference : comparison.comparability.differences)
-    if (difference.severity >= Severity::kMedium && differences.size() < 3) differences.push_back(difference_text(difference));
-  return basis_text(comparison) + repeated_text(comparison) + (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".");
+    if (difference.code != DifferenceCode::kNoCommonStage && difference.severity >= Severity::kMedium && differences.size() < 3) differences.push_back(difference_text(difference));
+  return basis_text(comparison) + repeated_text(comparison) + (differences.empty() ? "." : "; the sides differ in " + join(differences, "; ") + ".") + what_would_decide(comparison);
 }
 
 }  // namespace
@@ -130,7 +159,7 @@ const CompareLine* report::deciding_line(const Comparison& comparison) {
   const CompareLine* found = nullptr;
   for (const CompareLine& line : comparison.stages.lines) {
     if (line.stage != comparison.main_stage) continue;
-    if (line.figure == CompareFigure::kWall && found == nullptr) found = &line;
+    if ((line.figure == CompareFigure::kWall || line.stage == kWholeCapture) && found == nullptr) found = &line;
     if (line.figure == CompareFigure::kUnprofiledWall && line.p_value) found = &line;
   }
   return found;

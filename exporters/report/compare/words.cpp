@@ -33,7 +33,8 @@ std::string_view difference_words(DifferenceCode code) {
     case DifferenceCode::kStageSource: return "source of the stage";
     case DifferenceCode::kOverhead: return "profiling overhead of";
     case DifferenceCode::kRunStatus: return "status of a run";
-    case DifferenceCode::kNoCommonStage: return "no common stage";
+    case DifferenceCode::kNoCommonStage: return "stages: none is on both sides";
+    case DifferenceCode::kCommand: return "command";
     case DifferenceCode::kMixedSide: return "runs of one side differ in";
   }
   return "";

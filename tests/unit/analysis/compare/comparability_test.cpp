@@ -108,3 +108,24 @@ TEST_CASE("runs of one side that differ among themselves are told") {
   CHECK(found.differences[0].a == "2.11");
   CHECK(found.differences[0].b == "2.12");
 }
+
+TEST_CASE("another program or script lowers the score and is named; other arguments do so less") {
+  const auto commanded = [](std::vector<std::string> command) {
+    return comparable_side([&](Run& run) { run.workload.command = command; });
+  };
+  const auto base = commanded({"/usr/bin/python3", "-u", "/a/generate.py", "--batch", "1"});
+  Comparability found = compare(base, commanded({"python", "/b/generate.py", "--batch", "8"})).comparability;
+  REQUIRE(found.differences.size() == 1);
+  CHECK(found.differences[0].code == DifferenceCode::kCommand);
+  CHECK(found.differences[0].severity == Severity::kLow);
+  CHECK(found.differences[0].subject == "arguments");
+
+  found = compare(base, commanded({"/bin/sh", "-c", "python3 serve.py --batch 1"})).comparability;
+  REQUIRE(found.differences.size() == 2);
+  CHECK(found.differences[0] == Difference{DifferenceCode::kCommand, Severity::kMedium, "", "generate.py", "serve.py"});
+  CHECK_FALSE(found.refused);
+
+  CompareOptions options;
+  options.other_commands = true;
+  CHECK(compare(base, commanded({"./other"}), options).comparability.differences.empty());
+}

@@ -330,3 +330,49 @@ TEST_CASE("a process that takes longer to start is a line of its own, and decide
   CHECK(alone.main_stage == "command");
   CHECK(alone.verdict == CompareVerdict::kRegressed);
 }
+
+namespace {
+
+Run unmarked_run(Ns gemm_ns, int place = 1) {
+  Run run = test::made_run({1'000'000}, {}, test::at_place(place));
+  run.stages.clear();
+  for (const auto& [name, time_ns] : {std::pair<const char*, Ns>{"gemm", gemm_ns}, {"softmax", 2'000'000}}) {
+    KernelEntry kernel;
+    kernel.name = kernel.short_name = name;
+    kernel.time.count = 10;
+    kernel.time.total_ns = time_ns;
+    run.kernels->push_back(kernel);
+  }
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("compare: captures without stages are compared by the GPU time of their kernels") {
+  std::vector<Run> a, b;
+  for (int i = 0; i < 6; ++i) {
+    a.push_back(unmarked_run(8'000'000 + 1000 * i, 2 * i + 1));
+    b.push_back(unmarked_run(9'000'000 + 1000 * i, 2 * i + 2));
+  }
+  const Comparison comparison = analysis::compare(a, b);
+  CHECK_FALSE(comparison.comparability.refused);
+  CHECK(comparison.comparability.score < 1);
+  CHECK(comparison.main_stage == kWholeCapture);
+  CHECK(comparison.verdict == CompareVerdict::kRegressed);
+  REQUIRE(comparison.stages.lines.size() == 1);
+  CHECK(comparison.stages.lines[0].figure == CompareFigure::kGpuWork);
+  REQUIRE(comparison.waterfall);
+  CHECK(comparison.waterfall->rows[0].key == "gemm");
+  CHECK(comparison.waterfall->rows[0].b_ns - comparison.waterfall->rows[0].a_ns == 1'000'000);
+
+  const Comparison one = analysis::compare(std::span(a).first(1), std::span(b).first(1));
+  CHECK(one.verdict == CompareVerdict::kUndecidable);
+  CHECK(one.reason == LineReason::kFewRuns);
+  CHECK(analysis::compare(std::span(a).first(1), std::span(a).first(1)).verdict == CompareVerdict::kUnchanged);
+}
+
+TEST_CASE("compare: stages of other names are refused as before, kernels or not") {
+  Run a = test::made_run({1'000'000, 1'000'000}, {{"gemm", 500'000}}), b = a;
+  b.stages[0].name = "generate";
+  CHECK(analysis::compare(std::span(&a, 1), std::span(&b, 1)).comparability.refused);
+}

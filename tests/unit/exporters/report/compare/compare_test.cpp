@@ -1,5 +1,8 @@
 #include "exporters/report/compare/compare.h"
 
+#include <sstream>
+
+#include "model/visible_text.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/compare/sample_comparison.h"
 #include "tests/unit/files.h"
@@ -52,6 +55,34 @@ TEST_CASE("comparison: what is undecided says why") {
   comparison.verdict = CompareVerdict::kUndecidable;
   comparison.reason = LineReason::kDrift;
   CHECK(has(comparison_sentences(comparison)[0], "is undecided (the runs drift over time, and the sides were captured one after the other)"));
+  CHECK(comparison_sentences(comparison)[1] == "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 µs).");
+  CHECK(has(comparison_sentences(comparison)[2], "Undecided: runs that are captured alternately may decide it"));
+  comparison.reason = LineReason::kTooNoisy;
+  CHECK(has(comparison_sentences(comparison)[2], "Undecided: more runs may decide it, 20 a side at least"));
+}
+
+TEST_CASE("comparison: captures without stages are compared by the GPU time of their kernels, and that is said") {
+  Comparison comparison = slower_kernel();
+  comparison.main_stage = comparison.waterfall->stage = kWholeCapture;
+  comparison.stages.lines[0].key = comparison.stages.lines[0].stage = kWholeCapture;
+  comparison.stages.lines[0].figure = CompareFigure::kGpuWork;
+  comparison.comparability.differences = {{DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""}};
+  const auto sentences = comparison_sentences(comparison);
+  CHECK(sentences[0] == "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to +4.0 %).");
+  CHECK(has(sentences[1], "Of the 300.00 µs that the GPU time of the whole capture gains, "));
+  CHECK(sentences[2] == "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 runs, captured alternately.");
+}
+
+TEST_CASE("comparison: the verdict of a stage fits beside its times on 80 columns, and no line is longer than 60 where that is the room") {
+  Comparison comparison = slower_kernel();
+  CompareLine rate = comparison.stages.lines[0];
+  rate.figure = CompareFigure::kTokensPerSecond;
+  rate.a = CompareEstimate{235, {}, {}, 10};
+  rate.b = CompareEstimate{229, {}, {}, 10};
+  comparison.stages.lines.push_back(rate);
+  CHECK(has(comparison_text(comparison, 80), "tokens per second  decode_step  235 tokens/s  229 tokens/s  +3.0 %  regressed\n"));
+  std::istringstream lines(comparison_text(comparison, 60));
+  for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 60);
 }
 
 TEST_CASE("comparison: the waterfall's table ends with the window that its rows add up to") {

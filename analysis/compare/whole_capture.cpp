@@ -1,0 +1,53 @@
+#include "analysis/compare/whole_capture.h"
+
+#include <algorithm>
+
+namespace nl::analysis {
+namespace {
+
+bool has_stages(const Run& run) {
+  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0; });
+}
+
+Ns kernel_time(const Run& run) {
+  Ns sum = 0;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) sum += kernel.time.total_ns;
+  return sum;
+}
+
+Run as_whole_capture(Run run) {
+  const Ns time_ns = kernel_time(run);
+  run.stages.clear();
+  if (time_ns <= 0) return run;
+  StageEntry& stage = run.stages.emplace_back();
+  stage.name = kWholeCapture;
+  const auto value = static_cast<double>(time_ns);
+  stage.wall = {1, time_ns, value, value, time_ns, time_ns, time_ns, 0};
+  stage.budget = Budget{};
+  stage.budget->wall_ns = stage.budget->gpu_compute_ns = time_ns;
+  for (KernelEntry& kernel : *run.kernels) kernel.measured = {{kWholeCapture, kernel.time.total_ns, kernel.time.count}};
+  return run;
+}
+
+}  // namespace
+
+bool only_whole_captures(std::span<const Run> a, std::span<const Run> b) {
+  const bool unmarked = std::none_of(a.begin(), a.end(), has_stages) || std::none_of(b.begin(), b.end(), has_stages);
+  const auto computes = [](const Run& run) { return kernel_time(run) > 0; };
+  return unmarked && std::any_of(a.begin(), a.end(), computes) && std::any_of(b.begin(), b.end(), computes);
+}
+
+std::vector<Run> as_whole_captures(std::span<const Run> runs) {
+  std::vector<Run> whole;
+  for (const Run& run : runs) whole.push_back(as_whole_capture(run));
+  return whole;
+}
+
+void tell_as_gpu_work(Comparison& comparison) {
+  for (CompareLine& line : comparison.stages.lines)
+    if (line.figure == CompareFigure::kWall) line.figure = CompareFigure::kGpuWork;
+  comparison.budget = {{}, LineReason::kNotCaptured};
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/comparison.h"
+#include "model/run.h"
+
+// Captures without stages: what the GPU computed in the whole of them is all that can be compared.
+namespace nl::analysis {
+
+// A side has no stage at all, and both have kernels.
+bool only_whole_captures(std::span<const Run> a, std::span<const Run> b);
+
+// Each run with one stage, kWholeCapture: a window as long as all of its kernels together.
+std::vector<Run> as_whole_captures(std::span<const Run> runs);
+
+// Its line is one of GPU work, not of a window's length; and there is no budget but the kernels'.
+void tell_as_gpu_work(Comparison& comparison);
+
+}  // namespace nl::analysis

@@ -47,6 +47,8 @@ class SliceDensity {
   std::vector<std::uint64_t> before_;
 };
 
+constexpr std::size_t kMostSpans = 400;  // each costs a list for every lane, here and in the page
+
 class WindowChoice {
  public:
   WindowChoice(const Trace& trace, const CaptureSpan& capture, std::size_t most) : density_(trace, capture), capture_(capture), room_(most), most_(most) {}
@@ -60,26 +62,34 @@ class WindowChoice {
     if (most == 0) return;
     take(start_ns, density_.within(start_ns, end_ns) <= most ? end_ns : std::max(start_ns + 1, density_.end_with(start_ns, end_ns, most)));
   }
-  bool add(const Window& window) {
-    return window.wall_ns() > 0 && density_.within(window.start_ns, window.end_ns) <= room_ && take(window.start_ns, window.end_ns);
+  void add(Ns start_ns, Ns end_ns) {
+    if (end_ns > start_ns && density_.within(start_ns, end_ns) <= room_) take(start_ns, end_ns);
   }
+  void add(const Window& window) { add(window.start_ns, window.end_ns); }
   std::uint64_t cost_of(const Window& window) const { return density_.within(window.start_ns, window.end_ns); }
   std::uint64_t room() const { return room_; }
-  Spans chosen() const { return union_of(Spans(spans_.begin(), spans_.end())); }
+  std::size_t spans_left() const { return kMostSpans - std::min(kMostSpans, spans_.size()); }
+  Spans chosen() const { return {spans_.begin(), spans_.end()}; }
 
  private:
-  bool take(Ns start_ns, Ns end_ns) {
-    auto after = spans_.upper_bound(start_ns);
-    if (after != spans_.begin() && std::prev(after)->second >= end_ns) return true;  // shown already
+  // Spans that touch become one.
+  void take(Ns start_ns, Ns end_ns) {
+    auto next = spans_.upper_bound(start_ns);
+    if (next != spans_.begin() && std::prev(next)->second >= start_ns) --next;
+    const bool joins = next != spans_.end() && next->first <= end_ns;
+    if (joins && next->first <= start_ns && next->second >= end_ns) return;  // shown already
+    if (!joins && spans_left() == 0) return;
     room_ -= std::min(room_, density_.within(start_ns, end_ns));
-    while (after != spans_.end() && after->second <= end_ns) after = spans_.erase(after);
-    spans_.insert_or_assign(start_ns, end_ns);
-    return true;
+    for (; next != spans_.end() && next->first <= end_ns; next = spans_.erase(next)) {
+      start_ns = std::min(start_ns, next->first);
+      end_ns = std::max(end_ns, next->second);
+    }
+    spans_.emplace(start_ns, end_ns);
   }
 
   SliceDensity density_;
   CaptureSpan capture_;
-  std::map<Ns, Ns> spans_;  // start to end; none inside another, so that ends are in order, too
+  std::map<Ns, Ns> spans_;  // start to end, disjoint
   std::uint64_t room_, most_;
 };
 
@@ -112,12 +122,20 @@ void add_typical(const WindowsOfStage& list, WindowChoice& choice) {
   choice.add(*list.front());
 }
 
+// Where there is room for more windows than there may be spans, runs of them, with what lies between.
 void add_evenly(const WindowsOfStage& list, std::uint64_t room, WindowChoice& choice) {
   std::uint64_t cost = 0;
   for (const Window* window : list) cost += choice.cost_of(*window);
   const std::uint64_t mean = std::max<std::uint64_t>(1, cost / list.size());
   const std::size_t count = std::min<std::size_t>(list.size(), room / mean);
-  for (std::size_t i = 0; i < count; ++i) choice.add(*list[i * list.size() / count]);
+  const std::size_t runs = std::min(count, choice.spans_left());
+  for (std::size_t i = 0; i < runs; ++i) {
+    const std::size_t first = i * list.size() / runs, next = (i + 1) * list.size() / runs;
+    const std::size_t last = count == list.size() ? next : std::min(next, first + std::max<std::size_t>(1, count / runs));
+    Ns end_ns = list[first]->end_ns;
+    for (std::size_t j = first; j < last; ++j) end_ns = std::max(end_ns, list[j]->end_ns);
+    choice.add(list[first]->start_ns, end_ns);
+  }
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class Explored {
   void open(const std::string& fragment) {
     browser.open(page_.string() + "?" + std::to_string(++opened_) + fragment);  // a change of the fragment alone would load nothing
     browser.evaluate("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 10); look(); setTimeout(done, 20000); })");
+    INFO(nlohmann::json(browser.complaints).dump());
     REQUIRE(browser.evaluate("document.documentElement.dataset.ready !== undefined") == true);
     browser.evaluate("window.canvas = document.querySelector('.lanes-main canvas'); window.shown = (s, all) => all ? [...document.querySelectorAll(s)].map(e => e.textContent) : document.querySelector(s)?.textContent; 0");
     in_sight();

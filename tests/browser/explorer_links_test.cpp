@@ -131,7 +131,7 @@ TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by 
   page.open("#t=5010200000,5011900000");  // two buckets of step 1: three kernels start in them
   page.pause();
   CHECK(contains(page.text(".sums-panel h3"), "Selected: 2.000 ms from 5.010000 s"));
-  CHECK(contains(page.text(".sums-panel p"), "By whole buckets of 1.000 ms"));
+  CHECK(contains(page.text(".sums-panel p"), "Approximate: by whole buckets of 1.000 ms"));
   CHECK(budget_text(page) == "92 % launch-starved, 1.832 ms; 8.4 % GPU computes, 168.00 \u00b5s");
   CHECK(kernel_rows(page) == "gemm_kernel 112.00 \u00b5s 5.6 % 2 add_kernel 56.00 \u00b5s 2.8 % 1");
   page.open("#v=5040000000,5048000000");
@@ -147,6 +147,27 @@ TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by 
   page.pause();
   CHECK(contains(page.text(".sums-panel h3"), "In view: 8.000 ms"));
   CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: busy is the time in which the GPU does anything, kernels that overlap count each, and both end at the edges", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  auto detail = nl::test::explorer_detail();
+  detail["lanes"].push_back({{"kind", "gpu"}, {"title", "GPU 0 stream 8: kernels"}, {"pid", 1}, {"device", 0}, {"stream", 8}});
+  detail["windows"][1]["lanes"].push_back({{"lane", 3}, {"d", {128'000}}, {"dur", {56'000}}, {"kernel", {0}}});  // from the middle of the step's first kernel on
+  Explored page(1440, nl::test::explorer_page("explorer-streams", detail, nl::test::explorer_facts()));
+  page.open("#t=5040000000,5040150000");
+  page.pause();
+  CHECK(page.text(".sum-busy") == "GPU busy 50.00 \u00b5s, 33 % of the range. Kernels and copies overlap: they add up to 72.00 \u00b5s.");
+  CHECK(kernel_rows(page) == "gemm_kernel 72.00 \u00b5s 48 % 2");
+  page.open("#t=5041700000,5041756000");  // the third kernel alone, from edge to edge
+  page.pause();
+  CHECK(page.text(".sum-busy") == "GPU busy 56.00 \u00b5s, 100 % of the range.");
+  page.open("#t=5010200000,5011900000");
+  page.pause();
+  CHECK(page.text(".sum-busy") == "GPU busy 168.00 \u00b5s, 8.4 % of the range.");
+  page.open("#t=5018200000,5018900000");
+  page.pause();
+  CHECK(page.text(".sum-busy") == "No GPU works in this range.");
 }
 
 TEST_CASE("explorer: state is in the address, and a finding's link moves the timeline", "[browser]") {

@@ -1,11 +1,12 @@
-// Budget, kernels and operators of a range of time: exact where one window lists every slice of it, else of whole buckets.
+// Budget, kernels and operators of a range of time: exact where one window lists every slice of it, else of whole buckets. Times of
+// kernels are added, also of those that run at once on several streams; busy is the time in which a GPU does anything.
 function range_sums(detail, from, to) {
   const window = detail.window_around(from, to);
   return window >= 0 ? exact_sums(detail, window, from, to) : bucket_sums(detail, from, to);
 }
 
 function empty_sums(from, to, exact) {
-  return { from, to, exact, merged: 0, bins: [], kernels: new Map(), operators: new Map() };
+  return { from, to, exact, merged: 0, busy: 0, bins: [], kernels: new Map(), operators: new Map() };
 }
 
 function add_to(sums, key, ns, calls) {
@@ -22,17 +23,21 @@ function overlap(start, duration, from, to) {
 // A slice that reaches over an edge counts with what lies inside. One that stands for several, with the gaps between them, has no time
 // of its own: where there is such a one, sums by name are not known.
 function exact_sums(detail, window, from, to) {
-  const sums = empty_sums(from, to, true);
+  const sums = empty_sums(from, to, true), gpus = new Map();
   for (const [lane, data] of detail.window_lanes(window)) {
     if (!detail.is_gpu(lane)) continue;
+    const gpu = device_of(detail, lane), spans = gpus.get(gpu) || [];
+    gpus.set(gpu, spans);
     for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
       const inside = overlap(data.start[i], data.duration[i], from, to);
       if (inside <= 0) continue;
+      spans.push([Math.max(data.start[i], from), Math.min(data.start[i] + data.duration[i], to)]);
       if (merged_count(data, i) > 1) sums.merged += merged_count(data, i);
       add_to(sums.kernels, detail.name_id(lane, data.what[i]), inside, 1);
       if (data.operator && data.operator[i] >= 0) add_to(sums.operators, detail.operators[data.operator[i]], inside, 1);
     }
   }
+  for (const spans of gpus.values()) sums.busy += covered_time(spans);
   if (sums.merged > 0) for (const table of [sums.kernels, sums.operators]) table.clear();
   for (const data of detail.window_bins(window))
     for (let i = 0; i < data.start.length && data.start[i] < to; ++i) {
@@ -40,6 +45,16 @@ function exact_sums(detail, window, from, to) {
       if (inside > 0) sums.bins[data.bin[i]] = (sums.bins[data.bin[i]] || 0) + inside;
     }
   return sums;
+}
+
+// The time that spans cover together.
+function covered_time(spans) {
+  let sum = 0, until = -Infinity;
+  for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
+    sum += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return sum;
 }
 
 // How many neighbours a slice of a crowded lane stands for.
@@ -70,6 +85,8 @@ function bucket_sums(detail, from, to) {
   };
   add_sparse(overview.kernels, i => detail.kernels[overview.kernels.kernel[i]].short, sums.kernels);
   add_sparse(overview.operators, i => detail.operators[overview.operators.operator[i]], sums.operators);
+  for (const busy of overview.busy)
+    for (let bucket = first; bucket < last; ++bucket) sums.busy += busy[bucket];
   for (const device of overview.bins)
     device.forEach((bin, index) => {
       sums.bins[index] = sums.bins[index] || 0;

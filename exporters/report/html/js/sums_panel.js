@@ -19,7 +19,7 @@ class SumsPanel {
     this.shown = key;
     const sums = range_sums(detail, range.from, range.to), own = this.chosen_step(range);
     if (own) sums.bins = own;
-    const parts = [this.head(sums, Boolean(selection)), this.note(sums)];
+    const parts = [this.head(sums, Boolean(selection)), this.note(sums), this.busy(sums)];
     const difference = step_difference(this.explorer);
     if (difference) parts.push(difference);
     parts.push(this.budget(sums), make("div", { class: "two" }, this.table("Kernels and copies", sums.kernels, this.gpu_time(sums), sums.merged > 0 ? "Not known: slices are merged." : kNoneHere), this.operators(sums)));
@@ -51,7 +51,15 @@ class SumsPanel {
     const added = gpus.length > 1 ? " Added over " + gpus.map(each => each.title).join(" and ") + "." : "";
     if (this.explorer.detail.timeline_only) return make("p", { class: "muted small" }, this.timeline_note(sums));
     if (sums.exact) return make("p", { class: "muted small" }, "Exact: every slice of this range is in the page." + added);
-    return make("p", { class: "muted small" }, "By whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts." + added);
+    return make("p", { class: "muted small" }, "Approximate: by whole buckets of " + time_text(overview.bucket_ns * Math.max(overview.kernels.scale || 1, overview.operators.scale || 1)) + "; a kernel counts where it starts." + added);
+  }
+
+  // Kernels that run at once count each: then their sum is more than the GPU's busy time.
+  busy(sums) {
+    if (sums.merged > 0) return "";
+    if (sums.busy === 0) return make("p", { class: "sum-busy" }, "No GPU works in this range.");
+    const added = [...sums.kernels.values()].reduce((sum, { ns }) => sum + ns, 0), text = "GPU busy " + time_text(sums.busy) + ", " + share_text(sums.busy, this.gpu_time(sums)) + " of the range.";
+    return make("p", { class: "sum-busy" }, text + (sums.exact && added > sums.busy ? " Kernels and copies overlap: they add up to " + time_text(added) + "." : ""));
   }
 
   // run.json has one iteration, with neighbours of crowded lanes merged.

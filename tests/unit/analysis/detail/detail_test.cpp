@@ -202,6 +202,26 @@ TEST_CASE("where there are too many lanes, those of stages and streams stay, and
   CHECK(nl::test::slices_of_windows(detail) + detail.slices_left_out == b.trace.ranges.size() + b.trace.api_calls.size() + b.trace.kernels.size());
 }
 
+TEST_CASE("many short steps are listed in at most 400 windows, over the whole capture") {
+  TraceBuilder b;
+  constexpr Ns kSteps = 3000, kEach = 1000;
+  for (Ns i = 0; i < kSteps; ++i) {
+    b.stage("decode_step", i * kEach, i * kEach + 900);
+    b.kernel("k", i * kEach + 50, 10, b.call(i * kEach + 5));
+  }
+  nl::analysis::DetailLimits limits;
+  limits.slices = 6000;  // of 9000: room for two steps of three
+  const Detail detail = make_detail(b.trace, {}, {}, limits);
+  CHECK(detail.windows.size() > 300);
+  CHECK(detail.windows.size() <= 400);
+  CHECK(detail.windows.front().start_ns < 50 * kEach);
+  CHECK(detail.windows.back().end_ns > (kSteps - 50) * kEach);
+  for (std::size_t i = 1; i < detail.windows.size(); ++i) REQUIRE(detail.windows[i - 1].end_ns < detail.windows[i].start_ns);
+  const auto listed = std::count_if(detail.steps.begin(), detail.steps.end(), [](const auto& step) { return step.window != nl::kNone; });
+  CHECK(listed > 700);  // two to a window
+  CHECK(nl::test::slices_of_windows(detail) < 7000);
+}
+
 TEST_CASE("ranges that lie too deep for the lanes of their thread are counted") {
   TraceBuilder b;
   for (Ns i = 0; i < 12; ++i) b.range("", "nested", i, 100 - i);

@@ -145,6 +145,40 @@ TEST_CASE("explorer: two fingers zoom on a phone, one finger scrolls the page", 
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("explorer: on paper the timeline is drawn anew, sharper and in light colours, and nothing is cut", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  const auto media = [&](const std::string& medium, const std::string& theme) {
+    page.browser.call("Emulation.setEmulatedMedia", {{"media", medium}, {"features", {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
+  };
+  media("", "dark");
+  page.open("#v=5040000000,5048000000");
+  const auto before = page.browser.evaluate("[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]");
+  CHECK(before[2] == "#0f1318");
+  page.browser.evaluate("dispatchEvent(new Event('beforeprint'))");  // as it comes, without a frame
+  CHECK(page.browser.evaluate("canvas.width / canvas.clientWidth") == 3);
+  CHECK(page.browser.evaluate("document.querySelector('.explorer').offsetWidth") == 680);
+  page.browser.screen(703, 1000, false);  // of A4 within its margins
+  media("print", "dark");
+  CHECK(page.browser.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)");
+  CHECK(page.browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)");
+  page.browser.evaluate("window.gemm = getComputedStyle(document.documentElement).getPropertyValue('--kind-gemm').trim(); 0");
+  CHECK(page.browser.evaluate("gemm") == "#1f6ab8");
+  CHECK(std::abs(page.browser.evaluate("(() => { const span = [...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('GPU 0 stream')), top = span.getBoundingClientRect().top - canvas.getBoundingClientRect().top;"
+                                       "const data = canvas.getContext('2d').getImageData(0, Math.round((top + 10) * 3), canvas.width, 1).data; let hit = 0;"
+                                       "for (let i = 0; i < data.length; i += 4) if (data[i] === 0x1f && data[i + 1] === 0x6a && data[i + 2] === 0xb8) ++hit; return hit / (data.length / 4); })()").get<double>() - 0.035) < 0.01);
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > 704).map(t => t.closest('section')?.id)") == nlohmann::json::array());
+  CHECK(page.browser.evaluate("document.documentElement.scrollWidth") == 703);
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('main > section')].filter(s => !s.checkVisibility() || s.getBoundingClientRect().height < 20).map(s => s.id)") == nlohmann::json::array());
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('tbody tr')].filter(r => !r.checkVisibility()).length") == 0);
+  page.browser.evaluate("dispatchEvent(new Event('afterprint'))");
+  page.browser.screen(1440, 1000, false);
+  media("", "dark");
+  page.frame();
+  CHECK(page.browser.evaluate("[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]") == before);
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("explorer: with many lanes those of stages and streams are drawn, and what the page does not have is counted", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   auto detail = nl::test::explorer_detail();

@@ -266,4 +266,7 @@ TEST_CASE("report.html can be read without its script and printed", "[browser]")
     ++pages;
   CHECK(pages >= 2);
   CHECK(pages <= 12);
+  browser.open(page_of("many", nl::test::large_run(60, 40, 10, 3)));
+  browser.call("Emulation.setEmulatedMedia", {{"media", "print"}});
+  CHECK(browser.evaluate("[...document.querySelectorAll('#kernels tbody tr')].filter(r => r.checkVisibility()).length") == 60);  // all of them
 }

@@ -1,6 +1,12 @@
-// A canvas as sharp as the screen, sized anew when its box is.
+const kPaperRatio = 3;  // 300 dots an inch
+
+function pixel_ratio() {
+  return Math.max(root.classList.contains("printing") ? kPaperRatio : 1, devicePixelRatio || 1);
+}
+
+// A canvas as sharp as the screen or the paper, sized anew when its box is.
 function fitted_context(canvas, width, height) {
-  const ratio = Math.max(1, devicePixelRatio || 1);
+  const ratio = pixel_ratio();
   const wide = Math.round(width * ratio), high = Math.round(height * ratio);
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;

@@ -9,7 +9,7 @@ class Explorer {
     this.listeners = [];
     this.after_pause = later(180, () => this.tell("pause"));
     this.frame = 0;
-    theme_listeners.push(() => this.redraw());
+    theme_listeners.push(() => root.classList.contains("printing") ? this.tell_drawing() : this.redraw());  // paper does not wait for a frame
   }
 
   on(topic, act) {

@@ -23,7 +23,7 @@ class OverviewStrip {
 
   draw() {
     const { detail, palette, view } = this.explorer, width = this.element.clientWidth, height = kStripHeight + kStageBand;
-    const key = width + " " + devicePixelRatio + " " + palette.plain.bg;
+    const key = width + " " + pixel_ratio() + " " + palette.plain.bg;
     if (key !== this.drawn_for) {
       this.drawn_for = key;
       const context = fitted_context(this.canvas, width, height);

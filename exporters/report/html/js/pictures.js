@@ -26,15 +26,25 @@ function zoomable(box) {
   }, { passive: false });
 }
 
-// On paper what is folded in is needed too.
+// On paper what is folded in is needed too, and canvases are drawn anew: as wide as the paper, sharper, and in light colours.
 function start_printing() {
-  let folded = [];
+  let folded = [], theme = null;
+  const draw_anew = () => {
+    for (const listener of theme_listeners) listener();
+  };
   addEventListener("beforeprint", () => {
     folded = [...document.querySelectorAll("details[data-print], details.card")].filter(part => !part.open);
     for (const part of folded) part.open = true;
+    theme = root.getAttribute("data-theme");
+    root.setAttribute("data-theme", "light");
+    root.classList.add("printing");
+    draw_anew();
   });
   addEventListener("afterprint", () => {
     for (const part of folded) part.open = false;
+    theme ? root.setAttribute("data-theme", theme) : root.removeAttribute("data-theme");
+    root.classList.remove("printing");
+    draw_anew();
   });
 }
 

@@ -1,6 +1,7 @@
 #include "orchestrator/trends.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/trends/trends.h"
 #include "model/error.h"
@@ -10,13 +11,18 @@
 namespace nl::orchestrator {
 namespace {
 
+constexpr std::size_t kMostNear = 5;  // names that are listed where the metric is unknown
+
 [[noreturn]] void throw_no_values(Ledger& ledger, const std::string& metric) {
   const std::vector<std::string> keys = ledger.metric_keys();
   for (const std::string& key : keys)
     if (key == metric) throw Error(ErrorKind::kInput, fmt::format("no run that fits the filter has {}", metric), ledger.location(), "widen the filter; `nl-stage ls --metric KEY` shows who has it");
   const std::string meant = nearest_name(metric, keys);
+  std::vector<std::string> near = nearest_names(metric, keys, kMostNear);
+  std::erase(near, meant);
   throw Error(ErrorKind::kInput, fmt::format("no run of the ledger has the metric '{}'", metric), ledger.location(),
-              meant.empty() ? "`nl-stage show last` lists the metrics of a run" : fmt::format("did you mean {}? `nl-stage show last` lists the metrics of a run", meant));
+              fmt::format("{}{}`nl-stage show last` lists the metrics of a run", meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
+                          near.empty() ? "" : fmt::format("{}: {}; ", meant.empty() ? "the nearest are" : "also near", fmt::join(near, ", "))));
 }
 
 }  // namespace

@@ -37,9 +37,10 @@ void judge_series(TrendSeries& series, double min_effect) {
   std::vector<double> values;
   for (const TrendPoint& point : series.points) values.push_back(point.value);
   const std::vector<SeriesLevel> levels = levels_of(values, min_effect);
+  const bool positive = std::all_of(values.begin(), values.end(), [](double value) { return value >= 0; });
   for (const SeriesLevel& level : levels) {
-    const double reach = expected_reach(level, min_effect);
-    series.levels.push_back({level.first, level.last, level.median, level.median - reach, level.median + reach});
+    const double reach = expected_reach(level, min_effect), low = level.median - reach;
+    series.levels.push_back({level.first, level.last, level.median, positive ? std::max(0.0, low) : low, level.median + reach});  // no time is below zero
   }
   series.anomalies = anomalies_of(values, levels, min_effect);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 namespace nl::orchestrator {
 namespace {
@@ -20,6 +21,14 @@ std::string lower(std::string_view text) {
 std::string_view last_part(std::string_view path) {
   auto cut = path.find_last_of("./");
   return cut == std::string_view::npos ? path : path.substr(cut + 1);
+}
+
+// Of taking `wanted`, in small letters, for the candidate. The right name in the wrong section, and a name cut short (top_n for
+// top_n_kernels), are near too.
+std::size_t cost_of(const std::string& wanted, const std::string& candidate) {
+  const std::string name = lower(candidate);
+  const std::size_t cost = std::min(edit_distance(wanted, name), edit_distance(last_part(wanted), last_part(name)) + 1);
+  return wanted.size() >= 3 && name.starts_with(wanted) ? std::min<std::size_t>(cost, 2) : cost;
 }
 
 }  // namespace
@@ -39,17 +48,26 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return cost[from.size()][to.size()];
 }
 
+std::vector<std::string> nearest_names(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
+  std::vector<std::pair<std::size_t, std::string>> by_cost;
+  for (const std::string& candidate : candidates) {
+    const bool part = word.size() >= 3 && lower(candidate).find(lower(word)) != std::string::npos;
+    by_cost.emplace_back(part ? std::min<std::size_t>(2, cost_of(lower(word), candidate)) : cost_of(lower(word), candidate), candidate);
+  }
+  std::stable_sort(by_cost.begin(), by_cost.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (by_cost.size() > most) by_cost.resize(most);
+  std::vector<std::string> names;
+  for (auto& [cost, name] : by_cost) names.push_back(std::move(name));
+  return names;
+}
+
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string wanted = lower(word);
-  const std::string wanted_last(last_part(wanted));
+  const std::string_view wanted_last = last_part(wanted);
   std::string best;
   std::size_t best_cost = std::numeric_limits<std::size_t>::max();
   for (const auto& candidate : candidates) {
-    const std::string name = lower(candidate);
-    std::size_t cost = edit_distance(wanted, name);
-    // The right name in the wrong section, and a name cut short (top_n for top_n_kernels), are near too.
-    cost = std::min(cost, edit_distance(wanted_last, last_part(name)) + 1);
-    if (wanted.size() >= 3 && name.starts_with(wanted)) cost = std::min<std::size_t>(cost, 2);
+    const std::size_t cost = cost_of(wanted, candidate);
     if (cost < best_cost) {
       best_cost = cost;
       best = candidate;

@@ -13,6 +13,9 @@ std::size_t edit_distance(std::string_view from, std::string_view to);
 // where none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
+// Those that come nearest, the nearest first, however far that is; names that the word is a part of are near.
+std::vector<std::string> nearest_names(std::string_view word, const std::vector<std::string>& candidates, std::size_t most);
+
 // "did you mean 'decode'?", "one of: prefill, decode" where none is near, "" where there are none.
 std::string nearest_or_all(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -160,4 +160,5 @@ TEST_CASE("ledger: trends draws a metric, as text, JSON, SVG and HTML") {
   const Outcome wrong = scene.nl_stage({"trends", "tpot_mss"});
   CHECK(wrong.status == 3);
   CHECK(wrong.says("did you mean tpot_ms?"));
+  CHECK(wrong.says("also near: "));
 }

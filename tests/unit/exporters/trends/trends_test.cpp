@@ -49,6 +49,13 @@ TEST_CASE("trends: lines of the picture have no more columns than asked for, wit
   CHECK(has(text, "No change of 1 % or more.\n"));
 }
 
+TEST_CASE("trends: the axis of times ends at zero") {
+  Trend trend = made_trend();
+  trend.series[0].points[0].value = 0.01;
+  CHECK_FALSE(has(exporters::trend_text(trend, 80), "-0"));
+  CHECK_FALSE(has(exporters::trend_svg(trend), ">-"));
+}
+
 TEST_CASE("trends: the SVG stands alone, escapes names, and marks what is worse") {
   const std::string svg = exporters::trend_svg(made_trend());
   CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));

@@ -216,7 +216,8 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
   const std::vector<std::string> stages = common_stages(sides);
   if (stages.empty()) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
-  if (stages == std::vector<std::string>{kWholeCapture}) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
+  const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) { return name == kWholeCapture || stage_kind(name) == StageKind::kCapture; });
+  if (!stages.empty() && unmarked) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
   std::stable_sort(result.differences.begin(), result.differences.end(), [](const Difference& a, const Difference& b) { return a.severity > b.severity; });
   bool grave = false;
   for (const Difference& each : result.differences) {

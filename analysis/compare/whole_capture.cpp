@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "model/words.h"
+
 namespace nl::analysis {
 namespace {
 
+// The steady part of a capture in which no stage was found is none.
 bool has_stages(const Run& run) {
-  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0; });
+  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) != StageKind::kCapture; });
+}
+
+bool has_steady_part(const Run& run) {
+  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) == StageKind::kCapture; });
 }
 
 Ns kernel_time(const Run& run) {
@@ -35,7 +42,8 @@ Run as_whole_capture(Run run) {
 bool only_whole_captures(std::span<const Run> a, std::span<const Run> b) {
   const bool unmarked = std::none_of(a.begin(), a.end(), has_stages) || std::none_of(b.begin(), b.end(), has_stages);
   const auto computes = [](const Run& run) { return kernel_time(run) > 0; };
-  return unmarked && std::any_of(a.begin(), a.end(), computes) && std::any_of(b.begin(), b.end(), computes);
+  const bool steady = std::any_of(a.begin(), a.end(), has_steady_part) && std::any_of(b.begin(), b.end(), has_steady_part);
+  return unmarked && !steady && std::any_of(a.begin(), a.end(), computes) && std::any_of(b.begin(), b.end(), computes);
 }
 
 std::vector<Run> as_whole_captures(std::span<const Run> runs) {

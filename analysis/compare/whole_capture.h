@@ -9,7 +9,7 @@
 // Captures without stages: what the GPU computed in the whole of them is all that can be compared.
 namespace nl::analysis {
 
-// A side has no stage at all, and both have kernels.
+// A side has no stage at all, both have kernels, and not both a steady part (StageKind::kCapture), which says more.
 bool only_whole_captures(std::span<const Run> a, std::span<const Run> b);
 
 // Each run with one stage, kWholeCapture: a window as long as all of its kernels together.

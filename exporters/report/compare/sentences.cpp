@@ -103,7 +103,7 @@ std::string basis_of_runs(const Comparison& comparison) {
   switch (comparison.basis) {
     case CompareBasis::kNothing: return "No stage is on both sides";
     case CompareBasis::kOneRunEach:
-      if (comparison.main_stage == kWholeCapture) return "This is one run a side: how much runs differ from each other is not known";
+      if (comparison.main_stage == kWholeCapture || stage_kind(comparison.main_stage) == StageKind::kCapture) return "This is one run a side: how much runs differ from each other is not known";
       return "This is one run a side: the spread of its steps is known, how much runs differ from each other is not";
     case CompareBasis::kOneRunOneSide: return fmt::format("This rests on {}; the single run is taken to scatter as the others do", runs);
     case CompareBasis::kFewRuns: return fmt::format("This rests on {}, too few to look at their order", runs);
@@ -122,7 +122,9 @@ std::size_t more_runs(const Comparison& comparison) {
 
 std::string basis_text(const Comparison& comparison) {
   const std::string basis = basis_of_runs(comparison);
-  return comparison.main_stage != kWholeCapture ? basis : "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. " + basis;
+  if (comparison.main_stage == kWholeCapture) return "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. " + basis;
+  if (stage_kind(comparison.main_stage) == StageKind::kCapture) return "No stage is marked or found, so the steady part of each capture is compared as a whole. " + basis;
+  return basis;
 }
 
 // "; one of them was given more than once and counts once"

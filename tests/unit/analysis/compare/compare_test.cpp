@@ -371,6 +371,18 @@ TEST_CASE("compare: captures without stages are compared by the GPU time of thei
   CHECK(analysis::compare(std::span(a).first(1), std::span(a).first(1)).verdict == CompareVerdict::kUnchanged);
 }
 
+TEST_CASE("compare: the steady part of a capture is compared with its like, at a lower score, and with marked runs by its kernels") {
+  Run steady = unmarked_run(8'000'000), marked = test::made_run({1'000'000}, {{"gemm", 500'000}});
+  marked.kernels->back().time.total_ns = 500'000;
+  steady.stages = marked.stages;
+  steady.stages[0].name = "capture";
+  const Comparison like = analysis::compare(std::span(&steady, 1), std::span(&steady, 1));
+  CHECK(like.main_stage == "capture");
+  CHECK(like.comparability.score < 1);
+  CHECK_FALSE(like.comparability.refused);
+  CHECK(analysis::compare(std::span(&steady, 1), std::span(&marked, 1)).main_stage == kWholeCapture);
+}
+
 TEST_CASE("compare: stages of other names are refused as before, kernels or not") {
   Run a = test::made_run({1'000'000, 1'000'000}, {{"gemm", 500'000}}), b = a;
   b.stages[0].name = "generate";

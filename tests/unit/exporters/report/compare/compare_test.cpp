@@ -73,6 +73,12 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
   CHECK(sentences[2] == "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 runs, captured alternately.");
 }
 
+TEST_CASE("comparison: where no stage was found, the steady part of the capture stands for it, and that is said") {
+  Comparison comparison = slower_kernel();
+  comparison.main_stage = comparison.stages.lines[0].stage = "capture";
+  CHECK(has(comparison_sentences(comparison)[2], "No stage is marked or found, so the steady part of each capture is compared as a whole. "));
+}
+
 TEST_CASE("comparison: the verdict of a stage fits beside its times on 80 columns, and no line is longer than 60 where that is the room") {
   Comparison comparison = slower_kernel();
   CompareLine rate = comparison.stages.lines[0];

@@ -83,7 +83,7 @@ TEST_CASE("tables: stages filter, columns are chosen, the address keeps both, CS
   page.browser.evaluate("(boxes => { boxes[2].click(); boxes[1].click(); })(document.querySelectorAll('#tables .columns input'))");  // p50 on, calls off
   CHECK(page.rows() == nlohmann::json({"big, \"wide\" | 4.00 µs | 2.00 µs", "norm | 3.00 µs | 3 ns"}));
   page.browser.evaluate("[...document.querySelectorAll('#tables .filter button')].find(b => b.textContent === 'CSV').click()");
-  CHECK(page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))") == "Kernel,Total,p50\n\"big, \"\"wide\"\"\",4000,2000\nnorm,3000,3\n");
+  CHECK(page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))") == "Kernel,Total (ns),p50 (ns)\n\"big, \"\"wide\"\"\",4000,2000\nnorm,3000,3\n");
   const std::string hash = page.browser.evaluate("location.hash");
   CHECK(hash == "#four.stage=prefill&four.cols=calls,p50");
   page.open(hash + "&four.group=kind");

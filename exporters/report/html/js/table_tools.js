@@ -87,12 +87,28 @@ class TableTools {
     this.show_columns();
   }
 
+  // Of the numbers in a column, which are not rounded and in one unit: its cells' texts may be in several.
+  unit_of(column) {
+    const sample = this.first_rows.map(row => row.cells[column]).find(cell => cell && cell.hasAttribute("data-v"));
+    const [, written, unit] = sample && /^\D?([\d.,]+)\s?(\S+)$/.exec(sample.textContent.trim()) || [];
+    if (!unit || /^[\d.,]+$/.test(unit)) return "";
+    if (/^(ns|\u00b5s|ms|s)$/.test(unit)) return "ns";
+    const shown = Number(written.replace(/,/g, "")), value = Math.abs(Number(sample.getAttribute("data-v")));
+    if (unit === "%") return Math.abs(value * 100 - shown) < 0.6 ? "fraction" : "%";  // the text is rounded
+    return Math.abs(value - shown) < 1 ? unit : unit.replace(/^[kMGTP]i?(?=[A-Z])/, "");
+  }
+
+  head_text(column) {
+    const unit = this.unit_of(column), title = this.heads[column].textContent;
+    return title + (unit ? " (" + unit + ")" : "");
+  }
+
   csv() {
     const shown = this.heads.map((_, i) => i).filter(i => !this.state.hidden.has(this.key_of(i))), quoted = text => /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
     const full_name = cell => (cell.querySelector("details.name > code") || cell).textContent.trim();
     const value = cell => !cell ? "" : cell.hasAttribute("data-v") ? cell.getAttribute("data-v") : full_name(cell).replace(/^\u2014$/, "");
     const lines = this.rows.filter(row => !row.hidden).map(row => shown.map(i => quoted(value(row.cells[i]))).join(","));
-    return [shown.map(i => quoted(this.heads[i].textContent)).join(","), ...lines].join("\n") + "\n";
+    return [shown.map(i => quoted(this.head_text(i))).join(","), ...lines].join("\n") + "\n";
   }
 
   // {NAME.sort: …}, empty where it is as at first.

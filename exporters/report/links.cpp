@@ -55,8 +55,10 @@ std::string link_to(const Run& run, std::string_view pointer) {
   return {};
 }
 
-std::string link_to_moment(const Evidence& evidence) {
-  if (!evidence.window_start_ns || !evidence.window_end_ns) return {};
+bool shows_timeline(const Run& run) { return run.timeline && !run.timeline->lanes.empty() && run.timeline->end_ns > run.timeline->start_ns; }
+
+std::string link_to_moment(const Run& run, const Evidence& evidence) {
+  if (!evidence.window_start_ns || !evidence.window_end_ns || !shows_timeline(run)) return {};
   return fmt::format("#t={},{}", *evidence.window_start_ns, *evidence.window_end_ns);
 }
 

@@ -71,11 +71,22 @@ ordered_json bins_of() {
   return out;
 }
 
+// The table is written for docs/glossary.md: `aten::mm` is code there and [rules.md](rules.md) a link. A tip has no such marks.
+std::string without_marks(std::string text) {
+  std::erase(text, '`');
+  for (std::size_t middle = text.find("]("); middle != std::string::npos; middle = text.find("](")) {
+    const std::size_t open = text.rfind('[', middle), close = text.find(')', middle);
+    if (open == std::string::npos || close == std::string::npos) break;
+    text = text.substr(0, open) + text.substr(open + 1, middle - open - 1) + text.substr(close + 1);
+  }
+  return text;
+}
+
 // By term, and by every other name that it goes by.
 ordered_json glossary_of() {
   ordered_json out = ordered_json::object();
   for (const GlossaryEntry& entry : glossary()) {
-    const std::string text = glossary_text(entry);
+    const std::string text = without_marks(glossary_text(entry));
     out[std::string(entry.term)] = text;
     for (std::string_view rest = entry.names; !rest.empty();) {
       const std::size_t end = std::min(rest.find('|'), rest.size());

@@ -79,3 +79,25 @@ TEST_CASE("a page of run.json alone: merged slices have no sums by name", "[brow
   CHECK_FALSE(contains(page.text(".search-results"), "\u00d7"));
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
+
+TEST_CASE("a page of run.json alone: moments that it does not show are no links, tables as CSV have units", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  nl::Run run = nl::test::rich_run();
+  nl::Evidence elsewhere = run.findings[0].evidence.at(0), shown = elsewhere;
+  elsewhere.window_start_ns = 1000;  // the timeline starts at 2.471 s
+  elsewhere.window_end_ns = 2000;
+  shown.window_start_ns = run.timeline->start_ns + 1000;
+  shown.window_end_ns = run.timeline->start_ns + 5000;
+  run.findings[0].evidence = {elsewhere, shown};
+  Explored page(1440, page_of_run_json("run-json-links", run));
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('#finding-1 a')].map(a => a.getAttribute('href')).filter(h => h && h.startsWith('#t='))") ==
+        nlohmann::json({"#t=" + std::to_string(run.timeline->start_ns + 1000) + "," + std::to_string(run.timeline->start_ns + 5000)}));
+  CHECK(page.browser.evaluate("document.querySelectorAll('[title=\"Not in the timeline of this page\"]').length > 0") == true);
+  page.browser.evaluate("window.saved = ''; URL.createObjectURL = blob => (blob.text().then(t => saved = t), '#'); HTMLAnchorElement.prototype.click = () => {}; 0");
+  page.browser.evaluate("[...document.querySelectorAll('#kernels .filter button')].find(b => b.textContent === 'CSV').click()");
+  const std::string csv = page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))");
+  CHECK(csv.starts_with("Kernel,Kind,Total (ns),Share (fraction),Calls,"));
+  CHECK(contains(csv, ",Mean (ns),p50 (ns),p99 (ns),"));
+  CHECK(contains(csv, "\nnvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN,other," + std::to_string(run.kernels->at(0).time.total_ns) + ","));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}

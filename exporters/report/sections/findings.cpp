@@ -36,7 +36,7 @@ Item evidence_item(const Run& run, const Evidence& evidence, bool with_window) {
   if (evidence.reference.empty() && window.empty()) return item;
   item.text += muted(" (");
   if (!evidence.reference.empty()) item.text += muted("run.json ") + Text(evidence.reference, Inline::kCode, link_to(run, evidence.reference));
-  item.text += muted(evidence.reference.empty() || window.empty() ? "" : "; ") + Text(window, Inline::kMuted, link_to_moment(evidence)) + muted(")");
+  item.text += muted(evidence.reference.empty() || window.empty() ? "" : "; ") + Text(window, Inline::kMuted, link_to_moment(run, evidence)) + muted(")");
   return item;
 }
 
@@ -57,7 +57,7 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
-  out.evidence_title = window.empty() ? Text("Evidence") : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(finding.evidence.front()));
+  out.evidence_title = window.empty() ? Text("Evidence") : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(run, finding.evidence.front()));
   for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(run, evidence, window.empty()));
   out.fixes = notes(finding.suggestions);
   out.fixes.ordered = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exporters/report/links.h"
 #include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
 
@@ -101,7 +102,7 @@ std::vector<const ActivityCurve*> drawable_curves(const Run& run) {
 
 Section timeline(const Run& run) {
   Section out{"timeline", "Timeline", "Timeline", {}, true};
-  if (!run.timeline || run.timeline->lanes.empty() || run.timeline->end_ns <= run.timeline->start_ns) {
+  if (!shows_timeline(run)) {
     out.blocks = {missing("Not captured: the run has no iteration with ranges or GPU work in it.")};
     return out;
   }

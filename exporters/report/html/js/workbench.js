@@ -76,11 +76,23 @@ function build_workbench(place, detail, page_data) {
   const address = new ExplorerAddress(explorer, picker, search, place);
   start_keys(explorer, timeline, search);
   link_rows(explorer, search, place);
+  unlink_moments(explorer);
   address.read();
   go_to_anchor();  // what lies below moved as the timeline came
   explorer.tell_drawing();
   explorer.tell("pause");
   return explorer;
+}
+
+// A page of run.json alone has one iteration: what a finding cites of another is no link there.
+function unlink_moments(explorer) {
+  const { start_ns, span } = explorer.detail;
+  for (const link of document.querySelectorAll("main a[href^='#t=']")) {
+    const range = range_of(new URLSearchParams(link.hash.slice(1)).get("t"), start_ns);
+    if (range && range.from < span && range.to > 0) continue;
+    link.removeAttribute("href");
+    link.setAttribute("title", "Not in the timeline of this page");
+  }
 }
 
 // From a row of the kernel table to where the kernel runs.

@@ -4,7 +4,9 @@
 
 #include "exporters/report/page_data.h"
 #include "exporters/report/reports.h"
+#include "model/glossary.h"
 #include "tests/catch.h"
+#include "tests/unit/exporters/every_value_run.h"
 #include "tests/unit/exporters/sample_run.h"
 
 using namespace nl::exporters::report;
@@ -43,20 +45,58 @@ TEST_CASE("a kernel links to the point of the launch that was measured, and to n
   CHECK(data["kernels"][1]["roofline"] == "roofline-2");
 }
 
-TEST_CASE("every link of a page has its target in the page") {
-  const std::string page = nl::exporters::report_html(nl::test::rich_run());
-  std::size_t links = 0, moments = 0;
+namespace {
+
+// The targets of a page's links to itself; moments of the timeline apart.
+void check_links(const std::string& page, std::size_t& links, std::size_t& moments) {
+  const bool timeline = page.find("data-explorer") != std::string::npos;
   for (std::size_t at = page.find("href=\"#"); at != std::string::npos; at = page.find("href=\"#", at + 1)) {
     const std::size_t begin = at + 7, end = page.find('"', begin);
     const std::string target = page.substr(begin, end - begin);
     INFO(target);
     if (target.starts_with("t=")) {
+      CHECK(timeline);
       ++moments;
       continue;
     }
-    CHECK(page.find("id=\"" + target + "\"") != std::string::npos);
+    CHECK(page.find(" id=\"" + target + "\"") != std::string::npos);
     ++links;
   }
+}
+
+}  // namespace
+
+TEST_CASE("every link of a page has its target in the page") {
+  std::size_t links = 0, moments = 0;
+  check_links(nl::exporters::report_html(nl::test::rich_run()), links, moments);
   CHECK(links > 10);
   CHECK(moments > 0);
+  for (nl::Run run : {nl::test::full_run(), nl::test::host_run(), nl::test::every_value_run(), nl::test::sparse_run(), nl::test::large_run(700, 600, 10, 300)}) {
+    const std::size_t before = links;
+    check_links(nl::exporters::report_html(run), links, moments);
+    CHECK(links > before);
+  }
+}
+
+TEST_CASE("a page without a timeline has no links to moments") {
+  nl::Run run = nl::test::rich_run();
+  run.timeline.reset();
+  std::size_t links = 0, moments = 0;
+  check_links(nl::exporters::report_html(run), links, moments);
+  CHECK(links > 10);
+  CHECK(moments == 0);
+}
+
+TEST_CASE("every term of the glossary has a text for its tip, without marks") {
+  const auto tips = nlohmann::json::parse(nl::exporters::page_data(nl::Run(), ""))["glossary"];
+  for (const nl::GlossaryEntry& entry : nl::glossary()) {
+    INFO(entry.term);
+    CHECK(tips.contains(std::string(entry.term)));
+  }
+  for (const auto& [term, tip] : tips.items()) {
+    INFO(term << ": " << tip);
+    const std::string text = tip;
+    CHECK(text.size() > 10);
+    for (const char* mark : {"`", "**", "]("}) CHECK(text.find(mark) == std::string::npos);
+  }
 }

@@ -60,6 +60,7 @@ TEST_CASE("findings: the first five cards are open, unless they ask for nothing;
 
 TEST_CASE("findings: evidence that shares its window says it once") {
   Run run = run_with_findings(1);
+  run.timeline = nl::Timeline{.start_ns = 0, .end_ns = 3'000'000'000, .what = "", .names = {}, .lanes = {{}}};
   auto& all = run.findings[0].evidence;
   all.resize(2);
   for (Evidence& each : all) {

@@ -100,6 +100,76 @@ TEST_CASE("explorer: keys zoom and move, and the axis is labelled anew", "[brows
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
+TEST_CASE("explorer: letters and arrows in a text field are text, and Escape clears search, pin and range one after the other", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  page.open("#v=5040000000,5048000000");
+  for (const char* field : {".search", "#kernels input[type=search]"}) {
+    page.browser.evaluate("document.querySelector('" + std::string(field) + "').focus()");
+    for (const char* key : {"w", "a", "s", "d", "0", "m", "f"}) page.browser.press(key);
+    page.browser.press("ArrowRight", 39);
+    page.browser.press("ArrowLeft", 37);
+    page.pause();
+    CHECK(page.view() == std::pair(40e6, 48e6));
+    CHECK(page.browser.evaluate("document.querySelector('.slice-panel').hidden") == true);
+    CHECK_FALSE(contains(page.hash(), "t="));
+    page.browser.evaluate("document.activeElement.blur()");
+  }
+  page.open("#v=5040000000,5048000000&t=5041000000,5042000000&pin=2,5040100000&q=gemm");
+  page.browser.evaluate("document.activeElement.blur()");
+  const auto state = [&] {
+    page.pause();
+    return page.browser.evaluate("(s => ['q', 'pin', 't'].filter(key => s.has(key)).join())(new URLSearchParams(location.hash.slice(1)))").get<std::string>();
+  };
+  CHECK(state() == "q,pin,t");
+  page.browser.evaluate("document.querySelector('.explorer-help').open = true");
+  page.browser.press("Escape", 27);  // closes the help
+  CHECK(state() == "q,pin,t");
+  page.browser.press("Escape", 27);
+  CHECK(state() == "pin,t");
+  CHECK(page.browser.evaluate("document.querySelector('.search').value") == "");
+  page.browser.press("Escape", 27);
+  CHECK(state() == "t");
+  page.browser.press("Escape", 27);
+  CHECK(state() == "");
+  CHECK(page.view() == std::pair(40e6, 48e6));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
+TEST_CASE("explorer: a range of no width clears, and neither zoom nor range leaves the capture", "[browser]") {
+  if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
+  Explored page;
+  const auto selected = [&] {
+    page.pause();
+    return contains(page.text(".sums-panel h3"), "Selected");
+  };
+  for (const bool on_ruler : {false, true}) {
+    page.open("#v=5040000000,5048000000&t=5041000000,5042000000");
+    CHECK(selected());
+    const double y = on_ruler ? page.browser.evaluate("document.querySelector('.ruler').getBoundingClientRect().top + 8").get<double>() : page.top + 30;
+    page.browser.drag(page.x_of(45e6), y, page.x_of(45e6), y, 8);
+    CHECK_FALSE(selected());
+  }
+  page.open("#t=6000000000,7000000000");  // after its end
+  CHECK_FALSE(selected());
+  CHECK(page.view().second <= kWhole);
+  page.open("#v=1,2");  // before its start
+  CHECK(page.view().first == 0);
+  page.browser.evaluate("canvas.focus()");
+  for (const char* key : {"a", "a", "s", "s", "a", "d", "d"}) {
+    page.browser.press(key);
+    page.frame();
+    CHECK(page.view().first >= 0);
+    CHECK(page.view().second <= kWhole);
+  }
+  for (int i = 0; i < 40; ++i) page.browser.press("s");
+  CHECK(page.view() == std::pair(0.0, kWhole));
+  page.open("#t=4000000000,5010000000");  // what of it lies inside
+  CHECK(selected());
+  CHECK(contains(page.text(".sums-panel h3"), "Selected: 10.000 ms from 5.000000 s"));
+  CHECK(page.browser.complaints == std::vector<std::string>());
+}
+
 TEST_CASE("explorer: wheel, drag, pinch and brush move the view", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;

@@ -78,7 +78,8 @@ class Explorer {
   }
 
   select(from, to) {
-    this.selection = to > from ? { from: Math.max(0, from), to: Math.min(this.detail.span, to) } : null;
+    const inside = { from: Math.max(0, from), to: Math.min(this.detail.span, to) };
+    this.selection = inside.to > inside.from ? inside : null;
     this.tell("selection");
   }
 

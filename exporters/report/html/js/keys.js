@@ -1,8 +1,8 @@
 // The keyboard does all that the mouse does. Letters as in Perfetto; arrows go from slice to slice.
 const kKeysText = "W and S zoom, A and D move, / searches, N and Shift N go through the matches, left and right go to the next slice, " +
-  "up and down to the next lane, F fits the pinned slice, M selects its time, 0 shows the whole capture, Escape unpins.";
+  "up and down to the next lane, F fits the pinned slice, M selects its time, 0 shows the whole capture, Escape clears the search, then the pin, then the range.";
 
-function start_keys(explorer, timeline, search) {
+function start_keys(explorer, timeline, search, place) {
   const { canvas } = timeline;
   let over = false;
   timeline.element.addEventListener("pointerenter", () => over = true);
@@ -13,8 +13,9 @@ function start_keys(explorer, timeline, search) {
     0: () => explorer.move(0, explorer.detail.span),
     n: () => search.go(1), N: () => search.go(-1),
     f: () => fit(explorer), m: () => mark(explorer),
-    Escape: () => explorer.pin ? explorer.pin_slice(null) : explorer.select(0, 0),
   };
+  // What was done last goes first.
+  const clear = () => search.query ? search.look_for("") : explorer.pin ? explorer.pin_slice(null) : explorer.select(0, 0);
   const on_canvas = {
     ArrowRight: () => next_slice(explorer, timeline, 1), ArrowLeft: () => next_slice(explorer, timeline, -1),
     ArrowDown: () => next_lane(explorer, timeline, 1), ArrowUp: () => next_lane(explorer, timeline, -1),
@@ -25,6 +26,7 @@ function start_keys(explorer, timeline, search) {
       event.preventDefault();
       return search.open();
     }
+    if (event.key === "Escape" && !event.defaultPrevented && (place.contains(document.activeElement) || document.activeElement === document.body)) return clear();
     const here = document.activeElement === canvas, act = acts[event.key] || (here && on_canvas[event.key]);
     if (!act || !(here || (over && document.activeElement === document.body))) return;
     event.preventDefault();

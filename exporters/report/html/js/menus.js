@@ -11,6 +11,7 @@ function start_menus() {
     for (const menu of document.querySelectorAll(kMenus)) {
       menu.open = false;
       menu.querySelector("summary").focus();
+      event.preventDefault();  // this Escape is used up
     }
   });
 }

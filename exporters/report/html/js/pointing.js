@@ -1,5 +1,5 @@
 // What lies under the pointer, and what a press does there: a click pins, Shift and drag (or a drag on the ruler) chooses a range.
-const kNear_px = 4;
+const kNear_px = 4, kNarrowestRange_px = 2;
 
 function time_at_pixel(timeline, x) {
   const { from, to } = timeline.explorer.view;
@@ -59,14 +59,18 @@ function timeline_pointing(timeline) {
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   const begin = event => {
-    choosing = time_at_pixel(timeline, place(event).x);
+    choosing = place(event).x;
     event.currentTarget.setPointerCapture(event.pointerId);
     event.preventDefault();
   };
   const choose = event => {
     if (choosing === null) return;
-    const now = time_at_pixel(timeline, place(event).x);
-    explorer.select(Math.min(choosing, now), Math.max(choosing, now));
+    const now = place(event).x, [left, right] = [Math.min(choosing, now), Math.max(choosing, now)].map(x => time_at_pixel(timeline, x));
+    Math.abs(now - choosing) < kNarrowestRange_px ? explorer.select(0, 0) : explorer.select(left, right);  // a press without a drag clears
+  };
+  const end = event => {
+    choose(event);
+    choosing = null;
   };
   canvas.addEventListener("pointerdown", event => {
     pressed = place(event);
@@ -76,7 +80,8 @@ function timeline_pointing(timeline) {
   ruler.addEventListener("pointerdown", begin);
   for (const element of [canvas, ruler]) {
     element.addEventListener("pointermove", choose);
-    element.addEventListener("pointerup", () => choosing = null);
+    element.addEventListener("pointerup", end);
+    element.addEventListener("pointercancel", () => choosing = null);
   }
   canvas.addEventListener("click", event => {
     const { x, y } = place(event);

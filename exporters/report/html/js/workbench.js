@@ -57,7 +57,7 @@ function left_out_note({ lanes_left_out: lanes = 0, slices_left_out: slices = 0,
 function explorer_help() {
   const lines = [["W S or + \u2212", "zoom"], ["A D", "move"], ["drag, pinch", "move and zoom"], ["wheel", "zoom once the timeline is clicked, with Ctrl at any time"],
                  ["Shift + drag, or drag on the ruler", "select a range of time"], ["/", "search, Enter or N for the next match"], ["\u2190 \u2192 \u2191 \u2193", "next slice, next lane"],
-                 ["F", "fit the pinned slice"], ["M", "select its time, or what is in view"], ["0", "the whole capture"], ["Escape", "unpin, then clear the range"]];
+                 ["F", "fit the pinned slice"], ["M", "select its time, or what is in view"], ["0", "the whole capture"], ["Escape", "clear the search, then the pin, then the range"]];
   return make("details", { class: "explorer-help" }, make("summary", {}, "Keys"), make("p", { class: "sr", id: "explorer-keys" }, kKeysText),
               make("dl", {}, ...lines.flatMap(([key, act]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, act)])));
 }
@@ -74,7 +74,7 @@ function build_workbench(place, detail, page_data) {
   explorer.on("draw", () => strip.draw());
   timeline.arrange();
   const address = new ExplorerAddress(explorer, picker, search, place);
-  start_keys(explorer, timeline, search);
+  start_keys(explorer, timeline, search, place);
   link_rows(explorer, search, place);
   unlink_moments(explorer);
   address.read();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -24,7 +25,21 @@ struct ExpectationSource {
   std::string nl_stage;     // the version that captured
   std::string captured_by;  // capture_mode(): "nsys", "unprofiled"
   std::string model;        // empty: not known
+  std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {};  // what was run, likewise
   friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
+};
+
+// A part of what was run, by its key in the file.
+struct WorkloadFact {
+  const char* key;
+  std::string ExpectationSource::*value;
+};
+inline constexpr std::array<WorkloadFact, 4> kWorkloadFacts = {{{"architecture", &ExpectationSource::architecture}, {"precision", &ExpectationSource::precision},
+                                                               {"batch", &ExpectationSource::batch}, {"prompt_tokens", &ExpectationSource::prompt_tokens}}};
+
+// Where a run is of another workload than an expectation.
+struct WorkloadDifference {
+  std::string key, expected, given;
 };
 
 struct Tolerance {
@@ -71,6 +86,7 @@ struct GateLine {
   std::optional<double> expected, low, high;  // low to high: met; empty: new
   std::optional<double> value;          // the median of the runs; empty: missing
   std::vector<double> values;           // of each run that has it
+  std::optional<WorkloadDifference> not_comparable;  // of a run that was left out
   ExpectationSource from;               // of the expected value; of a new one, of this
   int line = 0;                         // of the file of expectations; 0: not in it
 

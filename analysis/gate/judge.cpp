@@ -39,6 +39,15 @@ void check_source(const std::string& metric, const ExpectationSource& expected, 
            "keep a file of expectations for each model");
 }
 
+// What is not known differs from nothing.
+std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
+  for (const WorkloadFact& fact : kWorkloadFacts) {
+    const std::string &a = expected.*fact.value, &b = given.*fact.value;
+    if (!a.empty() && !b.empty() && a != b) return WorkloadDifference{fact.key, a, b};
+  }
+  return std::nullopt;
+}
+
 GateOutcome outcome_of(const GateLine& line) {
   if (!line.value) return GateOutcome::kMissing;
   if (!line.expected) return GateOutcome::kNew;
@@ -55,6 +64,12 @@ void take_values(GateLine& line, const RunList& runs, const ExpectationSource* e
     const ExpectationSource source = source_of(*run, *metric);
     if (line.values.empty() && expected == nullptr) line.from = source;
     check_source(line.metric, expected ? *expected : line.from, source, run->run_id);
+    if (const auto difference = workload_difference(expected ? *expected : line.from, source)) {
+      if (expected == nullptr)
+        refuse(fmt::format("the runs differ in {}: {} and {}", difference->key, difference->expected, difference->given), run->run_id, "gate runs of one workload together");
+      line.not_comparable = difference;
+      continue;
+    }
     line.values.push_back(metric->value);
   }
   if (!line.values.empty()) line.value = median_of(line.values);
@@ -113,9 +128,29 @@ std::string capture_mode(const Run& run) {
   return fmt::format("{} ({})", key_of(tracer), key_of(run.import_stats.source_format));
 }
 
+namespace {
+
+std::string workload_attribute(const Run& run, const char* key) {
+  const auto found = run.model.attributes.find(key);
+  return found != run.model.attributes.end() ? found->second : std::string();
+}
+
+std::string prompt_tokens(const Run& run) {
+  if (std::string told = workload_attribute(run, "prompt_tokens"); !told.empty()) return told;
+  for (const StageEntry& stage : run.stages)
+    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window) return fmt::format("{:g}", *stage.tokens_per_window);
+  return {};
+}
+
+}  // namespace
+
 GateRun gate_run(const Run& run) {
   GateRun out{run.run_id, hardware_key(run), {}, run_metrics(run, kEveryKernel)};
   out.from = {run.run_id, {}, run.software.nl_stage_version, capture_mode(run), run.model.name};
+  out.from.architecture = workload_attribute(run, "architecture");
+  out.from.precision = run.model.precision.empty() ? workload_attribute(run, "dtype") : run.model.precision;
+  out.from.batch = run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
+  out.from.prompt_tokens = prompt_tokens(run);
   if (const auto& repository = run.workload.repository)
     out.from.commit = repository->revision + (repository->modified.value_or(false) ? "-modified" : "");
   return out;

@@ -12,6 +12,7 @@ namespace {
 // "tpot_ms regressed: 4.60 ms, 8.0 % more than the expected 4.26 ms (met from 4.05 ms to 4.47 ms)"
 std::string line_sentence(const GateLine& line, const std::string& hardware) {
   const auto value = [&](const std::optional<double>& number) { return metric_value_text(*line.info, *number); };
+  if (line.outcome == GateOutcome::kMissing && line.not_comparable) return fmt::format("{} on {} is {}", line.metric, hardware, not_comparable_text(*line.not_comparable));
   if (line.outcome == GateOutcome::kMissing) return fmt::format("{} is missing on {}; {} was expected", line.metric, hardware, value(line.expected));
   if (line.outcome == GateOutcome::kNew) return fmt::format("{} is new on {}: {}", line.metric, hardware, value(line.value));
   const auto change = line.change();

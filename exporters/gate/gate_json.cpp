@@ -10,8 +10,14 @@ using nlohmann::ordered_json;
 
 ordered_json number_or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(nullptr); }
 
+ordered_json source_json(const ExpectationSource& from) {
+  ordered_json out = {{"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
+  for (const WorkloadFact& fact : kWorkloadFacts) out[fact.key] = from.*fact.value;
+  return out;
+}
+
 ordered_json line_json(const GateLine& line) {
-  const ExpectationSource& from = line.from;
+  const auto& other = line.not_comparable;
   return {{"metric", line.metric},
           {"outcome", key_of(line.outcome)},
           {"value", number_or_null(line.value)},
@@ -23,7 +29,8 @@ ordered_json line_json(const GateLine& line) {
           {"unit", line.info->unit},
           {"better", key_of(line.info->better)},
           {"line", line.line > 0 ? ordered_json(line.line) : ordered_json(nullptr)},
-          {"provenance", {{"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}}}};
+          {"not_comparable", other ? ordered_json{{"what", other->key}, {"expected", other->expected}, {"given", other->given}} : ordered_json(nullptr)},
+          {"provenance", source_json(line.from)}};
 }
 
 }  // namespace

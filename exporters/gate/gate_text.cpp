@@ -57,17 +57,35 @@ std::string changes_text(const GateReport& report) {
   return out;
 }
 
+// "not comparable: batch is 8, and the expectation is of 1 (tpot_ms, tokens_per_s)", a line each.
+std::vector<std::string> differences_of(const GateResult& result) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> metrics;
+  for (const GateLine& line : result.lines) {
+    if (!line.not_comparable) continue;
+    const std::string text = not_comparable_text(*line.not_comparable);
+    if (metrics.empty() || metrics.back().first != text) metrics.push_back({text, {}});
+    metrics.back().second.push_back(line.metric);
+  }
+  std::vector<std::string> out;
+  for (const auto& [text, names] : metrics) out.push_back(fmt::format("{} ({})\n", text, join(names)));
+  return out;
+}
+
 std::string table_text(const GateResult& result, std::size_t width) {
   TextTable table{{"outcome", "metric", "measured", "expected", "change", "met from"}, {}, {false, false, true, true, true, true}, 2};
   for (const GateLine* line : ordered(result))
     table.rows.push_back({std::string(key_of(line->outcome)), line->metric, value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line)});
-  return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text);
+  return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text) + join(differences_of(result), "");
 }
 
 }  // namespace
 
 std::string metric_value_text(const RunMetricInfo& info, double value) {
   return figure_text(value, std::string(info.unit).c_str());
+}
+
+std::string not_comparable_text(const WorkloadDifference& difference) {
+  return fmt::format("not comparable: {} is {}, and the expectation is of {}", difference.key, difference.given, difference.expected);
 }
 
 std::string gate_verdict(const GateReport& report) {
@@ -92,6 +110,7 @@ std::string gate_markdown(const GateReport& report) {
     for (const GateLine* line : ordered(result))
       out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(line->metric), line->failed() ? fmt::format("**{}**", key_of(line->outcome)) : std::string(key_of(line->outcome)),
                          value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line), line->values.size());
+    for (const std::string& difference : differences_of(result)) out += "\n" + markdown_text(difference.substr(0, difference.size() - 1)) + "\n";
   }
   for (const std::string& file : report.changed_files) out += fmt::format("\nWrote {}.\n", markdown_code(file));
   return out;

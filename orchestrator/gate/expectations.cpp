@@ -78,13 +78,17 @@ class ExpectationsFile : YamlFile {
   }
 
   ExpectationSource source(const YamlTree& map) const {
-    check_keys(map, "'provenance'", {"run", "commit", "nl_stage", "captured_by", "model"});
+    Keys keys = {"run", "commit", "nl_stage", "captured_by", "model"};
+    for (const WorkloadFact& fact : kWorkloadFacts) keys.emplace_back(fact.key);
+    check_keys(map, "'provenance'", keys);
     const auto text = [&](const char* key) {
       const YamlTree* value = find(map, key);
       return value ? value->text : std::string();
     };
     need(map, "'provenance'", "captured_by", kWholeFile);
-    return {text("run"), text("commit"), text("nl_stage"), text("captured_by"), text("model")};
+    ExpectationSource out{text("run"), text("commit"), text("nl_stage"), text("captured_by"), text("model")};
+    for (const WorkloadFact& fact : kWorkloadFacts) out.*fact.value = text(fact.key);
+    return out;
   }
 
   double number(std::string_view text, const YamlTree& value, const std::string& what) const {

@@ -36,7 +36,10 @@ std::string tolerance_text(const Tolerance& tolerance, std::string_view unit) {
 }
 
 std::vector<std::pair<std::string, std::string>> source_entries(const ExpectationSource& from) {
-  return {{"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
+  std::vector<std::pair<std::string, std::string>> entries = {{"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
+  for (const WorkloadFact& fact : kWorkloadFacts)
+    if (!(from.*fact.value).empty()) entries.emplace_back(fact.key, from.*fact.value);
+  return entries;
 }
 
 Lines lines_of(const Expectation& expectation, std::size_t indent) {
@@ -80,6 +83,15 @@ class TextEditor {
   void replace(const YamlTree& value, const std::string& text) {
     if (value.text != text && value.kind == YamlTree::Kind::kScalar) edits_.push_back({value.place.line, value.place.column, value.text, {text}});
   }
+  // Another entry of its map: behind it on its line where that is written in braces, else below it.
+  void add_entry(const YamlTree& map, const std::string& key, const std::string& text) {
+    const std::string entry = fmt::format("{}: {}", key, yaml_quoted(text));
+    const auto& [last_key, last_value] = map.entries.back();
+    const std::string& line = lines_.at(static_cast<std::size_t>(map.place.line) - 1);
+    const auto column = static_cast<std::size_t>(map.place.column - 1);
+    if (column < line.size() && line[column] == '{') edits_.push_back({last_value.place.line, last_value.place.column, last_value.text, {", " + entry}, true});
+    else add_after(last_line(map), {std::string(static_cast<std::size_t>(last_key.place.column - 1), ' ') + entry});
+  }
   void add_after(int line, Lines lines) { edits_.push_back({line, 0, {}, std::move(lines)}); }
 
   // From the end to the beginning, so that places stay true, and what was added first behind a line stays first.
@@ -94,6 +106,7 @@ class TextEditor {
     int line, column;     // from 1; column 0: lines behind this one
     std::string old_text;
     Lines lines;
+    bool behind = false;  // the value stays
   };
 
   void apply(const Edit& edit) {
@@ -106,7 +119,8 @@ class TextEditor {
     const auto begin = std::min(static_cast<std::size_t>(edit.column - 1), line.size());
     const bool in_quotes = begin < line.size() && (line[begin] == '"' || line[begin] == '\'');
     const std::size_t end = in_quotes ? line.find(line[begin], begin + 1) : begin + edit.old_text.size() - 1;
-    if (end < line.size()) line.replace(begin, end - begin + 1, in_quotes ? yaml_quoted(edit.lines.front()) : edit.lines.front());
+    if (end < line.size() && edit.behind) line.insert(end + 1, edit.lines.front());
+    else if (end < line.size()) line.replace(begin, end - begin + 1, in_quotes ? yaml_quoted(edit.lines.front()) : edit.lines.front());
   }
 
   Lines lines_;
@@ -117,8 +131,10 @@ void edit_expectation(TextEditor& editor, const YamlTree& map, const Expectation
   if (const YamlTree* expected = value_of(map, "expected")) editor.replace(*expected, number_text(wanted.expected));
   const YamlTree* provenance = value_of(map, "provenance");
   if (provenance == nullptr) return;
-  for (const auto& [key, text] : source_entries(wanted.from))
+  for (const auto& [key, text] : source_entries(wanted.from)) {
     if (const YamlTree* value = value_of(*provenance, key)) editor.replace(*value, text);
+    else if (!provenance->entries.empty()) editor.add_entry(*provenance, key, text);
+  }
 }
 
 void edit_hardware(TextEditor& editor, const YamlTree& map, const HardwareExpectations& wanted, const HardwareExpectations* before) {

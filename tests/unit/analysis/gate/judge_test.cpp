@@ -172,3 +172,41 @@ TEST_CASE("gate update: a change of the capture mode sets all of a hardware, or 
   const auto mixed = on_h200({expected("tpot_unprofiled_ms", 5, "unprofiled"), expected("tpot_ms", 10), expected("tokens_per_s", 1, "import (kineto)")});
   CHECK(of_other_mode(mixed.hardware[0])->metric == "tokens_per_s");
 }
+
+TEST_CASE("gate: another batch, prompt, precision or architecture is not comparable, and missing") {
+  const auto of = [](std::string ExpectationSource::*fact, const std::string& value, GateRun run) {
+    run.from.*fact = value;
+    return run;
+  };
+  for (const WorkloadFact& fact : kWorkloadFacts) {
+    Expectations ten = on_h200({expected("tpot_ms", 10)});
+    ten.hardware[0].list[0].from.*fact.value = "1";
+    const GateLine line = only_line(ten, {of(fact.value, "8", run_with("a", 10))});
+    CHECK(line.outcome == GateOutcome::kMissing);
+    CHECK_FALSE(line.value);
+    REQUIRE(line.not_comparable);
+    CHECK(line.not_comparable->key == fact.key);
+    CHECK(line.not_comparable->expected == "1");
+    CHECK(line.not_comparable->given == "8");
+    CHECK(only_line(ten, {of(fact.value, "1", run_with("a", 10))}).outcome == GateOutcome::kMet);
+    CHECK(only_line(ten, {run_with("a", 10)}).outcome == GateOutcome::kMet);  // not known differs from nothing
+    CHECK(updated(ten, {of(fact.value, "8", run_with("b", 10))}, {}).hardware[0].list[0].from.*fact.value == "8");
+  }
+  const Expectations none;
+  CHECK_THROWS_AS(updated(none, {of(&ExpectationSource::batch, "1", run_with("a", 10)), of(&ExpectationSource::batch, "8", run_with("b", 10))}, {"tpot_ms"}), Error);
+}
+
+TEST_CASE("gate: what a run was of comes from its model, latency and prefill") {
+  Run run;
+  run.model.attributes = {{"architecture", "llama"}, {"dtype", "bf16"}};
+  run.latency.batch = 4;
+  StageEntry prefill;
+  prefill.name = "prefill";
+  prefill.tokens_per_window = 128;
+  run.stages = {prefill};
+  const ExpectationSource from = gate_run(run).from;
+  CHECK(from.architecture == "llama");
+  CHECK(from.precision == "bf16");
+  CHECK(from.batch == "4");
+  CHECK(from.prompt_tokens == "128");
+}

@@ -50,6 +50,16 @@ TEST_CASE("gate text: what failed comes first, with the change and the range tha
   CHECK(gate_verdict(fine) == "Passed: nothing is expected of this hardware.");
 }
 
+TEST_CASE("gate: what is not comparable is missing, with the reason") {
+  GateReport report = gate_sample();
+  report.results[0].lines[2].not_comparable = WorkloadDifference{"batch", "1", "8"};
+  CHECK(has(gate_text(report), "not comparable: batch is 8, and the expectation is of 1 (ttft_ms)\n"));
+  CHECK(has(gate_markdown(report), "not comparable: batch is 8, and the expectation is of 1 (ttft"));
+  CHECK(has(gate_junit(report), "ttft_ms on NVIDIA H200 is not comparable: batch is 8"));
+  CHECK(has(gate_annotations(report), "not comparable: batch is 8"));
+  CHECK(nlohmann::json::parse(gate_json(report))["results"][0]["lines"][2]["not_comparable"]["given"] == "8");
+}
+
 TEST_CASE("gate text: what an update wrote, and where") {
   GateReport report;
   report.changes = {{"NVIDIA H200", "tpot_ms", 4.0, 5.0}, {"NVIDIA H200", "mfu", {}, 0.25}};

@@ -131,6 +131,21 @@ TEST_CASE("expectations: an edit changes the values alone, and keeps comments, o
   CHECK(edited_text(file, read_expectations(file)).text == kFile);
 }
 
+TEST_CASE("expectations: what was run is added to the provenance where it stands, and comments stay") {
+  const ConfFile file = text_file(kFile);
+  Expectations wanted = read_expectations(file);
+  for (Expectation& each : wanted.of("NVIDIA H200")->list) {
+    each.from.batch = "8";
+    each.from.architecture = "llama";
+  }
+  const EditedText edited = edited_text(file, wanted);
+  CHECK(edited.kept);
+  CHECK(has(edited.text, "model: 'llama', architecture: \"llama\", batch: \"8\"}\n"));
+  CHECK(has(edited.text, "        model: llama\n        architecture: \"llama\"\n        batch: \"8\"\n"));
+  CHECK(has(edited.text, "# agreed on in May"));
+  CHECK(read_expectations(text_file(edited.text)).of("NVIDIA H200")->list[1].from.batch == "8");
+}
+
 TEST_CASE("expectations: new metrics and hardware are added behind the others, in their order") {
   const ConfFile file = text_file(kFile);
   Expectations wanted = read_expectations(file);

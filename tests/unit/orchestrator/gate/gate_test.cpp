@@ -44,7 +44,7 @@ TEST_CASE("gate: a file written by --update is met by the same run, and a second
   CHECK(written.changed_files == std::vector<std::string>{(folder.path / "perf.yaml").string()});
   CHECK(has(folder.text(), "  NVIDIA H200:\n"));
   CHECK(has(folder.text(), "    stage.decode_step.median_ms:\n"));
-  CHECK(has(folder.text(), "captured_by: \"import (nsys-sqlite)\", model: \"h200-llama\"}"));
+  CHECK(has(folder.text(), "captured_by: \"import (nsys-sqlite)\", model: \"h200-llama\", "));
   const GateReport report = check_gate(folder.request());
   CHECK(report.passed());
   REQUIRE(report.results.size() == 1);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "model/comparison_keys.h"
 
@@ -134,15 +136,19 @@ std::vector<std::string> words_in(const std::string& line) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+constexpr std::array<std::string_view, 4> kShells = {"sh", "bash", "dash", "zsh"};
+constexpr std::string_view kPython = "python", kLineFlag = "-c", kModuleFlag = "-m";
+
 // "generate.py" of /usr/bin/python3 -u ../generate.py --batch 8, and of /bin/sh -c 'python generate.py'.
 std::string program_of(const std::vector<std::string>& command) {
   if (command.empty()) return {};
+  if (command.front().find('=') != std::string::npos) return program_of({command.begin() + 1, command.end()});  // a variable before the program
   const std::string program = base_name(command.front());
-  const bool shell = program == "sh" || program == "bash" || program == "dash" || program == "zsh";
-  if (!shell && !program.starts_with("python")) return program;
+  const bool shell = std::find(kShells.begin(), kShells.end(), program) != kShells.end();
+  if (!shell && !program.starts_with(kPython)) return program;
   for (std::size_t i = 1; i < command.size(); ++i) {
-    if (command[i] == "-c" && i + 1 < command.size()) return shell ? program_of(words_in(command[i + 1])) : program + " -c";
-    if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
+    if (command[i] == kLineFlag && i + 1 < command.size()) return shell ? program_of(words_in(command[i + 1])) : program + " -c";
+    if (command[i] == kModuleFlag && i + 1 < command.size()) return command[i + 1];
     if (!command[i].starts_with('-')) return base_name(command[i]);
   }
   return program;

@@ -106,6 +106,16 @@ std::vector<Source> sources_of(const ImportRequest& request) {
   return sources;
 }
 
+// Where no name was given, that of the capture; of the first file where there is none.
+ImportRequest named(ImportRequest request) {
+  const std::vector<Source> sources = sources_of(request);
+  if (request.config.run.name_given || sources.empty()) return request;
+  const auto capture = std::find_if(sources.begin(), sources.end(), [](const Source& source) { return source.has_timeline(); });
+  request.config.run.name = run_name_of((capture != sources.end() ? *capture : sources.front()).files.front());
+  request.config.composed_yaml = compose_yaml(request.config);
+  return request;
+}
+
 // Files to evidence. What the vendors' tools have to export first goes through passes, as in a run.
 class Reader {
  public:
@@ -265,8 +275,9 @@ std::vector<fs::path> ImportRequest::all_files() const {
   return all;
 }
 
-Run import_run(const ImportRequest& request, Launcher& launcher) {
-  check_inputs(request);
+Run import_run(const ImportRequest& asked, Launcher& launcher) {
+  check_inputs(asked);
+  const ImportRequest request = named(asked);
   const Knowledge knowledge = load_knowledge(request.config);
   // For what a vendor's tool has to export first.
   const Bundle scratch = Bundle::create({fs::temp_directory_path(), {}, request.config.run.name, "import"}, std::chrono::system_clock::now());
@@ -276,8 +287,9 @@ Run import_run(const ImportRequest& request, Launcher& launcher) {
   return analyse(Reader(request, scratch, runner).read(), knowledge);
 }
 
-RunResult import_captures(const ImportRequest& request, Launcher& launcher) {
-  check_inputs(request);
+RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
+  check_inputs(asked);
+  const ImportRequest request = named(asked);
   const Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
   const Bundle bundle = Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "model/error.h"
 #include "orchestrator/config/choices.h"
 #include "orchestrator/config/compose.h"
@@ -47,6 +49,7 @@ void check_together(const Config& config) {
 
 Config load_config(const ConfigRequest& request) {
   Config config;
+  config.run.name.clear();
   Composer composer(config, ConfFiles::shipped());
   if (!request.runner_file.empty()) composer.add_runner(request.runner_file);
   if (!request.model_file.empty()) composer.add_model(request.model_file);
@@ -55,6 +58,8 @@ Config load_config(const ConfigRequest& request) {
     const YamlTree name{YamlTree::Kind::kScalar, {}, request.name, true, {}, {}};
     apply_config(config, name, "run.name", {}, [](YamlTree::Place) { return std::string("--name"); });
   }
+  config.run.name_given = !config.run.name.empty();
+  if (!config.run.name_given) config.run.name = Config{}.run.name;
   config.analysis.rules.insert(config.analysis.rules.end(), request.rules.begin(), request.rules.end());
   if (!request.command.empty()) config.workload.command = request.command;
   check_together(config);
@@ -63,6 +68,14 @@ Config load_config(const ConfigRequest& request) {
     throw Error(ErrorKind::kUsage, "a backend and a command are given", "--backend " + config.session.backend, "profile one of them");
   use_session(config);
   return config;
+}
+
+std::string run_name_of(const std::filesystem::path& file) {
+  const bool packed = file.extension() == ".gz" || file.extension() == ".zst";
+  std::string name = (packed ? file.stem() : file).stem().string().substr(0, 100);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
+  return name.empty() || name.front() == '.' ? Config{}.run.name : name;
 }
 
 }  // namespace nl::orchestrator

@@ -18,6 +18,7 @@ inline constexpr const char* kMaskedValue = "<set>";
 struct RunOptions {
   std::string mode = "deep";  // which passes there are; part of the bundle's name
   std::string name = "run";
+  bool name_given = true;     // by --name, --set or a file; load_config() says where not: imports and models then have their file's
   int top_n_kernels = 10;
   double budget_s = 0;        // for all passes; 0: no limit
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
@@ -203,6 +204,9 @@ struct ConfigRequest {
 // Composes the runner file, the presets it names, the model and the --set values; later wins. Throws
 // Error(kConfig) with file:line:column, what is wrong and the nearest valid name.
 Config load_config(const ConfigRequest& request);
+
+// What a run may be called that has no name of its own: the file's, as a part of a folder's name.
+std::string run_name_of(const std::filesystem::path& file);
 
 // The effective configuration as YAML: every key, in the order of the table, loadable again.
 std::string compose_yaml(const Config& config);

@@ -82,14 +82,6 @@ adapters::MeasureOptions measure_options(const ModelFileOptions& options, const 
   return measured;
 }
 
-// What may be part of a folder's name, as run.name has to be.
-std::string name_of(const fs::path& model) {
-  std::string name = model.stem().string().substr(0, 100);
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
-  return name.empty() || name.front() == '.' ? Config{}.run.name : name;
-}
-
 }  // namespace
 
 std::vector<std::string> session_command(const ModelFileOptions& options) {
@@ -111,7 +103,7 @@ void use_session(Config& config) {
   if (config.session.model.empty()) throw Error(ErrorKind::kUsage, "a backend is given, and no model file", "session.model", "give --model FILE");
   config.workload.command = session_command(config.session);
   config.mark.automatic = config.mark.operators = false;  // for Python
-  if (config.run.name == Config{}.run.name) config.run.name = name_of(config.session.model);
+  if (!config.run.name_given) config.run.name = run_name_of(config.session.model);
   if (auto& stages = config.run.stages; std::find(stages.begin(), stages.end(), kIterationStage) == stages.end())
     stages.push_back(kIterationStage);
 }

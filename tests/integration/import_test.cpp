@@ -214,3 +214,22 @@ TEST_CASE("fault: import into a folder that is not empty") {
   CHECK(outcome.status == 8);
   CHECK(fs::exists(scene.bundle() / "something"));
 }
+
+TEST_CASE("import: without a name a run has that of its file; a name that is given stays, whatever it is") {
+  Scene scene;
+  const fs::path capture = scene.path / "llama 8b.sqlite";
+  fs::copy_file(kFixtures / "h200-llama" / "nsys.sqlite", capture);
+  REQUIRE(import(scene, {capture.string()}).status == 0);
+  CHECK(scene.json("run.json")["name"] == "llama-8b");
+  CHECK(scene.text(scene.bundle() / "config.yaml").find("llama-8b") != std::string::npos);
+  for (const std::vector<std::string>& given : std::vector<std::vector<std::string>>{{"--name", "run"}, {"--set", "run.name=run"}}) {
+    fs::remove_all(scene.bundle());
+    std::vector<std::string> words = {capture.string()};
+    words.insert(words.end(), given.begin(), given.end());
+    REQUIRE(import(scene, words).status == 0);
+    CHECK(scene.json("run.json")["name"] == "run");
+  }
+  const auto compared = nlohmann::json::parse(scene.nl_stage({"compare", capture.string(), "--to", (kFixtures / "h200-llama" / "nsys.sqlite").string(), "--json"}).out);
+  CHECK(compared["a"]["runs"][0]["name"] == "llama-8b");
+  CHECK(compared["b"]["runs"][0]["name"] == "nsys");
+}

@@ -20,7 +20,7 @@ const std::vector<std::string> kNumberTypes = {"f64", "f32", "tf32", "bf16", "f1
 
 class DeviceFile : YamlFile {
  public:
-  explicit DeviceFile(const ConfFile& file) : YamlFile(file) {}
+  explicit DeviceFile(const ConfFile& file) : YamlFile(file, "device file", "docs/efficiency.md shows a whole entry") {}
 
   DeviceTableEntry read() {
     entry_.file = file_.name();

@@ -32,7 +32,7 @@ std::string in_words(std::string name) {
 // Reads one file of rules. Its parts are named in the messages as they are written.
 class RulesFile : YamlFile {
  public:
-  explicit RulesFile(const ConfFile& file) : YamlFile(file) {
+  explicit RulesFile(const ConfFile& file) : YamlFile(file, "rules file", "write rules: and a list below it") {
     std::istringstream in(file.text());
     for (std::string line; std::getline(in, line);) lines_.push_back(line);
   }

@@ -15,7 +15,8 @@ class YamlFile {
   using Kind = YamlTree::Kind;
   using Keys = std::vector<std::string>;
 
-  explicit YamlFile(const ConfFile& file) : file_(file), tree_(read_yaml_file(file)) {}
+  // `name` is what messages call it: "rules file"; `fix` what to write where it is empty.
+  YamlFile(const ConfFile& file, const char* name, const char* fix) : file_(file), tree_(read_yaml_file(file, {name, fix, fix})) {}
 
   [[noreturn]] void refuse(std::string what, YamlTree::Place place, std::string fix) const;
 

@@ -75,15 +75,13 @@ std::string yaml_where(const ConfFile& file, YamlTree::Place place) {
   return fmt::format("{}:{}:{}", file.name(), place.line, place.column);
 }
 
-YamlTree read_yaml_file(const ConfFile& file) {
+YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind) {
   const Where where = [&](YamlTree::Place place) { return yaml_where(file, place); };
   YamlTree tree = parse(file.text(), where);
   if (tree.kind == YamlTree::Kind::kNull)
-    throw Error(ErrorKind::kConfig, "the configuration file is empty", where({}),
-                "it needs at least one section, such as run:");
+    throw Error(ErrorKind::kConfig, fmt::format("the {} is empty", kind.name), where({}), kind.when_empty);
   if (tree.kind != YamlTree::Kind::kMap)
-    throw Error(ErrorKind::kConfig, "the configuration file holds no keys", where(tree.place),
-                "write sections such as run: {mode: deep}");
+    throw Error(ErrorKind::kConfig, fmt::format("the {} holds no keys", kind.name), where(tree.place), kind.when_no_map);
   return tree;
 }
 

@@ -29,9 +29,16 @@ struct YamlTree {
   std::vector<std::pair<Key, YamlTree>> entries;  // of a map, in order
 };
 
+// How messages call a file, and what to write into an empty one.
+struct YamlFileKind {
+  const char* name = "configuration file";
+  const char* when_empty = "it needs at least one section, such as run:";
+  const char* when_no_map = "write sections such as run: {mode: deep}";
+};
+
 // Reads a file that must hold one map. Throws Error(kConfig) with file:line:column where it is missing,
 // unreadable, malformed, empty, no map, or names a key twice.
-YamlTree read_yaml_file(const ConfFile& file);
+YamlTree read_yaml_file(const ConfFile& file, const YamlFileKind& kind = {});
 
 // The value of a --set: any YAML scalar, list or map. `where` names it in errors.
 YamlTree read_yaml_value(std::string_view text, const std::string& where);

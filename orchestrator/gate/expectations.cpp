@@ -18,7 +18,7 @@ constexpr const char* kWholeFile = "docs/gate.md shows a whole file";
 
 class ExpectationsFile : YamlFile {
  public:
-  explicit ExpectationsFile(const ConfFile& file) : YamlFile(file) {}
+  explicit ExpectationsFile(const ConfFile& file) : YamlFile(file, "file of expectations", kWholeFile) {}
 
   Expectations read() const {
     check_keys(tree_, "a file of expectations", {"version", "tolerance", "hardware"});

@@ -21,7 +21,7 @@ constexpr int kMostRepetitions = 1000;
 
 class SuiteFile : YamlFile {
  public:
-  explicit SuiteFile(const fs::path& file) : YamlFile(file_on_disk(file)), folder_(fs::absolute(file).parent_path()) {}
+  explicit SuiteFile(const fs::path& file) : YamlFile(file_on_disk(file), "suite file", "write targets: and below it NAME: {command: …}"), folder_(fs::absolute(file).parent_path()) {}
 
   Suite read() {
     suite_.file = fs::absolute(file_.disk);

@@ -88,5 +88,5 @@ TEST_CASE("a bad file says where and what") {
   CHECK(error_of("match: [H200]\nbandwidth_tb_per_s: 1\n").message == "the device has no name");
   CHECK(error_of("name: x\n").message == "the device has no peak");
   CHECK(error_of("name: [x\n").message.find("this is no valid YAML") == 0);
-  CHECK(error_of("").message == "the configuration file is empty");
+  CHECK(error_of("").message == "the device file is empty");
 }

@@ -219,7 +219,9 @@ TEST_CASE("a file that is no file of rules") {
   CHECK(fault_of("rules:\n  - name: a\n    scope: kernels\n").fix == "did you mean 'kernel'?");
   CHECK(fault_of("rules:\n  - name: a\n    scope: run\n").message == "the rule 'a' has no 'condition'");
   CHECK(fault_of("rules: [a\n").message.starts_with("this is no valid YAML"));
-  CHECK(fault_of("").message == "the configuration file is empty");
+  CHECK(fault_of("").message == "the rules file is empty");
+  CHECK(fault_of("").fix == "write rules: and a list below it");
+  CHECK(fault_of("3\n").message == "the rules file holds no keys");
   const std::string one = "rules:\n  - name: a\n    scope: run\n    condition: gpus > 1\n";
   CHECK(fault_of(one + "    severity: grave\n").message == "'severity' cannot be 'grave'");
   CHECK(fault_of(one + "    severity: [{when: gpus > 2, severity: high}]\n").message == "the last severity must have no 'when'");

@@ -93,7 +93,7 @@ TEST_CASE("suite file: what it does not say") {
 TEST_CASE("suite file: every mistake names its place and the next step") {
   const SuiteFolder folder;
   const auto [text, place, message, fix] = GENERATE(table<std::string, std::string, std::string, std::string>({
-      {"", "1:1", "the configuration file is empty", "it needs at least one section, such as run:"},
+      {"", "1:1", "the suite file is empty", "write targets: and below it NAME: {command: …}"},
       {"iterations: 3\n", "1:1", "the suite has no targets", "write targets: and below it NAME: {command: …}"},
       {"targets:\n", "1:1", "'targets' has no value", "give it one, or remove the line"},
       {"targets: [a]\n", "1:10", "'targets' wants names", "write targets: and below it NAME: {command: …}"},

@@ -14,6 +14,7 @@
 #include "analysis/stats/reports.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "exporters/report/figure_text.h"
 #include "exporters/stat_text.h"
 #include "model/error.h"
 #include "model/words.h"
@@ -107,7 +108,7 @@ std::vector<StatTable> tables_of(const StatsOptions& options) {
   const orchestrator::Activity reading("reading " + fs::path(options.file).filename().string());
   const Trace trace = parsers::read_nsys_sqlite(options.file, tables_for(options.reports));
   for (const auto& [damage, rows] : trace.stats.rows_damaged)
-    write_err("{}: {} rows: {}\n", options.file, rows, text_of(damage));
+    write_err("{}: {}: {}\n", options.file, exporters::plural(rows, "row"), text_of(damage));
   std::vector<StatTable> tables;
   for (const std::string& report : options.reports) {
     StatTable table = analysis::make_stats_report(trace, report);

@@ -6,6 +6,7 @@
 
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
+#include "model/error.h"
 #include "orchestrator/config/nearest.h"
 
 namespace nl::cli {
@@ -64,6 +65,8 @@ void cut_workload(const CLI::App& app, int& argc, char** argv) {
   workload_words.assign(argv + begin + (dashes ? 1 : 0), argv + argc);
   argc = begin;
   argv[argc] = nullptr;
+  if (!workload_words.empty() && workload_words.front().empty())
+    throw Error(ErrorKind::kUsage, "the command is an empty word", "command line", "give a program and its arguments; a variable in its place may be empty");
 }
 
 }  // namespace nl::cli

@@ -22,6 +22,15 @@ TEST_CASE("a full disk behind standard output: status 8 and one message, for peo
   CHECK(wrong.status == 3);
 }
 
+TEST_CASE("fault: a command that is an empty word is a wrong command line") {
+  Scene scene;
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"run", ""}, {"run", "--", "", "a"}, {"plan", ""}, {"try", "--a", "true", ""}}) {
+    const Outcome outcome = scene.nl_stage(words);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.says("error: the command is an empty word"));
+  }
+}
+
 TEST_CASE("fault: the workload is not found, is no program, or is not given") {
   Scene scene;
   scene.use_standins();

@@ -43,6 +43,7 @@ ordered_json entry_json(const orchestrator::LedgerEntry& entry) {
   json["revision"] = text_or_null(entry.revision);
   json["modified"] = entry.modified ? ordered_json(*entry.modified) : ordered_json();
   json["command"] = text_or_null(entry.command);
+  json["part_of"] = text_or_null(entry.part_of);
   json["bundle"] = text_or_null(entry.bundle.string());
   json["tags"] = entry.tags;
   json["metrics"] = entry.metrics;

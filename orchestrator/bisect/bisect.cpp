@@ -59,6 +59,7 @@ class Bisect {
     trial.a = request_.candidates[good].side;
     trial.b = request_.candidates[bad].side;
     trial.profile = profile;
+    trial.part_of = "bisect";
     trial.out = request_.out / folder;
     return run_trial(trial, launcher_);
   }

@@ -45,6 +45,7 @@ struct LedgerOptions {    // where every run is recorded as it ends (orchestrato
   std::string path = {};  // a file, or postgresql://…; empty: $NL_STAGE_LEDGER, else in the user's data folder
   int keep_last = 0;      // runs; 0: all
   bool keep_tagged = true;
+  std::string part_of = {};  // no key: try and bisect set it for their rounds, which ls and trends leave out
 };
 
 struct WorkloadOptions {

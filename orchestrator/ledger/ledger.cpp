@@ -34,7 +34,12 @@ Ledger Ledger::open(const std::string& location, database::Absent absent) {
   if (location.empty())
     throw Error(ErrorKind::kUsage, "no ledger is named", kLedgerVariable, "name one with --ledger, or unset NL_STAGE_LEDGER where it is off");
   Ledger ledger(is_postgresql_url(location) ? database::open_postgresql(location) : database::open_sqlite(location, absent));
-  database::migrate(*ledger.connection_, database::ledger_migrations());
+  try {
+    database::migrate(*ledger.connection_, database::ledger_migrations());
+  } catch (const Error& error) {
+    if (absent == database::Absent::kMake || error.kind != ErrorKind::kOutput || !database::is_older(*ledger.connection_)) throw;
+    ledger.has_parts_ = false;
+  }
   return ledger;
 }
 

@@ -29,6 +29,7 @@ struct LedgerEntry {
   std::string revision;                  // of the workload's repository; empty: none
   std::optional<bool> modified;
   std::string command;
+  std::string part_of;                   // "try" or "bisect" of their rounds; empty: a run of its own
   std::filesystem::path bundle;          // where it was made; may be gone, or on another machine
   std::vector<std::string> tags;
   std::map<std::string, double> metrics; // those that the filter names, where the run has them
@@ -52,6 +53,7 @@ struct LedgerFilter {
   std::vector<std::string> tags = {};    // all of them
   std::vector<std::string> metrics = {}; // keys of model/run_metrics.h to tell with each run
   bool only_with_metrics = false;        // leave out runs that lack one of them
+  bool parts = false;                    // also the rounds of try and bisect
   std::size_t limit = 0;                 // the newest so many; 0: all
 };
 
@@ -69,7 +71,7 @@ class Ledger {
   const std::string& location() const { return connection_->location(); }
 
   // The run as it ended. Recorded again, it is replaced; its tags and notes stay.
-  void record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle);
+  void record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of = {});
 
   // Newest first.
   std::vector<LedgerEntry> query(const LedgerFilter& filter);
@@ -99,8 +101,10 @@ class Ledger {
   std::int64_t number_of(const std::string& run_id);
   std::vector<LedgerEntry> select_entries(const std::string& conditions, const database::Values& values);
   void remove_row(std::int64_t number);
+  const char* part_column() const { return has_parts_ ? "part_of" : "''"; }
 
   std::unique_ptr<database::Connection> connection_;
+  bool has_parts_ = true;                // false: of an older version, and read-only
 };
 
 }  // namespace nl::orchestrator

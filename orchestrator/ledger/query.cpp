@@ -11,9 +11,10 @@ namespace {
 
 using database::Connection, database::Dialect, database::Row, database::Value, database::Values;
 
+// {} is the column part_of, where there is one.
 constexpr const char* kEntryColumns =
-    "number, run_id, created_at, name, mode, status, model, precision, backend, gpu, gpu_count, hardware, revision, modified, command, bundle";
-constexpr int kEntryColumnCount = 16;
+    "number, run_id, created_at, name, mode, status, model, precision, backend, gpu, gpu_count, hardware, revision, modified, command, {}, bundle";
+constexpr int kEntryColumnCount = 17;
 
 LedgerEntry entry_of(const Row& row) {
   LedgerEntry entry;
@@ -27,6 +28,7 @@ LedgerEntry entry_of(const Row& row) {
   if (!row.is_null(column)) entry.modified = row.integer(column) != 0;
   ++column;
   entry.command = row.text(column++);
+  entry.part_of = row.text(column++);
   entry.bundle = row.text(column++);
   return entry;
 }
@@ -34,7 +36,7 @@ LedgerEntry entry_of(const Row& row) {
 // The statement of a filter, and its values in their order.
 class Question {
  public:
-  Question(const LedgerFilter& filter, Dialect dialect) : filter_(filter), dialect_(dialect) {
+  Question(const LedgerFilter& filter, Dialect dialect, const char* part_column) : filter_(filter), dialect_(dialect), part_column_(part_column) {
     ask_metrics();
     ask_words();
     for (const auto& [column, text] : {std::pair{"name", &filter.name}, {"mode", &filter.mode}, {"status", &filter.status}})
@@ -44,11 +46,12 @@ class Question {
     if (!filter.revision.empty()) where("revision LIKE ? ESCAPE '!'", like_text(filter.revision) + "%");
     if (!filter.since.empty()) where("created_at >= ?", filter.since);
     if (!filter.until.empty()) where("created_at <= ?", end_of(filter.until));
+    if (!filter.parts) where(fmt::format("{} = ?", part_column), "");
     for (const std::string& tag : filter.tags) where("number IN (SELECT run FROM tags WHERE tag = ?)", tag);
   }
 
   // Newest first
-  std::string statement() const { return select(kEntryColumns, " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : ""); }
+  std::string statement() const { return select(fmt::format(kEntryColumns, part_column_), " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : ""); }
   // Oldest first
   std::string statement_of_values() const { return select("run_id, created_at, revision, hardware, model, precision", ""); }
   const Values& values() const { return values_; }
@@ -90,6 +93,7 @@ class Question {
 
   const LedgerFilter& filter_;
   Dialect dialect_;
+  const char* part_column_;
   std::string columns_, joins_, conditions_;
   Values values_;
 };
@@ -115,7 +119,7 @@ void add_tags(Connection& connection, std::vector<LedgerEntry>& entries) {
 
 std::vector<LedgerEntry> Ledger::query(const LedgerFilter& filter) {
   const Activity searching("searching the ledger");
-  const Question question(filter, connection_->dialect());
+  const Question question(filter, connection_->dialect(), part_column());
   std::vector<LedgerEntry> entries;
   connection_->select(question.statement(), question.values(), [&](const Row& row) {
     entries.push_back(entry_of(row));
@@ -130,7 +134,7 @@ void Ledger::each_value(const LedgerFilter& filter, const std::string& metric, c
   LedgerFilter with_metric = filter;
   with_metric.metrics = {metric};
   with_metric.only_with_metrics = true;
-  const Question question(with_metric, connection_->dialect());
+  const Question question(with_metric, connection_->dialect(), part_column());
   connection_->select(question.statement_of_values(), question.values(), [&](const Row& row) {
     each({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.number(6)});
   });
@@ -144,7 +148,7 @@ std::vector<std::string> Ledger::metric_keys() {
 
 std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, const Values& values) {
   std::vector<LedgerEntry> entries;
-  connection_->select(fmt::format("SELECT {} FROM runs {}", kEntryColumns, conditions), values, [&](const Row& row) { entries.push_back(entry_of(row)); });
+  connection_->select(fmt::format("SELECT {} FROM runs {}", fmt::format(kEntryColumns, part_column()), conditions), values, [&](const Row& row) { entries.push_back(entry_of(row)); });
   add_tags(*connection_, entries);
   return entries;
 }

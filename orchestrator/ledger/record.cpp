@@ -26,7 +26,7 @@ std::string now_text() { return utc_text(std::chrono::floor<std::chrono::seconds
 // "2026-11-15T01:02:03.250Z" → "2026-11-15T01:02:03Z", so that texts compare as times do. Imports may not know it.
 std::string whole_seconds(const std::string& time) { return time.size() < 20 ? now_text() : time.substr(0, 19) + "Z"; }
 
-std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bundle) {
+std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bundle, const std::string& part_of) {
   const auto& repository = run.workload.repository;
   const auto& gpus = run.hardware.gpus;
   const std::string model = run.model.name.empty() && run.session ? std::filesystem::path(run.session->model).filename().string() : run.model.name;
@@ -45,6 +45,7 @@ std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bund
           {"revision", repository ? repository->revision : std::string()},
           {"modified", repository && repository->modified ? Value(static_cast<std::int64_t>(*repository->modified)) : Value(nullptr)},
           {"command", shell_quoted(run.workload.command)},
+          {"part_of", part_of},
           {"bundle", bundle.empty() ? std::string() : std::filesystem::absolute(bundle).lexically_normal().string()}};
 }
 
@@ -79,8 +80,8 @@ void put_metrics(Connection& connection, std::int64_t number, const Run& run) {
 
 }  // namespace
 
-void Ledger::record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle) {
-  const std::vector<Column> columns = columns_of(run, bundle);
+void Ledger::record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of) {
+  const std::vector<Column> columns = columns_of(run, bundle, part_of);
   const std::vector<std::string> words = words_of_run(run);
   std::string document = packed(run_json);
   database::Transaction transaction(*connection_);

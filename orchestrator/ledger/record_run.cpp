@@ -16,7 +16,7 @@ LedgerRecord record_run(const LedgerOptions& options, const Run& run, std::strin
   if (!options.enabled || location.empty()) return {};
   try {
     Ledger ledger = Ledger::open(location);
-    ledger.record(run, run_json, bundle);
+    ledger.record(run, run_json, bundle, options.part_of);
     ledger.apply({options.keep_last, options.keep_tagged});
     return {ledger.location(), std::nullopt};
   } catch (const Error& error) {

@@ -37,12 +37,12 @@ std::optional<std::int64_t> runs_before_last(std::string_view name) {
 LedgerEntry Ledger::resolve(const std::string& name) {
   std::vector<LedgerEntry> found;
   if (const auto before = runs_before_last(name)) {
-    found = select_entries(fmt::format("{} LIMIT 1 OFFSET {}", kNewestFirst, *before), {});
+    found = select_entries(fmt::format("WHERE {} = '' {} LIMIT 1 OFFSET {}", part_column(), kNewestFirst, *before), {});
   } else if (name.starts_with(kTagPrefix)) {
     found = select_entries(fmt::format("WHERE number IN (SELECT run FROM tags WHERE tag = ?) {} LIMIT 1", kNewestFirst), {name.substr(kTagPrefix.size())});
   } else if (!name.empty()) {
     found = select_entries("WHERE run_id = ?", {name});
-    if (found.empty()) found = select_entries(fmt::format("WHERE name = ? {} LIMIT 1", kNewestFirst), {name});
+    if (found.empty()) found = select_entries(fmt::format("WHERE name = ? ORDER BY {} <> '', created_at DESC, number DESC LIMIT 1", part_column()), {name});
     if (found.empty()) found = select_entries(fmt::format("WHERE run_id >= ? AND substr(run_id, 1, length(?)) = ? {} LIMIT {}", kNewestFirst, kCandidates + 1), {name, name, name});
     if (found.size() > 1) throw_ambiguous(name, found);
   }

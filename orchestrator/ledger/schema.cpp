@@ -35,6 +35,9 @@ const Migration kFingerprints = {
     {"CREATE TABLE fingerprints (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, kind TEXT NOT NULL, items BYTEA NOT NULL, PRIMARY KEY (run, kind))"},
 };
 
+// Runs that are a part of a trial, and would bury the others.
+const Migration kParts = {{"ALTER TABLE runs ADD COLUMN part_of TEXT NOT NULL DEFAULT ''"}};
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
   return text;
@@ -79,8 +82,13 @@ void refuse_newer(const Connection& connection, std::int64_t version, std::size_
 }  // namespace
 
 const std::vector<Migration>& ledger_migrations() {
-  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints};
+  static const std::vector<Migration> all = {kRunsTagsNotesMetrics, kFingerprints, kParts};
   return all;
+}
+
+bool is_older(Connection& connection) {
+  const std::int64_t version = version_of(connection);
+  return version > 0 && version < static_cast<std::int64_t>(ledger_migrations().size());
 }
 
 void migrate(Connection& connection, const std::vector<Migration>& migrations) {

@@ -18,6 +18,9 @@ using Migration = std::vector<Change>;
 
 const std::vector<Migration>& ledger_migrations();
 
+// It is one, of a version before this one's.
+bool is_older(Connection& connection);
+
 // Brings a new or older ledger to the latest version, in one transaction. Throws Error(kInput) where it is from a newer nl-stage.
 void migrate(Connection& connection, const std::vector<Migration>& migrations);
 

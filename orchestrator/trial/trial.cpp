@@ -31,7 +31,9 @@ Config config_of(const TrialRequest& request, const TrialSide& side, const std::
   if (!side.working_directory.empty()) sets.push_back(setting("workload.working_directory", side.working_directory));
   if (!side.env.empty()) sets.push_back(setting("workload.env", side.env));
   sets.insert(sets.end(), side.sets.begin(), side.sets.end());
-  return load_config({.runner_file = runner, .model_file = request.model, .sets = std::move(sets), .name = name, .command = side.command});
+  Config config = load_config({.runner_file = runner, .model_file = request.model, .sets = std::move(sets), .name = name, .command = side.command});
+  config.ledger.part_of = request.part_of;
+  return config;
 }
 
 Ns process_time(const Run& run) {

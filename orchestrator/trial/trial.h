@@ -35,6 +35,7 @@ struct TrialRequest {
   std::vector<std::string> outputs = {};   // files that both write, relative to their folder
   double tolerance = 0;                    // of numbers in them, relative
   std::optional<std::uint64_t> seed = {};  // of the order of the rounds; nothing: by chance
+  std::string part_of = "try";             // what the ledger calls its runs a part of
   std::filesystem::path out;               // new or empty
   std::function<void(const std::string&)> say = {};  // progress, a line each
 };

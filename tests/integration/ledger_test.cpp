@@ -162,3 +162,14 @@ TEST_CASE("ledger: trends draws a metric, as text, JSON, SVG and HTML") {
   CHECK(wrong.says("did you mean tpot_ms?"));
   CHECK(wrong.says("also near: "));
 }
+
+TEST_CASE("ledger: rounds of a trial are recorded, and listed only with --all") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.sqlite").string();
+  REQUIRE(scene.nl_stage({"try", "--a", "true", "--b", "true", "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "trial").string()}).status == 0);
+  CHECK(nlohmann::json::parse(scene.nl_stage({"ls", "--json"}).out)["runs"].empty());
+  const auto all = nlohmann::json::parse(scene.nl_stage({"ls", "--all", "--json"}).out)["runs"];
+  REQUIRE(all.size() == 2);
+  CHECK(all[0]["part_of"] == "try");
+}

@@ -170,3 +170,19 @@ TEST_CASE("ledger: a bundle is recorded from its run.json, and half a bundle is 
   CHECK(record_bundle(ledger, bundle).run_id == "run_id 101");
   CHECK(ledger.resolve("last").bundle == bundle);
 }
+
+TEST_CASE("ledger: rounds of a trial are left out unless they are asked for, and last is none of them") {
+  const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
+  Ledger ledger = place.open();
+  ledger.record(ledger_run("own", "2026-11-16T10:00:00Z"), "{}", "");
+  ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "", "try");
+  CHECK(ids_of(ledger.query({})) == std::vector<std::string>{"own"});
+  const auto all = ledger.query({.parts = true});
+  CHECK(ids_of(all) == std::vector<std::string>{"round", "own"});
+  CHECK(all[0].part_of == "try");
+  CHECK(ledger.resolve("last").run_id == "own");
+  CHECK(ledger.resolve("round").run_id == "round");
+  std::size_t values = 0;
+  ledger.each_value({}, "stage.decode_step.median_ms", [&](const LedgerValue&) { ++values; });
+  CHECK(values == 1);
+}

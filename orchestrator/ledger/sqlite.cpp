@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -31,6 +33,9 @@ constexpr int kBusyMs = 10000;  // a writer holds the lock for milliseconds; who
     case SQLITE_LOCKED:
       throw Error(ErrorKind::kOutput, fmt::format("another process has locked the ledger for {} s", kBusyMs / 1000), where,
                   "end the process that has the file open (fuser FILE shows it)");
+    case SQLITE_READONLY:
+      throw Error(ErrorKind::kOutput, "the ledger is read-only: its file or its folder cannot be written", where,
+                  "ask for the right to write there, or name another ledger with --ledger");
     case SQLITE_FULL:
       throw Error(ErrorKind::kOutput, "the disk of the ledger is full", fmt::format("{} ({})", where, free_space_of(file)),
                   "free some space, or name another ledger with --ledger");
@@ -81,11 +86,22 @@ struct ResetAfterUse {
   }
 };
 
+// file:/a%20b?immutable=1: a file that nobody writes needs no files beside it.
+std::string immutable_address(const fs::path& file) {
+  std::string out = "file:";
+  for (const unsigned char c : fs::absolute(file).string())
+    out += std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  return out + "?immutable=1";
+}
+
+enum class Access { kWrite, kReadOnly };
+
 class SqliteConnection : public Connection {
  public:
-  SqliteConnection(const fs::path& file, int flags) : location_(file.string()), database_(location_, flags, kBusyMs) {
+  SqliteConnection(const fs::path& file, int flags, Access access = Access::kWrite)
+      : location_(file.string()), database_(access == Access::kWrite ? location_ : immutable_address(file), flags, kBusyMs) {
     database_.exec("PRAGMA foreign_keys = ON");
-    if (is_on_network(file)) return;  // the rollback journal, and every commit on the disk
+    if (access == Access::kReadOnly || is_on_network(file)) return;  // the rollback journal, and every commit on the disk
     use_write_ahead_log();
     database_.exec("PRAGMA synchronous = NORMAL");
   }
@@ -141,6 +157,15 @@ class SqliteConnection : public Connection {
   std::map<std::string, SQLite::Statement> statements_;  // goes before the database
 };
 
+// Neither the file nor its folder can be written, and no other process does: what is in the file is all there is. The log of writes that
+// a running process keeps beside it cannot be read without writing.
+bool can_be_read_alone(const fs::path& file, const SQLite::Exception& failure) {
+  std::error_code missing;
+  const auto log_bytes = fs::file_size(file.string() + "-wal", missing);
+  const int code = failure.getErrorCode();
+  return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && (missing || log_bytes == 0) && ::access(file.c_str(), R_OK) == 0;
+}
+
 void make_folder_of(const fs::path& file) {
   std::error_code failure;
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), failure);
@@ -158,6 +183,11 @@ std::unique_ptr<Connection> open_sqlite(const fs::path& file, Absent absent) {
   try {
     if (absent == Absent::kMake) make_folder_of(file);
     return std::make_unique<SqliteConnection>(file, SQLite::OPEN_READWRITE | (absent == Absent::kMake ? SQLite::OPEN_CREATE : 0));
+  } catch (const SQLite::Exception& failure) {
+    if (absent == Absent::kMake || !can_be_read_alone(file, failure)) throw_sqlite_error(file, failure);
+  }
+  try {
+    return std::make_unique<SqliteConnection>(file, SQLite::OPEN_READONLY | SQLite::OPEN_URI, Access::kReadOnly);
   } catch (const SQLite::Exception& failure) {
     throw_sqlite_error(file, failure);
   }

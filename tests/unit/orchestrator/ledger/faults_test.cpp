@@ -1,6 +1,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "orchestrator/ledger/record_run.h"
 #include "orchestrator/ledger/schema.h"
 #include "tests/catch.h"
+#include "tests/unit/files.h"
 #include "tests/unit/orchestrator/ledger/ledger_places.h"
 
 using namespace nl;
@@ -175,6 +177,50 @@ TEST_CASE("ledger: a migration that fails leaves the version before") {
   CHECK_THROWS_AS(database::migrate(*connection, {first, broken}), Error);
   CHECK_THROWS_AS(connection->run("SELECT * FROM more"), Error);
   database::migrate(*connection, {first});
+}
+
+TEST_CASE("ledger: one that may only be read is read, and says so where it would be written") {
+  const test::Folder folder;
+  const std::filesystem::path place = folder.path / "kept", file = place / "a ledger?.sqlite";
+  std::filesystem::create_directories(place);
+  Ledger::open(file.string()).record(ledger_run("one", "2026-11-16T10:00:00Z"), "{}", "");
+  REQUIRE_FALSE(std::filesystem::exists(file.string() + "-wal"));
+  chmod(folder.path.c_str(), 0755);
+  for (const auto& [folder_mode, file_mode] : {std::pair{0555, 0644}, {0555, 0444}, {0777, 0444}}) {
+    INFO(folder_mode << " " << file_mode);
+    chmod(file.c_str(), static_cast<mode_t>(file_mode));
+    chmod(place.c_str(), static_cast<mode_t>(folder_mode));
+    const auto as_reader = [&](const std::function<void(Ledger&)>& work) {
+      return status_of(in_child([&] {
+        if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);  // nothing is read-only for root
+        Ledger ledger = Ledger::open(file.string(), database::Absent::kRefuse);
+        work(ledger);
+      }));
+    };
+    CHECK(as_reader([](Ledger& ledger) {
+            if (ledger.query({}).size() != 1 || ledger.run_json("one") != "{}") _exit(3);
+          }) == 0);
+    CHECK(as_reader([](Ledger& ledger) {
+            try {
+              ledger.add_note("one", "text");
+              _exit(4);
+            } catch (const Error& error) {
+              if (error.kind != ErrorKind::kOutput || error.message.find("read-only") == std::string::npos) _exit(5);
+            }
+          }) == 0);
+    chmod(place.c_str(), 0755);
+  }
+  // One of the version before, which cannot be brought to this one.
+  Ledger::open(file.string()).connection().run("ALTER TABLE runs DROP COLUMN part_of");
+  Ledger::open(file.string()).connection().run("UPDATE ledger_version SET version = 2");
+  chmod(file.c_str(), 0444);
+  chmod(place.c_str(), 0555);
+  CHECK(status_of(in_child([&] {
+          if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);
+          Ledger ledger = Ledger::open(file.string(), database::Absent::kRefuse);
+          if (ledger.query({}).size() != 1 || ledger.resolve("last").run_id != "one") _exit(3);
+        })) == 0);
+  chmod(place.c_str(), 0755);
 }
 
 TEST_CASE("ledger: files that are none are refused and stay as they are") {

@@ -270,7 +270,7 @@ enum class Code : std::uint16_t {
   kHeaderCut, kRecordCut, kRestLost, kUnknownRecord, kImpossibleRecord, kStringTooLong, kDoesNotFit, kPartLost,
   kUnknownString, kUnpaired, kImpossibleNumber, kUnknownMetrics, kBelowZero, kImpossibleWindow, kDropped, kUnfinished,
   kTableUnusable, kRowOfUnusableTable, kRowLength, kRowWithoutLaunch, kRowBeforeUnits, kRowWithoutValue, kRowCut, kBrokenQuotes,
-  kAmbiguousNumber, kUnknownUnit,
+  kAmbiguousNumber, kUnknownUnit, kNotFinite,
   kUndefined,
 
   // Of a file of an earlier format, or of a workload: the sentence is details[0]

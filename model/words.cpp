@@ -309,6 +309,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     damage(Code::kBrokenQuotes, "broken-quotes", "a row with broken quotes"),
     damage(Code::kAmbiguousNumber, "ambiguous-number", "a number that two locales read differently"),
     damage(Code::kUnknownUnit, "unknown-unit", "a number of the unknown unit {0}"),
+    damage(Code::kNotFinite, "not-finite", "{0} that is not a finite number (counts as missing)"),
     damage(Code::kUndefined, "undefined", "{0} of an undefined {1}"),
 
     note(Code::kNote, "note", "{0}"),

@@ -19,7 +19,7 @@ class NumberFormat {
   // text is a kernel's duration in nanoseconds.
   void observe(std::string_view text, bool kernel_ns = false);
 
-  enum class Kind { kNumber, kText, kNoData, kUndecidable };
+  enum class Kind { kNumber, kText, kNoData, kUndecidable, kNotFinite };
   struct Value {
     Kind kind = Kind::kText;
     double number = 0;

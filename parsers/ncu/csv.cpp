@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -197,11 +198,14 @@ class Reader {
       case NumberFormat::Kind::kNoData: return;
       case NumberFormat::Kind::kText: launch.text_metrics.emplace(metric, value.text); return;
       case NumberFormat::Kind::kUndecidable: return damaged({Code::kAmbiguousNumber});
+      case NumberFormat::Kind::kNotFinite: return damaged({Code::kNotFinite, {metric}});
       case NumberFormat::Kind::kNumber: break;
     }
     const auto factor = to_base_unit(names_[value.unit]);
     if (!factor) return damaged({Code::kUnknownUnit, {names_[value.unit]}});
-    launch.metrics.emplace(metric, read.number * *factor);
+    const double number = read.number * *factor;
+    if (!std::isfinite(number)) return damaged({Code::kNotFinite, {metric}});
+    launch.metrics.emplace(metric, number);
   }
 
   NcuReport& report_;

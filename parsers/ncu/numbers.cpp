@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace nl::parsers {
@@ -106,8 +109,17 @@ NumberFormat::Value number(const Parts& parts, char decimal) {
   if (parts.exponent != 0) plain += fmt::format("e{}", parts.exponent);
   double value = 0;
   const auto [rest, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (error == std::errc::result_out_of_range) return {parts.exponent < 0 ? NumberFormat::Kind::kNumber : NumberFormat::Kind::kNotFinite, 0};
   if (error != std::errc{} || rest != plain.data() + plain.size()) return {};
   return {NumberFormat::Kind::kNumber, value};
+}
+
+// A ratio of nothing to nothing, as C libraries write it: "nan", "-nan", "NaN", "inf", "+Inf", "Infinity".
+bool is_not_finite(std::string_view text) {
+  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
+  std::string small(text);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small == "nan" || small == "inf" || small == "infinity" || small.starts_with("nan(");
 }
 
 // The decimal mark of a body with several kinds of marks, if it can be read at all: '\0' for none.
@@ -165,8 +177,8 @@ bool NumberFormat::group_is(char separator) const {
 }
 
 NumberFormat::Value NumberFormat::read(std::string_view text) const {
-  if (text.empty() || text == "no data" || text == "n/a" || text == "nan" || text == "-nan" || text == "inf" || text == "-inf")
-    return {Kind::kNoData, 0};
+  if (text.empty() || text == "no data" || text == "n/a") return {Kind::kNoData, 0};
+  if (is_not_finite(text)) return {Kind::kNotFinite, 0};
   const auto parts = take_apart(text);
   if (!parts) return {Kind::kText, 0};
   const std::string& body = parts->body;

@@ -33,6 +33,20 @@ const Trace& llama() {
 
 }  // namespace
 
+TEST_CASE("kineto: numbers that are not finite lose no event where nobody needs them, and are counted where they are times") {
+  const std::string kernel = R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 200, "dur": 5,
+    "args": {"device": 0, "stream": 7, "blocks per SM": inf, "warps per SM": NaN, "est. achieved occupancy %": 1e400, "grid": [1, 1, 1], "block": [32, 1, 1]}})";
+  Trace trace = read_events(kOp + "," + kernel);
+  CHECK(trace.kernels.size() == 1);
+  CHECK(trace.stats.rows_damaged.empty());
+  for (const char* time : {"NaN", "inf", "1e400", "-Infinity"}) {
+    CAPTURE(time);
+    trace = read_events(kOp + "," + kernel + R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 300, "dur": )" + time + "}");
+    CHECK(trace.kernels.size() == 1);
+    CHECK(trace.stats.rows_damaged.size() == 1);
+  }
+}
+
 // The counts and sums were taken from the JSON itself:
 //   python3 -c "import json; d = json.load(open('kineto.json'))['traceEvents']; x = [e for e in d if e['ph'] == 'X']
 //   print(len([e for e in x if e['cat'] == 'kernel']), sum(round(e['dur'] * 1000) for e in x if e['cat'] == 'kernel'))"

@@ -226,6 +226,16 @@ TEST_CASE("units become ns, bytes, Hz and rates per second") {
   CHECK(nl::test::texts_of(report.rows_damaged).at("a number of the unknown unit Xbyte") == 1);
 }
 
+TEST_CASE("a number that is not finite is missing, and counted") {
+  const std::string metric = "smsp__average_ratio.ratio";
+  const auto report = nl::parsers::parse_ncu_csv(raw_page("Gbyte", {"nan", "5", "-inf", "1e400", "1e305"}, metric), "test");
+  REQUIRE(report.launches.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(report.launches[i].metrics.count(metric) == (i == 1 ? 1 : 0));
+  CHECK(report.launches[0].text_metrics.empty());
+  CHECK(nl::test::texts_of(report.rows_damaged) ==
+        std::map<std::string, std::uint64_t>{{metric + " that is not a finite number (counts as missing)", 4}});
+}
+
 TEST_CASE("tool messages and the program's output may stand anywhere between the rows") {
   std::string text = raw_page("ns", {"1000", "2000"});
   const auto first_row = text.find("\"0\",\"7\"");

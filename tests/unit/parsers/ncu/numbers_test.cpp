@@ -60,7 +60,13 @@ TEST_CASE("numbers: signs, exponents, instances, and what is none") {
     INFO(broken);
     CHECK(read(broken, {}) == -2);
   }
-  for (const std::string none : {"", "no data", "n/a", "nan", "-nan", "inf", "-inf"}) CHECK(NumberFormat().read(none).kind == NumberFormat::Kind::kNoData);
+  for (const std::string none : {"", "no data", "n/a"}) CHECK(NumberFormat().read(none).kind == NumberFormat::Kind::kNoData);
+  for (const std::string not_finite : {"nan", "-nan", "NaN", "nan(ind)", "inf", "-inf", "+Inf", "Infinity", "1e400", "-2.5E+999"}) {
+    CAPTURE(not_finite);
+    CHECK(NumberFormat().read(not_finite).kind == NumberFormat::Kind::kNotFinite);
+  }
+  CHECK(NumberFormat().read("1e-400").kind == NumberFormat::Kind::kNumber);
+  CHECK(NumberFormat().read("infinite").kind == NumberFormat::Kind::kText);
   NumberFormat kernel_time;
   kernel_time.observe("3,670", true);
   CHECK(kernel_time.read("1,234").number == 1234);

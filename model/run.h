@@ -23,7 +23,7 @@
 // means "not captured" and is written as null, never as zero.
 namespace nl {
 
-inline constexpr const char* kRunSchemaVersion = "3.1.0";
+inline constexpr const char* kRunSchemaVersion = "3.2.0";
 
 struct StageSplit {
   std::string stage;

@@ -144,6 +144,15 @@ struct WindowSeries {
   std::uint64_t throttled = 0;           // windows that are not in it: the GPU was slowed against its will
 };
 
+// Of the measured windows, where there are enough of them: those that take far longer than the median. What fills them (loading
+// GPU code, a garbage collection) is not what a usual window does, and nothing that makes that faster saves it.
+struct SlowWindows {
+  std::uint64_t count = 0;
+  Budget budget;                         // of these windows
+  std::optional<std::uint64_t> module_loads;  // calls of their threads that load GPU code; empty: only calls that launch or wait were captured
+  std::optional<Ns> module_load_ns;      // time inside them
+};
+
 struct StageEntry {
   std::string name;                      // "prefill", "decode", "decode_step" …
   std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
@@ -176,6 +185,7 @@ struct StageEntry {
   std::optional<StageCounters> counters;  // empty: not measured
   std::optional<StageSampling> sampling;
   WindowSeries series;
+  std::optional<SlowWindows> slow_windows = {};  // empty: there are none
 
   // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
   // last kernel.

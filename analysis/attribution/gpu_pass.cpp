@@ -5,6 +5,7 @@
 
 #include "analysis/budget/activity.h"
 #include "analysis/attribution/gpu_order.h"
+#include "analysis/stages/slow_windows.h"
 
 namespace nl::analysis {
 namespace {
@@ -37,18 +38,20 @@ void add_covered(const Trace& trace, const StageTable& table, const std::vector<
 }
 
 std::vector<BudgetSpan> spans_to_tell(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,
-                                      const PhasePartition& phases) {
+                                      const PhasePartition& phases, const std::vector<bool>& slow) {
   std::vector<BudgetSpan> spans;
-  for (const Window& window : windows) {
+  const auto stages = static_cast<std::uint32_t>(table.stages().size());
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& window = windows[i];
     if (window.warmup) continue;
     spans.push_back({window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, window.stage, true});
+    if (slow[i]) spans.push_back({window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, stages + phases.targets() + window.stage, false});
   }
-  const auto stages = static_cast<std::uint32_t>(table.stages().size());
   for (BudgetSpan span : phases.spans()) {
     span.target += stages;
     spans.push_back(span);
   }
-  add_covered(trace, table, windows, stages + phases.targets(), spans);
+  add_covered(trace, table, windows, 2 * stages + phases.targets(), spans);
   return spans;
 }
 
@@ -59,8 +62,10 @@ class Pass {
       : gpu_(trace, table, plan, windows, chosen),
         communication_(trace),
         arrivals_(trace, gpu_.result().lanes, communication_),
-        budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases),
-                static_cast<std::uint32_t>(table.stages().size()) + phases.targets() + 1),
+        slow_(slow_windows(windows, table.stages().size())),
+        first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
+        budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
+                first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1),
         activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size())) {}
 
   void operator()(const Kernel& kernel) {
@@ -87,6 +92,8 @@ class Pass {
     pass.budgets = budget_.finish();
     pass.activity = activity_.finish();
     pass.sweep = std::move(gpu_.result());
+    pass.slow = std::move(slow_);
+    pass.first_slow = first_slow_;
     return pass;
   }
 
@@ -103,6 +110,8 @@ class Pass {
   GpuSweeper gpu_;
   CommunicationKernels communication_;
   PeerWaits arrivals_;
+  std::vector<bool> slow_;
+  std::uint32_t first_slow_;
   BudgetSweep budget_;
   ActivitySweep activity_;
 };

@@ -15,8 +15,10 @@ namespace nl::analysis {
 // Everything that the one pass over the GPU's work finds out.
 struct GpuPass {
   GpuSweep sweep;
-  BudgetSums budgets;                   // targets: the stages, those of the PhasePartition, and one more for all that lies
-                                        // inside any stage range, warm-up and open ones too
+  BudgetSums budgets;                   // targets: the stages, those of the PhasePartition, the stages once more for their slow
+                                        // windows, and one for all that lies inside any stage range, warm-up and open ones too
+  std::vector<bool> slow;               // by window
+  std::uint32_t first_slow = 0;         // target: the slow windows of the first stage
   std::vector<StageActivity> activity;  // by stage
 };
 

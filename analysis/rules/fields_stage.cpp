@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "analysis/rules/fields.h"
 #include "model/words.h"
@@ -83,6 +84,75 @@ Value ideal_share(const Subject& s) {
 
 Value limit(const Subject& s) {
   return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured();
+}
+
+// The windows that are not slow, as if all were like them.
+struct Usual {
+  double scale = 1;                      // all windows by these
+  Budget budget;                         // of these
+  double of_all(Ns ns) const { return scale * static_cast<double>(ns); }
+};
+
+std::optional<Usual> usual(const Subject& s) {
+  const Budget* all = s.budget();
+  if (!all) return std::nullopt;
+  Usual out{1, *all};
+  const auto& slow = s.stage().slow_windows;
+  const std::uint64_t windows = s.stage().wall.count;
+  if (!slow || slow->count >= windows) return out;
+  out.scale = static_cast<double>(windows) / static_cast<double>(windows - slow->count);
+  for (const auto bin : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns})
+    out.budget.*bin = std::max<Ns>(0, all->*bin - slow->budget.*bin);
+  return out;
+}
+
+Value usual_time(const Subject& s) {
+  const auto each = usual(s);
+  return each ? Value::of(each->of_all(each->budget.wall_ns)) : Value::not_captured();
+}
+
+Value usual_launch_wait(const Subject& s) {
+  const auto each = usual(s);
+  return each ? Value::of(each->of_all(each->budget.launch_wait_ns())) : Value::not_captured();
+}
+
+Value usual_share(const Subject& s, Ns (*part)(const Budget&)) {
+  const auto each = usual(s);
+  if (!each) return Value::not_captured();
+  return each->budget.wall_ns > 0 ? Value::of(static_cast<double>(part(each->budget)) / static_cast<double>(each->budget.wall_ns)) : Value::none();
+}
+
+Value slow_window_share(const Subject& s) {
+  const auto each = usual(s);
+  const Budget* all = s.budget();
+  if (!each) return Value::not_captured();
+  return all->wall_ns > 0 ? Value::of(std::max(0.0, 1 - each->of_all(each->budget.wall_ns) / static_cast<double>(all->wall_ns))) : Value::none();
+}
+
+template <auto Member>
+Value slow_loads(const Subject& s) {
+  const auto& slow = s.stage().slow_windows;
+  if (!s.budget() || (slow && !((*slow).*Member))) return Value::not_captured();
+  return Value::of(slow ? static_cast<double>(*((*slow).*Member)) : 0.0);
+}
+
+void add_slow_windows(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, Capture::kCuda, Place::kSelf, help, read});
+  };
+  add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
+    if (!s.budget()) return Value::not_captured();
+    return Value::of(s.stage().slow_windows ? static_cast<double>(s.stage().slow_windows->count) : 0.0);
+  });
+  add("usual_time", Unit::kTime, "`total_time`, if the slow windows took as long as the others on average", usual_time);
+  add("slow_window_share", Unit::kShare, "of `total_time`: what the slow windows take beyond that", slow_window_share);
+  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only slow windows wait", usual_launch_wait);
+  add("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
+  add("usual_compute_share", Unit::kShare, "`gpu_compute_share` of the windows that are not slow",
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); });
+  add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)", slow_loads<&SlowWindows::module_loads>);
+  add("module_load_time", Unit::kTime, "time inside these calls", slow_loads<&SlowWindows::module_load_ns>);
 }
 
 void add_windows(std::vector<Field>& fields) {
@@ -180,6 +250,7 @@ void add_cost(std::vector<Field>& fields) {
 
 void add_stage_fields(std::vector<Field>& fields) {
   add_windows(fields);
+  add_slow_windows(fields);
   add_stage_communication_fields(fields);
   add_host_fields(fields);
   add_host_code_fields(fields);

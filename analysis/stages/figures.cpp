@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/budget/gpu_mean.h"
+#include "analysis/stages/slow_windows.h"
 #include "analysis/stages/window_series.h"
 #include "analysis/stats/time_summary.h"
 
@@ -116,6 +117,7 @@ std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& tabl
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     figures[i].fill(entries[i]);
     fill_gpu(trace, pass, i, entries[i]);
+    if (entries[i].budget) entries[i].slow_windows = told_slow_windows(trace, windows, pass.slow, i, target_figures(pass.budgets, pass.first_slow + i, {}).budget);
   }
   return entries;
 }

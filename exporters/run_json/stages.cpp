@@ -207,6 +207,14 @@ void fields(Io& io, Ref<Io, WindowSeries> s) {
 }
 
 template <class Io>
+void fields(Io& io, Ref<Io, SlowWindows> s) {
+  io("count", s.count, "how many there are");
+  io("budget", s.budget, "every nanosecond of them in one bin");
+  io("module_loads", s.module_loads, "calls of their threads that load GPU code; null: only calls that launch or wait were captured");
+  io("module_load_ns", s.module_load_ns, "time inside these calls; null: likewise");
+}
+
+template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
   io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
   io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
@@ -242,6 +250,7 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("counters", s.counters, "the GPU's counters for one window on average, measured in a pass of its own; null: not measured");
   io("sampling", s.sampling, "what samples of the GPU's activity showed during the measured windows, on average; null: not sampled");
   io("series", s.series, "how long each measured window took");
+  io("slow_windows", s.slow_windows, "the measured windows that take more than 1.5 times their median, where there are at least 8; null: none, or no GPU data");
 }
 
 template <class Io>

@@ -63,7 +63,9 @@ Run every_value_run() {
       .first_in_iteration_ns = 209.5, .later_in_iteration_ns = 210.5, .longest_window_start_ns = 211, .longest_window_end_ns = 212,
       .counters = StageCounters{.measured_by = Meter::kCupti, .windows = 213, .duration_ns = 214.5, .values = by_metric(2100), .metrics = {{"metrics 215",
       216.5}}, .note = "note 217", .dram_use = {}}, .sampling = StageSampling{.samples = 218, .values = by_metric(2200), .metrics = {{"metrics 219",
-      220.5}}, .dram_use = {}}, .series = WindowSeries{.wall_ns = {2404, 2405}, .windows_each = 2406, .throttled = 2407}}};
+      220.5}}, .dram_use = {}}, .series = WindowSeries{.wall_ns = {2404, 2405}, .windows_each = 2406, .throttled = 2407}, .slow_windows = SlowWindows{.count = 2408, .budget = Budget{
+      .wall_ns = 2409, .gpu_compute_ns = 2410, .exposed_copy_ns = 2411, .queue_wait_ns = 2412, .sync_blocked_ns = 2413, .launch_starved_ns = 2414,
+      .other_host_ns = 2415, .residual_ns = 2416, .launch_latency_ns = 2417, .communication_ns = 2418}, .module_loads = 2419, .module_load_ns = 2420}}};
   run.phases = Phases{.span_ns = 221, .phases = {Phase{.name = "name 222", .wall_ns = 223, .budget = Budget{.wall_ns = 224,
       .gpu_compute_ns = 225, .exposed_copy_ns = 226, .queue_wait_ns = 227, .sync_blocked_ns = 228, .launch_starved_ns = 229,
       .other_host_ns = 230, .residual_ns = 231, .launch_latency_ns = 497, .communication_ns = 634}}}, .ranges_without_gpu_share = 0.232, .gpu_without_range_share = 0.233, .devices = {StageDevice{

@@ -46,3 +46,9 @@ TEST_CASE("what a CUDA call does to the GPU") {
   for (const char* name : {"cudaStreamSynchronize_v3020", "cuEventSynchronize", "cudaDeviceSynchronize"}) CHECK(kind(name) == CallKind::kWait);
   for (const char* name : {"cudaMalloc", "cudaStreamWaitEvent", "cudaLaunchHostFunc", "cudaGraphInstantiate"}) CHECK(kind(name) == CallKind::kOther);
 }
+
+TEST_CASE("calls that load GPU code, or make CUDA load it, are told by their names") {
+  for (const char* name : {"cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData", "cudaFuncGetAttributes_v3020", "cuModuleGetFunction", "cuKernelGetFunction"})
+    CHECK(nl::cuda_call(name).loads_code);
+  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMalloc", "cuModuleUnload", "cudaFuncSetAttribute"}) CHECK_FALSE(nl::cuda_call(name).loads_code);
+}

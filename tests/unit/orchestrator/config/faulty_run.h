@@ -40,6 +40,12 @@ inline void gap(Run& run, Ns gap_ns) {
   spend(run, kStep, &Budget::queue_wait_ns, 0.12);
 }
 
+// Two of the steps load code, and take so long together.
+inline void code_loading(Run& run, Ns slow_ns) {
+  for (StageEntry& stage : run.stages)
+    if (stage.name == kStep) stage.slow_windows = SlowWindows{2, Budget{slow_ns}, 4, 6000000};
+}
+
 inline void experts(Run& run, std::uint64_t gemms_a_window) {
   activity(run, kStep).gemm_kernels = gemms_a_window * 20;
   activity(run, kStep).gemm_ns = static_cast<Ns>(gemms_a_window) * 20 * 11000;

@@ -41,6 +41,7 @@ const Case kCases[] = {
     NL_BIN("launch_bound_stage", "prefill", launch_latency_ns, 0.26, 0.24),
     {"small_kernel_storm", kStep, [](Run& run) { storm(run, 101, 7); }, [](Run& run) { storm(run, 101, 6); }},
     {"graph_capture_missing", kStep, [](Run& run) { ungraphed(run, 51); }, [](Run& run) { ungraphed(run, 50); }},
+    {"code_loaded_in_stage", kStep, [](Run& run) { code_loading(run, 16000000); }, [](Run& run) { code_loading(run, 14000000); }},
     {"sync_blocks_gpu", "prefill", [](Run& run) { spend(run, "prefill", &Budget::sync_blocked_ns, 0.11); },
      [](Run& run) { spend(run, "prefill", &Budget::sync_blocked_ns, 0.09); }},
     {"sync_in_step_loop", kStep, [](Run& run) { synced(run, 0.06); }, [](Run& run) { synced(run, 0.04); }},

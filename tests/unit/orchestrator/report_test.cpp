@@ -62,6 +62,28 @@ TEST_CASE("report renders what the run itself would have written") {
   CHECK(read_text(folder.bundle() / "run.json") == nl::exporters::run_to_json(run));  // untouched
 }
 
+// Real files of earlier builds. That of 3.1.0 is from before kernels[].kind, cut down to three kernels and two findings.
+TEST_CASE("report renders a run.json of each earlier format, with the kinds of its kernels by their names") {
+  for (const char* name : {"h200-llava-2.1.0", "h200-llama-3.0.0", "h200-llama-3.1.0"}) {
+    INFO(name);
+    ReportFolder folder;
+    put(folder.bundle() / "run.json", read_text(NL_FIXTURES "/formats/" + std::string(name) + ".json"));
+    const auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
+    for (const std::string& report : kReports) CHECK_FALSE(read_text(folder.bundle() / report).empty());
+    REQUIRE(result.run.kernels);
+    CHECK_FALSE(result.run.stages.empty());
+    const auto kind = [&](nl::KernelClass wanted) {
+      return std::count_if(result.run.kernels->begin(), result.run.kernels->end(), [&](const nl::KernelEntry& kernel) { return kernel.kind == wanted; });
+    };
+    CHECK(kind(nl::KernelClass::kOther) < static_cast<std::ptrdiff_t>(result.run.kernels->size()));
+    if (std::string(name) != "h200-llama-3.1.0") continue;
+    CHECK(kind(nl::KernelClass::kGemm) == 1);
+    CHECK(kind(nl::KernelClass::kAttention) == 1);
+    CHECK(kind(nl::KernelClass::kElementwise) == 1);
+    CHECK(read_text(folder.bundle() / "report.html").find("elementwise") != std::string::npos);
+  }
+}
+
 TEST_CASE("report puts the detail of the bundle into the page again, unless it is damaged") {
   ReportFolder folder;
   const nl::Run run = nl::test::rich_run();

@@ -22,11 +22,15 @@ constexpr double kWorthSaying = 0.05;       // of the time: less is not what lim
 constexpr double kSecondWorthSaying = 0.2;  // a second wait
 constexpr double kWidestRange = 0.5;        // of an uncertain slowdown; a wider one is left out
 
+bool is_incomplete(const Run& run) {
+  return std::any_of(run.problems.begin(), run.problems.end(), [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
+}
+
 std::string status(const Run& run) {
   switch (run.status) {
     case RunStatus::kFailed: return "The run failed; the figures cover only what was captured before that.";
     case RunStatus::kInterrupted: return "The run ended early; the figures cover only its beginning.";
-    case RunStatus::kPartial:
+    case RunStatus::kPartial: return is_incomplete(run) ? "A part of the trace is missing; the figures cover only what is left." : "";
     case RunStatus::kComplete: return {};
   }
   return {};
@@ -40,15 +44,16 @@ std::string host_part(const Run& run, const MainStage& main, const std::vector<B
   return clause.empty() ? "" : "; " + clause;
 }
 
-// The denominator of the shares that follow.
+// The denominator of the shares that follow. They are of the traced run; where the sentence before quotes an unprofiled time, that is said.
 std::string whole_time(const Run& run, const MainStage& main) {
   if (has_iterations(run)) return "a profiled iteration";
+  const std::string traced = per_token_figure(run).unprofiled || first_token_figure(run).unprofiled ? "traced " : "";
   switch (stage_kind(main.name)) {
-    case StageKind::kPrefill: return "the prefill time";
+    case StageKind::kPrefill: return "the " + traced + "prefill time";
     case StageKind::kDecode:
-    case StageKind::kDecodeStep: return "the decode time";
-    case StageKind::kCapture: return "that time";
-    default: return "the time of " + phrase(stage_title(run, main.name));
+    case StageKind::kDecodeStep: return "the " + traced + "decode time";
+    case StageKind::kCapture: return traced.empty() ? "that time" : "the traced time";
+    default: return "the " + traced + "time of " + phrase(stage_title(run, main.name));
   }
 }
 

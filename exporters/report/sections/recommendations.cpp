@@ -24,22 +24,32 @@ bool belongs_to(const Finding& finding, const Finding& first) {
   return has_gain(finding) && has_gain(first) && finding.scope == first.scope && finding.subject == first.subject;
 }
 
-// The whole that a saving is of: unprofiled where the saving is.
-std::optional<double> token_time(const Run& run, const Finding& finding) {
-  const HeadlineFigure token = per_token_figure(run);
-  return finding.gain_unprofiled ? token.best() : token.traced;
+// Where a saving is scaled to unprofiled runs, so is the whole that it is of. Where it is not, and the report quotes the unprofiled
+// time elsewhere, the two must not be taken for one.
+struct Whole {
+  std::optional<double> ns;
+  bool traced_only = false;
+};
+
+Whole whole_of(const Finding& finding, const std::optional<double>& traced, const std::optional<double>& unprofiled) {
+  if (finding.gain_unprofiled) return {unprofiled, false};
+  return {traced, unprofiled.has_value()};
 }
 
-std::optional<double> window_time(const Run& run, const Finding& finding, const StageEntry& stage) {
-  const auto bare = finding.gain_unprofiled ? unprofiled_ns(run, stage) : std::nullopt;
-  return bare ? bare : stage.wall.count > 0 ? std::optional(stage.wall.mean_ns) : std::nullopt;
+Whole token_time(const Run& run, const Finding& finding) {
+  const HeadlineFigure token = per_token_figure(run);
+  return whole_of(finding, token.traced, token.unprofiled);
+}
+
+Whole window_time(const Run& run, const Finding& finding, const StageEntry& stage) {
+  return whole_of(finding, stage.wall.count > 0 ? std::optional(stage.wall.mean_ns) : std::nullopt, unprofiled_ns(run, stage));
 }
 
 // "3.8 ms of 4.3 ms per token", "99 % of 64 ms per token"; empty where it is no part of the whole: the two come from different windows then.
-std::string part_of_each(const std::optional<double>& saved_ns, const std::optional<double>& whole_ns, const std::string& each) {
-  if (!saved_ns || !whole_ns || !(*saved_ns <= *whole_ns)) return {};
-  const std::string saved = rough_time(*saved_ns), whole = rough_time(*whole_ns);
-  return fmt::format("{} of {} per {}", saved == whole ? rough_share(*saved_ns / *whole_ns) : saved, whole, each);
+std::string part_of_each(const std::optional<double>& saved_ns, const Whole& of, const std::string& each) {
+  if (!saved_ns || !of.ns || !(*saved_ns <= *of.ns)) return {};
+  const std::string saved = rough_time(*saved_ns), whole = rough_time(*of.ns);
+  return fmt::format("{} of {} per {}{}", saved == whole ? rough_share(*saved_ns / *of.ns) : saved, whole, each, of.traced_only ? " in the traced run" : "");
 }
 
 // Per token, else per window of its stage.
@@ -52,9 +62,11 @@ std::string saved_each(const Run& run, const Finding& finding) {
 
 std::string saved_share(const Finding& finding) { return has_gain(finding) ? rough_share(*finding.gain_share) + " of the measured time" : ""; }
 
-// "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time."
+// "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time." The share is of the traced time: it does not stand beside
+// an unprofiled one.
 std::string worth_sentence(const Run& run, const Finding& finding) {
-  const std::string each = saved_each(run, finding), share = saved_share(finding);
+  const std::string each = saved_each(run, finding);
+  const std::string share = !each.empty() && finding.gain_unprofiled ? "" : saved_share(finding);
   if (!each.empty() || !share.empty()) return "It saves at most " + each + (each.empty() || share.empty() ? "" : ", ") + share + ".";
   if (finding.gain_ns && std::isfinite(*finding.gain_ns)) return "It saves at most " + rough_time(*finding.gain_ns) + " over the whole profile.";
   return finding.gain_note.empty() ? "What it saves is not known." : sentence(finding.gain_note);

@@ -73,14 +73,14 @@ TEST_CASE("computing half of the time is not called the limit") {
   nl::Run run = nl::test::rich_run();
   for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 520, 0, 0, 0, 410, 70, 0};
   const std::string text = all_sentences(run);
-  CHECK(has(text, "The GPU computes 52 % of the decode time and waits for the program 41 %."));
+  CHECK(has(text, "The GPU computes 52 % of the traced decode time and waits for the program 41 %."));
   CHECK_FALSE(has(text, "is the limit"));
 }
 
 TEST_CASE("two waits that are large are both said") {
   nl::Run run = nl::test::rich_run();
   for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 90, 0, 10, 0, 550, 0, 0, 350};
-  CHECK(has(all_sentences(run), "The GPU computes 9 % of the decode time, waits for the program 55 % and waits for launched work to start 35 %."));
+  CHECK(has(all_sentences(run), "The GPU computes 9 % of the traced decode time, waits for the program 55 % and waits for launched work to start 35 %."));
 }
 
 TEST_CASE("launch latency has a bin of its own in every report") {

@@ -74,7 +74,7 @@ TEST_CASE("the executive summary says how fast, how good, what limits it, what t
           "whole requests (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205).",
           "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %; at the limit of this GPU a token takes 45 µs, about 81 "
           "times less.",
-          "The GPU computes 9 % of the decode time and waits for the program 81 %.",
+          "The GPU computes 9 % of the traced decode time and waits for the program 81 %.",
           "First action: use CUDA graphs for each step of the answer (decode); it saves at most 2.6 ms of 3.6 ms per token.",
           "A million output tokens take about 0.188 kWh of GPU energy; profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms."});
 }
@@ -147,7 +147,7 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
       stage.budget = nl::Budget();
       stage.budget->wall_ns = stage.budget->other_host_ns = 1000;
     }
-    CHECK(has(summary_of(run), "The GPU computes 0 % of the decode time and waits for other work on the CPU 100 %."));
+    CHECK(has(summary_of(run), "The GPU computes 0 % of the traced decode time and waits for other work on the CPU 100 %."));
     check();
   }
   SECTION("busy throughout") {
@@ -155,7 +155,7 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
       stage.budget = nl::Budget();
       stage.budget->wall_ns = stage.budget->gpu_compute_ns = 1000;
     }
-    CHECK(has(summary_of(run), "The GPU computes 100 % of the decode time.\n"));
+    CHECK(has(summary_of(run), "The GPU computes 100 % of the traced decode time.\n"));
     check();
   }
   SECTION("texts of others with sentences, breaks and no end") {
@@ -198,7 +198,7 @@ TEST_CASE("the first thing to work on is the first finding that asks for a chang
   }
   SECTION("a saving has the whole beside it, of the unprofiled time where it is of that") {
     run.findings[2].gain_per_token_ns = 1.5e6;
-    CHECK(has(first(), "; it saves at most 1.5 ms of 4.3 ms per token."));
+    CHECK(has(first(), "; it saves at most 1.5 ms of 4.3 ms per token in the traced run."));
     run.findings[2].gain_unprofiled = true;
     CHECK(has(first(), "; it saves at most 1.5 ms of 3.6 ms per token."));
     run.findings[2].gain_per_token_ns = 3.59e6;
@@ -209,7 +209,7 @@ TEST_CASE("the first thing to work on is the first finding that asks for a chang
   SECTION("a stage without tokens has its saving per window") {
     run.findings[2].subject = "prefill";
     run.findings[2].gain_per_window_ns = 2e6;
-    CHECK(has(first(), "; it saves at most 2.0 ms of 4.9 ms per prefill."));
+    CHECK(has(first(), "; it saves at most 2.0 ms of 4.9 ms per prefill in the traced run."));
   }
   SECTION("information asks for nothing") {
     for (auto& each : run.findings) each.severity = Severity::kInfo;
@@ -293,7 +293,7 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
   CHECK(has(text, "- **decode**: 34 ms on average, 235 tokens per second; the GPU computes for 9 % of it"));
   CHECK(has(text, "| aten::mm | 3.155 | 9.930 | 464 |"));
   CHECK(has(text,
-            "1. **Use CUDA graphs for each step of the answer (decode).** It saves at most 2.6 ms of 3.6 ms per token, 70 % of the measured time. "
+            "1. **Use CUDA graphs for each step of the answer (decode).** It saves at most 2.6 ms of 3.6 ms per token. "
             "The GPU spends 81 % of the answer's time waiting for the program to hand it work. For engineers: Capture the decode step in a "
             "CUDA graph and replay it.\n"));
   CHECK(has(text, "| 1 | `launch_bound_decode` | stage decode | high | 92 % | `elementwise_chains` (2.1 %) |\n"));

@@ -121,6 +121,8 @@ TEST_CASE("summary: how the run ended comes first where it did not end well") {
   const std::size_t usual = executive_summary(run).size();
   run.status = RunStatus::kPartial;
   CHECK(executive_summary(run).size() == usual);
+  run.problems.push_back({Code::kCaptureCut, "cut", "nvtx-7.nltrace", "", ErrorKind::kCapture});
+  CHECK(sentence_of(run, 0) == "A part of the trace is missing; the figures cover only what is left.");
   run.status = RunStatus::kInterrupted;
   CHECK(sentence_of(run, 0) == "The run ended early; the figures cover only its beginning.");
   for (const auto& sentence : executive_summary(run)) CHECK(sentence.find("takes the longest") == std::string::npos);

@@ -50,8 +50,9 @@ bool about_equal(double a, double b) { return std::abs(a - b) <= 0.01 * std::max
 
 }  // namespace
 
-HeadlineFigure first_token_figure(const Run& run) {
-  if (run.latency.ttft) return of_times(run.latency.ttft);
+HeadlineFigure first_token_figure(const Run& run) { return run.latency.ttft ? of_times(run.latency.ttft) : prefill_figure(run); }
+
+HeadlineFigure prefill_figure(const Run& run) {
   HeadlineFigure out = of_times(run.latency.prefill);
   const StageEntry* prefill = stage_of(run, StageKind::kPrefill);
   const auto more = tracing_ns(run, StageKind::kPrefill);

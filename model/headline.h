@@ -17,6 +17,7 @@ struct HeadlineFigure {
 
 // Time to first token where a request's arrival is known, else the time of prefill.
 HeadlineFigure first_token_figure(const Run& run);
+HeadlineFigure prefill_figure(const Run& run);
 HeadlineFigure per_token_figure(const Run& run);
 HeadlineFigure output_rate_figure(const Run& run);
 // Of decoding, else of its steps.

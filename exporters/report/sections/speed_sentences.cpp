@@ -43,10 +43,29 @@ std::string prompt_text(const Run& run) {
   return batch > 1 ? fmt::format("{} prompts {}", tokens_text(batch), length) : "a prompt " + length;
 }
 
-std::string first_token_part(const Run& run) {
-  const Headline first = first_token(run);
-  if (!first.best()) return {};
-  return run.latency.ttft ? "starts to answer after " + rough_time(*first.best()) : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first.best()));
+// The figures of one sentence, all of them unprofiled or all traced.
+struct Speed {
+  bool unprofiled = false;
+  bool answers = false;  // the first is the time to the first token, from a request's arrival; else that of prefill
+  HeadlineFigure first, token, rate;
+
+  std::optional<double> of(const HeadlineFigure& figure) const { return unprofiled ? figure.unprofiled : figure.traced; }
+};
+
+// The unprofiled passes know no arrival of a request, so that the time of prefill stands for what comes first.
+Speed speed_of(const Run& run) {
+  Speed speed{false, run.latency.ttft.has_value(), first_token(run), per_token(run), output_rate(run)};
+  speed.unprofiled = (speed.token.best() ? speed.token : speed.first).unprofiled.has_value();
+  if (!speed.unprofiled || !speed.answers) return speed;
+  speed.answers = false;
+  speed.first = prefill_figure(run);
+  return speed;
+}
+
+std::string first_token_part(const Run& run, const Speed& speed) {
+  const auto first = speed.of(speed.first);
+  if (!first) return {};
+  return speed.answers ? "starts to answer after " + rough_time(*first) : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first));
 }
 
 // A few slow steps make a mean that no step has.
@@ -56,39 +75,40 @@ std::string usual_step(const Run& run) {
   return fmt::format(" on average, though half of the steps take at most {}", rough_time(step->wall.median_ns));
 }
 
-std::string token_part(const Run& run) {
-  const Headline token = per_token(run);
-  if (!token.best()) return {};
+std::string token_part(const Run& run, const Speed& speed) {
+  const auto token = speed.of(speed.token);
+  if (!token) return {};
   const double batch = run.latency.batch.value_or(1);
-  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token.best()), batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "",
+  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token), batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "",
                      usual_step(run));
 }
 
 // "205 tokens per second over whole requests"
-std::string rate_part(const Run& run, bool alone) {
-  const Headline rate = output_rate(run);
-  if (!rate.best()) return {};
-  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate.best()), alone ? " (word pieces)" : "", counted_as_one(run) ? ", counted as one sequence" : "");
+std::string rate_part(const Run& run, const Speed& speed, bool alone) {
+  const auto rate = speed.of(speed.rate);
+  if (!rate) return {};
+  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "", counted_as_one(run) ? ", counted as one sequence" : "");
 }
 
-// "; traced, 4.9 ms, 4.3 ms and 205" where the figures are of unprofiled runs.
-std::string traced_part(const Run& run) {
-  const Headline first = first_token(run), token = per_token(run), rate = output_rate(run);
+// " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
+std::string traced_part(const Speed& speed) {
+  if (!speed.unprofiled) return {};
   std::vector<std::string> traced;
-  if (first.unprofiled && first.traced) traced.push_back(rough_time(*first.traced));
-  if (token.unprofiled && token.traced) traced.push_back(rough_time(*token.traced));
-  if (rate.unprofiled && rate.traced) traced.push_back(rough_count(*rate.traced));
+  if (speed.first.unprofiled && speed.first.traced) traced.push_back(rough_time(*speed.first.traced));
+  if (speed.token.unprofiled && speed.token.traced) traced.push_back(rough_time(*speed.token.traced));
+  if (speed.rate.unprofiled && speed.rate.traced) traced.push_back(rough_count(*speed.rate.traced));
   return traced.empty() ? "" : " (unprofiled; with the profiler " + join_and(traced) + ")";
 }
 
 // "llama reads a prompt of 256 tokens in 4.9 ms and then writes a token (word piece) every 4.3 ms: 205 tokens per second over whole requests."
 std::string token_speed(const Run& run) {
-  const std::string first = first_token_part(run), token = token_part(run), rate = rate_part(run, token.empty());
+  const Speed speed = speed_of(run);
+  const std::string first = first_token_part(run, speed), token = token_part(run, speed), rate = rate_part(run, speed, token.empty());
   if (first.empty() && token.empty() && rate.empty()) return {};
   std::string text = first;
   if (!token.empty()) text += (text.empty() ? "" : " and then ") + token + (rate.empty() ? "" : ": " + rate);
   else if (!rate.empty()) text += (text.empty() ? "writes " : " and writes ") + rate;
-  return fmt::format("{} {}{}{}.", who(run), text, source_label(run), traced_part(run));
+  return fmt::format("{} {}{}{}.", who(run), text, source_label(run), traced_part(speed));
 }
 
 std::string stage_speeds(const Run& run) {

@@ -186,6 +186,21 @@ TEST_CASE("headline figures are of the unprofiled passes, the traced ones beside
   CHECK(has(nl::exporters::report_html(run), "unprofiled; traced 10.000 ms, 25.0 % more"));
 }
 
+TEST_CASE("a sentence has unprofiled figures or traced ones, not both") {
+  nl::Run run = traced_generation();
+  measure_unprofiled(run);
+  run.latency.ttft = nl::TimeSummary{2, 24'000'000, 12e6, 12e6, 12'000'000, 12'000'000, 12'000'000, 0};  // traced: no unprofiled pass knows it
+  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: 1,050 tokens per second "
+                                "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
+  run.perturbation.stages.erase(run.perturbation.stages.begin());  // prefill
+  CHECK(has(all_sentences(run), "llama writes a token (word piece) every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
+  run.perturbation.stages.clear();
+  CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per second over whole requests."));
+  measure_unprofiled(run);
+  run.perturbation.stages.pop_back();  // decode
+  CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms"));
+}
+
 TEST_CASE("what ends before its GPU work has no unprofiled time either") {
   nl::Run run = traced_generation();
   measure_unprofiled(run);

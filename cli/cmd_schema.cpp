@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
+#include "exporters/suite/suite_json.h"
 #include "model/error.h"
 #include "orchestrator/config/nearest.h"
 
@@ -22,7 +23,8 @@ struct Schema {
 };
 
 // As schema/ has them.
-constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema}, {"compare", "compare.json", exporters::comparison_schema}};
+constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema}, {"compare", "compare.json", exporters::comparison_schema},
+                               {"suite", "suite.json", exporters::suite_schema}};
 
 struct SchemaFlags {
   std::string name;
@@ -54,8 +56,8 @@ int print_schema(const SchemaFlags& flags) {
 
 void add_schema(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<SchemaFlags>();
-  CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema of run.json or compare.json");
-  verb->add_option("name", flags->name, "run or compare; none: list them")->type_name("NAME");
+  CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema of run.json, compare.json or suite.json");
+  verb->add_option("name", flags->name, "run, compare or suite; none: list them")->type_name("NAME");
   verb->add_flag("--json", flags->json, "list them as {schemas: [{name, file}]}; a schema is JSON in any case");
   verb->footer(
       "Examples:\n"

@@ -73,8 +73,8 @@ int validate(const ValidateFlags& flags) {
 
 void add_validate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ValidateFlags>();
-  CLI::App* verb = app.add_subcommand("validate", "Check run.json files against their schema");
-  verb->add_option("files", flags->files, "run.json files, or the folders of bundles")->type_name("FILE")->required();
+  CLI::App* verb = app.add_subcommand("validate", "Check run.json, compare.json and suite.json files against their schemas");
+  verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")->type_name("FILE")->required();
   verb->add_flag("--json", flags->json, "print {files: [{file, valid, error}], exit_status}");
   verb->footer(
       "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@
 
 #include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
+#include "exporters/suite/suite_json.h"
 #include "model/error.h"
 #include "model/run.h"
 
@@ -30,17 +33,27 @@ const valijson::Schema* parsed_schema(const std::string& text) {
   return parsed;
 }
 
-const valijson::Schema& run_schema() {
-  static const valijson::Schema* const schema = parsed_schema(exporters::run_json_schema());
+// A file that nl-stage writes, and what it is told by.
+struct FileFormat {
+  const char* file;
+  const char* told_by;  // a key that no other has; empty: all the rest
+  const char* fix;
+  const valijson::Schema& (*schema)();
+};
+
+template <std::string (*text)()>
+const valijson::Schema& schema_of() {
+  static const valijson::Schema* const schema = parsed_schema(text());
   return *schema;
 }
 
-const valijson::Schema& comparison_schema() {
-  static const valijson::Schema* const schema = parsed_schema(exporters::comparison_schema());
-  return *schema;
-}
+const FileFormat kFormats[] = {{"compare.json", "comparability", "schema/compare.schema.json describes the format", schema_of<exporters::comparison_schema>},
+                               {"suite.json", "orphans", "schema/suite.schema.json describes the format", schema_of<exporters::suite_schema>},
+                               {"run.json", "", "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures", schema_of<exporters::run_json_schema>}};
 
-bool is_comparison(const json& document) { return document.is_object() && document.contains("comparability"); }
+const FileFormat& format_of(const json& document) {
+  return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) { return *each.told_by == '\0' || (document.is_object() && document.contains(each.told_by)); });
+}
 
 json parse(std::string_view text, const std::string& where) {
   try {
@@ -63,16 +76,14 @@ std::string pointer_of(const std::vector<std::string>& context) {
 }
 
 // valijson reports the innermost fault first, then every schema around it that failed with it.
-Error first_fault(valijson::ValidationResults& results, const std::string& where, bool comparison) {
+Error first_fault(valijson::ValidationResults& results, const std::string& where, const FileFormat& format) {
   valijson::ValidationResults::Error fault;
   std::string reason = "it does not match the schema", pointer = "/";
   if (results.popError(fault)) {
     reason = fault.description;
     pointer = pointer_of(fault.context);
   }
-  if (comparison) return Error(ErrorKind::kInput, fmt::format("not a valid compare.json: at {}: {}", pointer, reason), where, "schema/compare.schema.json describes the format");
-  return Error(ErrorKind::kInput, fmt::format("not a valid run.json: at {}: {}", pointer, reason), where,
-               "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures");
+  return Error(ErrorKind::kInput, fmt::format("not a valid {}: at {}: {}", format.file, pointer, reason), where, format.fix);
 }
 
 using Version = std::array<unsigned, 3>;
@@ -104,16 +115,16 @@ void refuse_older(const json& document, const std::string& where) {
 
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
-  const bool comparison = is_comparison(document);
-  if (!comparison) refuse_older(document, where);
+  const FileFormat& format = format_of(document);
+  if (*format.told_by == '\0') refuse_older(document, where);
   valijson::ValidationResults results;
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   try {
-    if (validator.validate(comparison ? comparison_schema() : run_schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
+    if (validator.validate(format.schema(), valijson::adapters::NlohmannJsonAdapter(document), &results)) return;
   } catch (const std::exception& broken) {
     throw Error(ErrorKind::kInternal, fmt::format("the schema could not be applied: {}", broken.what()), where);
   }
-  throw first_fault(results, where, comparison);
+  throw first_fault(results, where, format);
 }
 
 }  // namespace nl::orchestrator

@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "exporters/suite/suite_json.h"
 #include "model/text_table.h"
 #include "model/wrapped_text.h"
 #include "orchestrator/suite/run_suite.h"
@@ -12,38 +12,28 @@
 namespace nl::orchestrator {
 namespace {
 
-using nlohmann::ordered_json;
-
-constexpr const char* kSuiteSchemaVersion = "1";
 constexpr const char* kTaskOutcomes[] = {"ok", "failed", "interrupted"};
 constexpr const char* kSuiteProfiles[] = {"none", "light", "deep"};
 
-ordered_json optional_number(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
-
-ordered_json task_json(const SuiteResult& result, const TaskRecord& record) {
-  ordered_json stages = ordered_json::object();
-  for (const auto& [stage, ms] : record.stage_ms) stages[stage] = ms;
-  return {{"number", record.task.number}, {"repetition", record.task.repetition}, {"profiled", record.task.profiled},
-          {"outcome", kTaskOutcomes[static_cast<std::size_t>(record.outcome)]}, {"run_id", record.run_id}, {"node", record.node},
-          {"bundle", record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string()}, {"seconds", record.seconds},
-          {"stage_ms", stages}, {"reason", record.detail}};
+SuiteRunReport run_report(const SuiteResult& result, const TaskRecord& record) {
+  return {static_cast<std::uint64_t>(record.task.number), static_cast<std::uint64_t>(record.task.repetition), record.task.profiled,
+          kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.run_id, record.node,
+          record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string(), record.seconds, record.stage_ms, record.detail};
 }
 
-ordered_json targets_json(const SuiteResult& result) {
-  ordered_json targets = ordered_json::array();
+std::vector<SuiteTargetReport> target_reports(const SuiteResult& result) {
+  std::vector<SuiteTargetReport> targets;
   for (std::size_t i = 0; i < result.suite.targets.size(); ++i) {
-    ordered_json runs = ordered_json::array();
+    SuiteTargetReport& target = targets.emplace_back(SuiteTargetReport{result.suite.targets[i].name, result.suite.targets[i].command, {}});
     for (const TaskRecord& record : result.tasks)
-      if (record.task.target == i) runs.push_back(task_json(result, record));
-    targets.push_back({{"name", result.suite.targets[i].name}, {"command", result.suite.targets[i].command}, {"runs", runs}});
+      if (record.task.target == i) target.runs.push_back(run_report(result, record));
   }
   return targets;
 }
 
-ordered_json pair_json(const Suite& suite, const PairResult& pair) {
-  return {{"name", pair.pair.name}, {"baseline", suite.targets[pair.pair.baseline].name}, {"optimised", suite.targets[pair.pair.optimised].name},
-          {"measured", pair.measured}, {"baseline_ms", pair.baseline_ms}, {"optimised_ms", pair.optimised_ms}, {"speedup", optional_number(pair.speedup)},
-          {"low", optional_number(pair.low)}, {"high", optional_number(pair.high)}, {"verdict", verdict_name(pair.verdict)}, {"note", pair.note}};
+SuitePairReport pair_report(const Suite& suite, const PairResult& pair) {
+  return {pair.pair.name, suite.targets[pair.pair.baseline].name, suite.targets[pair.pair.optimised].name, pair.measured, pair.baseline_ms, pair.optimised_ms,
+          pair.speedup, pair.low, pair.high, std::string(verdict_name(pair.verdict)), pair.note};
 }
 
 double median_of(std::vector<double> values) {
@@ -120,16 +110,25 @@ std::vector<std::string> sentences(const SuiteResult& result) {
 std::string_view suite_verdict_name(const SuiteResult& result) { return result.blocked() ? "blocked" : verdict_name(suite_verdict(result)); }
 
 std::string suite_json(const SuiteResult& result) {
-  ordered_json checks = ordered_json::array();
-  for (const Check& check : result.checks) checks.push_back({{"id", check.id}, {"level", level_name(check.level)}, {"finding", check.finding}, {"fix", check.fix}});
-  ordered_json pairs = ordered_json::array();
-  for (const PairResult& pair : result.pairs) pairs.push_back(pair_json(result.suite, pair));
-  const ordered_json json = {{"schema_version", kSuiteSchemaVersion}, {"name", result.suite.name}, {"file", result.suite.file.string()}, {"engine", result.engine},
-                             {"started_at", result.started_at}, {"ended_at", result.ended_at}, {"verdict", suite_verdict_name(result)},
-                             {"interrupted", result.interrupt_signal != 0}, {"threshold", result.suite.threshold}, {"iterations", result.suite.iterations}, {"warmup", result.suite.warmup},
-                             {"profile", kSuiteProfiles[static_cast<std::size_t>(result.suite.profile)]}, {"waived", result.suite.waived}, {"environment", checks}, {"pairs", pairs},
-                             {"orphans", result.orphans}, {"targets", targets_json(result)}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  const Suite& suite = result.suite;
+  SuiteReport report;
+  report.name = suite.name;
+  report.file = suite.file.string();
+  report.engine = result.engine;
+  report.started_at = result.started_at;
+  report.ended_at = result.ended_at;
+  report.verdict = suite_verdict_name(result);
+  report.interrupted = result.interrupt_signal != 0;
+  report.threshold = suite.threshold;
+  report.iterations = static_cast<std::uint64_t>(suite.iterations);
+  report.warmup = static_cast<std::uint64_t>(suite.warmup);
+  report.profile = kSuiteProfiles[static_cast<std::size_t>(suite.profile)];
+  report.waived = suite.waived;
+  for (const Check& check : result.checks) report.environment.push_back({check.id, std::string(level_name(check.level)), check.finding, check.fix});
+  for (const PairResult& pair : result.pairs) report.pairs.push_back(pair_report(suite, pair));
+  report.orphans = result.orphans;
+  report.targets = target_reports(result);
+  return exporters::suite_to_json(report);
 }
 
 std::string suite_text(const SuiteResult& result, std::size_t width) {

@@ -60,6 +60,7 @@ TEST_CASE("suite: a pair is timed in turn and its speed-up is measured, not beli
     CHECK(scene.nl_stage({"validate", bundle.string()}).status == 0);
   }
   const std::string log = scene.text(scene.out() / "suite.log");
+  CHECK(scene.nl_stage({"validate", (scene.out() / "suite.json").string()}).status == 0);
   CHECK(log.find("START 001 x_baseline-1\n") != std::string::npos);
   CHECK(log.find("END 006 x_optimized-3 outcome=ok seconds=0.") != std::string::npos);
   CHECK(outcome.says("| x | the whole run |"));

@@ -309,12 +309,12 @@ TEST_CASE("cli validate: as JSON, every file with its fault") {
 }
 
 TEST_CASE("cli schema: the schemas of the repository, byte for byte") {
-  for (const std::string name : {"run", "compare"})
+  for (const std::string name : {"run", "compare", "suite"})
     CHECK((nl_stage({"schema", name}).out == nl::test::read_text(NL_SOURCE_ROOT "/schema/" + name + ".schema.json")));
-  CHECK(nl_stage({"schema"}).out == "run      of run.json\ncompare  of compare.json\n");
+  CHECK(nl_stage({"schema"}).out == "run      of run.json\ncompare  of compare.json\nsuite    of suite.json\n");
   CHECK(json::parse(nl_stage({"schema", "--json"}).out)["schemas"][1]["name"] == "compare");
   CHECK(refused({"schema", "rnu"}).fix == "did you mean 'run'?");
-  CHECK(refused({"schema", "everything"}).fix == "one of: run, compare");
+  CHECK(refused({"schema", "everything"}).fix == "one of: run, compare, suite");
 }
 
 TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "orchestrator/bundle/schema.h"
 #include "orchestrator/suite/run_suite.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
@@ -138,7 +139,12 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   result.orphans = {"y_baseline"};
   result.out = "/out";
   result.checks = {{"timing.clocks", CheckLevel::kWarning, "GPU clocks", "not locked (waived)", "nvidia-smi"}};
+  result.engine = "local";
+  CHECK_NOTHROW(validate_run_json(suite_json(result), "suite.json"));
   const auto json = nlohmann::json::parse(suite_json(result));
+  auto wrong = json;
+  wrong["pairs"][0]["verdict"] = "splendid";
+  CHECK_THROWS_WITH(validate_run_json(wrong.dump(), "suite.json"), Catch::StartsWith("not a valid suite.json: at /pairs/0/verdict"));
   CHECK(json["verdict"] == "met");
   CHECK(json["pairs"][0]["speedup"].get<double>() == Approx(2));
   CHECK(json["pairs"][0]["low"].get<double>() == Approx(2));

@@ -13,7 +13,9 @@ std::uint32_t KernelTable::of(std::uint32_t shape) {
   known = static_cast<std::uint32_t>(kernels_.size());
   const KernelShape& from = trace_.shapes[shape];
   const std::string& name = trace_.strings[from.name];
-  kernels_.push_back({names_.of(name), classify_kernel(name), from.grid, from.block, from.registers_per_thread,
+  const auto same = of_name_.find(from.name.value);  // a long name is looked at once, whatever its launches are like
+  const KernelClass kind = same != of_name_.end() ? kernels_[same->second].kind : classify_kernel(name);
+  kernels_.push_back({names_.of(name), kind, from.grid, from.block, from.registers_per_thread,
                       std::uint64_t{from.static_shared_bytes} + from.dynamic_shared_bytes});
   of_name_.try_emplace(from.name.value, known);
   return known;

@@ -6,14 +6,15 @@
 
 #include "exporters/detail/column_writer.h"
 #include "exporters/report/figure_text.h"
+#include "exporters/report/html/html_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {
 
-// What JSON and UTF-8 need is the library's: names out of a capture may hold anything.
+// Names out of a capture may hold anything.
 void ColumnWriter::text(std::string_view value) {
   separate();
-  out_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out_ += nlohmann::json(html::plain(value)).dump();
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "exporters/detail/detail_json.h"
 #include "exporters/report/figure_text.h"
+#include "exporters/report/html/html_text.h"
 #include "exporters/report/links.h"
 #include "exporters/report/sections/budget_bins.h"
 #include "exporters/report/sections/run_text.h"
@@ -55,7 +56,7 @@ ordered_json kernels_of(const Run& run) {
   for (const WorkingKernel& each : report::listed_kernels(run)) {
     const KernelEntry& kernel = (*run.kernels)[each.index];
     const NcuSample* sample = report::main_sample(kernel);
-    out.push_back({{"id", report::kernel_id(each.index)}, {"name", kernel.name}, {"short", readable_kernel_name(kernel.name)},
+    out.push_back({{"id", report::kernel_id(each.index)}, {"name", html::plain(kernel.name)}, {"short", html::plain(readable_kernel_name(kernel.name))},
                    {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
                    {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))}, {"roofline", roofline_of(run, kernel, sample)},
                    {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()}});

@@ -23,6 +23,18 @@ std::size_t character_bytes(std::string_view raw, std::size_t at) {
   return 0;
 }
 
+// Where there is none, how many bytes run.json replaces at once: the beginning of a character goes as one, as Unicode advises.
+std::size_t ill_formed_bytes(std::string_view raw, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return at + i < raw.size() ? static_cast<unsigned char>(raw[at + i]) : 0u; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0xE0 || first > 0xF4) return 1;
+  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (second < low || second > high) return 1;
+  return first >= 0xF0 && (byte(2) & 0xC0u) == 0x80u ? 3 : 2;
+}
+
+char blank_of_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
+
 void add_ascii(char c, std::string& out) {
   switch (c) {
     case '&': out += "&amp;"; return;
@@ -30,26 +42,36 @@ void add_ascii(char c, std::string& out) {
     case '>': out += "&gt;"; return;
     case '"': out += "&quot;"; return;
     case '\'': out += "&#39;"; return;
-    default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    default: out += blank_of_control(c);
   }
 }
 
-}  // namespace
-
-std::string text(std::string_view raw) {
+// `wrong_bytes(raw, at)`: how many one U+FFFD stands for.
+template <class AddAscii, class WrongBytes>
+std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes) {
   std::string out;
   out.reserve(raw.size() + raw.size() / 8);
   for (std::size_t i = 0; i < raw.size();) {
     const std::size_t bytes = character_bytes(raw, i);
     if (bytes == 1)
-      add_ascii(raw[i], out);
+      add(raw[i], out);
     else if (bytes == 0)
       out += kReplacement;
     else
       out += raw.substr(i, bytes);
-    i += bytes == 0 ? 1 : bytes;
+    i += bytes == 0 ? wrong_bytes(raw, i) : bytes;
   }
   return out;
+}
+
+}  // namespace
+
+std::string text(std::string_view raw) {
+  return cleaned(raw, add_ascii, [](std::string_view, std::size_t) { return std::size_t{1}; });
+}
+
+std::string plain(std::string_view raw) {
+  return cleaned(raw, [](char c, std::string& out) { out += blank_of_control(c); }, ill_formed_bytes);
 }
 
 std::string attribute(std::string_view name, std::string_view value) {

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "exporters/report/html/html_text.h"
+#include "exporters/report/page_data.h"
 #include "tests/catch.h"
 
 namespace {
@@ -79,7 +81,24 @@ TEST_CASE("names out of a capture stay inside their strings") {
   nl::Detail detail = small_detail();
   detail.names[1] = "\"},{\x1b[31m\xff</script>";
   const json data = written(detail);
-  CHECK(data.at("names").at(1) == "\"},{\x1b[31m\xEF\xBF\xBD</script>");
+  CHECK(data.at("names").at(1) == "\"},{ [31m\xEF\xBF\xBD</script>");
+}
+
+TEST_CASE("a name is cleaned once, and to the same text wherever the page has it, also by way of run.json") {
+  const std::string hostile = "f<a&b>&amp;\\u001b\x1b\n\xe2\x82 \xff\xf0\x9f\x98";
+  nl::Detail detail = small_detail();
+  detail.names[0] = hostile;
+  nl::Run run;
+  run.kernels.emplace(1);
+  run.kernels->at(0).name = hostile;
+  const auto name_in_page = [](const nl::Run& from) { return json::parse(nl::exporters::page_data(from, "")).at("kernels").at(0).at("name"); };
+  const std::string cleaned = "f<a&b>&amp;\\u001b  \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd";
+  CHECK(written(detail).at("names").at(0) == cleaned);
+  CHECK(name_in_page(run) == cleaned);
+  CHECK(nl::exporters::html::plain(hostile) == cleaned);
+  CHECK(nl::exporters::html::plain(cleaned) == cleaned);
+  run.kernels->at(0).name = json::parse(json(hostile).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  CHECK(name_in_page(run) == cleaned);
 }
 
 TEST_CASE("a detail file is told from a damaged one and from others") {

@@ -52,7 +52,7 @@ void add_step_columns(const Run& run, const StepScale& scale, Table& table) {
 
 std::string stages_around(const KernelEntry& kernel) {
   std::string out;
-  for (const StageLaunches& launches : kernel.measured) out += (out.empty() ? "" : " ") + launches.stage;
+  for (const StageLaunches& launches : kernel.measured) out += (out.empty() ? "" : "|") + launches.stage;
   return out;
 }
 

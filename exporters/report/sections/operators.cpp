@@ -60,10 +60,10 @@ Row other_operators(const OperatorTable& source, std::size_t from) {
           "", time_cell(static_cast<double>(rest.self_ns)), "", count_cell(rest.calls)};
 }
 
-// Names of stages, separated by spaces, as a page's script filters by them.
+// Names of stages, separated by bars, as a page's script filters by them.
 std::string stages_of(const std::vector<std::pair<std::string, Ns>>& parts) {
   std::string out;
-  for (const auto& [stage, ns] : parts) out += (out.empty() ? "" : " ") + stage;
+  for (const auto& [stage, ns] : parts) out += (out.empty() ? "" : "|") + stage;
   return out;
 }
 

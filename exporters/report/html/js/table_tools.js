@@ -22,7 +22,7 @@ class TableTools {
     const label = this.table.parentNode.getAttribute("aria-label"), out = [];
     this.filter_input = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the rows: " + label, input: () => this.change({ filter: this.filter_input.value }) });
     out.push(this.filter_input);
-    const stages = this.values("data-stage", /\s+/);
+    const stages = this.values("data-stage", /\|/);
     if (stages.length > 1) out.push(this.stage_choice = this.choice("Stage", "all stages", stages, stage => this.change({ stage })));
     const groupings = Object.keys(kGroupings).filter(key => this.values("data-" + key, /\|/).length > 1);
     if (groupings.length > 0) out.push(this.group_choice = this.choice("Group by", "no groups", groupings, group => this.change({ group })));
@@ -46,7 +46,8 @@ class TableTools {
   column_chooser(label) {
     this.boxes = this.heads.slice(1).map((head, i) => make("input", { type: "checkbox", change: event => this.set_column(this.key_of(i + 1), event.target.checked) }));
     const lines = this.boxes.map((box, i) => make("label", {}, box, " " + this.heads[i + 1].textContent));
-    return make("details", { class: "columns" }, make("summary", { "aria-label": "Columns: " + label }, "Columns"), make("div", {}, ...lines));
+    this.column_title = make("summary", { title: "Columns: " + label }, "Columns");
+    return make("details", { class: "columns" }, this.column_title, make("div", {}, ...lines));
   }
 
   set_column(key, shown) {
@@ -58,6 +59,8 @@ class TableTools {
   show_columns() {
     const hidden = this.heads.map((_, i) => this.state.hidden.has(this.key_of(i)));
     (this.boxes || []).forEach((box, i) => box.checked = !hidden[i + 1]);
+    const left = hidden.filter(Boolean).length;
+    if (this.column_title) this.column_title.textContent = "Columns" + (left > 0 ? " (" + (hidden.length - left) + " of " + hidden.length + ")" : "");
     for (const row of this.table.rows)
       if (!row.classList.contains("group")) [...row.cells].forEach((cell, i) => cell.hidden = hidden[i]);
     for (const row of this.table.querySelectorAll("tr.group")) [...row.cells].forEach((cell, i) => cell.hidden = hidden[i]);
@@ -79,7 +82,7 @@ class TableTools {
     const { sort, filter, stage, group } = this.state, words = filter.toLowerCase().split(/\s+/);
     this.rows = sorted_rows(this.first_rows, this.heads, this.heads.findIndex((_, i) => this.key_of(i) === sort.replace(/^-/, "")), sort.startsWith("-"));
     for (const row of this.rows) {
-      const line = row.textContent.toLowerCase(), stages = (row.getAttribute("data-stage") || "").split(/\s+/);
+      const line = row.textContent.toLowerCase(), stages = (row.getAttribute("data-stage") || "").split("|");
       row.hidden = !words.every(word => line.includes(word)) || (stage !== "" && !stages.includes(stage));
     }
     this.count.textContent = filter || stage ? this.rows.filter(row => !row.hidden).length + " of " + this.rows.length : "";

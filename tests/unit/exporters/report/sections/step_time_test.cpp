@@ -70,7 +70,7 @@ TEST_CASE("a roof above what the GPU needed is no step of the waterfall") {
 
 TEST_CASE("kernel rows have times per step and per token, with warm-up left out, and what they are grouped by") {
   const std::string page = nl::exporters::html::blocks_markup(rep::kernels(two_steps()).blocks);
-  CHECK(has(page, "<tr id=\"kernel-2\" data-kind=\"gemm\" data-stage=\"decode_step prefill\">"));
+  CHECK(has(page, "<tr id=\"kernel-2\" data-kind=\"gemm\" data-stage=\"decode_step|prefill\">"));
   CHECK(has(page, "data-key=\"us_per_step\" data-sum>µs per decode_step</th>"));
   CHECK(has(page, "data-key=\"us_per_token\" data-hidden data-sum>µs per token</th>"));
   CHECK(has(page, "data-v=\"30\">30.00</td><td class=\"n\" data-v=\"2\">2.00</td><td class=\"n\" data-v=\"7.5\">7.500</td>"));

@@ -73,14 +73,19 @@ ordered_json bins_of() {
 }
 
 // The table is written for docs/glossary.md: `aten::mm` is code there and [rules.md](rules.md) a link. A tip has no such marks.
-std::string without_marks(std::string text) {
-  std::erase(text, '`');
-  for (std::size_t middle = text.find("]("); middle != std::string::npos; middle = text.find("](")) {
-    const std::size_t open = text.rfind('[', middle), close = text.find(')', middle);
-    if (open == std::string::npos || close == std::string::npos) break;
-    text = text.substr(0, open) + text.substr(open + 1, middle - open - 1) + text.substr(close + 1);
+std::string without_marks(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t end = text[i] == '[' ? text.find(']', i) : std::string_view::npos;
+    const std::size_t close = end < text.size() - 1 && text[end + 1] == '(' ? text.find(')', end) : std::string_view::npos;
+    if (close != std::string_view::npos) {
+      out += text.substr(i + 1, end - i - 1);
+      i = close;
+    } else if (text[i] != '`') {
+      out += text[i];
+    }
   }
-  return text;
+  return out;
 }
 
 // By term, and by every other name that it goes by.

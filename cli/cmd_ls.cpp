@@ -19,10 +19,19 @@ struct LsFlags : FilterFlags {
   bool json = false;
 };
 
+// "No runs.", and where to look further.
+std::string none_found(orchestrator::Ledger& ledger, orchestrator::LedgerFilter filter) {
+  if (filter.parts) return "No runs.";
+  filter.parts = true;
+  filter.limit = 1;
+  return ledger.query(filter).empty() ? "No runs." : "No runs but the rounds of try and bisect: --all lists them.";
+}
+
 int list_runs(const LsFlags& flags) {
   orchestrator::LedgerFilter filter = filter_of(flags);
   filter.limit = flags.limit == 0 || flags.json ? flags.limit : flags.limit + 1;  // one more tells whether there are more
-  auto entries = open_ledger(flags.ledger).query(filter);
+  orchestrator::Ledger ledger = open_ledger(flags.ledger);
+  auto entries = ledger.query(filter);
   if (flags.json) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& entry : entries) list.push_back(entry_json(entry));
@@ -31,7 +40,7 @@ int list_runs(const LsFlags& flags) {
   }
   const bool more = flags.limit > 0 && entries.size() > flags.limit;
   if (more) entries.pop_back();
-  if (entries.empty()) write_out("No runs.\n");
+  if (entries.empty()) write_out("{}\n", none_found(ledger, filter));
   else write_text(entry_table(entries, filter.metrics, line_width()));
   if (more) write_out("There are more: --limit 0 lists all.\n");
   std::fflush(stdout);

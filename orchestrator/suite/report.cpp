@@ -100,7 +100,7 @@ std::vector<std::string> sentences(const SuiteResult& result) {
   std::vector<std::string> out;
   if (result.blocked()) out.emplace_back("The environment is not fit for timings. Nothing was run.");
   if (result.interrupt_signal != 0) out.emplace_back("The suite was interrupted. What ran before is below.");
-  if (!result.pairs.empty())
+  if (!result.pairs.empty() && !result.blocked())
     out.push_back(fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.", result.suite.threshold));
   return out;
 }
@@ -134,6 +134,7 @@ std::string suite_json(const SuiteResult& result) {
 std::string suite_text(const SuiteResult& result, std::size_t width) {
   std::string text;
   for (const std::string& sentence : sentences(result)) text += wrapped(sentence, width, 0, 0) + "\n\n";
+  if (result.blocked()) return text;
   TextTable targets{kTargetTitles, {}, {false, true, true, false}, 2};
   for (std::size_t i = 0; i < result.suite.targets.size(); ++i) targets.rows.push_back(target_cells(result, i));
   if (!result.pairs.empty()) text += fitted(pair_table(result.pairs), width).text;
@@ -144,16 +145,27 @@ std::string suite_text(const SuiteResult& result, std::size_t width) {
   return text;
 }
 
-std::string suite_markdown(const SuiteResult& result) {
-  std::string text = fmt::format("# Suite {}: {}\n\n", result.suite.name, suite_verdict_name(result));
-  for (const std::string& sentence : sentences(result)) text += sentence + "\n\n";
+namespace {
+
+// The pairs, the targets and what went wrong with them.
+std::string outcome_markdown(const SuiteResult& result) {
+  std::string text;
   if (!result.pairs.empty()) {
     text += "| pair | measured | baseline ms | optimised ms | speed-up (95 %) | verdict |\n| --- | --- | --- | --- | --- | --- |\n";
     for (const PairResult& pair : result.pairs) text += pair_row(pair);
   }
   text += target_rows(result);
   if (const std::string trouble = trouble_lines(result); !trouble.empty()) text += "\n## Not counted\n\n" + trouble;
-  text += "\n## Environment\n\n";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string suite_markdown(const SuiteResult& result) {
+  std::string text = fmt::format("# Suite {}: {}\n\n", result.suite.name, suite_verdict_name(result));
+  for (const std::string& sentence : sentences(result)) text += sentence + "\n\n";
+  if (!result.blocked()) text += outcome_markdown(result);
+  text += "## Environment\n\n";
   for (const Check& check : result.checks) text += fmt::format("- {} {}: {}{}\n", level_name(check.level), check.subject, check.finding, check.fix.empty() ? "" : fmt::format("; fix: `{}`", check.fix));
   return text;
 }

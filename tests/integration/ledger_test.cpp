@@ -169,6 +169,7 @@ TEST_CASE("ledger: rounds of a trial are recorded, and listed only with --all") 
   scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.sqlite").string();
   REQUIRE(scene.nl_stage({"try", "--a", "true", "--b", "true", "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "trial").string()}).status == 0);
   CHECK(nlohmann::json::parse(scene.nl_stage({"ls", "--json"}).out)["runs"].empty());
+  CHECK(scene.nl_stage({"ls"}).out == "No runs but the rounds of try and bisect: --all lists them.\n");
   const auto all = nlohmann::json::parse(scene.nl_stage({"ls", "--all", "--json"}).out)["runs"];
   REQUIRE(all.size() == 2);
   CHECK(all[0]["part_of"] == "try");

@@ -88,7 +88,7 @@ void add_fingerprint(CLI::App& app, std::function<int()>& action) {
   verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->type_name("RUN");
   verb->add_option("--to", flags->to, "print how alike this run is, 0 to 1")->type_name("RUN");
   add_common_flags(*verb, *flags);
-  verb->add_flag("--json", flags->json, "print {run_id, hardware, model, kind, peaks, ridge_flop_per_byte, features, items}; with --to {a, b, similarity, only_a, only_b, pairs}");
+  verb->add_flag("--json", flags->json, "print {run_id, hardware, model, kind, peaks, ridge_flop_per_byte, features, missing_features, note, items}; with --to {a, b, similarity, only_a, only_b, pairs}");
   verb->footer(
       "Each operator or kernel has the vector [lat_norm, ai, occ, warp_eff, l2_hit, dram_norm]; docs/fingerprint.md has the formulas.\n"
       "What was not counted is null (a dash in the table) and counts as 0.\n"

@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/fingerprint/counters.h"
+#include "model/shell.h"
 #include "model/run_metrics.h"
 #include "model/stable_hash.h"
 #include "model/words.h"
@@ -132,7 +133,7 @@ void fill_vectors(Fingerprint& fingerprint) {
 
 Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind, const DevicePeaks* peaks) {
   if (peaks == nullptr && run.peaks) peaks = &*run.peaks;
-  Fingerprint out{run.run_id, hardware_key(run), run.model.name, kind.value_or(FingerprintKind::kOperators), peaks ? peaks->name : "", ridge_of(peaks), {}};
+  Fingerprint out{run.run_id, hardware_key(run), run.model.name, kind.value_or(FingerprintKind::kOperators), peaks ? peaks->name : "", ridge_of(peaks), {}, {}, {}};
   if (out.kind == FingerprintKind::kOperators) out.items = operator_items(run, peaks);
   if (out.kind == FingerprintKind::kKernels || (!kind && out.items.empty())) {
     out.kind = FingerprintKind::kKernels;
@@ -140,6 +141,9 @@ Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind
   }
   sign(out.items);
   fill_vectors(out);
+  const auto& refused = run.provenance.counters_missing;
+  if (refused && refused->code != Code::kCountersOff) out.counters_refused = refused->fix.empty() ? refused->what : refused->what + " " + refused->fix;
+  else out.counters_command = run_again({"--config", "deep"}, run.workload.command, run.session.has_value());
   return out;
 }
 

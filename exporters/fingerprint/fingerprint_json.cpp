@@ -40,6 +40,10 @@ std::string fingerprint_json(const Fingerprint& fingerprint) {
   out["peaks"] = fingerprint.peaks.empty() ? ordered_json(nullptr) : ordered_json(fingerprint.peaks);
   out["ridge_flop_per_byte"] = value_or_null(fingerprint.ridge);
   out["features"] = kFingerprintFeatures;
+  out["missing_features"] = ordered_json::array();
+  for (const std::size_t i : fingerprint.missing_features()) out["missing_features"].push_back(kFingerprintFeatures[i]);
+  const std::string note = missing_note(fingerprint);
+  out["note"] = note.empty() ? ordered_json(nullptr) : ordered_json(note);
   out["items"] = ordered_json::array();
   for (const FingerprintItem& item : fingerprint.items) out["items"].push_back(item_json(item));
   return dumped(out);

@@ -18,8 +18,7 @@ constexpr std::size_t kFeaturesAlwaysShown = 2;
 
 // What is not counted is a dash, although the vector has 0.
 void add_features(const FingerprintItem& item, bool ridge, std::vector<std::string>& row) {
-  const FingerprintCounters& counted = item.counters;
-  const bool known[] = {true, ridge && counted.intensity, counted.occupancy.has_value(), counted.warp_efficiency.has_value(), counted.l2_hit.has_value(), counted.dram_use.has_value()};
+  const auto known = known_features(item, ridge);
   for (std::size_t i = 0; i < item.vector.size(); ++i) row.push_back(known[i] ? fmt::format("{:.3f}", item.vector[i]) : "-");
 }
 
@@ -52,6 +51,18 @@ std::string alone_text(const FingerprintMatch& match) {
 
 }  // namespace
 
+std::string missing_note(const Fingerprint& fingerprint) {
+  std::vector<std::string_view> names;
+  for (const std::size_t i : fingerprint.missing_features()) names.push_back(kFingerprintFeatures[i]);
+  if (names.empty()) return {};
+  const bool peaks_only = names.size() == 1 && !fingerprint.ridge &&
+                          std::any_of(fingerprint.items.begin(), fingerprint.items.end(), [](const FingerprintItem& item) { return item.counters.intensity.has_value(); });
+  std::string out = fmt::format("Not counted in this run, and 0 in every vector: {}.", fmt::join(names, ", "));
+  if (peaks_only) return out + " The peaks of the GPU are not known: --peaks FILE.yaml gives them.";
+  if (!fingerprint.counters_refused.empty()) return out + " " + fingerprint.counters_refused;
+  return fingerprint.counters_command.empty() ? out : out + " Counters come with: " + fingerprint.counters_command;
+}
+
 std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) {
   const auto& items = fingerprint.items;
   std::string out = fingerprint_title(fingerprint) + "\n";
@@ -67,6 +78,7 @@ std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) 
   }
   const FittedTable shown = fitted(std::move(table), width);
   out += shown.text;
+  if (const std::string note = missing_note(fingerprint); !note.empty()) out += note + "\n";
   if (!shown.left_out.empty()) out += fmt::format("not shown for lack of room: {}\n", fmt::join(shown.left_out, ", "));
   if (items.size() > kShownItems) out += fmt::format("and {} more; --json has all\n", items.size() - kShownItems);
   return out;

@@ -270,3 +270,18 @@ TEST_CASE("similarity: stages are not mixed") {
   other.operator_steps[0].stage = "prefill";
   CHECK(alike(run_of(small_step()), other) == 0);
 }
+
+TEST_CASE("a fingerprint without counters has the command that captures them, unless it was just refused") {
+  Run run;
+  run.workload.command = {"./llm"};
+  run.kernels.emplace(1);
+  run.kernels->at(0).name = "gemm";
+  run.kernels->at(0).time.total_ns = 10;
+  const Fingerprint without = make_fingerprint(run);
+  CHECK(without.missing_features() == std::vector<std::size_t>{1, 2, 3, 4, 5});
+  CHECK(without.counters_command == "nl-stage run --config deep -- ./llm");
+  CHECK(without.counters_refused.empty());
+  run.provenance.counters_missing = Problem{Code::kCountersDenied, "No permission.", "", "Ask root.", ErrorKind::kTool};
+  CHECK(make_fingerprint(run).counters_refused == "No permission. Ask root.");
+  CHECK(make_fingerprint(run).counters_command.empty());
+}

@@ -45,6 +45,27 @@ TEST_CASE("fingerprint JSON: null in the raw fields, 0.0 in the vector") {
   CHECK(item["vector"] == nlohmann::json({1.0, 0.0, 0.25, 0.0, 0.0, 0.0}));
 }
 
+TEST_CASE("fingerprint: features that nothing was counted for are named, with the command that counts them or why it was refused") {
+  Fingerprint fingerprint = printed_fingerprint();
+  fingerprint.counters_command = "nl-stage run --config deep -- ./llm";
+  const std::string what = "Not counted in this run, and 0 in every vector: ai, warp_eff, l2_hit, dram_norm.";
+  CHECK(has(fingerprint_text(fingerprint), what + " Counters come with: nl-stage run --config deep -- ./llm\n"));
+  auto json = nlohmann::json::parse(fingerprint_json(fingerprint));
+  CHECK(json["missing_features"] == nlohmann::json({"ai", "warp_eff", "l2_hit", "dram_norm"}));
+  CHECK(json["note"] == what + " Counters come with: nl-stage run --config deep -- ./llm");
+  fingerprint.counters_refused = "No permission.";
+  CHECK(missing_note(fingerprint) == what + " No permission.");
+
+  FingerprintCounters& counted = fingerprint.items[0].counters;
+  counted = {1, 0.25, 0.5, 0.5, 0.5};
+  CHECK(missing_note(fingerprint).empty());
+  json = nlohmann::json::parse(fingerprint_json(fingerprint));
+  CHECK(json["note"].is_null());
+  CHECK(json["missing_features"].empty());
+  fingerprint.ridge.reset();
+  CHECK(missing_note(fingerprint) == "Not counted in this run, and 0 in every vector: ai. The peaks of the GPU are not known: --peaks FILE.yaml gives them.");
+}
+
 TEST_CASE("fingerprint comparison: the figure, the pairs, and what makes the difference first") {
   const Fingerprint a = printed_fingerprint(), b = printed_fingerprint();
   FingerprintMatch match{0.875, {{0, 0, true, 0.5}}, 0, 2};

@@ -69,8 +69,8 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
 // What to do with a file of no known format.
 std::string advice_on(const fs::path& file) {
   const parsers::FileHead head(file);
-  if (head.starts_with("\x1f\x8b")) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
-  if (head.starts_with("\x28\xb5\x2f\xfd")) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
+  if (head.starts_with(parsers::kGzipMagic)) return "unpack it first: gunzip --keep " + shell_quoted(file.string());
+  if (head.starts_with(parsers::kZstdMagic)) return "an archive of nl-stage export: nl-stage import-bundle " + shell_quoted(file.string());
   return "give " + known_formats();
 }
 

@@ -33,7 +33,7 @@ std::string unpacked_head(const std::filesystem::path& path) {
 }  // namespace
 
 FileHead::FileHead(const std::filesystem::path& file) : path(file), bytes(head_of(file)) {
-  text = starts_with("\x1f\x8b") ? unpacked_head(file) : bytes;
+  text = starts_with(kGzipMagic) ? unpacked_head(file) : bytes;
 }
 
 char FileHead::json_opening() const {

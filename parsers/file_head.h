@@ -6,6 +6,8 @@
 
 namespace nl::parsers {
 
+inline constexpr std::string_view kGzipMagic = "\x1f\x8b", kZstdMagic = "\x28\xb5\x2f\xfd";
+
 // The beginning of a file, for formats to recognise themselves by.
 struct FileHead {
   // Throws Error(kInput) where the file cannot be read.

@@ -168,6 +168,6 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   result.tasks.clear();
   CHECK(nlohmann::json::parse(suite_json(result))["verdict"] == "blocked");
   // Of what was not run nothing is said but why.
-  CHECK(suite_markdown(result) == "# Suite s: blocked\n\nThe environment is not fit for timings. Nothing was run.\n\n## Environment\n\n- blocked GPU clocks: not locked (waived); fix: `nvidia-smi`\n");
+  CHECK(suite_markdown(result) == "# Suite attention: blocked\n\nThe environment is not fit for timings. Nothing was run.\n\n## Environment\n\n- blocked GPU clocks: not locked (waived); fix: `nvidia-smi`\n");
   CHECK(suite_text(result, 120) == "The environment is not fit for timings. Nothing was run.\n\n");
 }

@@ -114,10 +114,13 @@ std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& tabl
   std::vector<StageEntry> entries = table.entries(trace);
   std::vector<WallFigures> figures(entries.size());
   for (const Window& window : windows) figures[window.stage].add(window, entries[window.stage]);
+  auto slow = told_slow_windows(trace, windows, pass.slow, entries.size());
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     figures[i].fill(entries[i]);
     fill_gpu(trace, pass, i, entries[i]);
-    if (entries[i].budget) entries[i].slow_windows = told_slow_windows(trace, windows, pass.slow, i, target_figures(pass.budgets, pass.first_slow + i, {}).budget);
+    if (!entries[i].budget || !slow[i]) continue;
+    slow[i]->budget = target_figures(pass.budgets, pass.first_slow + i, {}).budget;
+    entries[i].slow_windows = std::move(slow[i]);
   }
   return entries;
 }

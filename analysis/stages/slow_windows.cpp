@@ -40,20 +40,22 @@ std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t s
   return slow;
 }
 
-std::optional<SlowWindows> told_slow_windows(const Trace& trace, const std::vector<Window>& windows, const std::vector<bool>& slow, std::uint32_t stage,
-                                             const Budget& budget) {
-  const auto is_slow = [&](std::size_t i) { return slow[i] && windows[i].stage == stage; };
-  SlowWindows out;
-  out.budget = budget;
-  for (std::size_t i = 0; i < windows.size(); ++i) out.count += is_slow(i);
-  if (out.count == 0) return std::nullopt;
-  if (!trace.other_calls.empty()) {
-    out.module_loads = 0;
-    out.module_load_ns = 0;
+std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows, const std::vector<bool>& slow, std::size_t stages) {
+  std::vector<std::optional<SlowWindows>> out(stages);
+  const bool calls_known = !trace.other_calls.empty();
+  std::optional<CallsByThread> calls;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (!slow[i]) continue;
+    auto& told = out[windows[i].stage];
+    if (!told) {
+      told.emplace();
+      if (calls_known) told->module_loads = told->module_load_ns = 0;
+    }
+    ++told->count;
+    if (!calls_known) continue;
+    if (!calls) calls.emplace(trace, trace.other_calls);
+    add_loads(trace, *calls, windows[i], *told);
   }
-  const CallsByThread calls(trace, trace.other_calls);
-  for (std::size_t i = 0; i < windows.size(); ++i)
-    if (is_slow(i) && out.module_loads) add_loads(trace, calls, windows[i], out);
   return out;
 }
 

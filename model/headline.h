@@ -27,6 +27,9 @@ std::optional<double> joules_per_token(const Run& run);
 // that saves less than 1 % of the measured time.
 std::vector<const Finding*> findings_to_work_on(const Run& run);
 
+// A part of the trace is missing: what is missing would look like waiting, and sums say nothing of the run.
+bool is_incomplete(const Run& run);
+
 const StageEntry* stage_named(const Run& run, std::string_view name);
 // The median of the unprofiled passes, each by its median window; nothing where there is none.
 std::optional<double> unprofiled_ns(const StageSlowdown& slowdown);

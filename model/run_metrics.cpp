@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "model/headline.h"
 #include "model/stable_hash.h"
 #include "model/words.h"
 
@@ -31,11 +32,12 @@ std::string name_in_key(std::string_view name) {
 
 class MetricList {
  public:
-  explicit MetricList(const Run& run) : energy_unprofiled_(from_key<PassKind>(run.energy.pass) == PassKind::kUnprofiled) {}
+  explicit MetricList(const Run& run)
+      : energy_unprofiled_(from_key<PassKind>(run.energy.pass) == PassKind::kUnprofiled), incomplete_(is_incomplete(run)) {}
 
   void add(RunMetricScope scope, const std::string& name, const MetricSubject& subject) {
     for (const RunMetricInfo& info : run_metric_table()) {
-      if (info.scope != scope) continue;
+      if (info.scope != scope || (incomplete_ && info.basis == MetricBasis::kTraced)) continue;
       const auto value = info.read(subject);
       if (!value || !std::isfinite(*value)) continue;
       std::string key = fmt::format("{}{}{}", prefix_of(scope), name, info.key);
@@ -49,6 +51,7 @@ class MetricList {
     return info.basis == MetricBasis::kUnprofiled || (info.basis == MetricBasis::kEnergyPass && energy_unprofiled_);
   }
   bool energy_unprofiled_;
+  bool incomplete_;  // of half a trace nothing is compared with others
   std::unordered_set<std::string> keys_;  // two names may be spelled alike in keys: the first has it
   std::vector<RunMetric> metrics_;
 };

@@ -31,6 +31,7 @@ Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : m
 
 // Of the time from the first stage to the last.
 Figure gpu_busy_share(Of of) {
+  if (is_incomplete(of.run)) return std::nullopt;
   Ns busy = 0, wall = 0;
   for (const Phase& phase : of.run.phases.phases)
     if (phase.budget) busy += phase.budget->busy_ns(), wall += phase.budget->wall_ns;

@@ -43,7 +43,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "total GPU time.",
      "--set nsys.cuda_graph_trace=node, for the collector --set capture.cuda_graphs=node"},
     {Code::kCaptureCut, "capture-cut", Severity::kHigh, ErrorKind::kCapture,
-     "The trace is cut: its file has {0} of the {1} bytes that were written. What is in the rest is missing.",
+     "The trace is cut: its file has {0} bytes, where {1} or more were written. What is in the rest is missing.",
      "Copy the file once more from where it was recorded, or record the run again."},
     {Code::kCaptureStopped, "capture-stopped", Severity::kHigh, ErrorKind::kCapture,
      "The trace has only the beginning: its file could not grow past {0} bytes (disk full, or a limit). What came later is missing.",

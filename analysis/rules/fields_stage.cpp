@@ -93,13 +93,20 @@ struct Usual {
   double of_all(Ns ns) const { return scale * static_cast<double>(ns); }
 };
 
+// Most slow windows have a call that loads GPU code: launches in time would save nothing of that. Where they have none they may be
+// slow for their launches, as steps that run eagerly among others that replay a graph.
+bool is_slow_by_loading(const StageEntry& stage) {
+  const auto& slow = stage.slow_windows;
+  return slow && slow->count < stage.wall.count && 2 * slow->module_loads.value_or(0) >= slow->count;
+}
+
 std::optional<Usual> usual(const Subject& s) {
   const Budget* all = s.budget();
   if (!all) return std::nullopt;
   Usual out{1, *all};
+  if (!is_slow_by_loading(s.stage())) return out;
   const auto& slow = s.stage().slow_windows;
   const std::uint64_t windows = s.stage().wall.count;
-  if (!slow || slow->count >= windows) return out;
   out.scale = static_cast<double>(windows) / static_cast<double>(windows - slow->count);
   for (const auto bin : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns})
     out.budget.*bin = std::max<Ns>(0, all->*bin - slow->budget.*bin);
@@ -137,20 +144,23 @@ Value slow_loads(const Subject& s) {
 }
 
 void add_slow_windows(std::vector<Field>& fields) {
-  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
-    fields.push_back({name, kN, unit, Capture::kCuda, Place::kSelf, help, read});
+  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read, Place place = Place::kSelf) {
+    fields.push_back({name, kN, unit, Capture::kCuda, place, help, read});
   };
   add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
     if (!s.budget()) return Value::not_captured();
     return Value::of(s.stage().slow_windows ? static_cast<double>(s.stage().slow_windows->count) : 0.0);
   });
-  add("usual_time", Unit::kTime, "`total_time`, if the slow windows took as long as the others on average", usual_time);
-  add("slow_window_share", Unit::kShare, "of `total_time`: what the slow windows take beyond that", slow_window_share);
-  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only slow windows wait", usual_launch_wait);
+  fields.push_back({"slow_by_loading", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
+                    "half of the slow windows or more have a call that loads GPU code; false where such calls were not captured",
+                    [](const Subject& s) { return s.budget() ? Value::of_truth(is_slow_by_loading(s.stage())) : Value::not_captured(); }});
+  add("usual_time", Unit::kTime, "`total_time`, if windows that are slow by loading took as long as the others on average", usual_time);
+  add("slow_window_share", Unit::kShare, "of `total_time`: what these windows take beyond that", slow_window_share);
+  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait, Place::kBudget);
   add("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
-      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); });
-  add("usual_compute_share", Unit::kShare, "`gpu_compute_share` of the windows that are not slow",
-      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); });
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); }, Place::kBudget);
+  add("usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); }, Place::kBudget);
   add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)", slow_loads<&SlowWindows::module_loads>);
   add("module_load_time", Unit::kTime, "time inside these calls", slow_loads<&SlowWindows::module_load_ns>);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/budget/gpu_mean.h"
+#include "model/headline.h"
 #include "model/words.h"
 
 namespace nl::analysis::rules {
@@ -157,7 +158,7 @@ RunTotals total(const Run& run) {
   for (const StageEntry& stage : run.stages)
     if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
   totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
-  totals.incomplete = std::any_of(run.problems.begin(), run.problems.end(), [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
+  totals.incomplete = is_incomplete(run);
   total_gpus(run, totals);
   total_phases(run, totals);
   total_activity(run, totals);

@@ -103,7 +103,9 @@ void expect_gain(const CompiledRule& rule, const Subject& subject, Finding& find
   const Value gain = rule.gain->evaluate(subject, missing);
   const auto time = subject.time_ns();
   if (!gain.known || !time) {
-    finding.gain_note = missing.empty() ? "no estimate: a value is missing" : fmt::format("no estimate: {} not captured", missing_names(missing));
+    if (missing.empty()) finding.gain_note = "no estimate: a value is missing";
+    else if (subject.totals->incomplete) finding.gain_note = "no estimate: a part of the trace is missing";
+    else finding.gain_note = fmt::format("no estimate: {} not captured", missing_names(missing));
     return;
   }
   finding.gain_ns = limited(subject, gain.number, *time);

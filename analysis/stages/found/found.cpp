@@ -38,7 +38,8 @@ FoundStages find_stages(const Trace& trace, const StageMap& map) {
   if (!map.empty()) mapped = stages_of_map(trace, map);
   if (!mapped.stages.empty()) return mapped;
   FoundStages found = stages_of_engine(trace);
-  if (found.stages.empty()) found = infer_stages(trace);
+  const bool whole = find_first(trace.stats.notes, kCaptureIncomplete) == nullptr;  // the beginning is warm-up, or less
+  if (found.stages.empty() && whole) found = infer_stages(trace);
   if (found.stages.empty()) take_steady_parts(trace, found);
   found.notes.insert(found.notes.begin(), mapped.notes.begin(), mapped.notes.end());
   return found;

@@ -22,10 +22,6 @@ constexpr double kWorthSaying = 0.05;       // of the time: less is not what lim
 constexpr double kSecondWorthSaying = 0.2;  // a second wait
 constexpr double kWidestRange = 0.5;        // of an uncertain slowdown; a wider one is left out
 
-bool is_incomplete(const Run& run) {
-  return std::any_of(run.problems.begin(), run.problems.end(), [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
-}
-
 std::string status(const Run& run) {
   switch (run.status) {
     case RunStatus::kFailed: return "The run failed; the figures cover only what was captured before that.";
@@ -60,6 +56,7 @@ std::string whole_time(const Run& run, const MainStage& main) {
 // Computing and the largest of the other bins, a second one where it is large too: what matters is said.
 std::string limit(const Run& run, const std::optional<MainStage>& main) {
   if (!main) return providers_sentence(run);
+  if (is_incomplete(run)) return "What the GPU did in that time is not known.";  // what is missing would look like waiting
   if (!main->budget || main->budget->wall_ns <= 0) return has_iterations(run) ? providers_sentence(run) : "What the GPU did in that time was not captured.";
   const Budget& budget = *main->budget;
   const auto share = [&](Ns Budget::*time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };

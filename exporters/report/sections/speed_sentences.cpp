@@ -68,10 +68,10 @@ std::string first_token_part(const Run& run, const Speed& speed) {
   return speed.answers ? "starts to answer after " + rough_time(*first) : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first));
 }
 
-// A few slow steps make a mean that no step has.
-std::string usual_step(const Run& run) {
+// A few slow steps make a mean that no step has. The unprofiled figures are medians.
+std::string usual_step(const Run& run, const Speed& speed) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
-  if (step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
+  if (speed.unprofiled || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
   return fmt::format(" on average, though half of the steps take at most {}", rough_time(step->wall.median_ns));
 }
 
@@ -80,7 +80,7 @@ std::string token_part(const Run& run, const Speed& speed) {
   if (!token) return {};
   const double batch = run.latency.batch.value_or(1);
   return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token), batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "",
-                     usual_step(run));
+                     usual_step(run, speed));
 }
 
 // "205 tokens per second over whole requests"

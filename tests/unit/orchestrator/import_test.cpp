@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "model/run_metrics.h"
 #include "orchestrator/bundle/sha256.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
@@ -353,18 +354,21 @@ TEST_CASE("import: a collector's trace that was cut is partial, named, and no ru
   REQUIRE(run.problems.size() == 1);
   const std::string chunks = std::to_string((size / 2 + 65536) / 65536 * 65536);  // an earlier collector: the last chunk is not whole
   CHECK(run.problems[0].code == Code::kCaptureCut);
-  CHECK(run.problems[0].what == "The trace is cut: its file has " + std::to_string(size / 2 + 8) + " of the " + chunks +
-                                    " bytes that were written. What is in the rest is missing.");
+  CHECK(run.problems[0].what == "The trace is cut: its file has " + std::to_string(size / 2 + 8) + " bytes, where " + chunks +
+                                    " or more were written. What is in the rest is missing.");
   CHECK(run.problems[0].where == traced.file.filename());
   CHECK_FALSE(run.problems[0].fix.empty());
   CHECK(find_first(run.import_stats.notes, kCaptureIncomplete) == nullptr);  // said once
   for (const Finding& finding : run.findings) {
     CAPTURE(finding.rule);
     CHECK((finding.rule == "slow_first_step" || finding.rule == "step_jitter"));  // of windows that are there to their end
+    CHECK((finding.gain_ns || finding.gain_note.find("captured") == std::string::npos));
   }
   const auto launches = std::find_if(run.abstentions.begin(), run.abstentions.end(), [](const Abstention& each) { return each.rule == "launch_bound_decode"; });
   REQUIRE(launches != run.abstentions.end());
   CHECK(launches->why == "needs the whole trace: a part of it is missing");
+  CHECK(run_metrics(run).empty());  // nothing to gate or to draw
+  CHECK_FALSE(run_metrics(full).empty());
 }
 
 TEST_CASE("import: files that are not there, and folders, are named") {

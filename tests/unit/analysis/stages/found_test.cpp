@@ -249,6 +249,14 @@ TEST_CASE("a map's first pattern that is found in a name decides, and open range
   CHECK(found.notes == std::vector<Remark>{{Code::kMapNoMatch, {"decode"}}, {Code::kStagesMapped, {"prefill: 1"}}});
 }
 
+TEST_CASE("of a part of a trace nothing is inferred: its beginning is warm-up, or less") {
+  MadeGeneration made;
+  for (int i = 0; i < 3; ++i) made.request(8);
+  CHECK(find_stages(made.builder.trace, {}).stages.front().name != "capture");
+  made.builder.trace.stats.notes.push_back({Code::kCaptureCut, {"1", "2"}});
+  for (const auto& stage : find_stages(made.builder.trace, {}).stages) CHECK(stage.name == "capture");
+}
+
 TEST_CASE("where nothing else is found, each process's work is a stage of its own") {
   TraceBuilder b;
   b.launch(500'000'000, 1'000'000'000, 1'000'000'000);

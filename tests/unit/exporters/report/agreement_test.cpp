@@ -192,6 +192,11 @@ TEST_CASE("a sentence has unprofiled figures or traced ones, not both") {
   run.latency.ttft = nl::TimeSummary{2, 24'000'000, 12e6, 12e6, 12'000'000, 12'000'000, 12'000'000, 0};  // traced: no unprofiled pass knows it
   CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: 1,050 tokens per second "
                                 "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
+  // Nor is the median of traced steps beside an unprofiled time.
+  run.stages.push_back(a_window("decode_step", 1'000'000, 10, 1));
+  run.stages.back().wall.mean_ns = 4e6;
+  CHECK_FALSE(has(all_sentences(run), "half of the steps"));
+  run.stages.pop_back();
   run.perturbation.stages.erase(run.perturbation.stages.begin());  // prefill
   CHECK(has(all_sentences(run), "llama writes a token (word piece) every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
   run.perturbation.stages.clear();

@@ -123,6 +123,7 @@ TEST_CASE("summary: how the run ended comes first where it did not end well") {
   CHECK(executive_summary(run).size() == usual);
   run.problems.push_back({Code::kCaptureCut, "cut", "nvtx-7.nltrace", "", ErrorKind::kCapture});
   CHECK(sentence_of(run, 0) == "A part of the trace is missing; the figures cover only what is left.");
+  CHECK(std::ranges::count(executive_summary(run), "What the GPU did in that time is not known.") == 1);
   run.status = RunStatus::kInterrupted;
   CHECK(sentence_of(run, 0) == "The run ended early; the figures cover only its beginning.");
   for (const auto& sentence : executive_summary(run)) CHECK(sentence.find("takes the longest") == std::string::npos);

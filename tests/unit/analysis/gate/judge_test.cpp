@@ -196,6 +196,22 @@ TEST_CASE("gate: another batch, prompt, precision or architecture is not compara
   CHECK_THROWS_AS(updated(none, {of(&ExpectationSource::batch, "1", run_with("a", 10)), of(&ExpectationSource::batch, "8", run_with("b", 10))}, {"tpot_ms"}), Error);
 }
 
+TEST_CASE("gate: one run of another workload fails the metric, whatever the others reached") {
+  Expectations ten = on_h200({expected("tpot_ms", 10)});
+  ten.hardware[0].list[0].from.batch = "1";
+  GateRun same = run_with("a", 10), other = run_with("b", 10);
+  same.from.batch = "1";
+  other.from.batch = "8";
+  for (const std::vector<GateRun>& runs : {std::vector{same, other}, std::vector{other, same}}) {
+    const GateLine line = only_line(ten, runs);
+    CHECK(line.outcome == GateOutcome::kMissing);
+    CHECK(line.failed());
+    CHECK_FALSE(line.value);
+    CHECK(line.not_comparable->given == "8");
+  }
+  CHECK(only_line(ten, {same, same}).outcome == GateOutcome::kMet);
+}
+
 TEST_CASE("gate: what a run was of comes from its model, latency and prefill") {
   Run run;
   run.model.attributes = {{"architecture", "llama"}, {"dtype", "bf16"}};

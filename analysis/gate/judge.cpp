@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "analysis/stats/bootstrap.h"
@@ -37,15 +39,6 @@ void check_source(const std::string& metric, const ExpectationSource& expected, 
   if (!expected.model.empty() && !given.model.empty() && expected.model != given.model)
     refuse(fmt::format("{} is expected of the model '{}', and this run is of '{}'", metric, expected.model, given.model), run,
            "keep a file of expectations for each model");
-}
-
-// What is not known differs from nothing.
-std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
-  for (const WorkloadFact& fact : kWorkloadFacts) {
-    const std::string &a = expected.*fact.value, &b = given.*fact.value;
-    if (!a.empty() && !b.empty() && a != b) return WorkloadDifference{fact.key, a, b};
-  }
-  return std::nullopt;
 }
 
 GateOutcome outcome_of(const GateLine& line) {
@@ -116,7 +109,27 @@ GateResult judge_hardware(const Expectations& expectations, const std::string& h
   return result;
 }
 
+// Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
+// far less: the usual steps are twice the length.
+constexpr double kSamePrompt = 0.05;
+
+bool same_prompt(double a, double b) { return std::abs(a - b) <= kSamePrompt * std::max(a, b); }
+
+bool same_fact(const WorkloadFact& fact, const std::string& a, const std::string& b) {
+  if (a == b || fact.value != &ExpectationSource::prompt_tokens) return a == b;
+  const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
+  return of_a > 0 && of_b > 0 && same_prompt(of_a, of_b);
+}
+
 }  // namespace
+
+std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
+  for (const WorkloadFact& fact : kWorkloadFacts) {
+    const std::string &a = expected.*fact.value, &b = given.*fact.value;
+    if (!a.empty() && !b.empty() && !same_fact(fact, a, b)) return WorkloadDifference{fact.key, a, b};
+  }
+  return std::nullopt;
+}
 
 const RunMetric* GateRun::find(const std::string& metric) const {
   const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const RunMetric& each) { return each.key == metric; });
@@ -136,10 +149,14 @@ std::string workload_attribute(const Run& run, const char* key) {
   return found != run.model.attributes.end() ? found->second : std::string();
 }
 
+std::string batch_of(const Run& run) { return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size"); }
+
+// Of one prompt, however many a prefill takes at once.
 std::string prompt_tokens(const Run& run) {
-  if (std::string told = workload_attribute(run, "prompt_tokens"); !told.empty()) return told;
+  if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0) return fmt::format("{:.0f}", told);
+  const double batch = std::strtod(batch_of(run).c_str(), nullptr);
   for (const StageEntry& stage : run.stages)
-    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window) return fmt::format("{:g}", *stage.tokens_per_window);
+    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window) return fmt::format("{:.0f}", *stage.tokens_per_window / (batch > 0 ? batch : 1));
   return {};
 }
 
@@ -150,7 +167,7 @@ GateRun gate_run(const Run& run) {
   out.from = {run.run_id, {}, run.software.nl_stage_version, capture_mode(run), run.model.name};
   out.from.architecture = workload_attribute(run, "architecture");
   out.from.precision = run.model.precision.empty() ? workload_attribute(run, "dtype") : run.model.precision;
-  out.from.batch = run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
+  out.from.batch = batch_of(run);
   out.from.prompt_tokens = prompt_tokens(run);
   if (const auto& repository = run.workload.repository)
     out.from.commit = repository->revision + (repository->modified.value_or(false) ? "-modified" : "");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,10 @@ struct GateRun {
   const RunMetric* find(const std::string& metric) const;
 };
 GateRun gate_run(const Run& run);
+
+// The first fact in which they are of different workloads. What is not known differs from nothing, and a mean length of prompts not
+// from one close to it.
+std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given);
 
 // Who recorded what traced figures are of: "nsys", "collector (CUPTI)", "import (kineto)".
 std::string capture_mode(const Run& run);

@@ -32,9 +32,8 @@ bool within(const Expectation& expectation, const Tolerance& usual, double value
 }
 
 bool same_kind(const ExpectationSource& a, const ExpectationSource& b) {
-  const auto same = [](const std::string& x, const std::string& y) { return x.empty() || y.empty() || x == y; };
-  return a.captured_by == b.captured_by && same(a.model, b.model) &&
-         std::all_of(kWorkloadFacts.begin(), kWorkloadFacts.end(), [&](const WorkloadFact& fact) { return same(a.*fact.value, b.*fact.value); });
+  const bool same_model = a.model.empty() || b.model.empty() || a.model == b.model;
+  return a.captured_by == b.captured_by && same_model && !workload_difference(a, b);
 }
 
 void set_known(HardwareExpectations& own, const Tolerance& usual, const RunList& runs) {

@@ -218,11 +218,31 @@ TEST_CASE("gate: what a run was of comes from its model, latency and prefill") {
   run.latency.batch = 4;
   StageEntry prefill;
   prefill.name = "prefill";
-  prefill.tokens_per_window = 128;
+  prefill.tokens_per_window = 513;  // of all four prompts
   run.stages = {prefill};
   const ExpectationSource from = gate_run(run).from;
   CHECK(from.architecture == "llama");
   CHECK(from.precision == "bf16");
   CHECK(from.batch == "4");
   CHECK(from.prompt_tokens == "128");
+}
+
+TEST_CASE("gate: the length of a prompt is a whole number, and a few tokens make no other workload") {
+  Run run;
+  run.latency.batch = 4;
+  run.model.attributes = {{"prompt_tokens", "384.25"}};
+  CHECK(gate_run(run).from.prompt_tokens == "384");
+  const auto outcome = [](const std::string& of_expected, const std::string& given) {
+    Expectations ten = on_h200({expected("tpot_ms", 10)});
+    ten.hardware[0].list[0].from.prompt_tokens = of_expected;
+    GateRun one = run_with("a", 10);
+    one.from.prompt_tokens = given;
+    return only_line(ten, {one}).outcome;
+  };
+  CHECK(outcome("384.25", "384") == GateOutcome::kMet);  // as files have it that were written before
+  CHECK(outcome("384", "400") == GateOutcome::kMet);
+  CHECK(outcome("384", "366") == GateOutcome::kMet);
+  CHECK(outcome("384", "410") == GateOutcome::kMissing);
+  CHECK(outcome("384", "256") == GateOutcome::kMissing);
+  CHECK(outcome("a few", "256") == GateOutcome::kMissing);
 }

@@ -137,21 +137,55 @@ std::vector<std::string> words_in(const std::string& line) {
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 constexpr std::array<std::string_view, 4> kShells = {"sh", "bash", "dash", "zsh"};
-constexpr std::string_view kPython = "python", kLineFlag = "-c", kModuleFlag = "-m";
+constexpr std::string_view kPython = "python", kEnv = "env";
+
+using Words = std::vector<std::string>;
+
+std::string program_of(const Words& command);
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+// "-lc" and "-uc" as much as "-c": the last of several short flags is the one that the next word belongs to.
+bool ends_in_flag(const std::string& word, char flag) { return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.back() == flag; }
+
+// env -i -u NAME A=1 python generate.py
+std::string program_behind_env(const Words& command) {
+  std::size_t i = 1;
+  for (; i < command.size() && command[i].starts_with('-'); ++i)
+    if (is_one_of(command[i], {"-u", "-C"})) ++i;
+  return i < command.size() ? program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()}) : std::string(kEnv);
+}
+
+// bash -euo pipefail -c 'python generate.py'
+std::string program_in_shell(const Words& command, const std::string& shell) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (ends_in_flag(command[i], 'c') && i + 1 < command.size()) return program_of(words_in(command[i + 1]));
+    if (ends_in_flag(command[i], 'o')) ++i;
+    else if (!command[i].starts_with('-')) return base_name(command[i]);
+  }
+  return shell;
+}
+
+// python -X importtime -u generate.py
+std::string script_of_python(const Words& command, const std::string& python) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (is_one_of(command[i], {"-X", "-W"})) ++i;
+    else if (command[i].starts_with("-X") || command[i].starts_with("-W")) continue;
+    else if (ends_in_flag(command[i], 'c')) return python + " -c";
+    else if (ends_in_flag(command[i], 'm') && i + 1 < command.size()) return command[i + 1];
+    else if (!command[i].starts_with('-')) return base_name(command[i]);
+  }
+  return python;
+}
 
 // "generate.py" of /usr/bin/python3 -u ../generate.py --batch 8, and of /bin/sh -c 'python generate.py'.
-std::string program_of(const std::vector<std::string>& command) {
+std::string program_of(const Words& command) {
   if (command.empty()) return {};
   if (command.front().find('=') != std::string::npos) return program_of({command.begin() + 1, command.end()});  // a variable before the program
   const std::string program = base_name(command.front());
-  const bool shell = std::find(kShells.begin(), kShells.end(), program) != kShells.end();
-  if (!shell && !program.starts_with(kPython)) return program;
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (command[i] == kLineFlag && i + 1 < command.size()) return shell ? program_of(words_in(command[i + 1])) : program + " -c";
-    if (command[i] == kModuleFlag && i + 1 < command.size()) return command[i + 1];
-    if (!command[i].starts_with('-')) return base_name(command[i]);
-  }
-  return program;
+  if (program == kEnv) return program_behind_env(command);
+  if (std::find(kShells.begin(), kShells.end(), program) != kShells.end()) return program_in_shell(command, program);
+  return program.starts_with(kPython) ? script_of_python(command, program) : program;
 }
 
 void add_command(std::vector<Fact>& facts) {

@@ -129,3 +129,21 @@ TEST_CASE("another program or script lowers the score and is named; other argume
   options.other_commands = true;
   CHECK(compare(base, commanded({"./other"}), options).comparability.differences.empty());
 }
+
+TEST_CASE("the script of a command is found behind shells, env and the flags of an interpreter") {
+  const auto same_program = [](std::vector<std::string> command) {
+    const auto of = [](std::vector<std::string> words) { return comparable_side([&](Run& run) { run.workload.command = words; }); };
+    const Comparability found = compare(of({"python", "gen.py"}), of(std::move(command))).comparability;
+    return found.differences.size() == 1 && found.differences[0].subject == "arguments";
+  };
+  CHECK(same_program({"bash", "-lc", "python gen.py --batch 8"}));
+  CHECK(same_program({"bash", "-euo", "pipefail", "-c", "python gen.py --batch 8"}));
+  CHECK(same_program({"python3", "-X", "importtime", "gen.py"}));
+  CHECK(same_program({"python3", "-Xpycache_prefix=/c", "-W", "ignore", "-u", "/a/gen.py"}));
+  CHECK(same_program({"env", "A=1", "python", "/a/gen.py"}));
+  CHECK(same_program({"/usr/bin/env", "-u", "B", "-i", "A=1", "python", "gen.py"}));
+  CHECK_FALSE(same_program({"bash", "-lc", "python serve.py"}));
+  CHECK_FALSE(same_program({"env"}));
+  CHECK_FALSE(same_program({"python", "-c", "print(1)"}));
+  CHECK_FALSE(same_program({"python", "-um", "gen"}));
+}

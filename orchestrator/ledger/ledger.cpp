@@ -21,11 +21,13 @@ void refuse_odd_tag(const std::string& tag) {
   if (odd) throw Error(ErrorKind::kUsage, fmt::format("'{}' is no tag", tag), "tag", "a tag is one word, without , : and ~");
 }
 
-// The condition and order of what a retention lets go.
-std::string beyond_condition(const Retention& retention) {
+// The condition and order of what a retention lets go: all that is older than the last run of its own that is kept. Rounds of try and
+// bisect do not count: hundreds of them would take the places of runs. With fewer runs than are kept, there is nothing older.
+std::string beyond_condition(const Retention& retention, const char* part_column) {
   const char* counted = retention.keep_tagged ? "number NOT IN (SELECT run FROM tags)" : "1 = 1";
-  return fmt::format("WHERE {} AND number NOT IN (SELECT number FROM runs WHERE {} ORDER BY created_at DESC, number DESC LIMIT {}) ORDER BY created_at, number",
-                     counted, counted, retention.keep_last);
+  return fmt::format("WHERE {} AND (created_at, number) < (SELECT created_at, number FROM runs WHERE {} AND {} = '' ORDER BY created_at DESC, number DESC LIMIT 1 OFFSET {}) "
+                     "ORDER BY created_at, number",
+                     counted, counted, part_column, retention.keep_last - 1);
 }
 
 }  // namespace
@@ -111,7 +113,7 @@ void Ledger::remove(const std::string& run_id) {
 }
 
 std::vector<LedgerEntry> Ledger::beyond(const Retention& retention) {
-  return retention.keep_last > 0 ? select_entries(beyond_condition(retention), {}) : std::vector<LedgerEntry>();
+  return retention.keep_last > 0 ? select_entries(beyond_condition(retention, part_column()), {}) : std::vector<LedgerEntry>();
 }
 
 std::size_t Ledger::apply(const Retention& retention) {

@@ -58,7 +58,7 @@ struct LedgerFilter {
 };
 
 struct Retention {
-  std::int64_t keep_last = 0;            // 0: everything stays
+  std::int64_t keep_last = 0;            // runs of their own; 0: everything stays
   bool keep_tagged = true;               // those do not count, and stay
 };
 
@@ -70,7 +70,7 @@ class Ledger {
 
   const std::string& location() const { return connection_->location(); }
 
-  // The run as it ended. Recorded again, it is replaced; its tags and notes stay.
+  // The run as it ended. Recorded again, it is replaced; its tags and notes stay, and what it is a part of unless another is given.
   void record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of = {});
 
   // Newest first.

@@ -19,6 +19,7 @@ using database::Bytes, database::Connection, database::Row, database::Value, dat
 struct Column {
   const char* name;
   Value value;
+  bool stays = false;  // where an empty text would replace it
 };
 
 std::string now_text() { return utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())); }
@@ -45,7 +46,7 @@ std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bund
           {"revision", repository ? repository->revision : std::string()},
           {"modified", repository && repository->modified ? Value(static_cast<std::int64_t>(*repository->modified)) : Value(nullptr)},
           {"command", shell_quoted(run.workload.command)},
-          {"part_of", part_of},
+          {"part_of", part_of, true},
           {"bundle", bundle.empty() ? std::string() : std::filesystem::absolute(bundle).lexically_normal().string()}};
 }
 
@@ -57,7 +58,7 @@ std::int64_t put_row(Connection& connection, const std::vector<Column>& columns)
     const char* comma = names.empty() ? "" : ", ";
     names += comma + std::string(column.name);
     marks += std::string(comma) + "?";
-    replaced += fmt::format("{}{} = excluded.{}", comma, column.name, column.name);
+    replaced += fmt::format(fmt::runtime(column.stays ? "{0}{1} = COALESCE(NULLIF(excluded.{1}, ''), runs.{1})" : "{0}{1} = excluded.{1}"), comma, column.name);
     values.push_back(column.value);
   }
   std::int64_t number = 0;

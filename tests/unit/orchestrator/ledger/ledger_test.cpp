@@ -186,3 +186,29 @@ TEST_CASE("ledger: rounds of a trial are left out unless they are asked for, and
   ledger.each_value({}, "stage.decode_step.median_ms", [&](const LedgerValue&) { ++values; });
   CHECK(values == 1);
 }
+
+TEST_CASE("ledger: rounds take no place of a run that is kept, and go when they are older than all of those") {
+  const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
+  Ledger ledger = place.open();
+  ledger.record(ledger_run("old-round", "2026-11-16T09:00:00Z"), "{}", "", "try");
+  ledger.record(ledger_run("first", "2026-11-16T10:00:00Z"), "{}", "");
+  ledger.record(ledger_run("second", "2026-11-16T11:00:00Z"), "{}", "");
+  for (const char* round : {"r1", "r2", "r3"}) ledger.record(ledger_run(round, "2026-11-16T12:00:00Z"), "{}", "", "try");
+  CHECK(ledger.beyond({.keep_last = 3}).empty());
+  CHECK(ids_of(ledger.beyond({.keep_last = 2})) == Ids{"old-round"});
+  CHECK(ids_of(ledger.beyond({.keep_last = 1})) == Ids{"old-round", "first"});
+  ledger.add_tag("old-round", "x");
+  ledger.add_tag("second", "x");
+  CHECK(ledger.beyond({.keep_last = 1}).empty());
+  CHECK(ids_of(ledger.beyond({.keep_last = 1, .keep_tagged = false})) == Ids{"old-round", "first"});
+}
+
+TEST_CASE("ledger: a round that is recorded again stays a round") {
+  const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
+  Ledger ledger = place.open();
+  ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "", "try");
+  ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "");
+  CHECK(ledger.resolve("round").part_of == "try");
+  ledger.record(ledger_run("round", "2026-11-16T11:00:00Z"), "{}", "", "bisect");
+  CHECK(ledger.resolve("round").part_of == "bisect");
+}

@@ -89,10 +89,13 @@ std::string bin_label(const std::string& key) {
 }
 
 std::string function_name(std::string_view kernel) {
-  kernel = kernel.substr(0, kernel.find_first_of("<("));
-  if (const std::size_t space = kernel.rfind(' '); space != std::string_view::npos) kernel.remove_prefix(space + 1);
-  if (const std::size_t colon = kernel.rfind(':'); colon != std::string_view::npos) kernel.remove_prefix(colon + 1);
-  return std::string(kernel);
+  std::string given(kernel);
+  for (const std::string_view unnamed : {"(anonymous namespace)::", "<unnamed>::"})
+    for (std::size_t at; (at = given.find(unnamed)) != std::string::npos;) given.erase(at, unnamed.size());
+  std::string_view name = std::string_view(given).substr(0, given.find_first_of("<("));
+  if (const std::size_t space = name.rfind(' '); space != std::string_view::npos) name.remove_prefix(space + 1);
+  if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) name.remove_prefix(colon + 1);
+  return std::string(name.empty() ? kernel : name);
 }
 
 std::string difference_text(const Difference& difference) {

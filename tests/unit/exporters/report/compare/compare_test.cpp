@@ -19,6 +19,12 @@ TEST_CASE("comparison: three sentences say what changed, where, and what that re
   CHECK(sentences[2] == "This rests on 10 and 10 runs, captured alternately.");
 }
 
+TEST_CASE("comparison: a kernel has a name in a sentence, also in an unnamed namespace") {
+  for (const auto& [kernel, name] : {std::pair{"void (anonymous namespace)::spin<float>(int)", "spin"}, {"(anonymous namespace)::spin", "spin"},
+                                     {"void <unnamed>::spin(<unnamed>::Args)", "spin"}, {"void ns::gemm<float>((anonymous namespace)::Args)", "gemm"}, {"(odd)", "(odd)"}})
+    CHECK(report::function_name(kernel) == name);
+}
+
 TEST_CASE("comparison: one run a side says so") {
   Comparison comparison = slower_kernel();
   comparison.basis = CompareBasis::kOneRunEach;

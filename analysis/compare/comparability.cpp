@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -138,12 +139,13 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 constexpr std::array<std::string_view, 4> kShells = {"sh", "bash", "dash", "zsh"};
 constexpr std::string_view kPython = "python", kEnv = "env";
+constexpr std::array<std::string_view, 2> kPythonValueFlags = {"-X", "-W"}, kEnvValueFlags = {"-u", "-C"};
 
 using Words = std::vector<std::string>;
 
 std::string program_of(const Words& command);
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 // "-lc" and "-uc" as much as "-c": the last of several short flags is the one that the next word belongs to.
 bool ends_in_flag(const std::string& word, char flag) { return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.back() == flag; }
@@ -152,7 +154,7 @@ bool ends_in_flag(const std::string& word, char flag) { return word.size() > 1 &
 std::string program_behind_env(const Words& command) {
   std::size_t i = 1;
   for (; i < command.size() && command[i].starts_with('-'); ++i)
-    if (is_one_of(command[i], {"-u", "-C"})) ++i;
+    if (is_one_of(command[i], kEnvValueFlags)) ++i;
   return i < command.size() ? program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()}) : std::string(kEnv);
 }
 
@@ -169,8 +171,8 @@ std::string program_in_shell(const Words& command, const std::string& shell) {
 // python -X importtime -u generate.py
 std::string script_of_python(const Words& command, const std::string& python) {
   for (std::size_t i = 1; i < command.size(); ++i) {
-    if (is_one_of(command[i], {"-X", "-W"})) ++i;
-    else if (command[i].starts_with("-X") || command[i].starts_with("-W")) continue;
+    if (is_one_of(command[i], kPythonValueFlags)) ++i;
+    else if (is_one_of(command[i].substr(0, 2), kPythonValueFlags)) continue;  // with its value in one word
     else if (ends_in_flag(command[i], 'c')) return python + " -c";
     else if (ends_in_flag(command[i], 'm') && i + 1 < command.size()) return command[i + 1];
     else if (!command[i].starts_with('-')) return base_name(command[i]);
@@ -184,7 +186,7 @@ std::string program_of(const Words& command) {
   if (command.front().find('=') != std::string::npos) return program_of({command.begin() + 1, command.end()});  // a variable before the program
   const std::string program = base_name(command.front());
   if (program == kEnv) return program_behind_env(command);
-  if (std::find(kShells.begin(), kShells.end(), program) != kShells.end()) return program_in_shell(command, program);
+  if (is_one_of(program, kShells)) return program_in_shell(command, program);
   return program.starts_with(kPython) ? script_of_python(command, program) : program;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -54,6 +55,11 @@ void refuse_third_command(const TryFlags& flags) {
     throw Error(ErrorKind::kUsage, "there is a third command", workload_given().front(), "give --a and --b alone, or one command at the end and what differs");
 }
 
+std::string fix_of(const orchestrator::TrialResult& result) {
+  const bool any = std::any_of(result.rounds.begin(), result.rounds.end(), [](const orchestrator::TrialRound& round) { return round.number > 0; });
+  return std::string("run the command alone until it works") + (any ? "; the rounds before are kept and compared" : "");
+}
+
 int try_sides(const TryFlags& flags) {
   refuse_third_command(flags);
   orchestrator::TrialRequest request = trial_request(flags);
@@ -66,7 +72,7 @@ int try_sides(const TryFlags& flags) {
   else print(result);
   std::fflush(stdout);
   if (result.end == TrialEnd::kFailed)
-    print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), "run the command alone until it works; the rounds before are kept and compared"});
+    print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});
   return status_of(result);
 }
 

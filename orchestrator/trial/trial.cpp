@@ -129,12 +129,13 @@ class Trial {
   }
 
   double run_side(Side& side, int number) {
-    const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, 1 - number);
+    const int warmup = number + request_.warmup;  // the first is 1
+    const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, warmup);
     const fs::path bundle = result_.folder / "rounds" / name;
     fs::create_directories(bundle.parent_path());
     RunResult result = run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing}, launcher_);
     const Ns time_ns = process_time(result.run);
-    const std::string when = number > 0 ? fmt::format("round {}", number) : fmt::format("warm-up {}", number + request_.warmup);
+    const std::string when = number > 0 ? fmt::format("round {}", number) : fmt::format("warm-up {}", warmup);
     if (result.failure || time_ns <= 0) {
       fail(side, when, what_failed(result.run), bundle);
       return -1;

@@ -122,6 +122,21 @@ TEST_CASE("try: a command that fails ends the trial, and what it left is kept") 
   CHECK(fs::exists(scene.path / "trial" / "trial.json"));
 }
 
+TEST_CASE("try: a warm-up that fails has the number of its folder, and no rounds are spoken of") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  const fs::path broken = scene.script("broken", "#!/bin/sh\nexit 3\n");
+  const Outcome outcome = scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", broken.string(), "--warmup", "2", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out",
+                                          (scene.path / "trial").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 5);
+  const json trial = json::parse(outcome.out);
+  const std::string trouble = trial["trouble"];
+  CHECK(trouble.starts_with("side B failed in warm-up 1: "));
+  CHECK(trial["log"].get<std::string>().find("/rounds/b-warmup-1/") != std::string::npos);
+  CHECK_FALSE(outcome.says("the rounds before"));
+}
+
 TEST_CASE("try: a side that fails later leaves whole rounds alone") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
@@ -139,6 +154,7 @@ TEST_CASE("try: a side that fails later leaves whole rounds alone") {
     if (round["number"] > 0) ++first[round["first"]];
   CHECK(first == std::map<std::string, int>{{"a", 2}, {"b", 2}});  // the warm-up takes no part in the balance
   CHECK(scene.text(trial["log"].get<std::string>()).find("tired") != std::string::npos);
+  CHECK(outcome.says("; the rounds before are kept and compared"));
   CHECK(trial["rounds"].size() == 5);
   const json comparison = json::parse(scene.text(scene.path / "trial" / "compare.json"));
   CHECK(comparison["a"]["runs"].size() == 4);

@@ -50,6 +50,13 @@ RunResult result_of(Run run, const Bundle& bundle) {
   return {std::move(run), bundle.path(), failure, failure == ErrorKind::kInterrupted ? Interrupts::signal() : 0, {}};
 }
 
+std::string what_failed(const Run& run) {
+  if (run.problems.empty()) return "the run did not end well";
+  std::string text = run.problems[0].what;
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   const Config& config = request.config;
   const Knowledge knowledge = load_knowledge(config);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "model/error.h"
 #include "model/run.h"
@@ -27,6 +28,9 @@ struct RunResult {
 
 // What a written run means for whoever called: run.problems decide.
 RunResult result_of(Run run, const Bundle& bundle);
+
+// The first problem of a run that failed, as a part of a sentence: without a full stop.
+std::string what_failed(const Run& run);
 
 // Config → Plan → Capture → Evidence → Run → files. Throws Error only where there is nothing to leave behind:
 // a wrong configuration, a missing tool or program, an output folder that cannot be written.

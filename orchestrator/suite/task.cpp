@@ -62,7 +62,7 @@ TaskRecord record_of(const SuiteTask& task, const Run& run, const fs::path& bund
   // A profile that lacks counters is still a profile; a timed run that lacks anything is no timing.
   const bool failed = run.status == RunStatus::kFailed || (run.status != RunStatus::kComplete && !task.profiled) || record.seconds == 0;
   if (record.outcome == TaskOutcome::kOk && failed) record.outcome = TaskOutcome::kFailed;
-  if (record.outcome != TaskOutcome::kOk && !run.problems.empty()) record.detail = run.problems[0].what;
+  if (record.outcome != TaskOutcome::kOk && !run.problems.empty()) record.detail = what_failed(run);
   return record;
 }
 

@@ -56,8 +56,6 @@ bool marks_stages(const Run& run) {
   return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.name != kWholeCommand && stage.wall.count > 0; });
 }
 
-std::string what_failed(const Run& run) { return run.problems.empty() ? "the run did not end well" : run.problems[0].what; }
-
 // What the command printed about its failure, else what nl-stage wrote of it.
 fs::path log_of(const fs::path& bundle) {
   std::error_code ignored;

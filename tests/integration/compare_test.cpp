@@ -133,8 +133,20 @@ TEST_CASE("try: a warm-up that fails has the number of its folder, and no rounds
   const json trial = json::parse(outcome.out);
   const std::string trouble = trial["trouble"];
   CHECK(trouble.starts_with("side B failed in warm-up 1: "));
+  CHECK(trouble.ends_with(" ended with status 3"));
   CHECK(trial["log"].get<std::string>().find("/rounds/b-warmup-1/") != std::string::npos);
   CHECK_FALSE(outcome.says("the rounds before"));
+}
+
+TEST_CASE("bisect: what fails is told in sentences with one full stop") {
+  if (!have_collector()) NL_SKIP("built without the collector");
+  Scene scene;
+  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n" << scene.script("broken", "#!/bin/sh\nexit 3\n").string() << "\n";
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 5);
+  CHECK(outcome.says("ended with status 3.\n"));
+  CHECK_FALSE(outcome.says(".."));
 }
 
 TEST_CASE("try: a side that fails later leaves whole rounds alone") {

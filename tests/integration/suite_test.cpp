@@ -122,6 +122,15 @@ TEST_CASE("suite: a target that fails, fails the suite, and the others run") {
   CHECK(outcome.says("gone-1: failed"));
 }
 
+TEST_CASE("suite: why a run failed ends with one full stop") {
+  if (!have_collector()) NL_SKIP("the collector is not built");
+  SuiteScene scene;
+  const Outcome outcome = scene.suite("iterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  x: {command: 'exit 3'}\n");
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.says("ended with status 3.\n"));
+  CHECK_FALSE(outcome.says("status 3.."));
+}
+
 TEST_CASE("suite: Ctrl-C ends it, and what was measured is kept") {
   if (!have_collector()) NL_SKIP("the collector is not built");
   SuiteScene scene;

@@ -151,6 +151,7 @@ enum class DifferenceCode : std::uint8_t {
   kOverhead,            // of profiling, of a stage
   kRunStatus,           // a run that is not complete
   kNoCommonStage,
+  kNoStage,             // neither side has any
   kCommand,             // the program or its script; Difference::subject is "arguments" where these alone differ
   kMixedSide,           // the runs of one side differ among themselves: subject is what in, a and b are two of their values
 };

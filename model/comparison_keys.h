@@ -31,7 +31,7 @@ inline constexpr auto kKeys<KernelRelation> = std::to_array<std::string_view>({"
 template <>
 inline constexpr auto kKeys<DifferenceCode> = std::to_array<std::string_view>({
     "gpu", "gpu_count", "clocks", "power_limit", "throttling", "driver", "cpu", "version", "backend", "model", "precision", "batch",
-    "tokens", "warmup", "capture_mode", "stage_source", "overhead", "run_status", "no_common_stage", "command", "mixed_side"});
+    "tokens", "warmup", "capture_mode", "stage_source", "overhead", "run_status", "no_common_stage", "no_stage", "command", "mixed_side"});
 template <>
 inline constexpr auto kKeys<WaterfallPart> = std::to_array<std::string_view>({"kernels", "other_kernels", "bin"});
 

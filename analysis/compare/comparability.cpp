@@ -245,9 +245,22 @@ void add_difference(const Sides& sides, const Fact& fact, std::vector<Difference
   if (!near(of_a, of_b, fact.code)) found.push_back({fact.code, fact.severity, fact.subject, of_a, of_b});
 }
 
+bool same_runs(const Sides& sides) {
+  return std::equal(sides.a.begin(), sides.a.end(), sides.b.begin(), sides.b.end(), [](const Run* a, const Run* b) { return a->run_id == b->run_id; });
+}
+
+void add_stage_difference(const Sides& sides, bool has_stages, std::vector<Difference>& found) {
+  if (!has_stages && !sides.a.empty() && same_runs(sides)) return;  // a run is like itself, whatever it lacks
+  const std::vector<std::string> stages = common_stages(sides);
+  const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) { return name == kWholeCapture || stage_kind(name) == StageKind::kCapture; });
+  if (stages.empty()) found.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
+  else if (!has_stages) found.push_back({DifferenceCode::kNoStage, Severity::kLow, "", "", ""});
+  else if (unmarked) found.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
+}
+
 }  // namespace
 
-Comparability comparability_of(const Sides& sides, const CompareOptions& options) {
+Comparability comparability_of(const Sides& sides, const CompareOptions& options, bool has_stages) {
   Comparability result;
   std::vector<Fact> facts;
   add_machine(facts);
@@ -256,10 +269,7 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   if (!options.other_commands) add_command(facts);
   add_stages(sides, facts);
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
-  const std::vector<std::string> stages = common_stages(sides);
-  if (stages.empty()) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
-  const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) { return name == kWholeCapture || stage_kind(name) == StageKind::kCapture; });
-  if (!stages.empty() && unmarked) result.differences.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
+  add_stage_difference(sides, has_stages, result.differences);
   std::stable_sort(result.differences.begin(), result.differences.end(), [](const Difference& a, const Difference& b) { return a.severity > b.severity; });
   bool grave = false;
   for (const Difference& each : result.differences) {

@@ -70,10 +70,10 @@ void fill(const Sides& sides, const CompareOptions& options, Comparison& compari
   comparison.energy = section_of(std::move(lines.energy));
 }
 
-Comparison compare_runs(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options) {
+Comparison compare_runs(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options, bool has_stages) {
   Comparison comparison;
   const Sides sides = choose_runs(a, b, options, comparison);
-  comparison.comparability = comparability_of(sides, options);
+  comparison.comparability = comparability_of(sides, options, has_stages);
   if (sides.basis == CompareBasis::kNothing || common_stages(sides).empty() || comparison.comparability.refused)
     set_missing(comparison, LineReason::kNotComparable);
   else
@@ -84,8 +84,9 @@ Comparison compare_runs(std::span<const Run> a, std::span<const Run> b, const Co
 }  // namespace
 
 Comparison compare(std::span<const Run> a, std::span<const Run> b, const CompareOptions& options) {
-  if (!only_whole_captures(a, b)) return compare_runs(a, b, options);
-  Comparison comparison = compare_runs(as_whole_captures(a), as_whole_captures(b), options);
+  const bool has_stages = any_has_stages(a) || any_has_stages(b);
+  if (!only_whole_captures(a, b)) return compare_runs(a, b, options, has_stages);
+  Comparison comparison = compare_runs(as_whole_captures(a), as_whole_captures(b), options, has_stages);
   tell_as_gpu_work(comparison);
   return comparison;
 }

@@ -39,8 +39,10 @@ Run as_whole_capture(Run run) {
 
 }  // namespace
 
+bool any_has_stages(std::span<const Run> runs) { return std::any_of(runs.begin(), runs.end(), has_stages); }
+
 bool only_whole_captures(std::span<const Run> a, std::span<const Run> b) {
-  const bool unmarked = std::none_of(a.begin(), a.end(), has_stages) || std::none_of(b.begin(), b.end(), has_stages);
+  const bool unmarked = !any_has_stages(a) || !any_has_stages(b);
   const auto computes = [](const Run& run) { return kernel_time(run) > 0; };
   const bool steady = std::any_of(a.begin(), a.end(), has_steady_part) && std::any_of(b.begin(), b.end(), has_steady_part);
   return unmarked && !steady && std::any_of(a.begin(), a.end(), computes) && std::any_of(b.begin(), b.end(), computes);

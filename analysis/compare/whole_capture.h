@@ -9,6 +9,8 @@
 // Captures without stages: what the GPU computed in the whole of them is all that can be compared.
 namespace nl::analysis {
 
+bool any_has_stages(std::span<const Run> runs);  // besides a steady part
+
 // A side has no stage at all, both have kernels, and not both a steady part (StageKind::kCapture), which says more.
 bool only_whole_captures(std::span<const Run> a, std::span<const Run> b);
 

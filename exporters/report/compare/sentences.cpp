@@ -120,9 +120,16 @@ std::size_t more_runs(const Comparison& comparison) {
   return std::max(kLeastRuns, 2 * std::max(counted(comparison.a), counted(comparison.b)));
 }
 
+const char* why_whole(const Comparison& comparison) {
+  const auto& differences = comparison.comparability.differences;
+  const bool other = std::any_of(differences.begin(), differences.end(), [](const Difference& each) { return each.code == DifferenceCode::kNoCommonStage; });
+  return other ? "No stage is on both sides" : "No stage is marked or found";
+}
+
 std::string basis_text(const Comparison& comparison) {
   const std::string basis = basis_of_runs(comparison);
-  if (comparison.main_stage == kWholeCapture) return "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. " + basis;
+  if (comparison.main_stage == kWholeCapture)
+    return fmt::format("{}, so the GPU time of all kernels in the capture is compared, warm-up included. {}", why_whole(comparison), basis);
   if (stage_kind(comparison.main_stage) == StageKind::kCapture) return "No stage is marked or found, so the steady part of each capture is compared as a whole. " + basis;
   return basis;
 }

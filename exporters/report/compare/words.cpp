@@ -34,6 +34,7 @@ std::string_view difference_words(DifferenceCode code) {
     case DifferenceCode::kOverhead: return "profiling overhead of";
     case DifferenceCode::kRunStatus: return "status of a run";
     case DifferenceCode::kNoCommonStage: return "stages: none is on both sides";
+    case DifferenceCode::kNoStage: return "no stage is marked or found";
     case DifferenceCode::kCommand: return "command";
     case DifferenceCode::kMixedSide: return "runs of one side differ in";
   }

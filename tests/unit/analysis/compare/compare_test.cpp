@@ -368,7 +368,9 @@ TEST_CASE("compare: captures without stages are compared by the GPU time of thei
   const Comparison one = analysis::compare(std::span(a).first(1), std::span(b).first(1));
   CHECK(one.verdict == CompareVerdict::kUndecidable);
   CHECK(one.reason == LineReason::kFewRuns);
-  CHECK(analysis::compare(std::span(a).first(1), std::span(a).first(1)).verdict == CompareVerdict::kUnchanged);
+  const Comparison itself = analysis::compare(std::span(a).first(1), std::span(a).first(1));
+  CHECK(itself.verdict == CompareVerdict::kUnchanged);
+  CHECK(itself.comparability.score == 1);
 }
 
 TEST_CASE("compare: the steady part of a capture is compared with its like, at a lower score, and with marked runs by its kernels") {
@@ -378,9 +380,18 @@ TEST_CASE("compare: the steady part of a capture is compared with its like, at a
   steady.stages[0].name = "capture";
   const Comparison like = analysis::compare(std::span(&steady, 1), std::span(&steady, 1));
   CHECK(like.main_stage == "capture");
-  CHECK(like.comparability.score < 1);
-  CHECK_FALSE(like.comparability.refused);
-  CHECK(analysis::compare(std::span(&steady, 1), std::span(&marked, 1)).main_stage == kWholeCapture);
+  CHECK(like.comparability.score == 1);  // a run against itself
+  CHECK(like.comparability.differences.empty());
+  Run other = steady;
+  other.run_id = "another";
+  const Comparability found = analysis::compare(std::span(&steady, 1), std::span(&other, 1)).comparability;
+  REQUIRE(found.differences.size() == 1);
+  CHECK(found.differences[0].code == DifferenceCode::kNoStage);
+  CHECK(found.differences[0].severity == Severity::kLow);
+  CHECK_FALSE(found.refused);
+  const Comparison mixed = analysis::compare(std::span(&steady, 1), std::span(&marked, 1));
+  CHECK(mixed.main_stage == kWholeCapture);
+  CHECK(mixed.comparability.differences[0].code == DifferenceCode::kNoCommonStage);
 }
 
 TEST_CASE("compare: stages of other names are refused as before, kernels or not") {

@@ -77,6 +77,9 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
   CHECK(sentences[0] == "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to +4.0 %).");
   CHECK(has(sentences[1], "Of the 300.00 µs that the GPU time of the whole capture gains, "));
   CHECK(sentences[2] == "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 runs, captured alternately.");
+  comparison.comparability.differences = {{DifferenceCode::kNoStage, Severity::kLow, "", "", ""}};
+  CHECK(has(comparison_sentences(comparison)[2], "No stage is marked or found, so the GPU time of all kernels in the capture is compared"));
+  CHECK(has(comparison_text(comparison, 120), "no stage is marked or found"));
 }
 
 TEST_CASE("comparison: where no stage was found, the steady part of the capture stands for it, and that is said") {

@@ -14,7 +14,7 @@
 // made. A and B swapped give the exact mirror; a side against itself gives exactly nothing.
 namespace nl {
 
-inline constexpr const char* kCompareSchemaVersion = "1.0.0";
+inline constexpr const char* kCompareSchemaVersion = "1.1.0";
 inline constexpr const char* kWholeCapture = "whole capture";  // stands for the stage of captures that have none: the GPU time of their kernels
 
 // kUndecidable: the runs do not tell; Line::reason says why.

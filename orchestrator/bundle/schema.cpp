@@ -18,8 +18,10 @@
 #include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
 #include "exporters/suite/suite_json.h"
+#include "model/comparison.h"
 #include "model/error.h"
 #include "model/run.h"
+#include "model/suite_report.h"
 
 namespace nl::orchestrator {
 namespace {
@@ -37,7 +39,9 @@ const valijson::Schema* parsed_schema(const std::string& text) {
 struct FileFormat {
   const char* file;
   const char* told_by;  // a key that no other has; empty: all the rest
+  const char* version;    // that this nl-stage writes
   const char* fix;
+  const char* fix_of_older;
   const valijson::Schema& (*schema)();
 };
 
@@ -47,9 +51,13 @@ const valijson::Schema& schema_of() {
   return *schema;
 }
 
-const FileFormat kFormats[] = {{"compare.json", "comparability", "schema/compare.schema.json describes the format", schema_of<exporters::comparison_schema>},
-                               {"suite.json", "orphans", "schema/suite.schema.json describes the format", schema_of<exporters::suite_schema>},
-                               {"run.json", "", "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures", schema_of<exporters::run_json_schema>}};
+const FileFormat kFormats[] = {{"compare.json", "comparability", kCompareSchemaVersion, "schema/compare.schema.json describes the format",
+                                "`nl-stage compare` of the same runs writes it anew", schema_of<exporters::comparison_schema>},
+                               {"suite.json", "orphans", kSuiteSchemaVersion, "schema/suite.schema.json describes the format", "`nl-stage suite` writes it anew",
+                                schema_of<exporters::suite_schema>},
+                               {"run.json", "", kRunSchemaVersion, "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures",
+                                "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures",
+                                schema_of<exporters::run_json_schema>}};
 
 const FileFormat& format_of(const json& document) {
   return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) { return *each.told_by == '\0' || (document.is_object() && document.contains(each.told_by)); });
@@ -101,14 +109,14 @@ std::optional<Version> version_of(std::string_view text) {
 }
 
 // Before the schema, which would complain of whatever was added since.
-void refuse_older(const json& document, const std::string& where) {
+void refuse_older(const json& document, const std::string& where, const FileFormat& format) {
   const auto found = document.is_object() ? document.find("schema_version") : document.end();
   if (found == document.end() || !found->is_string()) return;
   const auto& text = found->get_ref<const std::string&>();
   const auto version = version_of(text);
-  if (!version || *version >= version_of(kRunSchemaVersion)) return;
-  throw Error(ErrorKind::kInput, fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, kRunSchemaVersion), where,
-              "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures");
+  if (!version || *version >= version_of(format.version)) return;
+  throw Error(ErrorKind::kInput, fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version), where,
+              format.fix_of_older);
 }
 
 }  // namespace
@@ -116,7 +124,7 @@ void refuse_older(const json& document, const std::string& where) {
 void validate_run_json(std::string_view text, const std::string& where) {
   const json document = parse(text, where);
   const FileFormat& format = format_of(document);
-  if (*format.told_by == '\0') refuse_older(document, where);
+  refuse_older(document, where, format);
   valijson::ValidationResults results;
   valijson::Validator validator(valijson::Validator::kStrongTypes);
   try {

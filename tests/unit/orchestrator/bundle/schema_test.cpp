@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "exporters/compare/compare_json.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "tests/catch.h"
@@ -142,6 +143,15 @@ TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
     document["schema_version"] = version;
     CHECK(has(fault_of(document), "not a valid run.json: at /"));
   }
+}
+
+TEST_CASE("a compare.json of an older format is called that, and how to write it anew") {
+  json document = json::parse(nl::exporters::comparison_to_json(nl::Comparison{}));
+  CHECK(fault_of(document) == "valid");
+  document["schema_version"] = "1.0.0";
+  CHECK(fault_of(document) == fmt::format("format 1.0.0, written by an older nl-stage; this one writes {} and checks no other", nl::kCompareSchemaVersion));
+  document["schema_version"] = "2.0.0";
+  CHECK(has(fault_of(document), "not a valid compare.json: at /"));
 }
 
 TEST_CASE("what is no JSON is refused") {

@@ -93,7 +93,8 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
   verb->add_flag("--json", flags->json, "print {passed, expectations, results, changes, changed_files, notes}; with --list {runs: [{run_id, hardware, metrics}]}")->excludes(markdown);
   verb->footer(
       "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
-      "missing where the runs do not have it. Figures of another capture mode or model are refused, not compared.\n"
+      "missing where the runs do not have it, or one of them is of another architecture, precision, batch or prompt length.\n"
+      "Figures of another capture mode or model are refused, not compared.\n"
       "Examples:\n"
       "  nl-stage gate bundle --list\n"
       "  nl-stage gate bundle -e perf/llama.yaml --update --metric tpot_unprofiled_ms --metric 'stage.*.median_ms'\n"

@@ -8,6 +8,7 @@
 
 #include "analysis/rules/judge.h"
 #include "analysis/run_summary.h"
+#include "exporters/report/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -91,7 +92,7 @@ class Report {
     result_.run.schema_version = kRunSchemaVersion;
     text_ = exporters::run_to_json(result_.run);
     validate_run_json(text_);
-    result_.notes.push_back(fmt::format("judged anew: {} findings, {} rules abstained", result_.run.findings.size(), result_.run.abstentions.size()));
+    result_.notes.push_back(fmt::format("judged anew: {}, {} abstained", exporters::plural(result_.run.findings.size(), "finding"), exporters::plural(result_.run.abstentions.size(), "rule")));
   }
 
   void put(const fs::path& name, std::string_view text) {

@@ -9,6 +9,7 @@
 
 #include "exporters/detail/detail_json.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -240,7 +241,7 @@ TEST_CASE("report says which files it wrote, where, and what it has to say of th
   result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
   with_run.emplace_back("host_stacks.folded");  // this one has stacks
   CHECK(result.files == with_run);
-  CHECK(result.notes.at(0) == "judged anew: " + std::to_string(result.run.findings.size()) + " findings, " + std::to_string(result.run.abstentions.size()) + " rules abstained");
+  CHECK(result.notes.at(0) == "judged anew: " + nl::exporters::plural(result.run.findings.size(), "finding") + ", " + nl::exporters::plural(result.run.abstentions.size(), "rule") + " abstained");
   CHECK(result.run.schema_version == json::parse(read_text(folder.bundle() / "run.json")).at("schema_version").get<std::string>());
 }
 

@@ -106,6 +106,8 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
   }
   for (std::size_t i = 0; i < group.measured.size(); ++i)
     if (group.measured[i].calls > 0) entry.measured.push_back({table.stages()[i], group.measured[i].total_ns, group.measured[i].calls});
+  entry.measured_ns = group.in_windows.total_ns;
+  entry.measured_calls = group.in_windows.calls;
   return entry;
 }
 

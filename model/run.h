@@ -68,6 +68,8 @@ struct KernelEntry {
   std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
   std::vector<StageSplit> stages;        // by the outermost stage, warm-up included
   std::vector<StageLaunches> measured = {};  // by every stage, warm-up left out
+  std::optional<Ns> measured_ns = {};    // of the launches in any measured window, each once; empty: not known, until format 3.2,
+  std::optional<std::uint64_t> measured_calls = {};  // and how many they are
   bool selected = false;                 // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
   std::optional<Remark> ncu_note;        // why there is no sample

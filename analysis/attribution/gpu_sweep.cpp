@@ -59,6 +59,10 @@ void GpuSweeper::add(const Kernel& kernel) {
   StageTime& split = around.top_stage == kNone ? group.stages.back() : group.stages[around.top_stage];
   split.total_ns += duration_ns;
   ++split.calls;
+  if (!around.stages.empty()) {
+    group.in_windows.total_ns += duration_ns;
+    ++group.in_windows.calls;
+  }
   for (const std::uint32_t stage : around.stages) {
     group.measured[stage].total_ns += duration_ns;
     ++group.measured[stage].calls;

@@ -46,6 +46,7 @@ struct KernelGroup {
   Ns chosen_measured_ns = 0;      // and of it, in measured windows
   std::vector<StageTime> stages;  // by top-level stage; the last one: in none
   std::vector<StageTime> measured;  // by every stage around the launch, without warm-up
+  StageTime in_windows;             // in any measured window, each launch once
 };
 
 // What one pass over the GPU's work, in the order of time, finds out.

@@ -64,6 +64,8 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
   io("stages", k.stages, "the launches by stage");
   io("measured", k.measured, "the launches of measured windows by stage, warm-up left out; a launch in a stage within another counts in both");
+  io("measured_ns", k.measured_ns, "time of the launches in any measured window, each counted once; null: there is no trace");
+  io("measured_calls", k.measured_calls, "how many these are; null: there is no trace");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
   io("ncu", k.ncu, "what ncu, or CUPTI, measured of it");
   io("ncu_note", k.ncu_note, "why there is no sample; null: there is one");

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -302,6 +303,43 @@ TEST_CASE("top-N: what runs only in warm-up is not chosen, however long it takes
   CHECK(run.kernels->at(0).name == "autotune");
   CHECK_FALSE(run.kernels->at(0).selected);
   CHECK(run.kernels->at(1).selected);
+}
+
+TEST_CASE("a launch in a measured window counts once, in however many stages it lies") {
+  Builder b;
+  const auto measured = [&](const char* name) {
+    const auto run = b.run({{"decode"}, 1, {WarmupRule::Mode::kCount, 1}});
+    CHECK(run.iterations.warmup == 1);
+    for (const auto& kernel : *run.kernels)
+      if (kernel.name == name) return std::pair(kernel.measured_ns, kernel.measured_calls);
+    FAIL("no such kernel");
+    return std::pair(std::optional<Ns>(), std::optional<std::uint64_t>());
+  };
+  const auto generate = [&](Ns start, bool request) {
+    if (request) b.stage("request", start, start + 900);
+    b.stage("prefill", start + 10, start + 100);
+    b.stage("decode_all", start + 100, start + 800);
+    b.stage("decode_step", start + 110, start + 700);
+    b.kernel("gemm", start + 120, 30, b.call(start + 115));      // in request, decode and decode_step
+    b.kernel("gemm", start + 720, 5, b.call(start + 710));       // not in a step
+  };
+  using Counted = std::pair<std::optional<Ns>, std::optional<std::uint64_t>>;
+  SECTION("where every iteration nests alike") {
+    for (const Ns start : {0, 1000, 2000}) generate(start, true);
+    CHECK(measured("gemm") == Counted(70, 4));
+  }
+  SECTION("where the warm-up lies outside of the request") {
+    generate(0, false);
+    for (const Ns start : {1000, 2000}) generate(start, true);
+    CHECK(measured("gemm") == Counted(70, 4));
+  }
+  SECTION("where a launch lies in warm-up or in no stage, not at all") {
+    for (const Ns start : {0, 1000, 2000}) generate(start, true);
+    b.kernel("autotune", 200, 100, b.call(150));
+    b.kernel("load", 950, 40, b.call(940));
+    CHECK(measured("autotune") == Counted(0, 0));
+    CHECK(measured("load") == Counted(0, 0));
+  }
 }
 
 TEST_CASE("top-N: where the stages hold nothing but graphs traced as wholes, that is the reason given") {

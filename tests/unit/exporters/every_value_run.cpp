@@ -82,7 +82,7 @@ Run every_value_run() {
   run.kernels = std::vector<KernelEntry>{KernelEntry{.name = "name 262", .mangled_name = "mangled_name 263", .short_name =
       "short_name 264", .kind = KernelClass::kNorm, .device = 265, .time = {.count = 266, .total_ns = 267, .mean_ns = 268.5, .median_ns = 269.5, .p99_ns = 270,
       .min_ns = 271, .max_ns = 272, .stddev_ns = 273.5}, .gpu_share = 0.274, .graph_calls = 275, .stages = {StageSplit{.stage =
-      "stage 276", .total_ns = 277, .calls = 278}}, .measured = {StageLaunches{.stage = "stage 2401", .total_ns = 2402, .calls = 2403}}, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
+      "stage 276", .total_ns = 277, .calls = 278}}, .measured = {StageLaunches{.stage = "stage 2401", .total_ns = 2402, .calls = 2403}}, .measured_ns = 2421, .measured_calls = 2422, .selected = true, .ncu = {NcuSample{.ncu_id = 279, .measured_by = Meter::kNcu,
       .ncu_kernel_name = "ncu_kernel_name 280", .matched_by = KernelMatch::kNormalisedName, .grid = {.x = 281, .y = 282, .z = 283},
       .block = {.x = 284, .y = 285, .z = 286}, .stage = "stage 287", .nsys_median_ns = 288, .nsys_min_ns = 289, .nsys_max_ns = 290,
       .nsys_calls = 291, .ncu_duration_ns = 292, .durations_agree = true, .values = by_metric(2300), .bound_by = Bound::kLatency,

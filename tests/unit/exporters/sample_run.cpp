@@ -173,6 +173,8 @@ void fill_kernels(Run& run) {
   kernel.graph_calls = 1;
   kernel.stages = {{"prefill", 600, 2}, {"none", 400, 1}};
   kernel.measured = {{"prefill", 400, 1}};
+  kernel.measured_ns = 400;
+  kernel.measured_calls = 1;
   kernel.selected = true;
   kernel.ncu = {sample()};
   kernel.stalls = {{"long_scoreboard", 50, 0.5}, {"selected", 25, 0.25}, {"wait", 15, 0.15}, {"barrier", 7, 0.07}, {"membar", 3, 0.03}};

@@ -96,7 +96,7 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   expected["provenance"]["counters_missing"] = nullptr;
   for (json& stage : expected["stages"]) stage["launch_waits"] = stage["host_code"] = nullptr;  // came with 3.0.0, as these
   for (json& stage : expected["stages"]) stage["series"] = {{"wall_ns", json::array()}, {"windows_each", 1}, {"throttled", 0}};
-  for (json& kernel : expected["kernels"]) kernel["measured"] = json::array();
+  for (json& kernel : expected["kernels"]) kernel["measured"] = json::array(), kernel["measured_ns"] = kernel["measured_calls"] = nullptr;
   for (json& kernel : expected["kernels"]) kernel["kind"] = "other";
   expected["host"] = expected["session"] = expected["energy"]["devices"][0]["power_limit_w"] = nullptr;
   expected["summary"] = no_summary();  // came with 3.1.0
@@ -119,7 +119,7 @@ TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since
     for (const nl::StageEntry& stage : run.stages) CHECK(stage.series.wall_ns.empty());
     REQUIRE(run.kernels);
     CHECK_FALSE(run.kernels->empty());
-    for (const nl::KernelEntry& kernel : *run.kernels) CHECK(kernel.measured.empty());
+    for (const nl::KernelEntry& kernel : *run.kernels) CHECK((kernel.measured.empty() && !kernel.measured_ns && !kernel.measured_calls));
     for (const nl::ClockSummary& device : run.energy.devices) CHECK(device.power_limit_w == std::nullopt);
     const auto ours = json::parse(nl::exporters::run_to_json(run));
     CHECK(ours["summary"] == no_summary());
@@ -129,7 +129,7 @@ TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since
 }
 
 TEST_CASE("a file of this format without the fields that came with it is refused, with the place") {
-  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/energy/devices/0/power_limit_w"}) {
+  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/kernels/0/measured_ns", "/kernels/0/measured_calls", "/energy/devices/0/power_limit_w"}) {
     INFO(pointer);
     auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
     const json::json_pointer place(pointer);

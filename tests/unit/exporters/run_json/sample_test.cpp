@@ -66,6 +66,9 @@ nl::Run smallest_run() {
   kernel.time = same_times(9, 1'333'333);
   kernel.gpu_share = 1;
   kernel.stages = {{"prefill", 4'000'000, 1}, {"decode_step", 8'000'000, 8}};
+  kernel.measured = {{"prefill", 4'000'000, 1}, {"decode_step", 8'000'000, 8}};
+  kernel.measured_ns = kernel.time.total_ns;
+  kernel.measured_calls = kernel.time.count;
   run.findings = {sample_finding()};
   run.summary = nl::analysis::run_summary(run);
   return run;

@@ -8,7 +8,8 @@
 namespace nl {
 namespace {
 
-// A launch in a stage within another counts in both: only the outermost are added up.
+// Until format 3.2 a file tells only each stage's launches. One in a stage within another counts in both: only the outermost are
+// added up.
 std::set<std::string> outermost_stages(const std::vector<KernelEntry>& kernels) {
   std::set<std::string> names;
   for (const KernelEntry& kernel : kernels)
@@ -18,6 +19,7 @@ std::set<std::string> outermost_stages(const std::vector<KernelEntry>& kernels) 
 
 WorkingKernel measured_part(const std::vector<KernelEntry>& kernels, std::size_t index, const std::set<std::string>& outermost) {
   const KernelEntry& kernel = kernels[index];
+  if (kernel.measured_ns && kernel.measured_calls) return {index, *kernel.measured_ns, *kernel.measured_calls, 0};
   WorkingKernel out{index, 0, 0, 0};
   const auto counts = [&](const StageLaunches& launches) { return outermost.contains(launches.stage); };
   const bool any = std::any_of(kernel.measured.begin(), kernel.measured.end(), counts);

@@ -68,3 +68,30 @@ TEST_CASE("a stage that is the outermost here and within another there makes no 
   CHECK(working.list[0].time_ns == 100);
   CHECK(working.list[0].calls == 10);
 }
+
+// A warm-up generate() outside of the request: decode is the outermost stage there, and lies within request elsewhere.
+TEST_CASE("the launches in measured windows are those that the capture counted, however its stages nest") {
+  Run run;
+  run.kernels.emplace();
+  run.kernels->push_back(kernel("gemm", 1000, {{"decode", 200, 2}, {"request", 800, 8}}, {{"decode", 800, 8}, {"request", 800, 8}}));
+  run.kernels->push_back(kernel("autotune", 500, {{"decode", 500, 10}}, {}));
+  SECTION("of an older file they are guessed, and are never more than all") {
+    const WorkingKernels working = working_kernels(run);
+    CHECK(working.list.at(0).time_ns == 1000);
+    CHECK(working.list.at(0).calls == 10);
+  }
+  SECTION("counted once each") {
+    run.kernels->at(0).measured_ns = 800;
+    run.kernels->at(0).measured_calls = 8;
+    run.kernels->at(1).measured_ns = 0;
+    run.kernels->at(1).measured_calls = 0;
+    const WorkingKernels working = working_kernels(run);
+    CHECK(working.measured);
+    REQUIRE(working.list.size() == 1);
+    CHECK(working.list[0].time_ns == 800);
+    CHECK(working.list[0].calls == 8);
+    CHECK(working.list[0].measured_share == Approx(1));
+    CHECK(working.left_out == 1);
+    CHECK(working.left_out_ns == 500);
+  }
+}

@@ -19,6 +19,7 @@
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/import_files.h"
+#include "orchestrator/import_name.h"
 #include "orchestrator/process/activity.h"
 #include "orchestrator/process/interrupts.h"
 #include "parsers/collector/trace.h"
@@ -106,12 +107,19 @@ std::vector<Source> sources_of(const ImportRequest& request) {
   return sources;
 }
 
+std::string name_of(const Source& source) {
+  NameSources names{fs::absolute(source.files.front()).lexically_normal()};
+  names.recorded = recorded_name(names.capture);
+  if (source.format->gives == Gives::kCollectorTraces) names.process = parsers::process_name_of(names.capture);
+  return import_name(names);
+}
+
 // Where no name was given, that of the capture; of the first file where there is none.
 ImportRequest named(ImportRequest request) {
   const std::vector<Source> sources = sources_of(request);
   if (request.config.run.name_given || sources.empty()) return request;
   const auto capture = std::find_if(sources.begin(), sources.end(), [](const Source& source) { return source.has_timeline(); });
-  request.config.run.name = run_name_of((capture != sources.end() ? *capture : sources.front()).files.front());
+  request.config.run.name = name_of(capture != sources.end() ? *capture : sources.front());
   request.config.composed_yaml = compose_yaml(request.config);
   return request;
 }

@@ -72,7 +72,11 @@ Config load_config(const ConfigRequest& request) {
 
 std::string run_name_of(const std::filesystem::path& file) {
   const bool packed = file.extension() == ".gz" || file.extension() == ".zst";
-  std::string name = (packed ? file.stem() : file).stem().string().substr(0, 100);
+  return as_run_name((packed ? file.stem() : file).stem().string());
+}
+
+std::string as_run_name(std::string_view text) {
+  std::string name(text.substr(0, 100));
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
   return name.empty() || name.front() == '.' ? Config{}.run.name : name;

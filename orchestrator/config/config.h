@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The effective configuration of a run. Every key that a file or --set may name is declared once, in
@@ -18,7 +19,7 @@ inline constexpr const char* kMaskedValue = "<set>";
 struct RunOptions {
   std::string mode = "deep";  // which passes there are; part of the bundle's name
   std::string name = "run";
-  bool name_given = true;     // by --name, --set or a file; load_config() says where not: imports and models then have their file's
+  bool name_given = true;     // by --name, --set or a file; load_config() says where not: imports and models are then named after their files
   int top_n_kernels = 10;
   double budget_s = 0;        // for all passes; 0: no limit
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
@@ -208,6 +209,7 @@ Config load_config(const ConfigRequest& request);
 
 // What a run may be called that has no name of its own: the file's, as a part of a folder's name.
 std::string run_name_of(const std::filesystem::path& file);
+std::string as_run_name(std::string_view text);  // the same of any text
 
 // The effective configuration as YAML: every key, in the order of the table, loadable again.
 std::string compose_yaml(const Config& config);

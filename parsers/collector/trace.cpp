@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/error.h"
 #include "parsers/collector/merge.h"
 #include "parsers/collector/records.h"
 #include "parsers/collector/replay.h"
@@ -70,6 +71,17 @@ bool gpu_half_recorded(const std::vector<std::filesystem::path>& paths) {
     collector_trace::read_file(path, file, stats, [](const File& some) { return some.gpu.recorded(); });
     return file.gpu.recorded();
   });
+}
+
+std::string process_name_of(const std::filesystem::path& path) {
+  File file;
+  ImportStats stats;
+  try {
+    collector_trace::read_file(path, file, stats, [](const File&) { return true; });
+  } catch (const Error&) {  // whoever reads all of it says so
+    return {};
+  }
+  return fixed_text(file.header.process_name, sizeof file.header.process_name);
 }
 
 extern const Format kCollectorFormat = {

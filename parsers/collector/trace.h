@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "model/trace.h"
@@ -18,5 +19,8 @@ Trace read_collector_traces(const std::vector<std::filesystem::path>& files, Cal
 
 // Whether the GPU half recorded in any of them, if only nothing; they are not read any further than that takes.
 bool gpu_half_recorded(const std::vector<std::filesystem::path>& files);
+
+// Of the process that wrote it, as its header says; empty: it does not, or cannot be read.
+std::string process_name_of(const std::filesystem::path& file);
 
 }  // namespace nl::parsers

@@ -57,6 +57,7 @@ OUTSIDE = {
     'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, and of files of the CUDA toolkit',
     'orchestrator/bundle/manifest.cpp': 'file names of a bundle',
     'orchestrator/bundle/repository.cpp': 'names of scripts',
+    'orchestrator/import_name.cpp': 'a key of run.json, and the names that tools give their files',
     'orchestrator/capture/trace_size.cpp': "values of nsys' --trace",
     'orchestrator/capture/workload_command.cpp': "Hydra's command line",
     'orchestrator/evidence.cpp': "keys of a model's attributes",

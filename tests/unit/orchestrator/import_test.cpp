@@ -183,6 +183,22 @@ TEST_CASE("import: Ctrl-C while ncu exports leaves the capture without counters"
   CHECK_FALSE(run.kernels->empty());
 }
 
+TEST_CASE("import: without a name a run is called as the folder around a tool's file, then as its bundle") {
+  Importing importing;
+  importing.request.config.run.name_given = false;
+  importing.request.copy = true;
+  const fs::path capture = importing.tree.root() / "my model/nsys.sqlite";
+  fs::create_directories(capture.parent_path());
+  fs::copy_file(kProbe + "probe_node.sqlite", capture);
+  importing.request.files = {{"nsys", {capture}}};
+  CHECK(importing.import().name == "my-model");
+  importing.request.files = {{"nsys", {importing.request.out / "nsys/run.sqlite"}}};
+  importing.request.out = importing.tree.root() / "again";
+  const Run again = importing.import();
+  CHECK(again.name == "my-model");
+  CHECK(test::has(again.run_id, "-my-model-import-"));
+}
+
 TEST_CASE("import: the tool that a report needs is named with the command that reads it elsewhere") {
   Importing importing;
   const fs::path report = importing.tree.write("in/x y.nsys-rep", "report"), profile = importing.tree.write("in/x y.ncu-rep", "profile");

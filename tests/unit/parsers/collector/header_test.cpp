@@ -57,3 +57,19 @@ TEST_CASE("collector trace: each number of the header is checked") {
   refused([](auto& header) { header.header_bytes = header.chunk_bytes + 1; });
   refused([](auto& header) { header.monotonic_ns = -1; });
 }
+
+TEST_CASE("collector trace: the name of the process without reading on, and none of a file that cannot be read") {
+  Folder folder;
+  format::FileHeader header = trace_header();
+  std::strcpy(header.process_name, "python3");
+  const auto named = [&] {
+    std::ofstream(folder / "file", std::ios::binary).write(reinterpret_cast<const char*>(&header), sizeof header);
+    return parsers::process_name_of(folder / "file");
+  };
+  CHECK(named() == "python3");
+  std::memset(header.process_name, 'p', sizeof header.process_name);
+  CHECK(named() == std::string(sizeof header.process_name, 'p'));
+  header.version = 99;
+  CHECK(named() == "");
+  CHECK(parsers::process_name_of(folder / "none") == "");
+}

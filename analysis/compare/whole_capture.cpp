@@ -33,7 +33,11 @@ Run as_whole_capture(Run run) {
   stage.wall = {1, time_ns, value, value, time_ns, time_ns, time_ns, 0};
   stage.budget = Budget{};
   stage.budget->wall_ns = stage.budget->gpu_compute_ns = time_ns;
-  for (KernelEntry& kernel : *run.kernels) kernel.measured = {{kWholeCapture, kernel.time.total_ns, kernel.time.count}};
+  for (KernelEntry& kernel : *run.kernels) {
+    kernel.measured = {{kWholeCapture, kernel.time.total_ns, kernel.time.count}};
+    kernel.measured_ns = kernel.time.total_ns;
+    kernel.measured_calls = kernel.time.count;
+  }
   return run;
 }
 

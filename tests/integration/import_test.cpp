@@ -231,5 +231,5 @@ TEST_CASE("import: without a name a run has that of its file; a name that is giv
   }
   const auto compared = nlohmann::json::parse(scene.nl_stage({"compare", capture.string(), "--to", (kFixtures / "h200-llama" / "nsys.sqlite").string(), "--json"}).out);
   CHECK(compared["a"]["runs"][0]["name"] == "llama-8b");
-  CHECK(compared["b"]["runs"][0]["name"] == "nsys");
+  CHECK(compared["b"]["runs"][0]["name"] == "h200-llama");
 }

@@ -55,11 +55,11 @@ void GpuSweeper::add(const Kernel& kernel) {
   group.graph_calls += kernel.in_graph;
   group.total_ns += duration_ns;
   if (around.chosen) group.chosen_ns += duration_ns;
-  if (around.chosen && !around.stages.empty()) group.chosen_measured_ns += duration_ns;
   StageTime& split = around.top_stage == kNone ? group.stages.back() : group.stages[around.top_stage];
   split.total_ns += duration_ns;
   ++split.calls;
   if (!around.stages.empty()) {
+    if (around.chosen) group.chosen_measured_ns += duration_ns;
     group.in_windows.total_ns += duration_ns;
     ++group.in_windows.calls;
   }

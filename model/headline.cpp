@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
 
 #include "model/run_metrics.h"
 #include "model/words.h"
@@ -31,19 +33,24 @@ HeadlineFigure of_times(const std::optional<TimeSummary>& times) {
   return {times->mean_ns, {}, &*times};
 }
 
-// A kernel without an estimate saves at most its part of the time in which the GPU works.
-double most_of_kernel(const Run& run, const Finding& finding) {
-  if (finding.scope != RuleScope::kKernel || !run.kernels) return 1;
+// Kernel → its part of the time in which the GPU works; of several GPUs the largest. Empty where that time is not known.
+std::map<std::string_view, double> parts_of_kernels(const Run& run) {
+  std::map<std::string_view, double> parts;
   const auto busy = metric_info("gpu_busy_share")->read({run});
-  double share = 0;
-  for (const WorkingKernel& kernel : working_kernels(run).list)
-    if ((*run.kernels)[kernel.index].name == finding.subject) share = std::max(share, kernel.measured_share);
-  return busy && share > 0 ? *busy * share : 1;
+  if (!busy) return parts;
+  for (const WorkingKernel& kernel : working_kernels(run).list) {
+    if (!(kernel.measured_share > 0)) continue;
+    double& part = parts[(*run.kernels)[kernel.index].name];
+    part = std::max(part, *busy * kernel.measured_share);
+  }
+  return parts;
 }
 
-bool asks_for_a_change(const Run& run, const Finding& finding) {
-  if (finding.severity == Severity::kInfo || finding.about != RuleAbout::kWorkload) return false;
-  return finding.gain_share.value_or(most_of_kernel(run, finding)) >= kWorthDoing;
+// A kernel without an estimate saves at most its part.
+double most_saved(const Finding& finding, const std::map<std::string_view, double>& parts) {
+  if (finding.gain_share) return *finding.gain_share;
+  const auto part = finding.scope == RuleScope::kKernel ? parts.find(finding.subject) : parts.end();
+  return part != parts.end() ? part->second : 1;
 }
 
 bool about_equal(double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); }
@@ -96,9 +103,12 @@ std::optional<double> joules_per_token(const Run& run) {
 }
 
 std::vector<const Finding*> findings_to_work_on(const Run& run) {
+  const auto parts = parts_of_kernels(run);
   std::vector<const Finding*> out;
-  for (const Finding& finding : run.findings)
-    if (asks_for_a_change(run, finding)) out.push_back(&finding);
+  for (const Finding& finding : run.findings) {
+    const bool asks = finding.severity != Severity::kInfo && finding.about == RuleAbout::kWorkload;
+    if (asks && most_saved(finding, parts) >= kWorthDoing) out.push_back(&finding);
+  }
   return out;
 }
 

@@ -16,39 +16,39 @@ namespace nl::adapters {
 
 // Size of one dimension of a model's input; a symbol where the model leaves it open.
 struct Dimension {
-  std::int64_t size = -1;           // -1: open
-  std::string symbol;               // "batch"; may be empty for an open one
+  std::int64_t size = -1;  // -1: open
+  std::string symbol;      // "batch"; may be empty for an open one
 };
 
 struct TensorSpec {
   std::string name;
-  std::string dtype;                // as TensorInfo's
+  std::string dtype;  // as TensorInfo's
   std::vector<Dimension> shape;
-  bool shape_known = true;          // TorchScript files do not say: the shape comes from --inputs or --shape
+  bool shape_known = true;  // TorchScript files do not say: the shape comes from --inputs or --shape
 };
 
 struct Tensor {
   std::string name;
   std::string dtype;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> data;      // dense, row by row, little endian
+  std::vector<std::byte> data;  // dense, row by row, little endian
 };
 
 struct SessionOptions {
   std::filesystem::path model;
   std::string provider = "cpu";
-  std::string precision;            // "fp32", "fp16", "bf16", "int8"; empty: as the model has it
+  std::string precision;  // "fp32", "fp16", "bf16", "int8"; empty: as the model has it
   std::uint32_t threads = 0;
-  std::filesystem::path scratch;    // an empty folder for what the backend writes by itself
-  bool profiled = false;            // report the executions of operators
+  std::filesystem::path scratch;                                                 // an empty folder for what the backend writes by itself
+  bool profiled = false;                                                         // report the executions of operators
   std::function<void(const std::string&)> progress = [](const std::string&) {};  // a line, while a load takes minutes
-  std::function<void()> check_interrupt = [] {};                                 // throws where Ctrl-C was pressed; between iterations, and while an engine is built
+  std::function<void()> check_interrupt = [] {};  // throws where Ctrl-C was pressed; between iterations, and while an engine is built
 };
 
 // What was executed since the session was opened.
 struct Executions {
   std::vector<SessionNode> nodes;
-  std::vector<NodeRun> runs;        // iterations count from 0, warm-up included
+  std::vector<NodeRun> runs;  // iterations count from 0, warm-up included
   bool host_times_known = true;
 };
 
@@ -57,26 +57,26 @@ class Session {
   virtual ~Session() = default;
   virtual std::vector<TensorSpec> inputs() const = 0;
   virtual std::vector<TensorSpec> outputs() const = 0;
-  virtual void bind(std::vector<Tensor> inputs) = 0;   // they fit inputs()
-  virtual void run() = 0;                              // one iteration; returns when the device has finished
-  virtual std::vector<Tensor> results() = 0;           // of the last iteration
-  virtual Executions executions() = 0;                 // of a profiled session, once, at its end
+  virtual void bind(std::vector<Tensor> inputs) = 0;  // they fit inputs()
+  virtual void run() = 0;                             // one iteration; returns when the device has finished
+  virtual std::vector<Tensor> results() = 0;          // of the last iteration
+  virtual Executions executions() = 0;                // of a profiled session, once, at its end
 };
 
 struct Availability {
-  bool built_in = false;            // headers were there when nl-stage was built
-  bool loads = false;               // its library was found here and has the version that is needed
-  std::string version;              // of the library
-  std::string library;              // its path
-  std::string reason;               // why not
+  bool built_in = false;               // headers were there when nl-stage was built
+  bool loads = false;                  // its library was found here and has the version that is needed
+  std::string version;                 // of the library
+  std::string library;                 // its path
+  std::string reason;                  // why not
   std::vector<std::string> providers;  // "cpu", "cuda"
 };
 
 class Adapter {
  public:
   virtual ~Adapter() = default;
-  virtual std::string name() const = 0;         // "onnxruntime"
-  virtual std::string title() const = 0;        // "ONNX Runtime"
+  virtual std::string name() const = 0;   // "onnxruntime"
+  virtual std::string title() const = 0;  // "ONNX Runtime"
   virtual bool for_tests() const { return false; }
   virtual Availability availability() const = 0;
   // Throws Error: kTool where the library is missing, kInput for a model that it cannot read, kUsage for what the model or the device lacks.

@@ -84,7 +84,8 @@ bool fits(const TensorSpec& spec, const std::vector<std::int64_t>& shape) {
 TensorSpec with_shape(const TensorSpec& spec, const GivenShape& given) {
   const std::string fix = fmt::format("the model wants {} {}", spec.dtype, declared_text(spec));
   if (!fits(spec, given.sizes)) refuse(fmt::format("--shape gives it {}", shape_text(given.sizes)), spec.name, fix);
-  if (!spec.dtype.empty() && !given.dtype.empty() && given.dtype != spec.dtype) refuse(fmt::format("--shape gives it {}", given.dtype), spec.name, fix);
+  if (!spec.dtype.empty() && !given.dtype.empty() && given.dtype != spec.dtype)
+    refuse(fmt::format("--shape gives it {}", given.dtype), spec.name, fix);
   TensorSpec out{spec.name, spec.dtype.empty() ? given.dtype : spec.dtype, {}, true};
   for (const std::int64_t size : given.sizes) out.shape.push_back({size, {}});
   return out;
@@ -115,7 +116,8 @@ void list_open_dimensions(const std::vector<TensorSpec>& specs, const std::map<s
     if (open) where += fmt::format("{}{} {}", where.empty() ? "" : ", ", spec.name, declared_text(spec));
   }
   if (missing.empty()) return;
-  throw Error(ErrorKind::kUsage, "the model leaves sizes of its inputs open", where, fmt::format("give {}, or a file with --inputs", fmt::join(missing, " ")));
+  throw Error(ErrorKind::kUsage, "the model leaves sizes of its inputs open", where,
+              fmt::format("give {}, or a file with --inputs", fmt::join(missing, " ")));
 }
 
 Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std::int64_t>& dims, Dice& dice) {
@@ -127,7 +129,8 @@ Tensor made(const TensorSpec& spec, bool zeros, const std::map<std::string, std:
     tensor.shape.push_back(spec.shape[axis].size >= 0 ? spec.shape[axis].size : dims.at(key_of(spec, axis)));
   const std::size_t values = values_in(tensor.shape);
   if (zeros) tensor.data.resize(values * *bytes);
-  else for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, dtype, *bytes, dice);
+  else
+    for (std::size_t n = 0; n < values; ++n) put_random(tensor.data, dtype, *bytes, dice);
   return tensor;
 }
 
@@ -142,7 +145,9 @@ std::vector<Tensor> inputs_of_file(const std::vector<TensorSpec>& specs, const s
   if (given.size() == 1 && given[0].name.empty() && specs.size() == 1) given[0].name = specs[0].name;
   for (const TensorSpec& spec : specs) {
     const auto found = std::find_if(given.begin(), given.end(), [&](const Tensor& tensor) { return tensor.name == spec.name; });
-    if (found == given.end()) refuse(fmt::format("{} has no array of this name", file.filename().string()), spec.name, "np.savez(file, name=array …) with one array for each input");
+    if (found == given.end())
+      refuse(fmt::format("{} has no array of this name", file.filename().string()), spec.name,
+             "np.savez(file, name=array …) with one array for each input");
     check_fit(spec, *found, file.filename().string());
     inputs.push_back(std::move(*found));
   }
@@ -154,7 +159,9 @@ std::vector<Tensor> inputs_of_file(const std::vector<TensorSpec>& specs, const s
 GivenShape parse_shape(const std::string& text) {
   const auto colon = text.find(':');
   GivenShape shape{{}, colon == std::string::npos ? "" : text.substr(colon + 1)};
-  const auto bad = [&] { throw Error(ErrorKind::kUsage, fmt::format("\"{}\" is no shape", text), "--shape", "give NAME=2x16 or NAME=2x16:int64"); };
+  const auto bad = [&] {
+    throw Error(ErrorKind::kUsage, fmt::format("\"{}\" is no shape", text), "--shape", "give NAME=2x16 or NAME=2x16:int64");
+  };
   if (!shape.dtype.empty() && !bytes_of(shape.dtype)) bad();
   const std::string sizes_text = text.substr(0, colon);
   if (text.empty() || sizes_text.ends_with('x')) bad();

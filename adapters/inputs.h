@@ -11,7 +11,7 @@ namespace nl::adapters {
 // --shape x=2x16:int64
 struct GivenShape {
   std::vector<std::int64_t> sizes;
-  std::string dtype;                // empty: as the model declares it, else float32
+  std::string dtype;  // empty: as the model declares it, else float32
 };
 using GivenShapes = std::map<std::string, GivenShape>;  // by the input's name
 

@@ -10,10 +10,10 @@ namespace nl::adapters {
 // How the inputs are made, and how often the model is run.
 struct MeasureOptions {
   SessionOptions session;
-  std::string inputs = "random";                 // random, zeros, or a file: .npz, .npy
+  std::string inputs = "random";  // random, zeros, or a file: .npz, .npy
   std::uint64_t seed = 1;
-  std::map<std::string, std::int64_t> dims;      // open dimensions by their symbols; "batch" and "seq" among them
-  GivenShapes shapes;                            // of inputs that the model declares without one, by their names
+  std::map<std::string, std::int64_t> dims;  // open dimensions by their symbols; "batch" and "seq" among them
+  GivenShapes shapes;                        // of inputs that the model declares without one, by their names
   std::uint32_t iterations = 20, warmup = 3;
 };
 

@@ -36,8 +36,8 @@ std::string text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.d
 // '<f4' and so on; the sign says which end comes first.
 std::string dtype_of(const std::string& descr) {
   static const std::map<std::string, std::string> kTypes = {
-      {"<f4", "float32"}, {"<f8", "float64"}, {"<f2", "float16"}, {"<i8", "int64"}, {"<i4", "int32"}, {"<i2", "int16"}, {"|i1", "int8"},
-      {"|u1", "uint8"}, {"<u2", "uint16"}, {"<u4", "uint32"}, {"<u8", "uint64"}, {"|b1", "bool"}, {"<V2", "bfloat16"}};
+      {"<f4", "float32"}, {"<f8", "float64"}, {"<f2", "float16"}, {"<i8", "int64"},  {"<i4", "int32"}, {"<i2", "int16"},   {"|i1", "int8"},
+      {"|u1", "uint8"},   {"<u2", "uint16"},  {"<u4", "uint32"},  {"<u8", "uint64"}, {"|b1", "bool"},  {"<V2", "bfloat16"}};
   const auto found = kTypes.find(descr);
   if (found == kTypes.end()) damaged(fmt::format("arrays of the type {} are not read", descr));
   return found->second;

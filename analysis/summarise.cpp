@@ -10,19 +10,19 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/budget/clock_fit.h"
-#include "analysis/budget/gpu_mean.h"
 #include "analysis/attribution/gpu_order.h"
 #include "analysis/attribution/gpu_pass.h"
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/attribution/work_origin.h"
-#include "analysis/host/host_code.h"
-#include "analysis/stages/phases.h"
+#include "analysis/budget/clock_fit.h"
+#include "analysis/budget/gpu_mean.h"
 #include "analysis/counters/sampling.h"
+#include "analysis/host/host_code.h"
 #include "analysis/stages/figures.h"
+#include "analysis/stages/phases.h"
 #include "analysis/stages/stages.h"
-#include "analysis/stats/time_summary.h"
 #include "analysis/stages/timeline.h"
+#include "analysis/stats/time_summary.h"
 #include "model/cuda_calls.h"
 #include "model/words.h"
 
@@ -46,8 +46,8 @@ void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sw
     if (trace.strings[table.groups()[i].domain] != kStageDomain) order.push_back(i);
   const auto rank = [&](std::uint32_t i) {
     const auto& group = table.groups()[i];
-    return std::tuple(-walls[i].total_ns, std::string_view(trace.strings[group.domain]),
-                      std::string_view(trace.strings[group.name]), group.style);
+    return std::tuple(-walls[i].total_ns, std::string_view(trace.strings[group.domain]), std::string_view(trace.strings[group.name]),
+                      group.style);
   };
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
   if (order.size() > kMaxRangeNames) {
@@ -68,8 +68,7 @@ void fill_ranges(const Trace& trace, const StageTable& table, const GpuSweep& sw
 class GroupedDurations {
  public:
   GroupedDurations(const Trace& trace, const GpuSweep& sweep) : trace_(trace), first_(sweep.kernels.size() + 1) {
-    for (std::size_t i = 0; i < sweep.kernels.size(); ++i)
-      first_[i + 1] = first_[i] + static_cast<std::uint32_t>(sweep.kernels[i].calls);
+    for (std::size_t i = 0; i < sweep.kernels.size(); ++i) first_[i + 1] = first_[i] + static_cast<std::uint32_t>(sweep.kernels[i].calls);
     order_.resize(trace.kernels.size());
     std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
     for (std::uint32_t i = 0; i < trace.kernels.size(); ++i) order_[next[sweep.group_of(trace.kernels[i])]++] = i;
@@ -112,7 +111,7 @@ KernelEntry kernel_entry(const Trace& trace, const StageTable& table, const GpuS
 }
 
 // The top-N names by that time; a name counts once however many devices run it.
-void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& order, std::size_t top_n, Ns KernelGroup::*rank, Run& run) {
+void select_kernels(const GpuSweep& sweep, const std::vector<std::uint32_t>& order, std::size_t top_n, Ns KernelGroup::* rank, Run& run) {
   std::unordered_map<std::uint32_t, Ns> time_of_name;
   for (const auto& group : sweep.kernels) time_of_name[group.name.value] += group.*rank;
   std::vector<std::pair<Ns, std::uint32_t>> names;  // and the first place in `order`, so that ties are stable
@@ -168,11 +167,15 @@ void fill_kernels(const Trace& trace, const StageTable& table, const GpuSweep& s
     run.kernels->push_back(kernel_entry(trace, table, sweep, sweep.kernels[i]));
     run.kernels->back().time = durations.summary(i);
   }
-  const auto any = [&](Ns KernelGroup::*time) { return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [&](const auto& k) { return k.*time > 0; }); };
+  const auto any = [&](Ns KernelGroup::* time) {
+    return std::any_of(sweep.kernels.begin(), sweep.kernels.end(), [&](const auto& k) { return k.*time > 0; });
+  };
   const bool any_chosen = any(&KernelGroup::chosen_ns);
   if (!any_chosen && !order.empty()) note_fallback(options, have_chosen_ranges, !trace.graph_runs.empty(), run);
   // What runs only in warm-up is not worth a counter pass.
-  const auto rank = any(&KernelGroup::chosen_measured_ns) ? &KernelGroup::chosen_measured_ns : any_chosen ? &KernelGroup::chosen_ns : &KernelGroup::total_ns;
+  const auto rank = any(&KernelGroup::chosen_measured_ns) ? &KernelGroup::chosen_measured_ns
+                    : any_chosen                          ? &KernelGroup::chosen_ns
+                                                          : &KernelGroup::total_ns;
   select_kernels(sweep, order, options.top_n_kernels, rank, run);
 }
 
@@ -206,8 +209,8 @@ void fill_devices(const GpuPass& pass, Run& run) {
   for (std::uint32_t i = 0; i < pass.sweep.lanes.size(); ++i) {
     const GpuLane& lane = pass.sweep.lanes[i];
     const LaneTotal& total = pass.budgets.totals[i];
-    run.coverage.devices.push_back({lane.device, lane.pid, total.busy_ns, pass.sweep.lane_kernel_ns[i], total.communication_ns,
-                                    total.overlapped_communication_ns});
+    run.coverage.devices.push_back(
+        {lane.device, lane.pid, total.busy_ns, pass.sweep.lane_kernel_ns[i], total.communication_ns, total.overlapped_communication_ns});
     for (Communication& each : communication_of(lane, total.communication)) run.communication.push_back(each);
   }
   sort_by_gpu(run.coverage.devices);
@@ -245,8 +248,7 @@ void list_gpus(const Trace& trace, Run& run) {
 void note_backward_ranges(const Trace& trace, Run& run) {
   const auto backward = std::count_if(trace.ranges.begin(), trace.ranges.end(),
                                       [](const Range& range) { return !range.open && range.end_ns < range.start_ns; });
-  if (backward > 0)
-    run.import_stats.notes.push_back({Code::kBackwardRanges, {std::to_string(backward)}});
+  if (backward > 0) run.import_stats.notes.push_back({Code::kBackwardRanges, {std::to_string(backward)}});
 }
 
 }  // namespace

@@ -39,11 +39,12 @@ const Scenario kScenarios[] = {
     {"1 run a side", 1, Order::kBlocks, {}},
 };
 
-constexpr const char* kCaptures[] = {"h200-auto-marked/compiled.nltrace.gz", "h200-auto-marked/loop.nltrace.gz", "h200-collector/llm-cuda-graph.nltrace.gz",
-                                     "h200-auto-marked/qwen3.nltrace.gz"};
+constexpr const char* kCaptures[] = {"h200-auto-marked/compiled.nltrace.gz", "h200-auto-marked/loop.nltrace.gz",
+                                     "h200-collector/llm-cuda-graph.nltrace.gz", "h200-auto-marked/qwen3.nltrace.gz"};
 
 CapturedSteps read_steps(const std::string& fixture) {
-  const std::filesystem::path unpacked = std::filesystem::temp_directory_path() / ("nl-stage-honesty-" + std::to_string(std::random_device()()));
+  const std::filesystem::path unpacked =
+      std::filesystem::temp_directory_path() / ("nl-stage-honesty-" + std::to_string(std::random_device()()));
   const std::string command = "gzip -dc '" + std::string(NL_FIXTURES) + "/" + fixture + "' > '" + unpacked.string() + "'";
   if (std::system(command.c_str()) != 0) std::exit(1);
   const CapturedSteps steps = captured_steps(parsers::read_collector_traces({unpacked}));
@@ -84,14 +85,16 @@ void same_build(const std::vector<CapturedSteps>& captures, int comparisons) {
     std::mt19937_64 random(7);
     int changed = 0, undecidable = 0, lines = 0;
     for (int i = 0; i < comparisons; ++i) {
-      const SimulatedSides sides = simulate(captures[static_cast<std::size_t>(i) % captures.size()], scenario.runs, scenario.order, scenario.noise, random);
+      const SimulatedSides sides =
+          simulate(captures[static_cast<std::size_t>(i) % captures.size()], scenario.runs, scenario.order, scenario.noise, random);
       const Comparison comparison = analysis::compare(sides.a, sides.b);
       changed += comparison.verdict == CompareVerdict::kImproved || comparison.verdict == CompareVerdict::kRegressed;
       undecidable += comparison.verdict == CompareVerdict::kUndecidable;
       lines += any_line(comparison);
     }
     const auto percent = [&](int count) { return 100.0 * count / comparisons; };
-    std::printf("%-50s %7.1f%% %11.1f%% %9.1f%% %11.1f%%\n", scenario.name, percent(changed), percent(undecidable), percent(comparisons - changed - undecidable), percent(lines));
+    std::printf("%-50s %7.1f%% %11.1f%% %9.1f%% %11.1f%%\n", scenario.name, percent(changed), percent(undecidable),
+                percent(comparisons - changed - undecidable), percent(lines));
     std::fflush(stdout);
   }
 }
@@ -109,7 +112,8 @@ void slowed_kernel(const std::vector<CapturedSteps>& captures, int comparisons) 
         found += result.slowed;
         others += result.others;
       }
-      std::printf("%2zu runs a side, in turns, drift 3 %%   %-34s %9.1f%% %11.1f%%\n", runs, kCaptures[c], 100.0 * found / comparisons, 100.0 * others / comparisons);
+      std::printf("%2zu runs a side, in turns, drift 3 %%   %-34s %9.1f%% %11.1f%%\n", runs, kCaptures[c], 100.0 * found / comparisons,
+                  100.0 * others / comparisons);
       std::fflush(stdout);
     }
 }

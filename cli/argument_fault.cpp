@@ -42,7 +42,9 @@ std::string shown(const CLI::Option& option) {
   return option.nonpositional() && !type.empty() ? name_of(option) + " " + type : name_of(option);
 }
 
-Error fault(std::string what, std::string where, std::string fix) { return {ErrorKind::kUsage, std::move(what), std::move(where), std::move(fix)}; }
+Error fault(std::string what, std::string where, std::string fix) {
+  return {ErrorKind::kUsage, std::move(what), std::move(where), std::move(fix)};
+}
 
 Error unread(const CLI::App& app) {
   const std::string called = called_as(innermost_verb(app));
@@ -53,11 +55,14 @@ Error missing_argument(const CLI::App& app) {
   const std::string called = called_as(innermost_verb(app));
   for (const CLI::Option* option : all_options(app))
     if (option->get_required() && option->count() == 0)
-      return fault(shown(*option) + " is missing", called, fmt::format("add {}: {}; `{} --help` has examples", shown(*option), option->get_description(), called));
+      return fault(shown(*option) + " is missing", called,
+                   fmt::format("add {}: {}; `{} --help` has examples", shown(*option), option->get_description(), called));
   return fault("no verb is given", called, fmt::format("`{} --help` lists the verbs", called));
 }
 
-Error no_value(const CLI::Option& option) { return fault(name_of(option) + " has no value", name_of(option), fmt::format("write {}", shown(option))); }
+Error no_value(const CLI::Option& option) {
+  return fault(name_of(option) + " has no value", name_of(option), fmt::format("write {}", shown(option)));
+}
 
 bool is_number(const std::string& text) {
   double number = 0;
@@ -69,14 +74,19 @@ Error wrong_value(const CLI::App& app, const CLI::Option& option) {
   const Argument argument = argument_of(option);
   const std::string name = name_of(option);
   if (argument.type.empty()) return fault(name + " takes no value", name, fmt::format("write {} alone", name));
-  const auto known = [&](const std::string& value) { return std::find(argument.choices.begin(), argument.choices.end(), value) != argument.choices.end(); };
+  const auto known = [&](const std::string& value) {
+    return std::find(argument.choices.begin(), argument.choices.end(), value) != argument.choices.end();
+  };
   const auto first_wrong = std::find_if_not(option.results().begin(), option.results().end(), known);
   const std::string value = first_wrong == option.results().end() ? option.results().back() : *first_wrong;
   const auto flags = flag_names(innermost_verb(app));
   if (std::find(flags.begin(), flags.end(), value) != flags.end()) return no_value(option);  // "--rounds --json"
   const std::string what = fmt::format("'{}' is no value of {}", value, name);
   if (!argument.choices.empty()) return fault(what, name, orchestrator::nearest_or_all(value, argument.choices));
-  return fault(what, name, fmt::format("write {}", !argument.limits.empty() ? argument.limits : is_number(value) ? "a whole number" : "a number"));
+  return fault(what, name,
+               fmt::format("write {}", !argument.limits.empty() ? argument.limits
+                                       : is_number(value)       ? "a whole number"
+                                                                : "a number"));
 }
 
 Error too_many_values(const CLI::Option& option) {
@@ -89,7 +99,8 @@ Error too_many_values(const CLI::Option& option) {
 // Values that were read and are too many; else the words ended before the value of the last flag.
 Error wrong_count(const CLI::App& app, const std::string& last_word) {
   for (const CLI::Option* option : given_options(app))
-    if (!option->get_callback_run() && static_cast<int>(option->count()) > std::max(option->get_items_expected_max(), 1)) return too_many_values(*option);
+    if (!option->get_callback_run() && static_cast<int>(option->count()) > std::max(option->get_items_expected_max(), 1))
+      return too_many_values(*option);
   const CLI::Option* last = innermost_verb(app).get_option_no_throw(last_word.substr(0, last_word.find('=')));
   return last == nullptr ? unread(app) : no_value(*last);
 }
@@ -97,14 +108,17 @@ Error wrong_count(const CLI::App& app, const std::string& last_word) {
 Error missing_partner(const CLI::App& app) {
   for (const CLI::Option* option : given_options(app))
     for (const CLI::Option* partner : option->get_needs())
-      if (partner->count() == 0) return fault(fmt::format("{} needs {}", name_of(*option), name_of(*partner)), name_of(*option), "add " + shown(*partner));
+      if (partner->count() == 0)
+        return fault(fmt::format("{} needs {}", name_of(*option), name_of(*partner)), name_of(*option), "add " + shown(*partner));
   return unread(app);
 }
 
 Error conflict(const CLI::App& app) {
   for (const CLI::Option* option : given_options(app))
     for (const CLI::Option* other : option->get_excludes())
-      if (other->count() > 0) return fault(fmt::format("{} and {} cannot be combined", name_of(*option), name_of(*other)), name_of(*option), "leave one of them out");
+      if (other->count() > 0)
+        return fault(fmt::format("{} and {} cannot be combined", name_of(*option), name_of(*other)), name_of(*option),
+                     "leave one of them out");
   return unread(app);
 }
 

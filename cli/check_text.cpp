@@ -9,7 +9,7 @@
 namespace nl::cli {
 namespace {
 
-constexpr std::size_t kLevelWidth = 9;      // "blocked" and two blanks
+constexpr std::size_t kLevelWidth = 9;       // "blocked" and two blanks
 constexpr std::size_t kLeastTextWidth = 24;  // beside the subjects; where there is less, the text goes on below them
 
 Colour colour_of(orchestrator::CheckLevel level) {

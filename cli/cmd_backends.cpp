@@ -22,8 +22,9 @@ std::string backend_text(const adapters::Adapter& adapter, const adapters::Avail
 
 nlohmann::ordered_json backend_json(const adapters::Adapter& adapter, const adapters::Availability& here) {
   const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
-  return {{"name", adapter.name()}, {"title", adapter.title()}, {"built_in", here.built_in}, {"loads", here.loads}, {"version", or_null(here.version)},
-          {"library", or_null(here.library)}, {"providers", here.providers}, {"reason", or_null(here.reason)}};
+  return {{"name", adapter.name()},      {"title", adapter.title()},         {"built_in", here.built_in},
+          {"loads", here.loads},         {"version", or_null(here.version)}, {"library", or_null(here.library)},
+          {"providers", here.providers}, {"reason", or_null(here.reason)}};
 }
 
 int print_backends(bool json) {

@@ -53,10 +53,14 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
     case BisectEnd::kFound: return fmt::format("{} is the first bad one.", name(result.first_bad));
     case BisectEnd::kNoRegression: return fmt::format("{} is not slower than {}.", name(result.first_bad), name(result.last_good));
     case BisectEnd::kUndecided:
-      if (!orchestrator::is_told_bad(result)) return fmt::format("Whether {} is slower than {} is undecided; more --rounds may decide it.", name(result.first_bad), name(result.last_good));
+      if (!orchestrator::is_told_bad(result))
+        return fmt::format("Whether {} is slower than {} is undecided; more --rounds may decide it.", name(result.first_bad),
+                           name(result.last_good));
       return fmt::format("It lies after {}, up to {}; what is between is undecided.", name(result.last_good), name(result.first_bad));
-    case BisectEnd::kFailed: return fmt::format("{} could not be tried: {}.", name(result.first_bad), result.steps.empty() ? "" : result.steps.back().trouble);
-    case BisectEnd::kInterrupted: return fmt::format("Interrupted; it lies after {}, up to {}.", name(result.last_good), name(result.first_bad));
+    case BisectEnd::kFailed:
+      return fmt::format("{} could not be tried: {}.", name(result.first_bad), result.steps.empty() ? "" : result.steps.back().trouble);
+    case BisectEnd::kInterrupted:
+      return fmt::format("Interrupted; it lies after {}, up to {}.", name(result.last_good), name(result.first_bad));
   }
   return {};
 }
@@ -65,7 +69,8 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
 void print_skipped(const BisectRequest& request, const BisectResult& result) {
   for (const orchestrator::BisectStep& step : result.steps)
     if (step.verdict == CompareVerdict::kUndecidable && step.candidate != result.first_bad)
-      write_out("{} {}.\n", request.candidates[step.candidate].name, step.trouble.empty() ? "stays undecided: neither good nor bad" : "was skipped: " + step.trouble);
+      write_out("{} {}.\n", request.candidates[step.candidate].name,
+                step.trouble.empty() ? "stays undecided: neither good nor bad" : "was skipped: " + step.trouble);
 }
 
 void print(const BisectRequest& request, const BisectResult& result) {
@@ -73,7 +78,8 @@ void print(const BisectRequest& request, const BisectResult& result) {
   print_skipped(request, result);
   if (!result.change) return;
   if (result.change->verdict != CompareVerdict::kRegressed)
-    write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name, key_of(result.change->verdict));
+    write_out("Against {} alone it is {}: the slow-down is gradual, or near the noise.\n", request.candidates[result.last_good].name,
+              key_of(result.change->verdict));
   for (const std::string& sentence : exporters::comparison_sentences(*result.change)) write_out("{}\n", sentence);
   write_out("\n");
   write_path(request.out / "change" / "compare.html");
@@ -86,8 +92,10 @@ int bisect(const BisectFlags& flags) {
   request.out = orchestrator::results_folder(flags.out, "bisect");
   request.say = request.trial.say;
   const CommitRange range{{}, flags.good, flags.bad, workload_given(), flags.build, request.out / "trees"};
-  if (flags.commands.empty() && range.command.empty()) throw Error(ErrorKind::kUsage, "there is no command", "bisect", "give it last, with --good and --bad; or --commands FILE");
-  if (!flags.commands.empty() && !range.command.empty()) throw Error(ErrorKind::kUsage, "there is a command beside --commands", range.command.front(), "give one of them");
+  if (flags.commands.empty() && range.command.empty())
+    throw Error(ErrorKind::kUsage, "there is no command", "bisect", "give it last, with --good and --bad; or --commands FILE");
+  if (!flags.commands.empty() && !range.command.empty())
+    throw Error(ErrorKind::kUsage, "there is a command beside --commands", range.command.front(), "give one of them");
   request.candidates = flags.commands.empty() ? commits_between(range) : candidates_in(flags.commands);
   if (flags.commands.empty()) request.prepare = [&](const Candidate& candidate) { prepare_commit(range, candidate); };
   orchestrator::ProcessLauncher launcher;
@@ -106,15 +114,20 @@ void add_bisect(CLI::App& app, std::function<int()>& action) {
   CLI::App* verb = app.add_subcommand("bisect", "Find the first of several commits or commands that is slower, and what changed in it");
   CLI::Option* good = verb->add_option("--good", flags->good, "a commit that is fast")->type_name("REVISION");
   CLI::Option* bad = verb->add_option("--bad", flags->bad, "a later one that is slow")->type_name("REVISION");
-  verb->add_option("--build", flags->build, "a line of a shell that makes a commit ready, in its working tree")->type_name("COMMAND")->needs(good);
-  CLI::Option* commands = verb->add_option("--commands", flags->commands, "instead of commits: a file with a command a line, the good one first")->type_name("FILE");
+  verb->add_option("--build", flags->build, "a line of a shell that makes a commit ready, in its working tree")
+      ->type_name("COMMAND")
+      ->needs(good);
+  CLI::Option* commands =
+      verb->add_option("--commands", flags->commands, "instead of commits: a file with a command a line, the good one first")
+          ->type_name("FILE");
   good->needs(bad)->excludes(commands);
   bad->needs(good)->excludes(commands);
   verb->add_flag("--keep-trees", flags->keep_trees, "leave the working trees of the commits");
   add_trial_flags(*verb, *flags);
   take_workload(*verb, "what is tried in each commit: all from the first word that is no flag, or after --");
   verb->footer(
-      "Each candidate is tried against the good one as `nl-stage try` does it. Commits that cannot be built or tried are skipped. The last trial,\n"
+      "Each candidate is tried against the good one as `nl-stage try` does it. Commits that cannot be built or tried are skipped. The last "
+      "trial,\n"
       "of the first bad one against the one before it, is profiled. Your working tree is not touched.\n"
       "Examples:\n"
       "  nl-stage bisect --good v1.2 --bad HEAD --build \"make -j8\" ./bench\n"

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -29,7 +29,8 @@ struct CompareFlags {
 };
 
 orchestrator::CompareRequest request_of(const CompareFlags& flags) {
-  orchestrator::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}), flags.ledger};
+  orchestrator::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}),
+                                       flags.ledger};
   request.options.force = flags.force;
   request.options.minimum_effect = flags.minimum_effect / 100;
   return request;
@@ -60,7 +61,8 @@ int compare(const CompareFlags& flags) {
   print(comparison, flags);
   std::fflush(stdout);
   if (!comparison.comparability.refused || comparison.comparability.forced) return 0;
-  print_error({ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare", "choose runs that differ in one thing only, or add --force"});
+  print_error({ErrorKind::kInput, exporters::comparison_sentences(comparison).at(0), "compare",
+               "choose runs that differ in one thing only, or add --force"});
   return exit_status_of(ErrorKind::kInput);
 }
 
@@ -69,17 +71,23 @@ int compare(const CompareFlags& flags) {
 void add_compare(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* verb = app.add_subcommand("compare", "Say what changed from some runs to others, and whether it is real");
-  verb->add_option("a", flags->a, "runs of side A: bundles, run.json files, captures, or names of the ledger")->required()->type_name("RUN");
+  verb->add_option("a", flags->a, "runs of side A: bundles, run.json files, captures, or names of the ledger")
+      ->required()
+      ->type_name("RUN");
   verb->add_option("--to", flags->b, "runs of side B, likewise")->required()->type_name("RUN");
   CLI::Option* json = verb->add_flag("--json", flags->json, "print compare.json");
-  CLI::Option* markdown = verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out, except on a terminal");
+  CLI::Option* markdown =
+      verb->add_flag("--markdown", flags->markdown, "print compare.md; the default without --out, except on a terminal");
   CLI::Option* html = verb->add_flag("--html", flags->html, "print compare.html");
   json->excludes(markdown)->excludes(html);
   markdown->excludes(html);
   verb->add_option("-o,--out", flags->out, "write compare.json, compare.md and compare.html into this folder")->type_name("DIR");
   verb->add_flag("--force", flags->force, "compare runs that differ in what they should have in common");
-  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(between(0.0, 100.0));
-  verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")->type_name("PATH|URL");
+  verb->add_option("--minimum-effect", flags->minimum_effect, "percent: smaller changes are called unchanged")
+      ->capture_default_str()
+      ->check(between(0.0, 100.0));
+  verb->add_option("--ledger", flags->ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")
+      ->type_name("PATH|URL");
   verb->add_option("--model", flags->model, "of raw captures: as for import")->type_name("MODEL");
   verb->add_option("--set", flags->sets, "of raw captures: set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->footer(

@@ -45,7 +45,10 @@ int print_completion(const CompletionFlags& flags, const VerbReference& program)
 void add_completion(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<CompletionFlags>();
   CLI::App* verb = app.add_subcommand("completion", "Print what makes a shell complete verbs, flags and values");
-  verb->add_option("shell", flags->shell, "the shell")->required()->transform(CLI::CheckedTransformer(kShells).description("{bash,zsh,fish}"))->type_name("SHELL");
+  verb->add_option("shell", flags->shell, "the shell")
+      ->required()
+      ->transform(CLI::CheckedTransformer(kShells).description("{bash,zsh,fish}"))
+      ->type_name("SHELL");
   verb->add_flag("--json", flags->json, "print {shell, script}");
   verb->footer(
       "The packages install it. Elsewhere the shell has a folder for it; a new shell reads it.\n"

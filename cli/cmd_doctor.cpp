@@ -32,9 +32,7 @@ void add_doctor(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<DoctorFlags>();
   CLI::App* verb = app.add_subcommand("doctor", "Find the tools, and test what breaks captures");
   verb->add_option("-c,--config", flags->config, "runner file: its tools and options are checked")->type_name("RUNNER");
-  verb->add_option("--set", flags->sets, "set one key; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
+  verb->add_option("--set", flags->sets, "set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->add_flag("--json", flags->json, "print JSON");
   verb->footer(
       "Each line is ok, warning or blocked, with its fix. The exit status is 4 if a line is blocked.\n"

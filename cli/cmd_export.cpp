@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +25,8 @@ struct ExportFlags {
 
 int export_archive(const ExportFlags& flags) {
   const auto asked = [&](const char* what) { return std::find(flags.redact.begin(), flags.redact.end(), what) != flags.redact.end(); };
-  orchestrator::ExportRequest request{flags.runs, flags.out, orchestrator::ledger_location(flags.ledger), {!flags.keep_env, asked("host"), asked("paths")}};
+  orchestrator::ExportRequest request{
+      flags.runs, flags.out, orchestrator::ledger_location(flags.ledger), {!flags.keep_env, asked("host"), asked("paths")}};
   const orchestrator::ExportResult result = orchestrator::export_runs(request);
   write_answer(flags.json, (flags.json ? export_json(result) : export_text(result)) + "\n");
   std::fflush(stdout);
@@ -37,10 +38,16 @@ int export_archive(const ExportFlags& flags) {
 void add_export(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* verb = app.add_subcommand("export", "Pack runs into one archive, for another machine or for keeping");
-  verb->add_option("runs", flags->runs, "folders of bundles, run.json files, or names of the ledger (an id, a name, tag:NAME, last, last~2)")->required()->type_name("RUN");
+  verb->add_option("runs", flags->runs,
+                   "folders of bundles, run.json files, or names of the ledger (an id, a name, tag:NAME, last, last~2)")
+      ->required()
+      ->type_name("RUN");
   verb->add_option("-o,--out", flags->out, "the archive, NAME.nlz or NAME.tar.zst; must not exist")->required()->type_name("FILE");
   verb->add_option("--redact", flags->redact, "remove host names (host), folders of absolute paths (paths), or both (host,paths)")
-      ->type_name("WHAT")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"host", "paths"}));
+      ->type_name("WHAT")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"host", "paths"}));
   verb->add_flag("--keep-env", flags->keep_env, "keep environment values, and NVIDIA's report files, which contain them");
   add_ledger_flag(*verb, flags->ledger);
   verb->add_flag("--json", flags->json, "print {archive, size_bytes, unpacked_bytes, redacted, bundles} on stdout");

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -33,16 +33,23 @@ std::string answer(const FingerprintFlags& flags) {
 }
 
 std::string nearest_json(const orchestrator::NearestRuns& found) {
-  nlohmann::ordered_json out = {{"run_id", found.of.run_id}, {"kind", key_of(found.of.kind)}, {"searched", found.searched}, {"without", found.without}};
+  nlohmann::ordered_json out = {
+      {"run_id", found.of.run_id}, {"kind", key_of(found.of.kind)}, {"searched", found.searched}, {"without", found.without}};
   out["runs"] = nlohmann::ordered_json::array();
   for (const auto& run : found.runs)
-    out["runs"].push_back({{"run_id", run.run_id}, {"similarity", run.similarity}, {"created_at", run.created_at}, {"name", run.name}, {"model", run.model}, {"hardware", run.hardware}});
+    out["runs"].push_back({{"run_id", run.run_id},
+                           {"similarity", run.similarity},
+                           {"created_at", run.created_at},
+                           {"name", run.name},
+                           {"model", run.model},
+                           {"hardware", run.hardware}});
   return json_text(out);
 }
 
 std::string nearest_text(const orchestrator::NearestRuns& found) {
   std::string out = fmt::format("{} of the ledger's runs have such a fingerprint, {} have none\n", found.searched, found.without);
-  for (const auto& run : found.runs) out += fmt::format("  {:.4f}  {}  {}  {}\n", run.similarity, run.run_id, run.model.empty() ? "-" : run.model, run.hardware);
+  for (const auto& run : found.runs)
+    out += fmt::format("  {:.4f}  {}  {}  {}\n", run.similarity, run.run_id, run.model.empty() ? "-" : run.model, run.hardware);
   return out;
 }
 
@@ -55,7 +62,8 @@ int search(FingerprintFlags& flags) {
 }
 
 int fingerprint(FingerprintFlags& flags) {
-  if (flags.request.run.empty()) throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
+  if (flags.request.run.empty())
+    throw Error(ErrorKind::kUsage, "there is no run", "fingerprint", "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
   write_answer(flags.json, answer(flags));
   std::fflush(stdout);
@@ -63,8 +71,10 @@ int fingerprint(FingerprintFlags& flags) {
 }
 
 void add_common_flags(CLI::App& verb, FingerprintFlags& flags) {
-  verb.add_option("--peaks", flags.request.peaks, "peaks of the GPU, as conf/device has them; default: those of the run")->type_name("FILE.yaml");
-  verb.add_option("--ledger", flags.request.ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")->type_name("PATH|URL");
+  verb.add_option("--peaks", flags.request.peaks, "peaks of the GPU, as conf/device has them; default: those of the run")
+      ->type_name("FILE.yaml");
+  verb.add_option("--ledger", flags.request.ledger, "where names are looked up; default: $NL_STAGE_LEDGER, or the user's own")
+      ->type_name("PATH|URL");
   verb.add_flag("--kernels", flags.kernels, "kernels, also where the run has operators one by one");
 }
 
@@ -88,7 +98,9 @@ void add_fingerprint(CLI::App& app, std::function<int()>& action) {
   verb->add_option("run", flags->request.run, "a bundle, its run.json, or a name of the ledger")->type_name("RUN");
   verb->add_option("--to", flags->to, "print how alike this run is, 0 to 1")->type_name("RUN");
   add_common_flags(*verb, *flags);
-  verb->add_flag("--json", flags->json, "print {run_id, hardware, model, kind, peaks, ridge_flop_per_byte, features, missing_features, note, items}; with --to {a, b, similarity, only_a, only_b, pairs}");
+  verb->add_flag("--json", flags->json,
+                 "print {run_id, hardware, model, kind, peaks, ridge_flop_per_byte, features, missing_features, note, items}; with --to "
+                 "{a, b, similarity, only_a, only_b, pairs}");
   verb->footer(
       "Each operator or kernel has the vector [lat_norm, ai, occ, warp_eff, l2_hit, dram_norm]; docs/fingerprint.md has the formulas.\n"
       "What was not counted is null (a dash in the table) and counts as 0.\n"

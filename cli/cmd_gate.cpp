@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,10 +12,10 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/gate/gate_reports.h"
-#include "model/error.h"
 #include "model/comparison_keys.h"
-#include "orchestrator/named_run.h"
+#include "model/error.h"
 #include "orchestrator/gate/gate.h"
+#include "orchestrator/named_run.h"
 
 namespace nl::cli {
 namespace {
@@ -27,7 +27,11 @@ struct GateFlags {
 };
 
 nlohmann::ordered_json listed(const RunMetric& metric) {
-  return {{"key", metric.key}, {"value", metric.value}, {"unit", metric.info->unit}, {"better", key_of(metric.info->better)}, {"unprofiled", metric.unprofiled}};
+  return {{"key", metric.key},
+          {"value", metric.value},
+          {"unit", metric.info->unit},
+          {"better", key_of(metric.info->better)},
+          {"unprofiled", metric.unprofiled}};
 }
 
 int list_metrics(const GateFlags& flags) {
@@ -37,10 +41,8 @@ int list_metrics(const GateFlags& flags) {
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
     if (!flags.json) write_out("{} on {}\n", run.run_id, hardware_key(run));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))
-      if (flags.json)
-        metrics.push_back(listed(metric));
-      else
-        write_out("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));
+      if (flags.json) metrics.push_back(listed(metric));
+      else write_out("  {} {}\n", metric.key, exporters::metric_value_text(*metric.info, metric.value));
     all.push_back({{"run_id", run.run_id}, {"hardware", hardware_key(run)}, {"metrics", metrics}});
   }
   if (flags.json) write_json({{"runs", all}});
@@ -50,7 +52,8 @@ int list_metrics(const GateFlags& flags) {
 
 Colour colour_of(const GateReport& report) {
   if (!report.passed()) return Colour::kRed;
-  const bool any = std::any_of(report.results.begin(), report.results.end(), [](const GateResult& result) { return !result.lines.empty(); });
+  const bool any =
+      std::any_of(report.results.begin(), report.results.end(), [](const GateResult& result) { return !result.lines.empty(); });
   return any ? Colour::kGreen : Colour::kNone;
 }
 
@@ -64,7 +67,9 @@ void print(const GateReport& report, const GateFlags& flags) {
 
 int gate(GateFlags& flags) {
   if (flags.list) return list_metrics(flags);
-  if (flags.expectations.empty()) throw Error(ErrorKind::kUsage, "no file of expectations is given", "--expectations", "add --expectations FILE.yaml; with --update it is written");
+  if (flags.expectations.empty())
+    throw Error(ErrorKind::kUsage, "no file of expectations is given", "--expectations",
+                "add --expectations FILE.yaml; with --update it is written");
   flags.request.expectations = flags.expectations;
   const GateReport report = orchestrator::check_gate(flags.request);
   if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
@@ -80,7 +85,9 @@ int gate(GateFlags& flags) {
 void add_gate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<GateFlags>();
   CLI::App* verb = app.add_subcommand("gate", "Check runs against expected figures, for CI");
-  verb->add_option("runs", flags->request.runs, "bundles, or their run.json; of several on one hardware the median counts")->required()->type_name("RUN");
+  verb->add_option("runs", flags->request.runs, "bundles, or their run.json; of several on one hardware the median counts")
+      ->required()
+      ->type_name("RUN");
   verb->add_option("-e,--expectations", flags->expectations, "what is expected, by hardware")->type_name("FILE.yaml");
   verb->add_flag("--update", flags->request.update, "write what these runs reached where it is not met or new, and name the changed files");
   verb->add_option("--metric", flags->request.metrics, "with --update: expect this metric too, * for any characters; repeatable")
@@ -90,7 +97,9 @@ void add_gate(CLI::App& app, std::function<int()>& action) {
   auto* markdown = verb->add_flag("--markdown", flags->markdown, "print GitHub-flavoured Markdown");
   verb->add_flag("--github", flags->github, "print ::error and ::notice annotations on stderr");
   verb->add_flag("--list", flags->list, "print every metric of the runs");
-  verb->add_flag("--json", flags->json, "print {passed, expectations, results, changes, changed_files, notes}; with --list {runs: [{run_id, hardware, metrics}]}")->excludes(markdown);
+  verb->add_flag("--json", flags->json,
+                 "print {passed, expectations, results, changes, changed_files, notes}; with --list {runs: [{run_id, hardware, metrics}]}")
+      ->excludes(markdown);
   verb->footer(
       "A metric is met within its tolerance, else improved or regressed; new where the file expects it of other hardware only;\n"
       "missing where the runs do not have it, or one of them is of another architecture, precision, batch or prompt length.\n"

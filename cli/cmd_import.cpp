@@ -21,8 +21,8 @@ struct ImportFlags {
 };
 
 int import(const ImportFlags& flags) {
-  orchestrator::ConfigRequest config{.runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules,
-                       .name = flags.name};
+  orchestrator::ConfigRequest config{
+      .runner_file = flags.config, .model_file = flags.model, .sets = flags.sets, .rules = flags.rules, .name = flags.name};
   if (!flags.ledger.empty()) config.sets.push_back("ledger.path=" + flags.ledger);
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   orchestrator::ImportRequest request;
@@ -49,19 +49,13 @@ void add_import(CLI::App& app, std::function<int()>& action) {
         ->expected(1, most)
         ->allow_extra_args(most != 1);
   }
-  verb->add_option("--rules", flags->rules, "file with more rules; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
-      ->type_name("DIR");
+  verb->add_option("--rules", flags->rules, "file with more rules; repeatable")->allow_extra_args(false)->type_name("FILE");
+  verb->add_option("--out", flags->out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")->type_name("DIR");
   verb->add_option("--name", flags->name, "name of the bundle");
   verb->add_option("-c,--config", flags->config, "runner file: its stages, top_n_kernels and artifacts are used")->type_name("RUNNER");
-  verb->add_option("--model", flags->model,
-                   "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json")
+  verb->add_option("--model", flags->model, "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json")
       ->type_name("MODEL");
-  verb->add_option("--set", flags->sets, "set one key; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("KEY=VALUE");
+  verb->add_option("--set", flags->sets, "set one key; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_flag("--copy", flags->copy, "copy the export into the bundle, with its environment blanked");
   verb->add_flag("--keep-env", flags->keep_env, "do not blank that copy");

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -52,9 +52,12 @@ int list_runs(const LsFlags& flags) {
 void add_ls(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<LsFlags>();
   CLI::App* verb = app.add_subcommand("ls", "List and search the runs of the ledger, the newest first");
-  verb->add_option("words", flags->words, "words, or beginnings of words, of names, model, GPU, command, kernels, findings, tags or notes; all must be there");
+  verb->add_option("words", flags->words,
+                   "words, or beginnings of words, of names, model, GPU, command, kernels, findings, tags or notes; all must be there");
   add_filter_flags(*verb, *flags);
-  verb->add_option("--metric", flags->filter.metrics, "show this metric (nl-stage gate --list names them); repeatable")->allow_extra_args(false)->type_name("KEY");
+  verb->add_option("--metric", flags->filter.metrics, "show this metric (nl-stage gate --list names them); repeatable")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
   verb->add_option("-n,--limit", flags->limit, "at most so many; 0: all")->capture_default_str();
   verb->add_flag("--json", flags->json, "print {runs: [{run_id, created_at, name, mode, status, model …, tags, metrics}]}");
   verb->footer(

@@ -33,7 +33,8 @@ void add_nodes(CLI::App& app, std::function<int()>& action) {
   verb->add_option("b", flags->right, "another, of the same model")->required()->type_name("BUNDLE");
   verb->add_flag("--json", flags->json, "print {a, b, pairs, only_a, only_b}");
   verb->footer(
-      "Nodes are paired by their names, by what fusions hold, by types and shapes (of all inputs, then of the first), then by order; each row says how. What has no partner is listed.\n"
+      "Nodes are paired by their names, by what fusions hold, by types and shapes (of all inputs, then of the first), then by order; each "
+      "row says how. What has no partner is listed.\n"
       "Times are GPU times where they are known, else host times.\n"
       "Examples:\n"
       "  nl-stage profile --backend onnxruntime --model m.onnx --batch 1 --out ort\n"

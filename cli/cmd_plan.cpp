@@ -32,7 +32,8 @@ void add_plan(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<PlanFlags>();
   CLI::App* verb = app.add_subcommand("plan", "Print the exact command of every pass; start none");
   add_run_flags(*verb, *flags);
-  CLI::Option* json = verb->add_flag("--json", flags->json, "print JSON; with --keys {keys: [{key, help, type, allowed, least, most, default}]}");
+  CLI::Option* json =
+      verb->add_flag("--json", flags->json, "print JSON; with --keys {keys: [{key, help, type, allowed, least, most, default}]}");
   verb->add_flag("--keys", flags->keys, "list every configuration key instead");
   verb->add_flag("--markdown", flags->markdown, "with --keys: as the tables of docs/configuration.md")->needs("--keys")->excludes(json);
   verb->footer(

@@ -11,14 +11,17 @@ namespace nl::cli {
 void add_profile(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RunVerbFlags>();
   flags->config = "profile";
-  CLI::App* verb = app.add_subcommand("profile", "Run a model file by ONNX Runtime, LibTorch or TensorRT, operator by operator; leaves the bundle of `run`");
+  CLI::App* verb = app.add_subcommand(
+      "profile", "Run a model file by ONNX Runtime, LibTorch or TensorRT, operator by operator; leaves the bundle of `run`");
   add_run_verb_flags(*verb, *flags);
   verb->get_option("--backend")->required();
   verb->get_option("--model")->required();
   verb->remove_option(verb->get_option("command"));
   verb->footer(
-      "The model is loaded, gets inputs of the shapes that it declares, and runs unprofiled and then profiled; every execution of an operator is\n"
-      "recorded. nl-stage traces that as any other workload: with a GPU its kernels are joined to the operators. `nl-stage run --config deep --backend …`\n"
+      "The model is loaded, gets inputs of the shapes that it declares, and runs unprofiled and then profiled; every execution of an "
+      "operator is\n"
+      "recorded. nl-stage traces that as any other workload: with a GPU its kernels are joined to the operators. `nl-stage run --config "
+      "deep --backend …`\n"
       "is the same with counters and repetitions. docs/adapters.md describes the backends.\n"
       "Examples:\n"
       "  nl-stage profile --backend onnxruntime --model model.onnx --batch 1 --seq 128\n"

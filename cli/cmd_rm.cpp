@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <memory>
@@ -37,7 +37,8 @@ int remove_runs(const RmFlags& flags) {
   const auto entries = chosen_runs(flags, ledger);
   auto removed = nlohmann::ordered_json::array();
   for (const auto& entry : entries) {
-    if (!flags.dry_run && flags.bundles && orchestrator::bundle_state(entry) != orchestrator::BundleState::kGone) orchestrator::delete_bundle(entry);
+    if (!flags.dry_run && flags.bundles && orchestrator::bundle_state(entry) != orchestrator::BundleState::kGone)
+      orchestrator::delete_bundle(entry);
     if (!flags.dry_run) ledger.remove(entry.run_id);
     removed.push_back(entry.run_id);
     if (!flags.json) write_out("{}{}\n", flags.dry_run ? "would remove " : "removed ", entry.run_id);

@@ -10,8 +10,7 @@ namespace nl::cli {
 
 void add_run(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<RunVerbFlags>();
-  CLI::App* verb =
-      app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
+  CLI::App* verb = app.add_subcommand("run", "Profile a workload: trace it, then measure its top kernels; leaves one bundle");
   add_run_verb_flags(*verb, *flags);
   verb->footer(
       "The workload runs once under nsys and once or twice under ncu, each time with an empty standard input. Where one\n"

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <memory>
@@ -23,7 +23,8 @@ struct Schema {
 };
 
 // As schema/ has them.
-constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema}, {"compare", "compare.json", exporters::comparison_schema},
+constexpr Schema kSchemas[] = {{"run", "run.json", exporters::run_json_schema},
+                               {"compare", "compare.json", exporters::comparison_schema},
                                {"suite", "suite.json", exporters::suite_schema}};
 
 struct SchemaFlags {

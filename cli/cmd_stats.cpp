@@ -82,8 +82,7 @@ void write_file(const fs::path& path, const std::string& text) {
   if (out && !failed) return;
   std::error_code ignored;
   fs::remove(unfinished, ignored);
-  throw Error(ErrorKind::kOutput, "the report cannot be written", path.string(),
-              "check that the folder exists, is writable and has space");
+  throw Error(ErrorKind::kOutput, "the report cannot be written", path.string(), "check that the folder exists, is writable and has space");
 }
 
 void put(const StatTable& table, const StatsOptions& options, bool first) {
@@ -121,7 +120,8 @@ std::vector<StatTable> tables_of(const StatsOptions& options) {
 // {"nvtx_sum": [rows], …}
 void put_object(const std::vector<StatTable>& tables) {
   std::string text;
-  for (const StatTable& table : tables) text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ",\n", table.report, exporters::stat_json(table));
+  for (const StatTable& table : tables)
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ",\n", table.report, exporters::stat_json(table));
   write_data("{" + text + "}\n");
 }
 
@@ -142,16 +142,20 @@ int stats(StatsOptions options) {
 void add_stats(CLI::App& app, std::function<int()>& action) {
   auto options = std::make_shared<StatsOptions>();
   for (std::string_view report : analysis::stats_report_names()) options->reports.emplace_back(report);
-  CLI::App* verb =
-      app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the SQLite export of a report");
+  CLI::App* verb = app.add_subcommand("stats", "Print the summaries that `nsys stats` prints, from the SQLite export of a report");
   verb->add_option("file", options->file, "SQLite export of an nsys report")->type_name("FILE.sqlite")->required();
   verb->add_option("-r,--report", options->reports, "reports, separated by commas; default: all six")
       ->delimiter(',')
       ->type_name("REPORT,...");
-  CLI::Option* format = verb->add_option("-f,--format", options->format, "csv (byte for byte as nsys 2025.3), json or table; default: table on a terminal, else csv")
+  CLI::Option* format = verb->add_option("-f,--format", options->format,
+                                         "csv (byte for byte as nsys 2025.3), json or table; default: table on a terminal, else csv")
                             ->check(CLI::IsMember({"table", "csv", "json"}));
-  CLI::Option* prefix = verb->add_option("-o,--output", options->prefix, "write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")->type_name("PREFIX");
-  verb->add_flag("--json", options->json, "print one object, {REPORT: [rows], …}; several reports with --format json likewise")->excludes(format)->excludes(prefix);
+  CLI::Option* prefix =
+      verb->add_option("-o,--output", options->prefix, "write each report to PREFIX_<report>.csv (.json, .txt) instead of printing it")
+          ->type_name("PREFIX");
+  verb->add_flag("--json", options->json, "print one object, {REPORT: [rows], …}; several reports with --format json likewise")
+      ->excludes(format)
+      ->excludes(prefix);
   verb->footer(
       fmt::format("Reports: {}\n\n"
                   "Examples:\n"

@@ -13,8 +13,8 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/machine/checks_timing.h"
 #include "orchestrator/config/units.h"
+#include "orchestrator/machine/checks_timing.h"
 #include "orchestrator/slurm/run_on_slurm.h"
 #include "orchestrator/suite/run_suite.h"
 
@@ -68,7 +68,10 @@ orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
 SuiteResult run_on_cluster(const SuiteFlags& flags) {
   const auto poll_s = orchestrator::seconds_in(flags.poll);
   if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
-  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags), .poll_s = *poll_s, .settle_s = 5 * *poll_s, .collect = orchestrator::slurm::ledger_collector(suite_sets(flags))});
+  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags),
+                                            .poll_s = *poll_s,
+                                            .settle_s = 5 * *poll_s,
+                                            .collect = orchestrator::slurm::ledger_collector(suite_sets(flags))});
 }
 
 Colour colour_of(const SuiteResult& result) {
@@ -99,8 +102,10 @@ void print(const SuiteResult& result, bool json) {
 
 int run_suite_verb(const SuiteFlags& flags) {
   if (flags.queue.wanted()) return queue_verb(flags.queue, flags.json);
-  if (flags.file.empty()) throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
-  if (flags.task > 0) return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
+  if (flags.file.empty())
+    throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
+  if (flags.task > 0)
+    return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
   const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : orchestrator::run_suite(suite_request(flags));
   print(result, flags.json);
   std::fflush(stdout);
@@ -116,12 +121,17 @@ void add_suite(CLI::App& app, std::function<int()>& action) {
   verb->add_option("file", flags->file, "the suite: targets, iterations, threshold")->type_name("FILE.yaml");
   verb->add_option("--out", flags->out, "folder of the results, new or empty; default: a new one in artifacts/suites")->type_name("DIR");
   verb->add_option("--waive", flags->waived, "time although this check of the environment fails; repeatable")
-      ->allow_extra_args(false)->check(CLI::IsMember(orchestrator::timing_check_names()))->type_name("CHECK");
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(orchestrator::timing_check_names()))
+      ->type_name("CHECK");
   verb->add_option("--set", flags->sets, "set one key for all targets; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb->add_option("--ledger", flags->ledger, kLedgerHelp)->type_name("PATH|URL");
   verb->add_option("--engine", flags->engine, "where it runs: local, or slurm, a job array of the cluster")
-      ->transform(CLI::CheckedTransformer(kEngines).description("{local,slurm}"))->type_name("ENGINE");
-  verb->add_option("--poll", flags->poll, "with --engine slurm: time between two looks at its tasks")->capture_default_str()->type_name("TIME");
+      ->transform(CLI::CheckedTransformer(kEngines).description("{local,slurm}"))
+      ->type_name("ENGINE");
+  verb->add_option("--poll", flags->poll, "with --engine slurm: time between two looks at its tasks")
+      ->capture_default_str()
+      ->type_name("TIME");
   verb->add_option("--task", flags->task, "one task, on a node")->group("");
   verb->add_flag("--json", flags->json, "print suite.json on stdout");
   add_queue_flags(*verb, flags->queue);

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -28,7 +28,8 @@ int print_trends(const TrendFlags& flags) {
   const Trend trend = orchestrator::trend_of(ledger, {flags.metric, filter_of(flags), flags.by, flags.min_effect_percent / 100});
   if (!flags.svg.empty()) orchestrator::write_file_whole(flags.svg, exporters::trend_svg(trend));
   if (!flags.html.empty()) orchestrator::write_file_whole(flags.html, exporters::trend_html(trend));
-  write_answer(flags.json, flags.json ? exporters::trend_json(trend) : exporters::trend_text(trend, line_width() > 0 ? line_width() : exporters::kPictureColumns));
+  write_answer(flags.json, flags.json ? exporters::trend_json(trend)
+                                      : exporters::trend_text(trend, line_width() > 0 ? line_width() : exporters::kPictureColumns));
   return 0;
 }
 
@@ -40,13 +41,17 @@ void add_trends(CLI::App& app, std::function<int()>& action) {
   verb->add_option("metric", flags->metric, "its key; nl-stage gate --list and show name them")->required()->type_name("METRIC");
   verb->add_option("words", flags->words, "only runs with these words, as for ls");
   verb->add_option("--by", flags->by, "what a point is: date: each run; commit: the median of a commit's runs")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, TrendBy>{{"date", TrendBy::kDate}, {"commit", TrendBy::kCommit}}).description("{date,commit}"))
+      ->transform(CLI::CheckedTransformer(std::map<std::string, TrendBy>{{"date", TrendBy::kDate}, {"commit", TrendBy::kCommit}})
+                      .description("{date,commit}"))
       ->type_name("WHAT");
-  verb->add_option("--min-effect", flags->min_effect_percent, "smaller changes are none, in percent of the level before")->check(between(0.0, 1000.0))->capture_default_str();
+  verb->add_option("--min-effect", flags->min_effect_percent, "smaller changes are none, in percent of the level before")
+      ->check(between(0.0, 1000.0))
+      ->capture_default_str();
   add_filter_flags(*verb, *flags);
   verb->add_option("--svg", flags->svg, "write the picture, too")->type_name("FILE");
   verb->add_option("--html", flags->html, "write it as a page with its changes and anomalies, too")->type_name("FILE");
-  verb->add_flag("--json", flags->json, "print {metric, unit, better, by, series: [{hardware, model, precision, points, levels, changes, anomalies}]}");
+  verb->add_flag("--json", flags->json,
+                 "print {metric, unit, better, by, series: [{hardware, model, precision, points, levels, changes, anomalies}]}");
   verb->footer(
       "Runs of another GPU, model or precision are a series of their own. docs/ledger.md says how changes are found.\n"
       "Examples:\n"

@@ -31,7 +31,9 @@ struct TryFlags : TrialFlags {
 // A command of its own, else the one at the end.
 TrialSide side_of(const std::string& line, const std::vector<std::string>& env, const std::vector<std::string>& sets, const char* flag) {
   const std::vector<std::string> command = line.empty() ? workload_given() : shell_command(line);
-  if (command.empty()) throw Error(ErrorKind::kUsage, "there is no command for this side", flag, "give --a and --b, or one command at the end and what differs: --b-env, --b-set");
+  if (command.empty())
+    throw Error(ErrorKind::kUsage, "there is no command for this side", flag,
+                "give --a and --b, or one command at the end and what differs: --b-env, --b-set");
   return {command, {}, variables_of(env, "--a-env, --b-env"), sets};
 }
 
@@ -52,11 +54,13 @@ void print(const orchestrator::TrialResult& result) {
 
 void refuse_third_command(const TryFlags& flags) {
   if (!flags.a.empty() && !flags.b.empty() && !workload_given().empty())
-    throw Error(ErrorKind::kUsage, "there is a third command", workload_given().front(), "give --a and --b alone, or one command at the end and what differs");
+    throw Error(ErrorKind::kUsage, "there is a third command", workload_given().front(),
+                "give --a and --b alone, or one command at the end and what differs");
 }
 
 std::string fix_of(const orchestrator::TrialResult& result) {
-  const bool any = std::any_of(result.rounds.begin(), result.rounds.end(), [](const orchestrator::TrialRound& round) { return round.number > 0; });
+  const bool any =
+      std::any_of(result.rounds.begin(), result.rounds.end(), [](const orchestrator::TrialRound& round) { return round.number > 0; });
   return std::string("run the command alone until it works") + (any ? "; the rounds before are kept and compared" : "");
 }
 
@@ -71,8 +75,7 @@ int try_sides(const TryFlags& flags) {
   if (flags.json) write_data(orchestrator::trial_json(result));
   else print(result);
   std::fflush(stdout);
-  if (result.end == TrialEnd::kFailed)
-    print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});
+  if (result.end == TrialEnd::kFailed) print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});
   return status_of(result);
 }
 
@@ -85,7 +88,9 @@ void add_try(CLI::App& app, std::function<int()>& action) {
   verb->add_option("--b", flags->b, "side B, likewise")->type_name("COMMAND");
   verb->add_option("--a-env", flags->a_env, "environment variable of side A; repeatable")->allow_extra_args(false)->type_name("NAME=VALUE");
   verb->add_option("--b-env", flags->b_env, "of side B")->allow_extra_args(false)->type_name("NAME=VALUE");
-  verb->add_option("--a-set", flags->a_sets, "key of the configuration of side A; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
+  verb->add_option("--a-set", flags->a_sets, "key of the configuration of side A; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
   verb->add_option("--b-set", flags->b_sets, "of side B")->allow_extra_args(false)->type_name("KEY=VALUE");
   add_trial_flags(*verb, *flags);
   take_workload(*verb, "the command of a side that has none of its own: all from the first word that is no flag, or after --");

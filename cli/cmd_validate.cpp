@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file)) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
+  if (!stream || fs::is_directory(file))
+    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "give a run.json or the folder of a bundle");
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
@@ -63,7 +64,9 @@ int validate(const ValidateFlags& flags) {
     const Validity validity = validity_of(name);
     if (validity.fault && status == 0) status = exit_status_of(validity.fault->kind);
     if (!flags.json) print_validity(validity);
-    list.push_back({{"file", validity.file.string()}, {"valid", !validity.fault}, {"error", validity.fault ? error_json(*validity.fault) : nlohmann::ordered_json()}});
+    list.push_back({{"file", validity.file.string()},
+                    {"valid", !validity.fault},
+                    {"error", validity.fault ? error_json(*validity.fault) : nlohmann::ordered_json()}});
   }
   if (flags.json) write_json({{"files", list}, {"exit_status", status}});
   return status;
@@ -74,7 +77,9 @@ int validate(const ValidateFlags& flags) {
 void add_validate(CLI::App& app, std::function<int()>& action) {
   auto flags = std::make_shared<ValidateFlags>();
   CLI::App* verb = app.add_subcommand("validate", "Check run.json, compare.json and suite.json files against their schemas");
-  verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")->type_name("FILE")->required();
+  verb->add_option("files", flags->files, "run.json, compare.json or suite.json files, or the folders of bundles")
+      ->type_name("FILE")
+      ->required();
   verb->add_flag("--json", flags->json, "print {files: [{file, valid, error}], exit_status}");
   verb->footer(
       "All files are checked. Each wrong file is named with the place of its first fault. A file in an older format is only\n"

@@ -8,15 +8,15 @@
 namespace nl {
 
 template <>
-inline constexpr auto kKeys<ErrorKind> =
-    std::to_array<std::string_view>({"internal", "usage", "config", "input", "tool", "workload", "capture", "timeout", "output", "interrupted"});
+inline constexpr auto kKeys<ErrorKind> = std::to_array<std::string_view>(
+    {"internal", "usage", "config", "input", "tool", "workload", "capture", "timeout", "output", "interrupted"});
 
 }  // namespace nl
 
 namespace nl::cli {
 
 // docs/exit-status.md has the list.
-inline constexpr int kNotMetStatus = 9;  // everything ran, and the verdict is not the wanted one
+inline constexpr int kNotMetStatus = 9;         // everything ran, and the verdict is not the wanted one
 inline constexpr int kInterruptedStatus = 128;  // and the number of the signal: comes before every other
 
 int exit_status_of(ErrorKind kind);

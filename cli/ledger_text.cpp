@@ -56,8 +56,10 @@ std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, c
   table.texts_always_shown = 3;
   table.head.insert(table.head.end(), metrics.begin(), metrics.end());
   for (const auto& entry : entries) {
-    table.rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu), or_dash(joined_tags(entry.tags))});
-    for (const std::string& key : metrics) table.rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
+    table.rows.push_back({entry.run_id, minute_of(entry.created_at), entry.name, entry.status, or_dash(entry.model), or_dash(entry.gpu),
+                          or_dash(joined_tags(entry.tags))});
+    for (const std::string& key : metrics)
+      table.rows.back().push_back(entry.metrics.contains(key) ? metric_text(key, entry.metrics.at(key)) : "-");
   }
   const FittedTable shown = fitted(std::move(table), width);
   return shown.text + (shown.left_out.empty() ? "" : fmt::format("not shown for lack of room: {}\n", fmt::join(shown.left_out, ", ")));

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   } catch (const nl::Error& error) {
     return nl::cli::print_failure(error, json);
   } catch (const std::exception& broken) {
-    return nl::cli::print_failure({nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"}, json);
+    return nl::cli::print_failure({nl::ErrorKind::kInternal, broken.what(), "nl-stage", "this is a bug in nl-stage; please report it"},
+                                  json);
   }
 }

@@ -33,7 +33,9 @@ constexpr std::string_view kEnd = "\x1b[0m";
 std::string file_address(const std::filesystem::path& file) {
   std::string out = "file://";
   for (const unsigned char c : std::filesystem::absolute(file).lexically_normal().string())
-    out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') || c == '_' || c == '~' ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+    out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') || c == '_' || c == '~'
+               ? std::string(1, static_cast<char>(c))
+               : fmt::format("%{:02X}", c);
   return out;
 }
 
@@ -65,8 +67,10 @@ void finish_output() {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;  // the stream keeps in mind that an earlier write failed, not why
   if (flushed && std::ferror(stdout) == 0) return;
-  throw Error(ErrorKind::kOutput, flushed || errno == 0 ? "standard output cannot be written" : fmt::format("standard output cannot be written: {}", std::strerror(errno)), {},
-              "check the free space of its target");
+  throw Error(ErrorKind::kOutput,
+              flushed || errno == 0 ? "standard output cannot be written"
+                                    : fmt::format("standard output cannot be written: {}", std::strerror(errno)),
+              {}, "check the free space of its target");
 }
 
 void write_answer(bool is_data, std::string_view answer) { is_data ? write_data(answer) : write_text(answer); }

@@ -33,8 +33,9 @@ void print_stages(const Run& run) {
   TextTable table{{"stage", "count", "total ms", "mean ms", "GPU busy ms"}, {}, {false, true, true, true, true}, 3};
   for (const StageEntry& stage : run.stages) {
     if (table.rows.size() == kMostRows) break;
-    table.rows.push_back({exporters::report::stage_title(run, stage.name), std::to_string(stage.wall.count), ms_text(static_cast<double>(stage.wall.total_ns)),
-                          ms_text(stage.wall.mean_ns), stage.gpu_busy_ns ? ms_text(static_cast<double>(*stage.gpu_busy_ns)) : "-"});
+    table.rows.push_back({exporters::report::stage_title(run, stage.name), std::to_string(stage.wall.count),
+                          ms_text(static_cast<double>(stage.wall.total_ns)), ms_text(stage.wall.mean_ns),
+                          stage.gpu_busy_ns ? ms_text(static_cast<double>(*stage.gpu_busy_ns)) : "-"});
   }
   print_table(std::move(table));
 }
@@ -53,8 +54,9 @@ void print_kernels(const Run& run) {
   for (const WorkingKernel& each : working.list) {
     if (table.rows.size() == kMostRows) break;
     const KernelEntry& kernel = (*run.kernels)[each.index];
-    table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(each.calls), ms_text(static_cast<double>(each.time_ns)),
-                          fmt::format("{:.1f}%", 100 * each.measured_share), kernel.ncu.empty() ? "-" : "yes"});
+    table.rows.push_back({kernel.short_name.empty() ? kernel.name : kernel.short_name, std::to_string(each.calls),
+                          ms_text(static_cast<double>(each.time_ns)), fmt::format("{:.1f}%", 100 * each.measured_share),
+                          kernel.ncu.empty() ? "-" : "yes"});
     if (several) table.rows.back().push_back(std::to_string(kernel.device));
   }
   print_table(std::move(table));
@@ -74,9 +76,11 @@ void print_head(const Run& run) {
   for (const auto& each : first) {
     const Finding& finding = *each.finding;
     write_text(fmt::format("{:<7}", key_of(finding.severity)), stdout, colour_of(finding.severity));
-    write_out(" {}{}\n", finding.message, finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
+    write_out(" {}{}\n", finding.message,
+              finding.gain_share ? fmt::format(" Saves at most {}.", exporters::share_text(finding.gain_share)) : "");
   }
-  if (!first.empty() && run.findings.size() > first.size()) write_out("        and {} more in the report\n", run.findings.size() - first.size());
+  if (!first.empty() && run.findings.size() > first.size())
+    write_out("        and {} more in the report\n", run.findings.size() - first.size());
 }
 
 Colour colour_of(RunStatus status) {
@@ -111,7 +115,8 @@ void print_json(const orchestrator::RunResult& result, int status) {
   out["ledger"] = result.ledger.location.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(result.ledger.location);
   out["problems"] = nlohmann::ordered_json::array();
   for (const auto& problem : result.run.problems)
-    out["problems"].push_back({{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
+    out["problems"].push_back(
+        {{"code", words_of(problem.code).key}, {"what", problem.what}, {"where", problem.where}, {"fix", problem.fix}});
   write_json(out);
 }
 
@@ -138,17 +143,21 @@ void print_error(const Error& error) { print_lines(true, error.message, error.wh
 
 nlohmann::ordered_json error_json(const Error& error) {
   const auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
-  return {{"kind", key_of(error.kind)}, {"what", error.message}, {"where", or_null(error.where)}, {"fix", or_null(error.fix)}, {"exit_status", exit_status_of(error.kind)}};
+  return {{"kind", key_of(error.kind)},
+          {"what", error.message},
+          {"where", or_null(error.where)},
+          {"fix", or_null(error.fix)},
+          {"exit_status", exit_status_of(error.kind)}};
 }
 
 int print_failure(const Error& error, bool json) {
   std::fflush(stdout);
   print_error(error);
   if (json && !std::ferror(stdout)) try {
-    write_json({{"error", error_json(error)}});
-  } catch (const Error&) {
-    // stdout takes nothing: stderr has it, and one message is enough
-  }
+      write_json({{"error", error_json(error)}});
+    } catch (const Error&) {
+      // stdout takes nothing: stderr has it, and one message is enough
+    }
   return exit_status_of(error.kind);
 }
 

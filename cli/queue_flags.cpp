@@ -22,8 +22,8 @@
 namespace nl::cli {
 namespace {
 
-using orchestrator::CommandQueue, orchestrator::QueueEntry, orchestrator::QueueResult;
 using nlohmann::ordered_json;
+using orchestrator::CommandQueue, orchestrator::QueueEntry, orchestrator::QueueResult;
 
 double time_of(const std::string& text, const char* flag) {
   if (const auto seconds = orchestrator::seconds_in(text)) return *seconds;
@@ -37,7 +37,11 @@ std::string whole_text(const std::string& file) {
 }
 
 ordered_json entry_json(const QueueEntry& entry) {
-  return {{"number", entry.number}, {"command", entry.command}, {"directory", entry.directory}, {"queued_at", entry.queued_at}, {"attempts", entry.attempts}};
+  return {{"number", entry.number},
+          {"command", entry.command},
+          {"directory", entry.directory},
+          {"queued_at", entry.queued_at},
+          {"attempts", entry.attempts}};
 }
 
 ordered_json entries_json(const std::vector<QueueEntry>& entries) {
@@ -51,7 +55,8 @@ QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
   std::string trouble;
   const auto gpu = orchestrator::open_gpu_activity(orchestrator::find_nvml({}, host), host.variable("CUDA_VISIBLE_DEVICES"), trouble);
   if (!gpu) write_err("note: NVML does not answer ({}); the GPU is not watched\n", trouble);
-  else if (!gpu->names_processes()) write_err("note: in this container process ids of the GPU cannot be matched; overlapping runs are not noticed\n");
+  else if (!gpu->names_processes())
+    write_err("note: in this container process ids of the GPU cannot be matched; overlapping runs are not noticed\n");
   return orchestrator::run_queue(queue,
                                  {.gpu_wait_s = flags.gpu_wait.empty() ? -1 : time_of(flags.gpu_wait, "--gpu-wait"),
                                   .stall_s = time_of(flags.stall, "--stall"),
@@ -64,9 +69,15 @@ QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
 ordered_json result_json(const QueueResult& result) {
   ordered_json list = ordered_json::array();
   for (const auto& attempt : result.attempts)
-    list.push_back({{"number", attempt.entry.number}, {"attempt", attempt.entry.attempts}, {"command", attempt.entry.command},
-                    {"outcome", outcome_name(attempt.outcome)}, {"exit_status", attempt.exit_status}, {"seconds", attempt.seconds},
-                    {"log", attempt.log.string()}, {"reason", attempt.detail}, {"queued_again", attempt.queued_again}});
+    list.push_back({{"number", attempt.entry.number},
+                    {"attempt", attempt.entry.attempts},
+                    {"command", attempt.entry.command},
+                    {"outcome", outcome_name(attempt.outcome)},
+                    {"exit_status", attempt.exit_status},
+                    {"seconds", attempt.seconds},
+                    {"log", attempt.log.string()},
+                    {"reason", attempt.detail},
+                    {"queued_again", attempt.queued_again}});
   return list;
 }
 
@@ -77,7 +88,8 @@ int status_of(const QueueResult& result) {
 }
 
 void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
-  for (const QueueEntry& entry : entries) write_out("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
+  for (const QueueEntry& entry : entries)
+    write_out("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
 }
 
 void print_status(const CommandQueue& queue) {
@@ -93,7 +105,8 @@ std::vector<QueueEntry> add_all(const CommandQueue& queue, const QueueFlags& fla
   std::vector<std::string> commands = flags.commands;
   for (const std::string& file : flags.files) commands.push_back(whole_text(file));
   for (const std::string& command : commands)
-    if (orchestrator::command_on_one_line(command).empty()) throw Error(ErrorKind::kUsage, "the command to queue is empty", "--enqueue", "give a command of one line or more");
+    if (orchestrator::command_on_one_line(command).empty())
+      throw Error(ErrorKind::kUsage, "the command to queue is empty", "--enqueue", "give a command of one line or more");
   std::vector<QueueEntry> added;
   for (const std::string& command : commands) added.push_back(queue.add(command, std::filesystem::current_path()));
   return added;
@@ -103,15 +116,31 @@ std::vector<QueueEntry> add_all(const CommandQueue& queue, const QueueFlags& fla
 
 void add_queue_flags(CLI::App& verb, QueueFlags& flags) {
   verb.add_option("--enqueue", flags.commands, "add a command for /bin/sh to the queue, of one line or more; repeatable")
-      ->allow_extra_args(false)->type_name("COMMAND")->group("Queue");
-  verb.add_option("--enqueue-file", flags.files, "add a file as one command; repeatable")->allow_extra_args(false)->type_name("FILE")->group("Queue");
+      ->allow_extra_args(false)
+      ->type_name("COMMAND")
+      ->group("Queue");
+  verb.add_option("--enqueue-file", flags.files, "add a file as one command; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("FILE")
+      ->group("Queue");
   verb.add_flag("--run-queue", flags.run, "run the queue until it is empty, one command at a time")->group("Queue");
   verb.add_flag("--stay", flags.stay, "with --run-queue: wait for further commands")->group("Queue");
   verb.add_flag("--queue-status", flags.status, "list what runs and what waits")->group("Queue");
-  verb.add_option("--queue", flags.folder, "folder of the queue; default: $NL_STAGE_QUEUE, or nl-stage/queue in $XDG_STATE_HOME")->type_name("DIR")->group("Queue");
-  verb.add_option("--gpu-wait", flags.gpu_wait, "wait at most so long for an idle GPU, 0: not at all; default: no limit")->type_name("TIME")->group("Queue");
-  verb.add_option("--stall", flags.stall, "end a run after so long without output, processor or GPU time; 0: never")->capture_default_str()->type_name("TIME")->group("Queue");
-  verb.add_option("--attempts", flags.attempts, "start a disturbed run at most so often")->capture_default_str()->check(between(1, 100))->type_name("N")->group("Queue");
+  verb.add_option("--queue", flags.folder, "folder of the queue; default: $NL_STAGE_QUEUE, or nl-stage/queue in $XDG_STATE_HOME")
+      ->type_name("DIR")
+      ->group("Queue");
+  verb.add_option("--gpu-wait", flags.gpu_wait, "wait at most so long for an idle GPU, 0: not at all; default: no limit")
+      ->type_name("TIME")
+      ->group("Queue");
+  verb.add_option("--stall", flags.stall, "end a run after so long without output, processor or GPU time; 0: never")
+      ->capture_default_str()
+      ->type_name("TIME")
+      ->group("Queue");
+  verb.add_option("--attempts", flags.attempts, "start a disturbed run at most so often")
+      ->capture_default_str()
+      ->check(between(1, 100))
+      ->type_name("N")
+      ->group("Queue");
 }
 
 int queue_verb(const QueueFlags& flags, bool json) {

@@ -29,22 +29,22 @@ double seconds_of(const std::string& time) {
 }
 
 void add_run_flags(CLI::App& verb, RunFlags& flags) {
-  verb.add_option("-c,--config", flags.config, "runner file, or the name of a shipped one (deep, light, cupti, sampling, profile, unprofiled)")
+  verb.add_option("-c,--config", flags.config,
+                  "runner file, or the name of a shipped one (deep, light, cupti, sampling, profile, unprofiled)")
       ->capture_default_str()
       ->type_name("RUNNER");
   // One value each: the next word is not another of them. CLI11 would also split "[a,b]" otherwise.
   verb.add_option("--set", flags.sets, "set one key, such as run.top_n_kernels=20; repeatable")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  verb.add_option("--model", flags.model,
-                  "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json; with --backend: the file to run")
+  verb.add_option(
+          "--model", flags.model,
+          "model file, name of a shipped one (llama-3.1-8b, generic …), or a Hugging Face config.json; with --backend: the file to run")
       ->type_name("MODEL");
-  verb.add_option("--rules", flags.rules, "file with more rules; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  verb.add_option("--out", flags.out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")
-      ->type_name("DIR");
-  verb.add_option("--budget", flags.budget, "time for all passes together, such as 3m or 90s; what would not fit is left out (run.budget_s)")
+  verb.add_option("--rules", flags.rules, "file with more rules; repeatable")->allow_extra_args(false)->type_name("FILE");
+  verb.add_option("--out", flags.out, "folder of the bundle, new or empty; default: a new one in artifacts.dir")->type_name("DIR");
+  verb.add_option("--budget", flags.budget,
+                  "time for all passes together, such as 3m or 90s; what would not fit is left out (run.budget_s)")
       ->type_name("TIME");
   verb.add_option("--name", flags.name, "name of the bundle");
   verb.add_option("--ledger", flags.ledger, kLedgerHelp)->type_name("PATH|URL");
@@ -69,7 +69,8 @@ void add_run_verb_flags(CLI::App& verb, RunVerbFlags& flags) {
   add_run_flags(verb, flags);
   verb.add_flag("--dry-run", flags.dry_run, "print the exact command of every pass; start none");
   CLI::Option* quiet = verb.add_flag("-q,--quiet", flags.quiet, "keep the workload's output in logs/ only");
-  verb.add_flag("-v,--verbose", flags.verbose, "show the output of every pass, with what nsys and ncu say; logs/ has it in any case")->excludes(quiet);
+  verb.add_flag("-v,--verbose", flags.verbose, "show the output of every pass, with what nsys and ncu say; logs/ has it in any case")
+      ->excludes(quiet);
   verb.add_flag("--json", flags.json, "print {run_id, bundle, status, exit_status, ledger, problems} on stdout");
   verb.add_flag("--keep-env", flags.keep_env, "leave the workload's environment in the exported SQLite");
 }

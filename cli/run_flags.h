@@ -12,7 +12,8 @@ class App;
 
 namespace nl::cli {
 
-inline constexpr const char* kLedgerHelp = "the ledger: a file of SQLite, or postgresql://…; default: $NL_STAGE_LEDGER, else in the user's data folder; off: none";
+inline constexpr const char* kLedgerHelp =
+    "the ledger: a file of SQLite, or postgresql://…; default: $NL_STAGE_LEDGER, else in the user's data folder; off: none";
 
 // The flags that `plan` and `run` share: they name the configuration and the command.
 struct RunFlags : SessionFlags {

@@ -13,15 +13,22 @@ std::string list_text(const std::vector<std::string>& items) { return nlohmann::
 
 void add_session_flags(CLI::App& verb, SessionFlags& flags) {
   const std::string group = "A model file";
-  verb.add_option("--backend", flags.backend, "what runs the model file: onnxruntime, libtorch, tensorrt (nl-stage backends)")->group(group);
-  verb.add_option("--provider", flags.provider, "what executes it: cpu, cuda …; default: the first that `nl-stage backends` lists")->group(group);
+  verb.add_option("--backend", flags.backend, "what runs the model file: onnxruntime, libtorch, tensorrt (nl-stage backends)")
+      ->group(group);
+  verb.add_option("--provider", flags.provider, "what executes it: cpu, cuda …; default: the first that `nl-stage backends` lists")
+      ->group(group);
   verb.add_option("--precision", flags.precision, "fp32, fp16, bf16 or int8; default: as the model has it")->group(group);
   verb.add_option("--inputs", flags.inputs, "random, zeros, or a .npz or .npy file; default: random")->group(group);
   verb.add_option("--batch", flags.batch, "short for --dim batch=N")->group(group)->type_name("N");
   verb.add_option("--seq", flags.seq, "short for --dim seq=N")->group(group)->type_name("N");
-  verb.add_option("--dim", flags.dims, "size of a dimension that the model leaves open; repeatable")->group(group)->allow_extra_args(false)->type_name("NAME=N");
+  verb.add_option("--dim", flags.dims, "size of a dimension that the model leaves open; repeatable")
+      ->group(group)
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
   verb.add_option("--shape", flags.shapes, "shape and type of an input that the model does not describe: x=2x16:float32; repeatable")
-      ->group(group)->allow_extra_args(false)->type_name("NAME=SHAPE");
+      ->group(group)
+      ->allow_extra_args(false)
+      ->type_name("NAME=SHAPE");
   verb.add_option("--iterations", flags.iterations, "measured iterations; default: 20")->group(group)->type_name("N");
   verb.add_option("--warmup", flags.warmup, "iterations before them; default: 3")->group(group)->type_name("N");
   verb.add_option("--threads", flags.threads, "threads of one operator; default: as the backend chooses")->group(group)->type_name("N");

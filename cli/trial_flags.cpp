@@ -16,13 +16,24 @@ namespace nl::cli {
 
 void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
   verb.add_option("--rounds", flags.rounds, "each side at most so often")->capture_default_str()->check(between(1, 1000))->type_name("N");
-  verb.add_option("--warmup", flags.warmup, "rounds before, which do not count")->capture_default_str()->check(between(0, 100))->type_name("N");
+  verb.add_option("--warmup", flags.warmup, "rounds before, which do not count")
+      ->capture_default_str()
+      ->check(between(0, 100))
+      ->type_name("N");
   verb.add_option("--budget", flags.budget, "time for everything, such as 5m")->type_name("TIME");
-  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")->capture_default_str()->check(between(0.0, 100.0));
-  verb.add_option("--profile", flags.profile, "runner of the one profiled run a side that names the cause")->capture_default_str()->type_name("RUNNER");
+  verb.add_option("--minimum-effect", flags.minimum_effect, "percent: smaller changes are called unchanged")
+      ->capture_default_str()
+      ->check(between(0.0, 100.0));
+  verb.add_option("--profile", flags.profile, "runner of the one profiled run a side that names the cause")
+      ->capture_default_str()
+      ->type_name("RUNNER");
   verb.add_flag("--no-profile", flags.no_profile, "times alone");
-  verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")->allow_extra_args(false)->type_name("FILE");
-  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")->capture_default_str()->check(not_negative());
+  verb.add_option("--output", flags.outputs, "a file that the command writes, to be compared; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  verb.add_option("--tolerance", flags.tolerance, "of numbers in .npy and .npz outputs, relative")
+      ->capture_default_str()
+      ->check(not_negative());
   verb.add_option("--model", flags.model, "as for run")->type_name("MODEL");
   verb.add_option("--set", flags.sets, "set one key for both sides; repeatable")->allow_extra_args(false)->type_name("KEY=VALUE");
   verb.add_option("-o,--out", flags.out, "folder of the results, new or empty; default: a new one in artifacts")->type_name("DIR");
@@ -51,7 +62,8 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
   std::map<std::string, std::string> variables;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0) throw Error(ErrorKind::kUsage, "'" + word + "' sets no variable", flag, "write NAME=VALUE");
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorKind::kUsage, "'" + word + "' sets no variable", flag, "write NAME=VALUE");
     variables[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return variables;
@@ -70,10 +82,11 @@ void print_verdict(const Comparison& comparison) {
 }
 
 void print_outputs(const orchestrator::OutputAgreement& outputs) {
-  using orchestrator::OutputVerdict;
   using exporters::plural;
-  const std::string what = plural(outputs.lines, "line") + (outputs.files > 0 ? " and " + plural(outputs.files, "file") : "") +
-                           (outputs.varying > 0 ? "; " + plural(outputs.varying, "line differs", "lines differ") + " from round to round" : "");
+  using orchestrator::OutputVerdict;
+  const std::string what =
+      plural(outputs.lines, "line") + (outputs.files > 0 ? " and " + plural(outputs.files, "file") : "") +
+      (outputs.varying > 0 ? "; " + plural(outputs.varying, "line differs", "lines differ") + " from round to round" : "");
   switch (outputs.verdict) {
     case OutputVerdict::kNotCompared: return write_out("outputs: nothing to compare\n");
     case OutputVerdict::kSame: return write_out("outputs: the same ({})\n", what);

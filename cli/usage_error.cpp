@@ -19,14 +19,16 @@ constexpr const char* kWhere = "command line";
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) names.push_back(verb->get_name());
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
+    names.push_back(verb->get_name());
   return names;
 }
 
 Error unknown(const char* what, const std::string& word, const std::vector<std::string>& names, const std::string& help) {
   const std::string near = orchestrator::nearest_name(word, names);
   return {ErrorKind::kUsage, fmt::format("unknown {} '{}'", what, word), kWhere,
-          near.empty() ? fmt::format("one of: {}; `{} --help` explains them", fmt::join(names, ", "), help) : fmt::format("did you mean '{}'?", near)};
+          near.empty() ? fmt::format("one of: {}; `{} --help` explains them", fmt::join(names, ", "), help)
+                       : fmt::format("did you mean '{}'?", near)};
 }
 
 std::string without_value(const std::string& flag) { return flag.substr(0, flag.find('=')); }
@@ -57,10 +59,13 @@ const CLI::App& innermost_verb(const CLI::App& app) {
 Error unknown_verb(const CLI::App& app, const std::string& word) {
   const auto names = verb_names(app);
   if (!names.empty()) return unknown("verb", word, names, called_as(app));
-  return {ErrorKind::kUsage, fmt::format("{} has no verb '{}'", called_as(app), word), kWhere, fmt::format("`{} --help` has its flags and examples", called_as(app))};
+  return {ErrorKind::kUsage, fmt::format("{} has no verb '{}'", called_as(app), word), kWhere,
+          fmt::format("`{} --help` has its flags and examples", called_as(app))};
 }
 
-std::string called_as(const CLI::App& verb) { return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name(); }
+std::string called_as(const CLI::App& verb) {
+  return verb.get_parent() == nullptr ? verb.get_name() : called_as(*verb.get_parent()) + " " + verb.get_name();
+}
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::string& last_word) {
   const CLI::App& verb = innermost_verb(app);
@@ -68,9 +73,11 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::
   std::erase(words, kEndOfFlags);
   if (words.empty()) return argument_fault(app, wrong, last_word);
   const std::string& word = words.front();
-  if (is_flag(word)) return app.remaining(false).empty() ? unknown_flag(verb, without_value(word)) : misplaced_flag(app, verb, without_value(word));
+  if (is_flag(word))
+    return app.remaining(false).empty() ? unknown_flag(verb, without_value(word)) : misplaced_flag(app, verb, without_value(word));
   if (&verb == &app) return unknown_verb(app, word);
-  return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", word), kWhere, fmt::format("`{} --help` has the flags and examples", called_as(verb))};
+  return {ErrorKind::kUsage, fmt::format("unexpected word '{}'", word), kWhere,
+          fmt::format("`{} --help` has the flags and examples", called_as(verb))};
 }
 
 }  // namespace nl::cli

@@ -8,7 +8,7 @@
 namespace CLI {
 class App;
 class ParseError;
-}
+}  // namespace CLI
 
 namespace nl::cli {
 
@@ -18,8 +18,8 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& wrong, const std::
 // A word that should be a verb of `app`.
 Error unknown_verb(const CLI::App& app, const std::string& word);
 
-const CLI::App& innermost_verb(const CLI::App& app);  // "search" of `fingerprint search`; the program where none is given
-std::string called_as(const CLI::App& verb);  // "nl-stage fingerprint search"
+const CLI::App& innermost_verb(const CLI::App& app);        // "search" of `fingerprint search`; the program where none is given
+std::string called_as(const CLI::App& verb);                // "nl-stage fingerprint search"
 std::vector<std::string> flag_names(const CLI::App& verb);  // "--config", …
 
 }  // namespace nl::cli

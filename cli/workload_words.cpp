@@ -55,7 +55,8 @@ int workload_begin(const CLI::App& app, int argc, char** argv) {
   const CLI::App* verb = at < argc ? verb_named(app, argv[at]) : nullptr;
   if (verb == nullptr || verb->get_option_no_throw(kCommand) == nullptr) return argc;
   ++at;
-  while (at < argc && is_flag(argv[at]) && argv[at] != kEndOfFlags) at += words_of_flag(*verb, argv[at], at + 1 < argc ? argv[at + 1] : nullptr);
+  while (at < argc && is_flag(argv[at]) && argv[at] != kEndOfFlags)
+    at += words_of_flag(*verb, argv[at], at + 1 < argc ? argv[at + 1] : nullptr);
   return std::min(at, argc);
 }
 
@@ -66,7 +67,8 @@ void cut_workload(const CLI::App& app, int& argc, char** argv) {
   argc = begin;
   argv[argc] = nullptr;
   if (!workload_words.empty() && workload_words.front().empty())
-    throw Error(ErrorKind::kUsage, "the command is an empty word", "command line", "give a program and its arguments; a variable in its place may be empty");
+    throw Error(ErrorKind::kUsage, "the command is an empty word", "command line",
+                "give a program and its arguments; a variable in its place may be empty");
 }
 
 }  // namespace nl::cli

@@ -9,7 +9,7 @@ namespace nl::collector {
 
 struct Text {
   std::uint64_t hash;
-  std::uint32_t id;      // 0: none
+  std::uint32_t id;  // 0: none
   std::uint32_t length;
   const char* data;
 };

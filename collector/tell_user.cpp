@@ -12,13 +12,12 @@
 namespace nl::collector {
 namespace {
 
-struct stat stderr_then {};
+struct stat stderr_then{};
 bool known = false;
 
 bool unchanged() {
-  struct stat now {};
-  return fstat(STDERR_FILENO, &now) == 0 &&
-         (!known || (now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino));
+  struct stat now{};
+  return fstat(STDERR_FILENO, &now) == 0 && (!known || (now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino));
 }
 
 // A reader that has gone must not cost the program a SIGPIPE.

@@ -69,9 +69,8 @@ void note_in_header(int fd, std::uint32_t chunks, std::uint32_t stopped) {
 
 void TraceFile::complain(const char* what, const char* where, int error) {
   char message[4400];
-  int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; nothing is recorded\n",
-                             what, *where != '\0' ? " " : "", where, error != 0 ? ": " : "",
-                             error != 0 ? strerrordesc_np(error) : "");
+  int length = std::snprintf(message, sizeof message, "nl-stage collector: %s%s%s%s%s; nothing is recorded\n", what,
+                             *where != '\0' ? " " : "", where, error != 0 ? ": " : "", error != 0 ? strerrordesc_np(error) : "");
   if (length > 0) tell_user(message);
 }
 
@@ -99,9 +98,10 @@ bool TraceFile::open() {
     if (fd < 0 && errno != EEXIST) break;
   }
   FileHeader header = make_header();
-  struct stat status {};
+  struct stat status{};
   errno = fd >= 0 ? EFBIG : errno;
-  bool good = fd >= 0 && within_size_limit(sizeof header) && pwrite(fd, &header, sizeof header, 0) == ssize_t{sizeof header} && fstat(fd, &status) == 0;
+  bool good = fd >= 0 && within_size_limit(sizeof header) && pwrite(fd, &header, sizeof header, 0) == ssize_t{sizeof header} &&
+              fstat(fd, &status) == 0;
   if (!good) complain("cannot write", path_, errno);
   if (fd >= 0) ::close(fd);
   device_ = status.st_dev;
@@ -130,7 +130,7 @@ bool TraceFile::acquire_fresh(Chunk& chunk) {
 }
 
 bool TraceFile::map_chunk(int fd, Chunk& chunk) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(fd, &status) != 0 || status.st_dev != device_ || status.st_ino != inode_) {
     complain("somebody replaced", path_, 0);
     return false;
@@ -152,10 +152,8 @@ bool TraceFile::map_chunk(int fd, Chunk& chunk) {
 
 void TraceFile::release(const Chunk& chunk) {
   constexpr std::uint32_t kWorthKeeping = kChunkBytes / 64;
-  if (free_count_ < kMaxFree && chunk.used + kWorthKeeping < kChunkBytes)
-    free_[free_count_++] = chunk;
-  else
-    munmap(chunk.data, kChunkBytes);
+  if (free_count_ < kMaxFree && chunk.used + kWorthKeeping < kChunkBytes) free_[free_count_++] = chunk;
+  else munmap(chunk.data, kChunkBytes);
 }
 
 void TraceFile::forget() {

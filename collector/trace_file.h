@@ -21,11 +21,11 @@ class TraceFile {
   bool set_folder(const char* folder);
   bool open();  // a new file for this process
 
-  bool acquire(Chunk& chunk);    // one that a finished thread left, or a new one
+  bool acquire(Chunk& chunk);        // one that a finished thread left, or a new one
   bool acquire_fresh(Chunk& chunk);  // always a new one, at the end of the file
   void release(const Chunk& chunk);
   std::uint64_t next_sequence() { return sequence_++; }
-  void forget();                 // after fork: the file is the parent's
+  void forget();  // after fork: the file is the parent's
 
   // Tells the user what stopped the recording, once per process.
   static void complain(const char* what, const char* where, int error);

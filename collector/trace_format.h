@@ -33,9 +33,9 @@ struct FileHeader {
   std::int64_t monotonic_ns;  // CLOCK_MONOTONIC and
   std::int64_t realtime_ns;   // CLOCK_REALTIME of one moment, when the file was made
   char collector_version[16];
-  char process_name[64];      // the base name of the executable
-  std::uint32_t chunks;       // that were claimed so far; 0: none, or a collector that did not count them
-  std::uint32_t stopped;      // 1: a chunk more could not be claimed (disk full, a limit), and what came later is not recorded
+  char process_name[64];  // the base name of the executable
+  std::uint32_t chunks;   // that were claimed so far; 0: none, or a collector that did not count them
+  std::uint32_t stopped;  // 1: a chunk more could not be claimed (disk full, a limit), and what came later is not recorded
 };
 static_assert(sizeof(FileHeader) == 128);
 
@@ -78,33 +78,33 @@ struct ThreadStart {
   std::uint64_t sequence;  // orders the pieces of one thread that lie in several chunks
   std::uint32_t tid;
   std::uint32_t unused;
-  char name[16];           // as the kernel knows it
+  char name[16];  // as the kernel knows it
 };
 
-struct String {            // head.id: its number; the text follows
+struct String {  // head.id: its number; the text follows
   Head head;
   std::uint32_t length;
   std::uint32_t unused;
 };
 
-struct Event {             // a push or a mark; head.id: its name. The payload follows where there is one
+struct Event {  // a push or a mark; head.id: its name. The payload follows where there is one
   Head head;
-  std::int64_t time_ns;    // CLOCK_MONOTONIC
+  std::int64_t time_ns;  // CLOCK_MONOTONIC
   std::uint32_t domain;
   std::uint32_t has_payload;
 };
 
-struct Pop {               // head.id: the domain
+struct Pop {  // head.id: the domain
   Head head;
   std::int64_t time_ns;
 };
 
-struct Start {             // head.id: its name. The payload follows where there is one
+struct Start {  // head.id: its name. The payload follows where there is one
   Head head;
   std::int64_t time_ns;
   std::uint32_t domain;
   std::uint32_t has_payload;
-  std::uint64_t range;     // unique in the process
+  std::uint64_t range;  // unique in the process
 };
 
 struct End {
@@ -113,7 +113,7 @@ struct End {
   std::uint64_t range;
 };
 
-struct ThreadName {        // head.id: the name
+struct ThreadName {  // head.id: the name
   Head head;
   std::uint32_t tid;
   std::uint32_t unused;
@@ -121,14 +121,14 @@ struct ThreadName {        // head.id: the name
 
 inline constexpr std::uint32_t kNoStream = 0xFFFFFFFF;  // a wait for none, or for one that is not known
 
-struct WaitStream {        // head.id: the stream. What the thread's calls that wait for a stream wait for from this moment on
+struct WaitStream {  // head.id: the stream. What the thread's calls that wait for a stream wait for from this moment on
   Head head;
-  std::int64_t time_ns;    // inside the first such call
+  std::int64_t time_ns;  // inside the first such call
   std::uint32_t context;
   std::uint32_t unused;
 };
 
-struct GraphNode {         // this thread made a node of a CUDA graph. Of a clone there are two: that it was made, and of what
+struct GraphNode {  // this thread made a node of a CUDA graph. Of a clone there are two: that it was made, and of what
   Head head;
   std::int64_t time_ns;
   std::uint64_t node;      // as kernels and copies name it
@@ -141,10 +141,10 @@ struct GraphNode {         // this thread made a node of a CUDA graph. Of a clon
 inline constexpr std::size_t kMaxGpuNameBytes = 16 * 1024;  // templates make names of several kilobytes
 inline constexpr std::size_t kMaxGpuBlockBytes = 2048;
 
-struct GpuSession {        // CUPTI was found and records. head.id: its version, as cuptiGetVersion says
+struct GpuSession {  // CUPTI was found and records. head.id: its version, as cuptiGetVersion says
   Head head;
   std::int64_t time_ns;
-  std::uint32_t calls;     // CallChoice
+  std::uint32_t calls;           // CallChoice
   std::uint32_t waits_by_calls;  // 1: waits are not recorded but as the calls that waited
 };
 enum class CallChoice : std::uint32_t { kNone = 0, kWork = 1, kAll = 2 };
@@ -152,13 +152,13 @@ enum class CallChoice : std::uint32_t { kNone = 0, kWork = 1, kAll = 2 };
 // GpuName is a String of a numbering of its own: kernels (mangled, where the program's compiler did so) and
 // functions. Note is a String of what went wrong, in words for the user; head.id is its NoteCode.
 enum class NoteCode : std::uint32_t {
-  kEarlier = 0,              // of a collector that wrote no codes
+  kEarlier = 0,  // of a collector that wrote no codes
   kOther = 1,
-  kNotRecorded = 2,          // kernels, copies and CUDA calls
-  kCountersFailed = 3,       // nothing was counted
+  kNotRecorded = 2,     // kernels, copies and CUDA calls
+  kCountersFailed = 3,  // nothing was counted
   kCountersDenied = 4,
-  kCountersBusy = 5,         // another CUPTI client holds the process; its name stands in brackets
-  kActivityFailed = 6,       // nothing was sampled
+  kCountersBusy = 5,    // another CUPTI client holds the process; its name stands in brackets
+  kActivityFailed = 6,  // nothing was sampled
   kActivityDenied = 7,
   kStallsFailed = 8,
   kStallsDenied = 9,
@@ -170,9 +170,9 @@ inline constexpr char kCountersNotMeasured[] = "counters are not measured";
 inline constexpr char kActivityNotSampled[] = "activity is not sampled";
 inline constexpr char kStallsNotSampled[] = "stalls are not sampled";
 
-struct GpuBlock {          // packed records follow, filled up with zeros
+struct GpuBlock {  // packed records follow, filled up with zeros
   Head head;
-  std::int64_t base_ns;    // what the first times of the block count from
+  std::int64_t base_ns;  // what the first times of the block count from
 };
 
 // Packed records: a tag, then the fields named below. Numbers are LEB128; "~" marks a signed one (zigzag), which
@@ -194,10 +194,10 @@ enum class Tag : std::uint8_t {
 inline constexpr std::uint8_t kTagMask = 0x0F;
 inline constexpr std::uint8_t kTagSamePlace = 0x10;  // the queue or thread is that of the last such record
 inline constexpr std::uint8_t kTagGraphNode = 0x20;
-inline constexpr std::uint8_t kTagResult = 0x40;     // the call returned something other than 0
+inline constexpr std::uint8_t kTagResult = 0x40;                       // the call returned something other than 0
 inline constexpr std::uint32_t kDomainDriver = 1, kDomainRuntime = 2;  // of functions, as CUPTI numbers them
 
-struct Device {            // head.id: its number. The name follows
+struct Device {  // head.id: its number. The name follows
   Head head;
   std::uint64_t memory_bytes, bandwidth_bytes_per_s, clock_hz;
   std::uint32_t l2_bytes, sm_count, compute_major, compute_minor;
@@ -206,19 +206,19 @@ struct Device {            // head.id: its number. The name follows
   std::uint32_t unused;
 };
 
-struct Context {           // head.id: its number
+struct Context {  // head.id: its number
   Head head;
   std::uint32_t device;
   std::uint32_t null_stream;
 };
 
-struct Loss {              // head.id: LossReason
+struct Loss {  // head.id: LossReason
   Head head;
   std::uint64_t records;
 };
 enum class LossReason : std::uint32_t { kDropped = 1, kUnfinished = 2 };
 
-struct ClockCheck {        // what CUPTI's clock showed between two readings of CLOCK_MONOTONIC
+struct ClockCheck {  // what CUPTI's clock showed between two readings of CLOCK_MONOTONIC
   Head head;
   std::int64_t time_ns;    // in the middle of them
   std::int64_t ahead_ns;   // CUPTI's clock less that
@@ -230,7 +230,7 @@ struct ClockCheck {        // what CUPTI's clock showed between two readings of 
 
 enum class MetricUse : std::uint32_t { kStage = 1, kKernel = 2, kSamples = 3 };
 
-struct MetricSet {         // head.id: its number. The names follow, as ncu spells them, each ended by '\n'
+struct MetricSet {  // head.id: its number. The names follow, as ncu spells them, each ended by '\n'
   Head head;
   MetricUse use;
   std::uint32_t device;
@@ -243,29 +243,29 @@ struct MetricSet {         // head.id: its number. The names follow, as ncu spel
 
 // Values follow their record as doubles, in the order of their MetricSet. A metric that could not be measured is NaN.
 
-struct StageCounters {     // head.id: the MetricSet. One window of a stage, or several of one stage together
+struct StageCounters {  // head.id: the MetricSet. One window of a stage, or several of one stage together
   Head head;
-  std::int64_t start_ns;   // of the (first) window: its push, and
-  std::int64_t end_ns;     // of the (last) one: its pop
+  std::int64_t start_ns;       // of the (first) window: its push, and
+  std::int64_t end_ns;         // of the (last) one: its pop
   std::uint32_t domain, name;  // strings of the range
   std::uint32_t tid;
-  std::uint32_t first;     // the number of the (first) window among those of this domain and name in the process, from 0
-  std::uint32_t windows;   // how many
+  std::uint32_t first;    // the number of the (first) window among those of this domain and name in the process, from 0
+  std::uint32_t windows;  // how many
   std::uint32_t device;
 };
 
-struct KernelCounters {    // head.id: the MetricSet. One launch
+struct KernelCounters {  // head.id: the MetricSet. One launch
   Head head;
-  std::int64_t time_ns;    // of the launch
-  std::uint32_t kernel;    // GpuName
+  std::int64_t time_ns;  // of the launch
+  std::uint32_t kernel;  // GpuName
   std::uint32_t tid, device, context;
   std::uint32_t grid[3], block[3];
 };
 
-struct Samples {           // head.id: the MetricSet. `count` times a Sample and the metrics' values as floats, filled up with zeros
+struct Samples {  // head.id: the MetricSet. `count` times a Sample and the metrics' values as floats, filled up with zeros
   Head head;
   std::uint32_t count;
-  std::uint32_t lost;      // 1: the GPU's buffer overflowed before these
+  std::uint32_t lost;  // 1: the GPU's buffer overflowed before these
 };
 struct Sample {
   std::int64_t start_ns;
@@ -274,13 +274,13 @@ struct Sample {
 inline constexpr std::size_t kSampleBytes = 12;  // of a Sample, without what a compiler would fill it up with
 
 // StallReason is a String of a numbering of its own, "smsp__pcsamp_warps_issue_stalled_wait".
-struct Stalls {            // head.id: the function's GpuName. `count` StallCounts follow: samples since its last record
+struct Stalls {  // head.id: the function's GpuName. `count` StallCounts follow: samples since its last record
   Head head;
   std::uint32_t count;
   std::uint32_t device;
 };
 struct StallCount {
-  std::uint32_t reason;    // StallReason
+  std::uint32_t reason;  // StallReason
   std::uint32_t samples;
 };
 

@@ -31,9 +31,7 @@ struct CellText {
 std::string text_of(const StatTable::Cell& cell) { return std::visit(CellText(), cell); }
 
 // nsys quotes a field that has a comma and does not double the quotes inside it.
-std::string csv_field(const std::string& text) {
-  return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
-}
+std::string csv_field(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
 
 std::string json_value(const StatTable::Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return "\"\"";  // as nsys has it, whatever the column
@@ -87,7 +85,9 @@ std::string stat_json(const StatTable& table) {
 
 std::string stat_text(const StatTable& table, std::size_t width) {
   const FittedTable shown = fitted(text_table(table), width);
-  const std::string note = shown.left_out.empty() ? "" : fmt::format("not shown, the terminal is too narrow: {}; --format csv has all\n", fmt::join(shown.left_out, ", "));
+  const std::string note = shown.left_out.empty() ? ""
+                                                  : fmt::format("not shown, the terminal is too narrow: {}; --format csv has all\n",
+                                                                fmt::join(shown.left_out, ", "));
   return fmt::format("{} ({})\n\n{}{}", table.title, table.report, shown.text, note);
 }
 

@@ -18,11 +18,20 @@
 namespace nl {
 
 enum class PassKind : std::uint8_t {
-  kNsys, kNsysExport, kNsysRepeat, kNsysRepeatExport,
-  kNcu, kNcuExportRaw, kNcuExportDetails,
-  kCollector, kCollectorRepeat, kStageCounters, kKernelCounters,
+  kNsys,
+  kNsysExport,
+  kNsysRepeat,
+  kNsysRepeatExport,
+  kNcu,
+  kNcuExportRaw,
+  kNcuExportDetails,
+  kCollector,
+  kCollectorRepeat,
+  kStageCounters,
+  kKernelCounters,
   kUnprofiled,
-  kOperators, kOperatorsExport,
+  kOperators,
+  kOperatorsExport,
 };
 
 enum class PassOutcome : std::uint8_t { kOk, kFailed, kTimeout, kInterrupted, kSkipped };
@@ -66,7 +75,18 @@ enum class RuleAbout : std::uint8_t { kWorkload, kMeasurement };
 
 // The stages with a meaning of their own, by their names; any other name is kOther. The last two are phases outside of stages.
 enum class StageKind : std::uint8_t {
-  kOther, kPrefill, kDecode, kDecodeStep, kVision, kVisionEncoder, kVisionTower, kProjector, kRequest, kCapture, kMixed, kIdle,
+  kOther,
+  kPrefill,
+  kDecode,
+  kDecodeStep,
+  kVision,
+  kVisionEncoder,
+  kVisionTower,
+  kProjector,
+  kRequest,
+  kCapture,
+  kMixed,
+  kIdle,
 };
 
 // Where a stage's windows come from: ranges that the workload or the user's map names, the ranges of an inference engine, or the
@@ -78,24 +98,42 @@ enum class HostSampler : std::uint8_t { kNone, kPython, kNsys };
 
 // What kind of code a line of the host is.
 enum class HostWork : std::uint8_t {
-  kOther,         // the program's own
+  kOther,  // the program's own
   kTokenizer,
-  kSampling,      // of the next token: logits, stopping criteria
-  kGeneration,    // the loop around the model: inputs of a step, caches
-  kModel,         // modules of the model
-  kFramework,     // PyTorch underneath: modules' calls, dispatch
-  kCompiler,      // torch.compile: guards, compiled wrappers, compiling
-  kSync,          // asks the GPU for a value: .item(), .cpu(), synchronize()
+  kSampling,    // of the next token: logits, stopping criteria
+  kGeneration,  // the loop around the model: inputs of a step, caches
+  kModel,       // modules of the model
+  kFramework,   // PyTorch underneath: modules' calls, dispatch
+  kCompiler,    // torch.compile: guards, compiled wrappers, compiling
+  kSync,        // asks the GPU for a value: .item(), .cpu(), synchronize()
   kDataLoader,
-  kServer,        // event loops, queues, HTTP
-  kGarbage,       // garbage collection
+  kServer,   // event loops, queues, HTTP
+  kGarbage,  // garbage collection
 };
 inline constexpr std::size_t kHostWorks = 11;
 
 // What an operator does, whatever backend calls it what: "aten::mm", "Gemm" and a TensorRT layer are all matmul.
 enum class OperatorType : std::uint8_t {
-  kOther, kMatmul, kAttention, kNorm, kActivation, kElementwise, kReduction, kSoftmax, kEmbedding, kConvolution,
-  kCopy, kCast, kShape, kIndex, kSampling, kCollective, kFused, kCache, kMoe, kControlFlow,
+  kOther,
+  kMatmul,
+  kAttention,
+  kNorm,
+  kActivation,
+  kElementwise,
+  kReduction,
+  kSoftmax,
+  kEmbedding,
+  kConvolution,
+  kCopy,
+  kCast,
+  kShape,
+  kIndex,
+  kSampling,
+  kCollective,
+  kFused,
+  kCache,
+  kMoe,
+  kControlFlow,
 };
 
 // What joined a measured launch to a kernel of the trace, beside grid and block.
@@ -105,7 +143,15 @@ enum class RangeStyle : std::uint8_t { kPushPop, kStartEnd };
 
 // How GPUs talk to each other: collectives and sends of NCCL, NVSHMEM and their like, and copies from one GPU to another.
 enum class Collective : std::uint8_t {
-  kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kAllToAll, kSendRecv, kPeerCopy, kOther,
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kAllToAll,
+  kSendRecv,
+  kPeerCopy,
+  kOther,
 };
 inline constexpr std::size_t kCollectives = 9;
 
@@ -144,34 +190,34 @@ enum class Code : std::uint16_t {
   kTalksToPeers,          // holding it would keep other GPUs waiting
 
   // Passes
-  kError,                 // an Error that was caught: its own words
-  kInterrupted,           // Ctrl-C
-  kEndedFromOutside,      // SIGTERM, SIGHUP
+  kError,             // an Error that was caught: its own words
+  kInterrupted,       // Ctrl-C
+  kEndedFromOutside,  // SIGTERM, SIGHUP
   kPassTimeout,
   kLogCutShort,
   kWorkloadFailed,
   kWorkloadCrashed,
-  kWorkloadDiffers,       // ends otherwise when it is not profiled
+  kWorkloadDiffers,  // ends otherwise when it is not profiled
   kNsysKilled,
-  kNsysNotImported,       // captured, and its importer cannot make a report of it
+  kNsysNotImported,  // captured, and its importer cannot make a report of it
   kNsysFailed,
   kNsysNoReport,
   kNsysExportFailed,
   kDiskFull,
-  kCollectorSilent,       // it wrote no file
-  kCuptiSilent,           // its files hold no kernel
-  kMetersSilent,          // NVML, where energy.enabled is on
-  kActivityDenied,        // the GPU's activity was to be sampled
+  kCollectorSilent,  // it wrote no file
+  kCuptiSilent,      // its files hold no kernel
+  kMetersSilent,     // NVML, where energy.enabled is on
+  kActivityDenied,   // the GPU's activity was to be sampled
   kActivityFailed,
-  kStallsDenied,          // likewise where warps stall
+  kStallsDenied,  // likewise where warps stall
   kStallsFailed,
 
   // Passes that count
   kNcuKilled,
   kNcuFailed,
-  kNcuNoMatch,            // no kernel matched its filters
+  kNcuNoMatch,  // no kernel matched its filters
   kNcuNotWritable,
-  kNcuNotStarted,         // the workload, by ncu
+  kNcuNotStarted,  // the workload, by ncu
   kNcuWorkloadFailed,
   kNcuExportFailed,
   kNcuEndedWithError,     // the workload, after everything was measured
@@ -179,8 +225,8 @@ enum class Code : std::uint16_t {
   kKernelCountersFailed,  // those of the stages were measured
   kCounterPassFailed,     // the workload, in it
   kStagesNotCounted,
-  kCountersUnmatched,     // import: launches of another workload
-  kCountersEmpty,         // import: files without counters
+  kCountersUnmatched,  // import: launches of another workload
+  kCountersEmpty,      // import: files without counters
   kNoKernelToMeasure,
 
   // Adjustments for this machine
@@ -200,35 +246,35 @@ enum class Code : std::uint16_t {
   kCountersLeftOut,
   kNcuLeftOut,
   kStagesLeftOut,
-  kWiderRanges,           // second try, wherever the kernels are launched
-  kShorterNames,          // second try, by short names
+  kWiderRanges,   // second try, wherever the kernels are launched
+  kShorterNames,  // second try, by short names
   kNoMangledNames,
   kNamesTooLong,
   kEveryKernel,
-  kTraceThinned,          // trace.pftrace shows a part
-  kTracedWithLess,        // the trace grew too large
-  kTraceCutShort,         // likewise, and there was no less to trace
-  kNoTimeLeft,            // for one pass
-  kLeftOutForTime,        // all such passes
-  kFactsDamaged,          // what a process noted about itself
-  kMarksFailed,           // inside the marks of a Python workload
-  kModelShapeUnknown,     // its configuration was noted, and is no transformer's
-  kOperatorsLeftOut,      // the pass that records operators: it would be in vain
-  kOperatorsFailed,       // it ended badly, or could not be read
+  kTraceThinned,       // trace.pftrace shows a part
+  kTracedWithLess,     // the trace grew too large
+  kTraceCutShort,      // likewise, and there was no less to trace
+  kNoTimeLeft,         // for one pass
+  kLeftOutForTime,     // all such passes
+  kFactsDamaged,       // what a process noted about itself
+  kMarksFailed,        // inside the marks of a Python workload
+  kModelShapeUnknown,  // its configuration was noted, and is no transformer's
+  kOperatorsLeftOut,   // the pass that records operators: it would be in vain
+  kOperatorsFailed,    // it ended badly, or could not be read
 
   // Why there are no kernels, or no counters of one
-  kNoKernelsCaptured,     // nothing ran on a GPU, or nobody traced it
+  kNoKernelsCaptured,  // nothing ran on a GPU, or nobody traced it
   kNoGpu,
-  kUnprofiledRun,         // only its stages were timed, as was asked for
-  kNotRecorded,           // the collector says what kept CUPTI
-  kCounterPass,           // a file of the pass that counts, taken for a trace
-  kRangesOnly,            // the collector met no GPU
-  kNotChosen,             // for counters
-  kNotMeasured,           // chosen
+  kUnprofiledRun,  // only its stages were timed, as was asked for
+  kNotRecorded,    // the collector says what kept CUPTI
+  kCounterPass,    // a file of the pass that counts, taken for a trace
+  kRangesOnly,     // the collector met no GPU
+  kNotChosen,      // for counters
+  kNotMeasured,    // chosen
 
   // What importers and the analysis met
   kClockFit,
-  kGpuNumbersDiffer,      // among the processes of a capture
+  kGpuNumbersDiffer,  // among the processes of a capture
   kSamplesLost,
   kSqliteNotWritten,
   kStringIdsMissing,
@@ -243,19 +289,19 @@ enum class Code : std::uint16_t {
   kLaunchesUnmatched,
   kCountersOfNoStage,
   kNcuAlone,
-  kNoOperators,           // in the operator pass
-  kOperatorsScaled,       // from the operator pass to the main trace
-  kOperatorsUnscaled,     // its steps are not in the main trace
-  kStacksNotJoined,       // sampled stacks of processes that the capture has no clock marks of
-  kFewHostSamples,        // too few in a stage's waits for launches to say what they fall on
+  kNoOperators,        // in the operator pass
+  kOperatorsScaled,    // from the operator pass to the main trace
+  kOperatorsUnscaled,  // its steps are not in the main trace
+  kStacksNotJoined,    // sampled stacks of processes that the capture has no clock marks of
+  kFewHostSamples,     // too few in a stage's waits for launches to say what they fall on
 
   // Stages that are not marked
-  kStagesMapped,          // by the configuration's stages.map
-  kMapNotUsed,            // the workload marks stages itself
-  kMapNoMatch,            // a pattern of stages.map matches no range
+  kStagesMapped,  // by the configuration's stages.map
+  kMapNotUsed,    // the workload marks stages itself
+  kMapNoMatch,    // a pattern of stages.map matches no range
   kStagesOfEngine,
   kStagesInferred,
-  kStepsNotRepeated,      // nothing was inferred: no sequence of GPU work repeats
+  kStepsNotRepeated,  // nothing was inferred: no sequence of GPU work repeats
   kStepsTooFew,
   kStepsOfTraining,
   kStepsWithoutProducts,  // something repeats that is no model
@@ -264,13 +310,47 @@ enum class Code : std::uint16_t {
   kWholeCapture,          // or from its first GPU work on
 
   // Damaged rows. Their text names the row; it is no sentence
-  kNoStartOrEnd, kNoStart, kEndsBeforeStart, kTooLong, kNoTime, kImpossibleTime, kNoThread, kTooManyPlaces,
-  kNoName, kUnknownCopy, kNotUtf8,
-  kSharedCorrelation, kNotJson, kNoObject,
-  kHeaderCut, kRecordCut, kRestLost, kUnknownRecord, kImpossibleRecord, kStringTooLong, kDoesNotFit, kPartLost,
-  kUnknownString, kUnpaired, kImpossibleNumber, kUnknownMetrics, kBelowZero, kImpossibleWindow, kDropped, kUnfinished,
-  kTableUnusable, kRowOfUnusableTable, kRowLength, kRowWithoutLaunch, kRowBeforeUnits, kRowWithoutValue, kRowCut, kBrokenQuotes,
-  kAmbiguousNumber, kUnknownUnit, kNotFinite,
+  kNoStartOrEnd,
+  kNoStart,
+  kEndsBeforeStart,
+  kTooLong,
+  kNoTime,
+  kImpossibleTime,
+  kNoThread,
+  kTooManyPlaces,
+  kNoName,
+  kUnknownCopy,
+  kNotUtf8,
+  kSharedCorrelation,
+  kNotJson,
+  kNoObject,
+  kHeaderCut,
+  kRecordCut,
+  kRestLost,
+  kUnknownRecord,
+  kImpossibleRecord,
+  kStringTooLong,
+  kDoesNotFit,
+  kPartLost,
+  kUnknownString,
+  kUnpaired,
+  kImpossibleNumber,
+  kUnknownMetrics,
+  kBelowZero,
+  kImpossibleWindow,
+  kDropped,
+  kUnfinished,
+  kTableUnusable,
+  kRowOfUnusableTable,
+  kRowLength,
+  kRowWithoutLaunch,
+  kRowBeforeUnits,
+  kRowWithoutValue,
+  kRowCut,
+  kBrokenQuotes,
+  kAmbiguousNumber,
+  kUnknownUnit,
+  kNotFinite,
   kUndefined,
 
   // Of a file of an earlier format, or of a workload: the sentence is details[0]
@@ -297,8 +377,7 @@ inline bool is_one_of(Code code, std::initializer_list<Code> codes) { return std
 
 // The first that has one of these codes.
 inline const Remark* find_first(const std::vector<Remark>& remarks, std::initializer_list<Code> codes) {
-  const auto found = std::find_if(remarks.begin(), remarks.end(),
-                                  [&](const Remark& remark) { return is_one_of(remark.code, codes); });
+  const auto found = std::find_if(remarks.begin(), remarks.end(), [&](const Remark& remark) { return is_one_of(remark.code, codes); });
   return found != remarks.end() ? &*found : nullptr;
 }
 

@@ -15,86 +15,96 @@
 namespace nl {
 
 inline constexpr const char* kCompareSchemaVersion = "1.1.0";
-inline constexpr const char* kWholeCapture = "whole capture";  // stands for the stage of captures that have none: the GPU time of their kernels
+inline constexpr const char* kWholeCapture =
+    "whole capture";  // stands for the stage of captures that have none: the GPU time of their kernels
 
 // kUndecidable: the runs do not tell; Line::reason says why.
 enum class CompareVerdict : std::uint8_t { kUndecidable, kUnchanged, kImproved, kRegressed };
 
 // Why a line has its verdict, or none of its values.
 enum class LineReason : std::uint8_t {
-  kDecided,             // the change is significant, above the noise floor and the minimum effect
-  kNoDifference,        // both sides have exactly the same values
-  kWithinNoise,         // no significant change, and the interval is narrow enough to say so
-  kBelowMinimum,        // significant, and too small to matter
-  kTooNoisy,            // not significant, and the interval would hide a large change
-  kDrift,               // the runs drift over time, and the sides were captured one after the other
-  kBlockOrder,          // likewise in blocks: a drift cannot be ruled out, though none shows
-  kFewRuns,             // too few runs to tell drift or spread from change
-  kStageUnchanged,      // its stage did not change: not looked into
-  kOnlyInA, kOnlyInB,   // the other side has no such thing: added or removed
-  kNotCaptured,         // neither side has it
-  kNotCapturedA, kNotCapturedB,  // that side did not capture it: says nothing about the workload
-  kNotComparable,       // measured in different ways, or not a number
-  kRankOnly,            // the pair is a guess by rank
-  kNoDirection,         // told, but neither more nor less is better
-  kStageUndecided,      // whether its stage changed could not be told: not looked into
+  kDecided,         // the change is significant, above the noise floor and the minimum effect
+  kNoDifference,    // both sides have exactly the same values
+  kWithinNoise,     // no significant change, and the interval is narrow enough to say so
+  kBelowMinimum,    // significant, and too small to matter
+  kTooNoisy,        // not significant, and the interval would hide a large change
+  kDrift,           // the runs drift over time, and the sides were captured one after the other
+  kBlockOrder,      // likewise in blocks: a drift cannot be ruled out, though none shows
+  kFewRuns,         // too few runs to tell drift or spread from change
+  kStageUnchanged,  // its stage did not change: not looked into
+  kOnlyInA,
+  kOnlyInB,      // the other side has no such thing: added or removed
+  kNotCaptured,  // neither side has it
+  kNotCapturedA,
+  kNotCapturedB,    // that side did not capture it: says nothing about the workload
+  kNotComparable,   // measured in different ways, or not a number
+  kRankOnly,        // the pair is a guess by rank
+  kNoDirection,     // told, but neither more nor less is better
+  kStageUndecided,  // whether its stage changed could not be told: not looked into
 };
 
 // What the verdicts rest on.
 enum class CompareBasis : std::uint8_t {
-  kNothing,             // no stage is on both sides
-  kOneRunEach,          // the spread of its steps; how much runs differ from each other is not known
-  kOneRunOneSide,       // the single run is taken to scatter as the other side's do
-  kFewRuns,             // too few for the order of the runs to be looked at
-  kRuns,                // the runs are the sample
+  kNothing,        // no stage is on both sides
+  kOneRunEach,     // the spread of its steps; how much runs differ from each other is not known
+  kOneRunOneSide,  // the single run is taken to scatter as the other side's do
+  kFewRuns,        // too few for the order of the runs to be looked at
+  kRuns,           // the runs are the sample
 };
 
 enum class RunOrder : std::uint8_t { kUnknown, kInterleaved, kBlocks };
 
 // What a line says of its subject. model/words has the keys.
 enum class CompareFigure : std::uint8_t {
-  kWall,                // of a window
-  kUnprofiledWall,      // likewise, of passes without a profiler
-  kGpuWork,             // sum of the kernels and copies that a window launches
-  kGpuBusy,             // their union
-  kTtft, kTpot, kPrefill,
-  kTokensPerSecond, kOutputTokensPerSecond,
-  kBin,                 // of the budget of a window; Line::key is its key in run.json
-  kHostTime, kGpuTime,  // own time of an operator or layer, in a window where that is known, else in a call
+  kWall,            // of a window
+  kUnprofiledWall,  // likewise, of passes without a profiler
+  kGpuWork,         // sum of the kernels and copies that a window launches
+  kGpuBusy,         // their union
+  kTtft,
+  kTpot,
+  kPrefill,
+  kTokensPerSecond,
+  kOutputTokensPerSecond,
+  kBin,  // of the budget of a window; Line::key is its key in run.json
+  kHostTime,
+  kGpuTime,  // own time of an operator or layer, in a window where that is known, else in a call
   kCalls,
-  kKernelTime,          // in a window
-  kApiTime,             // of the whole capture, a call
-  kCounter,             // Line::key is the metric
-  kMfu, kMbu,
-  kJoulesPerToken, kJoulesPerWindow, kPower,
-  kHostWait,            // a stage's wait for launches that fell on one kind of host code, or on one line, in a window
+  kKernelTime,  // in a window
+  kApiTime,     // of the whole capture, a call
+  kCounter,     // Line::key is the metric
+  kMfu,
+  kMbu,
+  kJoulesPerToken,
+  kJoulesPerWindow,
+  kPower,
+  kHostWait,  // a stage's wait for launches that fell on one kind of host code, or on one line, in a window
 };
 
 // The median over the runs of a side (over the windows of a single run), with its 95 % bootstrap interval.
 struct CompareEstimate {
   double median = 0;
-  std::optional<double> low, high;       // empty: one value
-  std::uint64_t samples = 0;             // runs; of a single run its windows
+  std::optional<double> low, high;  // empty: one value
+  std::uint64_t samples = 0;        // runs; of a single run its windows
   friend bool operator==(const CompareEstimate&, const CompareEstimate&) = default;
 };
 
 // B's median against A's. The logarithm of the ratio, so that A and B swapped only turn the sign; files and people get relative().
 struct CompareChange {
   double log_ratio = 0;
-  std::optional<double> low, high;       // 95 % bootstrap interval; empty: one value each
+  std::optional<double> low, high;                                            // 95 % bootstrap interval; empty: one value each
   static double relative(double log_ratio) { return std::expm1(log_ratio); }  // 0.03: B is 3 % more
   friend bool operator==(const CompareChange&, const CompareChange&) = default;
 };
 
 struct CompareLine {
-  std::string key;                       // of its subject: "decode_step", "gpu_compute", "aten::mm", a metric's name
-  std::string stage;                     // that it lies in; empty: the whole run
+  std::string key;    // of its subject: "decode_step", "gpu_compute", "aten::mm", a metric's name
+  std::string stage;  // that it lies in; empty: the whole run
   CompareFigure figure = CompareFigure::kWall;
   MetricUnit unit = MetricUnit::kNanoseconds;
   Better better = Better::kLower;
-  std::optional<CompareEstimate> a, b;   // empty: that side has none
-  std::optional<CompareChange> change;   // empty: not on both sides, or one of them is zero
-  std::optional<double> noise_floor;     // relative: chance alone gives that much
+  std::optional<CompareEstimate> a, b;     // empty: that side has none
+  std::optional<CompareChange> change;     // empty: not on both sides, or one of them is zero
+  std::optional<double> noise_floor;       // relative: chance alone gives that much
   std::optional<double> p_value, q_value;  // q: of all lines that were tested together, by Benjamini and Hochberg
   CompareVerdict verdict = CompareVerdict::kUndecidable;
   LineReason reason = LineReason::kNotCaptured;
@@ -102,27 +112,27 @@ struct CompareLine {
 
 // A section that both formats always have: lines, or the reason why there are none.
 struct CompareSection {
-  std::vector<CompareLine> lines;        // the largest difference in time first
-  std::optional<LineReason> missing;     // set: lines is empty, and null in files
+  std::vector<CompareLine> lines;     // the largest difference in time first
+  std::optional<LineReason> missing;  // set: lines is empty, and null in files
 };
 
 // How two kernels were found to be the same, the surest first.
 enum class KernelPairing : std::uint8_t {
-  kNone,                // added or removed
-  kExact,               // the same mangled name
-  kStructure,           // launched by the same operator, in the same layer, at the same position
-  kRoot,                // the same function with other template arguments
-  kTokens,              // the names share most of their words
-  kShape,               // operators of the same shapes launch them
-  kRank,                // the same class of kernel, as often, in the order of their time: a guess
+  kNone,       // added or removed
+  kExact,      // the same mangled name
+  kStructure,  // launched by the same operator, in the same layer, at the same position
+  kRoot,       // the same function with other template arguments
+  kTokens,     // the names share most of their words
+  kShape,      // operators of the same shapes launch them
+  kRank,       // the same class of kernel, as often, in the order of their time: a guess
 };
 
 enum class KernelRelation : std::uint8_t { kSame, kRenamed, kFused, kSplit, kAdded, kRemoved };
 
 struct ComparedKernel {
-  std::string name;                      // as run.json has it
+  std::string name;  // as run.json has it
   std::string short_name;
-  double calls = 0;                      // in a window of the stage, mean over the runs
+  double calls = 0;  // in a window of the stage, mean over the runs
   double time_ns = 0;
 };
 
@@ -131,52 +141,63 @@ struct KernelPair {
   std::vector<ComparedKernel> a, b;
   KernelPairing paired_by = KernelPairing::kNone;
   KernelRelation relation = KernelRelation::kSame;
-  bool fit_for_tuning = true;            // false: do not tune one by the other's figures
-  CompareLine line;                      // of their time in a window together; its key is the first name
+  bool fit_for_tuning = true;  // false: do not tune one by the other's figures
+  CompareLine line;            // of their time in a window together; its key is the first name
 };
 
 struct StageKernels {
   std::string stage;
-  bool entered = false;                  // the stage changed: its kernels were tested
-  std::vector<KernelPair> pairs;         // the largest difference in time first
+  bool entered = false;                           // the stage changed: its kernels were tested
+  std::vector<KernelPair> pairs;                  // the largest difference in time first
   double paired_share_a = 0, paired_share_b = 0;  // of each side's kernel time in the stage: in pairs
 };
 
 enum class DifferenceCode : std::uint8_t {
-  kGpu, kGpuCount, kClocks, kPowerLimit, kThrottling, kDriver, kCpu,
-  kVersion,             // of a library; Difference::subject names it
-  kBackend, kModel, kPrecision, kBatch,
-  kTokens,              // of a stage's windows; Difference::subject names it
-  kWarmup, kCaptureMode, kStageSource,
-  kOverhead,            // of profiling, of a stage
-  kRunStatus,           // a run that is not complete
+  kGpu,
+  kGpuCount,
+  kClocks,
+  kPowerLimit,
+  kThrottling,
+  kDriver,
+  kCpu,
+  kVersion,  // of a library; Difference::subject names it
+  kBackend,
+  kModel,
+  kPrecision,
+  kBatch,
+  kTokens,  // of a stage's windows; Difference::subject names it
+  kWarmup,
+  kCaptureMode,
+  kStageSource,
+  kOverhead,   // of profiling, of a stage
+  kRunStatus,  // a run that is not complete
   kNoCommonStage,
-  kNoStage,             // neither side has any
-  kCommand,             // the program or its script; Difference::subject is "arguments" where these alone differ
-  kMixedSide,           // the runs of one side differ among themselves: subject is what in, a and b are two of their values
+  kNoStage,    // neither side has any
+  kCommand,    // the program or its script; Difference::subject is "arguments" where these alone differ
+  kMixedSide,  // the runs of one side differ among themselves: subject is what in, a and b are two of their values
 };
 
 // Where the sides differ in what they should have in common.
 struct Difference {
   DifferenceCode code = DifferenceCode::kGpu;
-  Severity severity = Severity::kInfo;   // kHigh: not comparable unless forced
-  std::string subject;                   // a version's name, a stage; empty: the code says it all
-  std::string a, b;                      // both values, as the files have them; empty: not known
+  Severity severity = Severity::kInfo;  // kHigh: not comparable unless forced
+  std::string subject;                  // a version's name, a stage; empty: the code says it all
+  std::string a, b;                     // both values, as the files have them; empty: not known
   friend bool operator==(const Difference&, const Difference&) = default;
 };
 
 struct Comparability {
-  double score = 1;                      // 0..1: each difference takes its part, by severity
-  std::vector<Difference> differences;   // the gravest first
-  bool refused = false;                  // not comparable: there are no lines and no verdict
-  bool forced = false;                   // likewise, and asked for all the same
+  double score = 1;                     // 0..1: each difference takes its part, by severity
+  std::vector<Difference> differences;  // the gravest first
+  bool refused = false;                 // not comparable: there are no lines and no verdict
+  bool forced = false;                  // likewise, and asked for all the same
 };
 
 struct ComparedRun {
   std::string run_id, name, captured_at;
-  std::uint64_t place = 0;               // in the order of capture over both sides, from 1; 0: not known
-  bool left_out = false;                 // its GPU was throttled
-  std::uint64_t given = 1;               // so often: by path and by name, as a copy. It counts once
+  std::uint64_t place = 0;  // in the order of capture over both sides, from 1; 0: not known
+  bool left_out = false;    // its GPU was throttled
+  std::uint64_t given = 1;  // so often: by path and by name, as a copy. It counts once
 };
 
 struct CompareSide {
@@ -184,23 +205,23 @@ struct CompareSide {
 };
 
 enum class WaterfallPart : std::uint8_t {
-  kKernels,             // of kernel pairs; WaterfallRow::key is the first name
-  kOtherKernels,        // of the computing time: what no row names, less what ran at the same time
-  kBin,                 // of the budget; WaterfallRow::key is its key in run.json
+  kKernels,       // of kernel pairs; WaterfallRow::key is the first name
+  kOtherKernels,  // of the computing time: what no row names, less what ran at the same time
+  kBin,           // of the budget; WaterfallRow::key is its key in run.json
 };
 
 struct WaterfallRow {
   WaterfallPart part = WaterfallPart::kBin;
   std::string key;
   KernelRelation relation = KernelRelation::kSame;  // of kernels
-  Ns a_ns = 0, b_ns = 0;                 // of one window, mean over windows and runs
+  Ns a_ns = 0, b_ns = 0;                            // of one window, mean over windows and runs
 };
 
 // From A's window of one stage to B's. The rows' a_ns add up to a_ns exactly, and b_ns to b_ns.
 struct Waterfall {
   std::string stage;
-  Ns a_ns = 0, b_ns = 0;                 // means: medians of parts would not add up
-  std::vector<WaterfallRow> rows;        // kernels first, then the bins; each by the size of its difference
+  Ns a_ns = 0, b_ns = 0;           // means: medians of parts would not add up
+  std::vector<WaterfallRow> rows;  // kernels first, then the bins; each by the size of its difference
 };
 
 struct Comparison {
@@ -209,17 +230,17 @@ struct Comparison {
   Comparability comparability;
   CompareBasis basis = CompareBasis::kNothing;
   RunOrder order = RunOrder::kUnknown;
-  std::optional<double> drift_per_run;   // relative, of the main stage; empty: not looked at
+  std::optional<double> drift_per_run;  // relative, of the main stage; empty: not looked at
   bool drift_significant = false;
   CompareVerdict verdict = CompareVerdict::kUndecidable;
   LineReason reason = LineReason::kNotCaptured;
-  std::string main_stage;                // that the verdict and the waterfall are about; empty: none
-  std::optional<Waterfall> waterfall;    // empty: no budgets
+  std::string main_stage;              // that the verdict and the waterfall are about; empty: none
+  std::optional<Waterfall> waterfall;  // empty: no budgets
   CompareSection headline, stages, budget, operators, layers, api;
   std::vector<StageKernels> kernels;
   std::optional<LineReason> kernels_missing;
-  CompareSection nsys_counters;          // of stages, sampled over time
-  CompareSection ncu_counters;           // of stages and kernels, counted: ncu or CUPTI
+  CompareSection nsys_counters;  // of stages, sampled over time
+  CompareSection ncu_counters;   // of stages and kernels, counted: ncu or CUPTI
   CompareSection efficiency, energy, host_code;
 };
 

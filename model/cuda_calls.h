@@ -9,9 +9,9 @@ namespace nl {
 
 // What a CUDA call does, by its name as a trace writes it: "cudaStreamSynchronize_v3020", "cuMemcpyHtoD_v2", with _ptsz or not.
 struct CudaCall {
-  bool waits = false;     // the thread returns only when the GPU has done something: synchronising calls, blocking copies
-  bool launches = false;  // puts work on the GPU: all but synchronising calls and those that let a stream wait
-  bool graph = false;     // launches a CUDA graph
+  bool waits = false;       // the thread returns only when the GPU has done something: synchronising calls, blocking copies
+  bool launches = false;    // puts work on the GPU: all but synchronising calls and those that let a stream wait
+  bool graph = false;       // launches a CUDA graph
   bool loads_code = false;  // may load GPU code: where modules are loaded lazily, also what asks for a kernel of them
   CallKind kind = CallKind::kOther;
   SyncKind sync = SyncKind::kUnknown;  // what a synchronising call waits for
@@ -26,7 +26,8 @@ inline CudaCall cuda_call(std::string_view name) {
   // cudaStreamWaitEvent makes the stream wait, not the thread.
   call.launches = !synchronises && !has("StreamWaitEvent") && !has("StreamWaitValue");
   call.graph = has("GraphLaunch");
-  for (const std::string_view part : {"ModuleLoad", "LibraryLoad", "ModuleGetFunction", "KernelGetFunction", "LibraryGetKernel", "FuncGetAttributes"})
+  for (const std::string_view part :
+       {"ModuleLoad", "LibraryLoad", "ModuleGetFunction", "KernelGetFunction", "LibraryGetKernel", "FuncGetAttributes"})
     call.loads_code = call.loads_code || has(part);
   call.kind = call.graph                                ? CallKind::kGraphLaunch
               : synchronises                            ? CallKind::kWait

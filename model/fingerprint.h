@@ -32,25 +32,25 @@ struct FingerprintCounters {
 };
 
 struct FingerprintItem {
-  std::string signature;                  // of type, shape and index: the same in every run; 16 hexadecimal digits
-  std::string stage;                      // whose step the operator is of; empty: a kernel of the whole capture
-  std::string name;                       // "aten::mm", a kernel's short name
-  std::string type;                       // a key of OperatorType; of a kernel what it does: "gemm"
-  std::string shape;                      // of the operator's inputs; of a kernel its key
-  std::uint32_t index = 0;                // among those of its stage, type and shape
+  std::string signature;    // of type, shape and index: the same in every run; 16 hexadecimal digits
+  std::string stage;        // whose step the operator is of; empty: a kernel of the whole capture
+  std::string name;         // "aten::mm", a kernel's short name
+  std::string type;         // a key of OperatorType; of a kernel what it does: "gemm"
+  std::string shape;        // of the operator's inputs; of a kernel its key
+  std::uint32_t index = 0;  // among those of its stage, type and shape
   Ns time_ns = 0;
   FingerprintCounters counters;
-  FingerprintVector vector = {};          // what is not counted is 0
+  FingerprintVector vector = {};  // what is not counted is 0
 };
 
 struct Fingerprint {
   std::string run_id, hardware, model;
   FingerprintKind kind = FingerprintKind::kKernels;
-  std::string peaks;                      // whose: "NVIDIA H200"; empty: not known
-  std::optional<double> ridge;            // FLOPs a byte at which the roofline bends
-  std::vector<FingerprintItem> items;     // in the order of the step; kernels: most time first
-  std::string counters_command = {};      // would count what no item has; empty: it was just refused,
-  std::string counters_refused = {};      // and this is why
+  std::string peaks;                   // whose: "NVIDIA H200"; empty: not known
+  std::optional<double> ridge;         // FLOPs a byte at which the roofline bends
+  std::vector<FingerprintItem> items;  // in the order of the step; kernels: most time first
+  std::string counters_command = {};   // would count what no item has; empty: it was just refused,
+  std::string counters_refused = {};   // and this is why
 
   // Which of the features no item has a value for: their counters, or the peaks, are missing. Those are 0 in every vector.
   std::vector<std::size_t> missing_features() const;
@@ -60,15 +60,15 @@ struct Fingerprint {
 std::array<bool, kFingerprintFeatures.size()> known_features(const FingerprintItem& item, bool ridge);
 
 struct FingerprintPair {
-  std::size_t a = 0, b = 0;               // among the items of each
-  bool by_signature = false;              // else by order
+  std::size_t a = 0, b = 0;   // among the items of each
+  bool by_signature = false;  // else by order
   double cosine = 0;
 };
 
 struct FingerprintMatch {
-  double similarity = 0;                  // 0..1; of a run with itself exactly 1
-  std::vector<FingerprintPair> pairs;     // by signature first
-  std::size_t only_a = 0, only_b = 0;     // without a partner
+  double similarity = 0;               // 0..1; of a run with itself exactly 1
+  std::vector<FingerprintPair> pairs;  // by signature first
+  std::size_t only_a = 0, only_b = 0;  // without a partner
 };
 
 }  // namespace nl

@@ -20,11 +20,11 @@ inline constexpr auto kKeys<GateOutcome> = std::to_array<std::string_view>({"met
 
 // Where an expected value comes from.
 struct ExpectationSource {
-  std::string run;          // its id; of several, all of them
-  std::string commit;       // of the workload; empty: not known
-  std::string nl_stage;     // the version that captured
-  std::string captured_by;  // capture_mode(): "nsys", "unprofiled"
-  std::string model;        // empty: not known
+  std::string run;                                                                // its id; of several, all of them
+  std::string commit;                                                             // of the workload; empty: not known
+  std::string nl_stage;                                                           // the version that captured
+  std::string captured_by;                                                        // capture_mode(): "nsys", "unprofiled"
+  std::string model;                                                              // empty: not known
   std::string architecture = {}, precision = {}, batch = {}, prompt_tokens = {};  // what was run, likewise
   friend bool operator==(const ExpectationSource&, const ExpectationSource&) = default;
 };
@@ -32,10 +32,12 @@ struct ExpectationSource {
 // A part of what was run, by its key in the file.
 struct WorkloadFact {
   const char* key;
-  std::string ExpectationSource::*value;
+  std::string ExpectationSource::* value;
 };
-inline constexpr std::array<WorkloadFact, 4> kWorkloadFacts = {{{"architecture", &ExpectationSource::architecture}, {"precision", &ExpectationSource::precision},
-                                                               {"batch", &ExpectationSource::batch}, {"prompt_tokens", &ExpectationSource::prompt_tokens}}};
+inline constexpr std::array<WorkloadFact, 4> kWorkloadFacts = {{{"architecture", &ExpectationSource::architecture},
+                                                                {"precision", &ExpectationSource::precision},
+                                                                {"batch", &ExpectationSource::batch},
+                                                                {"prompt_tokens", &ExpectationSource::prompt_tokens}}};
 
 // Where a run is of another workload than an expectation.
 struct WorkloadDifference {
@@ -44,7 +46,7 @@ struct WorkloadDifference {
 
 struct Tolerance {
   double amount = 0.05;
-  bool relative = true;     // of the expected value; else in the metric's own unit
+  bool relative = true;  // of the expected value; else in the metric's own unit
   double around(double expected) const { return relative ? amount * std::abs(expected) : amount; }
   friend bool operator==(const Tolerance&, const Tolerance&) = default;
 };
@@ -54,11 +56,11 @@ struct Expectation {
   double expected = 0;
   std::optional<Tolerance> tolerance;  // empty: the file's
   ExpectationSource from;
-  int line = 0;             // of the file
+  int line = 0;  // of the file
 };
 
 struct HardwareExpectations {
-  std::string hardware;     // hardware_key()
+  std::string hardware;  // hardware_key()
   std::vector<Expectation> list;
 
   const Expectation* find(const std::string& metric) const {
@@ -83,12 +85,12 @@ struct GateLine {
   std::string metric;
   const RunMetricInfo* info = nullptr;  // unit, which way is better
   GateOutcome outcome = GateOutcome::kMet;
-  std::optional<double> expected, low, high;  // low to high: met; empty: new
-  std::optional<double> value;          // the median of the runs; empty: missing
-  std::vector<double> values;           // of each run that has it
+  std::optional<double> expected, low, high;         // low to high: met; empty: new
+  std::optional<double> value;                       // the median of the runs; empty: missing
+  std::vector<double> values;                        // of each run that has it
   std::optional<WorkloadDifference> not_comparable;  // of a run that was left out
-  ExpectationSource from;               // of the expected value; of a new one, of this
-  int line = 0;                         // of the file of expectations; 0: not in it
+  ExpectationSource from;                            // of the expected value; of a new one, of this
+  int line = 0;                                      // of the file of expectations; 0: not in it
 
   bool failed() const { return outcome == GateOutcome::kRegressed || outcome == GateOutcome::kMissing; }
   std::optional<double> change() const {  // 0.03: 3 % more than expected
@@ -98,19 +100,19 @@ struct GateLine {
 
 struct GateResult {
   std::string hardware;
-  std::vector<std::string> runs;        // their ids
+  std::vector<std::string> runs;  // their ids
   std::vector<GateLine> lines;
 };
 
 // What --update wrote.
 struct GateChange {
   std::string hardware, metric;
-  std::optional<double> before;         // empty: it was not expected yet
+  std::optional<double> before;  // empty: it was not expected yet
   double after = 0;
 };
 
 struct GateReport {
-  std::string file;                     // of expectations
+  std::string file;  // of expectations
   std::vector<GateResult> results;
   std::vector<GateChange> changes;
   std::vector<std::string> changed_files;

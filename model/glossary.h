@@ -8,7 +8,17 @@
 // Every term of the reports once: docs/glossary.md, the hover texts of report.html and nothing else say what it means.
 namespace nl {
 
-enum class GlossaryGroup : std::uint8_t { kWorkload, kBudget, kGpuWork, kCounters, kEfficiency, kTables, kMeasuring, kConclusions, kCount_ };
+enum class GlossaryGroup : std::uint8_t {
+  kWorkload,
+  kBudget,
+  kGpuWork,
+  kCounters,
+  kEfficiency,
+  kTables,
+  kMeasuring,
+  kConclusions,
+  kCount_
+};
 
 struct GlossaryEntry {
   GlossaryGroup group;

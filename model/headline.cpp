@@ -58,7 +58,8 @@ bool about_equal(double a, double b) { return std::abs(a - b) <= 0.01 * std::max
 }  // namespace
 
 bool is_incomplete(const Run& run) {
-  return std::any_of(run.problems.begin(), run.problems.end(), [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
+  return std::any_of(run.problems.begin(), run.problems.end(),
+                     [](const Problem& problem) { return is_one_of(problem.code, kCaptureIncomplete); });
 }
 
 HeadlineFigure first_token_figure(const Run& run) { return run.latency.ttft ? of_times(run.latency.ttft) : prefill_figure(run); }

@@ -12,13 +12,13 @@
 namespace nl {
 
 enum class Metric : std::uint8_t {
-  kSm,           // the SMs' throughput, of its peak
-  kSmActive,     // cycles with a warp on the SMs
-  kTensor,       // cycles of the tensor pipe
-  kOccupancy,    // warps on the SMs, of the most
-  kDram,         // the memory's throughput, of its peak
-  kL2,           // the L2 cache's throughput, of its peak
-  kDramBytes,    // read and written
+  kSm,         // the SMs' throughput, of its peak
+  kSmActive,   // cycles with a warp on the SMs
+  kTensor,     // cycles of the tensor pipe
+  kOccupancy,  // warps on the SMs, of the most
+  kDram,       // the memory's throughput, of its peak
+  kL2,         // the L2 cache's throughput, of its peak
+  kDramBytes,  // read and written
   kDramRead,
   kDramWritten,
   kL2Bytes,
@@ -29,18 +29,28 @@ enum class Metric : std::uint8_t {
 enum class MetricPlace : std::uint8_t { kLaunch, kStage, kSampled };
 
 enum class MetricUnit : std::uint8_t {
-  kNone, kPercent, kBytes, kBytesPerSecond, kHertz, kPerSecond, kNanoseconds, kWatts, kMegahertz, kCelsius, kJoules,
+  kNone,
+  kPercent,
+  kBytes,
+  kBytesPerSecond,
+  kHertz,
+  kPerSecond,
+  kNanoseconds,
+  kWatts,
+  kMegahertz,
+  kCelsius,
+  kJoules,
 };
 MetricUnit unit_of(std::string_view counter);  // of any counter of ncu, by its name
 
 struct MetricInfo {
   MetricPlace place;
   Metric metric;
-  std::string_view key;         // in run.json: "tensor_pct"
-  std::string_view title;       // of its column: "tensor pipe %"; empty: no column
+  std::string_view key;    // in run.json: "tensor_pct"
+  std::string_view title;  // of its column: "tensor pipe %"; empty: no column
   MetricUnit unit;
-  std::string_view rule_field;  // in rules: "tensor_use", a percentage as a share; empty: none
-  std::string_view help;        // what it is, for the schema and docs/rules.md
+  std::string_view rule_field;          // in rules: "tensor_use", a percentage as a share; empty: none
+  std::string_view help;                // what it is, for the schema and docs/rules.md
   std::array<const char*, 3> counters;  // the first that was measured; none: derived from others, see analysis/counters
 };
 

@@ -13,31 +13,31 @@ namespace nl {
 
 // Unprofiled (the NVTX stopwatch) against profiled passes of the same workload, one stage.
 struct StageSlowdown {
-  PassKind profiler = PassKind::kNsys;   // kNsys, kCollector or kNcu
+  PassKind profiler = PassKind::kNsys;  // kNsys, kCollector or kNcu
   std::string stage;
-  std::vector<double> bare_ns;           // the median window of each bare pass
-  std::vector<double> profiled_ns;       // of each profiled pass
-  std::optional<double> slowdown;        // 0.07: 7 % slower
-  std::optional<double> low, high;       // 95 % interval of it
+  std::vector<double> bare_ns;      // the median window of each bare pass
+  std::vector<double> profiled_ns;  // of each profiled pass
+  std::optional<double> slowdown;   // 0.07: 7 % slower
+  std::optional<double> low, high;  // 95 % interval of it
   std::optional<SlowdownVerdict> verdict;
-  std::string summary;                   // in one sentence, for the reports
-  std::string note;                      // the reason where there is no number
+  std::string summary;  // in one sentence, for the reports
+  std::string note;     // the reason where there is no number
 };
 
 struct Perturbation {
-  std::vector<StageSlowdown> stages;     // the "whole run" of ncu among them
-  std::string order;                     // "bare nsys bare nsys bare": as they were run
-  std::vector<std::string> notes;        // stages over 10 %, passes that were left out or failed
-  std::string note;                      // why nothing was measured
+  std::vector<StageSlowdown> stages;  // the "whole run" of ncu among them
+  std::string order;                  // "bare nsys bare nsys bare": as they were run
+  std::vector<std::string> notes;     // stages over 10 %, passes that were left out or failed
+  std::string note;                   // why nothing was measured
 };
 
-struct PowerSample {                     // one reading of NVML
+struct PowerSample {  // one reading of NVML
   std::int64_t utc_ns = 0;
-  std::int32_t device = 0;               // NVML's index
+  std::int32_t device = 0;  // NVML's index
   std::optional<double> power_w;
-  std::optional<double> energy_j;        // counter since the driver was loaded
+  std::optional<double> energy_j;  // counter since the driver was loaded
   std::optional<double> sm_clock_mhz, memory_clock_mhz, temperature_c;
-  std::optional<double> gpu_utilisation; // 0..1
+  std::optional<double> gpu_utilisation;          // 0..1
   std::optional<std::uint64_t> throttle_reasons;  // NVML's bits
   std::optional<double> power_limit_w = {};       // that is enforced
 };
@@ -47,27 +47,27 @@ struct StageEnergy {
   std::optional<double> joules_per_window;
   std::optional<double> joules_per_token;
   std::optional<double> mean_power_w;
-  std::uint64_t samples = 0;             // readings with a new value that fell into its windows
-  std::string note;                      // why there is no number
+  std::uint64_t samples = 0;  // readings with a new value that fell into its windows
+  std::string note;           // why there is no number
 };
 
 struct ClockSummary {
   std::int32_t device = 0;
   std::uint64_t samples = 0;
   std::optional<double> power_mean_w, power_max_w;
-  std::optional<double> power_limit_w = {};      // enforced; the lowest that was read
+  std::optional<double> power_limit_w = {};  // enforced; the lowest that was read
   std::optional<double> sm_clock_min_mhz, sm_clock_median_mhz, sm_clock_max_mhz;
   std::optional<double> temperature_max_c;
-  std::optional<double> throttled_share;         // of the samples under load with a reason that slows
-  std::vector<std::string> throttle_reasons;     // in words, most frequent first
+  std::optional<double> throttled_share;      // of the samples under load with a reason that slows
+  std::vector<std::string> throttle_reasons;  // in words, most frequent first
 };
 
 struct Energy {
-  std::string pass;                      // which passes the numbers are of: "bare", "nsys", "collector"
+  std::string pass;  // which passes the numbers are of: "bare", "nsys", "collector"
   EnergySource source = EnergySource::kNone;
   std::vector<StageEnergy> stages;
   std::vector<ClockSummary> devices;
-  std::string note;                      // why nothing was sampled
+  std::string note;  // why nothing was sampled
 };
 
 }  // namespace nl

@@ -45,16 +45,16 @@ struct NcuSample {
   std::string ncu_kernel_name;
   KernelMatch matched_by = KernelMatch::kNone;
   Dim3 grid, block;
-  std::optional<std::string> stage;      // innermost stage range open at the launch
-  Ns nsys_median_ns = 0;                 // over nsys' launches of this name, grid and block
-  Ns nsys_min_ns = 0, nsys_max_ns = 0;   // far apart where one shape runs on differently sized data
+  std::optional<std::string> stage;     // innermost stage range open at the launch
+  Ns nsys_median_ns = 0;                // over nsys' launches of this name, grid and block
+  Ns nsys_min_ns = 0, nsys_max_ns = 0;  // far apart where one shape runs on differently sized data
   std::uint64_t nsys_calls = 0;
   std::optional<Ns> ncu_duration_ns;
-  std::optional<bool> durations_agree;   // ncu's lies where nsys' do, as near as two tools come
-  MetricValues values;                   // MetricPlace::kLaunch
+  std::optional<bool> durations_agree;  // ncu's lies where nsys' do, as near as two tools come
+  MetricValues values;                  // MetricPlace::kLaunch
   std::optional<Bound> bound_by;
   std::optional<MemoryLevel> bound_memory;  // where memory binds it: which; empty: not memory, or not measured
-  std::map<std::string, double> metrics; // every other number that was asked for, base units
+  std::map<std::string, double> metrics;    // every other number that was asked for, base units
 };
 
 struct KernelEntry {
@@ -64,16 +64,16 @@ struct KernelEntry {
   KernelClass kind = KernelClass::kOther;  // by its name
   std::int32_t device = 0;
   TimeSummary time;
-  double gpu_share = 0;                  // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1
-  std::uint64_t graph_calls = 0;         // of the calls, those that are CUDA-graph nodes
-  std::vector<StageSplit> stages;        // by the outermost stage, warm-up included
+  double gpu_share = 0;                      // of the total time of its GPU's kernels and of graphs captured without theirs, 0..1
+  std::uint64_t graph_calls = 0;             // of the calls, those that are CUDA-graph nodes
+  std::vector<StageSplit> stages;            // by the outermost stage, warm-up included
   std::vector<StageLaunches> measured = {};  // by every stage, warm-up left out
-  std::optional<Ns> measured_ns = {};    // of the launches in any measured window, each once; empty: not known, until format 3.2,
+  std::optional<Ns> measured_ns = {};        // of the launches in any measured window, each once; empty: not known, until format 3.2,
   std::optional<std::uint64_t> measured_calls = {};  // and how many they are
-  bool selected = false;                 // one of the top-N that ncu was asked for
+  bool selected = false;                             // one of the top-N that ncu was asked for
   std::vector<NcuSample> ncu;
-  std::optional<Remark> ncu_note;        // why there is no sample
-  std::vector<StallShare> stalls;        // of sampled warps, most frequent first; empty: not sampled
+  std::optional<Remark> ncu_note;  // why there is no sample
+  std::vector<StallShare> stalls;  // of sampled warps, most frequent first; empty: not sampled
 
   // As CUPTI names it: C functions have no mangled name of their own.
   const std::string& symbol() const { return mangled_name.empty() ? name : mangled_name; }
@@ -97,27 +97,27 @@ struct RangeEntry {
 struct CaptureDevice {
   std::int32_t device = 0;
   std::uint32_t pid = 0;
-  Ns busy_ns = 0;                        // union of kernels, copies and sets
+  Ns busy_ns = 0;  // union of kernels, copies and sets
   Ns kernel_sum_ns = 0;
-  Ns communication_ns = 0;               // exposed: no compute kernel runs on the GPU at the same time
+  Ns communication_ns = 0;  // exposed: no compute kernel runs on the GPU at the same time
   Ns overlapped_communication_ns = 0;
 };
 
-struct Coverage {                        // what of the GPU's time is explained, and what is not
-  std::optional<Ns> gpu_busy_ns;         // union over the whole capture, of one GPU; of several, their mean
+struct Coverage {                 // what of the GPU's time is explained, and what is not
+  std::optional<Ns> gpu_busy_ns;  // union over the whole capture, of one GPU; of several, their mean
   std::optional<Ns> kernel_sum_ns;
-  std::optional<double> in_stage_share;      // of the kernel time
-  std::optional<double> unlinked_share;      // kernels whose launch call is not in the capture
-  std::optional<double> graph_only_share;    // GPU time in graphs traced without their kernels
+  std::optional<double> in_stage_share;             // of the kernel time
+  std::optional<double> unlinked_share;             // kernels whose launch call is not in the capture
+  std::optional<double> graph_only_share;           // GPU time in graphs traced without their kernels
   std::optional<double> graph_unjoined_share = {};  // of the time of graphs' kernels and copies: where they were captured is not known
-  std::vector<CaptureDevice> devices = {};   // by GPU and process
+  std::vector<CaptureDevice> devices = {};          // by GPU and process
 };
 
-struct ClockFit {                        // how well CPU and GPU times fit each other; see ClockBounds
-  std::optional<Ns> error_ns;            // at most; empty: not known
+struct ClockFit {                                    // how well CPU and GPU times fit each other; see ClockBounds
+  std::optional<Ns> error_ns;                        // at most; empty: not known
   std::optional<Ns> launch_slack_ns, wait_slack_ns;  // the two bounds that it comes from
-  std::uint64_t contradictions = 0;      // work that starts before its launch, or ends after a wait for it has returned
-  std::string shortest_stage;            // by its median window; empty: no stages
+  std::uint64_t contradictions = 0;                  // work that starts before its launch, or ends after a wait for it has returned
+  std::string shortest_stage;                        // by its median window; empty: no stages
   std::optional<double> shortest_stage_ns;
   std::optional<double> share_of_shortest_stage;  // error_ns ÷ that, 0..1
 };
@@ -128,58 +128,58 @@ struct Hardware {
   std::string cpu_model;
   std::uint32_t cpu_count = 0;
   std::uint64_t memory_bytes = 0;
-  std::string architecture;              // "x86_64"
+  std::string architecture;  // "x86_64"
 };
 
 struct Software {
   std::string nl_stage_version;
   std::string os, kernel;
   std::string cuda_driver_version;
-  std::string nsys_version, ncu_version; // empty: not used
-  std::string backend;                   // what ran the model: "transformers", "vllm" …; empty: not known
+  std::string nsys_version, ncu_version;        // empty: not used
+  std::string backend;                          // what ran the model: "transformers", "vllm" …; empty: not known
   std::map<std::string, std::string> versions;  // of the workload's process: python, torch, cuda_runtime …
 };
 
 struct Repository {
   std::string path;
-  std::string revision;                  // empty: none yet
-  std::optional<bool> modified;          // files that git tracks differ from it
+  std::string revision;          // empty: none yet
+  std::optional<bool> modified;  // files that git tracks differ from it
 };
 
 struct Workload {
   std::vector<std::string> command;
   std::string working_directory;
-  std::optional<int> exit_status;        // of the first pass
+  std::optional<int> exit_status;             // of the first pass
   std::optional<Repository> repository = {};  // of its script, or of where it was started
 };
 
 struct ModelInfo {
   std::string name;
   std::map<std::string, std::string> attributes;  // architecture, dtype, layers … as configured
-  std::string precision = {};            // "bf16", "int4 weights (gptq), bf16 compute"; empty: not known
+  std::string precision = {};                     // "bf16", "int4 weights (gptq), bf16 compute"; empty: not known
 };
 
-struct PassRecord {                      // one process that we started, or would have
+struct PassRecord {  // one process that we started, or would have
   PassKind kind = PassKind::kNsys;
   std::vector<std::string> argv;
-  std::optional<int> exit_status;        // 128 + signal where a signal ended it
+  std::optional<int> exit_status;  // 128 + signal where a signal ended it
   Ns duration_ns = 0;
   PassOutcome outcome = PassOutcome::kFailed;
   std::string detail;
-  std::vector<std::string> outputs;      // relative to the bundle
+  std::vector<std::string> outputs;  // relative to the bundle
 };
 
 struct Provenance {
   Tracer tracer = Tracer::kNone;
-  Meter meter = Meter::kNone;            // what measured kernels or stages; kNone: nothing did
+  Meter meter = Meter::kNone;               // what measured kernels or stages; kNone: nothing did
   std::optional<Problem> counters_missing;  // why the chosen kernels have none; the rules suggest by its code
   std::vector<PassRecord> passes;
-  std::vector<Remark> adaptations;       // options left out or spelled otherwise, and why
+  std::vector<Remark> adaptations;                   // options left out or spelled otherwise, and why
   std::map<std::string, std::string> inputs_sha256;  // imported file → digest
-  std::uint64_t workload_starts = 0;     // planned; 0: it was captured elsewhere
-  std::optional<double> expected_s;      // how long all of them take, judged by the first
-  std::optional<double> budget_s;        // for all passes; nothing: no limit
-  std::string captured_at;               // when the trace began; RFC 3339, UTC; empty: not known
+  std::uint64_t workload_starts = 0;                 // planned; 0: it was captured elsewhere
+  std::optional<double> expected_s;                  // how long all of them take, judged by the first
+  std::optional<double> budget_s;                    // for all passes; nothing: no limit
+  std::string captured_at;                           // when the trace began; RFC 3339, UTC; empty: not known
 };
 
 // The figures that people ask for first, flat, for jq and dashboards. Each is that of run_metrics() with the same key.
@@ -190,13 +190,13 @@ struct RunSummary {
   std::optional<double> gpu_busy_share;  // 0..1
   std::optional<double> mfu, mbu;
   std::optional<double> joules_per_token;
-  std::string top_finding;               // its rule; empty: no finding asks for a change
+  std::string top_finding;  // its rule; empty: no finding asks for a change
 };
 
 struct Run {
   std::string schema_version = kRunSchemaVersion;
   std::string run_id;
-  std::string created_at;                // RFC 3339, UTC
+  std::string created_at;  // RFC 3339, UTC
   std::string name, mode;
   RunStatus status = RunStatus::kComplete;
   RunSummary summary;
@@ -210,26 +210,26 @@ struct Run {
   Iterations iterations;
   Latency latency;
   std::optional<std::vector<KernelEntry>> kernels;  // empty optional: not captured
-  std::optional<Remark> kernels_note;    // why there are none
-  std::vector<Communication> communication;  // of the whole capture, by GPU, process and kind
+  std::optional<Remark> kernels_note;               // why there are none
+  std::vector<Communication> communication;         // of the whole capture, by GPU, process and kind
   std::vector<ApiEntry> api;
   std::vector<RangeEntry> ranges;
-  std::optional<SessionEntry> session;   // a model file that a backend ran; empty: there was a command
-  std::vector<OperatorTable> operators;  // one per source
-  std::string operators_note;            // why there are none
+  std::optional<SessionEntry> session;       // a model file that a backend ran; empty: there was a command
+  std::vector<OperatorTable> operators;      // one per source
+  std::string operators_note;                // why there are none
   std::vector<OperatorStep> operator_steps;  // one representative step of each stage
   std::vector<LayerEntry> layers;
   std::string layers_note;
-  std::optional<DevicePeaks> peaks;      // of the first GPU with kernels
+  std::optional<DevicePeaks> peaks;  // of the first GPU with kernels
   std::vector<StageEfficiency> efficiency;
   Roofline roofline;
-  std::vector<Finding> findings;         // what is worth the most first; those about the measurement last
+  std::vector<Finding> findings;  // what is worth the most first; those about the measurement last
   std::vector<Abstention> abstentions;
   Perturbation perturbation;
   Energy energy;
-  std::optional<HostStacks> host;        // empty: nobody looked at the host
+  std::optional<HostStacks> host;  // empty: nobody looked at the host
   std::optional<Timeline> timeline;
-  std::vector<ActivityCurve> activity;   // sampled over the capture; empty: not sampled
+  std::vector<ActivityCurve> activity;  // sampled over the capture; empty: not sampled
   Coverage coverage;
   ClockFit clock;
   ImportStats import_stats;

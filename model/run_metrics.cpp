@@ -24,7 +24,8 @@ constexpr std::string_view prefix_of(RunMetricScope scope) {
 std::string name_in_key(std::string_view name) {
   std::string out(name);
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-.:/+").find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-.:/+").find(c) != std::string_view::npos;
   };
   std::replace_if(out.begin(), out.end(), [&](char c) { return !plain(c); }, '_');
   return out;
@@ -51,7 +52,7 @@ class MetricList {
     return info.basis == MetricBasis::kUnprofiled || (info.basis == MetricBasis::kEnergyPass && energy_unprofiled_);
   }
   bool energy_unprofiled_;
-  bool incomplete_;  // of half a trace nothing is compared with others
+  bool incomplete_;                       // of half a trace nothing is compared with others
   std::unordered_set<std::string> keys_;  // two names may be spelled alike in keys: the first has it
   std::vector<RunMetric> metrics_;
 };
@@ -75,13 +76,15 @@ std::string device_in_key(const std::vector<std::int32_t>& devices, std::int32_t
 }  // namespace
 
 const RunMetricInfo* metric_info(std::string_view key) {
-  constexpr std::pair<std::string_view, RunMetricScope> kBeginnings[] = {{"stage.", RunMetricScope::kStage}, {"kernel.", RunMetricScope::kKernel}};
+  constexpr std::pair<std::string_view, RunMetricScope> kBeginnings[] = {{"stage.", RunMetricScope::kStage},
+                                                                         {"kernel.", RunMetricScope::kKernel}};
   RunMetricScope scope = RunMetricScope::kRun;
   for (const auto& [beginning, its_scope] : kBeginnings)
     if (key.starts_with(beginning)) scope = its_scope;
   if (scope != RunMetricScope::kRun) key.remove_prefix(key.rfind('.') + 1);  // names may have dots
   const auto table = run_metric_table();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return info.scope == scope && info.key == key; });
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const RunMetricInfo& info) { return info.scope == scope && info.key == key; });
   return found != table.end() ? &*found : nullptr;
 }
 
@@ -93,7 +96,8 @@ const RunMetricInfo* find_metric(std::string_view key) {
   for (const RunMetricInfo& info : run_metric_table()) {
     if (!key.ends_with(info.key)) continue;
     const std::string_view head = key.substr(0, key.size() - info.key.size()), prefix = prefix_of(info.scope);  // "stage.decode.", "stage."
-    if (info.scope == RunMetricScope::kRun ? head.empty() : head.starts_with(prefix) && head.ends_with('.') && head.size() > prefix.size() + 1)
+    if (info.scope == RunMetricScope::kRun ? head.empty()
+                                           : head.starts_with(prefix) && head.ends_with('.') && head.size() > prefix.size() + 1)
       return &info;
   }
   return nullptr;

@@ -29,25 +29,25 @@ struct MetricSubject {
 
 struct RunMetricInfo {
   RunMetricScope scope;
-  std::string_view key;                // "tpot_ms"; of a stage or kernel what stands behind its name: "median_ms"
-  std::string_view unit;               // "ms"; empty: a share or a count
+  std::string_view key;   // "tpot_ms"; of a stage or kernel what stands behind its name: "median_ms"
+  std::string_view unit;  // "ms"; empty: a share or a count
   Better better;
   MetricBasis basis;
-  std::string_view help;               // for docs/gate.md
+  std::string_view help;  // for docs/gate.md
   std::optional<double> (*read)(const MetricSubject&);
 };
 
 std::span<const RunMetricInfo> run_metric_table();
 const RunMetricInfo* metric_info(std::string_view key);  // of "stage.decode_step.median_ms"; null: no metric has such a key
-std::string key_pattern(const RunMetricInfo& info);  // "stage.NAME.median_ms"
+std::string key_pattern(const RunMetricInfo& info);      // "stage.NAME.median_ms"
 // The row that such a key is of; nullptr where there is none.
 const RunMetricInfo* find_metric(std::string_view key);
 
 struct RunMetric {
-  std::string key;                     // "stage.decode_step.median_ms"
-  double value = 0;                    // finite
-  const RunMetricInfo* info = nullptr; // unit, which way is better
-  bool unprofiled = false;             // of unprofiled passes; else of the trace
+  std::string key;                      // "stage.decode_step.median_ms"
+  double value = 0;                     // finite
+  const RunMetricInfo* info = nullptr;  // unit, which way is better
+  bool unprofiled = false;              // of unprofiled passes; else of the trace
 };
 
 inline constexpr std::size_t kEveryKernel = static_cast<std::size_t>(-1);

@@ -21,11 +21,17 @@ const TimeSummary* latency(Of of) {
 }
 
 template <auto Times>
-Figure mean_ms(Of of) { return latency<Times>(of) ? Figure(latency<Times>(of)->mean_ns / 1e6) : std::nullopt; }
+Figure mean_ms(Of of) {
+  return latency<Times>(of) ? Figure(latency<Times>(of)->mean_ns / 1e6) : std::nullopt;
+}
 template <auto Times>
-Figure median_ms(Of of) { return latency<Times>(of) ? Figure(latency<Times>(of)->median_ns / 1e6) : std::nullopt; }
+Figure median_ms(Of of) {
+  return latency<Times>(of) ? Figure(latency<Times>(of)->median_ns / 1e6) : std::nullopt;
+}
 template <auto Times>
-Figure p99_ms(Of of) { return latency<Times>(of) ? Figure(static_cast<double>(latency<Times>(of)->p99_ns) / 1e6) : std::nullopt; }
+Figure p99_ms(Of of) {
+  return latency<Times>(of) ? Figure(static_cast<double>(latency<Times>(of)->p99_ns) / 1e6) : std::nullopt;
+}
 
 Figure prefill_unprofiled(Of of) { return of.run.latency.ttft ? std::nullopt : milliseconds(first_token_figure(of.run).unprofiled); }
 
@@ -66,7 +72,9 @@ Figure most_throttled(Of of) {
 }
 
 template <auto Member>
-Figure stage_ms(Of of) { return of.stage->wall.count > 0 ? Figure(static_cast<double>(of.stage->wall.*Member) / 1e6) : std::nullopt; }
+Figure stage_ms(Of of) {
+  return of.stage->wall.count > 0 ? Figure(static_cast<double>(of.stage->wall.*Member) / 1e6) : std::nullopt;
+}
 
 // A bin of the budget, of one window on average.
 template <auto Member>
@@ -99,7 +107,9 @@ Figure stage_kernels(Of of) {
 }
 
 template <auto Member>
-Figure kernel_us(Of of) { return of.kernel->time.count > 0 ? Figure(of.kernel->time.*Member / 1e3) : std::nullopt; }
+Figure kernel_us(Of of) {
+  return of.kernel->time.count > 0 ? Figure(of.kernel->time.*Member / 1e3) : std::nullopt;
+}
 
 Figure session_ms(Of of) {
   const auto& session = of.run.session;
@@ -127,7 +137,8 @@ constexpr RunMetricInfo kTable[] = {
     {kOfRun, "tpot_p99_ms", "ms", kLower, kTraced, "likewise, 99th percentile", p99_ms<&Latency::tpot>},
     {kOfRun, "tpot_unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, mean without what tracing adds",
      [](Of of) { return milliseconds(per_token_figure(of.run).unprofiled); }},
-    {kOfRun, "tokens_per_s", "tokens/s", kHigher, kTraced, "output tokens of all sequences per second", [](Of of) { return of.run.latency.output_tokens_per_s; }},
+    {kOfRun, "tokens_per_s", "tokens/s", kHigher, kTraced, "output tokens of all sequences per second",
+     [](Of of) { return of.run.latency.output_tokens_per_s; }},
     {kOfRun, "tokens_unprofiled_per_s", "tokens/s", kHigher, kUnprofiled, "likewise, without what tracing adds",
      [](Of of) { return output_rate_figure(of.run).unprofiled; }},
     {kOfRun, "gpu_busy_share", "", kHigher, kTraced, "of the time from the first stage to the last: the GPU works", gpu_busy_share},
@@ -142,7 +153,8 @@ constexpr RunMetricInfo kTable[] = {
     {kOfStage, "median_ms", "ms", kLower, kTraced, "a window, median", stage_ms<&TimeSummary::median_ns>},
     {kOfStage, "mean_ms", "ms", kLower, kTraced, "likewise, mean", stage_ms<&TimeSummary::mean_ns>},
     {kOfStage, "p99_ms", "ms", kLower, kTraced, "likewise, 99th percentile", stage_ms<&TimeSummary::p99_ns>},
-    {kOfStage, "unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, median of the unprofiled passes", [](Of of) { return milliseconds(unprofiled_ns(of.run, *of.stage)); }},
+    {kOfStage, "unprofiled_ms", "ms", kLower, kUnprofiled, "likewise, median of the unprofiled passes",
+     [](Of of) { return milliseconds(unprofiled_ns(of.run, *of.stage)); }},
     {kOfStage, "gpu_compute_ms", "ms", kLower, kTraced, "of a window: this bin of the budget", bin_ms<&Budget::gpu_compute_ns>},
     {kOfStage, "communication_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::communication_ns>},
     {kOfStage, "exposed_copy_ms", "ms", kLower, kTraced, "likewise", bin_ms<&Budget::exposed_copy_ns>},

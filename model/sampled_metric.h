@@ -20,8 +20,7 @@ inline bool adds_up(std::string_view metric) {
 // How a sampled metric is shown. A counter ("dram__bytes_read.sum") says what came together in one sample, which means
 // little without its length: it is shown as a rate, under ncu's name of that, "dram__bytes_read.sum.per_second".
 struct SampledMetric {
-  explicit SampledMetric(const std::string& metric)
-      : name(adds_up(metric) ? metric + ".per_second" : metric), rate(adds_up(metric)) {}
+  explicit SampledMetric(const std::string& metric) : name(adds_up(metric) ? metric + ".per_second" : metric), rate(adds_up(metric)) {}
 
   // Empty: not measured.
   std::optional<double> value(const MetricSeries& series, std::size_t row, std::size_t column) const {

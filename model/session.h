@@ -24,13 +24,13 @@ struct TensorInfo {
 
 // An operator as a backend executes it. One that runs with several shapes is a node for each.
 struct SessionNode {
-  std::string name;                 // "/block/MatMul"; of a backend without names its type and a running number
-  std::string type;                 // in the backend's own words: "MatMul", "aten::mm", "gemm"
-  std::string provider;             // what ran it: "CPUExecutionProvider", "cuda:0"; empty: not known
-  std::string shapes;               // "[[1, 1024], [1024, 1024]]"; empty: not recorded
-  std::string dtypes;               // "[float32, float32]"; empty: not recorded
-  std::uint32_t depth = 0;          // 0: called by no other operator
-  std::vector<std::string> holds;   // the nodes of the model file that were fused into it
+  std::string name;                                    // "/block/MatMul"; of a backend without names its type and a running number
+  std::string type;                                    // in the backend's own words: "MatMul", "aten::mm", "gemm"
+  std::string provider;                                // what ran it: "CPUExecutionProvider", "cuda:0"; empty: not known
+  std::string shapes;                                  // "[[1, 1024], [1024, 1024]]"; empty: not recorded
+  std::string dtypes;                                  // "[float32, float32]"; empty: not recorded
+  std::uint32_t depth = 0;                             // 0: called by no other operator
+  std::vector<std::string> holds;                      // the nodes of the model file that were fused into it
   std::optional<std::uint64_t> index = {};             // as the backend numbers its nodes
   std::string output_shapes = {}, output_dtypes = {};  // as shapes and dtypes, which are of the inputs
   friend bool operator==(const SessionNode&, const SessionNode&) = default;
@@ -39,30 +39,30 @@ struct SessionNode {
 // One execution of a node.
 struct NodeRun {
   std::uint32_t iteration = 0;
-  std::uint32_t node = 0;           // among the session's nodes
-  Ns start_ns = 0;                  // CLOCK_MONOTONIC; 0: not known
+  std::uint32_t node = 0;  // among the session's nodes
+  Ns start_ns = 0;         // CLOCK_MONOTONIC; 0: not known
   Ns host_ns = 0;
-  std::optional<Ns> gpu_ns;         // as the backend itself measured it on the device
+  std::optional<Ns> gpu_ns;  // as the backend itself measured it on the device
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
 
 // A model file that was run by one of the adapters: how, how long, and every operator of it.
 struct ModelSession {
-  std::string backend, version;     // "onnxruntime", "1.21.0"
-  std::string provider;             // "cpu", "cuda"
-  std::string precision;            // as asked for; empty: as the model has it
-  std::string model;                // the file
-  std::string inputs_from;          // "random, seed 1"; "zeros"; a file
-  std::uint32_t threads = 0;        // 0: as the backend chooses
+  std::string backend, version;                    // "onnxruntime", "1.21.0"
+  std::string provider;                            // "cpu", "cuda"
+  std::string precision;                           // as asked for; empty: as the model has it
+  std::string model;                               // the file
+  std::string inputs_from;                         // "random, seed 1"; "zeros"; a file
+  std::uint32_t threads = 0;                       // 0: as the backend chooses
   std::optional<std::uint32_t> idle_threads = {};  // of them, those that never computed; empty: not known
   std::uint32_t warmup = 0;
   Ns load_ns = 0;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<Ns> unprofiled_ns, profiled_ns;  // the iterations
-  bool host_times_known = true;     // false: the backend measures on the device alone
-  std::vector<SessionNode> nodes;   // in the order in which the first iteration ran them
+  bool host_times_known = true;                // false: the backend measures on the device alone
+  std::vector<SessionNode> nodes;              // in the order in which the first iteration ran them
   std::vector<NodeRun> runs;
-  std::vector<std::string> notes;   // "logits: 3 of 1024 values are NaN"
+  std::vector<std::string> notes;  // "logits: 3 of 1024 values are NaN"
 
   Ns time_of(const NodeRun& run) const { return host_times_known ? run.host_ns : run.gpu_ns.value_or(0); }
 };
@@ -73,10 +73,10 @@ struct SessionEntry {
   std::uint32_t threads = 0, warmup = 0;
   Ns load_ns = 0;
   std::vector<TensorInfo> inputs, outputs;
-  TimeSummary unprofiled, profiled;          // the iterations
-  std::optional<double> slowdown;            // profiled to unprofiled, less one
-  std::optional<double> operators_ns;        // of an iteration: the sum of the operators that no other one called, median
-  std::optional<double> operators_share;     // of an unprofiled iteration
+  TimeSummary unprofiled, profiled;       // the iterations
+  std::optional<double> slowdown;         // profiled to unprofiled, less one
+  std::optional<double> operators_ns;     // of an iteration: the sum of the operators that no other one called, median
+  std::optional<double> operators_share;  // of an unprofiled iteration
   std::vector<std::string> notes;
 };
 

@@ -40,11 +40,11 @@ struct Communication {
   Collective kind = Collective::kOther;
   std::int32_t device = 0;
   std::uint32_t pid = 0;
-  std::uint64_t count = 0;               // that start there
-  Ns sum_ns = 0;                         // their plain sum
-  Ns time_ns = 0;                        // one of them runs
-  Ns exposed_ns = 0;                     // of it: and no compute kernel runs on this GPU
-  std::optional<std::uint64_t> bytes;    // peer copies: NCCL's kernels do not say
+  std::uint64_t count = 0;             // that start there
+  Ns sum_ns = 0;                       // their plain sum
+  Ns time_ns = 0;                      // one of them runs
+  Ns exposed_ns = 0;                   // of it: and no compute kernel runs on this GPU
+  std::optional<std::uint64_t> bytes;  // peer copies: NCCL's kernels do not say
   std::optional<double> bytes_per_s;
   // Where the ranks' collectives can be paired, of sum_ns: until the last rank has started, and after that.
   std::optional<Ns> late_peer_ns, transfer_ns;
@@ -53,82 +53,82 @@ struct Communication {
 
 // What happened inside the windows of a stage (not: what was launched there).
 struct StageActivity {
-  std::uint64_t launches = 0;           // calls of the stage's threads that launched GPU work
-  Ns launch_call_ns = 0;                // time inside them
-  std::uint64_t graph_launches = 0;     // of them, cudaGraphLaunch and its like
-  std::uint64_t sync_calls = 0;         // calls that wait for the GPU, blocking copies among them
+  std::uint64_t launches = 0;        // calls of the stage's threads that launched GPU work
+  Ns launch_call_ns = 0;             // time inside them
+  std::uint64_t graph_launches = 0;  // of them, cudaGraphLaunch and its like
+  std::uint64_t sync_calls = 0;      // calls that wait for the GPU, blocking copies among them
   Ns sync_call_ns = 0;
-  std::uint64_t kernels = 0;            // that start in the windows
-  std::uint64_t graph_kernels = 0;      // of them, nodes of CUDA graphs
+  std::uint64_t kernels = 0;        // that start in the windows
+  std::uint64_t graph_kernels = 0;  // of them, nodes of CUDA graphs
   Ns kernel_sum_ns = 0;
-  std::uint64_t small_kernels = 0;      // shorter than 10 µs
+  std::uint64_t small_kernels = 0;  // shorter than 10 µs
   Ns small_kernel_ns = 0;
-  Ns elementwise_ns = 0;                // kernels that only map one tensor to another, by name
+  Ns elementwise_ns = 0;  // kernels that only map one tensor to another, by name
   std::uint64_t elementwise_kernels = 0;
   std::uint64_t longest_elementwise_chain = 0;  // launched one after another on one stream
-  Ns gemm_ns = 0;                       // matrix products, by name
+  Ns gemm_ns = 0;                               // matrix products, by name
   std::uint64_t gemm_kernels = 0;
   Ns attention_ns = 0;
   std::uint64_t attention_kernels = 0;
-  Ns reduce_ns = 0;                     // sums, maxima, softmax, sampling, by name
+  Ns reduce_ns = 0;  // sums, maxima, softmax, sampling, by name
   std::uint64_t reduce_kernels = 0;
-  Ns norm_ns = 0;                       // layer and RMS norms that are one kernel, by name
+  Ns norm_ns = 0;  // layer and RMS norms that are one kernel, by name
   std::uint64_t norm_kernels = 0;
-  Ns copy_kernel_ns = 0;                // kernels that copy, concatenate or fill, by name
+  Ns copy_kernel_ns = 0;  // kernels that copy, concatenate or fill, by name
   std::uint64_t copy_kernels = 0;
-  Ns cache_copy_ns = 0;                 // of them, those that grow or fill a KV cache: cat, index_put, cache writers
+  Ns cache_copy_ns = 0;  // of them, those that grow or fill a KV cache: cat, index_put, cache writers
   std::uint64_t cache_copy_kernels = 0;
-  Ns communication_kernel_ns = 0;       // NCCL, NVSHMEM and their like, by name
+  Ns communication_kernel_ns = 0;  // NCCL, NVSHMEM and their like, by name
   std::uint64_t communication_kernels = 0;
-  Ns peer_ns = 0;                       // copies from one GPU to another
+  Ns peer_ns = 0;  // copies from one GPU to another
   std::uint64_t peer_bytes = 0, peer_copies = 0;
   Ns h2d_ns = 0, d2h_ns = 0, d2d_ns = 0, memset_ns = 0;
   std::uint64_t h2d_bytes = 0, d2h_bytes = 0, d2d_bytes = 0;
   std::uint64_t h2d_copies = 0, d2h_copies = 0, d2d_copies = 0, memsets = 0;
-  Ns pageable_ns = 0;                   // host copies from or to pageable memory
+  Ns pageable_ns = 0;  // host copies from or to pageable memory
   std::uint64_t pageable_copies = 0;
-  std::uint64_t graph_runs = 0;         // CUDA graphs traced as a whole, without their kernels
-  Ns longest_gap_ns = 0;                // of GPU idle time
-  Ns longest_gap_at_ns = 0;             // when it began
-  std::uint32_t streams_used = 0;       // GPU queues with work
+  std::uint64_t graph_runs = 0;    // CUDA graphs traced as a whole, without their kernels
+  Ns longest_gap_ns = 0;           // of GPU idle time
+  Ns longest_gap_at_ns = 0;        // when it began
+  std::uint32_t streams_used = 0;  // GPU queues with work
 };
 
 // Launches that came after the GPU had gone idle, of one kind after one kind of call of the same thread.
 struct LateLaunches {
-  CallKind before = CallKind::kNone;    // the thread's latest call before that launched, copied or waited
+  CallKind before = CallKind::kNone;  // the thread's latest call before that launched, copied or waited
   CallKind launch = CallKind::kOther;
   std::uint64_t count = 0;
-  Ns starved_ns = 0;                    // the GPU waited until the call began,
-  Ns latency_ns = 0;                    // and from then until the work did
-  Ns longest_ns = 0, longest_at_ns = 0; // of both together
+  Ns starved_ns = 0;                     // the GPU waited until the call began,
+  Ns latency_ns = 0;                     // and from then until the work did
+  Ns longest_ns = 0, longest_at_ns = 0;  // of both together
   Ns wait_ns() const { return starved_ns + latency_ns; }
 };
 
 // The waits for launches of a stage (Budget::launch_wait_ns), added up over its GPUs, by what the launching threads did.
 struct LaunchWaits {
   Ns starved_ns = 0, latency_ns = 0;
-  Ns outside_calls_ns = 0;              // of starved_ns: in no CUDA call, but in the program's own code
-  std::vector<LateLaunches> late;       // what the GPU waits for longest first
-  std::vector<WaitCall> calls;          // in starved_ns, likewise
+  Ns outside_calls_ns = 0;         // of starved_ns: in no CUDA call, but in the program's own code
+  std::vector<LateLaunches> late;  // what the GPU waits for longest first
+  std::vector<WaitCall> calls;     // in starved_ns, likewise
   Ns wait_ns() const { return starved_ns + latency_ns; }
 };
 
 // One GPU as one process (a rank) uses it, over the process' windows.
 struct StageDevice {
   std::int32_t device = 0;
-  Ns busy_ns = 0;                       // in the windows, union of kernels, copies and sets, whoever launched them
+  Ns busy_ns = 0;  // in the windows, union of kernels, copies and sets, whoever launched them
   std::uint32_t pid = 0;
   std::uint64_t windows = 0;
-  Ns launched_ns = 0;                   // union of what the windows launched, also where it runs after their end
-  Ns kernel_sum_ns = 0;                 // kernels that start in the windows, plain sum
-  Ns overlapped_communication_ns = 0;   // communication runs, and a compute kernel too: in the budget it is computing
+  Ns launched_ns = 0;                  // union of what the windows launched, also where it runs after their end
+  Ns kernel_sum_ns = 0;                // kernels that start in the windows, plain sum
+  Ns overlapped_communication_ns = 0;  // communication runs, and a compute kernel too: in the budget it is computing
   Budget budget = {};
 };
 
 // The GPUs of a stage against each other, where there are several.
 struct GpuSpread {
   double busy_share_mean = 0, busy_share_min = 0, busy_share_max = 0;  // busy_ns ÷ wall of each
-  double compute_spread = 0;            // (most − mean) ÷ mean of the GPUs' computing time in a window
+  double compute_spread = 0;                                           // (most − mean) ÷ mean of the GPUs' computing time in a window
   std::int32_t slowest_device = 0;
   std::uint32_t slowest_pid = 0;
   SlowestBy slowest_by = SlowestBy::kCompute;
@@ -139,40 +139,41 @@ inline constexpr std::size_t kMaxListedWindows = 1000;
 
 // The lengths of a stage's measured windows, by their start: what the spread of a single run is told from.
 struct WindowSeries {
-  std::vector<Ns> wall_ns;               // at most kMaxListedWindows
-  std::uint64_t windows_each = 1;        // more: a value is the median of so many windows that follow each other
-  std::uint64_t throttled = 0;           // windows that are not in it: the GPU was slowed against its will
+  std::vector<Ns> wall_ns;         // at most kMaxListedWindows
+  std::uint64_t windows_each = 1;  // more: a value is the median of so many windows that follow each other
+  std::uint64_t throttled = 0;     // windows that are not in it: the GPU was slowed against its will
 };
 
 // Of the measured windows, where there are enough of them: those that take far longer than the median. What fills them (loading
 // GPU code, a garbage collection) is not what a usual window does, and nothing that makes that faster saves it.
 struct SlowWindows {
   std::uint64_t count = 0;
-  Budget budget;                         // of these windows
-  std::optional<std::uint64_t> module_loads;  // calls of their threads that load GPU code; empty: only calls that launch or wait were captured
-  std::optional<Ns> module_load_ns;      // time inside them
+  Budget budget;  // of these windows
+  std::optional<std::uint64_t>
+      module_loads;                  // calls of their threads that load GPU code; empty: only calls that launch or wait were captured
+  std::optional<Ns> module_load_ns;  // time inside them
 };
 
 struct StageEntry {
-  std::string name;                      // "prefill", "decode", "decode_step" …
-  std::vector<std::string> ranges;       // the spellings it was found under, "LLM:prefill"
-  TimeSummary wall;                      // measured windows: warm-up is left out
+  std::string name;                 // "prefill", "decode", "decode_step" …
+  std::vector<std::string> ranges;  // the spellings it was found under, "LLM:prefill"
+  TimeSummary wall;                 // measured windows: warm-up is left out
   std::uint64_t warmup_windows = 0;
   Ns warmup_wall_ns = 0;
   StageSource source = StageSource::kMarked;
-  double confidence = 1;                 // that its windows are where the stage is: 1 where they are marked
-  bool derived = false;                  // no ranges of its own: decode as the span of its steps
-  std::optional<Ns> gpu_busy_ns;         // union of what measured windows launched on a GPU; of several, their mean
-  std::optional<Ns> gpu_sum_ns;          // their plain sum
+  double confidence = 1;          // that its windows are where the stage is: 1 where they are marked
+  bool derived = false;           // no ranges of its own: decode as the span of its steps
+  std::optional<Ns> gpu_busy_ns;  // union of what measured windows launched on a GPU; of several, their mean
+  std::optional<Ns> gpu_sum_ns;   // their plain sum
   std::optional<std::uint64_t> kernel_calls;
-  std::uint64_t open_ranges = 0;         // never closed
-  std::optional<Budget> budget;          // of the measured windows; empty: no GPU data in the capture
-  std::optional<Ns> foreign_gpu_ns;      // of the budget's GPU time: only work ran that was launched outside the window
+  std::uint64_t open_ranges = 0;     // never closed
+  std::optional<Budget> budget;      // of the measured windows; empty: no GPU data in the capture
+  std::optional<Ns> foreign_gpu_ns;  // of the budget's GPU time: only work ran that was launched outside the window
   std::optional<StageActivity> activity;
-  std::optional<LaunchWaits> launch_waits;  // empty: no GPU data in the capture
-  std::optional<HostCode> host_code;     // empty: nobody looked at the host
-  std::vector<StageDevice> devices;      // every GPU that the processes of its windows use, by GPU and process
-  std::optional<GpuSpread> gpu_spread;   // empty: one GPU
+  std::optional<LaunchWaits> launch_waits;   // empty: no GPU data in the capture
+  std::optional<HostCode> host_code;         // empty: nobody looked at the host
+  std::vector<StageDevice> devices;          // every GPU that the processes of its windows use, by GPU and process
+  std::optional<GpuSpread> gpu_spread;       // empty: one GPU
   std::vector<Communication> communication;  // by GPU, process and kind
   std::optional<double> tokens_per_window;
   std::optional<double> tokens_per_s;
@@ -180,7 +181,7 @@ struct StageEntry {
   std::optional<double> rest_median_ns;  // and the median of the measured windows after it
   // Where iterations have several windows (decode steps): the medians of each iteration's first, and of all others.
   std::optional<double> first_in_iteration_ns, later_in_iteration_ns;
-  Ns longest_window_start_ns = 0;        // the slowest measured window, for looking it up
+  Ns longest_window_start_ns = 0;  // the slowest measured window, for looking it up
   Ns longest_window_end_ns = 0;
   std::optional<StageCounters> counters;  // empty: not measured
   std::optional<StageSampling> sampling;
@@ -190,7 +191,8 @@ struct StageEntry {
   // Its ranges do not wait for the GPU, and end before their work does. Some per cent more than the wall are the tail of the
   // last kernel.
   bool runs_on() const {
-    bool any = devices.size() < 2 && gpu_busy_ns && outlasts(static_cast<double>(*gpu_busy_ns), wall.mean_ns * static_cast<double>(wall.count));
+    bool any =
+        devices.size() < 2 && gpu_busy_ns && outlasts(static_cast<double>(*gpu_busy_ns), wall.mean_ns * static_cast<double>(wall.count));
     for (const StageDevice& gpu : devices)
       any = any || (devices.size() > 1 && outlasts(static_cast<double>(gpu.launched_ns), static_cast<double>(gpu.budget.wall_ns)));
     return any;
@@ -207,37 +209,37 @@ struct Phase {
 };
 
 struct Phases {
-  Ns span_ns = 0;                        // warm-up iterations left out
+  Ns span_ns = 0;  // warm-up iterations left out
   std::vector<Phase> phases;
   std::optional<double> ranges_without_gpu_share;  // of the stages' wall: windows without any GPU work
   std::optional<double> gpu_without_range_share;   // of the GPUs' busy time: outside every stage's windows
-  std::vector<StageDevice> devices = {};  // the whole span, by GPU and process
+  std::vector<StageDevice> devices = {};           // the whole span, by GPU and process
 };
 
 inline constexpr std::size_t kMaxListedIterations = 1000;
 
 struct Iteration {
   Ns start_ns = 0;
-  Ns wall_ns = 0;                        // from its first stage's start to its last one's end
+  Ns wall_ns = 0;  // from its first stage's start to its last one's end
   bool warmup = false;
   std::vector<std::pair<std::string, Ns>> stages;  // wall of each in it
-  std::uint32_t pid = 0, tid = 0;        // whose it is
+  std::uint32_t pid = 0, tid = 0;                  // whose it is
 };
 
 struct Iterations {
-  std::vector<Iteration> list;           // at most kMaxListedIterations; count says how many there are
+  std::vector<Iteration> list;  // at most kMaxListedIterations; count says how many there are
   std::uint64_t count = 0;
   std::uint64_t warmup = 0;
-  std::string rule;                      // in words: how warm-up was told, for the reports
+  std::string rule;  // in words: how warm-up was told, for the reports
 };
 
-struct Latency {                         // of the measured iterations
-  std::optional<TimeSummary> ttft;       // time to first token: a request's arrival to the end of its prefill; empty: arrival not known
-  std::optional<TimeSummary> prefill;    // start of the iteration to the end of its last prefill before decoding
-  std::optional<TimeSummary> tpot;       // time per output token: a decode window ÷ its steps
-  std::optional<double> batch;           // sequences at a time; empty: not known, or not always the same
+struct Latency {                       // of the measured iterations
+  std::optional<TimeSummary> ttft;     // time to first token: a request's arrival to the end of its prefill; empty: arrival not known
+  std::optional<TimeSummary> prefill;  // start of the iteration to the end of its last prefill before decoding
+  std::optional<TimeSummary> tpot;     // time per output token: a decode window ÷ its steps
+  std::optional<double> batch;         // sequences at a time; empty: not known, or not always the same
   std::optional<double> output_tokens_per_s;  // generated tokens of all sequences ÷ the iterations' wall
-  std::vector<std::string> notes;        // what could not be derived, and what would make it known
+  std::vector<std::string> notes;             // what could not be derived, and what would make it known
 };
 
 }  // namespace nl

@@ -19,7 +19,7 @@ struct StatTable {
   std::string title;                 // "CUDA GPU Kernel Summary"
   std::vector<std::string> columns;  // "Time (%)", "Total Time (ns)" …
   std::vector<std::vector<Cell>> rows;
-  std::string missing;               // not empty: why the capture cannot answer this report
+  std::string missing;  // not empty: why the capture cannot answer this report
 };
 
 }  // namespace nl

@@ -17,7 +17,7 @@ struct SuiteCheckReport {
 
 struct SuitePairReport {
   std::string name, baseline, optimised;
-  std::string measured;                          // "prefill + decode", "the whole run"
+  std::string measured;  // "prefill + decode", "the whole run"
   std::vector<double> baseline_ms, optimised_ms;
   std::optional<double> speedup, low, high;
   std::string verdict, note;

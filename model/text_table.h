@@ -11,9 +11,9 @@ namespace nl {
 struct TextTable {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
-  std::vector<bool> numbers;      // columns to the right; missing: to the left
-  std::size_t always_shown = 1;   // of the columns of numbers, those that are never left out
-  bool ruled = false;             // a line of dashes under the head
+  std::vector<bool> numbers;                                                 // columns to the right; missing: to the left
+  std::size_t always_shown = 1;                                              // of the columns of numbers, those that are never left out
+  bool ruled = false;                                                        // a line of dashes under the head
   std::size_t texts_always_shown = std::numeric_limits<std::size_t>::max();  // of the columns of texts, likewise
 };
 

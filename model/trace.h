@@ -31,7 +31,7 @@ struct Dim3 {
 
 struct Process {
   std::uint32_t pid = 0;
-  std::string name;               // the executable, where known
+  std::string name;  // the executable, where known
 };
 
 struct Thread {
@@ -68,16 +68,22 @@ inline constexpr Ns kMaxPackedDurationNs = (Ns{1} << 44) - 1;  // 4.9 hours
 struct Kernel {
   Ns start_ns = 0;
   std::uint64_t duration_ns : 44 = 0;
-  std::uint64_t queue : 19 = 0;     // index into Trace::queues
-  std::uint64_t in_graph : 1 = 0;   // a node of a CUDA graph
-  std::uint32_t shape = kNone;      // index into Trace::shapes
-  std::uint32_t api = kNone;        // index into Trace::api_calls: the call that launched it
+  std::uint64_t queue : 19 = 0;    // index into Trace::queues
+  std::uint64_t in_graph : 1 = 0;  // a node of a CUDA graph
+  std::uint32_t shape = kNone;     // index into Trace::shapes
+  std::uint32_t api = kNone;       // index into Trace::api_calls: the call that launched it
   Ns end_ns() const { return start_ns + static_cast<Ns>(duration_ns); }
 };
 static_assert(sizeof(Kernel) == 24);
 
 enum class MemOpKind : std::uint8_t {
-  kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost, kMemset, kOther,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kPeerToPeer,
+  kHostToHost,
+  kMemset,
+  kOther,
 };
 
 struct MemOp {
@@ -86,9 +92,9 @@ struct MemOp {
   std::uint64_t bytes = 0;
   std::uint32_t queue = kNone;
   std::uint32_t api = kNone;
-  std::uint32_t label = 0;          // StringId value: the operation as the tool names it, "[CUDA memset]"
+  std::uint32_t label = 0;  // StringId value: the operation as the tool names it, "[CUDA memset]"
   MemOpKind kind = MemOpKind::kOther;
-  std::uint8_t src_kind = 0;        // memory kinds as CUPTI numbers them: 1 pageable, 2 pinned, 3 device
+  std::uint8_t src_kind = 0;  // memory kinds as CUPTI numbers them: 1 pageable, 2 pinned, 3 device
   std::uint8_t dst_kind = 0;
   bool in_graph = false;
 };
@@ -104,7 +110,7 @@ struct GraphRun {
 // Where a node of a CUDA graph comes from: for a graph captured from a stream, the call that was captured. Of a clone
 // (every graph that runs has been instantiated), this is where the node that it was cloned from was made.
 struct GraphNode {
-  std::uint32_t thread = kNone;     // index into Trace::threads
+  std::uint32_t thread = kNone;  // index into Trace::threads
   Ns made_ns = 0;
 };
 
@@ -113,7 +119,7 @@ struct GraphNode {
 struct ApiCall {
   Ns start_ns = 0;
   std::uint64_t duration_ns : 44 = 0;
-  std::uint64_t thread : 20 = 0;    // index into Trace::threads
+  std::uint64_t thread : 20 = 0;  // index into Trace::threads
   StringId name;
   std::uint32_t correlation = 0;
   Ns end_ns() const { return start_ns + static_cast<Ns>(duration_ns); }
@@ -125,8 +131,8 @@ enum class SyncKind : std::uint8_t { kUnknown, kEvent, kStreamWaitEvent, kStream
 struct SyncWait {
   Ns start_ns = 0;
   Ns end_ns = 0;
-  Queue where;                      // its stream is 0xFFFFFFFF where the wait is not for one
-  std::uint32_t correlation = 0;    // of the call that waited
+  Queue where;                    // its stream is 0xFFFFFFFF where the wait is not for one
+  std::uint32_t correlation = 0;  // of the call that waited
   std::uint32_t event = 0;
   SyncKind kind = SyncKind::kUnknown;
 };
@@ -147,11 +153,11 @@ struct Range {
   Ns start_ns = 0;
   Ns end_ns = 0;
   StringId name;
-  StringId domain;                  // empty: the default domain
+  StringId domain;  // empty: the default domain
   std::uint32_t thread = kNone;
-  std::uint32_t end_thread = kNone; // only where another thread ended it
+  std::uint32_t end_thread = kNone;  // only where another thread ended it
   RangeStyle style = RangeStyle::kPushPop;
-  bool open = false;                // never closed: end_ns is the end of the capture
+  bool open = false;  // never closed: end_ns is the end of the capture
   std::optional<std::int64_t> payload;
 };
 
@@ -164,7 +170,7 @@ struct Mark {
 
 struct Device {
   std::int32_t id = 0;
-  std::string name;                 // "NVIDIA H200"
+  std::string name;  // "NVIDIA H200"
   std::string uuid, bus, chip;
   std::uint32_t sm_count = 0;
   std::uint64_t clock_hz = 0, memory_bytes = 0, bandwidth_bytes_per_s = 0, l2_bytes = 0;
@@ -174,11 +180,11 @@ struct Device {
 // What the importer met on the way. Every count reaches run.json and the reports.
 struct ImportStats {
   SourceFormat source_format = SourceFormat::kNone;
-  std::string schema_version;       // of the export
-  std::string tool_version;         // that captured, "2025.3.1"
-  std::map<std::string, std::uint64_t> rows_read;      // table → rows
+  std::string schema_version;                      // of the export
+  std::string tool_version;                        // that captured, "2025.3.1"
+  std::map<std::string, std::uint64_t> rows_read;  // table → rows
   DamagedRows rows_damaged;
-  std::vector<std::string> tables_absent;              // looked for and not there
+  std::vector<std::string> tables_absent;  // looked for and not there
   std::vector<Remark> notes;
 };
 
@@ -186,9 +192,9 @@ struct ImportStats {
 // ends after a wait for it has returned: the nearest that they come to either bounds the error from both sides, as far
 // as it is the same all through the capture.
 struct ClockBounds {
-  Ns launch_slack_ns = 0;           // least time from a launching call to its kernel: the GPU's times are at most so late
-  std::optional<Ns> wait_slack_ns;  // least time from the end of work to the return of a wait for it: at most so early
-  std::uint64_t contradictions = 0; // how often one of the two is broken; then the slack is negative
+  Ns launch_slack_ns = 0;            // least time from a launching call to its kernel: the GPU's times are at most so late
+  std::optional<Ns> wait_slack_ns;   // least time from the end of work to the return of a wait for it: at most so early
+  std::uint64_t contradictions = 0;  // how often one of the two is broken; then the slack is negative
   bool consistent() const { return !wait_slack_ns || launch_slack_ns + *wait_slack_ns >= 0; }  // else no one error explains both
   std::optional<Ns> error_ns() const {  // the error is at most this (not consistent: at least); empty: bounded from one side only
     if (!wait_slack_ns) return std::nullopt;
@@ -213,14 +219,14 @@ struct Trace {
   std::vector<Queue> queues;
   std::vector<Device> devices;
   std::vector<KernelShape> shapes;
-  std::vector<Kernel> kernels;      // in the order of the capture's rows
+  std::vector<Kernel> kernels;  // in the order of the capture's rows
   std::vector<MemOp> mem_ops;
   std::vector<GraphRun> graph_runs;
-  std::vector<ApiCall> api_calls;   // sorted by thread, then start
-  std::vector<ApiCall> other_calls; // in the same order; of at least kLongCallNs
-  std::vector<ApiStat> api_stats;   // one per function name
+  std::vector<ApiCall> api_calls;    // sorted by thread, then start
+  std::vector<ApiCall> other_calls;  // in the same order; of at least kLongCallNs
+  std::vector<ApiStat> api_stats;    // one per function name
   std::vector<SyncWait> syncs;
-  std::vector<ApiCall> os_calls;    // of the operating system, by thread and start: of at least kLongCallNs, on threads that call CUDA
+  std::vector<ApiCall> os_calls;  // of the operating system, by thread and start: of at least kLongCallNs, on threads that call CUDA
   HostSamples host;
   std::vector<GraphNode> graph_nodes;  // that work ran from and of which it is known where they were made
   // By kernel and by memory operation, an index into graph_nodes or kNone; empty where no row has one.
@@ -229,13 +235,13 @@ struct Trace {
   std::vector<Mark> marks;
   StageOrigin stage_origin;
   std::vector<MetricSeries> metric_series;
-  std::vector<StallSample> stalls;  // one per kernel and device
-  std::optional<ClockBounds> clock; // empty: not known (nsys does not say)
+  std::vector<StallSample> stalls;           // one per kernel and device
+  std::optional<ClockBounds> clock;          // empty: not known (nsys does not say)
   std::optional<std::int64_t> utc_start_ns;  // UTC at time 0 of the capture
-  Ns duration_ns = 0;               // of the capture
+  Ns duration_ns = 0;                        // of the capture
   std::optional<Ns> session_end_ns;          // where the tool says so: it ends what was never closed there
   std::optional<Ns> last_range_event_ns;     // the latest time of any range, mark or other annotation
-  bool has_kernel_data = false;     // the capture could record kernels (a table is there, if only empty)
+  bool has_kernel_data = false;              // the capture could record kernels (a table is there, if only empty)
   bool has_api_data = false;
   bool has_range_data = false;
   bool has_mem_data = false;

@@ -20,7 +20,7 @@ struct TrendPoint {
   std::uint64_t runs = 1;
 };
 
-struct TrendLevel {        // points between two changes
+struct TrendLevel {                 // points between two changes
   std::size_t first = 0, last = 0;  // last is one past it
   double median = 0;
   double low = 0, high = 0;  // what is to be expected of the next run: outside of it is an anomaly
@@ -38,8 +38,8 @@ struct Trend {
   std::string metric;
   const RunMetricInfo* info = nullptr;  // unit, and which way is better; null: not known
   TrendBy by = TrendBy::kDate;
-  double min_effect = 0;                // smaller changes are none
-  std::vector<TrendSeries> series;      // those with the most points first
+  double min_effect = 0;            // smaller changes are none
+  std::vector<TrendSeries> series;  // those with the most points first
 };
 
 }  // namespace nl

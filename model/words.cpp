@@ -22,8 +22,12 @@ std::string without_folders(const std::filesystem::path& path) {
 constexpr std::size_t kMostDetails = 6;
 constexpr auto kCodeCount = static_cast<std::size_t>(Code::kCount_);
 
-constexpr Words note(Code code, std::string_view key, std::string_view text) { return {code, key, Severity::kInfo, ErrorKind::kCapture, text, ""}; }
-constexpr Words damage(Code code, std::string_view key, std::string_view text) { return {code, key, Severity::kLow, ErrorKind::kInput, text, ""}; }
+constexpr Words note(Code code, std::string_view key, std::string_view text) {
+  return {code, key, Severity::kInfo, ErrorKind::kCapture, text, ""};
+}
+constexpr Words damage(Code code, std::string_view key, std::string_view text) {
+  return {code, key, Severity::kLow, ErrorKind::kInput, text, ""};
+}
 
 constexpr std::string_view kMayNotSample = "CUPTI may not sample {0}: {1}.", kCouldNotSample = "CUPTI could not sample {0}: {1}.";
 constexpr std::string_view kSampleAsRoot =
@@ -32,10 +36,12 @@ constexpr std::string_view kSampleAsRoot =
 constexpr std::string_view kDoNotSample = "--set {2}=0 runs without.";
 
 constexpr std::array<Words, kCodeCount> kWords = {{
-    {Code::kNoStages, "no-stages", Severity::kMedium, ErrorKind::kCapture, "The capture has no ranges of the stages {0}: kernels are ranked by their total GPU time.",
+    {Code::kNoStages, "no-stages", Severity::kMedium, ErrorKind::kCapture,
+     "The capture has no ranges of the stages {0}: kernels are ranked by their total GPU time.",
      "Mark prefill and decode with NVTX ranges of the domain LLM; docs/stages.md shows how."},
     {Code::kNoKernelInStages, "no-kernel-in-stages", Severity::kMedium, ErrorKind::kCapture,
-     "No kernel was launched inside the stages {0}: kernels are ranked by their total GPU time.", "Mark the stages on the threads that launch kernels."},
+     "No kernel was launched inside the stages {0}: kernels are ranked by their total GPU time.",
+     "Mark the stages on the threads that launch kernels."},
     {Code::kNoKernels, "no-kernels", Severity::kMedium, ErrorKind::kCapture, "The workload ran no kernel on the GPU.",
      "Check that the workload uses the GPU."},
     {Code::kGraphsWithoutKernels, "graphs-without-kernels", Severity::kMedium, ErrorKind::kCapture,
@@ -49,8 +55,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The trace has only the beginning: its file could not grow past {0} bytes (disk full, or a limit). What came later is missing.",
      "Free some space or raise `ulimit -f`, and record the run again."},
 
-    {Code::kCountersDenied, "counters-denied", Severity::kHigh, ErrorKind::kTool,
-     "{0} may not read the GPU's performance counters.",
+    {Code::kCountersDenied, "counters-denied", Severity::kHigh, ErrorKind::kTool, "{0} may not read the GPU's performance counters.",
      "Run as root or with CAP_SYS_ADMIN, or once: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
      "/etc/modprobe.d/nvidia-profiling.conf, then reboot."},
     {Code::kCountersBusy, "counters-busy", Severity::kHigh, ErrorKind::kCapture,
@@ -65,8 +70,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The run was ended before the counters were measured.", ""},
     {Code::kCountersAfterFailure, "counters-after-failure", Severity::kInfo, ErrorKind::kCapture,
      "Counters were not measured, because the workload failed in the traced pass.", ""},
-    {Code::kNotLaunchedAgain, "not-launched-again", Severity::kInfo, ErrorKind::kCapture,
-     "It was not launched {0}.", "Another run may launch other kernels: fix seeds and shapes."},
+    {Code::kNotLaunchedAgain, "not-launched-again", Severity::kInfo, ErrorKind::kCapture, "It was not launched {0}.",
+     "Another run may launch other kernels: fix seeds and shapes."},
     {Code::kFailedWhileCounted, "failed-while-counted", Severity::kInfo, ErrorKind::kCapture,
      "The workload failed in the counter pass before it was measured.", ""},
     {Code::kOnlyInGraphs, "only-in-graphs", Severity::kInfo, ErrorKind::kCapture,
@@ -99,8 +104,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "Read logs/nsys.stderr.log and logs/nsys.stdout.log."},
     {Code::kNsysNoReport, "nsys-no-report", Severity::kHigh, ErrorKind::kCapture, "nsys ended well but wrote no report{0}.",
      "The capture range may never have been reached: check nsys.capture_range and nsys.nvtx_capture."},
-    {Code::kNsysExportFailed, "nsys-export-failed", Severity::kHigh, ErrorKind::kTool,
-     "nsys could not export its report to SQLite{0}.", "The report is kept: nl-stage import --nsys {1}"},
+    {Code::kNsysExportFailed, "nsys-export-failed", Severity::kHigh, ErrorKind::kTool, "nsys could not export its report to SQLite{0}.",
+     "The report is kept: nl-stage import --nsys {1}"},
     {Code::kDiskFull, "disk-full", Severity::kHigh, ErrorKind::kOutput, "The disk was full while nsys exported its report ({0}).",
      "The report is kept: nl-stage import --nsys {1}"},
     {Code::kCollectorSilent, "collector-silent", Severity::kHigh, ErrorKind::kCapture, "The collector recorded nothing.",
@@ -138,8 +143,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kKernelCountersFailed, "kernel-counters-failed", Severity::kHigh, ErrorKind::kCapture,
      "The counters of the stages were measured, those of the kernels were not: {0}.", "--set capture.counters=off runs without them."},
     {Code::kCounterPassFailed, "counter-pass-failed", Severity::kHigh, ErrorKind::kCapture,
-     "The workload ended with status {0} in the {1} pass.",
-     "The trace is complete. --set capture.counters=off runs without counters."},
+     "The workload ended with status {0} in the {1} pass.", "The trace is complete. --set capture.counters=off runs without counters."},
     {Code::kStagesNotCounted, "stages-not-counted", Severity::kHigh, ErrorKind::kCapture,
      "No window of the stages was counted (stages: {0}).",
      "Mark them as push/pop ranges of the domain LLM on the threads that launch, or --set capture.stage_counters=false"},
@@ -147,8 +151,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "None of the launches that {0} measured is a kernel of this trace{1}.", "Check that both captures are of the same workload."},
     {Code::kCountersEmpty, "counters-empty", Severity::kHigh, ErrorKind::kCapture, "The counter files hold no counters{0}.",
      "Give the files of counters/stages and counters/kernels of a bundle."},
-    {Code::kNoKernelToMeasure, "no-kernel-to-measure", Severity::kHigh, ErrorKind::kCapture,
-     "The trace has no kernel to measure: {0}.", "{1}"},
+    {Code::kNoKernelToMeasure, "no-kernel-to-measure", Severity::kHigh, ErrorKind::kCapture, "The trace has no kernel to measure: {0}.",
+     "{1}"},
 
     {Code::kOptionLeftOut, "option-left-out", Severity::kInfo, ErrorKind::kCapture, "{0} {1} has no {2}: {3}.", ""},
     {Code::kInjectionUnset, "injection-unset", Severity::kInfo, ErrorKind::kCapture, "{0} is set. It is unset for the {1} pass.", ""},
@@ -177,8 +181,7 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "No GPU was found: the passes that count are left out.", ""},
     {Code::kNcuLeftOut, "ncu-left-out", Severity::kInfo, ErrorKind::kCapture, "ncu was not found: its pass is left out.",
      "`nl-stage doctor` lists where it looked."},
-    {Code::kStagesLeftOut, "stages-left-out", Severity::kInfo, ErrorKind::kCapture,
-     "The stages are not counted as a whole: {0}.", ""},
+    {Code::kStagesLeftOut, "stages-left-out", Severity::kInfo, ErrorKind::kCapture, "The stages are not counted as a whole: {0}.", ""},
     {Code::kWiderRanges, "wider-ranges", Severity::kInfo, ErrorKind::kCapture,
      "{0} met no chosen kernel inside the stages: second try, wherever it is launched.", ""},
     {Code::kShorterNames, "shorter-names", Severity::kInfo, ErrorKind::kCapture,
@@ -191,12 +194,14 @@ constexpr std::array<Words, kCodeCount> kWords = {{
      "The kernel names are too long for one argument: ncu measures every kernel.", ""},
     {Code::kTraceThinned, "trace-thinned", Severity::kInfo, ErrorKind::kCapture, "{0} shows {1}.", ""},
     {Code::kTracedWithLess, "traced-with-less", Severity::kInfo, ErrorKind::kCapture,
-     "The trace exceeded capture.max_size ({0}). The workload was traced once more without: {1}. The first trace, cut short, is in {2}.", ""},
+     "The trace exceeded capture.max_size ({0}). The workload was traced once more without: {1}. The first trace, cut short, is in {2}.",
+     ""},
     {Code::kTraceCutShort, "trace-cut-short", Severity::kInfo, ErrorKind::kCapture,
      "The workload was ended when its trace exceeded capture.max_size ({0}): what comes later is not in it.",
      "Trace a shorter run, or raise capture.max_size."},
     {Code::kNoTimeLeft, "no-time-left", Severity::kInfo, ErrorKind::kCapture,
-     "It takes about {2} s, and of the budget of {0} s {1} s are spent, or needed for passes that are worth more.", "--budget gives more time."},
+     "It takes about {2} s, and of the budget of {0} s {1} s are spent, or needed for passes that are worth more.",
+     "--budget gives more time."},
     {Code::kLeftOutForTime, "left-out-for-time", Severity::kInfo, ErrorKind::kCapture,
      "The time budget of {0} s is too short for all passes. Left out: {1}.", "--budget gives more time."},
     {Code::kFactsDamaged, "facts-damaged", Severity::kInfo, ErrorKind::kCapture,
@@ -206,8 +211,8 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     {Code::kModelShapeUnknown, "model-shape-unknown", Severity::kInfo, ErrorKind::kCapture,
      "The configuration of {0} does not tell its shape: {1}.", "Give it with --model."},
     {Code::kOperatorsLeftOut, "operators-left-out", Severity::kInfo, ErrorKind::kCapture, "The operator pass is left out: {0}.", ""},
-    {Code::kOperatorsFailed, "operators-failed", Severity::kInfo, ErrorKind::kCapture,
-     "The operator pass {0}: there are no operators.", "--set mark.operators=false runs without it."},
+    {Code::kOperatorsFailed, "operators-failed", Severity::kInfo, ErrorKind::kCapture, "The operator pass {0}: there are no operators.",
+     "--set mark.operators=false runs without it."},
 
     note(Code::kNoKernelsCaptured, "no-kernels-captured", "The capture holds no kernels: nothing ran on a GPU, or CUDA was not traced."),
     note(Code::kNoGpu, "no-gpu", "No GPU was found{0}. Where there is one, the same command captures kernels."),
@@ -241,13 +246,15 @@ constexpr std::array<Words, kCodeCount> kWords = {{
          "There is no trace: kernels and their times are those of the launches that ncu profiled, while it profiled them."),
     note(Code::kNoOperators, "no-operators", "The operator pass recorded no operators."),
     note(Code::kOperatorsScaled, "operators-scaled",
-         "Recorded in the operator pass, in {0}. Calls and GPU times are scaled to the main trace: they explain {1} % of the GPU time of these stages.{2} "
+         "Recorded in the operator pass, in {0}. Calls and GPU times are scaled to the main trace: they explain {1} % of the GPU time of "
+         "these stages.{2} "
          "Host times are from the operator pass{3}."),
     note(Code::kOperatorsUnscaled, "operators-unscaled",
          "Recorded in the operator pass. The main trace does not have its steps: all times are from the operator pass."),
     note(Code::kStacksNotJoined, "stacks-not-joined", "Sampled stacks are left out: the capture has no clock marks of {0}."),
     note(Code::kFewHostSamples, "few-host-samples",
-         "Too few samples of the host fall into the waits for launches of {0}; {1} are needed to say what code they are. A longer run or a higher "
+         "Too few samples of the host fall into the waits for launches of {0}; {1} are needed to say what code they are. A longer run or a "
+         "higher "
          "mark.host_samples_hz gives more."),
 
     note(Code::kStagesMapped, "stages-mapped", "Stages come from stages.map: {0}."),
@@ -255,18 +262,21 @@ constexpr std::array<Words, kCodeCount> kWords = {{
     note(Code::kMapNoMatch, "map-no-match", "stages.map: the pattern of {0} matches no range."),
     note(Code::kStagesOfEngine, "stages-of-engine", "The workload marks no stages. They come from the ranges of {0}: {1}."),
     note(Code::kStagesInferred, "stages-inferred",
-         "The workload marks no stages. They are inferred from what repeats in the trace (prefill: {0}, decode_step: {1}, up to {2} launches "
+         "The workload marks no stages. They are inferred from what repeats in the trace (prefill: {0}, decode_step: {1}, up to {2} "
+         "launches "
          "and waits each), with a confidence of {3}."),
     note(Code::kStepsNotRepeated, "steps-not-repeated", "No stages are inferred: no sequence of GPU work repeats."),
     note(Code::kStepsTooFew, "steps-too-few", "No stages are inferred: a sequence of {0} launches and waits repeats, but only {1} times."),
     note(Code::kStepsOfTraining, "steps-of-training",
-         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training (backward, optimizer)."),
+         "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has kernels of training (backward, "
+         "optimizer)."),
     note(Code::kStepsWithoutProducts, "steps-without-products",
          "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but it has no matrix products."),
     note(Code::kStepsWithoutPrefill, "steps-without-prefill",
          "No stages are inferred: a sequence of {0} launches and waits repeats {1} times, but no prefill comes before it."),
     note(Code::kSteadyPart, "steady-part",
-         "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up and warm-up."),
+         "The capture itself is the stage, from {0} to {1}: by then every kernel that matters has run once. What comes before is start-up "
+         "and warm-up."),
     note(Code::kWholeCapture, "whole-capture", "The capture itself is the stage, from its first GPU work at {0} to the last at {1}."),
 
     damage(Code::kNoStartOrEnd, "no-start-or-end", "{0} without start or end"),

@@ -41,14 +41,14 @@ Problem problem_of(const Error& error);
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kKeys = {};
 template <>
-inline constexpr auto kKeys<PassKind> = std::to_array<std::string_view>({
-    "nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details",
-    "collector", "collector-repeat", "counters-stages", "counters-kernels", "unprofiled",
-    "operators", "operators-export"});
+inline constexpr auto kKeys<PassKind> = std::to_array<std::string_view>(
+    {"nsys", "nsys-export", "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details", "collector",
+     "collector-repeat", "counters-stages", "counters-kernels", "unprofiled", "operators", "operators-export"});
 template <>
 inline constexpr auto kKeys<PassOutcome> = std::to_array<std::string_view>({"ok", "failed", "timeout", "interrupted", "skipped"});
 template <>
-inline constexpr auto kKeys<Tracer> = std::to_array<std::string_view>({"none", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"});
+inline constexpr auto kKeys<Tracer> =
+    std::to_array<std::string_view>({"none", "nsys", "collector (CUPTI)", "collector (NVTX only)", "import"});
 template <>
 inline constexpr auto kKeys<Meter> = std::to_array<std::string_view>({"none", "ncu", "CUPTI"});
 template <>
@@ -62,8 +62,8 @@ inline constexpr auto kKeys<SlowdownVerdict> = std::to_array<std::string_view>({
 template <>
 inline constexpr auto kKeys<LaneKind> = std::to_array<std::string_view>({"ranges", "api", "gpu"});
 template <>
-inline constexpr auto kKeys<KernelClass> = std::to_array<std::string_view>({
-    "gemm", "attention", "elementwise", "copy", "cache_copy", "reduce", "norm", "communication", "other"});
+inline constexpr auto kKeys<KernelClass> =
+    std::to_array<std::string_view>({"gemm", "attention", "elementwise", "copy", "cache_copy", "reduce", "norm", "communication", "other"});
 template <>
 inline constexpr auto kKeys<RunStatus> = std::to_array<std::string_view>({"complete", "partial", "interrupted", "failed"});
 template <>
@@ -73,26 +73,28 @@ inline constexpr auto kKeys<RuleScope> = std::to_array<std::string_view>({"run",
 template <>
 inline constexpr auto kKeys<RuleAbout> = std::to_array<std::string_view>({"workload", "measurement"});
 template <>
-inline constexpr auto kKeys<StageKind> = std::to_array<std::string_view>({
-    "other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector", "request", "capture", "mixed", "idle"});
+inline constexpr auto kKeys<StageKind> =
+    std::to_array<std::string_view>({"other", "prefill", "decode", "decode_step", "vision", "vision_encoder", "vision_tower", "projector",
+                                     "request", "capture", "mixed", "idle"});
 template <>
 inline constexpr auto kKeys<StageSource> = std::to_array<std::string_view>({"marked", "engine", "inferred"});
 template <>
 inline constexpr auto kKeys<HostSampler> = std::to_array<std::string_view>({"none", "python", "nsys"});
 template <>
-inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>({
-    "other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync", "data_loader", "server", "garbage"});
+inline constexpr auto kKeys<HostWork> = std::to_array<std::string_view>(
+    {"other", "tokenizer", "sampling", "generation", "model", "framework", "compiler", "sync", "data_loader", "server", "garbage"});
 template <>
-inline constexpr auto kKeys<OperatorType> = std::to_array<std::string_view>({
-    "other", "matmul", "attention", "norm", "activation", "elementwise", "reduction", "softmax", "embedding", "convolution",
-    "copy", "cast", "shape", "index", "sampling", "collective", "fused", "cache", "moe", "control_flow"});
+inline constexpr auto kKeys<OperatorType> = std::to_array<std::string_view>(
+    {"other", "matmul", "attention", "norm",  "activation", "elementwise", "reduction", "softmax", "embedding", "convolution",
+     "copy",  "cast",   "shape",     "index", "sampling",   "collective",  "fused",     "cache",   "moe",       "control_flow"});
 template <>
-inline constexpr auto kKeys<KernelMatch> = std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
+inline constexpr auto kKeys<KernelMatch> =
+    std::to_array<std::string_view>({"none", "mangled_name", "name", "normalised_name", "short_name"});
 template <>
 inline constexpr auto kKeys<RangeStyle> = std::to_array<std::string_view>({"push_pop", "start_end"});
 template <>
-inline constexpr auto kKeys<Collective> = std::to_array<std::string_view>({
-    "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "peer_copy", "other"});
+inline constexpr auto kKeys<Collective> = std::to_array<std::string_view>(
+    {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "peer_copy", "other"});
 template <>
 inline constexpr auto kKeys<CallKind> = std::to_array<std::string_view>({"none", "kernel_launch", "graph_launch", "copy", "wait", "other"});
 template <>
@@ -100,7 +102,8 @@ inline constexpr auto kKeys<SlowestBy> = std::to_array<std::string_view>({"arriv
 template <>
 inline constexpr auto kKeys<EnergySource> = std::to_array<std::string_view>({"none", "energy counter", "power readings"});
 template <>
-inline constexpr auto kKeys<MetricUnit> = std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C", "J"});
+inline constexpr auto kKeys<MetricUnit> =
+    std::to_array<std::string_view>({"", "%", "bytes", "bytes/s", "Hz", "1/s", "ns", "W", "MHz", "°C", "J"});
 
 std::span<const std::string_view> code_keys();
 

@@ -48,7 +48,8 @@ void share_out(const Run& run, std::vector<WorkingKernel>& list) {
 
 WorkingKernels all_kernels(const std::vector<KernelEntry>& kernels) {
   WorkingKernels out;
-  for (std::size_t i = 0; i < kernels.size(); ++i) out.list.push_back({i, kernels[i].time.total_ns, kernels[i].time.count, kernels[i].gpu_share});
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    out.list.push_back({i, kernels[i].time.total_ns, kernels[i].time.count, kernels[i].gpu_share});
   return out;
 }
 
@@ -57,7 +58,8 @@ WorkingKernels all_kernels(const std::vector<KernelEntry>& kernels) {
 WorkingKernels working_kernels(const Run& run) {
   if (!run.kernels) return {};
   const std::vector<KernelEntry>& kernels = *run.kernels;
-  if (std::all_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return kernel.measured.empty(); })) return all_kernels(kernels);
+  if (std::all_of(kernels.begin(), kernels.end(), [](const KernelEntry& kernel) { return kernel.measured.empty(); }))
+    return all_kernels(kernels);
   const auto outermost = outermost_stages(kernels);
   WorkingKernels out;
   out.measured = true;

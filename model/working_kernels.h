@@ -9,8 +9,8 @@
 namespace nl {
 
 struct WorkingKernel {
-  std::size_t index = 0;      // in Run::kernels
-  Ns time_ns = 0;             // in measured windows, and its launches there
+  std::size_t index = 0;  // in Run::kernels
+  Ns time_ns = 0;         // in measured windows, and its launches there
   std::uint64_t calls = 0;
   double measured_share = 0;  // of the time of its GPU's kernels there
 };

@@ -98,9 +98,7 @@ class Layer : detail::Pushed {
  private:
   struct Text {
     char text[256];
-    Text(const char* name, const char* type) {
-      std::snprintf(text, sizeof text, "%s%s%s", name, type[0] == '\0' ? "" : "|", type);
-    }
+    Text(const char* name, const char* type) { std::snprintf(text, sizeof text, "%s%s%s", name, type[0] == '\0' ? "" : "|", type); }
   };
   explicit Layer(const Text& text) : Pushed(detail::layers(), detail::event(text.text)) {}
 };

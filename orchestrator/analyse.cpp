@@ -7,11 +7,11 @@
 
 #include "analysis/counters/counters.h"
 #include "analysis/counters/ncu_match.h"
-#include "analysis/operators/operator_pass.h"
-#include "analysis/operators/operators.h"
 #include "analysis/nodes/session_figures.h"
 #include "analysis/nodes/session_kernels.h"
 #include "analysis/nodes/session_records.h"
+#include "analysis/operators/operator_pass.h"
+#include "analysis/operators/operators.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"
@@ -95,7 +95,8 @@ class Counters {
     if (match.matched > 0) measured_by(meter);
     const std::string first = match.unmatched_launches.empty() ? "" : match.unmatched_launches[0];
     if (match.matched == 0 && run_.kernels && evidence_.tracer == Tracer::kImport)
-      run_.problems.push_back(problem_of(Remark{Code::kCountersUnmatched, {name, first.empty() ? ": its files hold no launch" : ". The first is " + first}}));
+      run_.problems.push_back(
+          problem_of(Remark{Code::kCountersUnmatched, {name, first.empty() ? ": its files hold no launch" : ". The first is " + first}}));
     else if (!first.empty())
       run_.import_stats.notes.push_back({Code::kLaunchesUnmatched, {std::to_string(match.unmatched_launches.size()), name, first}});
   }
@@ -129,7 +130,8 @@ class Counters {
 // A trace that has only a part of the run is trouble, not a remark: rules look for it among the problems.
 void report_incomplete(Run& run) {
   std::vector<Remark>& notes = run.import_stats.notes;
-  const auto rest = std::stable_partition(notes.begin(), notes.end(), [](const Remark& note) { return !is_one_of(note.code, kCaptureIncomplete); });
+  const auto rest =
+      std::stable_partition(notes.begin(), notes.end(), [](const Remark& note) { return !is_one_of(note.code, kCaptureIncomplete); });
   std::for_each(rest, notes.end(), [&](const Remark& note) { run.problems.push_back(problem_of(note)); });
   notes.erase(rest, notes.end());
 }
@@ -165,7 +167,8 @@ Run analyse(const Evidence& evidence, const Knowledge& knowledge, const TraceWri
   explain(knowledge, run);
   if (evidence.inputs_sha256.valid()) run.provenance.inputs_sha256 = evidence.inputs_sha256.get();
   if (const auto thinned = write_trace ? write_trace(run) : std::nullopt) run.provenance.adaptations.push_back(*thinned);
-  if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted) run.problems.push_back(problem_of(interruption(Interrupts::signal())));
+  if (Interrupts::signal() != 0 && gravest(run.problems) != ErrorKind::kInterrupted)
+    run.problems.push_back(problem_of(interruption(Interrupts::signal())));
   const Trace& trace = evidence.trace;
   run.status = status_of(run.problems, trace.has_range_data || trace.has_kernel_data || trace.has_api_data);
   return run;

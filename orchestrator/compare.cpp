@@ -105,9 +105,11 @@ std::vector<std::string> write_comparison(const Comparison& comparison, const fs
   const std::vector<std::string> names = {"compare.json", "compare.md", "compare.html"};
   std::error_code failure;
   fs::create_directories(folder, failure);
-  if (failure) throw Error(ErrorKind::kOutput, "the folder cannot be made: " + failure.message(), folder.string(), "choose another with --out");
+  if (failure)
+    throw Error(ErrorKind::kOutput, "the folder cannot be made: " + failure.message(), folder.string(), "choose another with --out");
   for (const std::string& name : names)
-    if (fs::exists(folder / name, failure)) throw Error(ErrorKind::kOutput, "there is a comparison already", (folder / name).string(), "choose another folder with --out");
+    if (fs::exists(folder / name, failure))
+      throw Error(ErrorKind::kOutput, "there is a comparison already", (folder / name).string(), "choose another folder with --out");
   write_file_whole(folder / names[0], exporters::comparison_to_json(comparison));
   write_file_whole(folder / names[1], exporters::comparison_markdown(comparison));
   write_file_whole(folder / names[2], exporters::comparison_html(comparison, version()));

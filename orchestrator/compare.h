@@ -14,8 +14,8 @@ namespace nl::orchestrator {
 // One or several of each side. Each is a bundle's folder, a run.json, captures that `import` reads, or a name of the ledger.
 struct CompareRequest {
   std::vector<std::string> a, b;
-  Config config;               // of raw captures: stages, model
-  std::string ledger;          // its location; empty: the default one
+  Config config;       // of raw captures: stages, model
+  std::string ledger;  // its location; empty: the default one
   analysis::CompareOptions options = {};
 };
 

@@ -22,7 +22,7 @@ struct OperatorSource {
   std::string file;
   Trace trace;
   std::optional<OperatorRecords> records = {};
-  bool operator_pass = false;            // the workload once more, for its operators: their structure is here, their times in the capture
+  bool operator_pass = false;  // the workload once more, for its operators: their structure is here, their times in the capture
   std::vector<OperatorDtypes> dtypes = {};
 };
 
@@ -35,25 +35,25 @@ struct Evidence {
   Workload workload;
 
   Tracer tracer = Tracer::kNone;
-  Meter meter = Meter::kNone;               // what was to measure kernels
+  Meter meter = Meter::kNone;  // what was to measure kernels
   Trace trace;
   std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started; the trace itself may know better
   std::vector<NcuReport> ncu;
   std::vector<CounterReport> counters;
-  std::optional<Remark> counters_missing;   // why a chosen kernel has none
+  std::optional<Remark> counters_missing;  // why a chosen kernel has none
   std::vector<OperatorSource> operators;
-  std::optional<ModelSession> session;      // a model file that a backend ran
+  std::optional<ModelSession> session;  // a model file that a backend ran
 
-  bool captured_any = false;                // the traced pass left something
+  bool captured_any = false;  // the traced pass left something
   Repeats repeats;
-  std::string overhead_note;                // why no unprofiled pass was run
-  std::vector<PowerSample> power;           // while the workload was traced
+  std::string overhead_note;                            // why no unprofiled pass was run
+  std::vector<PowerSample> power;                       // while the workload was traced
   std::optional<std::vector<std::string>> meter_uuids;  // of the GPUs whose power was read; nothing: none was
-  std::string power_note;                   // why
+  std::string power_note;                               // why
 
-  std::optional<Remark> no_kernels_note;    // why the trace can have none; nothing: the analysis says
+  std::optional<Remark> no_kernels_note;  // why the trace can have none; nothing: the analysis says
   std::vector<PassRecord> passes;
-  std::size_t workload_starts = 0;          // that were planned; 0: it was captured elsewhere
+  std::size_t workload_starts = 0;  // that were planned; 0: it was captured elsewhere
   std::optional<double> expected_s, budget_s;
   std::vector<Remark> adaptations;
   std::shared_future<std::map<std::string, std::string>> inputs_sha256;  // of imported files: hashed while the rest is analysed

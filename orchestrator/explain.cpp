@@ -5,14 +5,14 @@
 
 #include "analysis/efficiency/dram_use.h"
 #include "analysis/efficiency/efficiency.h"
+#include "analysis/efficiency/roofline.h"
 #include "analysis/operators/layers.h"
 #include "analysis/operators/operator_pass.h"
 #include "analysis/operators/operators.h"
-#include "analysis/efficiency/roofline.h"
 #include "analysis/rules/judge.h"
+#include "analysis/run_summary.h"
 #include "analysis/stages/found/found.h"
 #include "analysis/summarise.h"
-#include "analysis/run_summary.h"
 #include "orchestrator/config/device_table.h"
 #include "orchestrator/config/rules_file.h"
 #include "orchestrator/config/warmup_rule.h"
@@ -37,8 +37,7 @@ analysis::SummaryOptions summary_options(const Config& config) {
   options.stages = config.run.stages;
   options.top_n_kernels = static_cast<std::size_t>(config.run.top_n_kernels);
   options.warmup = warmup_rule(config);
-  options.tokens = {count_of(config.model, "batch_size"), count_of(config.model, "prompt_tokens"),
-                    count_of(config.model, "decode_tokens")};
+  options.tokens = {count_of(config.model, "batch_size"), count_of(config.model, "prompt_tokens"), count_of(config.model, "decode_tokens")};
   return options;
 }
 

@@ -24,7 +24,8 @@ Fingerprint made(const Run& run, const FingerprintRequest& request) {
   const auto peaks = peaks_of(request.peaks);
   Fingerprint out = analysis::make_fingerprint(run, request.kind, peaks ? &*peaks : nullptr);
   if (out.items.empty())
-    throw Error(ErrorKind::kInput, "the run has neither operators one by one nor kernels", request.run, "capture GPU work, or import a profile of operators");
+    throw Error(ErrorKind::kInput, "the run has neither operators one by one nor kernels", request.run,
+                "capture GPU work, or import a profile of operators");
   return out;
 }
 

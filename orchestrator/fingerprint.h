@@ -8,10 +8,10 @@
 namespace nl::orchestrator {
 
 struct FingerprintRequest {
-  std::string run;                             // a bundle, its run.json, or a name of the ledger
-  std::string peaks;                           // a file as conf/device has them; empty: the run's own
-  std::optional<FingerprintKind> kind;         // empty: operators where there are any
-  std::string ledger = {};                     // its location; empty: the default one
+  std::string run;                      // a bundle, its run.json, or a name of the ledger
+  std::string peaks;                    // a file as conf/device has them; empty: the run's own
+  std::optional<FingerprintKind> kind;  // empty: operators where there are any
+  std::string ledger = {};              // its location; empty: the default one
 };
 
 Fingerprint fingerprint_of(const FingerprintRequest& request);

@@ -53,10 +53,8 @@ class Search {
     ledger_.connection().select(statement, {std::string(key_of(out_.of.kind)), out_.of.run_id}, [&](const database::Row& row) {
       NearRun near{row.text(0), row.text(1), row.text(2), row.text(3), row.text(4)};
       const auto kept = row.is_null(5) ? std::nullopt : read_kept(row.bytes(5), out_.of.kind);
-      if (kept)
-        add(std::move(near), *kept);
-      else
-        missing_.push_back({row.integer(6), std::move(near)});
+      if (kept) add(std::move(near), *kept);
+      else missing_.push_back({row.integer(6), std::move(near)});
     });
     for (Missing& each : missing_) make(each);
     keep();
@@ -92,8 +90,9 @@ class Search {
     try {
       database::Transaction transaction(ledger_.connection());
       for (const Missing& each : missing_)
-        ledger_.connection().run("INSERT INTO fingerprints (run, kind, items) VALUES (?, ?, ?) ON CONFLICT (run, kind) DO UPDATE SET items = excluded.items",
-                                 {each.number, std::string(key_of(out_.of.kind)), database::Bytes{each.made}});
+        ledger_.connection().run(
+            "INSERT INTO fingerprints (run, kind, items) VALUES (?, ?, ?) ON CONFLICT (run, kind) DO UPDATE SET items = excluded.items",
+            {each.number, std::string(key_of(out_.of.kind)), database::Bytes{each.made}});
       transaction.commit();
     } catch (const Error& error) {
       if (error.kind != ErrorKind::kOutput) throw;

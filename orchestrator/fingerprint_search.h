@@ -15,9 +15,9 @@ struct NearRun {
 
 struct NearestRuns {
   Fingerprint of;
-  std::vector<NearRun> runs;      // the most alike first
-  std::size_t searched = 0;       // runs of the ledger that have such a fingerprint, this one left out
-  std::size_t without = 0;        // that have none
+  std::vector<NearRun> runs;  // the most alike first
+  std::size_t searched = 0;   // runs of the ledger that have such a fingerprint, this one left out
+  std::size_t without = 0;    // that have none
 };
 
 // The runs of a ledger that are most like this one. Fingerprints are kept in the ledger once they are made.

@@ -10,13 +10,13 @@
 #include "model/shell.h"
 #include "orchestrator/analyse.h"
 #include "orchestrator/bundle/files.h"
-#include "orchestrator/capture/collector_sqlite.h"
-#include "orchestrator/capture/trace_nsys.h"
-#include "orchestrator/capture/ncu_argv.h"
-#include "orchestrator/capture/nsys_argv.h"
 #include "orchestrator/bundle/provenance.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/bundle/sha256.h"
+#include "orchestrator/capture/collector_sqlite.h"
+#include "orchestrator/capture/ncu_argv.h"
+#include "orchestrator/capture/nsys_argv.h"
+#include "orchestrator/capture/trace_nsys.h"
 #include "orchestrator/explain.h"
 #include "orchestrator/import_files.h"
 #include "orchestrator/import_name.h"
@@ -64,8 +64,8 @@ void check_inputs(const ImportRequest& request) {
     capture = capture || (!files.empty() && !needs_capture(name));
   }
   if (!capture)
-    throw Error(ErrorKind::kUsage, any ? "counters and stacks are joined to a capture, and none is given" : "there is nothing to import", "import",
-                "give " + known_formats());
+    throw Error(ErrorKind::kUsage, any ? "counters and stacks are joined to a capture, and none is given" : "there is nothing to import",
+                "import", "give " + known_formats());
   for (const auto& file : request.all_files()) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
@@ -85,8 +85,8 @@ std::shared_future<std::map<std::string, std::string>> hash_inputs(const std::ve
 }
 
 [[noreturn]] void tool_needed(const std::string& tool, const fs::path& file, const std::string& command) {
-  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool),
-              file.string(), fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
+  throw Error(ErrorKind::kTool, fmt::format("{} is needed to read this file, and it was not found", tool), file.string(),
+              fmt::format("where {} is installed: {}; then import what it wrote", tool, command));
 }
 
 // Files that make one reading.
@@ -102,7 +102,8 @@ std::vector<Source> sources_of(const ImportRequest& request) {
     const auto given = request.files.find(format->name);
     if (given == request.files.end() || given->second.empty()) continue;
     if (format->together) sources.push_back({format, given->second});
-    else for (const auto& file : given->second) sources.push_back({format, {file}});
+    else
+      for (const auto& file : given->second) sources.push_back({format, {file}});
   }
   return sources;
 }
@@ -221,8 +222,7 @@ class Reader {
   }
 
   fs::path sqlite_of(const fs::path& file) {
-    if (!tools().nsys)
-      tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
+    if (!tools().nsys) tool_needed("nsys", file, fmt::format("nsys export --type sqlite -o out.sqlite {}", shell_quoted(file.string())));
     Pass pass = plan_nsys_export(request_.config, *tools().nsys, bundle_.path());
     fs::create_directories(bundle_.path() / "nsys");
     pass.process.argv = nsys_export_argv(*tools().nsys, fs::absolute(file), bundle_.path() / pass.outputs.at(0));
@@ -247,8 +247,7 @@ class Reader {
   fs::path csv_of(const fs::path& file) {
     if (!tools().ncu)
       tool_needed("ncu", file,
-                  fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv",
-                              shell_quoted(file.string())));
+                  fmt::format("LC_ALL=C ncu --import {} --csv --page raw --print-units base > raw.csv", shell_quoted(file.string())));
     Pass pass = plan_ncu_exports(request_.config, *tools().ncu, bundle_.path()).at(0);
     fs::create_directories(bundle_.path() / "ncu");
     pass.process.argv = ncu_export_argv(*tools().ncu, fs::absolute(file), "raw");
@@ -258,8 +257,7 @@ class Reader {
     const fs::path csv = bundle_.path() / pass.outputs[0];
     if (result && ended_well(&*result) && fs::exists(csv)) return csv;  // a report of the same name may have left one before
     if (runner_.verdict().stopped()) return {};
-    throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(),
-                result ? result->stderr_text.substr(0, 300) : "");
+    throw Error(ErrorKind::kTool, "ncu could not export its report", file.string(), result ? result->stderr_text.substr(0, 300) : "");
   }
 
   [[noreturn]] void throw_verdict(const fs::path& file) const {
@@ -288,7 +286,8 @@ Run import_run(const ImportRequest& asked, Launcher& launcher) {
   const ImportRequest request = named(asked);
   const Knowledge knowledge = load_knowledge(request.config);
   // For what a vendor's tool has to export first.
-  const Bundle scratch = Bundle::create({fs::temp_directory_path(), {}, request.config.run.name, "import"}, std::chrono::system_clock::now());
+  const Bundle scratch =
+      Bundle::create({fs::temp_directory_path(), {}, request.config.run.name, "import"}, std::chrono::system_clock::now());
   const std::unique_ptr<const Bundle, void (*)(const Bundle*)> cleanup(&scratch, [](const Bundle* bundle) { bundle->discard(); });
   Verdict verdict;
   PassRunner runner(launcher, scratch, verdict, Echo::kNothing);
@@ -300,8 +299,8 @@ RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
   const ImportRequest request = named(asked);
   const Knowledge knowledge = load_knowledge(request.config);
   Interrupts interrupts;
-  const Bundle bundle = Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"},
-                                       std::chrono::system_clock::now());
+  const Bundle bundle =
+      Bundle::create({request.config.artifacts.dir, request.out, request.config.run.name, "import"}, std::chrono::system_clock::now());
   Verdict verdict;
   PassRunner runner(launcher, bundle, verdict, Echo::kNothing);
   try {

@@ -10,10 +10,10 @@
 namespace nl::orchestrator {
 
 struct ImportRequest {
-  Config config;  // stages, top-N, name, artifacts.dir, tools
+  Config config;                                                                 // stages, top-N, name, artifacts.dir, tools
   std::map<std::string, std::vector<std::filesystem::path>, std::less<>> files;  // by the name of their parsers::Format
-  std::filesystem::path out;  // as for run
-  bool copy = false;          // a blanked copy of the export into the bundle
+  std::filesystem::path out;                                                     // as for run
+  bool copy = false;                                                             // a blanked copy of the export into the bundle
   std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
   std::filesystem::path session = {};    // the record of a session, likewise
 

@@ -56,7 +56,8 @@ void add_bundle(const fs::path& bundle, ImportRequest& request) {
     add(Gives::kNsysExport, fs::exists(sqlite, ignored) ? sqlite : report, request);
   else
     for (const auto& file : files_in(bundle / "collector"))
-      if (const parsers::Format* format = parsers::sniff(file); format && format->gives == Gives::kCollectorTraces) add(*format, file, request);
+      if (const parsers::Format* format = parsers::sniff(file); format && format->gives == Gives::kCollectorTraces)
+        add(*format, file, request);
   for (const char* page : {"first-raw.csv", "raw.csv"})
     if (fs::exists(bundle / "ncu" / page, ignored)) add(Gives::kNcuLaunches, bundle / "ncu" / page, request);
   for (const char* counted : {"stages", "kernels", "kernels-2"})
@@ -92,12 +93,12 @@ void add_input(const fs::path& path, ImportRequest& request) {
     throw Error(ErrorKind::kInput, "no format that nl-stage reads", path.string(), advice_on(path));
   }
   const std::size_t before = request.all_files().size();
-  if (fs::exists(path / "run.json", ignored))
-    add_bundle(path, request);
+  if (fs::exists(path / "run.json", ignored)) add_bundle(path, request);
   else
     for (const auto& file : files_in(path)) add_file(file, request);
   if (request.all_files().size() == before)
-    throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(), "give the folder that holds the exports, or the files themselves");
+    throw Error(ErrorKind::kInput, "the folder has no capture in it", path.string(),
+                "give the folder that holds the exports, or the files themselves");
 }
 
 }  // namespace nl::orchestrator

@@ -17,7 +17,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kPassFolders = {"nsys", "collector", "ncu", "counters"};
-constexpr std::array<std::string_view, 15> kToolsNames = {"nsys", "nvtx", "ncu", "run", "report", "trace", "export", "raw", "first-raw", "profile", "capture", "collector", "output", "out", "tmp"};
+constexpr std::array<std::string_view, 15> kToolsNames = {"nsys",    "nvtx",      "ncu",    "run",       "report",
+                                                          "trace",   "export",    "raw",    "first-raw", "profile",
+                                                          "capture", "collector", "output", "out",       "tmp"};
 
 // "nsys", "report1", "nvtx-4242", "Trace_0", and a number alone.
 bool says_nothing(std::string name) {
@@ -29,7 +31,8 @@ bool says_nothing(std::string name) {
 // A bundle keeps each pass in a folder of its own.
 fs::path folder_of(const fs::path& capture) {
   const fs::path folder = capture.parent_path();
-  return std::find(kPassFolders.begin(), kPassFolders.end(), folder.filename().string()) != kPassFolders.end() ? folder.parent_path() : folder;
+  return std::find(kPassFolders.begin(), kPassFolders.end(), folder.filename().string()) != kPassFolders.end() ? folder.parent_path()
+                                                                                                               : folder;
 }
 
 // Ends the reading at the name, which stands before the long lists.
@@ -38,10 +41,22 @@ struct NameReader {
   int depth = 0;
   bool is_name = false;
 
-  bool other() { is_name = false; return true; }
-  bool open() { ++depth; return other(); }
-  bool close() { --depth; return other(); }
-  bool key(std::string& key) { is_name = depth == 1 && key == "name"; return true; }
+  bool other() {
+    is_name = false;
+    return true;
+  }
+  bool open() {
+    ++depth;
+    return other();
+  }
+  bool close() {
+    --depth;
+    return other();
+  }
+  bool key(std::string& key) {
+    is_name = depth == 1 && key == "name";
+    return true;
+  }
   bool string(std::string& text) {
     if (is_name) name = text;
     return !is_name;

@@ -23,7 +23,8 @@ Run named_run(const std::string& name, const std::string& ledger) {
     const LedgerEntry entry = opened.resolve(name);
     return read_run(opened.run_json(entry.run_id), fmt::format("{} in {}", entry.run_id, opened.location()));
   } catch (const Error& error) {
-    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name, "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
+    throw Error(ErrorKind::kInput, "neither a file nor a run of the ledger: " + error.message, name,
+                "name a bundle, its run.json, or a run as `nl-stage ls` lists it");
   }
 }
 

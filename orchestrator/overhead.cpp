@@ -28,9 +28,9 @@ std::set<std::int32_t> used_devices(const Trace& trace, const Run& run, const st
   std::set<std::int32_t> used;
   if (!run.kernels) return used;
   for (const Device& device : trace.devices) {
-    const bool busy = std::any_of(run.kernels->begin(), run.kernels->end(),
-                                  [&](const KernelEntry& kernel) { return kernel.device == device.id; }) ||
-                      ran_graph(trace, device.id);
+    const bool busy =
+        std::any_of(run.kernels->begin(), run.kernels->end(), [&](const KernelEntry& kernel) { return kernel.device == device.id; }) ||
+        ran_graph(trace, device.id);
     // NVML: "GPU-03332c53-ff42-…", nsys: the same without its beginning.
     for (std::size_t i = 0; busy && !device.uuid.empty() && i < uuids.size(); ++i)
       if (uuids[i].ends_with(device.uuid)) used.insert(static_cast<std::int32_t>(i));
@@ -39,8 +39,7 @@ std::set<std::int32_t> used_devices(const Trace& trace, const Run& run, const st
 }
 
 void keep_used(analysis::SampledPass& pass, const std::set<std::int32_t>& used) {
-  if (!used.empty())
-    std::erase_if(pass.samples, [&](const PowerSample& sample) { return !used.contains(sample.device); });
+  if (!used.empty()) std::erase_if(pass.samples, [&](const PowerSample& sample) { return !used.contains(sample.device); });
 }
 
 void add_tokens(analysis::SampledPass& pass, const Run& run) {
@@ -55,7 +54,8 @@ Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRu
   const Repeats& repeats = evidence.repeats;
   std::vector<analysis::PassTimes> passes = repeats.before;
   const bool traced = evidence.tracer != Tracer::kCupti || evidence.trace.has_kernel_data;
-  const bool compared = !passes.empty() || std::any_of(repeats.after.begin(), repeats.after.end(), [](const auto& pass) { return !pass.profiled(); });
+  const bool compared =
+      !passes.empty() || std::any_of(repeats.after.begin(), repeats.after.end(), [](const auto& pass) { return !pass.profiled(); });
   if (!compared || !traced) {
     Perturbation none;
     none.note = !compared ? evidence.overhead_note : "overhead not measured: no GPU work was recorded";
@@ -63,8 +63,7 @@ Perturbation measure_overhead(const Evidence& evidence, const analysis::WarmupRu
     return none;
   }
   const PassKind tracer = tracing_pass(evidence.tracer);
-  if (evidence.captured_any)
-    passes.push_back(analysis::pass_times(tracer, evidence.trace, warmup, duration_of(evidence, tracer)));
+  if (evidence.captured_any) passes.push_back(analysis::pass_times(tracer, evidence.trace, warmup, duration_of(evidence, tracer)));
   passes.insert(passes.end(), repeats.after.begin(), repeats.after.end());
   if (const Ns ncu_ns = duration_of(evidence, PassKind::kNcu); ncu_ns > 0) passes.push_back({PassKind::kNcu, {}, ncu_ns});
   Perturbation result = analysis::compare_passes(passes);

@@ -14,10 +14,10 @@
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/render.h"
-#include "orchestrator/config/rules_file.h"
 #include "orchestrator/bundle/schema.h"
 #include "orchestrator/bundle/sha256.h"
 #include "orchestrator/bundle/whole_file.h"
+#include "orchestrator/config/rules_file.h"
 #include "orchestrator/process/activity.h"
 
 namespace fs = std::filesystem;
@@ -30,15 +30,18 @@ using nlohmann::ordered_json;
 void claim_out(const fs::path& out) {
   std::error_code failure;
   if (fs::exists(out, failure) && (!fs::is_directory(out, failure) || !fs::is_empty(out, failure)))
-    throw Error(ErrorKind::kOutput, "the output folder exists and is not empty", out.string(), "give --out a folder that is absent or empty");
+    throw Error(ErrorKind::kOutput, "the output folder exists and is not empty", out.string(),
+                "give --out a folder that is absent or empty");
   fs::create_directories(out, failure);
   if (failure)
-    throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), out.string(), "give --out a folder that you may write to");
+    throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), out.string(),
+                "give --out a folder that you may write to");
 }
 
 void check_writable(const fs::path& folder) {
   if (access(folder.c_str(), W_OK) == 0) return;
-  throw Error(ErrorKind::kOutput, "the bundle's folder cannot be written to", folder.string(), "give --out DIR: the files are then written there");
+  throw Error(ErrorKind::kOutput, "the bundle's folder cannot be written to", folder.string(),
+              "give --out DIR: the files are then written there");
 }
 
 // The digests of what was written anew; those of the captures stay as they are, also where a capture has changed since.
@@ -92,7 +95,8 @@ class Report {
     result_.run.schema_version = kRunSchemaVersion;
     text_ = exporters::run_to_json(result_.run);
     validate_run_json(text_);
-    result_.notes.push_back(fmt::format("judged anew: {}, {} abstained", exporters::plural(result_.run.findings.size(), "finding"), exporters::plural(result_.run.abstentions.size(), "rule")));
+    result_.notes.push_back(fmt::format("judged anew: {}, {} abstained", exporters::plural(result_.run.findings.size(), "finding"),
+                                        exporters::plural(result_.run.abstentions.size(), "rule")));
   }
 
   void put(const fs::path& name, std::string_view text) {
@@ -102,7 +106,8 @@ class Report {
 
   void write_timeline() {
     if (!result_.run.timeline) {
-      result_.notes.push_back("no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures");
+      result_.notes.push_back(
+          "no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures");
       return;
     }
     WholeFile out(result_.folder / kTimelineFile);

@@ -16,8 +16,7 @@ namespace {
 
 void refuse_blocked(const std::vector<Check>& checks) {
   for (const auto& check : checks)
-    if (check.level == CheckLevel::kBlocked)
-      throw Error(check.kind, check.finding, check.subject, check.fix);
+    if (check.level == CheckLevel::kBlocked) throw Error(check.kind, check.finding, check.subject, check.fix);
 }
 
 // What is there to capture with; refuses early what cannot work.
@@ -65,8 +64,8 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   check_session(config.session);
   const std::vector<Input> inputs = read_inputs(config.workload);
   const Toolset tools = ready_tools(config);
-  const Bundle bundle = Bundle::create({config.artifacts.dir, request.out, config.run.name, config.run.mode},
-                                       std::chrono::system_clock::now());
+  const Bundle bundle =
+      Bundle::create({config.artifacts.dir, request.out, config.run.name, config.run.mode}, std::chrono::system_clock::now());
   const Plan plan = plan_for(config, tools, bundle);
   write_configuration(bundle, config, inputs);
   if (config.mark.automatic) write_marks(bundle);

@@ -6,8 +6,8 @@
 
 #include "model/error.h"
 #include "model/run.h"
-#include "orchestrator/config/config.h"
 #include "orchestrator/capture/pass_runner.h"
+#include "orchestrator/config/config.h"
 #include "orchestrator/ledger/record_run.h"
 
 namespace nl::orchestrator {

@@ -33,13 +33,13 @@ inline constexpr std::size_t kAnyNumber = 0;
 
 // A format that import reads. Each reader's source ends with its own; registry.cpp lists them.
 struct Format {
-  std::string_view name;             // --name of import
-  std::string_view help;             // of that flag
-  std::string_view source = name;    // in files: where operators are from
-  std::string_view known_as;         // where a file is of no format: "give … or a <known_as>"
+  std::string_view name;           // --name of import
+  std::string_view help;           // of that flag
+  std::string_view source = name;  // in files: where operators are from
+  std::string_view known_as;       // where a file is of no format: "give … or a <known_as>"
   Gives gives = Gives::kTimeline;
-  std::size_t most_files = 1;        // behind its flag; 1: a run has one capture of the kind
-  bool together = false;             // all files make one reading; else each makes its own
+  std::size_t most_files = 1;                      // behind its flag; 1: a run has one capture of the kind
+  bool together = false;                           // all files make one reading; else each makes its own
   bool (*is_own)(const FileHead& head) = nullptr;  // none: only the flag chooses it
   Reading (*read)(const Files& files) = nullptr;   // throws Error(kInput) where a file is not what it should be
   std::string_view report_extensions = {};         // " .nsys-rep .qdrep ": of reports that their tool has to export first

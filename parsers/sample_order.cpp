@@ -23,7 +23,8 @@ Ns median_period(const std::vector<HostSample>& samples) {
 }  // namespace
 
 void order_samples(HostSamples& host) {
-  std::stable_sort(host.samples.begin(), host.samples.end(), [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(host.samples.begin(), host.samples.end(),
+                   [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
   std::stable_sort(host.collections.begin(), host.collections.end(),
                    [](const GarbageCollection& a, const GarbageCollection& b) { return a.start_ns < b.start_ns; });
   host.period_ns = median_period(host.samples);

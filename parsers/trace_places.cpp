@@ -39,10 +39,8 @@ std::uint32_t TracePlaces::shape(const KernelShape& shape) {
 }
 
 void TracePlaces::name(std::int64_t pid, std::optional<std::int64_t> tid, std::string_view name) {
-  if (tid)
-    thread_names_[{pid, *tid}] = name;
-  else
-    process_names_[pid] = name;
+  if (tid) thread_names_[{pid, *tid}] = name;
+  else process_names_[pid] = name;
 }
 
 void TracePlaces::finish() {

@@ -17,9 +17,9 @@ bool record_skip(const std::string& reason);  // main.cpp counts and prints them
 }
 
 // What is expected to fail and does not run has to fail nevertheless, or Catch2 complains.
-#define NL_SKIP(reason)                                  \
-  do {                                                   \
-    if (::nl::test::record_skip(reason)) FAIL(reason);   \
-    SUCCEED(reason);                                     \
-    return;                                              \
+#define NL_SKIP(reason)                                \
+  do {                                                 \
+    if (::nl::test::record_skip(reason)) FAIL(reason); \
+    SUCCEED(reason);                                   \
+    return;                                            \
   } while (false)

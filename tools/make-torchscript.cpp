@@ -27,7 +27,9 @@ class Dice {
     for (float& value : values) value = static_cast<float>(centre + scale * next());
     return at::from_blob(values.data(), shape).clone();
   }
-  at::Tensor matrix(std::int64_t rows, std::int64_t columns) { return values({rows, columns}, 0, 1 / std::sqrt(static_cast<double>(rows))); }
+  at::Tensor matrix(std::int64_t rows, std::int64_t columns) {
+    return values({rows, columns}, 0, 1 / std::sqrt(static_cast<double>(rows)));
+  }
   at::Tensor vector(std::int64_t size, double centre = 0) { return values({size}, centre, 0.1); }
 
  private:
@@ -123,10 +125,16 @@ Module deep() {
 // Control flow, numbers among the inputs, tasks, and what goes wrong.
 const std::pair<const char*, const char*> kScripts[] = {
     {"add", "def forward(self, a, b):\n    return a + b\n"},
-    {"control", "def forward(self, x, n: int):\n    for i in range(n):\n        x = torch.add(x, x)\n    if n > 2:\n        x = torch.relu(x)\n    else:\n        x = torch.neg(x)\n    return x\n"},
-    {"numbers", "def forward(self, x, scale: float, negative: bool, times: int = 3):\n    y = x * scale * times\n    if negative:\n        y = torch.neg(y)\n    return {'y': y}\n"},
+    {"control",
+     "def forward(self, x, n: int):\n    for i in range(n):\n        x = torch.add(x, x)\n    if n > 2:\n        x = torch.relu(x)\n    "
+     "else:\n        x = torch.neg(x)\n    return x\n"},
+    {"numbers",
+     "def forward(self, x, scale: float, negative: bool, times: int = 3):\n    y = x * scale * times\n    if negative:\n        y = "
+     "torch.neg(y)\n    return {'y': y}\n"},
     {"tokens", "def forward(self, ids):\n    return torch.embedding(torch.ones([8, 16]), ids)\n"},
-    {"forked", "def one(self, x):\n    return torch.relu(x)\n\ndef forward(self, x):\n    task = fork(self.one, x)\n    return torch.neg(x) + torch.wait(task)\n"},
+    {"forked",
+     "def one(self, x):\n    return torch.relu(x)\n\ndef forward(self, x):\n    task = fork(self.one, x)\n    return torch.neg(x) + "
+     "torch.wait(task)\n"},
     {"sqrt", "def forward(self, x):\n    return torch.sqrt(x)\n"},
     {"huge", "def forward(self, x):\n    return torch.zeros([1 << 46]) + x\n"},
     {"inverse", "def forward(self, x):\n    return torch.inverse(x)\n"},
@@ -136,7 +144,8 @@ const std::pair<const char*, const char*> kScripts[] = {
 
 // Knows fork besides torch, which Python's compiler knows as torch.jit.fork.
 struct WithFork : torch::jit::Resolver {
-  std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name, torch::jit::GraphFunction& function, const torch::jit::SourceRange& place) override {
+  std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name, torch::jit::GraphFunction& function,
+                                                         const torch::jit::SourceRange& place) override {
     if (name == "fork") return torch::jit::SpecialFormValue::create(c10::prim::fork);
     return torch::jit::nativeResolver()->resolveValue(name, function, place);
   }

@@ -229,10 +229,11 @@ int run(const Options& options) {
   const double event_us = spin_by_events_us();
   const Holds holds = hold_kernels();
   if (options.busy) keep_busy();
-  std::printf("{\"launches\": %ld, \"us_per_launch\": %.4f, \"us_per_launch_median\": %.4f, \"counted\": %d, "
-              "\"spin_event_us\": %.3f, \"child_status\": %d, \"hold_seen_ns\": %s, \"hold_release_ns\": %s}\n",
-              options.launches, taken_us / static_cast<double>(options.launches), median(costs), count, event_us, child,
-              array(holds.seen_ns).c_str(), array(holds.release_ns).c_str());
+  std::printf(
+      "{\"launches\": %ld, \"us_per_launch\": %.4f, \"us_per_launch_median\": %.4f, \"counted\": %d, "
+      "\"spin_event_us\": %.3f, \"child_status\": %d, \"hold_seen_ns\": %s, \"hold_release_ns\": %s}\n",
+      options.launches, taken_us / static_cast<double>(options.launches), median(costs), count, event_us, child,
+      array(holds.seen_ns).c_str(), array(holds.release_ns).c_str());
   std::fflush(stdout);
   return count == options.launches + kWarmUp && child == 0 ? 0 : 1;
 }

@@ -141,7 +141,8 @@ void CpuModel::rope(std::vector<float>& values, int heads, int rows) {
   int half = shape_.head_dim / 2;
   for (int r = 0; r < rows; ++r)
     for (int i = 0; i < half; ++i) {
-      float angle = static_cast<float>(length_ + r) * std::pow(kRopeBase, -2.0F * static_cast<float>(i) / static_cast<float>(shape_.head_dim));
+      float angle =
+          static_cast<float>(length_ + r) * std::pow(kRopeBase, -2.0F * static_cast<float>(i) / static_cast<float>(shape_.head_dim));
       float cosine = std::cos(angle), sine = std::sin(angle);
       for (int h = 0; h < heads; ++h) {
         float* head = row(values, r * heads + h, shape_.head_dim);
@@ -167,7 +168,8 @@ void CpuModel::attend(int layer, int rows) {
         int seen = length_ + r + 1;  // a token attends to itself and to all before it
         const float* query = row(q_, r * shape_.heads + h, dim);
         float* out = row(attended_, r * shape_.heads + h, dim);
-        for (int t = 0; t < seen; ++t) scores[static_cast<std::size_t>(t)] = scale * dot(query, row(keys, t * shape_.kv_heads + h / group, dim), dim);
+        for (int t = 0; t < seen; ++t)
+          scores[static_cast<std::size_t>(t)] = scale * dot(query, row(keys, t * shape_.kv_heads + h / group, dim), dim);
         softmax(scores.data(), seen);
         for (int t = 0; t < seen; ++t) {
           const float* value = row(values, t * shape_.kv_heads + h / group, dim);

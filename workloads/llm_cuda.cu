@@ -35,18 +35,16 @@ DeviceArray<T>::DeviceArray(const std::vector<T>& values) : DeviceArray(values.s
 }
 
 DeviceLayer::DeviceLayer(const LayerWeights& weights)
-    : attention_norm(weights.attention_norm), q(weights.q), k(weights.k), v(weights.v), o(weights.o),
-      mlp_norm(weights.mlp_norm), gate(weights.gate), up(weights.up), down(weights.down) {}
+    : attention_norm(weights.attention_norm), q(weights.q), k(weights.k), v(weights.v), o(weights.o), mlp_norm(weights.mlp_norm),
+      gate(weights.gate), up(weights.up), down(weights.down) {}
 
-DeviceWeights::DeviceWeights(const Weights& weights)
-    : embedding(weights.embedding), final_norm(weights.final_norm), head(weights.head) {
+DeviceWeights::DeviceWeights(const Weights& weights) : embedding(weights.embedding), final_norm(weights.final_norm), head(weights.head) {
   for (const LayerWeights& layer : weights.layers) layers.emplace_back(layer);
 }
 
 CudaModel::CudaModel(const Shape& shape, const DeviceWeights& weights, int capacity, bool graph)
-    : shape_(shape), weights_(weights), capacity_(capacity), graph_wanted_(graph),
-      tokens_(static_cast<std::size_t>(capacity)), position_(1), token_(1),
-      x_(size_of(capacity, shape.hidden)), normed_(size_of(capacity, shape.hidden)),
+    : shape_(shape), weights_(weights), capacity_(capacity), graph_wanted_(graph), tokens_(static_cast<std::size_t>(capacity)),
+      position_(1), token_(1), x_(size_of(capacity, shape.hidden)), normed_(size_of(capacity, shape.hidden)),
       q_(size_of(capacity, shape.q_width())), k_(size_of(capacity, shape.kv_width())), v_(size_of(capacity, shape.kv_width())),
       attended_(size_of(capacity, shape.q_width())), gate_(size_of(capacity, shape.intermediate)),
       up_(size_of(capacity, shape.intermediate)), logits_(static_cast<std::size_t>(shape.vocab)) {
@@ -148,8 +146,8 @@ void CudaModel::attention_block(int layer, int rows) {
   }
   {
     Operator op{"attention", layer};
-    attention<<<dim3(heads, count), 128, size_of(capacity_, sizeof(float)), stream_>>>(
-        attended_.get(), q_.get(), keys, values, position_.get(), shape_.kv_heads, shape_.head_dim);
+    attention<<<dim3(heads, count), 128, size_of(capacity_, sizeof(float)), stream_>>>(attended_.get(), q_.get(), keys, values,
+                                                                                       position_.get(), shape_.kv_heads, shape_.head_dim);
     NL_LAUNCHED("attention");
   }
   Operator op{"o_proj", layer};

@@ -49,7 +49,8 @@ bool same_as_cpu(const Options& options, const Weights& weights, const Batch& ba
     std::vector<int> expected = generate(model, batch.prompts[i], options.steps).tokens;
     for (std::size_t t = 0; t < expected.size(); ++t)
       if (expected[t] != batch.tokens[i][t]) {
-        std::fprintf(stderr, "nl-llm-cuda: sequence %zu differs from the CPU's at token %zu: %d, not %d\n", i, t, batch.tokens[i][t], expected[t]);
+        std::fprintf(stderr, "nl-llm-cuda: sequence %zu differs from the CPU's at token %zu: %d, not %d\n", i, t, batch.tokens[i][t],
+                     expected[t]);
         return false;
       }
   }

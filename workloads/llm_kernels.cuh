@@ -118,8 +118,8 @@ __global__ void store_values(float* cache, const float* values, const int* posit
 
 // grid (heads, rows): one query against all keys up to its own. Dynamic shared memory: a float for every
 // position of the cache.
-__global__ void attention(float* out, const float* q, const float* keys, const float* values, const int* position,
-                          int kv_heads, int head_dim) {
+__global__ void attention(float* out, const float* q, const float* keys, const float* values, const int* position, int kv_heads,
+                          int head_dim) {
   extern __shared__ float scores[];
   __shared__ float scratch[32];
   int heads = gridDim.x, kv_head = blockIdx.x / (heads / kv_heads);

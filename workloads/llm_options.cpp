@@ -69,9 +69,7 @@ Options parse_options(int argc, char** argv, Program program) {
   return options;
 }
 
-bool another_iteration(const Options& options, int done) {
-  return options.turns ? next_turn() : done < options.iterations;
-}
+bool another_iteration(const Options& options, int done) { return options.turns ? next_turn() : done < options.iterations; }
 
 void print_iteration(const Options& options, int iteration, const Generation& generation) {
   auto rate = [](int tokens, double seconds) { return seconds > 0 ? tokens / seconds : 0.0; };

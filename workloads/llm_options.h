@@ -12,12 +12,12 @@ struct Options {
   int prompt = 128;
   int steps = 128;
   int iterations = 8;
-  bool turns = false;   // an iteration for each line on standard input, however many
+  bool turns = false;  // an iteration for each line on standard input, however many
   int threads = 1;
   std::uint64_t seed = 0;
-  bool graph = false;   // CUDA only: decode steps as a CUDA graph
-  int streams = 1;      // CUDA only: as many sequences, each on a stream of its own
-  bool check = false;   // CUDA only: compare with the CPU
+  bool graph = false;  // CUDA only: decode steps as a CUDA graph
+  int streams = 1;     // CUDA only: as many sequences, each on a stream of its own
+  bool check = false;  // CUDA only: compare with the CPU
 
   int capacity() const { return prompt + steps + 1; }
 };

@@ -38,7 +38,7 @@ struct Weights {
   std::vector<float> embedding;  // [vocab][hidden]
   std::vector<LayerWeights> layers;
   std::vector<float> final_norm;
-  std::vector<float> head;       // [vocab][hidden]
+  std::vector<float> head;  // [vocab][hidden]
 };
 
 // The same seed gives the same numbers on every machine.

@@ -71,7 +71,8 @@ class Libtorch : public Adapter {
 
 std::string reason_against(const LibtorchPlugin& plugin) {
   if (plugin.layout != kLibtorchLayout || std::string_view(plugin.nl_stage) != NL_VERSION)
-    return fmt::format("{} is of another nl-stage ({})", kLibtorchFile, plugin.layout == kLibtorchLayout ? plugin.nl_stage : "another layout");
+    return fmt::format("{} is of another nl-stage ({})", kLibtorchFile,
+                       plugin.layout == kLibtorchLayout ? plugin.nl_stage : "another layout");
   const std::string version = plugin.library_version();
   if (!version.empty() && major_and_minor(version) != major_and_minor(plugin.built_with))
     return fmt::format("{} was built with LibTorch {}, and the libraries here are {}", kLibtorchFile, plugin.built_with, version);
@@ -83,7 +84,8 @@ LibtorchModule find_libtorch_module(const fs::path& program, const char* chosen)
   // Built: cli/ and adapters/ of the build folder, tests deeper in it. Installed: <prefix>/bin and <prefix>/lib…/nl-stage.
   std::vector<fs::path> places;
   for (fs::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path())
-    for (const char* folder : {"adapters/libtorch", "lib/nl-stage", NL_LIBDIR "/nl-stage", "lib64/nl-stage"}) places.push_back(above / folder / kLibtorchFile);
+    for (const char* folder : {"adapters/libtorch", "lib/nl-stage", NL_LIBDIR "/nl-stage", "lib64/nl-stage"})
+      places.push_back(above / folder / kLibtorchFile);
   if (const auto file = first_that_exists(places)) return loaded(*file);
   LibtorchModule none;
   none.reason = fmt::format("{} is not beside nl-stage; {}", kLibtorchFile, kBuildFix);

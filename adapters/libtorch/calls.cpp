@@ -10,7 +10,8 @@ namespace {
 
 class NodeFinder {
  public:
-  NodeFinder(const std::vector<RecordedCall>& calls, const std::vector<SessionNode>& looks) : calls_(calls), looks_(looks), nodes_(calls.size()) {}
+  NodeFinder(const std::vector<RecordedCall>& calls, const std::vector<SessionNode>& looks)
+      : calls_(calls), looks_(looks), nodes_(calls.size()) {}
 
   // Calls of one iteration, in order.
   void read(std::size_t begin, std::size_t end) {

@@ -12,9 +12,9 @@ struct RecordedCall {
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   std::uint32_t iteration = 0;
-  std::uint32_t look = 0;          // which of the looks: equal calls share one
-  std::uint32_t parent = kNone;    // among the calls; kNone: no operator called it
-  Ns start_ns = 0, end_ns = 0;     // CLOCK_MONOTONIC
+  std::uint32_t look = 0;        // which of the looks: equal calls share one
+  std::uint32_t parent = kNone;  // among the calls; kNone: no operator called it
+  Ns start_ns = 0, end_ns = 0;   // CLOCK_MONOTONIC
 };
 
 // LibTorch does not say which line of the model a call came from, only its module. Two calls of different iterations are of one node where they are the

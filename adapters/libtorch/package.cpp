@@ -28,7 +28,8 @@ std::vector<TensorSpec> numbered(const std::string& spec, const char* what) {
 
 class PackageSession : public Session {
  public:
-  explicit PackageSession(const SessionOptions& options) : options_(options), device_(device_of(options)), loader_(options.model.string()), call_spec_(loader_.get_call_spec()) {
+  explicit PackageSession(const SessionOptions& options)
+      : options_(options), device_(device_of(options)), loader_(options.model.string()), call_spec_(loader_.get_call_spec()) {
     if (options.profiled) recorder_.emplace();
   }
 
@@ -64,13 +65,16 @@ class PackageSession : public Session {
 }  // namespace
 
 std::unique_ptr<Session> open_package(const SessionOptions& options) {
-  if (!options.precision.empty()) throw Error(ErrorKind::kUsage, "a compiled model has the precision that it was compiled for", "--precision " + options.precision, "leave it out");
+  if (!options.precision.empty())
+    throw Error(ErrorKind::kUsage, "a compiled model has the precision that it was compiled for", "--precision " + options.precision,
+                "leave it out");
   try {
     return std::make_unique<PackageSession>(options);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& exception) {
-    throw load_failure(exception, options, "make it with torch._inductor.aoti_compile_and_package(torch.export.export(…)) for this machine's device");
+    throw load_failure(exception, options,
+                       "make it with torch._inductor.aoti_compile_and_package(torch.export.export(…)) for this machine's device");
   }
 }
 

@@ -12,17 +12,18 @@
 namespace nl::adapters {
 
 struct LibtorchPlugin {
-  std::uint32_t layout;                // kLibtorchLayout; the first field for good
-  const char* nl_stage;                // version of nl-stage that it was built with
-  const char* built_with;              // TORCH_VERSION of the headers
-  std::string (*library_version)();    // of the libraries that were loaded; empty: they do not say
-  bool (*has_cuda)();                  // a GPU is there, and these libraries can use it
+  std::uint32_t layout;              // kLibtorchLayout; the first field for good
+  const char* nl_stage;              // version of nl-stage that it was built with
+  const char* built_with;            // TORCH_VERSION of the headers
+  std::string (*library_version)();  // of the libraries that were loaded; empty: they do not say
+  bool (*has_cuda)();                // a GPU is there, and these libraries can use it
   // Throws nothing but Error.
   std::unique_ptr<Session> (*open)(const SessionOptions& options);
 };
 
 // Another number for another layout: counted up by hand when this struct or Session changes, and by itself when what they pass grows.
-inline constexpr std::uint32_t kLibtorchLayout = 0x10000 + sizeof(SessionOptions) + sizeof(TensorSpec) + sizeof(SessionNode) + sizeof(NodeRun);
+inline constexpr std::uint32_t kLibtorchLayout =
+    0x10000 + sizeof(SessionOptions) + sizeof(TensorSpec) + sizeof(SessionNode) + sizeof(NodeRun);
 
 using LibtorchEntry = const LibtorchPlugin* (*)();
 inline constexpr const char* kLibtorchEntry = "nl_libtorch_plugin";

@@ -114,7 +114,8 @@ Recorder::Iteration::Iteration(Recorder& recorder) {
   recorder.position_ = 0;
   recorder.diverged_ = false;
   recording = &recorder;
-  callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(on_start, on_end).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+  callback_ =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(on_start, on_end).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
 }
 
 Recorder::Iteration::~Iteration() {

@@ -58,8 +58,8 @@ class Recorder {
   std::vector<Look> looks_;
   std::vector<std::uint32_t> at_position_;  // looks of the iteration before: mostly the same call comes at the same place again
   std::size_t position_ = 0;
-  bool diverged_ = false;                   // this iteration is not like the one before: look at each call anew
-  InputFacts facts_;                        // of the call at hand; kept for its memory
+  bool diverged_ = false;  // this iteration is not like the one before: look at each call anew
+  InputFacts facts_;       // of the call at hand; kept for its memory
 };
 
 }  // namespace nl::adapters

@@ -30,8 +30,8 @@ TensorSpec spec_of_argument(const c10::Argument& argument) {
     case TypeKind::BoolType: return {argument.name(), "bool", {}, true};
     default: break;
   }
-  throw Error(ErrorKind::kInput, fmt::format("its type, {}, cannot be made from an array", argument.type()->repr_str()), "input " + argument.name(),
-              "save a model whose forward() takes tensors and numbers");
+  throw Error(ErrorKind::kInput, fmt::format("its type, {}, cannot be made from an array", argument.type()->repr_str()),
+              "input " + argument.name(), "save a model whose forward() takes tensors and numbers");
 }
 
 // Arguments with a default keep it.
@@ -55,7 +55,9 @@ void add_outputs(const c10::TypePtr& type, const std::string& name, std::vector<
 void add_results(const c10::IValue& value, const std::string& name, std::vector<Tensor>& results) {
   if (value.isTensor()) return results.push_back(from_torch(value.toTensor(), name));
   if (value.isGenericDict())
-    for (const auto& entry : value.toGenericDict()) add_results(entry.value(), entry.key().isString() ? entry.key().toStringRef() : part_name(name, std::to_string(results.size())), results);
+    for (const auto& entry : value.toGenericDict())
+      add_results(entry.value(), entry.key().isString() ? entry.key().toStringRef() : part_name(name, std::to_string(results.size())),
+                  results);
   if (value.isList()) {
     std::size_t n = 0;
     for (const c10::IValue& element : value.toListRef()) add_results(element, part_name(name, std::to_string(n++)), results);
@@ -79,8 +81,8 @@ void change_precision(torch::jit::Module& module, c10::ScalarType type) {
 class ScriptSession : public Session {
  public:
   ScriptSession(const SessionOptions& options, torch::jit::Module module, c10::Device device)
-      : options_(options), device_(device), precision_(precision_of(options)), module_(std::move(module)), schema_(module_.get_method("forward").function().getSchema()),
-        specs_(specs_of_inputs(schema_)) {
+      : options_(options), device_(device), precision_(precision_of(options)), module_(std::move(module)),
+        schema_(module_.get_method("forward").function().getSchema()), specs_(specs_of_inputs(schema_)) {
     module_.eval();
     if (precision_) change_precision(module_, *precision_);
     if (options.profiled) recorder_.emplace();
@@ -95,7 +97,9 @@ class ScriptSession : public Session {
   }
 
   void bind(std::vector<Tensor> inputs) override {
-    if (inputs.size() != specs_.size()) throw Error(ErrorKind::kUsage, fmt::format("the model takes {} inputs and was given {}", specs_.size(), inputs.size()), options_.model.string());
+    if (inputs.size() != specs_.size())
+      throw Error(ErrorKind::kUsage, fmt::format("the model takes {} inputs and was given {}", specs_.size(), inputs.size()),
+                  options_.model.string());
     try {
       inputs_.clear();
       for (std::size_t n = 0; n < inputs.size(); ++n) inputs_.push_back(value_of(inputs[n], specs_[n]));
@@ -138,7 +142,8 @@ class ScriptSession : public Session {
 constexpr const char* kSaveFix = "save it with torch.jit.script(model).save(file); a state dict or torch.save's pickle has no code to run";
 
 torch::jit::Module loaded(const SessionOptions& options, c10::Device device) {
-  if (!std::filesystem::is_regular_file(options.model)) throw Error(ErrorKind::kInput, "the model cannot be read", options.model.string(), "give a TorchScript file (.pt)");
+  if (!std::filesystem::is_regular_file(options.model))
+    throw Error(ErrorKind::kInput, "the model cannot be read", options.model.string(), "give a TorchScript file (.pt)");
   torch::jit::Module module = torch::jit::load(options.model.string(), device);
   if (!module.find_method("forward")) throw Error(ErrorKind::kInput, "the model has no method forward", options.model.string(), kSaveFix);
   return module;
@@ -171,4 +176,6 @@ constexpr LibtorchPlugin kPlugin = {kLibtorchLayout, NL_VERSION, TORCH_VERSION, 
 }  // namespace
 }  // namespace nl::adapters
 
-extern "C" __attribute__((visibility("default"))) const nl::adapters::LibtorchPlugin* nl_libtorch_plugin() { return &nl::adapters::kPlugin; }
+extern "C" __attribute__((visibility("default"))) const nl::adapters::LibtorchPlugin* nl_libtorch_plugin() {
+  return &nl::adapters::kPlugin;
+}

@@ -47,8 +47,8 @@ class OnnxRuntime : public Adapter {
     const OnnxRuntimeLibrary& library = onnxruntime_library();
     const std::vector<std::string> providers = providers_there();
     if (std::find(providers.begin(), providers.end(), options.provider) == providers.end())
-      throw Error(ErrorKind::kUsage, fmt::format("{} has no provider \"{}\"", library.path, options.provider), "--provider " + options.provider,
-                  fmt::format("give one of: {}", fmt::join(providers, ", ")));
+      throw Error(ErrorKind::kUsage, fmt::format("{} has no provider \"{}\"", library.path, options.provider),
+                  "--provider " + options.provider, fmt::format("give one of: {}", fmt::join(providers, ", ")));
     return open_onnxruntime_session(options);
   }
 };

@@ -12,9 +12,19 @@ struct ElementType {
   std::string_view precision;
 };
 
-constexpr std::array<ElementType, 13> kTypes = {{{1, "float32", "fp32"}, {2, "uint8", "int8"}, {3, "int8", "int8"}, {4, "uint16", ""},
-    {5, "int16", ""}, {6, "int32", ""}, {7, "int64", ""}, {9, "bool", ""}, {10, "float16", "fp16"}, {11, "float64", "fp64"},
-    {12, "uint32", ""}, {13, "uint64", ""}, {16, "bfloat16", "bf16"}}};
+constexpr std::array<ElementType, 13> kTypes = {{{1, "float32", "fp32"},
+                                                 {2, "uint8", "int8"},
+                                                 {3, "int8", "int8"},
+                                                 {4, "uint16", ""},
+                                                 {5, "int16", ""},
+                                                 {6, "int32", ""},
+                                                 {7, "int64", ""},
+                                                 {9, "bool", ""},
+                                                 {10, "float16", "fp16"},
+                                                 {11, "float64", "fp64"},
+                                                 {12, "uint32", ""},
+                                                 {13, "uint64", ""},
+                                                 {16, "bfloat16", "bf16"}}};
 
 const ElementType* type_of(int element) {
   const auto found = std::find_if(kTypes.begin(), kTypes.end(), [&](const ElementType& type) { return type.number == element; });

@@ -7,7 +7,7 @@
 namespace nl::adapters {
 
 // ONNX numbers the types of values; ONNX Runtime's enum has the same numbers.
-std::string dtype_of_element(int element);              // 1: "float32"; "onnx type 17" where no input can have it
+std::string dtype_of_element(int element);  // 1: "float32"; "onnx type 17" where no input can have it
 std::optional<int> element_of_dtype(std::string_view dtype);
 
 // "float" of ONNX Runtime's profile: "float32". A type that NumPy spells the same stays.

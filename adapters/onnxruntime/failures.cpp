@@ -30,7 +30,8 @@ Error load_failure(const Ort::Exception& failure, const std::filesystem::path& m
   if (is_out_of_memory(failure.what())) return out_of_memory(failure, model);
   const std::string what = fmt::format("ONNX Runtime does not load the model: {}", one_line(failure.what()));
   if (failure.GetOrtErrorCode() == ORT_NOT_IMPLEMENTED)
-    return {ErrorKind::kUsage, what, model.string(), "the provider has no kernel for an operator of this type; give another --provider, or convert the model"};
+    return {ErrorKind::kUsage, what, model.string(),
+            "the provider has no kernel for an operator of this type; give another --provider, or convert the model"};
   return {ErrorKind::kInput, what, model.string(), "give a whole ONNX file, with the files of its weights beside it"};
 }
 

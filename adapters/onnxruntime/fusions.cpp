@@ -46,7 +46,8 @@ class Fusions {
   // "/linear/MatMul" of "/linear/MatMul/MatMulAddFusion": the optimisers append their own names.
   std::vector<std::string> longest_beginning(const std::string& name) const {
     for (std::size_t end = name.size(); end > 0; --end)
-      if (const auto found = names_.find(name.substr(0, end)); found != names_.end() && (name[end] == '/' || name[end] == '_')) return {*found};
+      if (const auto found = names_.find(name.substr(0, end)); found != names_.end() && (name[end] == '/' || name[end] == '_'))
+        return {*found};
     return {};
   }
 

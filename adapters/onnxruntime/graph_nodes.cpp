@@ -132,7 +132,9 @@ class MappedFile {
   }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
-  std::string_view bytes() const { return data_ == MAP_FAILED ? std::string_view() : std::string_view(static_cast<const char*>(data_), size_); }
+  std::string_view bytes() const {
+    return data_ == MAP_FAILED ? std::string_view() : std::string_view(static_cast<const char*>(data_), size_);
+  }
 
  private:
   void* data_ = MAP_FAILED;

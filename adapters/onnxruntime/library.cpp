@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 constexpr const char* kLibraryVariable = "NL_STAGE_ONNXRUNTIME";
 // Release 1.17 and newer: nothing that came later is called, whatever the headers have.
 constexpr std::uint32_t kOldestApi = 17;
-constexpr const char* kLibraryFix = "name the library with NL_STAGE_ONNXRUNTIME=/path/libonnxruntime.so; docs/adapters.md has the places where one is found";
+constexpr const char* kLibraryFix =
+    "name the library with NL_STAGE_ONNXRUNTIME=/path/libonnxruntime.so; docs/adapters.md has the places where one is found";
 
 void add_matching(const fs::path& folder, std::string_view begin, std::vector<fs::path>& out) {
   std::error_code none;
@@ -35,7 +36,8 @@ std::vector<fs::path> libraries_of_python() {
   if (home) add_matching(fs::path(home) / ".local/lib", "python3", pythons);
   add_matching("/usr/local/lib", "python3", pythons);
   for (const fs::path& python : pythons)
-    for (const char* packages : {"site-packages", "dist-packages"}) add_matching(python / packages / "onnxruntime/capi", "libonnxruntime.so", found);
+    for (const char* packages : {"site-packages", "dist-packages"})
+      add_matching(python / packages / "onnxruntime/capi", "libonnxruntime.so", found);
   return found;
 }
 
@@ -72,7 +74,8 @@ OnnxRuntimeLibrary first_that_loads() {
 
 OnnxRuntimeLibrary load_onnxruntime(const fs::path& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Error(ErrorKind::kTool, fmt::format("the library of ONNX Runtime does not load: {}", ::dlerror()), file.string(), kLibraryFix);
+  if (!library)
+    throw Error(ErrorKind::kTool, fmt::format("the library of ONNX Runtime does not load: {}", ::dlerror()), file.string(), kLibraryFix);
   using GetBase = const OrtApiBase* (*)();
   const auto get_base = reinterpret_cast<GetBase>(::dlsym(library, "OrtGetApiBase"));
   if (!get_base) throw Error(ErrorKind::kTool, "this is no library of ONNX Runtime: it has no OrtGetApiBase", file.string(), kLibraryFix);

@@ -11,8 +11,8 @@ namespace nl::adapters {
 // ONNX Runtime's shared library, loaded when it is asked for. It stays loaded: its threads may outlive a session.
 struct OnnxRuntimeLibrary {
   const OrtApi* api = nullptr;
-  std::string version;              // "1.21.0"
-  std::string path;                 // as the loader found it
+  std::string version;  // "1.21.0"
+  std::string path;     // as the loader found it
 };
 
 // A file, or a name that the loader looks for. Throws Error(kTool): it does not load, is another library, or is too old, with both versions.

@@ -22,10 +22,10 @@ constexpr std::string_view kNodeEnd = "_kernel_time";
 
 struct NodeEvent {
   SessionNode node;
-  std::string index;                // of the node in its graph: some fusions call all their nodes the same
+  std::string index;  // of the node in its graph: some fusions call all their nodes the same
   NodeRun run;
-  std::uint32_t executors = 0;      // graphs around it, the model's own included
-  std::string inside;               // the nodes around it: two loops may have nodes of one name and index
+  std::uint32_t executors = 0;  // graphs around it, the model's own included
+  std::string inside;           // the nodes around it: two loops may have nodes of one name and index
 };
 
 Ns nanoseconds(const json& event, const char* key) { return event.at(key).get<Ns>() * 1000; }
@@ -140,7 +140,8 @@ NodeProfile read_node_profile(const std::filesystem::path& file) {
       const json event = json::parse(line);
       reader.read(name ? *name : event.at("name").get<std::string>(), event);
     } catch (const json::exception& error) {
-      throw Error(ErrorKind::kInput, fmt::format("the profile of ONNX Runtime is not as expected: {}", error.what()), fmt::format("{}:{}", file.string(), number));
+      throw Error(ErrorKind::kInput, fmt::format("the profile of ONNX Runtime is not as expected: {}", error.what()),
+                  fmt::format("{}:{}", file.string(), number));
     }
   }
   return reader.take();

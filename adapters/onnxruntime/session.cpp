@@ -22,7 +22,9 @@ namespace {
 constexpr std::uint64_t kLargestSaved = std::uint64_t{1} << 30;
 
 template <class Clock>
-Ns now_on() { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count(); }
+Ns now_on() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
 
 // Never destroyed: threads of the library may still use it when the program ends. What goes wrong is thrown, so nothing is logged.
 Ort::Env& ort_environment() {
@@ -77,7 +79,8 @@ class OnnxRuntimeSession : public Session {
     const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
     for (Tensor& tensor : tensors_) {
       const auto type = static_cast<ONNXTensorElementDataType>(element_of_dtype(tensor.dtype).value_or(0));
-      values_.push_back(Ort::Value::CreateTensor(memory, tensor.data.data(), tensor.data.size(), tensor.shape.data(), tensor.shape.size(), type));
+      values_.push_back(
+          Ort::Value::CreateTensor(memory, tensor.data.data(), tensor.data.size(), tensor.shape.data(), tensor.shape.size(), type));
     }
   }
 
@@ -105,7 +108,9 @@ class OnnxRuntimeSession : public Session {
     const std::string file = session_.EndProfilingAllocated(allocator).get();
     NodeProfile profile = read_node_profile(file);
     if (profile.iterations < to_monotonic_ns_.size())  // it keeps a million events
-      throw Error(ErrorKind::kWorkload, fmt::format("ONNX Runtime's profile has {} of {} iterations", profile.iterations, to_monotonic_ns_.size()), file, "give fewer --iterations");
+      throw Error(ErrorKind::kWorkload,
+                  fmt::format("ONNX Runtime's profile has {} of {} iterations", profile.iterations, to_monotonic_ns_.size()), file,
+                  "give fewer --iterations");
     for (NodeRun& run : profile.runs) run.start_ns += profile_starts_ns_ + to_monotonic_ns_[run.iteration];
     find_held_nodes(graph_.nodes, read_model_graph(optimised_file()).nodes, profile.nodes);
     return {std::move(profile.nodes), std::move(profile.runs)};

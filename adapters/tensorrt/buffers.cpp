@@ -13,18 +13,21 @@ namespace nl::adapters::tensorrt {
 InputBuffer::InputBuffer(const CudaRuntime& cuda, const CudaStream& stream, Tensor tensor, bool on_host) : tensor_(std::move(tensor)) {
   if (on_host) return;
   device_ = std::make_unique<DeviceMemory>(cuda, tensor_.data.size(), "input " + tensor_.name);
-  cuda.check(cuda.copy(device_->get(), tensor_.data.data(), tensor_.data.size(), cudaMemcpyHostToDevice, stream.get()), "copying input " + tensor_.name);
+  cuda.check(cuda.copy(device_->get(), tensor_.data.data(), tensor_.data.size(), cudaMemcpyHostToDevice, stream.get()),
+             "copying input " + tensor_.name);
 }
 
 void* InputBuffer::address() { return device_ ? device_->get() : tensor_.data.data(); }
 
 OutputBuffer::OutputBuffer(const CudaRuntime& cuda, const nvinfer1::ICudaEngine& engine, const char* name)
-    : cuda_(cuda), name_(name), type_(engine.getTensorDataType(name)), on_host_(engine.getTensorLocation(name) == nvinfer1::TensorLocation::kHOST) {}
+    : cuda_(cuda), name_(name), type_(engine.getTensorDataType(name)),
+      on_host_(engine.getTensorLocation(name) == nvinfer1::TensorLocation::kHOST) {}
 
 void OutputBuffer::attach(nvinfer1::IExecutionContext& context) {
   const nvinfer1::Dims dims = context.getTensorShape(name_.c_str());
   shape_ = shape_of(dims);
-  const bool taken = !has_open_size(dims) ? context.setTensorAddress(name_.c_str(), reserve(bytes_for(type_, values_in(shape_)))) : context.setOutputAllocator(name_.c_str(), this);
+  const bool taken = !has_open_size(dims) ? context.setTensorAddress(name_.c_str(), reserve(bytes_for(type_, values_in(shape_))))
+                                          : context.setOutputAllocator(name_.c_str(), this);
   if (!taken) throw Error(ErrorKind::kWorkload, "TensorRT does not take the memory for an output", "output " + name_);
 }
 
@@ -62,7 +65,8 @@ Tensor OutputBuffer::result(const CudaStream& stream) const {
   if (on_host_) {
     std::copy_n(host_.begin(), std::min(host_.size(), tensor.data.size()), tensor.data.begin());
   } else if (device_) {
-    cuda_.check(cuda_.copy(tensor.data.data(), device_->get(), tensor.data.size(), cudaMemcpyDeviceToHost, stream.get()), "copying output " + name_);
+    cuda_.check(cuda_.copy(tensor.data.data(), device_->get(), tensor.data.size(), cudaMemcpyDeviceToHost, stream.get()),
+                "copying output " + name_);
     stream.wait("copying output " + name_);
   }
   return tensor;

@@ -31,7 +31,8 @@ class OutputBuffer : public nvinfer1::IOutputAllocator {
   Tensor result(const CudaStream& stream) const;      // of the last iteration
   void rethrow() const;                               // where memory did not suffice while TensorRT ran
 
-  void* reallocateOutputAsync(const char* name, void* current, std::uint64_t size, std::uint64_t alignment, cudaStream_t stream) noexcept override;
+  void* reallocateOutputAsync(const char* name, void* current, std::uint64_t size, std::uint64_t alignment,
+                              cudaStream_t stream) noexcept override;
   void notifyShape(const char* name, const nvinfer1::Dims& dims) noexcept override;
 
  private:

@@ -21,9 +21,21 @@ std::string dtype_in(const std::string& format) {
     std::string_view word;
     const char* dtype;
   };
-  static constexpr std::array<Word, 15> kWords = {{{"BFloat16", "bfloat16"}, {"BF16", "bfloat16"}, {"FP16", "float16"}, {"Half", "float16"},
-      {"FP32", "float32"}, {"Float", "float32"}, {"FP8", "float8"}, {"E4M3", "float8"}, {"FP4", "float4"}, {"Int64", "int64"}, {"Int32", "int32"},
-      {"UInt8", "uint8"}, {"INT8", "int8"}, {"Int8", "int8"}, {"Bool", "bool"}}};
+  static constexpr std::array<Word, 15> kWords = {{{"BFloat16", "bfloat16"},
+                                                   {"BF16", "bfloat16"},
+                                                   {"FP16", "float16"},
+                                                   {"Half", "float16"},
+                                                   {"FP32", "float32"},
+                                                   {"Float", "float32"},
+                                                   {"FP8", "float8"},
+                                                   {"E4M3", "float8"},
+                                                   {"FP4", "float4"},
+                                                   {"Int64", "int64"},
+                                                   {"Int32", "int32"},
+                                                   {"UInt8", "uint8"},
+                                                   {"INT8", "int8"},
+                                                   {"Int8", "int8"},
+                                                   {"Bool", "bool"}}};
   for (const Word& known : kWords)
     if (format.find(known.word) != std::string::npos) return known.dtype;
   return "?";

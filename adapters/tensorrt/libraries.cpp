@@ -11,7 +11,8 @@
 namespace nl::adapters::tensorrt {
 namespace {
 
-constexpr const char* kFix = "set NL_STAGE_TENSORRT to the folder that holds TensorRT's libraries, or import trtexec's files (docs/adapters.md)";
+constexpr const char* kFix =
+    "set NL_STAGE_TENSORRT to the folder that holds TensorRT's libraries, or import trtexec's files (docs/adapters.md)";
 
 std::vector<std::string> names_by_version(const std::string& stem, std::initializer_list<int> majors) {
   std::vector<std::string> names = {fmt::format("{}.{}", stem, NV_TENSORRT_MAJOR), stem};
@@ -47,7 +48,8 @@ std::vector<std::string> library_folders() {
   return folder != nullptr && *folder != '\0' ? std::vector<std::string>{folder} : std::vector<std::string>{"", "/usr/local/cuda/lib64"};
 }
 
-void* open_library(const std::vector<std::string>& folders, const std::vector<std::string>& names, std::string& path, std::string& trouble) {
+void* open_library(const std::vector<std::string>& folders, const std::vector<std::string>& names, std::string& path,
+                   std::string& trouble) {
   trouble.clear();
   for (const std::filesystem::path folder : folders)
     for (const std::string& name : names) {
@@ -61,20 +63,24 @@ void* open_library(const std::vector<std::string>& folders, const std::vector<st
 InferLibrary::InferLibrary() {
   std::string trouble;
   // The versions around it are opened only to be named in the refusal.
-  handle_ = open_library(library_folders(), names_by_version("libnvinfer.so", {NV_TENSORRT_MAJOR + 1, NV_TENSORRT_MAJOR - 1, NV_TENSORRT_MAJOR - 2}), path, trouble);
+  handle_ =
+      open_library(library_folders(),
+                   names_by_version("libnvinfer.so", {NV_TENSORRT_MAJOR + 1, NV_TENSORRT_MAJOR - 1, NV_TENSORRT_MAJOR - 2}), path, trouble);
   if (handle_ == nullptr) throw Error(ErrorKind::kTool, fmt::format("TensorRT {} is not here", NV_TENSORRT_MAJOR), trouble, kFix);
   if (const std::string loaded = path_of(handle_, "getInferLibVersion"); !loaded.empty()) path = loaded;
   version_code_ = function_of<std::int32_t (*)()>(handle_, "getInferLibVersion", path)();
   version = version_text(version_code_);
   if (major_of(version_code_) != NV_TENSORRT_MAJOR)
-    throw Error(ErrorKind::kTool, fmt::format("this is TensorRT {}; nl-stage was built for TensorRT {}", version, NV_TENSORRT_MAJOR), path, kFix);
+    throw Error(ErrorKind::kTool, fmt::format("this is TensorRT {}; nl-stage was built for TensorRT {}", version, NV_TENSORRT_MAJOR), path,
+                kFix);
 }
 
 // TensorRT refuses headers that are newer than itself. Their interfaces only grow within a major version, so that it is told its own.
 void* InferLibrary::create(const char* function, Log& log) const {
   const auto make = function_of<void* (*)(void*, std::int32_t)>(handle_, function, path);
   void* made = make(static_cast<nvinfer1::ILogger*>(&log), version_code_);
-  if (made == nullptr) throw Error(ErrorKind::kTool, "TensorRT cannot start" + quoted(log), path, "nl-stage doctor checks the driver and the GPU");
+  if (made == nullptr)
+    throw Error(ErrorKind::kTool, "TensorRT cannot start" + quoted(log), path, "nl-stage doctor checks the driver and the GPU");
   return made;
 }
 

@@ -46,7 +46,8 @@ std::vector<char> bytes_of_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-Network::Network(const InferLibrary& library, const SessionOptions& options, Log& log) : options_(options), log_(log), builder_(library.builder(log)) {
+Network::Network(const InferLibrary& library, const SessionOptions& options, Log& log)
+    : options_(options), log_(log), builder_(library.builder(log)) {
   check_precision(*builder_, options.precision);
   if (options.threads > 0) builder_->setMaxThreads(static_cast<std::int32_t>(options.threads));
   network_.reset(builder_->createNetworkV2(network_flags(options.precision)));
@@ -60,8 +61,10 @@ void Network::parse() {
   if (parser_->parseFromFile(options_.model.c_str(), warnings_and_worse)) return;
   std::string reason = parser_errors(*parser_);
   if (reason.empty()) reason = log_.take_errors();
-  throw Error(ErrorKind::kInput, "TensorRT cannot read this model: " + (reason.empty() ? "no reason given" : reason), options_.model.string(),
-              "check that it is a whole ONNX file, with its external data beside it; for an operator that is not supported run --backend onnxruntime");
+  throw Error(ErrorKind::kInput, "TensorRT cannot read this model: " + (reason.empty() ? "no reason given" : reason),
+              options_.model.string(),
+              "check that it is a whole ONNX file, with its external data beside it; for an operator that is not supported run --backend "
+              "onnxruntime");
 }
 
 std::vector<TensorSpec> Network::inputs() const {
@@ -92,7 +95,8 @@ void Network::set_shapes(const std::vector<Tensor>& inputs, nvinfer1::IBuilderCo
 }
 
 void Network::refuse_shape(const Tensor& input) {
-  throw Error(ErrorKind::kUsage, fmt::format("TensorRT cannot take the shape {}{}", shape_text(input.shape), quoted(log_)), "input " + input.name, "give other sizes with --dim or --inputs");
+  throw Error(ErrorKind::kUsage, fmt::format("TensorRT cannot take the shape {}{}", shape_text(input.shape), quoted(log_)),
+              "input " + input.name, "give other sizes with --dim or --inputs");
 }
 
 std::unique_ptr<nvinfer1::IBuilderConfig> Network::configuration(const std::vector<Tensor>& inputs) {
@@ -107,7 +111,8 @@ std::unique_ptr<nvinfer1::IBuilderConfig> Network::configuration(const std::vect
 std::vector<char> Network::build(const std::vector<Tensor>& inputs) {
   for (std::int32_t n = 0; n < network_->getNbInputs(); ++n)
     if (const nvinfer1::ITensor& input = *network_->getInput(n); input.isShapeTensor())
-      throw Error(ErrorKind::kUsage, "its values decide the shapes of other tensors, which nl-stage cannot build an engine for", fmt::format("input {}", input.getName()),
+      throw Error(ErrorKind::kUsage, "its values decide the shapes of other tensors, which nl-stage cannot build an engine for",
+                  fmt::format("input {}", input.getName()),
                   "build the engine with trtexec --minShapes --optShapes --maxShapes, and give that");
   const std::unique_ptr<nvinfer1::IBuilderConfig> config = configuration(inputs);
   BuildProgress progress(options_.progress, options_.check_interrupt);
@@ -116,7 +121,9 @@ std::vector<char> Network::build(const std::vector<Tensor>& inputs) {
   log_.take_errors();  // of what went well nevertheless
   const std::unique_ptr<nvinfer1::IHostMemory> built(builder_->buildSerializedNetwork(*network_, *config));
   progress.rethrow();
-  if (!built) throw Error(ErrorKind::kWorkload, "TensorRT cannot build an engine for this model" + quoted(log_), options_.model.string(), "give smaller sizes where memory did not suffice; run --backend onnxruntime for an operator that is not supported");
+  if (!built)
+    throw Error(ErrorKind::kWorkload, "TensorRT cannot build an engine for this model" + quoted(log_), options_.model.string(),
+                "give smaller sizes where memory did not suffice; run --backend onnxruntime for an operator that is not supported");
   const auto* bytes = static_cast<const char*>(built->data());
   return {bytes, bytes + built->size()};
 }

@@ -16,7 +16,8 @@ void check_precision(const nvinfer1::IBuilder& builder, const std::string& preci
                      : precision == "int8" ? builder.platformHasFastInt8()
                      : precision == "bf16" ? builder.platformHasTf32()
                                            : precision.empty() || precision == "fp32";
-  if (!there) throw Error(ErrorKind::kUsage, fmt::format("this GPU has no fast {}", precision), "--precision", "leave --precision out, or give fp32");
+  if (!there)
+    throw Error(ErrorKind::kUsage, fmt::format("this GPU has no fast {}", precision), "--precision", "leave --precision out, or give fp32");
 }
 
 nvinfer1::NetworkDefinitionCreationFlags network_flags(const std::string& precision) {

@@ -8,8 +8,9 @@ namespace nl::adapters::tensorrt {
 
 void check_precision(const nvinfer1::IBuilder&, const std::string& precision) {
   if (precision.empty()) return;
-  throw Error(ErrorKind::kUsage, fmt::format("TensorRT {} cannot choose {}: it takes the types that the model has", NV_TENSORRT_MAJOR, precision), "--precision",
-              "leave --precision out, or export the model in this precision");
+  throw Error(ErrorKind::kUsage,
+              fmt::format("TensorRT {} cannot choose {}: it takes the types that the model has", NV_TENSORRT_MAJOR, precision),
+              "--precision", "leave --precision out, or export the model in this precision");
 }
 
 nvinfer1::NetworkDefinitionCreationFlags network_flags(const std::string&) { return 0; }

@@ -65,14 +65,16 @@ EngineSession::EngineSession(const SessionOptions& options) : options_(options),
     return;
   }
   if (!options.precision.empty())
-    throw Error(ErrorKind::kUsage, "an engine has the precision that it was built with", "--precision " + options.precision, "leave --precision out, or give the ONNX file");
+    throw Error(ErrorKind::kUsage, "an engine has the precision that it was built with", "--precision " + options.precision,
+                "leave --precision out, or give the ONNX file");
   load(engine_bytes(options.model));
 }
 
 void EngineSession::load(const std::vector<char>& bytes) {
   engine_.reset(runtime_->deserializeCudaEngine(bytes.data(), bytes.size()));
   if (!engine_)
-    throw Error(ErrorKind::kInput, fmt::format("TensorRT {} cannot load this engine{}", library_.version, quoted(log_)), options_.model.string(),
+    throw Error(ErrorKind::kInput, fmt::format("TensorRT {} cannot load this engine{}", library_.version, quoted(log_)),
+                options_.model.string(),
                 "an engine runs on the GPU and the TensorRT that it was built with: build it again here, or give the ONNX file");
   check_formats();
 }
@@ -81,7 +83,9 @@ void EngineSession::load(const std::vector<char>& bytes) {
 void EngineSession::check_formats() const {
   for (std::int32_t n = 0; n < engine_->getNbIOTensors(); ++n)
     if (const char* name = engine_->getIOTensorName(n); engine_->getTensorFormat(name) != nvinfer1::TensorFormat::kLINEAR)
-      throw Error(ErrorKind::kUsage, fmt::format("the engine has its tensor {} in another format: {}", name, engine_->getTensorFormatDesc(name)), options_.model.string(),
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("the engine has its tensor {} in another format: {}", name, engine_->getTensorFormatDesc(name)),
+                  options_.model.string(),
                   "build it with inputs and outputs in the linear format (trtexec without --inputIOFormats and --outputIOFormats)");
 }
 
@@ -97,7 +101,8 @@ std::vector<TensorSpec> EngineSession::specs(nvinfer1::TensorIOMode mode) const 
 void EngineSession::make_context(std::int32_t shape_profile) {
   context_.reset(engine_->createExecutionContext());
   if (!context_) fail("TensorRT cannot set up a run of this engine: the GPU's memory may not suffice");
-  if (shape_profile != 0 && !context_->setOptimizationProfileAsync(shape_profile, stream_.get())) fail("TensorRT cannot choose a profile of shapes");
+  if (shape_profile != 0 && !context_->setOptimizationProfileAsync(shape_profile, stream_.get()))
+    fail("TensorRT cannot choose a profile of shapes");
   if (!options_.profiled) return;
   // Times are asked for after each iteration, so that a launch does not wait for them.
   context_->setProfiler(&times_);
@@ -122,7 +127,8 @@ void EngineSession::bind_input(Tensor input) {
   const nvinfer1::Dims dims = dims_of(input.shape);
   const bool on_host = engine_->getTensorLocation(name.c_str()) == nvinfer1::TensorLocation::kHOST;
   inputs_.push_back(std::make_unique<InputBuffer>(cuda_, stream_, std::move(input), on_host));
-  if (!context_->setInputShape(name.c_str(), dims) || !context_->setTensorAddress(name.c_str(), inputs_.back()->address())) fail("TensorRT does not take the input " + name);
+  if (!context_->setInputShape(name.c_str(), dims) || !context_->setTensorAddress(name.c_str(), inputs_.back()->address()))
+    fail("TensorRT does not take the input " + name);
 }
 
 void EngineSession::bind_outputs() {

@@ -19,7 +19,8 @@ bool within(const std::vector<std::int64_t>& shape, const std::vector<std::int64
 }
 
 // A shape without open sizes is in no profile.
-std::vector<std::int64_t> bound_of(const nvinfer1::ICudaEngine& engine, const Tensor& input, std::int32_t profile, OptProfileSelector bound) {
+std::vector<std::int64_t> bound_of(const nvinfer1::ICudaEngine& engine, const Tensor& input, std::int32_t profile,
+                                   OptProfileSelector bound) {
   const nvinfer1::Dims declared = engine.getTensorShape(input.name.c_str());
   return has_open_size(declared) ? shape_of(engine.getProfileShape(input.name.c_str(), profile, bound)) : shape_of(declared);
 }
@@ -27,7 +28,9 @@ std::vector<std::int64_t> bound_of(const nvinfer1::ICudaEngine& engine, const Te
 // An input that the profile does not fit; null where it fits all.
 const Tensor* misfit(const nvinfer1::ICudaEngine& engine, const std::vector<Tensor>& inputs, std::int32_t profile) {
   for (const Tensor& input : inputs)
-    if (!within(input.shape, bound_of(engine, input, profile, OptProfileSelector::kMIN), bound_of(engine, input, profile, OptProfileSelector::kMAX))) return &input;
+    if (!within(input.shape, bound_of(engine, input, profile, OptProfileSelector::kMIN),
+                bound_of(engine, input, profile, OptProfileSelector::kMAX)))
+      return &input;
   return nullptr;
 }
 
@@ -40,7 +43,8 @@ std::int32_t profile_for(const nvinfer1::ICudaEngine& engine, const std::vector<
   const Tensor* input = profiles > 0 ? misfit(engine, inputs, 0) : nullptr;
   if (input == nullptr) return 0;
   throw Error(ErrorKind::kUsage, fmt::format("the engine was not built for the shape {}", shape_text(input->shape)), "input " + input->name,
-              fmt::format("give sizes from {} to {}, or build the engine for others", shape_text(bound_of(engine, *input, 0, OptProfileSelector::kMIN)),
+              fmt::format("give sizes from {} to {}, or build the engine for others",
+                          shape_text(bound_of(engine, *input, 0, OptProfileSelector::kMIN)),
                           shape_text(bound_of(engine, *input, 0, OptProfileSelector::kMAX))));
 }
 

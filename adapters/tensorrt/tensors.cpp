@@ -13,8 +13,8 @@ struct TypeFacts {
 
 // Types that later releases add are met as numbers, so that older headers do.
 const std::map<int, TypeFacts>& type_facts() {
-  static const std::map<int, TypeFacts> kFacts = {{0, {"float32", 32}}, {1, {"float16", 16}}, {2, {"int8", 8}},  {3, {"int32", 32}},
-                                                  {4, {"bool", 8}},     {5, {"uint8", 8}},    {6, {"float8", 8}}, {7, {"bfloat16", 16}},
+  static const std::map<int, TypeFacts> kFacts = {{0, {"float32", 32}}, {1, {"float16", 16}}, {2, {"int8", 8}},    {3, {"int32", 32}},
+                                                  {4, {"bool", 8}},     {5, {"uint8", 8}},    {6, {"float8", 8}},  {7, {"bfloat16", 16}},
                                                   {8, {"int64", 64}},   {9, {"int4", 4}},     {10, {"float4", 4}}, {11, {"e8m0", 8}}};
   return kFacts;
 }

@@ -20,7 +20,7 @@ std::vector<std::int64_t> shape_of(const nvinfer1::Dims& dims);
 bool has_open_size(const nvinfer1::Dims& dims);
 nvinfer1::Dims dims_of(const std::vector<std::int64_t>& shape);
 
-TensorSpec spec_of(const nvinfer1::ITensor& tensor);                            // of a network: open dimensions have ONNX's symbols
-TensorSpec spec_of(const nvinfer1::ICudaEngine& engine, const char* tensor);    // of an engine: symbols are lost
+TensorSpec spec_of(const nvinfer1::ITensor& tensor);                          // of a network: open dimensions have ONNX's symbols
+TensorSpec spec_of(const nvinfer1::ICudaEngine& engine, const char* tensor);  // of an engine: symbols are lost
 
 }  // namespace nl::adapters::tensorrt

@@ -25,8 +25,7 @@ RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns) : trac
     std::size_t leaves = std::bit_ceil(std::max<std::size_t>(lane.ranges.size(), 1));
     lane.latest_end.assign(2 * leaves, std::numeric_limits<Ns>::min());
     for (std::size_t i = 0; i < lane.ranges.size(); ++i) lane.latest_end[leaves + i] = this->end_ns(lane.ranges[i]);
-    for (std::size_t i = leaves - 1; i > 0; --i)
-      lane.latest_end[i] = std::max(lane.latest_end[2 * i], lane.latest_end[2 * i + 1]);
+    for (std::size_t i = leaves - 1; i > 0; --i) lane.latest_end[i] = std::max(lane.latest_end[2 * i], lane.latest_end[2 * i + 1]);
   }
 }
 
@@ -35,8 +34,8 @@ Ns RangeIndex::end_ns(std::uint32_t range) const {
   return r.open && open_end_ns_ ? *open_end_ns_ : r.end_ns;
 }
 
-void RangeIndex::collect(const Lane& lane, std::size_t node, std::size_t begin, std::size_t width, std::size_t limit,
-                         Ns end_ns, std::vector<std::uint32_t>& out) const {
+void RangeIndex::collect(const Lane& lane, std::size_t node, std::size_t begin, std::size_t width, std::size_t limit, Ns end_ns,
+                         std::vector<std::uint32_t>& out) const {
   if (begin >= limit || lane.latest_end[node] < end_ns) return;
   if (width == 1) {
     out.push_back(lane.ranges[begin]);
@@ -118,11 +117,9 @@ LaunchOrder::CallSpan LaunchOrder::calls_between(std::uint32_t thread, Ns start_
   if (thread >= first_call_.size() - 1) return {};
   auto begin = trace_.api_calls.begin() + first_call_[thread];
   auto end = trace_.api_calls.begin() + first_call_[thread + 1];
-  auto first =
-      std::lower_bound(begin, end, start_ns, [](const ApiCall& call, Ns time) { return call.start_ns < time; });
+  auto first = std::lower_bound(begin, end, start_ns, [](const ApiCall& call, Ns time) { return call.start_ns < time; });
   auto last = std::upper_bound(first, end, end_ns, [](Ns time, const ApiCall& call) { return time < call.start_ns; });
-  return {static_cast<std::uint32_t>(first - trace_.api_calls.begin()),
-          static_cast<std::uint32_t>(last - trace_.api_calls.begin())};
+  return {static_cast<std::uint32_t>(first - trace_.api_calls.begin()), static_cast<std::uint32_t>(last - trace_.api_calls.begin())};
 }
 
 }  // namespace nl::analysis

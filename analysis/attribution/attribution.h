@@ -64,8 +64,8 @@ class LaunchOrder {
   CallSpan calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
 
   template <typename Work, typename Visit>
-  void visit_within(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t thread,
-                    Ns start_ns, Ns end_ns, Visit visit) const {
+  void visit_within(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t thread, Ns start_ns, Ns end_ns,
+                    Visit visit) const {
     CallSpan calls = calls_between(thread, start_ns, end_ns);
     for (std::size_t i = first_of_call(work, order, calls.first); i < order.size(); ++i) {
       std::uint32_t call = work[order[i]].api;
@@ -74,15 +74,12 @@ class LaunchOrder {
     }
   }
   template <typename Work>
-  static std::size_t first_of_call(const std::vector<Work>& work, const std::vector<std::uint32_t>& order,
-                                   std::uint32_t call) {
+  static std::size_t first_of_call(const std::vector<Work>& work, const std::vector<std::uint32_t>& order, std::uint32_t call) {
     std::size_t low = 0, high = order.size();
     while (low < high) {
       std::size_t middle = low + (high - low) / 2;
-      if (work[order[middle]].api < call)
-        low = middle + 1;
-      else
-        high = middle;
+      if (work[order[middle]].api < call) low = middle + 1;
+      else high = middle;
     }
     return low;
   }

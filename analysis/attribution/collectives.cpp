@@ -33,11 +33,16 @@ bool is_communication(std::string_view name, std::string_view function) {
 Collective collective_of(std::string_view name) {
   // Longer words first: a reduce-scatter is no reduce.
   static constexpr std::pair<std::string_view, Collective> kWords[] = {
-      {"crossdevicereduce", Collective::kAllReduce}, {"allreduce", Collective::kAllReduce},
-      {"reducescatter", Collective::kReduceScatter}, {"allgather", Collective::kAllGather},
-      {"alltoall", Collective::kAllToAll},           {"dispatch", Collective::kAllToAll},
-      {"combine", Collective::kAllToAll},            {"broadcast", Collective::kBroadcast},
-      {"sendrecv", Collective::kSendRecv},           {"reduce", Collective::kReduce},
+      {"crossdevicereduce", Collective::kAllReduce},
+      {"allreduce", Collective::kAllReduce},
+      {"reducescatter", Collective::kReduceScatter},
+      {"allgather", Collective::kAllGather},
+      {"alltoall", Collective::kAllToAll},
+      {"dispatch", Collective::kAllToAll},
+      {"combine", Collective::kAllToAll},
+      {"broadcast", Collective::kBroadcast},
+      {"sendrecv", Collective::kSendRecv},
+      {"reduce", Collective::kReduce},
   };
   const std::string words = without_separators(kernel_function(name));
   for (const auto& [word, kind] : kWords)

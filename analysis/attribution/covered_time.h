@@ -34,10 +34,8 @@ inline Spans union_of(Spans spans) {
   std::sort(spans.begin(), spans.end());
   Spans merged;
   for (const auto& span : spans) {
-    if (!merged.empty() && span.first <= merged.back().second)
-      merged.back().second = std::max(merged.back().second, span.second);
-    else
-      merged.push_back(span);
+    if (!merged.empty() && span.first <= merged.back().second) merged.back().second = std::max(merged.back().second, span.second);
+    else merged.push_back(span);
   }
   return merged;
 }

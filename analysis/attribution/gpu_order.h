@@ -32,8 +32,7 @@ std::vector<std::uint32_t> start_order(const std::vector<Row>& rows) {
   if (std::is_sorted(rows.begin(), rows.end(), earlier)) return {};
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
   return order;
 }
 
@@ -43,8 +42,7 @@ std::vector<std::uint32_t> start_order_of(const std::vector<Row>& rows, Keep kee
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     if (keep(rows[i])) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].start_ns < rows[b].start_ns; });
   return order;
 }
 
@@ -68,8 +66,7 @@ class StartCursor {
 
 // In the order of start. Of work that starts together, kernels come first, then copies.
 template <class Visitor>
-void visit_in_order(StartCursor<Kernel> kernels, StartCursor<MemOp> mem_ops, StartCursor<GraphRun> graph_runs,
-                    Visitor&& visitor) {
+void visit_in_order(StartCursor<Kernel> kernels, StartCursor<MemOp> mem_ops, StartCursor<GraphRun> graph_runs, Visitor&& visitor) {
   while (!kernels.done() || !mem_ops.done() || !graph_runs.done()) {
     if (!kernels.done() && kernels.start_ns() <= mem_ops.start_ns() && kernels.start_ns() <= graph_runs.start_ns()) {
       visitor(kernels.row());
@@ -87,8 +84,7 @@ void visit_in_order(StartCursor<Kernel> kernels, StartCursor<MemOp> mem_ops, Sta
 // All work of the GPUs, as visitor(kernel), visitor(mem_op) and visitor(graph_run).
 template <class Visitor>
 void visit_gpu_work(const Trace& trace, Visitor&& visitor) {
-  visit_in_order(StartCursor<Kernel>(trace.kernels), StartCursor<MemOp>(trace.mem_ops),
-                 StartCursor<GraphRun>(trace.graph_runs), visitor);
+  visit_in_order(StartCursor<Kernel>(trace.kernels), StartCursor<MemOp>(trace.mem_ops), StartCursor<GraphRun>(trace.graph_runs), visitor);
 }
 
 // Only what `keep` wants: for a small part of the trace, without sorting all of it.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/budget/activity.h"
 #include "analysis/attribution/gpu_order.h"
+#include "analysis/budget/activity.h"
 #include "analysis/stages/slow_windows.h"
 
 namespace nl::analysis {
@@ -23,17 +23,13 @@ void add_covered(const Trace& trace, const StageTable& table, const std::vector<
     if (table.stage_of_range(i) == kNone || !never_closed(trace, range)) continue;
     add(range.start_ns, range.end_ns, process_slot_of_thread(trace, range.thread));
   }
-  std::sort(covered.begin(), covered.end(), [](const BudgetSpan& a, const BudgetSpan& b) {
-    return std::pair(a.process, a.start_ns) < std::pair(b.process, b.start_ns);
-  });
+  std::sort(covered.begin(), covered.end(),
+            [](const BudgetSpan& a, const BudgetSpan& b) { return std::pair(a.process, a.start_ns) < std::pair(b.process, b.start_ns); });
   const std::size_t first = spans.size();
   for (const BudgetSpan& span : covered) {
-    const bool joins =
-        spans.size() > first && spans.back().process == span.process && spans.back().end_ns >= span.start_ns;
-    if (joins)
-      spans.back().end_ns = std::max(spans.back().end_ns, span.end_ns);
-    else
-      spans.push_back(span);
+    const bool joins = spans.size() > first && spans.back().process == span.process && spans.back().end_ns >= span.start_ns;
+    if (joins) spans.back().end_ns = std::max(spans.back().end_ns, span.end_ns);
+    else spans.push_back(span);
   }
 }
 
@@ -45,7 +41,9 @@ std::vector<BudgetSpan> spans_to_tell(const Trace& trace, const StageTable& tabl
     const Window& window = windows[i];
     if (window.warmup) continue;
     spans.push_back({window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, window.stage, true});
-    if (slow[i]) spans.push_back({window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, stages + phases.targets() + window.stage, false});
+    if (slow[i])
+      spans.push_back(
+          {window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, stages + phases.targets() + window.stage, false});
   }
   for (BudgetSpan span : phases.spans()) {
     span.target += stages;
@@ -59,9 +57,7 @@ class Pass {
  public:
   Pass(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
        const std::vector<Window>& windows, const PhasePartition& phases)
-      : gpu_(trace, table, plan, windows, chosen),
-        communication_(trace),
-        arrivals_(trace, gpu_.result().lanes, communication_),
+      : gpu_(trace, table, plan, windows, chosen), communication_(trace), arrivals_(trace, gpu_.result().lanes, communication_),
         slow_(slow_windows(windows, table.stages().size())),
         first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
         budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
@@ -118,9 +114,8 @@ class Pass {
 
 }  // namespace
 
-GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen,
-                           const IterationPlan& plan, const std::vector<Window>& windows,
-                           const PhasePartition& phases) {
+GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
+                           const std::vector<Window>& windows, const PhasePartition& phases) {
   Pass pass(trace, table, chosen, plan, windows, phases);
   visit_gpu_work(trace, pass);
   return pass.finish();

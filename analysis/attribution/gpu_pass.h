@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/budget/budget.h"
 #include "analysis/attribution/gpu_sweep.h"
+#include "analysis/budget/budget.h"
 #include "analysis/stages/iterations.h"
 #include "analysis/stages/phases.h"
 #include "analysis/stages/windows.h"
@@ -22,7 +22,7 @@ struct GpuPass {
   std::vector<StageActivity> activity;  // by stage
 };
 
-GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen,
-                           const IterationPlan& plan, const std::vector<Window>& windows, const PhasePartition& phases);
+GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
+                           const std::vector<Window>& windows, const PhasePartition& phases);
 
 }  // namespace nl::analysis

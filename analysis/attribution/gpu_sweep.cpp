@@ -5,8 +5,8 @@
 
 namespace nl::analysis {
 
-GpuSweeper::GpuSweeper(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                       const std::vector<Window>& windows, const std::vector<std::uint32_t>& chosen)
+GpuSweeper::GpuSweeper(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                       const std::vector<std::uint32_t>& chosen)
     : trace_(trace), surroundings_(trace, table, plan, windows, chosen) {
   sweep_.lanes = GpuLanes(trace);
   sweep_.by_group.resize(table.groups().size());
@@ -79,8 +79,7 @@ KernelGroup& GpuSweeper::kernel_group(const Kernel& kernel) {
   std::uint32_t& id = sweep_.kernel_group[kernel.shape * std::size_t{sweep_.device_count} + device];
   if (id == kNone) {
     const StringId name = trace_.shapes[kernel.shape].name;
-    const auto [found, added] =
-        group_ids_.try_emplace(std::pair(name, device), static_cast<std::uint32_t>(sweep_.kernels.size()));
+    const auto [found, added] = group_ids_.try_emplace(std::pair(name, device), static_cast<std::uint32_t>(sweep_.kernels.size()));
     id = found->second;
     if (added) {
       KernelGroup group;

@@ -42,9 +42,9 @@ struct KernelGroup {
   std::uint64_t calls = 0;
   std::uint64_t graph_calls = 0;
   Ns total_ns = 0;
-  Ns chosen_ns = 0;               // inside the chosen stages,
-  Ns chosen_measured_ns = 0;      // and of it, in measured windows
-  std::vector<StageTime> stages;  // by top-level stage; the last one: in none
+  Ns chosen_ns = 0;                 // inside the chosen stages,
+  Ns chosen_measured_ns = 0;        // and of it, in measured windows
+  std::vector<StageTime> stages;    // by top-level stage; the last one: in none
   std::vector<StageTime> measured;  // by every stage around the launch, without warm-up
   StageTime in_windows;             // in any measured window, each launch once
 };
@@ -61,8 +61,8 @@ struct GpuSweep {
   std::vector<std::int32_t> devices;           // and the device of a number
   std::uint32_t device_count = 1;
   Ns kernel_ns = 0, in_stage_ns = 0, unlinked_ns = 0, graph_run_ns = 0;
-  std::vector<Ns> device_computing_ns;         // kernels, and graphs as wholes: by the number of the device;
-  std::vector<Ns> lane_kernel_ns;              // kernels by lane
+  std::vector<Ns> device_computing_ns;  // kernels, and graphs as wholes: by the number of the device;
+  std::vector<Ns> lane_kernel_ns;       // kernels by lane
 
   Ns computing_ns_of(std::int32_t device) const {
     for (std::size_t i = 0; i < devices.size(); ++i)

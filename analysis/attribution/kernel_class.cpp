@@ -29,29 +29,27 @@ KernelClass classify_map(std::string_view text) {
 KernelClass classify_lower(std::string_view text) {
   const std::string_view function = kernel_function(text);
   if (is_communication(text, function)) return KernelClass::kCommunication;
-  if (has_any(function, {"reshape_and_cache", "concat_and_cache", "catarraybatchedcopy", "index_put", "index_copy",
-                         "copy_blocks", "store_values", "store_kv", "append_paged_kv"}))
+  if (has_any(function, {"reshape_and_cache", "concat_and_cache", "catarraybatchedcopy", "index_put", "index_copy", "copy_blocks",
+                         "store_values", "store_kv", "append_paged_kv"}))
     return KernelClass::kCacheCopy;
   if (has_any(function, {"elementwise_kernel", "triton_poi_"})) return classify_map(text);
   // cutlass::Kernel2<cutlass_80_simt_sgemm_…> and device_kernel<flash::…> say it in the arguments.
   const bool wrapped = has_any(function, {"kernel2", "device_kernel"});
   const std::string_view what = wrapped ? text : function;
-  if (has_any(what, {"sdpa", "fmha", "flash", "attention", "attn", "pagedkvcache", "mla_decode"}))
-    return KernelClass::kAttention;
+  if (has_any(what, {"sdpa", "fmha", "flash", "attention", "attn", "pagedkvcache", "mla_decode"})) return KernelClass::kAttention;
   if (is_norm(function)) return KernelClass::kNorm;
-  if (has_any(what,
-              {"gemm", "gemv", "nvjet", "cutlass", "xmma", "matmul", "mul_mat", "splitk", "fused_moe", "marlin",
-               "triton_mm", "triton_tem_fused_mm", "triton_tem_fused_addmm", "triton_tem_fused_bmm", "dot_kernel"}))
+  if (has_any(what, {"gemm", "gemv", "nvjet", "cutlass", "xmma", "matmul", "mul_mat", "splitk", "fused_moe", "marlin", "triton_mm",
+                     "triton_tem_fused_mm", "triton_tem_fused_addmm", "triton_tem_fused_bmm", "dot_kernel"}))
     return KernelClass::kGemm;
-  if (has_any(function, {"reduce", "softmax", "soft_max", "argmax", "topk", "sort", "scan", "cumsum", "multinomial",
-                         "triton_red_", "triton_per_", "sum_rows", "sampling"}))
+  if (has_any(function, {"reduce", "softmax", "soft_max", "argmax", "topk", "sort", "scan", "cumsum", "multinomial", "triton_red_",
+                         "triton_per_", "sum_rows", "sampling"}))
     return KernelClass::kReduce;
-  if (has_any(function, {"copy", "cpy_", "fill", "memset", "transpose", "gather", "scatter", "indexselect",
-                         "index_select", "embed", "get_rows", "repeat"}) &&
+  if (has_any(function, {"copy", "cpy_", "fill", "memset", "transpose", "gather", "scatter", "indexselect", "index_select", "embed",
+                         "get_rows", "repeat"}) &&
       !has_any(function, {"rotary_embed"}))
     return KernelClass::kCopy;
-  if (has_any(function, {"silu", "gelu", "relu", "swiglu", "act_and_mul", "rope", "rotary", "bin_bcast", "unary_op",
-                         "quantize", "scale_f32", "elementwise", "pointwise", "advance"}))
+  if (has_any(function, {"silu", "gelu", "relu", "swiglu", "act_and_mul", "rope", "rotary", "bin_bcast", "unary_op", "quantize",
+                         "scale_f32", "elementwise", "pointwise", "advance"}))
     return KernelClass::kElementwise;
   return KernelClass::kOther;
 }
@@ -81,8 +79,7 @@ std::string_view kernel_function(std::string_view name) {
 
 KernelClass classify_kernel(std::string_view name) {
   std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return classify_lower(lower);
 }
 

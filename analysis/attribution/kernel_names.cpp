@@ -45,7 +45,8 @@ class Tokenizer {
   bool skip_cast() {
     if (text_[at_] != '(') return false;
     std::size_t end = at_ + 1;
-    while (end < text_.size() && (is_word_char(text_[end]) || text_[end] == ' ' || text_[end] == ':' || text_[end] == '<' || text_[end] == '>'))
+    while (end < text_.size() &&
+           (is_word_char(text_[end]) || text_[end] == ' ' || text_[end] == ':' || text_[end] == '<' || text_[end] == '>'))
       ++end;
     if (end == at_ + 1 || end + 1 >= text_.size() || text_[end] != ')') return false;
     const std::size_t literal = end + 1 + (text_[end + 1] == '-');

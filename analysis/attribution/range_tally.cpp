@@ -62,8 +62,8 @@ class StageOfRange {
 class HostSweep {
  public:
   HostSweep(const Trace& trace, const RangeItems& items, StageOfRange& stages, RangeTally& out)
-      : trace_(trace), items_(items), stages_(stages), out_(out),
-        item_until_(out.items.size(), kLongAgo), group_until_(out.groups.size(), kLongAgo) {}
+      : trace_(trace), items_(items), stages_(stages), out_(out), item_until_(out.items.size(), kLongAgo),
+        group_until_(out.groups.size(), kLongAgo) {}
 
   void run() {
     std::vector<std::uint32_t> order;
@@ -87,7 +87,7 @@ class HostSweep {
     Ns end_ns;
     std::uint32_t group;
     std::uint32_t stage;
-    Ns self_ns;            // so far: what its children cover is taken off
+    Ns self_ns;  // so far: what its children cover is taken off
     Ns children_until_ns;
   };
 

@@ -15,7 +15,7 @@ struct RangeItems {
   std::vector<std::uint32_t> item_of_range;  // by range; kNone: it does not count
   std::vector<std::uint32_t> group_of_item;
   std::uint32_t groups = 0;
-  std::uint64_t left_out = 0;                // never closed, or closed by another thread
+  std::uint64_t left_out = 0;  // never closed, or closed by another thread
 };
 
 inline constexpr std::uint32_t kGraphName = kNone;  // stands for a CUDA graph that was traced as a whole
@@ -29,13 +29,13 @@ struct GpuWork {
 struct ItemTime {
   std::uint64_t calls = 0;
   Ns total_ns = 0;
-  Ns cuda_total_ns = 0;               // launched or captured inside at any depth
+  Ns cuda_total_ns = 0;  // launched or captured inside at any depth
 };
 
 struct GroupTime : ItemTime {
-  Ns self_ns = 0;                     // without the counted ranges inside
-  Ns cuda_self_ns = 0;                // launched with no counted range further in
-  std::unordered_map<std::uint32_t, GpuWork> kernels;  // launched inside, by name or kGraphName
+  Ns self_ns = 0;                                                           // without the counted ranges inside
+  Ns cuda_self_ns = 0;                                                      // launched with no counted range further in
+  std::unordered_map<std::uint32_t, GpuWork> kernels;                       // launched inside, by name or kGraphName
   std::unordered_map<std::uint32_t, Ns> stage_self_ns, stage_cuda_self_ns;  // by stage, kNone: in none
 };
 
@@ -43,8 +43,8 @@ struct RangeTally {
   std::vector<ItemTime> items;
   std::vector<GroupTime> groups;
   std::vector<std::string> stages;
-  Ns cuda_ns = 0;                     // launched inside any counted range
-  Ns capture_cuda_ns = 0;             // all GPU work of the capture
+  Ns cuda_ns = 0;          // launched inside any counted range
+  Ns capture_cuda_ns = 0;  // all GPU work of the capture
 };
 
 bool is_never_closed(const Trace& trace, const Range& range);

@@ -87,10 +87,8 @@ const std::vector<std::uint32_t>& OpenStages::at(Ns time_ns) {
     const Ns start = next_start_ < starts_.size() ? starts_[next_start_].time_ns : kNever;
     const Ns end = next_end_ < ends_.size() ? ends_[next_end_].time_ns : kNever;
     if (std::min(start, end) > time_ns || std::min(start, end) == kNever) return open_;
-    if (end <= start)
-      close(ends_[next_end_++].stage);
-    else
-      open(starts_[next_start_++].stage);
+    if (end <= start) close(ends_[next_end_++].stage);
+    else open(starts_[next_start_++].stage);
   }
 }
 
@@ -125,8 +123,7 @@ void ActivitySweep::lengthen(StageState& stage, std::uint32_t queue, std::uint32
   if (chain.opened != opened || !elementwise) chain = {opened, 0};
   if (!elementwise) return;
   ++chain.length;
-  stage.activity.longest_elementwise_chain =
-      std::max<std::uint64_t>(stage.activity.longest_elementwise_chain, chain.length);
+  stage.activity.longest_elementwise_chain = std::max<std::uint64_t>(stage.activity.longest_elementwise_chain, chain.length);
 }
 
 void ActivitySweep::add(const Kernel& kernel, std::uint32_t process) {

@@ -7,8 +7,7 @@
 
 namespace nl::analysis {
 
-WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes)
-    : calls_(calls, lanes), kinds_(trace) {}
+WaitingTime::WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes) : calls_(calls, lanes), kinds_(trace) {}
 
 template <class Visit>
 void WaitingTime::each_wait(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit) {
@@ -44,11 +43,10 @@ void WaitingTime::rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns e
 
 BudgetSweep::BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
                          IdleListener* listener)
-    : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)),
-      targets_(targets), calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
+    : trace_(trace), spans_(std::move(spans)), busy_(spans_.size(), false), spans_of_process_(process_slots(trace)), targets_(targets),
+      calls_(trace), waiting_(trace, calls_, lanes.size() + spans_of_process_.size()),
       launch_waits_(trace, calls_, lanes.size() + spans_of_process_.size()), listener_(listener) {
-  std::stable_sort(spans_.begin(), spans_.end(),
-                   [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
+  std::stable_sort(spans_.begin(), spans_.end(), [](const BudgetSpan& a, const BudgetSpan& b) { return a.start_ns < b.start_ns; });
   for (std::uint32_t i = 0; i < spans_.size(); ++i) spans_of_process_[spans_[i].process].push_back(i);
   std::vector<bool> works(spans_of_process_.size(), false);
   for (const GpuLane& lane : lanes) {

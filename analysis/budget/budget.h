@@ -31,8 +31,8 @@ struct BudgetSpan {
 struct BudgetSum {
   Budget budget;
   std::uint64_t windows = 0;
-  Ns own_gpu_ns = 0;        // windows: GPU time of work they launched
-  Ns kernel_sum_ns = 0;     // windows: kernels that start in them
+  Ns own_gpu_ns = 0;     // windows: GPU time of work they launched
+  Ns kernel_sum_ns = 0;  // windows: kernels that start in them
   Ns overlapped_communication_ns = 0;
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;
   CommunicationSums communication = {};  // counts: of windows

@@ -28,8 +28,7 @@ Curves make_curves(const std::vector<SampledPass>& passes, const std::set<std::i
   for (const auto& pass : passes) {
     auto& of_pass = curves.emplace_back();
     for (const auto device : devices)
-      of_pass.push_back(counter ? EnergyCurve::of_counter(pass.samples, device)
-                                : EnergyCurve::of_power(pass.samples, device));
+      of_pass.push_back(counter ? EnergyCurve::of_counter(pass.samples, device) : EnergyCurve::of_power(pass.samples, device));
   }
   return curves;
 }
@@ -70,14 +69,13 @@ struct StageSum {
     energy.stage = name;
     energy.samples = updates;
     if (updates < kLeastUpdates || windows == 0) {
-      energy.note = fmt::format("too short: its windows have {} new readings of the {}, and {} are needed; run more iterations",
-                                updates, source == EnergySource::kCounter ? key_of(source) : "power", kLeastUpdates);
+      energy.note = fmt::format("too short: its windows have {} new readings of the {}, and {} are needed; run more iterations", updates,
+                                source == EnergySource::kCounter ? key_of(source) : "power", kLeastUpdates);
       return energy;
     }
     energy.joules_per_window = joules / static_cast<double>(windows);
     energy.mean_power_w = joules / seconds;
-    if (tokens_per_window && *tokens_per_window > 0)
-      energy.joules_per_token = *energy.joules_per_window / *tokens_per_window;
+    if (tokens_per_window && *tokens_per_window > 0) energy.joules_per_token = *energy.joules_per_window / *tokens_per_window;
     return energy;
   }
 };
@@ -94,8 +92,8 @@ void add_stages(const std::vector<SampledPass>& passes, const Curves& curves, En
 }
 
 bool inside(const std::vector<UtcWindow>& windows, Ns time) {
-  auto after = std::upper_bound(windows.begin(), windows.end(), time,
-                                [](Ns moment, const UtcWindow& window) { return moment < window.first; });
+  auto after =
+      std::upper_bound(windows.begin(), windows.end(), time, [](Ns moment, const UtcWindow& window) { return moment < window.first; });
   return after != windows.begin() && time < (after - 1)->second;
 }
 
@@ -106,9 +104,9 @@ class ClockSum {
     ++summary_.samples;
     if (sample.power_w) power_.push_back(*sample.power_w);
     if (sample.sm_clock_mhz) clocks_.push_back(*sample.sm_clock_mhz);
-    if (sample.temperature_c)
-      summary_.temperature_max_c = std::max(summary_.temperature_max_c.value_or(-273.15), *sample.temperature_c);
-    if (sample.power_limit_w) summary_.power_limit_w = std::min(summary_.power_limit_w.value_or(*sample.power_limit_w), *sample.power_limit_w);
+    if (sample.temperature_c) summary_.temperature_max_c = std::max(summary_.temperature_max_c.value_or(-273.15), *sample.temperature_c);
+    if (sample.power_limit_w)
+      summary_.power_limit_w = std::min(summary_.power_limit_w.value_or(*sample.power_limit_w), *sample.power_limit_w);
     if (!sample.throttle_reasons) return;
     ++with_reasons_;
     if (*sample.throttle_reasons & kSlowingReasons) ++throttled_;
@@ -130,8 +128,7 @@ class ClockSum {
       summary_.sm_clock_median_mhz = (clocks_[clocks_.size() / 2] + clocks_[(clocks_.size() - 1) / 2]) / 2;
       summary_.sm_clock_max_mhz = clocks_.back();
     }
-    if (with_reasons_ > 0)
-      summary_.throttled_share = static_cast<double>(throttled_) / static_cast<double>(with_reasons_);
+    if (with_reasons_ > 0) summary_.throttled_share = static_cast<double>(throttled_) / static_cast<double>(with_reasons_);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ranked(reasons_.begin(), reasons_.end());
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [bit, count] : ranked) summary_.throttle_reasons.emplace_back(throttle_word(bit));
@@ -191,8 +188,7 @@ Energy measure_energy(const std::string& pass, const std::vector<SampledPass>& p
   if (all_empty(curves)) energy.source = EnergySource::kNone;
   add_stages(passes, curves, energy);
   add_clocks(passes, devices, energy);
-  if (energy.stages.empty())
-    energy.note = "no energy per stage: no stage is marked, or the capture has no start time";
+  if (energy.stages.empty()) energy.note = "no energy per stage: no stage is marked, or the capture has no start time";
   return energy;
 }
 

@@ -30,8 +30,7 @@ struct SampledPass {
 
 // The measured windows of a trace's stages in UTC, without warm-up; none where the capture knows no UTC.
 // The stages tell the tokens.
-std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup,
-                                        const std::vector<StageEntry>& stages);
+std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup, const std::vector<StageEntry>& stages);
 
 // Board energy, idle power included, of all passes together. The counter is interpolated between the
 // readings at which it changed; a stage whose windows hold fewer than five of them gets a note, no number.

@@ -41,19 +41,18 @@ bool EnergyCurve::covers(const UtcWindow& window) const {
 }
 
 double EnergyCurve::at(Ns utc_ns) const {
-  const auto after = std::upper_bound(points_.begin(), points_.end(), utc_ns,
-                                      [](Ns time, const Point& point) { return time < point.utc_ns; });
+  const auto after =
+      std::upper_bound(points_.begin(), points_.end(), utc_ns, [](Ns time, const Point& point) { return time < point.utc_ns; });
   if (after == points_.begin()) return points_.front().joules;
   if (after == points_.end()) return points_.back().joules;
   const Point& before = *(after - 1);
-  const double share =
-      static_cast<double>(utc_ns - before.utc_ns) / static_cast<double>(after->utc_ns - before.utc_ns);
+  const double share = static_cast<double>(utc_ns - before.utc_ns) / static_cast<double>(after->utc_ns - before.utc_ns);
   return before.joules + share * (after->joules - before.joules);
 }
 
 std::uint64_t EnergyCurve::updates_in(const UtcWindow& window) const {
-  const auto first = std::lower_bound(points_.begin(), points_.end(), window.first,
-                                      [](const Point& point, Ns time) { return point.utc_ns < time; });
+  const auto first =
+      std::lower_bound(points_.begin(), points_.end(), window.first, [](const Point& point, Ns time) { return point.utc_ns < time; });
   std::uint64_t count = 0;
   for (auto point = first; point != points_.end() && point->utc_ns < window.second; ++point) count += point->update;
   return count;
@@ -64,10 +63,8 @@ std::vector<UtcWindow> united(std::vector<UtcWindow> windows) {
   std::vector<UtcWindow> joined;
   for (const UtcWindow& window : windows) {
     if (window.second <= window.first) continue;
-    if (!joined.empty() && window.first <= joined.back().second)
-      joined.back().second = std::max(joined.back().second, window.second);
-    else
-      joined.push_back(window);
+    if (!joined.empty() && window.first <= joined.back().second) joined.back().second = std::max(joined.back().second, window.second);
+    else joined.push_back(window);
   }
   return joined;
 }

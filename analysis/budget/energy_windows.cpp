@@ -3,8 +3,7 @@
 
 namespace nl::analysis {
 
-std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup,
-                                        const std::vector<StageEntry>& stages) {
+std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup, const std::vector<StageEntry>& stages) {
   if (!trace.utc_start_ns) return {};
   const StageTable table(trace);
   std::vector<Window> windows = find_windows(trace, table);
@@ -12,8 +11,7 @@ std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& wa
   std::vector<StageWindows> found(table.stages().size());
   for (const Window& window : windows)
     if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
-      found[window.stage].utc_ns.emplace_back(*trace.utc_start_ns + window.start_ns,
-                                              *trace.utc_start_ns + window.end_ns);
+      found[window.stage].utc_ns.emplace_back(*trace.utc_start_ns + window.start_ns, *trace.utc_start_ns + window.end_ns);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].stage = table.stages()[i];
     for (const StageEntry& entry : stages)

@@ -5,9 +5,9 @@
 namespace nl::analysis {
 namespace {
 
-constexpr Ns Budget::*kBins[] = {&Budget::gpu_compute_ns, &Budget::communication_ns,  &Budget::exposed_copy_ns, &Budget::queue_wait_ns,
-                                 &Budget::sync_blocked_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns, &Budget::other_host_ns,
-                                 &Budget::residual_ns};
+constexpr Ns Budget::* kBins[] = {&Budget::gpu_compute_ns,    &Budget::communication_ns, &Budget::exposed_copy_ns,
+                                  &Budget::queue_wait_ns,     &Budget::sync_blocked_ns,  &Budget::launch_starved_ns,
+                                  &Budget::launch_latency_ns, &Budget::other_host_ns,    &Budget::residual_ns};
 
 // The lanes of one process: its figures are their mean.
 class ProcessFigures {

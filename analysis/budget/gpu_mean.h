@@ -24,14 +24,14 @@ Budget mean_budget(std::span<const Budget> budgets);
 // One target over all lanes: the mean over the GPUs of each process, and the processes added up, as their windows are.
 struct TargetFigures {
   Budget budget;
-  Ns foreign_gpu_ns = 0;             // of the GPU time: only work ran that no window of the target launched
-  Ns busy_launched_ns = 0;           // union of what the windows launched on a GPU
-  Ns sum_launched_ns = 0;            // their plain sum
+  Ns foreign_gpu_ns = 0;    // of the GPU time: only work ran that no window of the target launched
+  Ns busy_launched_ns = 0;  // union of what the windows launched on a GPU
+  Ns sum_launched_ns = 0;   // their plain sum
   std::uint64_t kernels_launched = 0;
   Ns longest_gap_ns = 0, longest_gap_at_ns = 0;  // of any GPU
   std::vector<StageDevice> devices;
   std::vector<Communication> communication;
-  LaunchWaitSum launch_waits;        // of all GPUs together
+  LaunchWaitSum launch_waits;  // of all GPUs together
 };
 
 // `launched`: by lane, what the windows of the target launched; empty: it is no stage.
@@ -40,7 +40,8 @@ TargetFigures target_figures(const BudgetSums& sums, std::uint32_t target, std::
 // As people read them: by GPU, then by process.
 template <class Item>
 void sort_by_gpu(std::vector<Item>& items) {
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& a, const Item& b) { return std::pair(a.device, a.pid) < std::pair(b.device, b.pid); });
 }
 
 // Nothing for a single GPU.

@@ -18,8 +18,8 @@ struct LaneWork {
   std::uint32_t api = kNone;
   std::optional<Collective> communication = {};  // it talks to other GPUs
   bool kernel = false;
-  bool graph = false;               // a CUDA graph as a whole: computing
-  std::uint64_t bytes = 0;          // of peer copies
+  bool graph = false;       // a CUDA graph as a whole: computing
+  std::uint64_t bytes = 0;  // of peer copies
   std::optional<Arrival> arrival = {};
   bool computes() const { return !communication && (kernel || graph); }
 };
@@ -44,10 +44,8 @@ class LaneTime {
  public:
   void add(const LaneWork& work) {
     busy_.add(work.start_ns, work.end_ns);
-    if (work.communication)
-      add_communication(work);
-    else if (work.computes())
-      add_compute(work);
+    if (work.communication) add_communication(work);
+    else if (work.computes()) add_compute(work);
   }
   Ns busy_until_ns() const { return busy_.until_ns(); }
 

@@ -32,7 +32,8 @@ LaunchWaits LaunchWaitSum::told(const Trace& trace) const {
         out.late.push_back({static_cast<CallKind>(before), static_cast<CallKind>(launch), sum.count, sum.starved_ns, sum.latency_ns,
                             sum.longest_ns, sum.longest_at_ns});
     }
-  std::stable_sort(out.late.begin(), out.late.end(), [](const LateLaunches& a, const LateLaunches& b) { return a.wait_ns() > b.wait_ns(); });
+  std::stable_sort(out.late.begin(), out.late.end(),
+                   [](const LateLaunches& a, const LateLaunches& b) { return a.wait_ns() > b.wait_ns(); });
   out.calls = calls.longest(trace);
   return out;
 }
@@ -77,7 +78,8 @@ void LaunchWaitTime::add(std::size_t lane, const Gap& gap, LaunchWaitSum& sum) {
   const auto thread = static_cast<std::uint32_t>(gap.launch->thread);
   const Ns wait_ns = gap.starved_ns + gap.latency_ns;
   if (wait_ns <= 0 || thread >= work_.calls().threads()) return;
-  const std::size_t work = work_.first_ending_after(lane, thread, gap.start_ns), other = other_.first_ending_after(lane, thread, gap.start_ns);
+  const std::size_t work = work_.first_ending_after(lane, thread, gap.start_ns),
+                    other = other_.first_ending_after(lane, thread, gap.start_ns);
   const CallKind before = kind_before(*gap.launch, work);
   LaunchWaitSum::Late& late = sum.late[static_cast<std::size_t>(before)][static_cast<std::size_t>(kinds_.of(*gap.launch).kind)];
   ++late.count;

@@ -70,8 +70,7 @@ PeerWaits::PeerWaits(const Trace& trace, const GpuLanes& lanes, const Communicat
     }
     if (!can_be_paired(ranks)) continue;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-      for (std::size_t i = 0; i < ranks[rank]->size(); ++i)
-        rows_[lane_of_rank[rank]][kind].arrivals.push_back(arrival_of(ranks, rank, i));
+      for (std::size_t i = 0; i < ranks[rank]->size(); ++i) rows_[lane_of_rank[rank]][kind].arrivals.push_back(arrival_of(ranks, rank, i));
   }
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/stages/windows.h"
 #include "analysis/stats/confidence.h"
 #include "analysis/stats/time_summary.h"
-#include "analysis/stages/windows.h"
 #include "model/words.h"
 
 namespace nl::analysis {
@@ -55,8 +55,7 @@ void judge(StageSlowdown& row) {
   const std::string span = fmt::format("95 %: {} to {}", percent(*row.low), percent(*row.high));
   if (*row.low <= 0 && *row.high >= 0)
     row.summary = fmt::format("{} under {}: no measurable slowdown ({})", row.stage, profiler_words(row.profiler), span);
-  else
-    row.summary = fmt::format("{} ({})", change_words(row), span);
+  else row.summary = fmt::format("{} ({})", change_words(row), span);
   if (!over && !under) row.summary += "; more than 10 % is neither shown nor excluded";
 }
 
@@ -132,9 +131,7 @@ StageSlowdown compare_whole(const std::vector<PassTimes>& passes, PassKind profi
 
 }  // namespace
 
-std::string profiler_words(PassKind profiler) {
-  return (profiler == PassKind::kCollector ? "the " : "") + std::string(key_of(profiler));
-}
+std::string profiler_words(PassKind profiler) { return (profiler == PassKind::kCollector ? "the " : "") + std::string(key_of(profiler)); }
 
 PassTimes pass_times(PassKind profiler, const Trace& trace, const WarmupRule& warmup, Ns duration_ns) {
   const StageTable table(trace);
@@ -149,8 +146,7 @@ PassTimes pass_times(PassKind profiler, const Trace& trace, const WarmupRule& wa
   }
   PassTimes pass{profiler, {}, duration_ns};
   for (std::size_t i = 0; i < walls.size(); ++i)
-    if (!walls[i].empty())
-      pass.stages.push_back({table.stages()[i], summarise_times(walls[i]).median_ns, counts[i]});
+    if (!walls[i].empty()) pass.stages.push_back({table.stages()[i], summarise_times(walls[i]).median_ns, counts[i]});
   return pass;
 }
 
@@ -170,9 +166,8 @@ Perturbation compare_passes(const std::vector<PassTimes>& passes) {
     return result;
   }
   for (const PassKind profiler : profilers) {
-    const bool timed = std::any_of(passes.begin(), passes.end(), [&](const PassTimes& pass) {
-      return pass.profiler == profiler && !pass.stages.empty();
-    });
+    const bool timed =
+        std::any_of(passes.begin(), passes.end(), [&](const PassTimes& pass) { return pass.profiler == profiler && !pass.stages.empty(); });
     if (!timed) result.stages.push_back(compare_whole(passes, profiler, !stages.empty()));
     for (const std::string& stage : stages)
       if (timed) result.stages.push_back(compare_stage(passes, profiler, stage));

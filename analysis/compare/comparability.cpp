@@ -29,7 +29,7 @@ struct Fact {
 };
 
 constexpr double kLeastScore = 0.5;
-constexpr double kClockStep = 0.03;      // relative: a GPU's clock wanders by less on its own
+constexpr double kClockStep = 0.03;  // relative: a GPU's clock wanders by less on its own
 constexpr double kOverheadStep = 0.05;
 constexpr double kMuchThrottled = 0.1;
 
@@ -74,17 +74,21 @@ std::string attribute(const Run& run, const std::string& key) {
 void add_machine(std::vector<Fact>& facts) {
   using enum DifferenceCode;
   facts.push_back({kGpu, Severity::kHigh, "", gpu_names});
-  facts.push_back({kGpuCount, Severity::kHigh, "", [](const Run& run) { return run.hardware.gpus.empty() ? "" : std::to_string(run.hardware.gpus.size()); }});
+  facts.push_back({kGpuCount, Severity::kHigh, "",
+                   [](const Run& run) { return run.hardware.gpus.empty() ? "" : std::to_string(run.hardware.gpus.size()); }});
   facts.push_back({kDriver, Severity::kLow, "", [](const Run& run) { return run.hardware.driver_version; }});
   facts.push_back({kCpu, Severity::kLow, "", [](const Run& run) { return run.hardware.cpu_model; }});
-  facts.push_back({kClocks, Severity::kMedium, "", [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].sm_clock_median_mhz); }});
-  facts.push_back({kPowerLimit, Severity::kMedium, "", [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].power_limit_w); }});
+  facts.push_back({kClocks, Severity::kMedium, "",
+                   [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].sm_clock_median_mhz); }});
+  facts.push_back({kPowerLimit, Severity::kMedium, "",
+                   [](const Run& run) { return run.energy.devices.empty() ? "" : number(run.energy.devices[0].power_limit_w); }});
   facts.push_back({kThrottling, Severity::kMedium, "", throttled_of});
 }
 
 void add_capture(std::vector<Fact>& facts) {
   using enum DifferenceCode;
-  facts.push_back({kWarmup, Severity::kLow, "", [](const Run& run) { return run.iterations.count > 0 ? std::to_string(run.iterations.warmup) : ""; }});
+  facts.push_back(
+      {kWarmup, Severity::kLow, "", [](const Run& run) { return run.iterations.count > 0 ? std::to_string(run.iterations.warmup) : ""; }});
   facts.push_back({kCaptureMode, Severity::kMedium, "", [](const Run& run) { return std::string(key_of(run.provenance.tracer)); }});
   facts.push_back({kCaptureMode, Severity::kMedium, "graph_only_share", [](const Run& run) {
                      if (!run.coverage.graph_only_share) return std::string();
@@ -95,9 +99,11 @@ void add_capture(std::vector<Fact>& facts) {
 
 // Attributes that say how a model is run, not what it is. The shape of the model decides; its name is only how someone calls it.
 DifferenceCode code_of_attribute(const std::string& key) {
-  static const std::map<std::string, DifferenceCode> kOther = {
-      {"dtype", DifferenceCode::kPrecision},     {"batch_size", DifferenceCode::kBatch},   {"prompt_tokens", DifferenceCode::kTokens},
-      {"decode_tokens", DifferenceCode::kTokens}, {"image_tokens", DifferenceCode::kTokens}};
+  static const std::map<std::string, DifferenceCode> kOther = {{"dtype", DifferenceCode::kPrecision},
+                                                               {"batch_size", DifferenceCode::kBatch},
+                                                               {"prompt_tokens", DifferenceCode::kTokens},
+                                                               {"decode_tokens", DifferenceCode::kTokens},
+                                                               {"image_tokens", DifferenceCode::kTokens}};
   const auto found = kOther.find(key);
   return found != kOther.end() ? found->second : DifferenceCode::kModel;
 }
@@ -145,7 +151,9 @@ using Words = std::vector<std::string>;
 
 std::string program_of(const Words& command);
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // "-lc" and "-uc" as much as "-c": the last of several short flags is the one that the next word belongs to.
 bool ends_in_flag(const std::string& word, char flag) { return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.back() == flag; }
@@ -183,7 +191,8 @@ std::string script_of_python(const Words& command, const std::string& python) {
 // "generate.py" of /usr/bin/python3 -u ../generate.py --batch 8, and of /bin/sh -c 'python generate.py'.
 std::string program_of(const Words& command) {
   if (command.empty()) return {};
-  if (command.front().find('=') != std::string::npos) return program_of({command.begin() + 1, command.end()});  // a variable before the program
+  if (command.front().find('=') != std::string::npos)
+    return program_of({command.begin() + 1, command.end()});  // a variable before the program
   const std::string program = base_name(command.front());
   if (program == kEnv) return program_behind_env(command);
   if (is_one_of(program, kShells)) return program_in_shell(command, program);
@@ -194,7 +203,9 @@ void add_command(std::vector<Fact>& facts) {
   using enum DifferenceCode;
   facts.push_back({kCommand, Severity::kMedium, "", [](const Run& run) { return program_of(run.workload.command); }});
   facts.push_back({kCommand, Severity::kLow, "arguments", [](const Run& run) {
-                     return run.workload.command.empty() ? std::string() : fmt::format("{}", fmt::join(run.workload.command.begin() + 1, run.workload.command.end(), " "));
+                     return run.workload.command.empty()
+                                ? std::string()
+                                : fmt::format("{}", fmt::join(run.workload.command.begin() + 1, run.workload.command.end(), " "));
                    }});
 }
 
@@ -231,7 +242,8 @@ void add_mixed(const std::vector<std::string>& values, const Fact& fact, std::ve
   for (const std::string& value : values)
     if (!near(values.front(), value, fact.code)) {
       const std::string subject = std::string(key_of(fact.code)) + (fact.subject.empty() ? "" : " " + fact.subject);
-      add_once(found, Difference{DifferenceCode::kMixedSide, fact.severity == Severity::kHigh ? Severity::kMedium : Severity::kLow, subject, values.front(), value});
+      add_once(found, Difference{DifferenceCode::kMixedSide, fact.severity == Severity::kHigh ? Severity::kMedium : Severity::kLow, subject,
+                                 values.front(), value});
       return;
     }
 }
@@ -246,13 +258,16 @@ void add_difference(const Sides& sides, const Fact& fact, std::vector<Difference
 }
 
 bool same_runs(const Sides& sides) {
-  return std::equal(sides.a.begin(), sides.a.end(), sides.b.begin(), sides.b.end(), [](const Run* a, const Run* b) { return a->run_id == b->run_id; });
+  return std::equal(sides.a.begin(), sides.a.end(), sides.b.begin(), sides.b.end(),
+                    [](const Run* a, const Run* b) { return a->run_id == b->run_id; });
 }
 
 void add_stage_difference(const Sides& sides, bool has_stages, std::vector<Difference>& found) {
   if (!has_stages && !sides.a.empty() && same_runs(sides)) return;  // a run is like itself, whatever it lacks
   const std::vector<std::string> stages = common_stages(sides);
-  const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) { return name == kWholeCapture || stage_kind(name) == StageKind::kCapture; });
+  const bool unmarked = std::all_of(stages.begin(), stages.end(), [](const std::string& name) {
+    return name == kWholeCapture || stage_kind(name) == StageKind::kCapture;
+  });
   if (stages.empty()) found.push_back({DifferenceCode::kNoCommonStage, Severity::kHigh, "", "", ""});
   else if (!has_stages) found.push_back({DifferenceCode::kNoStage, Severity::kLow, "", "", ""});
   else if (unmarked) found.push_back({DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""});
@@ -270,7 +285,8 @@ Comparability comparability_of(const Sides& sides, const CompareOptions& options
   add_stages(sides, facts);
   for (const Fact& fact : facts) add_difference(sides, fact, result.differences);
   add_stage_difference(sides, has_stages, result.differences);
-  std::stable_sort(result.differences.begin(), result.differences.end(), [](const Difference& a, const Difference& b) { return a.severity > b.severity; });
+  std::stable_sort(result.differences.begin(), result.differences.end(),
+                   [](const Difference& a, const Difference& b) { return a.severity > b.severity; });
   bool grave = false;
   for (const Difference& each : result.differences) {
     result.score *= part_left(each.severity);

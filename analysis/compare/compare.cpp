@@ -40,8 +40,9 @@ void tell_drift(const Sides& sides, const RunLines& lines, Comparison& compariso
 }
 
 void set_missing(Comparison& comparison, LineReason reason) {
-  for (CompareSection* section : {&comparison.headline, &comparison.stages, &comparison.budget, &comparison.operators, &comparison.layers, &comparison.api,
-                                  &comparison.nsys_counters, &comparison.ncu_counters, &comparison.efficiency, &comparison.energy, &comparison.host_code})
+  for (CompareSection* section :
+       {&comparison.headline, &comparison.stages, &comparison.budget, &comparison.operators, &comparison.layers, &comparison.api,
+        &comparison.nsys_counters, &comparison.ncu_counters, &comparison.efficiency, &comparison.energy, &comparison.host_code})
     section->missing = reason;
   comparison.kernels_missing = reason;
   comparison.reason = reason;
@@ -76,8 +77,7 @@ Comparison compare_runs(std::span<const Run> a, std::span<const Run> b, const Co
   comparison.comparability = comparability_of(sides, options, has_stages);
   if (sides.basis == CompareBasis::kNothing || common_stages(sides).empty() || comparison.comparability.refused)
     set_missing(comparison, LineReason::kNotComparable);
-  else
-    fill(sides, options, comparison);
+  else fill(sides, options, comparison);
   return comparison;
 }
 

@@ -45,8 +45,10 @@ bool any_sampled(const Run& run) {
 }
 
 bool any_counted(const Run& run) {
-  const bool stages = std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.counters && stage.counters->windows > 0; });
-  return stages || (run.kernels && std::any_of(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return !kernel.ncu.empty(); }));
+  const bool stages = std::any_of(run.stages.begin(), run.stages.end(),
+                                  [](const StageEntry& stage) { return stage.counters && stage.counters->windows > 0; });
+  return stages || (run.kernels &&
+                    std::any_of(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return !kernel.ncu.empty(); }));
 }
 
 std::set<std::string> counted_kernels(const std::vector<const Run*>& runs) {

@@ -41,7 +41,8 @@ std::optional<CompareEstimate> estimate(const std::vector<double>& values) {
 LineReason set_medians(const SideValues& sides, CompareLine& line) {
   line.a = estimate(sides.a);
   line.b = estimate(sides.b);
-  if (!line.a || !line.b) return !line.a && !line.b ? LineReason::kNotCaptured : !line.a ? LineReason::kNotCapturedA : LineReason::kNotCapturedB;
+  if (!line.a || !line.b)
+    return !line.a && !line.b ? LineReason::kNotCaptured : !line.a ? LineReason::kNotCapturedA : LineReason::kNotCapturedB;
   if (sides.a == sides.b) return LineReason::kNoDifference;
   const bool in_a = line.a->median > 0, in_b = line.b->median > 0;
   if (in_a && in_b) line.change = CompareChange{std::log(line.b->median) - std::log(line.a->median), {}, {}};
@@ -105,7 +106,7 @@ double wandering(const std::vector<double>& windows) {
   std::vector<double> medians;
   for (std::size_t part = 0; part < kParts; ++part)
     medians.push_back(log_of(median_of({windows.begin() + static_cast<std::ptrdiff_t>(windows.size() * part / kParts),
-                                          windows.begin() + static_cast<std::ptrdiff_t>(windows.size() * (part + 1) / kParts)})));
+                                        windows.begin() + static_cast<std::ptrdiff_t>(windows.size() * (part + 1) / kParts)})));
   double mean = 0, squares = 0;
   for (const double median : medians) mean += median / kParts;
   for (const double median : medians) squares += (median - mean) * (median - mean);
@@ -147,8 +148,10 @@ std::optional<double> Judge::p_value(const std::vector<OrderedValue>& values) co
 }
 
 void Judge::set_intervals(const std::vector<double>& a, const std::vector<double>& b, CompareLine& line) const {
-  const std::vector<double> of_a = bootstrap_medians(a, 1, kResamples, options_.seed), of_b = bootstrap_medians(b, 1, kResamples, options_.seed);
-  const double tail_a = tail_95(static_cast<double>(a.size())), tail_b = a.size() == b.size() ? tail_a : tail_95(static_cast<double>(b.size()));
+  const std::vector<double> of_a = bootstrap_medians(a, 1, kResamples, options_.seed),
+                            of_b = bootstrap_medians(b, 1, kResamples, options_.seed);
+  const double tail_a = tail_95(static_cast<double>(a.size())),
+               tail_b = a.size() == b.size() ? tail_a : tail_95(static_cast<double>(b.size()));
   set_interval(of_a, tail_a, *line.a);
   set_interval(of_b, tail_b, *line.b);
   if (!line.change) return;
@@ -218,7 +221,8 @@ CompareLine Judge::glance(CompareLine line, const std::vector<OrderedValue>& val
   line.reason = set_medians(split(values), line);
   if (!line.a || !line.b) return line;
   const bool unchanged = line.reason == LineReason::kNoDifference || why == LineReason::kStageUnchanged;
-  conclude(unchanged ? CompareVerdict::kUnchanged : CompareVerdict::kUndecidable, line.reason == LineReason::kNoDifference ? line.reason : why, line);
+  conclude(unchanged ? CompareVerdict::kUnchanged : CompareVerdict::kUndecidable,
+           line.reason == LineReason::kNoDifference ? line.reason : why, line);
   return line;
 }
 
@@ -234,12 +238,14 @@ void Judge::decide_tested(LineTest& test) const {
   const bool large = effect >= least_effect(line);
   if (significant(line) && excludes_zero(*line.change)) {
     if (large) return conclude_change(line);
-    return conclude(CompareVerdict::kUnchanged, effect < std::log1p(options_.minimum_effect) ? LineReason::kBelowMinimum : LineReason::kWithinNoise, line);
+    return conclude(CompareVerdict::kUnchanged,
+                    effect < std::log1p(options_.minimum_effect) ? LineReason::kBelowMinimum : LineReason::kWithinNoise, line);
   }
   if (large && sides_.order == RunOrder::kBlocks && sides_.trend_can_be_told() && test.plain_p <= options_.significance)
     return conclude(CompareVerdict::kUndecidable, test.trend_p < kTrendShows ? LineReason::kDrift : LineReason::kBlockOrder, line);
   const double widest = std::log1p(std::max(options_.widest_interval, options_.minimum_effect));
-  const bool wide = test.reach ? effect + *test.reach > widest : !line.change->low || std::max(-*line.change->low, *line.change->high) > widest;
+  const bool wide =
+      test.reach ? effect + *test.reach > widest : !line.change->low || std::max(-*line.change->low, *line.change->high) > widest;
   conclude(wide ? CompareVerdict::kUndecidable : CompareVerdict::kUnchanged, wide ? LineReason::kTooNoisy : LineReason::kWithinNoise, line);
 }
 

@@ -10,7 +10,7 @@ namespace nl::analysis {
 // A line on its way to its verdict: measured alone, decided together with the lines that are tested with it.
 struct LineTest {
   CompareLine line;
-  double plain_p = 1;          // as if the order of the runs did not matter
+  double plain_p = 1;  // as if the order of the runs did not matter
   double trend = 0, trend_p = 1;
   std::optional<double> reach;  // of the 95 % interval around the change, by Student: the bootstrap's is coarse for few runs
 };

@@ -35,11 +35,14 @@ bool is_fusible(const PairedKernel& kernel) {
   return kernel.kind != KernelClass::kGemm && kernel.kind != KernelClass::kAttention && kernel.kind != KernelClass::kCommunication;
 }
 
-bool was_fused_from(const PairedKernel& part, const PairedKernel& whole) { return is_fusible(part) && share_any(part.words, fused_operators(whole.seen.name)); }
+bool was_fused_from(const PairedKernel& part, const PairedKernel& whole) {
+  return is_fusible(part) && share_any(part.words, fused_operators(whole.seen.name));
+}
 
 class MatchMaker {
  public:
-  MatchMaker(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b) : a_(a), b_(b), left_(indices(a)), right_(indices(b)) {}
+  MatchMaker(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b)
+      : a_(a), b_(b), left_(indices(a)), right_(indices(b)) {}
 
   std::vector<KernelMatchUp> make() {
     pair_equal(&PairedKernel::symbol);
@@ -48,13 +51,16 @@ class MatchMaker {
       const double share = overlap(a.sites, b.sites);
       return share >= kLikeEnough ? share : 0;
     });
-    pair_by(KernelPairing::kRoot, [](const PairedKernel& a, const PairedKernel& b) { return a.root == b.root && same_kind(a, b) ? 1 + likeness(a.words, b.words) : 0; });
+    pair_by(KernelPairing::kRoot, [](const PairedKernel& a, const PairedKernel& b) {
+      return a.root == b.root && same_kind(a, b) ? 1 + likeness(a.words, b.words) : 0;
+    });
     pair_by(KernelPairing::kTokens, [](const PairedKernel& a, const PairedKernel& b) {
       const double like = same_kind(a, b) && a.kind != KernelClass::kOther ? likeness(a.words, b.words) : 0;
       return like >= kLikeEnough ? like : 0;
     });
     group_fused();
-    pair_by(KernelPairing::kShape, [](const PairedKernel& a, const PairedKernel& b) { return same_kind(a, b) ? overlap(a.shapes, b.shapes) : 0; });
+    pair_by(KernelPairing::kShape,
+            [](const PairedKernel& a, const PairedKernel& b) { return same_kind(a, b) ? overlap(a.shapes, b.shapes) : 0; });
     pair_by(KernelPairing::kRank, [](const PairedKernel& a, const PairedKernel& b) {
       const bool alike = same_kind(a, b) && a.kind != KernelClass::kOther && as_often(a.seen.calls, b.seen.calls);
       return alike ? 1 / (1 + std::abs(std::log1p(a.seen.time_ns) - std::log1p(b.seen.time_ns))) : 0;
@@ -77,7 +83,7 @@ class MatchMaker {
   }
 
   // A capture may have thousands of kernels: those with the same name are looked up.
-  void pair_equal(std::string PairedKernel::*name) {
+  void pair_equal(std::string PairedKernel::* name) {
     std::unordered_map<std::string_view, std::size_t> of_b;
     for (const std::size_t j : right_) of_b.emplace(b_[j].*name, j);
     for (const std::size_t i : std::vector<std::size_t>(left_)) {
@@ -95,7 +101,8 @@ class MatchMaker {
       for (std::size_t j = 0; j < std::min(right_.size(), kMostCompared); ++j) {
         const PairedKernel &a = a_[left_[i]], &b = b_[right_[j]];
         const double value = score(a, b);
-        if (value > 0) candidates.emplace_back(-value, std::min(a.seen.name, b.seen.name), std::max(a.seen.name, b.seen.name), left_[i], right_[j]);
+        if (value > 0)
+          candidates.emplace_back(-value, std::min(a.seen.name, b.seen.name), std::max(a.seen.name, b.seen.name), left_[i], right_[j]);
       }
     std::sort(candidates.begin(), candidates.end());
     for (const auto& [value, first, second, i, j] : candidates) {
@@ -176,6 +183,8 @@ PairedKernel describe_kernel(ComparedKernel seen, std::string symbol) {
   return kernel;
 }
 
-std::vector<KernelMatchUp> match_kernels(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b) { return MatchMaker(a, b).make(); }
+std::vector<KernelMatchUp> match_kernels(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b) {
+  return MatchMaker(a, b).make();
+}
 
 }  // namespace nl::analysis

@@ -14,13 +14,13 @@ namespace nl::analysis {
 // A kernel of one stage and what is known of it for pairing.
 struct PairedKernel {
   ComparedKernel seen;
-  std::string symbol;                 // mangled; as the name where there is none
+  std::string symbol;  // mangled; as the name where there is none
   KernelClass kind = KernelClass::kOther;
-  std::string key, root;              // kernel_name_key, kernel_root
+  std::string key, root;  // kernel_name_key, kernel_root
   NameWords words;
-  std::set<std::string> sites;        // operator, layer and position of its launches
-  std::set<std::string> layers;       // of these
-  std::set<std::string> shapes;       // type and shapes of the operators that launch it
+  std::set<std::string> sites;   // operator, layer and position of its launches
+  std::set<std::string> layers;  // of these
+  std::set<std::string> shapes;  // type and shapes of the operators that launch it
 };
 
 PairedKernel describe_kernel(ComparedKernel seen, std::string symbol);

@@ -10,7 +10,8 @@
 namespace nl::analysis {
 namespace {
 
-CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit = MetricUnit::kNanoseconds, Better better = Better::kLower) {
+CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit = MetricUnit::kNanoseconds,
+                    Better better = Better::kLower) {
   CompareLine line;
   line.key = std::move(key);
   line.stage = std::move(stage);
@@ -81,10 +82,11 @@ LineTest wall_line(const Sides& sides, const Judge& judge, const std::string& na
 
 LineTest unprofiled_line(const Sides& sides, const Judge& judge, const std::string& name) {
   const CompareLine line = line_of(name, name, CompareFigure::kUnprofiledWall);
-  if (!sides.one_each()) return judge.measure(line, values_of(sides, [&](const Run& run) -> std::optional<double> {
-    const std::vector<double> passes = unprofiled_passes(run, name);
-    return passes.empty() ? std::nullopt : std::optional(median_of(passes));
-  }));
+  if (!sides.one_each())
+    return judge.measure(line, values_of(sides, [&](const Run& run) -> std::optional<double> {
+                           const std::vector<double> passes = unprofiled_passes(run, name);
+                           return passes.empty() ? std::nullopt : std::optional(median_of(passes));
+                         }));
   std::vector<OrderedValue> values;
   for (const double pass : unprofiled_passes(*sides.a[0], name)) values.push_back({pass, 0, false});
   for (const double pass : unprofiled_passes(*sides.b[0], name)) values.push_back({pass, 0, true});
@@ -97,7 +99,8 @@ bool same_tokens(const Sides& sides, const std::string& name) {
   std::vector<double> tokens;
   for (const auto* side : {&sides.a, &sides.b})
     for (const Run* run : *side)
-      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->tokens_per_window) tokens.push_back(*stage->tokens_per_window);
+      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->tokens_per_window)
+        tokens.push_back(*stage->tokens_per_window);
   const auto [least, most] = std::minmax_element(tokens.begin(), tokens.end());
   return tokens.empty() || *most - *least <= 0.01 * *most;
 }
@@ -126,10 +129,11 @@ std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
       const StageEntry* stage = find_stage(run, name);
       return stage != nullptr ? per_window(*stage, stage->gpu_busy_ns) : std::nullopt;
     });
-    section.add(line_of(name, name, CompareFigure::kTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher), [&](const Run& run) -> std::optional<double> {
-      const StageEntry* stage = find_stage(run, name);
-      return stage != nullptr ? stage->tokens_per_s : std::nullopt;
-    });
+    section.add(line_of(name, name, CompareFigure::kTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher),
+                [&](const Run& run) -> std::optional<double> {
+                  const StageEntry* stage = find_stage(run, name);
+                  return stage != nullptr ? stage->tokens_per_s : std::nullopt;
+                });
   }
   return section.take();
 }
@@ -150,7 +154,8 @@ std::vector<LineTest> headline_lines(const Sides& sides, const Judge& judge) {
 
 std::vector<LineTest> efficiency_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
-  const auto of_stage = [](const Run& run, const std::string& name, std::optional<double> StageEfficiency::*figure) -> std::optional<double> {
+  const auto of_stage = [](const Run& run, const std::string& name,
+                           std::optional<double> StageEfficiency::* figure) -> std::optional<double> {
     for (const StageEfficiency& each : run.efficiency)
       if (each.stage == name) return each.*figure;
     return std::nullopt;
@@ -166,7 +171,7 @@ std::vector<LineTest> efficiency_lines(const Sides& sides, const Judge& judge) {
 
 std::vector<LineTest> energy_lines(const Sides& sides, const Judge& judge) {
   Section section(sides, judge);
-  const auto of_stage = [](const Run& run, const std::string& name, std::optional<double> StageEnergy::*figure) -> std::optional<double> {
+  const auto of_stage = [](const Run& run, const std::string& name, std::optional<double> StageEnergy::* figure) -> std::optional<double> {
     for (const StageEnergy& each : run.energy.stages)
       if (each.stage == name) return each.*figure;
     return std::nullopt;
@@ -222,7 +227,8 @@ RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& ma
   decide_together(judge, {&lines.headline, &lines.stages, &lines.efficiency, &lines.energy, &kernels});
   for (const LineTest& test : kernels)
     if (judge.significant(test.line)) lines.kernels_changed.push_back(test.line.stage);
-  for (std::vector<LineTest>* part : {&lines.stages, &lines.headline, &lines.efficiency, &lines.energy}) follow_stage(*part, lines, main_stage, judge);
+  for (std::vector<LineTest>* part : {&lines.stages, &lines.headline, &lines.efficiency, &lines.energy})
+    follow_stage(*part, lines, main_stage, judge);
   for (const LineTest& test : lines.stages) {
     if (test.line.stage != main_stage) continue;
     if (test.line.figure == CompareFigure::kWall) lines.main_wall = test;
@@ -244,7 +250,8 @@ std::string main_stage_of(const Sides& sides, const std::string& whole_stage) {
         if (const StageEntry* stage = find_stage(*run, name)) sum += stage->wall.total_ns;
     return sum;
   };
-  const auto longest = std::max_element(stages.begin(), stages.end(), [&](const std::string& a, const std::string& b) { return total(a) < total(b); });
+  const auto longest =
+      std::max_element(stages.begin(), stages.end(), [&](const std::string& a, const std::string& b) { return total(a) < total(b); });
   return longest != stages.end() ? *longest : std::string();
 }
 

@@ -14,7 +14,7 @@ namespace nl::analysis {
 struct RunLines {
   std::vector<LineTest> headline, stages, efficiency, energy;
   std::vector<std::string> kernels_changed;  // stages of which a kernel changed, however little of the stage it is
-  std::optional<LineTest> main_wall;     // of the main stage; the unprofiled one where both sides have it
+  std::optional<LineTest> main_wall;         // of the main stage; the unprofiled one where both sides have it
 };
 
 // Decided, with what the sections of a comparison show. `kernel_p`: of each stage, how likely chance gives the differences of its kernels

@@ -85,7 +85,8 @@ std::vector<OrderedValue> values_of(const Sides& sides, const FigureOfRun& figur
 }
 
 const StageEntry* find_stage(const Run& run, const std::string& name) {
-  const auto found = std::find_if(run.stages.begin(), run.stages.end(), [&](const StageEntry& stage) { return stage.name == name && stage.wall.count > 0; });
+  const auto found = std::find_if(run.stages.begin(), run.stages.end(),
+                                  [&](const StageEntry& stage) { return stage.name == name && stage.wall.count > 0; });
   return found != run.stages.end() ? &*found : nullptr;
 }
 

@@ -105,7 +105,8 @@ namespace {
 std::vector<ComparedKernel> seen_of(const std::vector<PairedKernel>& kernels, const std::vector<std::size_t>& group) {
   std::vector<ComparedKernel> seen;
   for (const std::size_t i : group) seen.push_back(kernels[i].seen);
-  std::sort(seen.begin(), seen.end(), [](const ComparedKernel& a, const ComparedKernel& b) { return std::tie(b.time_ns, a.name) < std::tie(a.time_ns, b.name); });
+  std::sort(seen.begin(), seen.end(),
+            [](const ComparedKernel& a, const ComparedKernel& b) { return std::tie(b.time_ns, a.name) < std::tie(a.time_ns, b.name); });
   return seen;
 }
 

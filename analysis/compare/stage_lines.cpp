@@ -35,7 +35,8 @@ double in_window(const Run& run, const std::string& stage, Ns total_ns) {
 
 // The same source on both sides, if there is one: Kineto's operators are not those of NVTX ranges.
 const OperatorTable* operators_of(const Run& run, const std::string& source) {
-  const auto found = std::find_if(run.operators.begin(), run.operators.end(), [&](const OperatorTable& table) { return table.source == source; });
+  const auto found =
+      std::find_if(run.operators.begin(), run.operators.end(), [&](const OperatorTable& table) { return table.source == source; });
   return found != run.operators.end() ? &*found : nullptr;
 }
 
@@ -92,10 +93,12 @@ CompareSection budget_lines(const Sides& sides, const Judge& judge, const RunLin
   LineTable table(sides, judge);
   for (const std::string& stage : common_stages(sides))
     for (const BudgetBinKey& bin : kBudgetBinKeys)
-      table.add(inside_line(bin.key, stage, CompareFigure::kBin), why_not_entered(run_lines, stage), [&](const Run& run) -> std::optional<double> {
-        const StageEntry* entry = find_stage(run, stage);
-        return entry != nullptr && entry->budget ? std::optional(in_window(run, stage, (*entry->budget).*bin.time_ns)) : std::nullopt;
-      });
+      table.add(inside_line(bin.key, stage, CompareFigure::kBin), why_not_entered(run_lines, stage),
+                [&](const Run& run) -> std::optional<double> {
+                  const StageEntry* entry = find_stage(run, stage);
+                  return entry != nullptr && entry->budget ? std::optional(in_window(run, stage, (*entry->budget).*bin.time_ns))
+                                                           : std::nullopt;
+                });
   return table.take();
 }
 
@@ -131,12 +134,14 @@ CompareSection host_lines(const Sides& sides, const Judge& judge, const RunLines
     const auto why_not = why_not_entered(run_lines, stage);
     for (std::size_t i = 0; i < kHostWorks; ++i) {
       const auto kind = static_cast<HostWork>(i);
-      table.add(inside_line(std::string(key_of(kind)), stage, CompareFigure::kHostWait), why_not, [&](const Run& run) { return host_wait(run, stage, kind); });
+      table.add(inside_line(std::string(key_of(kind)), stage, CompareFigure::kHostWait), why_not,
+                [&](const Run& run) { return host_wait(run, stage, kind); });
     }
     const auto places = names_of(sides, [&](const Run& run, std::set<std::string>& all) {
       const StageEntry* entry = find_stage(run, stage);
       if (entry == nullptr || !entry->host_code) return;
-      for (std::size_t i = 0; i < std::min<std::size_t>(20, entry->host_code->lines.size()); ++i) all.insert(place_text(entry->host_code->lines[i].frame));
+      for (std::size_t i = 0; i < std::min<std::size_t>(20, entry->host_code->lines.size()); ++i)
+        all.insert(place_text(entry->host_code->lines[i].frame));
     });
     for (const std::string& place : places)
       table.add(inside_line(place, stage, CompareFigure::kHostWait), why_not, [&](const Run& run) { return line_wait(run, stage, place); });

@@ -57,7 +57,7 @@ std::vector<Part> kernel_parts(const StageKernels& kernels, double compute_a, do
 }
 
 // Whole nanoseconds that add up to the rounded sum: the running sum is rounded, not the parts.
-Ns round_parts(std::vector<Part>& parts, double Part::*exact, Ns WaterfallRow::*whole) {
+Ns round_parts(std::vector<Part>& parts, double Part::* exact, Ns WaterfallRow::* whole) {
   double sum = 0;
   Ns told = 0;
   for (Part& part : parts) {
@@ -95,7 +95,8 @@ std::optional<Waterfall> waterfall_of(const Sides& sides, const std::string& sta
   waterfall.b_ns = round_parts(parts, &Part::b, &WaterfallRow::b_ns);
   for (Part& part : parts) waterfall.rows.push_back(std::move(part.row));
   const auto rank = [](const WaterfallRow& row) { return std::tuple(row.part, -std::abs(row.b_ns - row.a_ns), std::string_view(row.key)); };
-  std::stable_sort(waterfall.rows.begin(), waterfall.rows.end(), [&](const WaterfallRow& x, const WaterfallRow& y) { return rank(x) < rank(y); });
+  std::stable_sort(waterfall.rows.begin(), waterfall.rows.end(),
+                   [&](const WaterfallRow& x, const WaterfallRow& y) { return rank(x) < rank(y); });
   return waterfall;
 }
 

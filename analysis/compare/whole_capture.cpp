@@ -9,11 +9,13 @@ namespace {
 
 // The steady part of a capture in which no stage was found is none.
 bool has_stages(const Run& run) {
-  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) != StageKind::kCapture; });
+  return std::any_of(run.stages.begin(), run.stages.end(),
+                     [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) != StageKind::kCapture; });
 }
 
 bool has_steady_part(const Run& run) {
-  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) == StageKind::kCapture; });
+  return std::any_of(run.stages.begin(), run.stages.end(),
+                     [](const StageEntry& stage) { return stage.wall.count > 0 && stage_kind(stage.name) == StageKind::kCapture; });
 }
 
 Ns kernel_time(const Run& run) {

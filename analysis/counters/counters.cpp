@@ -115,10 +115,8 @@ StageCounters counters_of(const StageEntry& stage, const Windows& all) {
     if (window->first >= stage.warmup_windows || window->windows > stage.warmup_windows - window->first) measured.push_back(window);
   StageCounters counters = combine(measured.empty() ? all : measured);
   const auto early = [&](const WindowCounters* window) { return window->first < stage.warmup_windows; };
-  if (measured.empty())
-    counters.note = "only warm-up windows were measured";
-  else if (std::any_of(measured.begin(), measured.end(), early))
-    counters.note = "warm-up windows were measured together with later ones";
+  if (measured.empty()) counters.note = "only warm-up windows were measured";
+  else if (std::any_of(measured.begin(), measured.end(), early)) counters.note = "warm-up windows were measured together with later ones";
   return counters;
 }
 
@@ -142,8 +140,7 @@ void apply_stage_counters(const CounterReport& report, Run& run) {
       stage.counters->note = "not measured alone: its ranges are inside another stage and count there";
     }
   }
-  for (const auto& [stage, windows] : by_stage)
-    run.import_stats.notes.push_back({Code::kCountersOfNoStage, {stage}});
+  for (const auto& [stage, windows] : by_stage) run.import_stats.notes.push_back({Code::kCountersOfNoStage, {stage}});
 }
 
 }  // namespace nl::analysis

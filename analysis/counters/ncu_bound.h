@@ -22,7 +22,7 @@ std::optional<double> dram_bytes(const NcuSample& sample);  // read and written 
 
 struct NcuBound {
   std::optional<Bound> by;
-  std::optional<double> margin;   // points by which it would have to change to be called otherwise
+  std::optional<double> margin;  // points by which it would have to change to be called otherwise
 };
 
 // Compute or memory where that side is busy (60 % of its peak or more) and clearly busier than the

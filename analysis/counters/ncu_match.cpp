@@ -1,5 +1,5 @@
-#include "analysis/attribution/kernel_class.h"
 #include "analysis/counters/ncu_match.h"
+#include "analysis/attribution/kernel_class.h"
 
 #include <fmt/core.h>
 
@@ -10,12 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/counters/names.h"
 #include "analysis/attribution/kernel_names.h"
+#include "analysis/counters/names.h"
 #include "analysis/counters/ncu_bound.h"
 #include "analysis/stats/time_summary.h"
-#include "nvtx/names.h"
 #include "model/words.h"
+#include "nvtx/names.h"
 
 namespace nl::analysis {
 namespace {
@@ -154,8 +154,7 @@ std::map<ShapeKey, std::vector<Ns>> nsys_durations(const Trace& trace, const std
   for (const Kernel& kernel : trace.kernels) {
     if (!wanted[kernel.shape]) continue;
     const KernelShape& shape = trace.shapes[kernel.shape];
-    const auto found =
-        durations.find({shape.name, shape.mangled_name, shape.grid, shape.block, trace.queues[kernel.queue].device});
+    const auto found = durations.find({shape.name, shape.mangled_name, shape.grid, shape.block, trace.queues[kernel.queue].device});
     if (found != durations.end()) found->second.push_back(static_cast<Ns>(kernel.duration_ns));
   }
   return durations;
@@ -184,10 +183,8 @@ void fill_gaps(NcuSample& into, const NcuSample& from) {
 void attach(KernelEntry& entry, NcuSample sample) {
   entry.ncu_note.reset();
   const auto known = std::find_if(entry.ncu.begin(), entry.ncu.end(), [&](const auto& each) { return same_launch(each, sample); });
-  if (known != entry.ncu.end())
-    fill_gaps(*known, sample);
-  else
-    entry.ncu.push_back(std::move(sample));
+  if (known != entry.ncu.end()) fill_gaps(*known, sample);
+  else entry.ncu.push_back(std::move(sample));
 }
 
 // ncu times a launch alone, between flushes of the pipeline, and at whatever clock the card then has: on an
@@ -235,7 +232,8 @@ void add_launch(const NcuLaunch& launch, KernelEntry& entry, std::vector<Ns>& du
   sample.durations_agree.reset();  // there is no other
   if (sample.ncu_duration_ns) durations.push_back(*sample.ncu_duration_ns);
   if (sample.stage) {
-    auto split = std::find_if(entry.stages.begin(), entry.stages.end(), [&](const StageSplit& each) { return each.stage == *sample.stage; });
+    auto split =
+        std::find_if(entry.stages.begin(), entry.stages.end(), [&](const StageSplit& each) { return each.stage == *sample.stage; });
     if (split == entry.stages.end()) split = entry.stages.insert(split, {*sample.stage, 0, 0});
     split->total_ns += sample.ncu_duration_ns.value_or(0);
     ++split->calls;
@@ -287,10 +285,8 @@ NcuMatch match_ncu(const NcuReport& ncu, const Trace& trace, Run& run, Meter mea
     }
     const ShapeKey& key = found.shapes.front();
     const auto entry = entries.find(std::pair(std::string_view(trace.strings[key.name]), key.device));
-    if (entry == entries.end())
-      result.unmatched_launches.push_back(describe(launch, "the run has no such kernel"));
-    else
-      pending.push_back({&launch, entry->second, std::move(found)});
+    if (entry == entries.end()) result.unmatched_launches.push_back(describe(launch, "the run has no such kernel"));
+    else pending.push_back({&launch, entry->second, std::move(found)});
   }
   const auto durations = nsys_durations(trace, pending);
   for (const Pending& each : pending) {

@@ -125,9 +125,11 @@ class StageSamples {
 // The GPUs with work in the stage's windows; all where that is not known.
 bool used_by(const StageEntry& stage, std::int32_t device, const Trace& trace) {
   const auto busy = [&](std::int32_t id) {
-    return std::any_of(stage.devices.begin(), stage.devices.end(), [&](const StageDevice& each) { return each.device == id && each.busy_ns > 0; });
+    return std::any_of(stage.devices.begin(), stage.devices.end(),
+                       [&](const StageDevice& each) { return each.device == id && each.busy_ns > 0; });
   };
-  const bool known = std::any_of(trace.metric_series.begin(), trace.metric_series.end(), [&](const auto& series) { return busy(series.device); });
+  const bool known =
+      std::any_of(trace.metric_series.begin(), trace.metric_series.end(), [&](const auto& series) { return busy(series.device); });
   return !known || busy(device);
 }
 
@@ -197,7 +199,8 @@ void add_curves(const MetricSeries& series, const Extent& extent, Run& run) {
     for (std::size_t i = 0; i < series.metrics.size(); ++i) {
       const SampledMetric shown(series.metrics[i]);
       if (shown.name != kind.metric) continue;
-      run.activity.push_back({series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
+      run.activity.push_back(
+          {series.device, shown.name, kind.title, extent.start_ns, extent.step_ns(), curve_of(series, i, shown, extent)});
     }
 }
 
@@ -209,7 +212,8 @@ void fill_sampling(const Trace& trace, const StageTable& table, const std::vecto
   if (!extent) return;
   std::vector<Spans> spans(table.stages().size());
   for (const Window& window : windows)
-    if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns) spans[window.stage].emplace_back(window.start_ns, window.end_ns);
+    if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
+      spans[window.stage].emplace_back(window.start_ns, window.end_ns);
   for (StageEntry& stage : run.stages) {
     const std::uint32_t id = table.find(stage.name);
     if (id == kNone) continue;

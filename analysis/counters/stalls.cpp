@@ -23,9 +23,8 @@ std::vector<StallShare> shares_of(const std::map<std::string, std::uint64_t>& re
     total += static_cast<double>(samples);
   }
   for (StallShare& each : shares) each.share = static_cast<double>(each.samples) / total;
-  std::sort(shares.begin(), shares.end(), [](const StallShare& a, const StallShare& b) {
-    return a.samples != b.samples ? a.samples > b.samples : a.reason < b.reason;
-  });
+  std::sort(shares.begin(), shares.end(),
+            [](const StallShare& a, const StallShare& b) { return a.samples != b.samples ? a.samples > b.samples : a.reason < b.reason; });
   return shares;
 }
 

@@ -13,8 +13,10 @@ void append(const DetailInterval& interval, std::vector<DetailInterval>& all) {
 
 }  // namespace
 
-BinRecorder::BinRecorder(const std::vector<Window>& windows, std::uint32_t processes, const Buckets& buckets, const Spans& exact, std::vector<std::uint32_t> listed)
-    : windows_(windows), innermost_(processes, windows), buckets_(buckets), exact_(exact), listed_(std::move(listed)), windows_of_process_(processes) {
+BinRecorder::BinRecorder(const std::vector<Window>& windows, std::uint32_t processes, const Buckets& buckets, const Spans& exact,
+                         std::vector<std::uint32_t> listed)
+    : windows_(windows), innermost_(processes, windows), buckets_(buckets), exact_(exact), listed_(std::move(listed)),
+      windows_of_process_(processes) {
   std::uint32_t steps = 0;
   for (std::uint32_t i = 0; i < windows.size(); ++i) {
     windows_of_process_[windows[i].process].push_back(i);
@@ -51,16 +53,19 @@ void BinRecorder::idle(std::uint32_t number, std::uint32_t window, BudgetBin bin
 void BinRecorder::record(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
   std::vector<Ns>& sums = lane.bins[static_cast<std::size_t>(bin)];
   buckets_.spread(start_ns, end_ns, [&](std::uint32_t bucket, Ns time_ns) { sums[bucket] += time_ns; });
-  auto window = std::upper_bound(exact_.begin(), exact_.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
+  auto window =
+      std::upper_bound(exact_.begin(), exact_.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
   for (; window != exact_.end() && window->first < end_ns; ++window)
-    append({std::max(start_ns, window->first), std::min(end_ns, window->second), bin}, lane.exact[static_cast<std::size_t>(window - exact_.begin())]);
+    append({std::max(start_ns, window->first), std::min(end_ns, window->second), bin},
+           lane.exact[static_cast<std::size_t>(window - exact_.begin())]);
 }
 
 void BinRecorder::busy(Lane& lane, BudgetBin bin, Ns start_ns, Ns end_ns) {
   if (end_ns <= start_ns) return;
   buckets_.spread(start_ns, end_ns, [&](std::uint32_t bucket, Ns time_ns) { lane.busy[bucket] += time_ns; });
   const auto& own = windows_of_process_[lane.process];
-  for (; lane.next_window < own.size() && windows_[own[lane.next_window]].start_ns < end_ns; ++lane.next_window) lane.open.push_back(own[lane.next_window]);
+  for (; lane.next_window < own.size() && windows_[own[lane.next_window]].start_ns < end_ns; ++lane.next_window)
+    lane.open.push_back(own[lane.next_window]);
   std::erase_if(lane.open, [&](std::uint32_t window) { return windows_[window].end_ns <= start_ns; });
   for (const std::uint32_t window : lane.open) {
     const Ns inside_ns = std::min(end_ns, windows_[window].end_ns) - std::max(start_ns, windows_[window].start_ns);
@@ -93,7 +98,8 @@ void BinRecorder::finish() {
   for (Lane& lane : lanes_) {
     if (lane.busy_until_ns > lane.at_ns) advance(lane, lane.busy_until_ns);
     for (auto& intervals : lane.exact)
-      std::stable_sort(intervals.begin(), intervals.end(), [](const DetailInterval& a, const DetailInterval& b) { return a.start_ns < b.start_ns; });
+      std::stable_sort(intervals.begin(), intervals.end(),
+                       [](const DetailInterval& a, const DetailInterval& b) { return a.start_ns < b.start_ns; });
   }
 }
 

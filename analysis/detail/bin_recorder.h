@@ -16,7 +16,8 @@ namespace nl::analysis {
 class BinRecorder : public IdleListener {
  public:
   // The windows by start; `exact` by start. `listed`: by window, its place in the list of steps, or kNone.
-  BinRecorder(const std::vector<Window>& windows, std::uint32_t processes, const Buckets& buckets, const Spans& exact, std::vector<std::uint32_t> listed);
+  BinRecorder(const std::vector<Window>& windows, std::uint32_t processes, const Buckets& buckets, const Spans& exact,
+              std::vector<std::uint32_t> listed);
 
   void set_lanes(const std::vector<GpuLane>& lanes);
   void add(std::uint32_t lane, const LaneWork& work);

@@ -16,7 +16,9 @@ class Buckets {
 
   Ns length_ns() const { return length_ns_; }
   std::uint32_t count() const { return count_; }
-  std::uint32_t of(Ns time_ns) const { return static_cast<std::uint32_t>(std::clamp<Ns>((time_ns - start_ns_) / length_ns_, 0, count_ - 1)); }
+  std::uint32_t of(Ns time_ns) const {
+    return static_cast<std::uint32_t>(std::clamp<Ns>((time_ns - start_ns_) / length_ns_, 0, count_ - 1));
+  }
   // visit(bucket, time in it)
   template <class Visit>
   void spread(Ns start_ns, Ns end_ns, Visit visit) const {

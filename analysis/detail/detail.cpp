@@ -38,7 +38,9 @@ class DetailMaker {
   DetailMaker(const Trace& trace, const CaptureSpan& capture, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits)
       : trace_(trace), limits_(limits), stages_(trace), windows_(find_windows(trace, stages_)), capture_(capture) {
     plan_iterations(trace, stages_, warmup, windows_);
-    std::stable_sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) { return std::tuple(a.start_ns, -a.end_ns) < std::tuple(b.start_ns, -b.end_ns); });
+    std::stable_sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
+      return std::tuple(a.start_ns, -a.end_ns) < std::tuple(b.start_ns, -b.end_ns);
+    });
     exact_ = exact_windows(trace, capture_, windows_, cited, limits.slices);
   }
 
@@ -80,7 +82,8 @@ class DetailMaker {
     BudgetSweep budget(trace_, gpus, spans_of(windows_), 1, &*bins_);
     bins_->set_lanes(budget.lanes());
     for (const GpuLane& lane : budget.lanes())
-      detail_.devices.push_back({lane.device == kNoDevice ? std::nullopt : std::optional(lane.device), lane.pid, device_title(trace_, lane)});
+      detail_.devices.push_back(
+          {lane.device == kNoDevice ? std::nullopt : std::optional(lane.device), lane.pid, device_title(trace_, lane)});
     GpuPart part(parts, buckets, gpus, budget, *bins_, limits_.sums);
     visit_gpu_work(trace_, part);
     budget.finish();
@@ -122,7 +125,8 @@ Detail make_detail(const Trace& trace, const WarmupRule& warmup, const Spans& ci
 Spans cited_moments(const Run& run) {
   Spans cited;
   const auto add = [&](std::optional<Ns> start_ns, std::optional<Ns> end_ns) {
-    if (start_ns && end_ns && std::find(cited.begin(), cited.end(), std::pair(*start_ns, *end_ns)) == cited.end()) cited.emplace_back(*start_ns, *end_ns);
+    if (start_ns && end_ns && std::find(cited.begin(), cited.end(), std::pair(*start_ns, *end_ns)) == cited.end())
+      cited.emplace_back(*start_ns, *end_ns);
   };
   for (const Finding& finding : run.findings)
     for (const Evidence& evidence : finding.evidence) add(evidence.window_start_ns, evidence.window_end_ns);

@@ -12,10 +12,10 @@
 namespace nl::analysis {
 
 struct DetailLimits {
-  std::size_t slices = 150'000;        // in all exact windows together
+  std::size_t slices = 150'000;  // in all exact windows together
   std::uint32_t buckets = 4096;
   std::size_t steps = 20'000;
-  std::size_t sums = 60'000;           // of kernels by bucket, and of operators
+  std::size_t sums = 60'000;  // of kernels by bucket, and of operators
 };
 
 // What report.html explores. `cited`: stretches of time that must be among the exact windows, the most important first.

@@ -20,13 +20,15 @@ void each_slice(const Trace& trace, Visit visit) {
 }
 
 std::size_t slices_of(const Trace& trace) {
-  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() + trace.api_calls.size() + trace.other_calls.size() + trace.ranges.size();
+  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() + trace.api_calls.size() + trace.other_calls.size() +
+         trace.ranges.size();
 }
 
 // About how many slices start in a stretch of time: never fewer than do.
 class SliceDensity {
  public:
-  SliceDensity(const Trace& trace, const CaptureSpan& capture) : start_ns_(capture.start_ns), cell_ns_((capture.end_ns - capture.start_ns) / kCells + 1), before_(kCells + 1, 0) {
+  SliceDensity(const Trace& trace, const CaptureSpan& capture)
+      : start_ns_(capture.start_ns), cell_ns_((capture.end_ns - capture.start_ns) / kCells + 1), before_(kCells + 1, 0) {
     each_slice(trace, [&](Ns start_ns, Ns) { ++before_[cell_of(start_ns) + 1]; });
     for (std::size_t i = 1; i < before_.size(); ++i) before_[i] += before_[i - 1];
   }
@@ -41,7 +43,9 @@ class SliceDensity {
 
  private:
   static constexpr Ns kCells = 1 << 16;
-  std::size_t cell_of(Ns time_ns) const { return static_cast<std::size_t>(std::clamp<Ns>((time_ns - start_ns_) / cell_ns_, 0, kCells - 1)); }
+  std::size_t cell_of(Ns time_ns) const {
+    return static_cast<std::size_t>(std::clamp<Ns>((time_ns - start_ns_) / cell_ns_, 0, kCells - 1));
+  }
 
   Ns start_ns_, cell_ns_;
   std::vector<std::uint64_t> before_;
@@ -51,7 +55,8 @@ constexpr std::size_t kMostSpans = 400;  // each costs a list for every lane, he
 
 class WindowChoice {
  public:
-  WindowChoice(const Trace& trace, const CaptureSpan& capture, std::size_t most) : density_(trace, capture), capture_(capture), room_(most), most_(most) {}
+  WindowChoice(const Trace& trace, const CaptureSpan& capture, std::size_t most)
+      : density_(trace, capture), capture_(capture), room_(most), most_(most) {}
 
   // What does not fit whole is shown from its start.
   void cite(Ns start_ns, Ns end_ns) {
@@ -102,7 +107,8 @@ std::vector<WindowsOfStage> windows_by_stage(const std::vector<Window>& windows)
     if (!window.warmup) stages[window.stage].push_back(&window);
   std::vector<WindowsOfStage> out;
   for (auto& [stage, list] : stages) {
-    std::sort(list.begin(), list.end(), [](const Window* a, const Window* b) { return std::tuple(a->start_ns, a->end_ns) < std::tuple(b->start_ns, b->end_ns); });
+    std::sort(list.begin(), list.end(),
+              [](const Window* a, const Window* b) { return std::tuple(a->start_ns, a->end_ns) < std::tuple(b->start_ns, b->end_ns); });
     out.push_back(std::move(list));
   }
   const auto mean_ns = [](const WindowsOfStage& list) {
@@ -151,7 +157,8 @@ CaptureSpan capture_span(const Trace& trace) {
   return span;
 }
 
-Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::vector<Window>& windows, const Spans& cited, std::size_t most_slices) {
+Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::vector<Window>& windows, const Spans& cited,
+                    std::size_t most_slices) {
   if (slices_of(trace) <= most_slices) return {{capture.start_ns, capture.end_ns}};
   WindowChoice choice(trace, capture, most_slices);
   for (const auto& [start_ns, end_ns] : cited) choice.cite(start_ns, end_ns);

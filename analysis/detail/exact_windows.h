@@ -19,6 +19,7 @@ CaptureSpan capture_span(const Trace& trace);
 // The stretches of time in which every slice is listed, by start and disjoint. All of the capture where it has at most
 // `most_slices`. Else the cited moments first; then of each stage its first, median and slowest measured window; then others
 // of the stages' windows, evenly, as long as there is room. At most 400.
-Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::vector<Window>& windows, const Spans& cited, std::size_t most_slices);
+Spans exact_windows(const Trace& trace, const CaptureSpan& capture, const std::vector<Window>& windows, const Spans& cited,
+                    std::size_t most_slices);
 
 }  // namespace nl::analysis

@@ -26,7 +26,8 @@ std::uint32_t KernelTable::named(std::uint32_t shape) {
   return found != of_name_.end() ? found->second : of(shape);
 }
 
-GpuPart::GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins, std::size_t most_sums)
+GpuPart::GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins,
+                 std::size_t most_sums)
     : parts_(parts), gpus_(gpus), budget_(budget), bins_(bins), communication_(parts.trace), kernels_(parts.trace, parts.names),
       kernel_sums_(buckets, std::max(1u, gpus.size()), most_sums), operator_sums_(buckets, std::max(1u, gpus.size()), most_sums) {}
 
@@ -66,7 +67,8 @@ void GpuPart::operator()(const MemOp& op) {
 void GpuPart::operator()(const GraphRun& run) {
   LaneWork work{run.start_ns, std::max(run.start_ns, run.end_ns), run.api};
   work.graph = true;
-  add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})}, launch_of(parts_.trace, run.api));
+  add(run.queue, work, {work.start_ns, work.end_ns - work.start_ns, parts_.names.of(LaneKind::kGpu, StringId{})},
+      launch_of(parts_.trace, run.api));
 }
 
 void GpuPart::put(Detail& detail) {

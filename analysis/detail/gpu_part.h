@@ -49,7 +49,8 @@ struct DetailParts {
 // One pass over the GPUs' work in the order of its start.
 class GpuPart {
  public:
-  GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins, std::size_t most_sums);
+  GpuPart(const DetailParts& parts, const Buckets& buckets, const GpuLanes& gpus, BudgetSweep& budget, BinRecorder& bins,
+          std::size_t most_sums);
 
   void operator()(const Kernel& kernel);
   void operator()(const MemOp& op);

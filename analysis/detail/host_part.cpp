@@ -19,7 +19,8 @@ class CallSlices {
     if (lane == kNone) return;
     std::size_t launch = launches_.first(thread), other = others_.first(thread);
     while (launch < launches_.last(thread) || other < others_.last(thread)) {
-      const bool first = other == others_.last(thread) || (launch < launches_.last(thread) && launches_[launch].start_ns <= others_[other].start_ns);
+      const bool first =
+          other == others_.last(thread) || (launch < launches_.last(thread) && launches_[launch].start_ns <= others_[other].start_ns);
       add(lane, first ? launches_[launch++] : others_[other++], first);
     }
   }
@@ -43,8 +44,10 @@ class CallSlices {
 
 // The exact window that shows it whole, or kNone.
 std::uint32_t shown_by(const Spans& exact, Ns start_ns, Ns end_ns) {
-  const auto after = std::upper_bound(exact.begin(), exact.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
-  return after != exact.end() && after->first <= start_ns && after->second >= end_ns ? static_cast<std::uint32_t>(after - exact.begin()) : kNone;
+  const auto after =
+      std::upper_bound(exact.begin(), exact.end(), start_ns, [](Ns time_ns, const auto& span) { return time_ns < span.second; });
+  return after != exact.end() && after->first <= start_ns && after->second >= end_ns ? static_cast<std::uint32_t>(after - exact.begin())
+                                                                                     : kNone;
 }
 
 }  // namespace
@@ -69,7 +72,8 @@ std::vector<std::uint32_t> listed_steps(const std::vector<Window>& windows, cons
   const std::size_t each = most == 0 ? 1 : (windows.size() + most - 1) / most;
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < windows.size(); ++i)
-    if (each <= 1 || i % each == 0 || (exact.size() > 1 && shown_by(exact, windows[i].start_ns, windows[i].end_ns) != kNone)) listed[i] = count++;
+    if (each <= 1 || i % each == 0 || (exact.size() > 1 && shown_by(exact, windows[i].start_ns, windows[i].end_ns) != kNone))
+      listed[i] = count++;
   return listed;
 }
 

@@ -57,7 +57,8 @@ InnermostItem::InnermostItem(const Trace& trace, const std::vector<std::uint32_t
 std::uint32_t InnermostItem::of(const WorkOrigin& origin) const {
   if (origin.thread >= threads_.size()) return kNone;
   const std::vector<Stretch>& stretches = threads_[origin.thread];
-  const auto after = std::upper_bound(stretches.begin(), stretches.end(), origin.start_ns, [](Ns time_ns, const Stretch& each) { return time_ns < each.start_ns; });
+  const auto after = std::upper_bound(stretches.begin(), stretches.end(), origin.start_ns,
+                                      [](Ns time_ns, const Stretch& each) { return time_ns < each.start_ns; });
   if (after == stretches.begin()) return kNone;
   // A call may outlast the range that it began in: then it belongs to one further out.
   std::uint32_t range = std::prev(after)->range;

@@ -54,7 +54,8 @@ InnermostStages::InnermostStages(std::uint32_t processes, const std::vector<Wind
 }
 
 std::size_t InnermostStages::first_after(const Parts& parts, Ns time_ns) {
-  return static_cast<std::size_t>(std::upper_bound(parts.begin(), parts.end(), time_ns, [](Ns time, const Part& part) { return time < part.end_ns; }) - parts.begin());
+  return static_cast<std::size_t>(
+      std::upper_bound(parts.begin(), parts.end(), time_ns, [](Ns time, const Part& part) { return time < part.end_ns; }) - parts.begin());
 }
 
 }  // namespace nl::analysis

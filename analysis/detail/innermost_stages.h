@@ -20,13 +20,17 @@ class InnermostStages {
 
   // visit(start, end) for the parts of a process in that time.
   template <class Visit>
-  void each(std::uint32_t process, Ns start_ns, Ns end_ns, Visit visit) const { each_in(parts_[process], start_ns, end_ns, visit); }
+  void each(std::uint32_t process, Ns start_ns, Ns end_ns, Visit visit) const {
+    each_in(parts_[process], start_ns, end_ns, visit);
+  }
   // The same for the parts that are one window's own: with many windows open, most parts are others'.
   template <class Visit>
-  void each_of_window(std::uint32_t window, Ns start_ns, Ns end_ns, Visit visit) const { each_in(own_[window], start_ns, end_ns, visit); }
+  void each_of_window(std::uint32_t window, Ns start_ns, Ns end_ns, Visit visit) const {
+    each_in(own_[window], start_ns, end_ns, visit);
+  }
 
  private:
-  using Parts = std::vector<Part>;  // by time
+  using Parts = std::vector<Part>;                                 // by time
   static std::size_t first_after(const Parts& parts, Ns time_ns);  // that ends after the time
   template <class Visit>
   static void each_in(const Parts& parts, Ns start_ns, Ns end_ns, Visit visit) {

@@ -13,7 +13,7 @@
 namespace nl::analysis {
 namespace {
 
-constexpr std::size_t kMostLevels = 8;   // of one thread's stages, and of its other ranges
+constexpr std::size_t kMostLevels = 8;  // of one thread's stages, and of its other ranges
 constexpr std::size_t kMostDetailLanes = 48, kMostOfStagesAndStreams = 256;
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -23,7 +23,8 @@ std::string thread_title(const Trace& trace, std::uint32_t index) {
   const Thread& thread = trace.threads[index];
   const Process* process = thread.process < trace.processes.size() ? &trace.processes[thread.process] : nullptr;
   std::string title(process != nullptr ? file_name_of(process->name) : "");
-  if (process != nullptr && (title.empty() || trace.processes.size() > 1)) title += fmt::format("{}process {}", title.empty() ? "" : " ", process->pid);
+  if (process != nullptr && (title.empty() || trace.processes.size() > 1))
+    title += fmt::format("{}process {}", title.empty() ? "" : " ", process->pid);
   const bool main = process != nullptr && process->pid == thread.tid;
   title += fmt::format("{}{}thread {}", title.empty() ? "" : " ", main ? "main " : "", thread.tid);
   const std::string_view own = thread.name;
@@ -79,8 +80,8 @@ void LaneTable::add_thread(std::uint32_t thread, const StageTable& stages, const
   if (!calls) return;
   call_lanes_[thread] = static_cast<std::uint32_t>(lanes_.size());
   const std::uint32_t process = trace_.threads[thread].process;
-  lanes_.push_back({LaneKind::kApi, thread_title(trace_, thread) + ": CUDA calls", process < trace_.processes.size() ? trace_.processes[process].pid : 0,
-                    trace_.threads[thread].tid, 0, 0});
+  lanes_.push_back({LaneKind::kApi, thread_title(trace_, thread) + ": CUDA calls",
+                    process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[thread].tid, 0, 0});
   slices_.push_back(0);
 }
 
@@ -97,7 +98,8 @@ void LaneTable::place_ranges(std::uint32_t thread, const StageTable& stages, con
         continue;
       }
       const std::uint32_t process = trace_.threads[thread].process;
-      const std::string what = fmt::format("{}{}", staged ? "stages" : "ranges", levels.empty() ? "" : fmt::format(", level {}", levels.size() + 1));
+      const std::string what =
+          fmt::format("{}{}", staged ? "stages" : "ranges", levels.empty() ? "" : fmt::format(", level {}", levels.size() + 1));
       level = levels.insert(levels.end(), {0, static_cast<std::uint32_t>(lanes_.size())});
       lanes_.push_back({LaneKind::kRanges, thread_title(trace_, thread) + ": " + what,
                         process < trace_.processes.size() ? trace_.processes[process].pid : 0, trace_.threads[thread].tid, 0, 0, staged});
@@ -114,7 +116,7 @@ void LaneTable::add_queues() {
     std::uint64_t kernels = 0, copies = 0;
   };
   std::vector<Content> contents(trace_.queues.size());
-  const auto count = [&](const auto& rows, std::uint64_t Content::*kind) {
+  const auto count = [&](const auto& rows, std::uint64_t Content::* kind) {
     for (const auto& row : rows)
       if (row.queue < contents.size()) ++(contents[row.queue].*kind);
   };
@@ -129,7 +131,8 @@ void LaneTable::add_queues() {
     const std::uint32_t pid = queue.process < trace_.processes.size() ? trace_.processes[queue.process].pid : 0;
     const std::string owner = trace_.processes.size() > 1 ? fmt::format(" of process {}", pid) : "";
     queue_lanes_[i] = static_cast<std::uint32_t>(lanes_.size());
-    lanes_.push_back({LaneKind::kGpu, fmt::format("GPU {} stream {}{}: {}", queue.device, queue.stream, owner, what), pid, 0, queue.device, queue.stream});
+    lanes_.push_back({LaneKind::kGpu, fmt::format("GPU {} stream {}{}: {}", queue.device, queue.stream, owner, what), pid, 0, queue.device,
+                      queue.stream});
     slices_.push_back(content.kernels + content.copies);
   }
 }
@@ -139,7 +142,8 @@ void LaneTable::leave_out_smallest() {
   std::vector<std::uint32_t> order(lanes_.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto stays = [&](std::uint32_t lane) { return lanes_[lane].stages || lanes_[lane].kind == LaneKind::kGpu; };
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(stays(b), slices_[b]) < std::tuple(stays(a), slices_[a]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return std::tuple(stays(b), slices_[b]) < std::tuple(stays(a), slices_[a]); });
   std::vector<bool> kept(lanes_.size(), false);
   for (std::size_t i = 0; i < order.size(); ++i) kept[order[i]] = i < (stays(order[i]) ? kMostOfStagesAndStreams : kMostDetailLanes);
   std::vector<std::uint32_t> moved(lanes_.size(), kNone);

@@ -31,7 +31,7 @@ class OpenSet {
 
  private:
   using End = std::pair<Ns, std::uint32_t>;
-  std::vector<std::uint32_t> by_start_;        // with some that have ended: they go once they are last
+  std::vector<std::uint32_t> by_start_;  // with some that have ended: they go once they are last
   std::unordered_set<std::uint32_t> ended_;
   std::priority_queue<End, std::vector<End>, std::greater<>> by_end_;
 };

@@ -31,7 +31,8 @@ Ns ended_before(const CallsByThread& calls, const WorkOrigin& call) {
 
 }  // namespace
 
-Sites::Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls, const std::vector<std::uint32_t>& ranges_by_start)
+Sites::Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls,
+             const std::vector<std::uint32_t>& ranges_by_start)
     : trace_(trace), line_of_range_(marked_lines(trace)), lines_(trace, line_of_range_, ranges_by_start), works_(trace.host.frames),
       samples_(samples_by_thread(trace)), launches_(launches), others_(other_calls) {}
 
@@ -50,7 +51,8 @@ std::uint32_t Sites::sampled(const WorkOrigin& origin) {
   if (origin.thread >= samples_.size() || samples_[origin.thread].empty()) return kNone;
   const std::vector<std::uint32_t>& samples = samples_[origin.thread];
   const auto time_of = [&](std::uint32_t sample) { return trace_.host.samples[sample].time_ns; };
-  const auto after = std::lower_bound(samples.begin(), samples.end(), origin.start_ns, [&](std::uint32_t sample, Ns time_ns) { return time_of(sample) < time_ns; });
+  const auto after = std::lower_bound(samples.begin(), samples.end(), origin.start_ns,
+                                      [&](std::uint32_t sample, Ns time_ns) { return time_of(sample) < time_ns; });
   std::uint32_t chosen = kNone;
   bool own = false;  // a sample that tells the call's own line goes before a nearer one
   Ns distance_ns = trace_.host.period_ns + 1;

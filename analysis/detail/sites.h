@@ -19,7 +19,8 @@ namespace nl::analysis {
 // samples are rare, so mostly it is only nearby.
 class Sites {
  public:
-  Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls, const std::vector<std::uint32_t>& ranges_by_start);
+  Sites(const Trace& trace, const CallsByThread& launches, const CallsByThread& other_calls,
+        const std::vector<std::uint32_t>& ranges_by_start);
 
   std::uint32_t of(const WorkOrigin& origin);  // index into the list, or kNone
   std::vector<DetailSite> take() { return std::move(sites_); }

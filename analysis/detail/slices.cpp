@@ -23,7 +23,9 @@ SliceCollector::SliceCollector(const Spans& exact, std::size_t lanes) : exact_(e
   }
 }
 
-bool SliceCollector::shows(Ns start_ns, Ns end_ns) const { return reaches(first_showing(exact_, start_ns), exact_.end(), start_ns, end_ns); }
+bool SliceCollector::shows(Ns start_ns, Ns end_ns) const {
+  return reaches(first_showing(exact_, start_ns), exact_.end(), start_ns, end_ns);
+}
 
 template <class Visit>
 void SliceCollector::each(std::uint32_t lane, const DetailSlice& slice, Visit visit) {
@@ -46,12 +48,14 @@ void SliceCollector::add_call(std::uint32_t lane, const DetailSlice& slice, std:
 }
 
 void SliceCollector::end_calls() {
-  for (Shown& window : windows_) std::sort(window.calls.begin(), window.calls.end(), [](const Call& a, const Call& b) { return a.api < b.api; });
+  for (Shown& window : windows_)
+    std::sort(window.calls.begin(), window.calls.end(), [](const Call& a, const Call& b) { return a.api < b.api; });
 }
 
 void SliceCollector::add_work(std::uint32_t lane, DetailSlice slice, std::uint32_t api) {
   each(lane, slice, [&](Shown& window, DetailSliceList& slices) {
-    const auto call = std::lower_bound(window.calls.begin(), window.calls.end(), api, [](const Call& each, std::uint32_t wanted) { return each.api < wanted; });
+    const auto call = std::lower_bound(window.calls.begin(), window.calls.end(), api,
+                                       [](const Call& each, std::uint32_t wanted) { return each.api < wanted; });
     const bool shown = call != window.calls.end() && call->api == api;
     slice.launch_lane = shown ? call->lane : kNone;
     slice.launch_slice = shown ? call->slice : kNone;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/counters/names.h"
-#include "analysis/efficiency/device_peaks.h"
 #include "analysis/counters/ncu_bound.h"
+#include "analysis/efficiency/device_peaks.h"
 
 namespace nl::analysis {
 namespace {
@@ -57,9 +57,11 @@ void fill_sample(const Run& run, std::int32_t device, NcuSample& sample) {
 void fill_dram_use(Run& run) {
   for (StageEntry& stage : run.stages) {
     // A stage of a run.json that was read has its percentage, and no more what it was made of.
-    if (auto& counters = stage.counters; counters && !counters->dram_use.empty()) counters->values[Metric::kDram] = dram_pct(run, counters->dram_use);
+    if (auto& counters = stage.counters; counters && !counters->dram_use.empty())
+      counters->values[Metric::kDram] = dram_pct(run, counters->dram_use);
     // What the GPU itself says of its DRAM goes before.
-    if (auto& sampling = stage.sampling; sampling && !sampling->dram_use.empty() && !metric_values(MetricPlace::kSampled, sampling->metrics)[Metric::kDram])
+    if (auto& sampling = stage.sampling;
+        sampling && !sampling->dram_use.empty() && !metric_values(MetricPlace::kSampled, sampling->metrics)[Metric::kDram])
       sampling->values[Metric::kDram] = dram_pct(run, sampling->dram_use);
   }
   if (!run.kernels) return;

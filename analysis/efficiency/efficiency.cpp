@@ -28,10 +28,8 @@ class StageFigures {
     StageEfficiency out;
     out.stage = stage.name;
     out.dtype = shape_.compute_dtype;
-    if (shape_.stage_flops.count(stage.name) + shape_.stage_bytes.count(stage.name) > 0)
-      configured(stage.name, out);
-    else
-      by_shape(stage.name, out);
+    if (shape_.stage_flops.count(stage.name) + shape_.stage_bytes.count(stage.name) > 0) configured(stage.name, out);
+    else by_shape(stage.name, out);
     return out;
   }
 
@@ -45,8 +43,7 @@ class StageFigures {
       case StageKind::kVisionEncoder:
       case StageKind::kVisionTower:
       case StageKind::kProjector: return seeing(kind, out);
-      default:
-        add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", name));
+      default: add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", name));
     }
   }
 
@@ -76,12 +73,9 @@ class StageFigures {
     need(lengths_.prompt.has_value(), "prompt_tokens");
     need(kind == StageKind::kPrefill || lengths_.steps.has_value(), "decode_tokens");
     if (!needed.empty()) return add_note(out, fmt::format("its number of tokens is not known; set {}", needed));
-    if (kind == StageKind::kPrefill)
-      take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
-    else if (kind == StageKind::kDecode)
-      take(decode_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
-    else
-      take(decode_step_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    if (kind == StageKind::kPrefill) take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
+    else if (kind == StageKind::kDecode) take(decode_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    else take(decode_step_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
     out.assumptions.insert(out.assumptions.end(), shape_.assumptions.begin(), shape_.assumptions.end());
     out.assumptions.insert(out.assumptions.end(), lengths_.assumptions.begin(), lengths_.assumptions.end());
   }
@@ -89,16 +83,17 @@ class StageFigures {
   std::string missing_shape() const {
     std::string keys;
     for (const auto& key : shape_.missing) keys += (keys.empty() ? "" : ", ") + key;
-    return fmt::format("the model shape is not known: {} {} not set; give --model a name of conf/model/llm or a Hugging Face config.json", keys,
-                       shape_.missing.size() == 1 ? "is" : "are");
+    return fmt::format("the model shape is not known: {} {} not set; give --model a name of conf/model/llm or a Hugging Face config.json",
+                       keys, shape_.missing.size() == 1 ? "is" : "are");
   }
 
   void seeing(StageKind kind, StageEfficiency& out) const {
     if (!lengths_.batch) return add_note(out, "the number of images is not known; set model.batch_size");
     StageWork work = kind == StageKind::kProjector ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
     if (work.terms.empty())
-      return add_note(out, kind == StageKind::kProjector ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
-                                               : "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
+      return add_note(out, kind == StageKind::kProjector
+                               ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
+                               : "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
     take(std::move(work), out);
   }
 
@@ -108,10 +103,8 @@ class StageFigures {
     double flops = 0, bytes = 0;
     for (const WorkTerm& term : out.terms) flops += term.flops, bytes += term.bytes;
     out.flops = flops;
-    if (dtype_bytes(shape_.weight_dtype) && dtype_bytes(shape_.kv_dtype))
-      out.bytes = bytes;
-    else
-      add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
+    if (dtype_bytes(shape_.weight_dtype) && dtype_bytes(shape_.kv_dtype)) out.bytes = bytes;
+    else add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
   }
 
   const LlmShape& shape_;
@@ -135,8 +128,10 @@ void check_possible(const StageEfficiency& stage, std::vector<std::string>& note
   // A card's clock may lie a little above the one its bandwidth is quoted at; FLOP/s peaks are not reached at all.
   const auto impossible = [&](const char* what, std::optional<double> share, double most) {
     if (share && *share > most)
-      notes.push_back(fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or the "
-                                  "stage's ranges do not enclose its GPU work", what, *share * 100));
+      notes.push_back(
+          fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or the "
+                      "stage's ranges do not enclose its GPU work",
+                      what, *share * 100));
   };
   impossible("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
   impossible("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
@@ -158,11 +153,10 @@ Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
   if (run.peaks->flops_per_s.empty())
     add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
   else if (out.dtype.empty() && !shape.weight_dtype.empty())
-    add_note(out, fmt::format("no MFU: the compute dtype of {} weights is not known; set model.compute_dtype (such as bf16)", shape.weight_dtype));
-  else if (out.dtype.empty())
-    add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
-  else
-    add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", run.peaks->name, out.dtype));
+    add_note(out, fmt::format("no MFU: the compute dtype of {} weights is not known; set model.compute_dtype (such as bf16)",
+                              shape.weight_dtype));
+  else if (out.dtype.empty()) add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
+  else add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", run.peaks->name, out.dtype));
   return rates;
 }
 
@@ -190,8 +184,7 @@ void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, Sta
   out.mfu = share(out.flops, rates.flops_per_s, wall_ns);
   out.mbu = share(out.bytes, rates.bytes_per_s, wall_ns);
   if (stage.budget && stage.budget->gpu_compute_ns > 0 && stage.wall.count > 0) {
-    const double busy_ns =
-        runs_on ? work_ns : static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
+    const double busy_ns = runs_on ? work_ns : static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
     out.mfu_busy = share(out.flops, rates.flops_per_s, busy_ns);
     out.mbu_busy = share(out.bytes, rates.bytes_per_s, busy_ns);
   }
@@ -219,8 +212,8 @@ void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
     StageEfficiency out = figures.work_of(stage);
     compare(run, shape, stage, out);
     if (out.flops && gpus > 1 && static_cast<double>(gpus) != shape.tensor_parallel)
-      out.assumptions.push_back(fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}; the peak of one GPU is used", gpus,
-                                            shape.tensor_parallel));
+      out.assumptions.push_back(
+          fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}; the peak of one GPU is used", gpus, shape.tensor_parallel));
     run.efficiency.push_back(std::move(out));
   }
 }

@@ -5,7 +5,7 @@
 namespace nl::analysis {
 
 std::optional<double> dtype_bytes(const std::string& dtype) {
-  static const std::map<std::string, double> kBytes = {{"f64", 8}, {"f32", 4}, {"tf32", 4},  {"bf16", 2}, {"f16", 2},
+  static const std::map<std::string, double> kBytes = {{"f64", 8}, {"f32", 4},  {"tf32", 4},  {"bf16", 2},  {"f16", 2},
                                                        {"fp8", 1}, {"int8", 1}, {"fp4", 0.5}, {"int4", 0.5}};
   const auto found = kBytes.find(dtype);
   return found == kBytes.end() ? std::nullopt : std::optional(found->second);
@@ -38,7 +38,9 @@ double vision_layer_weights(const VisionShape& vision) {
   return 4 * vision.hidden_size * vision.hidden_size + (vision.gated_mlp ? 3 : 2) * vision.hidden_size * vision.intermediate_size;
 }
 
-double sam_layer_weights(const SamShape& sam) { return 4 * sam.hidden_size * sam.hidden_size + 2 * sam.hidden_size * sam.intermediate_size; }
+double sam_layer_weights(const SamShape& sam) {
+  return 4 * sam.hidden_size * sam.hidden_size + 2 * sam.hidden_size * sam.intermediate_size;
+}
 
 std::vector<Convolution> sam_convolutions(const SamShape& sam) {
   std::vector<Convolution> all;
@@ -61,8 +63,7 @@ double projector_weights(const LlmShape& shape) {
 ParameterCount count_parameters(const LlmShape& shape) {
   const LayerWeights layer = layer_weights(shape);
   const double expert_layers = shape.moe ? shape.moe->layers : 0;
-  const double everywhere = shape.layers * (layer.qkv + layer.kv_up + layer.out) +
-                            (shape.layers - expert_layers) * layer.dense_mlp +
+  const double everywhere = shape.layers * (layer.qkv + layer.kv_up + layer.out) + (shape.layers - expert_layers) * layer.dense_mlp +
                             expert_layers * (layer.shared_experts + layer.router) +
                             (shape.tied_embeddings ? 1 : 2) * shape.vocab_size * shape.hidden_size;
   double seeing = 0;

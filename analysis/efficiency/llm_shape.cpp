@@ -170,8 +170,8 @@ void read_vision(const Attributes& in, LlmShape& shape) {
   }
   const auto input = in.positive("projector_input_size");
   if (!input) return;
-  shape.projector = ProjectorShape{in.positive("image_tokens").value_or(0), *input,
-                                   in.positive("projector_hidden_size").value_or(0), images};
+  shape.projector =
+      ProjectorShape{in.positive("image_tokens").value_or(0), *input, in.positive("projector_hidden_size").value_or(0), images};
 }
 
 void read_dtypes(const Attributes& in, LlmShape& shape) {

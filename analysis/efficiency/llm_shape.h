@@ -18,7 +18,7 @@ struct MoeShape {
 
 // Multi-head latent attention: keys and values are kept compressed.
 struct MlaShape {
-  std::optional<double> q_lora_rank;    // empty: queries are not compressed
+  std::optional<double> q_lora_rank;  // empty: queries are not compressed
   double kv_lora_rank = 0;
   double qk_nope_head_dim = 0;
   double qk_rope_head_dim = 0;
@@ -28,26 +28,26 @@ struct MlaShape {
 struct VisionShape {
   double layers = 0, hidden_size = 0, heads = 0, intermediate_size = 0;
   bool gated_mlp = false;
-  double patches = 0;                   // of one image, as the tower sees them
-  double patch_values = 0;              // colours × pixels of a patch; 0: not known
-  double images = 1;                    // a sequence
+  double patches = 0;       // of one image, as the tower sees them
+  double patch_values = 0;  // colours × pixels of a patch; 0: not known
+  double images = 1;        // a sequence
 };
 
 // SAM's encoder before the tower: most layers attend inside windows, and convolutions behind it leave fewer tokens.
 struct SamShape {
   double layers = 0, hidden_size = 0, intermediate_size = 0;
-  double patches = 0;                   // of one image
+  double patches = 0;  // of one image
   double patch_values = 0;
-  double window = 0;                    // patches that one attends to in most layers; 0: all
-  double global_layers = 0;             // that have no windows
-  std::vector<double> channels;         // of the convolutions: 1 × 1 and 3 × 3 at its resolution, then 3 × 3 of stride 2
+  double window = 0;             // patches that one attends to in most layers; 0: all
+  double global_layers = 0;      // that have no windows
+  std::vector<double> channels;  // of the convolutions: 1 × 1 and 3 × 3 at its resolution, then 3 × 3 of stride 2
   double images = 1;
 };
 
 struct ProjectorShape {
-  double tokens = 0;                    // of one image, after merging
+  double tokens = 0;  // of one image, after merging
   double input_size = 0;
-  double hidden_size = 0;               // 0: one matrix, no layer between
+  double hidden_size = 0;  // 0: one matrix, no layer between
   double images = 1;
 };
 
@@ -58,18 +58,18 @@ struct LlmShape {
   std::optional<MoeShape> moe;
   std::optional<MlaShape> mla;
   std::optional<double> sliding_window;
-  double sliding_layers = 0;            // that see no further back than the window
+  double sliding_layers = 0;  // that see no further back than the window
   std::optional<VisionShape> vision;
   std::optional<SamShape> sam;
   std::optional<ProjectorShape> projector;
-  bool all_prefill_logits = false;      // the head runs over the whole prompt, not only its last token
+  bool all_prefill_logits = false;                    // the head runs over the whole prompt, not only its last token
   std::string weight_dtype, compute_dtype, kv_dtype;  // empty: not known
   double tensor_parallel = 1;
   std::optional<double> batch_size, prompt_tokens, decode_tokens;
   std::map<std::string, double> stage_flops, stage_bytes;  // of one window, for what is no transformer
 
-  std::vector<std::string> missing;     // keys without which the decoder's work is not known; empty: it is
-  std::vector<std::string> assumptions; // what was not said and how it was taken
+  std::vector<std::string> missing;      // keys without which the decoder's work is not known; empty: it is
+  std::vector<std::string> assumptions;  // what was not said and how it was taken
 };
 
 // From ModelInfo::attributes; what is no sensible number is left out and said in `assumptions`.
@@ -87,8 +87,8 @@ ParameterCount count_parameters(const LlmShape& shape);
 
 // Of one layer, in weights.
 struct LayerWeights {
-  double qkv = 0;      // with latent attention: both steps of the query, the down projection of keys and values
-  double kv_up = 0;    // latent attention only: from the compressed keys and values to the heads'
+  double qkv = 0;    // with latent attention: both steps of the query, the down projection of keys and values
+  double kv_up = 0;  // latent attention only: from the compressed keys and values to the heads'
   double out = 0;
   double dense_mlp = 0, expert = 0, shared_experts = 0, router = 0;
 };

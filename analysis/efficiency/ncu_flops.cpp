@@ -128,7 +128,8 @@ double LaunchFlops::total() const {
 }
 
 Precision LaunchFlops::main_precision() const {
-  const auto most = std::max_element(by_precision.begin(), by_precision.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(by_precision.begin(), by_precision.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == by_precision.end() || most->second <= 0 ? Precision{} : most->first;
 }
 

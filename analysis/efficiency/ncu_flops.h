@@ -17,10 +17,10 @@ struct Precision {
 // Floating-point work of one launch, from what ncu counted. A multiply-add is two.
 struct LaunchFlops {
   std::map<Precision, double> by_precision;
-  bool vector_counted = false;                 // the metrics of the ordinary pipes are there, if only as zero
-  bool tensor_counted = false;                 // and those of the tensor pipe
+  bool vector_counted = false;  // the metrics of the ordinary pipes are there, if only as zero
+  bool tensor_counted = false;  // and those of the tensor pipe
   double total() const;
-  Precision main_precision() const;            // the one with the most; without a name where there is no work
+  Precision main_precision() const;  // the one with the most; without a name where there is no work
 };
 
 // `kind`: what the kernel does. Elementwise kernels, copies, reductions and norms compute in single precision whatever their

@@ -25,7 +25,8 @@ class LeftOut {
   std::vector<std::string> notes() const {
     std::vector<std::string> out;
     for (const auto& [why, launches] : reasons_)
-      out.push_back(fmt::format("{} {} left out, first {}: {}", launches.first, launches.first == 1 ? "launch" : "launches", launches.second, why));
+      out.push_back(
+          fmt::format("{} {} left out, first {}: {}", launches.first, launches.first == 1 ? "launch" : "launches", launches.second, why));
     return out;
   }
 
@@ -34,9 +35,10 @@ class LeftOut {
 };
 
 const char* why_left_out(const LaunchFlops& flops, const NcuSample& sample, std::optional<double> bytes) {
-  static const std::string kTensor = fmt::format("its tensor operations were not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
-  static const std::string kVector =
-      fmt::format("its FLOPs were not measured (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
+  static const std::string kTensor =
+      fmt::format("its tensor operations were not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
+  static const std::string kVector = fmt::format(
+      "its FLOPs were not measured (smsp__sass_thread_inst_executed_op_{{fadd,fmul,ffma,hadd,hmul,hfma}}_pred_on.sum; {})", kHowToCount);
   static const std::string kUnknownTensor =
       fmt::format("its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; {})", kHowToCount);
   if (!flops.tensor_counted && sample.values[Metric::kTensor] && *sample.values[Metric::kTensor] > 0) return kTensor.c_str();

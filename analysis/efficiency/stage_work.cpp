@@ -11,11 +11,11 @@ namespace {
 
 // New tokens that go through the decoder, in one pass or several.
 struct TokenWindow {
-  double tokens = 0;            // T, of all sequences and passes
-  double passes = 1;            // over the weights
-  double context_sum = 0;       // ΣC, of one layer that sees everything
+  double tokens = 0;       // T, of all sequences and passes
+  double passes = 1;       // over the weights
+  double context_sum = 0;  // ΣC, of one layer that sees everything
   double context_sum_sliding = 0;
-  bool cached = false;          // the context comes from the cache: it is read, and latent attention stays compressed
+  bool cached = false;  // the context comes from the cache: it is read, and latent attention stays compressed
   double logit_tokens = 0;
 };
 
@@ -43,8 +43,8 @@ class DecoderTerms {
 
   // A product of every token with `weights` weights, which each pass reads once.
   void product(const char* name, double weights, const std::string& formula) {
-    terms_.push_back({name, formula + weights_text(weights), 2 * window_.tokens * weights * share_,
-                      weights * weight_bytes_ * window_.passes * share_});
+    terms_.push_back(
+        {name, formula + weights_text(weights), 2 * window_.tokens * weights * share_, weights * weight_bytes_ * window_.passes * share_});
   }
 
   std::string weights_text(double weights) const {
@@ -72,11 +72,10 @@ class DecoderTerms {
             fmt::format("2·T·({} + D·(rank+rope))·L = 2·{:.10g}·({} + {:.10g}·({:.10g}+{:.10g}))·{:.10g}",
                         mla.q_lora_rank ? "q_rank·(D+q·(nope+rope))" : "D·q·(nope+rope)", T, query, D, mla.kv_lora_rank,
                         mla.qk_rope_head_dim, L));
-    product(window_.cached ? "up projection of keys and values, absorbed into query and output"
-                           : "up projection of keys and values",
+    product(window_.cached ? "up projection of keys and values, absorbed into query and output" : "up projection of keys and values",
             L * layer_.kv_up,
-            fmt::format("2·T·rank·q·(nope+v)·L = 2·{:.10g}·{:.10g}·{:.10g}·({:.10g}+{:.10g})·{:.10g}", T, mla.kv_lora_rank, q, mla.qk_nope_head_dim,
-                        mla.v_head_dim, L));
+            fmt::format("2·T·rank·q·(nope+v)·L = 2·{:.10g}·{:.10g}·{:.10g}·({:.10g}+{:.10g})·{:.10g}", T, mla.kv_lora_rank, q,
+                        mla.qk_nope_head_dim, mla.v_head_dim, L));
     product("attention output projection", L * layer_.out,
             fmt::format("2·T·D·q·v·L = 2·{:.10g}·{:.10g}·{:.10g}·{:.10g}·{:.10g}", T, D, q, mla.v_head_dim, L));
   }
@@ -100,8 +99,8 @@ class DecoderTerms {
       const MlaShape& mla = *shape_.mla;
       const double keys = window_.cached ? mla.kv_lora_rank + mla.qk_rope_head_dim : mla.qk_nope_head_dim + mla.qk_rope_head_dim;
       const double values = window_.cached ? mla.kv_lora_rank : mla.v_head_dim;
-      term.formula = fmt::format("2·q·({})·ΣC·L = 2·{:.10g}·({:.10g}+{:.10g})·{}",
-                                 window_.cached ? "rank+rope + rank" : "nope+rope + v", shape_.heads, keys, values, context_text());
+      term.formula = fmt::format("2·q·({})·ΣC·L = 2·{:.10g}·({:.10g}+{:.10g})·{}", window_.cached ? "rank+rope + rank" : "nope+rope + v",
+                                 shape_.heads, keys, values, context_text());
       term.flops = 2 * shape_.heads * (keys + values) * contexts * share_;
     } else {
       term.formula = fmt::format("4·q·d·ΣC·L = 4·{:.10g}·{:.10g}·{}", shape_.heads, shape_.head_dim, context_text());
@@ -124,8 +123,8 @@ class DecoderTerms {
   void dense_mlp() {
     const double layers = shape_.layers - expert_layers();
     product(shape_.gated_mlp ? "feed-forward, gated" : "feed-forward", layers * layer_.dense_mlp,
-            fmt::format("{0}·T·D·I·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}", shape_.gated_mlp ? 6 : 4, window_.tokens, shape_.hidden_size,
-                        shape_.intermediate_size, layers));
+            fmt::format("{0}·T·D·I·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}", shape_.gated_mlp ? 6 : 4, window_.tokens,
+                        shape_.hidden_size, shape_.intermediate_size, layers));
   }
 
   void experts() {
@@ -135,8 +134,8 @@ class DecoderTerms {
     const double read = std::min(per_pass * moe.experts_per_token, moe.experts);
     WorkTerm term;
     term.name = "experts";
-    term.formula = fmt::format("{0}·T·topk·D·I_moe·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}·{5:.10g}", factor, T, moe.experts_per_token, D,
-                               moe.intermediate_size, moe.layers);
+    term.formula = fmt::format("{0}·T·topk·D·I_moe·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}·{5:.10g}", factor, T, moe.experts_per_token,
+                               D, moe.intermediate_size, moe.layers);
     if (weight_bytes_ > 0)
       term.formula += fmt::format("; weights of min(T·topk, {:.10g}) = {:.10g} experts × {:.6g} × {:.10g} B × {:.10g}", moe.experts, read,
                                   layer_.expert * moe.layers, weight_bytes_, window_.passes);
@@ -145,7 +144,8 @@ class DecoderTerms {
     terms_.push_back(std::move(term));
     if (moe.shared_intermediate_size > 0)
       product("shared experts", moe.layers * layer_.shared_experts,
-              fmt::format("{0}·T·D·I_shared·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}", factor, T, D, moe.shared_intermediate_size, moe.layers));
+              fmt::format("{0}·T·D·I_shared·L = {0}·{1:.10g}·{2:.10g}·{3:.10g}·{4:.10g}", factor, T, D, moe.shared_intermediate_size,
+                          moe.layers));
     product("router", moe.layers * layer_.router,
             fmt::format("2·T·D·experts·L = 2·{:.10g}·{:.10g}·{:.10g}·{:.10g}", T, D, moe.experts, moe.layers));
   }
@@ -154,8 +154,8 @@ class DecoderTerms {
     const double D = shape_.hidden_size, V = shape_.vocab_size, logits = window_.logit_tokens;
     terms_.push_back({"output head", fmt::format("2·D·V·logits = 2·{:.10g}·{:.10g}·{:.10g}", D, V, logits), 2 * D * V * logits * share_,
                       D * V * head_bytes_ * window_.passes * share_});
-    terms_.push_back({"embedding rows", fmt::format("T·D·{:.10g} B = {:.10g}·{:.10g}·{:.10g}", head_bytes_, window_.tokens, D, head_bytes_), 0,
-                      window_.tokens * D * head_bytes_ * share_});
+    terms_.push_back({"embedding rows", fmt::format("T·D·{:.10g} B = {:.10g}·{:.10g}·{:.10g}", head_bytes_, window_.tokens, D, head_bytes_),
+                      0, window_.tokens * D * head_bytes_ * share_});
   }
 
   const LlmShape& shape_;
@@ -214,8 +214,9 @@ StageWork prefill_work(const LlmShape& shape, double batch, double prompt) {
 
 StageWork decode_work(const LlmShape& shape, double batch, double prompt, double steps) {
   StageWork work{DecoderTerms(shape, decode_window(shape, batch, prompt, steps)).terms(), decoder_assumptions(shape)};
-  work.assumptions.insert(work.assumptions.begin(),
-                          fmt::format("{:.10g} steps at batch {:.10g}; step i sees the {:.10g} tokens of the prompt and i more", steps, batch, prompt));
+  work.assumptions.insert(
+      work.assumptions.begin(),
+      fmt::format("{:.10g} steps at batch {:.10g}; step i sees the {:.10g} tokens of the prompt and i more", steps, batch, prompt));
   return work;
 }
 
@@ -224,9 +225,11 @@ StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, d
   for (double* field : {&window.tokens, &window.passes, &window.context_sum, &window.context_sum_sliding, &window.logit_tokens})
     *field /= steps;
   StageWork work{DecoderTerms(shape, window).terms(), decoder_assumptions(shape)};
-  work.assumptions.insert(work.assumptions.begin(),
-                          fmt::format("mean of {:.10g} steps at batch {:.10g}: one token per sequence, after {:.10g} tokens of prompt and on average "
-                                      "{:.10g} more", steps, batch, prompt, (steps + 1) / 2));
+  work.assumptions.insert(
+      work.assumptions.begin(),
+      fmt::format("mean of {:.10g} steps at batch {:.10g}: one token per sequence, after {:.10g} tokens of prompt and on average "
+                  "{:.10g} more",
+                  steps, batch, prompt, (steps + 1) / 2));
   return work;
 }
 

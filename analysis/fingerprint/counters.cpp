@@ -9,9 +9,9 @@ constexpr double kWarpThreads = 32;
 constexpr const char* kThreadsPerInstruction = "smsp__thread_inst_executed_per_inst_executed.ratio";
 constexpr const char* kL2HitRate = "lts__t_sector_hit_rate.pct";
 
-constexpr std::optional<double> FingerprintCounters::* kCounterFigures[] = {&FingerprintCounters::intensity, &FingerprintCounters::occupancy,
-                                                                            &FingerprintCounters::warp_efficiency, &FingerprintCounters::l2_hit,
-                                                                            &FingerprintCounters::dram_use};
+constexpr std::optional<double> FingerprintCounters::* kCounterFigures[] = {
+    &FingerprintCounters::intensity, &FingerprintCounters::occupancy, &FingerprintCounters::warp_efficiency, &FingerprintCounters::l2_hit,
+    &FingerprintCounters::dram_use};
 
 // What a damaged counter says is not said: no NaN, no infinity, nothing below zero.
 std::optional<double> sound(const std::optional<double>& value, double scale) {
@@ -66,7 +66,8 @@ FingerprintCounters CounterMean::result() const {
 FingerprintCounters fingerprint_counters(const Run& run, const KernelEntry& kernel, const DevicePeaks* peaks) {
   CounterMean mean;
   for (const NcuSample& sample : kernel.ncu)
-    mean.add(sample_counters(run, kernel, sample, peaks), static_cast<double>(sample.nsys_median_ns) * static_cast<double>(sample.nsys_calls));
+    mean.add(sample_counters(run, kernel, sample, peaks),
+             static_cast<double>(sample.nsys_median_ns) * static_cast<double>(sample.nsys_calls));
   return mean.result();
 }
 

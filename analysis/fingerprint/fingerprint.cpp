@@ -8,8 +8,8 @@
 
 #include "analysis/attribution/kernel_class.h"
 #include "analysis/fingerprint/counters.h"
-#include "model/shell.h"
 #include "model/run_metrics.h"
+#include "model/shell.h"
 #include "model/stable_hash.h"
 #include "model/words.h"
 
@@ -29,7 +29,8 @@ KernelCounters counters_by_name(const Run& run, const DevicePeaks* peaks) {
 // A stage whose parts have steps of their own would count their operators twice.
 bool counted_by_parts(const Run& run, const OperatorStep& step) {
   const auto has = [&](StageKind kind) {
-    return std::any_of(run.operator_steps.begin(), run.operator_steps.end(), [&](const auto& other) { return stage_kind(other.stage) == kind; });
+    return std::any_of(run.operator_steps.begin(), run.operator_steps.end(),
+                       [&](const auto& other) { return stage_kind(other.stage) == kind; });
   };
   const StageKind kind = stage_kind(step.stage);
   if (kind == StageKind::kRequest) return has(StageKind::kPrefill) || has(StageKind::kDecode) || has(StageKind::kDecodeStep);
@@ -101,7 +102,8 @@ std::vector<FingerprintItem> kernel_items(const Run& run, const DevicePeaks* pea
 std::optional<double> ridge_of(const DevicePeaks* peaks) {
   if (peaks == nullptr || !peaks->bytes_per_s || !(*peaks->bytes_per_s > 0)) return std::nullopt;
   for (const char* dtype : {"bf16", "f16", "f32"})
-    if (const auto found = peaks->flops_per_s.find(dtype); found != peaks->flops_per_s.end() && found->second > 0) return found->second / *peaks->bytes_per_s;
+    if (const auto found = peaks->flops_per_s.find(dtype); found != peaks->flops_per_s.end() && found->second > 0)
+      return found->second / *peaks->bytes_per_s;
   return std::nullopt;
 }
 
@@ -133,7 +135,15 @@ void fill_vectors(Fingerprint& fingerprint) {
 
 Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind, const DevicePeaks* peaks) {
   if (peaks == nullptr && run.peaks) peaks = &*run.peaks;
-  Fingerprint out{run.run_id, hardware_key(run), run.model.name, kind.value_or(FingerprintKind::kOperators), peaks ? peaks->name : "", ridge_of(peaks), {}, {}, {}};
+  Fingerprint out{run.run_id,
+                  hardware_key(run),
+                  run.model.name,
+                  kind.value_or(FingerprintKind::kOperators),
+                  peaks ? peaks->name : "",
+                  ridge_of(peaks),
+                  {},
+                  {},
+                  {}};
   if (out.kind == FingerprintKind::kOperators) out.items = operator_items(run, peaks);
   if (out.kind == FingerprintKind::kKernels || (!kind && out.items.empty())) {
     out.kind = FingerprintKind::kKernels;
@@ -142,7 +152,8 @@ Fingerprint make_fingerprint(const Run& run, std::optional<FingerprintKind> kind
   sign(out.items);
   fill_vectors(out);
   const auto& refused = run.provenance.counters_missing;
-  if (refused && refused->code != Code::kCountersOff) out.counters_refused = refused->fix.empty() ? refused->what : refused->what + " " + refused->fix;
+  if (refused && refused->code != Code::kCountersOff)
+    out.counters_refused = refused->fix.empty() ? refused->what : refused->what + " " + refused->fix;
   else out.counters_command = run_again({"--config", "deep"}, run.workload.command, run.session.has_value());
   return out;
 }

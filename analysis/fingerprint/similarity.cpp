@@ -75,10 +75,8 @@ class Aligner {
     for (std::size_t i = 0, j = 0; i < rows && j < columns;)
       if (const bool pair = a_.items[group.a[i]].type == b_.items[group.b[j]].type; pair && best[i][j] == joined(i, j))
         add(group.a[i++], group.b[j++], false);
-      else if (best[i][j] == best[i + 1][j])
-        ++i;
-      else
-        ++j;
+      else if (best[i][j] == best[i + 1][j]) ++i;
+      else ++j;
   }
 
   double weighted() const {

@@ -59,7 +59,8 @@ void take_values(GateLine& line, const RunList& runs, const ExpectationSource* e
     check_source(line.metric, expected ? *expected : line.from, source, run->run_id);
     if (const auto difference = workload_difference(expected ? *expected : line.from, source)) {
       if (expected == nullptr)
-        refuse(fmt::format("the runs differ in {}: {} and {}", difference->key, difference->expected, difference->given), run->run_id, "gate runs of one workload together");
+        refuse(fmt::format("the runs differ in {}: {} and {}", difference->key, difference->expected, difference->given), run->run_id,
+               "gate runs of one workload together");
       line.not_comparable = difference;
       continue;
     }
@@ -149,14 +150,18 @@ std::string workload_attribute(const Run& run, const char* key) {
   return found != run.model.attributes.end() ? found->second : std::string();
 }
 
-std::string batch_of(const Run& run) { return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size"); }
+std::string batch_of(const Run& run) {
+  return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
+}
 
 // Of one prompt, however many a prefill takes at once.
 std::string prompt_tokens(const Run& run) {
-  if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0) return fmt::format("{:.0f}", told);
+  if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0)
+    return fmt::format("{:.0f}", told);
   const double batch = std::strtod(batch_of(run).c_str(), nullptr);
   for (const StageEntry& stage : run.stages)
-    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window) return fmt::format("{:.0f}", *stage.tokens_per_window / (batch > 0 ? batch : 1));
+    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window)
+      return fmt::format("{:.0f}", *stage.tokens_per_window / (batch > 0 ? batch : 1));
   return {};
 }
 

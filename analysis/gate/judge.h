@@ -13,7 +13,7 @@ namespace nl::analysis {
 // What a gate needs of a run.
 struct GateRun {
   std::string run_id, hardware;
-  ExpectationSource from;           // captured_by: of its traced figures
+  ExpectationSource from;  // captured_by: of its traced figures
   std::vector<RunMetric> metrics;
   const RunMetric* find(const std::string& metric) const;
 };

@@ -60,7 +60,8 @@ std::vector<std::string> wanted(const Expectations& expectations, const RunList&
     for (const Expectation& each : hardware.list) out.push_back(each.metric);
   for (const GateRun* run : runs)
     for (const RunMetric& metric : run->metrics)
-      if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return key_matches(metric.key, pattern); })) out.push_back(metric.key);
+      if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return key_matches(metric.key, pattern); }))
+        out.push_back(metric.key);
   return out;
 }
 
@@ -84,7 +85,8 @@ Expectations updated(Expectations expectations, const std::vector<GateRun>& runs
     set_known(own, expectations.tolerance, same);
     add_new(own, metrics, same);
     if (const Expectation* odd = of_other_mode(own))
-      throw Error(ErrorKind::kInput, fmt::format("{} is expected of '{}', as no other metric of {} would be", odd->metric, odd->from.captured_by, hardware),
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} is expected of '{}', as no other metric of {} would be", odd->metric, odd->from.captured_by, hardware),
                   same.front()->run_id, "capture it in the same way, or remove the expectations that these runs do not have");
   }
   std::erase_if(expectations.hardware, [](const HardwareExpectations& each) { return each.list.empty(); });

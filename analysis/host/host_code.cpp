@@ -54,7 +54,8 @@ HostWork most_frequent_kind(const std::array<std::uint64_t, kHostWorks>& kinds) 
 
 class HostCodeTable {
  public:
-  explicit HostCodeTable(const Trace& trace) : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
+  explicit HostCodeTable(const Trace& trace)
+      : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
     std::map<HostFrame, std::uint32_t> numbers;
     for (const HostFrame& frame : trace.host.frames) {
       HostFrame function = whole_function(frame);
@@ -117,7 +118,8 @@ class HostCodeTable {
   static void list_kinds(const std::array<std::uint64_t, kHostWorks>& kinds, HostCode& code) {
     for (std::size_t i = 0; i < kinds.size(); ++i)
       if (kinds[i] > 0) code.kinds.push_back({static_cast<HostWork>(i), kinds[i], {}});
-    std::stable_sort(code.kinds.begin(), code.kinds.end(), [](const HostWorkTime& a, const HostWorkTime& b) { return a.samples > b.samples; });
+    std::stable_sort(code.kinds.begin(), code.kinds.end(),
+                     [](const HostWorkTime& a, const HostWorkTime& b) { return a.samples > b.samples; });
     SharedTime time(code.waited_ns, code.samples);
     for (HostWorkTime& kind : code.kinds) kind.time_ns = time.next(kind.samples);
   }
@@ -126,9 +128,8 @@ class HostCodeTable {
     for (const auto& [frame, place] : lines)
       if (place.samples > 0)
         code.lines.push_back({trace_.host.frames[frame], most_frequent_kind(place.kinds), place.samples, place.inside, {}, {}});
-    std::sort(code.lines.begin(), code.lines.end(), [](const HostLine& a, const HostLine& b) {
-      return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame;
-    });
+    std::sort(code.lines.begin(), code.lines.end(),
+              [](const HostLine& a, const HostLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
     give_times(code.lines, code);
   }
 
@@ -167,7 +168,8 @@ void note_few_samples(const HostSamples& host, Run& run) {
     const bool matters = static_cast<double>(stage.budget->launch_starved_ns) > kWorthNoting * static_cast<double>(stage.budget->wall_ns);
     if (matters) few.push_back(fmt::format("{} ({})", stage.name, stage.host_code->samples));
   }
-  if (!few.empty()) run.import_stats.notes.push_back({Code::kFewHostSamples, {fmt::format("{}", fmt::join(few, ", ")), std::to_string(kMinHostSamples)}});
+  if (!few.empty())
+    run.import_stats.notes.push_back({Code::kFewHostSamples, {fmt::format("{}", fmt::join(few, ", ")), std::to_string(kMinHostSamples)}});
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ std::vector<std::vector<std::uint32_t>> samples_by_thread(const Trace& trace) {
   for (std::uint32_t i = 0; i < trace.host.samples.size(); ++i) {
     const HostSample& sample = trace.host.samples[i];
     const auto found = threads.find(key_of_thread(sample.pid, sample.tid));
-    if (found != threads.end() && sample.stack < trace.host.stacks.size() && !trace.host.stacks[sample.stack].empty()) out[found->second].push_back(i);
+    if (found != threads.end() && sample.stack < trace.host.stacks.size() && !trace.host.stacks[sample.stack].empty())
+      out[found->second].push_back(i);
   }
   return out;
 }
 
 HostWatch::HostWatch(const Trace& trace, std::size_t lanes, std::uint32_t targets)
     : trace_(trace), samples_(samples_by_thread(trace)), collections_(collections_by_process(trace)), os_calls_(trace, trace.os_calls),
-      next_sample_(lanes, std::vector<std::size_t>(samples_.size(), 0)), next_collection_(lanes, std::vector<std::size_t>(collections_.size(), 0)),
-      next_os_call_(os_calls_, lanes), hits_(targets) {}
+      next_sample_(lanes, std::vector<std::size_t>(samples_.size(), 0)),
+      next_collection_(lanes, std::vector<std::size_t>(collections_.size(), 0)), next_os_call_(os_calls_, lanes), hits_(targets) {}
 
 std::vector<HostHits> HostWatch::take() {
   for (HostHits& hits : hits_) {  // a collection may lie in several waits, and several GPUs wait at a time

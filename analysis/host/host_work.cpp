@@ -80,9 +80,27 @@ constexpr ModuleWork kModules[] = {
     {"zmq", HostWork::kServer},
 
     // Whose work it is, the caller says.
-    {"abc", {}}, {"collections", {}}, {"contextlib", {}}, {"copy", {}}, {"dataclasses", {}}, {"enum", {}}, {"functools", {}},
-    {"importlib", {}}, {"inspect", {}}, {"json", {}}, {"logging", {}}, {"numpy", {}}, {"os", {}}, {"posixpath", {}}, {"re", {}},
-    {"threading", {}}, {"traceback", {}}, {"types", {}}, {"typing", {}}, {"warnings", {}}, {"weakref", {}},
+    {"abc", {}},
+    {"collections", {}},
+    {"contextlib", {}},
+    {"copy", {}},
+    {"dataclasses", {}},
+    {"enum", {}},
+    {"functools", {}},
+    {"importlib", {}},
+    {"inspect", {}},
+    {"json", {}},
+    {"logging", {}},
+    {"numpy", {}},
+    {"os", {}},
+    {"posixpath", {}},
+    {"re", {}},
+    {"threading", {}},
+    {"traceback", {}},
+    {"types", {}},
+    {"typing", {}},
+    {"warnings", {}},
+    {"weakref", {}},
 };
 
 // Native functions, by a part of their library's path.

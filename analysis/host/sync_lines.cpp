@@ -62,7 +62,8 @@ std::vector<SyncLine> SyncSamples::lines_of(std::size_t stage, Ns sync_call_ns) 
     lines.push_back({trace_.host.frames[frame], samples, {}});
     all += samples;
   }
-  std::sort(lines.begin(), lines.end(), [](const SyncLine& a, const SyncLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
+  std::sort(lines.begin(), lines.end(),
+            [](const SyncLine& a, const SyncLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
   SharedTime time(sync_call_ns, all);
   for (SyncLine& line : lines) line.time_ns = time.next(line.samples);
   if (lines.size() > kMaxSyncLines) lines.resize(kMaxSyncLines);

@@ -25,7 +25,8 @@ void keep_frequent_stacks(HostStacks& out) {
   const auto last = samples.begin() + kMaxWaitStacks - 1;
   std::nth_element(samples.begin(), last, samples.end(), std::greater<>());
   const std::uint64_t least = *last;
-  auto room = kMaxWaitStacks - static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), [&](std::uint64_t each) { return each > least; }));
+  auto room = kMaxWaitStacks -
+              static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), [&](std::uint64_t each) { return each > least; }));
   std::erase_if(out.stacks, [&](const WaitStack& stack) {
     const bool stays = stack.samples > least || (stack.samples == least && room > 0 && room-- > 0);
     if (!stays) out.unlisted += stack.samples;
@@ -48,7 +49,8 @@ void list_stack_frames(const Trace& trace, const HostWorks& works, HostStacks& o
 
 }  // namespace
 
-HostStacks wait_stacks(const Trace& trace, const HostWorks& works, const std::vector<HostHits>& hits, const std::vector<StageEntry>& stages) {
+HostStacks wait_stacks(const Trace& trace, const HostWorks& works, const std::vector<HostHits>& hits,
+                       const std::vector<StageEntry>& stages) {
   HostStacks out;
   out.sampler = trace.host.sampler;
   out.period_ns = trace.host.period_ns;

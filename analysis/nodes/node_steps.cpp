@@ -16,7 +16,8 @@ using Starts = std::map<Ns, std::size_t>;  // → call of the step
 
 Starts starts_of(const ModelSession& session, const OperatorStep& step) {
   std::map<std::tuple<std::string_view, std::string_view>, std::size_t> calls;
-  for (std::size_t i = 0; i < step.calls.size(); ++i) calls.emplace(std::tuple(std::string_view(step.calls[i].node), std::string_view(step.calls[i].name)), i);
+  for (std::size_t i = 0; i < step.calls.size(); ++i)
+    calls.emplace(std::tuple(std::string_view(step.calls[i].node), std::string_view(step.calls[i].name)), i);
   Starts starts;
   for (const NodeRun& run : session.runs) {
     if (run.iteration != step.window || run.node >= session.nodes.size()) continue;
@@ -27,7 +28,8 @@ Starts starts_of(const ModelSession& session, const OperatorStep& step) {
 }
 
 void add_kernel(const std::string& name, Ns duration_ns, OperatorCall& call) {
-  const auto same = std::find_if(call.kernels.begin(), call.kernels.end(), [&](const OperatorKernel& kernel) { return kernel.name == name; });
+  const auto same =
+      std::find_if(call.kernels.begin(), call.kernels.end(), [&](const OperatorKernel& kernel) { return kernel.name == name; });
   OperatorKernel& kernel = same != call.kernels.end() ? *same : call.kernels.emplace_back(OperatorKernel{name, 0, 0});
   ++kernel.calls;
   kernel.total_ns += duration_ns;
@@ -40,7 +42,8 @@ void add_kernels(const Trace& trace, OperatorStep& step) {
     if (start != starts.end()) add_kernel(name_of_work(trace, row.name), row.duration_ns, step.calls[start->second]);
   });
   for (OperatorCall& call : step.calls) {
-    std::stable_sort(call.kernels.begin(), call.kernels.end(), [](const OperatorKernel& a, const OperatorKernel& b) { return a.total_ns > b.total_ns; });
+    std::stable_sort(call.kernels.begin(), call.kernels.end(),
+                     [](const OperatorKernel& a, const OperatorKernel& b) { return a.total_ns > b.total_ns; });
     call.type = type_of_call(call);
   }
 }

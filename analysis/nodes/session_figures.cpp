@@ -37,7 +37,8 @@ SessionEntry session_figures(const ModelSession& session) {
   entry.unprofiled = summary_of(session.unprofiled_ns);
   entry.profiled = summary_of(session.profiled_ns);
   entry.notes = session.notes;
-  if (entry.unprofiled.median_ns > 0 && entry.profiled.count > 0) entry.slowdown = entry.profiled.median_ns / entry.unprofiled.median_ns - 1;
+  if (entry.unprofiled.median_ns > 0 && entry.profiled.count > 0)
+    entry.slowdown = entry.profiled.median_ns / entry.unprofiled.median_ns - 1;
   if (!session.runs.empty()) {
     entry.operators_ns = summary_of(operator_sums(session)).median_ns;
     if (entry.unprofiled.median_ns > 0) entry.operators_share = *entry.operators_ns / entry.unprofiled.median_ns;

@@ -35,15 +35,19 @@ void add_kernels_to_nodes(Run& run) {
   auto& steps = run.operator_steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].source != backend || steps[i].calls.empty() || has_gpu_times(steps[i])) continue;
-    const auto traced = std::find_if(steps.begin(), steps.end(), [&](const OperatorStep& other) { return other.source != backend && has_gpu_times(other) && same_step(steps[i], other); });
+    const auto traced = std::find_if(steps.begin(), steps.end(), [&](const OperatorStep& other) {
+      return other.source != backend && has_gpu_times(other) && same_step(steps[i], other);
+    });
     if (traced == steps.end()) continue;
     take_gpu_times(steps[i], *traced);
     if (traced < steps.begin() + static_cast<std::ptrdiff_t>(i)) --i;
     steps.erase(traced);
     joined = true;
   }
-  const bool sums = std::any_of(run.operators.begin(), run.operators.end(), [&](const OperatorTable& table) { return table.source != backend && has_gpu_times(table); });
-  if (joined && sums) std::erase_if(run.operators, [&](const OperatorTable& table) { return table.source == backend && !has_gpu_times(table); });
+  const bool sums = std::any_of(run.operators.begin(), run.operators.end(),
+                                [&](const OperatorTable& table) { return table.source != backend && has_gpu_times(table); });
+  if (joined && sums)
+    std::erase_if(run.operators, [&](const OperatorTable& table) { return table.source == backend && !has_gpu_times(table); });
 }
 
 }  // namespace nl::analysis

@@ -22,7 +22,9 @@ std::vector<NodeRun> ordered_runs(const ModelSession& session) {
   std::vector<NodeRun> runs;
   for (const NodeRun& run : session.runs)
     if (run.node < session.nodes.size()) runs.push_back(run);
-  const auto rank = [&](const NodeRun& run) { return std::tuple(run.iteration, run.start_ns, run.start_ns == 0 ? 0 : session.nodes[run.node].depth); };
+  const auto rank = [&](const NodeRun& run) {
+    return std::tuple(run.iteration, run.start_ns, run.start_ns == 0 ? 0 : session.nodes[run.node].depth);
+  };
   std::stable_sort(runs.begin(), runs.end(), [&](const NodeRun& a, const NodeRun& b) { return rank(a) < rank(b); });
   return runs;
 }
@@ -42,7 +44,8 @@ struct Iteration {
   Ns operators_ns = 0;                      // of the nodes that no other encloses
 };
 
-std::vector<Iteration> iterations_of(const ModelSession& session, const std::vector<NodeRun>& runs, const std::vector<std::uint32_t>& keys) {
+std::vector<Iteration> iterations_of(const ModelSession& session, const std::vector<NodeRun>& runs,
+                                     const std::vector<std::uint32_t>& keys) {
   std::vector<Iteration> all;
   for (const NodeRun& run : runs) {
     if (all.empty() || all.back().number != run.iteration) all.push_back({run.iteration, {}, {}, 0});
@@ -74,7 +77,8 @@ std::vector<IterationSet> sets_of(const std::vector<Iteration>& iterations) {
     for (const Iteration* each : set) sum_ns += each->operators_ns;
     return sum_ns;
   };
-  std::sort(sets.begin(), sets.end(), [&](const auto& a, const auto& b) { return std::tuple(-time(a), a[0]->number) < std::tuple(-time(b), b[0]->number); });
+  std::sort(sets.begin(), sets.end(),
+            [&](const auto& a, const auto& b) { return std::tuple(-time(a), a[0]->number) < std::tuple(-time(b), b[0]->number); });
   return sets;
 }
 
@@ -128,7 +132,9 @@ OperatorCall call_of(const ModelSession& session, const IterationSet& set, const
 }
 
 OperatorStep step_of_set(const ModelSession& session, IterationSet set, std::size_t iterations) {
-  std::sort(set.begin(), set.end(), [](const Iteration* a, const Iteration* b) { return std::tuple(a->operators_ns, a->number) < std::tuple(b->operators_ns, b->number); });
+  std::sort(set.begin(), set.end(), [](const Iteration* a, const Iteration* b) {
+    return std::tuple(a->operators_ns, a->number) < std::tuple(b->operators_ns, b->number);
+  });
   const Iteration& median = *set[(set.size() - 1) / 2];
   OperatorStep step;
   step.stage = kIterationStage;
@@ -187,12 +193,14 @@ class TypeSums {
  private:
   void add(const NodeRun& run) {
     const SessionNode& node = session_.nodes[run.node];
-    while (!around_.empty() && (around_.back().iteration != run.iteration || session_.nodes[around_.back().node].depth >= node.depth)) around_.pop_back();
+    while (!around_.empty() && (around_.back().iteration != run.iteration || session_.nodes[around_.back().node].depth >= node.depth))
+      around_.pop_back();
     TypeSum& sum = sums_[node.type];
     ++sum.entry.calls;
     sum.entry.self_ns += run.host_ns;
     if (!around_.empty()) entry_of(around_.back()).self_ns -= run.host_ns;
-    const bool inside_itself = std::any_of(around_.begin(), around_.end(), [&](const NodeRun& other) { return session_.nodes[other.node].type == node.type; });
+    const bool inside_itself =
+        std::any_of(around_.begin(), around_.end(), [&](const NodeRun& other) { return session_.nodes[other.node].type == node.type; });
     if (!inside_itself) sum.entry.total_ns += run.host_ns;
     if (run.gpu_ns) add_gpu(node.type, *run.gpu_ns);
     add_shape(node, run, sum);

@@ -29,7 +29,8 @@ ClassifiedRange classify_range(const Trace& trace, const Range& range) {
       return name.size() > known.size() && std::string_view(name).substr(0, known.size()) == known && name[known.size()] == '@';
     };
     if (literal(nvtx::kLlmDomain) || literal(nvtx::kLayerDomain) || literal(nvtx::kLineDomain)) return {};
-    if (literal(nvtx::kOperatorDomain)) return {kMarkedRanges, {}, split_operator_name(std::string_view(name).substr(nvtx::kOperatorDomain.size() + 1))};
+    if (literal(nvtx::kOperatorDomain))
+      return {kMarkedRanges, {}, split_operator_name(std::string_view(name).substr(nvtx::kOperatorDomain.size() + 1))};
   }
   const OperatorName split = split_operator_name(name);
   if (split.numbered && domain.empty()) return {kTorchRanges, {}, split};
@@ -78,10 +79,8 @@ Catalogue catalogue_of(const Trace& trace, RangeSource source) {
     const Range& range = trace.ranges[i];
     const ClassifiedRange classified = classify_range(trace, range);
     if (classified.source != source) continue;
-    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size())
-      ++out.items.left_out;
-    else
-      out.items.item_of_range[i] = out.item(classified);
+    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size()) ++out.items.left_out;
+    else out.items.item_of_range[i] = out.item(classified);
   }
   return out;
 }

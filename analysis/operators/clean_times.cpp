@@ -19,7 +19,8 @@ CleanTimes::CleanTimes(const Trace& trace, const StepWindows& windows) {
   }
   std::map<std::string, std::uint32_t> ids;
   std::vector<std::uint32_t> stage_of_window;
-  for (const StepWindow& window : windows.all()) stage_of_window.push_back(ids.try_emplace(window.stage, static_cast<std::uint32_t>(ids.size())).first->second);
+  for (const StepWindow& window : windows.all())
+    stage_of_window.push_back(ids.try_emplace(window.stage, static_cast<std::uint32_t>(ids.size())).first->second);
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>, Sum> rows;
   visit_work(trace, [&](const WorkRow& row) {
     const std::uint32_t window = windows.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns);

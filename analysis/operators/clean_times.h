@@ -18,7 +18,7 @@ class CleanTimes {
   CleanTimes(const Trace& trace, const StepWindows& windows);
 
   struct Stage {
-    std::uint64_t windows = 0;  // measured ones
+    std::uint64_t windows = 0;       // measured ones
     double wall_ns = 0, gpu_ns = 0;  // of all of them
   };
   const Stage* stage(const std::string& name) const;

@@ -19,7 +19,7 @@ class DtypeTable {
 
  private:
   using Key = std::pair<std::string, std::string>;
-  std::map<Key, std::string> by_shapes_;                              // "": they disagree
+  std::map<Key, std::string> by_shapes_;                                 // "": they disagree
   std::map<std::pair<std::string, std::size_t>, std::string> by_count_;  // likewise
 };
 

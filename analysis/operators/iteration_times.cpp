@@ -41,8 +41,9 @@ OperatorTimes times_of(std::vector<Ns> values) {
 }
 
 bool same_calls(const OperatorStep& a, const OperatorStep& b) {
-  return std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
-                    [](const OperatorCall& left, const OperatorCall& right) { return left.name == right.name && left.depth == right.depth; });
+  return std::equal(
+      a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+      [](const OperatorCall& left, const OperatorCall& right) { return left.name == right.name && left.depth == right.depth; });
 }
 
 void add_times_of(std::span<const OperatorStep> iterations, OperatorStep& step) {

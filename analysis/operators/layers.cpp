@@ -7,9 +7,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/operators/names.h"
 #include "analysis/attribution/range_tally.h"
 #include "analysis/attribution/range_work.h"
+#include "analysis/operators/names.h"
 #include "nvtx/names.h"
 
 namespace nl::analysis {
@@ -62,10 +62,8 @@ Layers layers_of(const Trace& trace) {
     const Range& range = trace.ranges[i];
     const std::string_view name = layer_range(trace, range);
     if (name.empty()) continue;
-    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size())
-      ++layers.items.left_out;
-    else
-      layers.add(i, range, name);
+    if (is_never_closed(trace, range) || range.end_thread != kNone || range.thread >= trace.threads.size()) ++layers.items.left_out;
+    else layers.add(i, range, name);
   }
   return layers;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "analysis/nodes/node_steps.h"
 #include "analysis/operators/dtypes.h"
 #include "analysis/operators/layers.h"
-#include "analysis/nodes/node_steps.h"
 #include "analysis/operators/operator_work.h"
 #include "analysis/operators/operators.h"
 #include "analysis/operators/steps.h"
@@ -37,7 +37,10 @@ Remark scaling_of(const OperatorWork& work, double explained_share) {
   const double slower = slowdown(work.stages());
   return {Code::kOperatorsScaled,
           {windows_text(work.stages()), fmt::format("{:.1f}", 100 * explained_share),
-           work.recorded_share() >= 0.0005 ? fmt::format(" Kernels that the main trace does not have keep their recorded times, {:.1f} % of the GPU time.", 100 * work.recorded_share()) : "",
+           work.recorded_share() >= 0.0005
+               ? fmt::format(" Kernels that the main trace does not have keep their recorded times, {:.1f} % of the GPU time.",
+                             100 * work.recorded_share())
+               : "",
            slower >= 1.05 ? fmt::format(", where these steps take {:.1f} times as long", slower) : ""}};
 }
 
@@ -73,7 +76,8 @@ void add_operator_pass(const Trace& clean, const Trace& pass, std::span<const Op
   run.operators.insert(run.operators.begin(), std::move(table));
   run.operators_note.clear();
   if (run.layers.empty()) add_layers(pass, [&](const RangeItems& items) { return work.tally(items); }, run);
-  run.operator_steps = operator_steps({pass, windows, kTorchRanges, catalogue, [&](const std::string& stage, const WorkRow& row) { return work.time_of(stage, row); }, dtypes});
+  run.operator_steps = operator_steps({pass, windows, kTorchRanges, catalogue,
+                                       [&](const std::string& stage, const WorkRow& row) { return work.time_of(stage, row); }, dtypes});
 }
 
 namespace {
@@ -81,7 +85,8 @@ namespace {
 std::vector<OperatorStep> steps_of_trace(const Trace& trace, const WarmupRule& rule) {
   if (trace.session) return node_steps(trace);
   RangeSource source = kNoSource;
-  for (std::size_t i = 0; i < trace.ranges.size() && source != kTorchRanges; ++i) source = std::min(source, classify_range(trace, trace.ranges[i]).source);
+  for (std::size_t i = 0; i < trace.ranges.size() && source != kTorchRanges; ++i)
+    source = std::min(source, classify_range(trace, trace.ranges[i]).source);
   if (source >= kOtherRanges) return {};
   StepWindows windows(trace, rule);
   if (windows.all().empty() && source == kKinetoRanges) windows = profile_windows(trace);

@@ -96,7 +96,8 @@ class TallySums {
     static_cast<ItemTime&>(time) = item_time(sum);
     time.self_ns = std::llround(sum.self_ns);
     time.cuda_self_ns = std::llround(sum.cuda_self_ns);
-    for (const auto& [name, work] : sum.kernels) time.kernels[name] = {static_cast<std::uint64_t>(std::llround(work.first)), std::llround(work.second)};
+    for (const auto& [name, work] : sum.kernels)
+      time.kernels[name] = {static_cast<std::uint64_t>(std::llround(work.first)), std::llround(work.second)};
     for (const auto& [stage, ns] : sum.stage_self_ns) time.stage_self_ns[stage] = std::llround(ns);
     for (const auto& [stage, ns] : sum.stage_cuda_self_ns) time.stage_cuda_self_ns[stage] = std::llround(ns);
     return time;

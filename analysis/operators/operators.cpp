@@ -29,9 +29,7 @@ std::string type_text(const std::string& name) {
   return type == OperatorType::kOther ? std::string() : std::string(key_of(type));
 }
 
-std::string shape_text(const std::string& shape) {
-  return shape.size() <= kLongestShape ? shape : shape.substr(0, kLongestShape) + "…";
-}
+std::string shape_text(const std::string& shape) { return shape.size() <= kLongestShape ? shape : shape.substr(0, kLongestShape) + "…"; }
 
 std::vector<std::vector<OperatorShape>> shapes_of(const Catalogue& catalogue, const RangeTally& tally, bool gpu, std::size_t top) {
   std::vector<std::vector<OperatorShape>> shapes(catalogue.items.groups);
@@ -64,7 +62,8 @@ std::vector<std::pair<std::string, Ns>> stage_split(const RangeTally& tally, con
 
 }  // namespace
 
-OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally, const OperatorOptions& options) {
+OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally,
+                             const OperatorOptions& options) {
   const bool gpu = trace.has_kernel_data || trace.has_mem_data;
   OperatorTable table;
   table.source = source_name(source, trace);

@@ -22,7 +22,8 @@ struct OperatorOptions {
 void add_operators(const Trace& trace, const OperatorOptions& options, Run& run);
 
 // The same of ranges that are catalogued and tallied already.
-OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally, const OperatorOptions& options);
+OperatorTable operator_table(const Trace& trace, RangeSource source, const Catalogue& catalogue, const RangeTally& tally,
+                             const OperatorOptions& options);
 
 // Whether PyTorch's own operators are among the ranges.
 bool has_torch_operators(const Trace& trace);

@@ -16,7 +16,8 @@ std::vector<std::uint64_t> ranges_by_window(const Trace& trace, const StepWindow
   return counts;
 }
 
-std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index) {
+std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators,
+                                              const RangeIndex& index) {
   std::vector<std::uint64_t> counts(steps.all().size());
   InnermostRange innermost(index, operators);
   if (trace.graph_nodes.empty()) return counts;
@@ -31,7 +32,8 @@ std::vector<std::uint64_t> replayed_by_window(const Trace& trace, const StepWind
 }  // namespace
 
 WindowOperators operators_by_window(const Trace& trace, const StepWindows& steps, const RangeItems& operators, const RangeIndex& index) {
-  WindowOperators out{ranges_by_window(trace, steps, operators), replayed_by_window(trace, steps, operators, index), std::vector<bool>(steps.all().size())};
+  WindowOperators out{ranges_by_window(trace, steps, operators), replayed_by_window(trace, steps, operators, index),
+                      std::vector<bool>(steps.all().size())};
   for (const std::string& stage : steps.stages()) {
     const auto choose = [&](const std::vector<std::uint64_t>& counts, bool warmup) {
       bool any = false;

@@ -68,17 +68,21 @@ StepWindows::StepWindows(const Trace& trace, const WarmupRule& rule) : stretches
   std::vector<Window> windows = find_windows(trace, table);
   plan_iterations(trace, table, rule, windows);
   std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
-    return std::tuple(a.process, a.thread, a.start_ns, -a.end_ns, a.stage) < std::tuple(b.process, b.thread, b.start_ns, -b.end_ns, b.stage);
+    return std::tuple(a.process, a.thread, a.start_ns, -a.end_ns, a.stage) <
+           std::tuple(b.process, b.thread, b.start_ns, -b.end_ns, b.stage);
   });
   const StepFilter filter(table, windows);
   std::map<std::uint32_t, std::uint64_t> numbers;
   for (const Window& window : windows)
     if (filter.counts(window))
-      windows_.push_back({table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
+      windows_.push_back(
+          {table.stages()[window.stage], window.start_ns, window.end_ns, window.thread, numbers[window.stage]++, window.warmup});
   nest();
 }
 
-StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads) : windows_(std::move(windows)), stretches_(threads) { nest(); }
+StepWindows::StepWindows(std::vector<StepWindow> windows, std::size_t threads) : windows_(std::move(windows)), stretches_(threads) {
+  nest();
+}
 
 void StepWindows::nest() {
   parents_.assign(windows_.size(), kNone);
@@ -111,7 +115,8 @@ void StepWindows::add_thread(std::uint32_t thread) {
 std::uint32_t StepWindows::find(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
   if (thread >= stretches_.size()) return kNone;
   const auto& stretches = stretches_[thread];
-  const auto after = std::upper_bound(stretches.begin(), stretches.end(), start_ns, [](Ns time, const Stretch& stretch) { return time < stretch.start_ns; });
+  const auto after = std::upper_bound(stretches.begin(), stretches.end(), start_ns,
+                                      [](Ns time, const Stretch& stretch) { return time < stretch.start_ns; });
   if (after == stretches.begin()) return kNone;
   const std::uint32_t window = std::prev(after)->window;
   return window != kNone && windows_[window].holds(thread, start_ns, end_ns) ? window : kNone;
@@ -136,7 +141,8 @@ void StepWindows::take_warmup_from(const StepWindows& other) {
 }
 
 std::uint64_t StepWindows::count(const std::string& stage) const {
-  return static_cast<std::uint64_t>(std::count_if(windows_.begin(), windows_.end(), [&](const StepWindow& window) { return window.stage == stage; }));
+  return static_cast<std::uint64_t>(
+      std::count_if(windows_.begin(), windows_.end(), [&](const StepWindow& window) { return window.stage == stage; }));
 }
 
 StepWindows profile_windows(const Trace& trace) {

@@ -16,7 +16,9 @@ struct StepWindow {
   std::uint32_t thread = kNone;
   std::uint64_t number = 0;  // of its stage, in the order of process, thread and start
   bool warmup = false;
-  bool holds(std::uint32_t on_thread, Ns from_ns, Ns until_ns) const { return thread == on_thread && start_ns <= from_ns && until_ns <= end_ns; }
+  bool holds(std::uint32_t on_thread, Ns from_ns, Ns until_ns) const {
+    return thread == on_thread && start_ns <= from_ns && until_ns <= end_ns;
+  }
 };
 
 // The windows by which operators are counted. Requests and decode are made of them; what lies inside one, sampling for instance, is part

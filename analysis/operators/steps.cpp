@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/operators/iteration_times.h"
 #include "analysis/operators/dtypes.h"
+#include "analysis/operators/iteration_times.h"
 #include "analysis/operators/step_counts.h"
 #include "analysis/operators/types.h"
 #include "nvtx/names.h"
@@ -20,9 +20,11 @@ constexpr std::size_t kMostWindows = 16;  // of a stage that times are over
 class Representatives {
  public:
   Representatives(const StepRequest& request, const RangeIndex& index)
-      : steps_(request.windows), operators_(operators_by_window(request.trace, steps_, request.catalogue.items, index)), gpu_ns_(steps_.all().size()) {
+      : steps_(request.windows), operators_(operators_by_window(request.trace, steps_, request.catalogue.items, index)),
+        gpu_ns_(steps_.all().size()) {
     visit_work(request.trace, [&](const WorkRow& row) {
-      for (std::uint32_t window = steps_.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns); window != kNone; window = steps_.parent(window))
+      for (std::uint32_t window = steps_.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns); window != kNone;
+           window = steps_.parent(window))
         gpu_ns_[window] += row.duration_ns;
     });
   }
@@ -45,7 +47,8 @@ class Representatives {
       if (most == nullptr || windows.size() >= most->size()) most = &windows;
     if (most == nullptr) return pick;
     std::vector<std::uint32_t> order = *most;
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return std::tuple(gpu_ns_[a], a) < std::tuple(gpu_ns_[b], b); });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return std::tuple(gpu_ns_[a], a) < std::tuple(gpu_ns_[b], b); });
     pick.window = order[(order.size() - 1) / 2];
     pick.alike = some_of(*most, pick.window);
     return pick;
@@ -94,7 +97,8 @@ std::vector<WindowContent> contents_of(const StepRequest& request, const std::ve
 // The name of the innermost range of a domain around another, without the domain.
 std::string innermost_of(const Trace& trace, const std::vector<std::uint32_t>& around, std::string_view domain) {
   for (auto range = around.rbegin(); range != around.rend(); ++range) {
-    const nvtx::RangeName name = nvtx::normalise_range(trace.strings[trace.ranges[*range].domain], trace.strings[trace.ranges[*range].name]);
+    const nvtx::RangeName name =
+        nvtx::normalise_range(trace.strings[trace.ranges[*range].domain], trace.strings[trace.ranges[*range].name]);
     if (name.domain == domain) return name.name;
   }
   return {};
@@ -138,7 +142,9 @@ class StepBuilder {
       return std::tuple(a.when_ns, a.start_ns, -a.end_ns, a.range) < std::tuple(b.when_ns, b.start_ns, -b.end_ns, b.range);
     }
   };
-  Place place_of(std::uint32_t range) const { return {trace_.ranges[range].start_ns, trace_.ranges[range].start_ns, trace_.ranges[range].end_ns, range}; }
+  Place place_of(std::uint32_t range) const {
+    return {trace_.ranges[range].start_ns, trace_.ranges[range].start_ns, trace_.ranges[range].end_ns, range};
+  }
 
   std::string stage_of(const WorkRow& row) const {
     const std::uint32_t window = request_.windows.find(row.launch.thread, row.launch.start_ns, row.launch.end_ns);

@@ -15,7 +15,7 @@ struct WorkRow {
   std::uint32_t shape = kNone;  // of Trace::shapes: a kernel
   std::uint64_t bytes = 0;      // of a copy or set
   Ns duration_ns = 0;
-  WorkOrigin launch, origin;    // what says its stage, and what says its operator
+  WorkOrigin launch, origin;  // what says its stage, and what says its operator
 };
 
 template <class Visit>

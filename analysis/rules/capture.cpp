@@ -42,7 +42,8 @@ std::vector<std::string> configuration(const std::set<Capture>& captures) {
 const Problem* refusal(const std::set<Capture>& captures, const Run& run) {
   const auto& missing = run.provenance.counters_missing;
   if (!missing || missing->code == Code::kCountersOff) return nullptr;
-  const bool by_anybody = missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed;
+  const bool by_anybody =
+      missing->code == Code::kCountersDenied || missing->code == Code::kCountersBusy || missing->code == Code::kCountersFailed;
   return captures.count(Capture::kNcu) > 0 || (by_anybody && captures.count(Capture::kCounters) > 0) ? &*missing : nullptr;
 }
 

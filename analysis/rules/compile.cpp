@@ -7,7 +7,8 @@ Expression expression(const RuleText& text, RuleScope scope, Type type, const ch
   auto parsed = parse_expression(text.text, scope);
   if (!parsed.expression) throw RuleFault{part, text, std::move(parsed.fault)};
   if (parsed.expression->type() != type)
-    throw RuleFault{part, text, {type == Type::kTruth ? "this is never true or false; compare it with something" : "this is not a number", 0, {}, {}}};
+    throw RuleFault{
+        part, text, {type == Type::kTruth ? "this is never true or false; compare it with something" : "this is not a number", 0, {}, {}}};
   return std::move(*parsed.expression);
 }
 

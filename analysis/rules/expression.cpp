@@ -10,9 +10,7 @@ namespace {
 // Names of templated kernels run to many thousands of characters; what tells them apart comes early.
 constexpr std::size_t kMatchedCharacters = 2000;
 
-bool same_letter(char a, char b) {
-  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-}
+bool same_letter(char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b)); }
 
 bool contains(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same_letter) != text.end();
@@ -73,9 +71,7 @@ bool asks_of_whole(Capture capture) {
 
 }  // namespace
 
-Unit Expression::unit() const {
-  return field() ? field()->unit : type() == Type::kNumber ? Unit::kNumber : Unit::kWords;
-}
+Unit Expression::unit() const { return field() ? field()->unit : type() == Type::kNumber ? Unit::kNumber : Unit::kWords; }
 
 Place Expression::place() const {
   for (const Node& node : nodes_) {
@@ -143,9 +139,8 @@ Value Expression::value(int index, const Subject& subject, std::vector<Missing>&
   const Value left = value(node.left, subject, missing);
   if (node.right >= 0) {
     const Value right = value(node.right, subject, missing);
-    return node.type == Type::kTruth
-               ? compare(node.op, left, right, nodes_[static_cast<std::size_t>(node.left)].type)
-               : compute(node.op, left, right);
+    return node.type == Type::kTruth ? compare(node.op, left, right, nodes_[static_cast<std::size_t>(node.left)].type)
+                                     : compute(node.op, left, right);
   }
   if (!left.known) return left;
   switch (node.op) {

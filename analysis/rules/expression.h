@@ -14,19 +14,42 @@
 namespace nl::analysis::rules {
 
 enum class Op : std::uint8_t {
-  kNumber, kText, kTruth, kField, kMetric, kKnown, kMatches, kContains, kMin, kMax, kAbs, kMinus, kNot,
-  kAdd, kSubtract, kMultiply, kDivide, kEqual, kUnequal, kLess, kLessEqual, kMore, kMoreEqual, kAnd, kOr,
+  kNumber,
+  kText,
+  kTruth,
+  kField,
+  kMetric,
+  kKnown,
+  kMatches,
+  kContains,
+  kMin,
+  kMax,
+  kAbs,
+  kMinus,
+  kNot,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kEqual,
+  kUnequal,
+  kLess,
+  kLessEqual,
+  kMore,
+  kMoreEqual,
+  kAnd,
+  kOr,
 };
 
 struct Node {
   Op op = Op::kNumber;
   Type type = Type::kNumber;
-  int left = -1, right = -1;         // indices of nodes
+  int left = -1, right = -1;  // indices of nodes
   double number = 0;
   bool truth = false;
-  bool of_run = false;               // a field of the run, asked for from another scope
+  bool of_run = false;  // a field of the run, asked for from another scope
   const Field* field = nullptr;
-  std::string text;                  // a text, the name of a metric
+  std::string text;  // a text, the name of a metric
   std::optional<std::regex> pattern;
 };
 
@@ -41,15 +64,15 @@ struct Fault {
 class Expression {
  public:
   struct Missing {
-    std::string name;                // of a field or a metric
+    std::string name;  // of a field or a metric
     Capture capture = Capture::kAlways;
     friend auto operator<=>(const Missing&, const Missing&) = default;
   };
 
   Type type() const { return nodes_[static_cast<std::size_t>(root_)].type; }
-  Unit unit() const;                 // of the field, where it is a single one
+  Unit unit() const;                                                                    // of the field, where it is a single one
   const Field* field() const { return nodes_[static_cast<std::size_t>(root_)].field; }  // where it is a single one
-  Place place() const;               // of the first field in it
+  Place place() const;                                                                  // of the first field in it
   // What it comes to. Where it is not known for want of a capture, adds to `missing` what is to blame.
   Value evaluate(const Subject& subject, std::vector<Missing>& missing) const;
 

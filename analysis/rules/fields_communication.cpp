@@ -38,9 +38,7 @@ Value late_time(const Subject& s) {
   return talk(s)->late_peer_ns ? Value::of(*talk(s)->late_peer_ns) : Value::none();
 }
 
-Value collectives(const Subject& s) {
-  return talk(s) ? Value::of(static_cast<double>(talk(s)->count)) : Value::not_captured();
-}
+Value collectives(const Subject& s) { return talk(s) ? Value::of(static_cast<double>(talk(s)->count)) : Value::not_captured(); }
 
 const GpuSpread* spread(const Subject& s) { return s.stage().gpu_spread ? &*s.stage().gpu_spread : nullptr; }
 
@@ -53,7 +51,7 @@ Value last_share(const Subject& s) {
 Value slowest(const Subject& s) { return spread(s) ? Value::of_text(s.totals->stages[s.index].slowest_gpu) : Value::none(); }
 
 // Of the whole capture: there may be no stages.
-Value of_capture(const Subject& s, double CaptureTotals::*part) {
+Value of_capture(const Subject& s, double CaptureTotals::* part) {
   const CaptureTotals& all = s.totals->capture;
   return all.busy_ns > 0 ? Value::of(all.*part / all.busy_ns) : Value::none();
 }
@@ -65,7 +63,8 @@ void add(std::vector<Field>& fields, std::string_view name, Unit unit, Place pla
 }  // namespace
 
 void add_communication_fields(std::vector<Field>& fields) {
-  add(fields, "exposed_communication_time", Unit::kTime, Place::kBudget, "communication with other GPUs runs, and no compute kernel", exposed_time);
+  add(fields, "exposed_communication_time", Unit::kTime, Place::kBudget, "communication with other GPUs runs, and no compute kernel",
+      exposed_time);
   add(fields, "exposed_communication_share", Unit::kShare, Place::kBudget, "`exposed_communication_time` ÷ `total_time`",
       [](const Subject& s) { return of_wall(s, exposed_time(s)); });
   add(fields, "communication_time", Unit::kTime, Place::kBudget, "communication runs, overlapped with compute kernels or not", talk_time);
@@ -77,21 +76,24 @@ void add_communication_fields(std::vector<Field>& fields) {
 
 void add_stage_communication_fields(std::vector<Field>& fields) {
   add(fields, "collectives", Unit::kCount, Place::kSelf, "collectives, sends and peer copies of all GPUs", collectives);
-  add(fields, "late_peer_time", Unit::kTime, Place::kSelf, "of the collectives: waiting for the last rank; no value where ranks cannot be paired",
-      late_time);
+  add(fields, "late_peer_time", Unit::kTime, Place::kSelf,
+      "of the collectives: waiting for the last rank; no value where ranks cannot be paired", late_time);
   add(fields, "late_peer_share", Unit::kShare, Place::kSelf, "`late_peer_time` ÷ `total_time`",
       [](const Subject& s) { return of_wall(s, late_time(s)); });
-  add(fields, "gpu_spread", Unit::kShare, Place::kSelf, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU", compute_spread);
+  add(fields, "gpu_spread", Unit::kShare, Place::kSelf, "(most − mean) ÷ mean of the GPUs' computing time; no value with one GPU",
+      compute_spread);
   add(fields, "slowest_last_share", Unit::kShare, Place::kSelf, "of the collectives: the slowest rank reaches them last", last_share);
   fields.push_back({"slowest_gpu", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf, "the slowest GPU and its process", slowest});
 }
 
 void add_capture_communication_fields(std::vector<Field>& fields) {
-  add(fields, "capture_communication_share", Unit::kShare, Place::kCoverage, "of the GPUs' busy time in the whole capture: exposed communication",
+  add(fields, "capture_communication_share", Unit::kShare, Place::kCoverage,
+      "of the GPUs' busy time in the whole capture: exposed communication",
       [](const Subject& s) { return of_capture(s, &CaptureTotals::exposed_ns); });
   add(fields, "capture_overlap_share", Unit::kShare, Place::kCoverage, "of the same: communication while a compute kernel runs",
       [](const Subject& s) { return of_capture(s, &CaptureTotals::overlapped_ns); });
-  add(fields, "capture_late_peer_share", Unit::kShare, Place::kCoverage, "of the same: waiting for the last rank; no value where ranks cannot be paired",
+  add(fields, "capture_late_peer_share", Unit::kShare, Place::kCoverage,
+      "of the same: waiting for the last rank; no value where ranks cannot be paired",
       [](const Subject& s) { return s.totals->capture.paired ? of_capture(s, &CaptureTotals::late_peer_ns) : Value::none(); });
 }
 

@@ -7,7 +7,7 @@ Value part_of(Ns part_ns, Ns whole_ns) {
   return whole_ns > 0 ? Value::of(static_cast<double>(part_ns) / static_cast<double>(whole_ns)) : Value::none();
 }
 
-template <CallKind LateLaunches::*Call, CallKind Kind>
+template <CallKind LateLaunches::* Call, CallKind Kind>
 Value late_share(const Subject& s) {
   const auto& waits = s.stage().launch_waits;
   if (!waits) return Value::not_captured();
@@ -40,7 +40,8 @@ void add_host_fields(std::vector<Field>& fields) {
     fields.push_back({name, kN, Unit::kShare, Capture::kCuda, Place::kLaunchWaits, help, read});
   };
   constexpr auto kBefore = &LateLaunches::before, kLaunch = &LateLaunches::launch;
-  share("late_after_wait_share", "of `launch_wait_time`: the launching thread's call before was a wait for the GPU", late_share<kBefore, CallKind::kWait>);
+  share("late_after_wait_share", "of `launch_wait_time`: the launching thread's call before was a wait for the GPU",
+        late_share<kBefore, CallKind::kWait>);
   share("late_after_copy_share", "likewise: a copy or memset", late_share<kBefore, CallKind::kCopy>);
   share("late_after_graph_share", "likewise: the launch of a CUDA graph", late_share<kBefore, CallKind::kGraphLaunch>);
   share("late_after_kernel_share", "likewise: the launch of a kernel", late_share<kBefore, CallKind::kKernelLaunch>);

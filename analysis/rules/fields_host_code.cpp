@@ -15,7 +15,8 @@ const HostCode* told_code(const Subject& s) {
 // Of the stage's time: the part of its launch-starved time.
 Value part_of_wall(const Subject& s, double part) {
   const Budget& budget = *s.budget();
-  return budget.wall_ns > 0 ? Value::of(part * static_cast<double>(budget.launch_starved_ns) / static_cast<double>(budget.wall_ns)) : Value::none();
+  return budget.wall_ns > 0 ? Value::of(part * static_cast<double>(budget.launch_starved_ns) / static_cast<double>(budget.wall_ns))
+                            : Value::none();
 }
 
 template <HostWork... Kinds>
@@ -31,7 +32,8 @@ Value work_share(const Subject& s) {
 Value garbage_share(const Subject& s) {
   const auto& code = s.stage().host_code;
   if (!s.run->host || !code || !s.budget()) return Value::not_captured();
-  return code->waited_ns > 0 ? part_of_wall(s, static_cast<double>(code->collection_ns) / static_cast<double>(code->waited_ns)) : Value::of(0);
+  return code->waited_ns > 0 ? part_of_wall(s, static_cast<double>(code->collection_ns) / static_cast<double>(code->waited_ns))
+                             : Value::of(0);
 }
 
 Value garbage_collections(const Subject& s) {
@@ -80,15 +82,19 @@ void add_host_code_fields(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, std::string_view help, Value (*read)(const Subject&)) {
     fields.push_back({name, kN, unit, Capture::kHostStacks, Place::kHostCode, help, read});
   };
-  const auto add_line = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&), std::string (*shown)(const Subject&)) {
+  const auto add_line = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&),
+                            std::string (*shown)(const Subject&)) {
     fields.push_back({name, Type::kText, Unit::kWords, Capture::kHostStacks, Place::kHostCode, help, read, shown});
   };
-  add("host_samples", Unit::kCount, "samples of the launching threads in `launch_starved_time`",
-      [](const Subject& s) { return s.stage().host_code ? Value::of(static_cast<double>(s.stage().host_code->samples)) : Value::not_captured(); });
-  add("host_tokenizer_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host tokenises", work_share<HostWork::kTokenizer>);
+  add("host_samples", Unit::kCount, "samples of the launching threads in `launch_starved_time`", [](const Subject& s) {
+    return s.stage().host_code ? Value::of(static_cast<double>(s.stage().host_code->samples)) : Value::not_captured();
+  });
+  add("host_tokenizer_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host tokenises",
+      work_share<HostWork::kTokenizer>);
   add("host_sampling_share", Unit::kShare, "likewise: it chooses the next token, or tests for the end", work_share<HostWork::kSampling>);
   add("host_generation_share", Unit::kShare, "likewise: it is in the loop around the model", work_share<HostWork::kGeneration>);
-  add("host_module_share", Unit::kShare, "likewise: it is in the model's modules or in PyTorch under them", work_share<HostWork::kModel, HostWork::kFramework>);
+  add("host_module_share", Unit::kShare, "likewise: it is in the model's modules or in PyTorch under them",
+      work_share<HostWork::kModel, HostWork::kFramework>);
   add("host_compiler_share", Unit::kShare, "likewise: it is in torch.compile and its wrappers", work_share<HostWork::kCompiler>);
   add("host_sync_share", Unit::kShare, "likewise: it is at a line that asks the GPU for a value", work_share<HostWork::kSync>);
   add("host_data_loader_share", Unit::kShare, "likewise: it loads data", work_share<HostWork::kDataLoader>);
@@ -96,7 +102,8 @@ void add_host_code_fields(std::vector<Field>& fields) {
   add("host_other_share", Unit::kShare, "likewise: it is in other code of the program", work_share<HostWork::kOther>);
   add("garbage_share", Unit::kShare, "of `total_time`: the GPU waits for a launch during a garbage collection", garbage_share);
   add("garbage_collections", Unit::kCount, "of at least 50 µs, in such waits", garbage_collections);
-  add_line("host_line", "the line with the most samples: its function, in sentences with file and line", line_function<top_line>, line_text<top_line>);
+  add_line("host_line", "the line with the most samples: its function, in sentences with file and line", line_function<top_line>,
+           line_text<top_line>);
   add("host_line_share", Unit::kShare, "of `total_time`: the GPU waits for a launch, and the host is at `host_line`", line_share);
   add_line("sync_line", "the line that waits for the GPU longest, likewise", line_function<top_sync>, line_text<top_sync>);
   add("sync_line_share", Unit::kShare, "of `total_time`: `sync_line` waits", sync_line_share);

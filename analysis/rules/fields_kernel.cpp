@@ -70,7 +70,8 @@ void add_timing(std::vector<Field>& fields) {
                     [](const Subject& s) { return Value::of_text(s.kernel().short_name); }});
   fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kCuda, Place::kSelf,
                     "gemm, attention, elementwise, copy, cache_copy, reduce, norm, communication or other, by its name", kind});
-  fields.push_back({"main_stage", Type::kText, Unit::kWords, Capture::kStages, Place::kSelf, "the stage in which it spends the most time; `none` outside all", main_stage});
+  fields.push_back({"main_stage", Type::kText, Unit::kWords, Capture::kStages, Place::kSelf,
+                    "the stage in which it spends the most time; `none` outside all", main_stage});
   add("total_time", Unit::kTime, Capture::kCuda, "all its executions in the capture", time<&TimeSummary::total_ns>);
   add("calls", Unit::kCount, Capture::kCuda, "executions", time<&TimeSummary::count>);
   add("mean_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::mean_ns>);
@@ -79,14 +80,14 @@ void add_timing(std::vector<Field>& fields) {
   add("min_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::min_ns>);
   add("max_time", Unit::kTime, Capture::kCuda, "of one execution", time<&TimeSummary::max_ns>);
   add("gpu_share", Unit::kShare, Capture::kCuda,
-      "of the time of its GPU's kernels in measured windows; in the whole capture where no kernel is in one, or CUDA graphs were captured at graph level",
+      "of the time of its GPU's kernels in measured windows; in the whole capture where no kernel is in one, or CUDA graphs were captured "
+      "at graph level",
       [](const Subject& s) { return Value::of(s.working().measured_share); });
   add("measured_time", Unit::kTime, Capture::kCuda, "of `total_time`: in measured windows; all of it where no kernel is in one",
       [](const Subject& s) { return Value::of(static_cast<double>(s.working().time_ns)); });
   add("graph_share", Unit::kShare, Capture::kCuda, "of its executions: nodes of CUDA graphs", [](const Subject& s) {
-    return s.kernel().time.count > 0
-               ? Value::of(static_cast<double>(s.kernel().graph_calls) / static_cast<double>(s.kernel().time.count))
-               : Value::none();
+    return s.kernel().time.count > 0 ? Value::of(static_cast<double>(s.kernel().graph_calls) / static_cast<double>(s.kernel().time.count))
+                                     : Value::none();
   });
   add("prefill_time", Unit::kTime, Capture::kStages, "of `total_time`: in prefill",
       [](const Subject& s) { return in_stage(s, [](std::string_view name) { return stage_kind(name) == StageKind::kPrefill; }); });
@@ -113,18 +114,21 @@ void add_counters(std::vector<Field>& fields) {
   add("registers", Unit::kCount, "a thread", [](const Subject& s) { return metric(s, "launch__registers_per_thread", 1); });
   add("blocks", Unit::kCount, "thread blocks of the grid", blocks);
   add("blocks_per_sm", Unit::kNumber, "`blocks` ÷ the GPU's SMs", blocks_per_sm);
-  fields.push_back({"least_bytes", kN, Unit::kBytes, Capture::kOperators, Place::kSelf, "operands and results of the matrix product it computes, once, by the operators that launch it",
+  fields.push_back({"least_bytes", kN, Unit::kBytes, Capture::kOperators, Place::kSelf,
+                    "operands and results of the matrix product it computes, once, by the operators that launch it",
                     [](const Subject& s) { return least_traffic(*s.run, s.kernel()); }});
   add("ncu_calls", Unit::kCount, "executions with the grid and block that ncu measured",
       [](const Subject& s) { return s.ncu() ? Value::of(static_cast<double>(s.ncu()->nsys_calls)) : Value::not_captured(); });
-  fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "compute, memory or latency; unclear where two are close", [](const Subject& s) {
+  fields.push_back({"bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu,
+                    "compute, memory or latency; unclear where two are close", [](const Subject& s) {
                       if (!s.ncu() || !s.ncu()->values[Metric::kSm]) return Value::not_captured();
                       return s.ncu()->bound_by ? Value::of_text(key_of(*s.ncu()->bound_by)) : Value::of_text("unclear");
                     }});
 }
 
 void add_bound_memory(std::vector<Field>& fields) {
-  fields.push_back({"bound_memory", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu, "l1, l2 or dram: the busiest, where `bound_by` is memory", bound_memory});
+  fields.push_back({"bound_memory", Type::kText, Unit::kWords, Capture::kNcu, Place::kNcu,
+                    "l1, l2 or dram: the busiest, where `bound_by` is memory", bound_memory});
 }
 
 void add_roofline(std::vector<Field>& fields) {
@@ -132,14 +136,20 @@ void add_roofline(std::vector<Field>& fields) {
     fields.push_back({name, kN, unit, Capture::kNcu, Place::kRoofline, help, read});
   };
   using P = RooflinePoint;
-  add("flops", Unit::kFlops, "of one execution", [](const Subject& s) { return s.roof() ? Value::of(s.roof()->flops) : Value::not_captured(); });
-  add("flops_per_s", Unit::kFlopsPerS, "achieved", [](const Subject& s) { return s.roof() ? Value::of(s.roof()->flops_per_s) : Value::not_captured(); });
-  add("intensity", Unit::kNumber, "FLOPs a byte of memory traffic", [](const Subject& s) { return s.roof() ? Value::of(s.roof()->intensity) : Value::not_captured(); });
+  add("flops", Unit::kFlops, "of one execution",
+      [](const Subject& s) { return s.roof() ? Value::of(s.roof()->flops) : Value::not_captured(); });
+  add("flops_per_s", Unit::kFlopsPerS, "achieved",
+      [](const Subject& s) { return s.roof() ? Value::of(s.roof()->flops_per_s) : Value::not_captured(); });
+  add("intensity", Unit::kNumber, "FLOPs a byte of memory traffic",
+      [](const Subject& s) { return s.roof() ? Value::of(s.roof()->intensity) : Value::not_captured(); });
   add("roof_share", Unit::kShare, "`flops_per_s` ÷ the roofline at this intensity", point<&P::roof_share>);
   add("bound_margin", Unit::kNumber, "percentage points that decide what binds it", point<&P::margin>);
-  fields.push_back({"roof_bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "compute, memory or latency, by the roofline",
-                    [](const Subject& s) { return s.roof() && s.roof()->bound_by ? Value::of_text(key_of(*s.roof()->bound_by)) : Value::not_captured(); }});
-  fields.push_back({"precision", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline, "the one with the most FLOPs: `tensor bf16`, `f32` …",
+  fields.push_back({"roof_bound_by", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline,
+                    "compute, memory or latency, by the roofline", [](const Subject& s) {
+                      return s.roof() && s.roof()->bound_by ? Value::of_text(key_of(*s.roof()->bound_by)) : Value::not_captured();
+                    }});
+  fields.push_back({"precision", Type::kText, Unit::kWords, Capture::kNcu, Place::kRoofline,
+                    "the one with the most FLOPs: `tensor bf16`, `f32` …",
                     [](const Subject& s) { return s.roof() ? Value::of_text(s.roof()->precision) : Value::not_captured(); }});
 }
 

@@ -85,9 +85,11 @@ void add_node_fields(std::vector<Field>& fields) {
   add("node_share", Unit::kShare, "of the time of all nodes: these", node_share<&NodeTotals::own_ns>);
   text("provider", "that runs most of their time: CPUExecutionProvider …", node_words<&NodeTotals::provider>);
   text("main_provider", "that runs most of the time of all nodes, another than the CPU where there is one", main_provider);
-  add("fallback_nodes", Unit::kCount, "of `nodes`: run by the CPU, while `main_provider` is another", node_count<&NodeTotals::fallback_nodes>);
+  add("fallback_nodes", Unit::kCount, "of `nodes`: run by the CPU, while `main_provider` is another",
+      node_count<&NodeTotals::fallback_nodes>);
   add("fallback_share", Unit::kShare, "of the time of all nodes: `fallback_nodes`", node_share<&NodeTotals::fallback_ns>);
-  add("chain_nodes", Unit::kCount, "of `nodes`: casts next to casts, or transposes next to nodes that only change shapes", node_count<&NodeTotals::chain_nodes>);
+  add("chain_nodes", Unit::kCount, "of `nodes`: casts next to casts, or transposes next to nodes that only change shapes",
+      node_count<&NodeTotals::chain_nodes>);
   add("longest_chain", Unit::kCount, "nodes of the longest such row", node_count<&NodeTotals::longest_chain>);
   add("chain_share", Unit::kShare, "of the time of all nodes: `chain_nodes`", node_share<&NodeTotals::chain_ns>);
   add("chain_part", Unit::kShare, "of this operator's time: `chain_nodes`", chain_part);
@@ -118,7 +120,8 @@ void add_run_node_fields(std::vector<Field>& fields) {
 }
 
 std::optional<std::size_t> nodes_step(const Subject& subject) {
-  if (subject.scope == RuleScope::kOperator) return subject.totals->nodes[subject.table] ? std::optional(subject.totals->nodes[subject.table]->step) : std::nullopt;
+  if (subject.scope == RuleScope::kOperator)
+    return subject.totals->nodes[subject.table] ? std::optional(subject.totals->nodes[subject.table]->step) : std::nullopt;
   const StepTotals* nodes = main_nodes(subject);
   return nodes ? std::optional(nodes->step) : std::nullopt;
 }

@@ -46,9 +46,11 @@ void add_operator_fields(std::vector<Field>& fields) {
   text("name", "such as `aten::mm`", [](const Subject& s) { return Value::of_text(s.op().name); });
   text("source", "pytorch ranges, NVTX ranges, kineto, onnxruntime or trtexec",
        [](const Subject& s) { return Value::of_text(s.run->operators[s.table].source); });
-  text("type", "matmul, attention, norm …; of TensorRT its layer type", [](const Subject& s) { return s.op().type.empty() ? Value::none() : Value::of_text(s.op().type); });
+  text("type", "matmul, attention, norm …; of TensorRT its layer type",
+       [](const Subject& s) { return s.op().type.empty() ? Value::none() : Value::of_text(s.op().type); });
   text("main_stage", "the stage in which it spends the most time", operator_stage);
-  add("calls", Unit::kCount, Capture::kOperators, "how often it was called", [](const Subject& s) { return Value::of(number(s.op().calls)); });
+  add("calls", Unit::kCount, Capture::kOperators, "how often it was called",
+      [](const Subject& s) { return Value::of(number(s.op().calls)); });
   add("total_time", Unit::kTime, Capture::kOperators, "host time, with what it calls",
       [](const Subject& s) { return host_time(s, s.op().total_ns); });
   add("self_time", Unit::kTime, Capture::kOperators, "host time, without what it calls",
@@ -56,8 +58,10 @@ void add_operator_fields(std::vector<Field>& fields) {
   add("mean_time", Unit::kTime, Capture::kOperators, "`total_time` ÷ `calls`", [](const Subject& s) {
     return s.op().calls > 0 ? host_time(s, static_cast<double>(s.op().total_ns) / number(s.op().calls)) : Value::none();
   });
-  add("cuda_time", Unit::kTime, Capture::kCuda, "GPU time of what was launched inside", [](const Subject& s) { return Value::of(s.op().cuda_total_ns); });
-  add("cuda_self_time", Unit::kTime, Capture::kCuda, "GPU time of what it launched itself", [](const Subject& s) { return Value::of(s.op().cuda_self_ns); });
+  add("cuda_time", Unit::kTime, Capture::kCuda, "GPU time of what was launched inside",
+      [](const Subject& s) { return Value::of(s.op().cuda_total_ns); });
+  add("cuda_self_time", Unit::kTime, Capture::kCuda, "GPU time of what it launched itself",
+      [](const Subject& s) { return Value::of(s.op().cuda_self_ns); });
   add("own_time", Unit::kTime, Capture::kOperators, "`cuda_self_time` where there is GPU data, else `self_time`",
       [](const Subject& s) { return s.op().cuda_self_ns ? Value::of(s.op().cuda_self_ns) : host_time(s, s.op().self_ns); });
   add("cuda_share", Unit::kShare, Capture::kCuda, "`cuda_self_time` ÷ that of all operators of its source", cuda_share);

@@ -23,9 +23,7 @@ Value attribute(const Subject& s, const char* name) {
   return failed == std::errc{} && stopped == end ? Value::of(number) : Value::not_captured();
 }
 
-const ClockSummary* clocks(const Subject& s) {
-  return s.totals->clock_device ? &s.run->energy.devices[*s.totals->clock_device] : nullptr;
-}
+const ClockSummary* clocks(const Subject& s) { return s.totals->clock_device ? &s.run->energy.devices[*s.totals->clock_device] : nullptr; }
 
 template <auto Member>
 Value clock(const Subject& s) {
@@ -68,7 +66,8 @@ void add_whole(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(s.run->phases.ranges_without_gpu_share); });
   add("gpu_without_range_share", Unit::kShare, Capture::kCuda, Place::kPhases, "of the GPU's busy time: outside every stage",
       [](const Subject& s) { return Value::of(s.run->phases.gpu_without_range_share); });
-  add("gpu_busy_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "union of GPU work over the whole capture; of several GPUs, the mean", covered<&Coverage::gpu_busy_ns>);
+  add("gpu_busy_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "union of GPU work over the whole capture; of several GPUs, the mean",
+      covered<&Coverage::gpu_busy_ns>);
   add("kernel_sum_time", Unit::kTime, Capture::kCuda, Place::kCoverage, "plain sum of all kernels of the capture",
       covered<&Coverage::kernel_sum_ns>);
   add("in_stage_share", Unit::kShare, Capture::kCuda, Place::kCoverage, "of the kernel time: launched inside a stage",
@@ -79,7 +78,8 @@ void add_whole(std::vector<Field>& fields) {
       covered<&Coverage::graph_only_share>);
   add("kernel_names", Unit::kCount, Capture::kCuda, Place::kKernels, "different kernels",
       [](const Subject& s) { return s.run->kernels ? Value::of(static_cast<double>(s.run->kernels->size())) : Value::not_captured(); });
-  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of its GPU's computing time: the kernel with the most", top_kernel_share);
+  add("top_kernel_share", Unit::kShare, Capture::kCuda, Place::kKernels, "of its GPU's computing time: the kernel with the most",
+      top_kernel_share);
   add("damaged_share", Unit::kShare, Capture::kAlways, Place::kImport, "of the capture's rows: damaged", damaged_share);
 }
 
@@ -91,15 +91,19 @@ void add_iterations(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->stages.size())); });
   add("iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "iterations, including warm-up",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.count)); });
-  add("model_file_iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "unprofiled iterations of a model file (`profile`); 0 for other workloads",
+  add("model_file_iterations", Unit::kCount, Capture::kAlways, Place::kIterations,
+      "unprofiled iterations of a model file (`profile`); 0 for other workloads",
       [](const Subject& s) { return Value::of(s.run->session ? static_cast<double>(s.run->session->unprofiled.count) : 0.0); });
   add("warmup_iterations", Unit::kCount, Capture::kAlways, Place::kIterations, "of them, warm-up: not measured",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->iterations.warmup)); });
-  add("first_iteration_ratio", Unit::kNumber, Capture::kIterations, Place::kIterations, "wall time of the first iteration ÷ the median of the later measured ones",
+  add("first_iteration_ratio", Unit::kNumber, Capture::kIterations, Place::kIterations,
+      "wall time of the first iteration ÷ the median of the later measured ones",
       [](const Subject& s) { return Value::of(s.totals->first_iteration_ratio); });
-  add("iteration_spread", Unit::kShare, Capture::kIterations, Place::kIterations, "(slowest − fastest) ÷ median of the measured iterations after the first",
+  add("iteration_spread", Unit::kShare, Capture::kIterations, Place::kIterations,
+      "(slowest − fastest) ÷ median of the measured iterations after the first",
       [](const Subject& s) { return Value::of(s.totals->iteration_spread); });
-  add("prefill_time", Unit::kTime, Capture::kStages, Place::kLatency, "median time from the start of an iteration to the end of its prefill",
+  add("prefill_time", Unit::kTime, Capture::kStages, Place::kLatency,
+      "median time from the start of an iteration to the end of its prefill",
       [](const Subject& s) { return s.run->latency.prefill ? Value::of(s.run->latency.prefill->median_ns) : Value::not_captured(); });
   add("ttft", Unit::kTime, Capture::kStages, Place::kLatency, "median time to first token, where a request's arrival is known",
       [](const Subject& s) { return s.run->latency.ttft ? Value::of(s.run->latency.ttft->median_ns) : Value::not_captured(); });
@@ -113,7 +117,8 @@ void add_system(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, place, help, read});
   };
-  add("throttled_share", Unit::kShare, Capture::kNvml, Place::kClocks, "of the samples under load: clocks reduced, on the GPU with the most",
+  add("throttled_share", Unit::kShare, Capture::kNvml, Place::kClocks,
+      "of the samples under load: clocks reduced, on the GPU with the most",
       [](const Subject& s) { return Value::of(s.totals->throttled_share); });
   fields.push_back({"throttle_reasons", Type::kText, Unit::kWords, Capture::kNvml, Place::kClocks, "why, most frequent first",
                     [](const Subject& s) { return clocks(s) ? Value::of_text(s.totals->throttle_reasons) : Value::not_captured(); }});
@@ -123,7 +128,8 @@ void add_system(std::vector<Field>& fields) {
   add("sm_clock_median", Unit::kMegahertz, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::sm_clock_median_mhz>);
   add("sm_clock_max", Unit::kMegahertz, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::sm_clock_max_mhz>);
   add("temperature_max", Unit::kCelsius, Capture::kNvml, Place::kClocks, "of that GPU", clock<&ClockSummary::temperature_max_c>);
-  add("worst_slowdown", Unit::kShare, Capture::kBare, Place::kPerturbation, "largest slowdown of a stage by profiling; undecidable ones left out",
+  add("worst_slowdown", Unit::kShare, Capture::kBare, Place::kPerturbation,
+      "largest slowdown of a stage by profiling; undecidable ones left out",
       [](const Subject& s) { return Value::of(s.totals->worst_slowdown); });
   add("gpus", Unit::kCount, Capture::kAlways, Place::kHardware, "GPUs in the capture",
       [](const Subject& s) { return Value::of(static_cast<double>(s.run->hardware.gpus.size())); });

@@ -82,14 +82,12 @@ Value ideal_share(const Subject& s) {
   return s.stage().wall.mean_ns > 0 ? Value::of(*s.work()->ideal_ns / s.stage().wall.mean_ns) : Value::none();
 }
 
-Value limit(const Subject& s) {
-  return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured();
-}
+Value limit(const Subject& s) { return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured(); }
 
 // The windows that are not slow, as if all were like them.
 struct Usual {
-  double scale = 1;                      // all windows by these
-  Budget budget;                         // of these
+  double scale = 1;  // all windows by these
+  Budget budget;     // of these
   double of_all(Ns ns) const { return scale * static_cast<double>(ns); }
 };
 
@@ -126,14 +124,16 @@ Value usual_launch_wait(const Subject& s) {
 Value usual_share(const Subject& s, Ns (*part)(const Budget&)) {
   const auto each = usual(s);
   if (!each) return Value::not_captured();
-  return each->budget.wall_ns > 0 ? Value::of(static_cast<double>(part(each->budget)) / static_cast<double>(each->budget.wall_ns)) : Value::none();
+  return each->budget.wall_ns > 0 ? Value::of(static_cast<double>(part(each->budget)) / static_cast<double>(each->budget.wall_ns))
+                                  : Value::none();
 }
 
 Value slow_window_share(const Subject& s) {
   const auto each = usual(s);
   const Budget* all = s.budget();
   if (!each) return Value::not_captured();
-  return all->wall_ns > 0 ? Value::of(std::max(0.0, 1 - each->of_all(each->budget.wall_ns) / static_cast<double>(all->wall_ns))) : Value::none();
+  return all->wall_ns > 0 ? Value::of(std::max(0.0, 1 - each->of_all(each->budget.wall_ns) / static_cast<double>(all->wall_ns)))
+                          : Value::none();
 }
 
 template <auto Member>
@@ -156,12 +156,16 @@ void add_slow_windows(std::vector<Field>& fields) {
                     [](const Subject& s) { return s.budget() ? Value::of_truth(is_slow_by_loading(s.stage())) : Value::not_captured(); }});
   add("usual_time", Unit::kTime, "`total_time`, if windows that are slow by loading took as long as the others on average", usual_time);
   add("slow_window_share", Unit::kShare, "of `total_time`: what these windows take beyond that", slow_window_share);
-  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait, Place::kBudget);
-  add("usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
+  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait,
+      Place::kBudget);
+  add(
+      "usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
       [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); }, Place::kBudget);
-  add("usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
+  add(
+      "usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
       [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); }, Place::kBudget);
-  add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)", slow_loads<&SlowWindows::module_loads>);
+  add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)",
+      slow_loads<&SlowWindows::module_loads>);
   add("module_load_time", Unit::kTime, "time inside these calls", slow_loads<&SlowWindows::module_load_ns>);
 }
 
@@ -169,9 +173,11 @@ void add_windows(std::vector<Field>& fields) {
   const auto add = [&](std::string_view name, Unit unit, Capture capture, std::string_view help, Read read) {
     fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
   };
-  fields.push_back({"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
-                    [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
-  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word});
+  fields.push_back(
+      {"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
+       [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf,
+                    "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word});
   fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
                     "this is decode, and it has decode_step ranges", has_steps});
   add("windows", Unit::kCount, Capture::kAlways, "measured executions",
@@ -200,11 +206,13 @@ void add_windows(std::vector<Field>& fields) {
       [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
   add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows; of several GPUs, the mean",
       [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
-  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf, "its ranges end before that work, because they do not wait for it",
+  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
+                    "its ranges end before that work, because they do not wait for it",
                     [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});
   add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
   add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
-  add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU", device_imbalance);
+  add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU",
+      device_imbalance);
   add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
       [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
   add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens per second, where known",
@@ -238,7 +246,8 @@ void add_efficiency(std::vector<Field>& fields) {
   add("intensity", Unit::kNumber, "`flops` ÷ `bytes`", efficiency<&E::intensity>);
   add("ideal_time", Unit::kTime, "of one window at the hardware's limits", efficiency<&E::ideal_ns>);
   add("ideal_share", Unit::kShare, "`ideal_time` ÷ `mean_time`", ideal_share);
-  fields.push_back({"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: what sets that limit", limit});
+  fields.push_back(
+      {"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: what sets that limit", limit});
 }
 
 void add_cost(std::vector<Field>& fields) {

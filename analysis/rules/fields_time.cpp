@@ -19,8 +19,7 @@ Value bin(const Subject& s) {
 template <auto Member>
 Value bin_share(const Subject& s) {
   const Budget* budget = s.budget();
-  return budget ? Value::of(ratio(static_cast<double>(budget->*Member), static_cast<double>(budget->wall_ns)))
-                : Value::not_captured();
+  return budget ? Value::of(ratio(static_cast<double>(budget->*Member), static_cast<double>(budget->wall_ns))) : Value::not_captured();
 }
 
 template <auto Member>
@@ -32,26 +31,21 @@ Value done(const Subject& s) {
 template <auto Part, auto Whole>
 Value done_share(const Subject& s) {
   const StageActivity* activity = s.activity();
-  return activity ? Value::of(ratio(static_cast<double>(activity->*Part), static_cast<double>(activity->*Whole)))
-                  : Value::not_captured();
+  return activity ? Value::of(ratio(static_cast<double>(activity->*Part), static_cast<double>(activity->*Whole))) : Value::not_captured();
 }
 
 Ns idle_ns(const Budget& b) {
   return b.queue_wait_ns + b.sync_blocked_ns + b.launch_starved_ns + b.launch_latency_ns + b.other_host_ns + b.residual_ns;
 }
 
-Value gpu_idle(const Subject& s) {
-  return s.budget() ? Value::of(static_cast<double>(idle_ns(*s.budget()))) : Value::not_captured();
-}
+Value gpu_idle(const Subject& s) { return s.budget() ? Value::of(static_cast<double>(idle_ns(*s.budget()))) : Value::not_captured(); }
 
 Value gpu_idle_share(const Subject& s) {
   const Budget* b = s.budget();
   return b ? Value::of(ratio(static_cast<double>(idle_ns(*b)), static_cast<double>(b->wall_ns))) : Value::not_captured();
 }
 
-Value gpu_paced_share(const Subject& s) {
-  return s.budget() ? Value::of(paced_part(*s.budget())) : Value::not_captured();
-}
+Value gpu_paced_share(const Subject& s) { return s.budget() ? Value::of(paced_part(*s.budget())) : Value::not_captured(); }
 
 Value launch_wait(const Subject& s) {
   return s.budget() ? Value::of(static_cast<double>(s.budget()->launch_wait_ns())) : Value::not_captured();
@@ -69,7 +63,6 @@ Value memcpy_time(const Subject& s) {
 
 Value total_time(const Subject& s) { return Value::of(s.time_ns()); }
 
-
 void add_bins(std::vector<Field>& fields) {
   const auto time = [&](std::string_view name, std::string_view help, Value (*read)(const Subject&)) {
     fields.push_back({name, kN, Unit::kTime, Capture::kCuda, Place::kBudget, help, read});
@@ -82,7 +75,8 @@ void add_bins(std::vector<Field>& fields) {
   time("queue_wait_time", "the GPU is idle, although its next work is already launched", bin<&B::queue_wait_ns>);
   time("sync_time", "the GPU is idle, and the host waits for it inside a call", bin<&B::sync_blocked_ns>);
   time("launch_starved_time", "the GPU is idle until the host begins the next launch call", bin<&B::launch_starved_ns>);
-  time("launch_latency_time", "the GPU is idle, and the launch call of its next work has begun since: driver and hardware", bin<&B::launch_latency_ns>);
+  time("launch_latency_time", "the GPU is idle, and the launch call of its next work has begun since: driver and hardware",
+       bin<&B::launch_latency_ns>);
   time("other_host_time", "the GPU is idle, and the window launches nothing more", bin<&B::other_host_ns>);
   time("residual_time", "the GPU is idle, and the launch call of its next work is not in the capture", bin<&B::residual_ns>);
   time("launch_wait_time", "`launch_starved_time` + `launch_latency_time`: launches in time would hide both", launch_wait);
@@ -108,14 +102,13 @@ void add_calls(std::vector<Field>& fields) {
   add("launch_call_time", Unit::kTime, "host time inside them", done<&A::launch_call_ns>);
   add("mean_launch_time", Unit::kTime, "of one such call", done_share<&A::launch_call_ns, &A::launches>);
   add("graph_launches", Unit::kCount, "of them, launches of CUDA graphs", done<&A::graph_launches>);
-  add("graph_kernel_share", Unit::kShare, "kernels that are nodes of CUDA graphs ÷ `kernels`",
-      done_share<&A::graph_kernels, &A::kernels>);
+  add("graph_kernel_share", Unit::kShare, "kernels that are nodes of CUDA graphs ÷ `kernels`", done_share<&A::graph_kernels, &A::kernels>);
   add("graph_runs", Unit::kCount, "CUDA graphs captured at graph level, without their kernels", done<&A::graph_runs>);
   add("sync_calls", Unit::kCount, "calls that wait for the GPU, including blocking copies", done<&A::sync_calls>);
   add("sync_call_time", Unit::kTime, "host time inside them; the GPU may be busy", done<&A::sync_call_ns>);
   add("streams", Unit::kCount, "GPU queues with work", done<&A::streams_used>);
-  fields.push_back({"longest_gap", kN, Unit::kTime, Capture::kCuda, Place::kGap, "the longest time without GPU work",
-                    done<&A::longest_gap_ns>});
+  fields.push_back(
+      {"longest_gap", kN, Unit::kTime, Capture::kCuda, Place::kGap, "the longest time without GPU work", done<&A::longest_gap_ns>});
 }
 
 void add_kernels(std::vector<Field>& fields) {

@@ -111,7 +111,9 @@ std::optional<Expression::Missing> scope_missing(const Run& run, RuleScope scope
 }
 
 // Only model files that a backend runs have nodes: no other capture of the same workload would find any.
-bool asks_of_nodes(const CompiledRule& rule) { return rule.condition.place() == Place::kNodes || (rule.where && rule.where->place() == Place::kNodes); }
+bool asks_of_nodes(const CompiledRule& rule) {
+  return rule.condition.place() == Place::kNodes || (rule.where && rule.where->place() == Place::kNodes);
+}
 
 void abstain(const RuleSpec& spec, const MissingSet& missing, Run& run) {
   Abstention abstention;
@@ -168,8 +170,7 @@ void judge(const Rules& rules, Run& run) {
   std::vector<rules::Subject> subjects[4];
   for (const RuleScope scope : {RuleScope::kRun, RuleScope::kStage, RuleScope::kKernel, RuleScope::kOperator})
     subjects[static_cast<int>(scope)] = rules::subjects_of(run, totals, scope);
-  for (const RuleSpec& spec : rules.list)
-    rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run);
+  for (const RuleSpec& spec : rules.list) rules::judge_rule(rules::compiled(spec), subjects[static_cast<int>(spec.scope)], run);
   rules::sort_by_worth(run.findings);
 }
 

@@ -22,7 +22,9 @@ std::optional<std::size_t> step_of_table(const Run& run, const OperatorTable& ta
 // "CPUExecutionProvider", "cpu"
 bool is_cpu(const std::string& provider) { return provider.starts_with("CPU") || provider.starts_with("cpu"); }
 
-bool computes(OperatorType type) { return type == OperatorType::kMatmul || type == OperatorType::kConvolution || type == OperatorType::kAttention; }
+bool computes(OperatorType type) {
+  return type == OperatorType::kMatmul || type == OperatorType::kConvolution || type == OperatorType::kAttention;
+}
 
 bool transposes(const OperatorCall& call) {
   for (const std::string_view name : {"Transpose", "aten::transpose", "aten::permute", "Shuffle"})

@@ -13,7 +13,7 @@ namespace nl::analysis::rules {
 struct NodeTotals {
   std::uint64_t nodes = 0;
   Ns own_ns = 0;
-  std::string provider;             // that runs most of its time
+  std::string provider;              // that runs most of its time
   std::uint64_t fallback_nodes = 0;  // on the CPU, while another provider runs the rest
   Ns fallback_ns = 0;
   std::uint64_t chain_nodes = 0, longest_chain = 0;  // casts beside casts; transposes beside what only changes shapes
@@ -23,11 +23,11 @@ struct NodeTotals {
 };
 
 struct StepTotals {
-  std::size_t step = 0;              // index into Run::operator_steps
-  Ns own_ns = 0;                     // of all nodes
-  Ns compute_ns = 0;                 // of them: products, convolutions and attention
-  std::string main_provider;         // that runs most of the time, another than the CPU where there is one
-  bool cpu_only = false;             // every node's provider is known and is the CPU
+  std::size_t step = 0;               // index into Run::operator_steps
+  Ns own_ns = 0;                      // of all nodes
+  Ns compute_ns = 0;                  // of them: products, convolutions and attention
+  std::string main_provider;          // that runs most of the time, another than the CPU where there is one
+  bool cpu_only = false;              // every node's provider is known and is the CPU
   std::vector<NodeTotals> operators;  // by entry of the operator table
 };
 

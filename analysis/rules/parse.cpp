@@ -11,12 +11,11 @@ namespace nl::analysis::rules {
 namespace {
 
 constexpr std::size_t kLongest = 4000;  // characters: a chain of operators is as deep as it is long
-constexpr int kDeepest = 60;  // parentheses and signs inside each other; a real rule has a handful
+constexpr int kDeepest = 60;            // parentheses and signs inside each other; a real rule has a handful
 
 constexpr std::pair<std::string_view, double> kSuffixes[] = {
-    {"%", 0.01},  {"ns", 1},      {"us", 1e3},         {"µs", 1e3},         {"ms", 1e6},
-    {"s", 1e9},   {"B", 1},       {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},
-    {"k", 1e3},   {"KiB", 1024},  {"MiB", 1048576.0},  {"GiB", 1073741824.0}};
+    {"%", 0.01}, {"ns", 1},   {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6},   {"s", 1e9},         {"B", 1},
+    {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"k", 1e3},  {"KiB", 1024}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
 
 const char* type_word(Type type) {
   switch (type) {
@@ -37,7 +36,7 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 struct Token {
   enum class Kind { kEnd, kNumber, kText, kName, kSign };
   Kind kind = Kind::kEnd;
-  std::string text;      // of a text without its quotes
+  std::string text;  // of a text without its quotes
   double number = 0;
   std::size_t at = 0;
 };
@@ -66,7 +65,9 @@ class Lexer {
     if (failed != std::errc{}) fail("this number is out of range", at_);
     at_ += static_cast<std::size_t>(stopped - begin);
     std::size_t end = at_;
-    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '%' || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
+    while (end < text_.size() &&
+           (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '%' || static_cast<unsigned char>(text_[end]) >= 0x80))
+      ++end;
     const std::string_view suffix = text_.substr(at_, end - at_);
     if (suffix.empty()) return token;
     for (const auto& [word, scale] : kSuffixes) {
@@ -122,7 +123,8 @@ class Parser {
   Expression parse() {
     if (token_.kind == Token::Kind::kEnd) fail("there is no expression", 0);
     out_.root_ = disjunction();
-    if (token_.kind != Token::Kind::kEnd) fail(fmt::format("'{}' is not expected here", token_.text.empty() ? "a number" : token_.text), token_.at);
+    if (token_.kind != Token::Kind::kEnd)
+      fail(fmt::format("'{}' is not expected here", token_.text.empty() ? "a number" : token_.text), token_.at);
     return std::move(out_);
   }
 
@@ -293,7 +295,8 @@ class Parser {
       node.truth = token.text == "true";
       return add(std::move(node));
     }
-    if (token.text == "and" || token.text == "or" || token.text == "not") fail(fmt::format("'{}' is not expected here", token.text), token.at);
+    if (token.text == "and" || token.text == "or" || token.text == "not")
+      fail(fmt::format("'{}' is not expected here", token.text), token.at);
     node.of_run = token.text.starts_with("run.");
     node.op = Op::kField;
     node.field = node.of_run ? find_field(RuleScope::kRun, std::string_view(token.text).substr(4)) : find_field(scope_, token.text);
@@ -313,18 +316,15 @@ class Parser {
   int call(const Token& name) {
     take();
     int result = -1;
-    if (name.text == "min" || name.text == "max")
-      result = extreme(name);
-    else if (name.text == "abs")
-      result = add(Op::kAbs, Type::kNumber, argument(Type::kNumber, name));
-    else if (name.text == "known")
-      result = add(Op::kKnown, Type::kTruth, disjunction());
-    else if (name.text == "matches" || name.text == "contains")
-      result = search(name);
-    else if (name.text == "metric")
-      result = metric(name);
+    if (name.text == "min" || name.text == "max") result = extreme(name);
+    else if (name.text == "abs") result = add(Op::kAbs, Type::kNumber, argument(Type::kNumber, name));
+    else if (name.text == "known") result = add(Op::kKnown, Type::kTruth, disjunction());
+    else if (name.text == "matches" || name.text == "contains") result = search(name);
+    else if (name.text == "metric") result = metric(name);
     else
-      throw Fault{fmt::format("there is no function '{}'", name.text), name.at, name.text,
+      throw Fault{fmt::format("there is no function '{}'", name.text),
+                  name.at,
+                  name.text,
                   {"min", "max", "abs", "known", "matches", "contains", "metric"}};
     expect(")");
     return result;

@@ -21,10 +21,8 @@ void total_phases(const Run& run, RunTotals& totals) {
   for (const Phase& phase : run.phases.phases) {
     if (stage_kind(phase.name) == StageKind::kIdle) *totals.idle_ns += phase.wall_ns;
     if (stage_kind(phase.name) == StageKind::kMixed) *totals.mixed_ns += phase.wall_ns;
-    if (phase.budget)
-      add_budget(sum, *phase.budget);
-    else
-      all = all && phase.wall_ns == 0;
+    if (phase.budget) add_budget(sum, *phase.budget);
+    else all = all && phase.wall_ns == 0;
   }
   if (all && !run.phases.phases.empty()) totals.budget = sum;
 }
@@ -126,7 +124,8 @@ Subject stage_subject(const Run& run, const RunTotals& totals, std::size_t i) {
   Subject subject{&run, &totals, RuleScope::kStage, i, 0, {}, {}, {}, {}, {}};
   const auto same = [&](const auto& each) { return each.stage == run.stages[i].name; };
   subject.efficiency = index_of(run.efficiency, same);
-  subject.slowdown = index_of(run.perturbation.stages, [&](const auto& each) { return same(each) && is_tracer(each.profiler) && each.slowdown; });
+  subject.slowdown =
+      index_of(run.perturbation.stages, [&](const auto& each) { return same(each) && is_tracer(each.profiler) && each.slowdown; });
   subject.energy = index_of(run.energy.stages, same);
   return subject;
 }
@@ -136,7 +135,8 @@ Subject kernel_subject(const Run& run, const RunTotals& totals, std::size_t i) {
   subject.sample = main_sample((*run.kernels)[i]);
   if (subject.sample)
     subject.point = index_of(run.roofline.points, [&](const RooflinePoint& point) {
-      return point.ncu_id == subject.ncu()->ncu_id && (point.kernel == subject.kernel().name || point.kernel == subject.ncu()->ncu_kernel_name);
+      return point.ncu_id == subject.ncu()->ncu_id &&
+             (point.kernel == subject.kernel().name || point.kernel == subject.ncu()->ncu_kernel_name);
     });
   return subject;
 }
@@ -157,7 +157,8 @@ RunTotals total(const Run& run) {
   RunTotals totals;
   for (const StageEntry& stage : run.stages)
     if (stage_kind(stage.name) == StageKind::kDecodeStep) totals.steps += static_cast<double>(stage.wall.count);
-  totals.has_steps = std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
+  totals.has_steps =
+      std::any_of(run.stages.begin(), run.stages.end(), [](const auto& stage) { return stage_kind(stage.name) == StageKind::kDecodeStep; });
   totals.incomplete = is_incomplete(run);
   total_gpus(run, totals);
   total_phases(run, totals);
@@ -166,7 +167,8 @@ RunTotals total(const Run& run) {
   total_system(run, totals);
   for (const OperatorTable& table : run.operators) totals.nodes.push_back(total_nodes(run, table));
   if (const auto kernels_ns = kernel_time_ns(run); totals.budget && kernels_ns && *kernels_ns > 0)
-    totals.measured_part = std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
+    totals.measured_part =
+        std::min(1.0, static_cast<double>(totals.budget->gpu_compute_ns + totals.budget->communication_ns) / *kernels_ns);
   if (totals.budget) totals.gpu_paced_part = paced_part(*totals.budget);
   totals.working = working_kernels(run);
   totals.working_place.assign(run.kernels ? run.kernels->size() : 0, totals.working.list.size());
@@ -254,8 +256,7 @@ std::string pointer_to(const Subject& subject, Place place) {
     case Place::kIterations: return "/iterations";
     case Place::kLatency: return "/latency";
     case Place::kPerturbation: return "/perturbation";
-    case Place::kClocks:
-      return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
+    case Place::kClocks: return subject.totals->clock_device ? fmt::format("/energy/devices/{}", *subject.totals->clock_device) : "/energy";
     case Place::kModel: return "/model";
     case Place::kHardware: return "/hardware";
     case Place::kImport: return "/import_stats";

@@ -24,7 +24,7 @@ class Sentence {
     std::string before;                    // plain text
     std::optional<Expression> expression;  // and what follows it
     Unit unit = Unit::kNumber;
-    std::string one, many;                 // what it counts: "copy", "copies"
+    std::string one, many;  // what it counts: "copy", "copies"
   };
   std::vector<Piece> pieces_;
 };

@@ -12,17 +12,19 @@ namespace {
 
 using A = StageActivity;
 
-constexpr std::uint64_t A::*kHostCounts[] = {&A::launches, &A::graph_launches, &A::sync_calls};
-constexpr Ns A::*kHostTimes[] = {&A::launch_call_ns, &A::sync_call_ns};
-constexpr std::uint64_t A::*kGpuCounts[] = {
-    &A::kernels, &A::graph_kernels, &A::small_kernels, &A::elementwise_kernels, &A::h2d_bytes, &A::d2h_bytes, &A::d2d_bytes,
-    &A::h2d_copies, &A::d2h_copies, &A::d2d_copies, &A::pageable_copies, &A::gemm_kernels, &A::attention_kernels, &A::reduce_kernels,
-    &A::norm_kernels, &A::copy_kernels, &A::cache_copy_kernels, &A::memsets, &A::graph_runs, &A::communication_kernels,
-    &A::peer_bytes, &A::peer_copies};
-constexpr Ns A::*kGpuTimes[] = {
-    &A::kernel_sum_ns, &A::small_kernel_ns, &A::elementwise_ns, &A::gemm_ns, &A::attention_ns, &A::copy_kernel_ns, &A::h2d_ns,
-    &A::d2h_ns, &A::d2d_ns, &A::memset_ns, &A::pageable_ns, &A::reduce_ns, &A::norm_ns, &A::cache_copy_ns,
-    &A::communication_kernel_ns, &A::peer_ns};
+constexpr std::uint64_t A::* kHostCounts[] = {&A::launches, &A::graph_launches, &A::sync_calls};
+constexpr Ns A::* kHostTimes[] = {&A::launch_call_ns, &A::sync_call_ns};
+constexpr std::uint64_t A::* kGpuCounts[] = {
+    &A::kernels,         &A::graph_kernels,      &A::small_kernels,     &A::elementwise_kernels, &A::h2d_bytes,
+    &A::d2h_bytes,       &A::d2d_bytes,          &A::h2d_copies,        &A::d2h_copies,          &A::d2d_copies,
+    &A::pageable_copies, &A::gemm_kernels,       &A::attention_kernels, &A::reduce_kernels,      &A::norm_kernels,
+    &A::copy_kernels,    &A::cache_copy_kernels, &A::memsets,           &A::graph_runs,          &A::communication_kernels,
+    &A::peer_bytes,      &A::peer_copies};
+constexpr Ns A::* kGpuTimes[] = {
+    &A::kernel_sum_ns,  &A::small_kernel_ns, &A::elementwise_ns, &A::gemm_ns,       &A::attention_ns,
+    &A::copy_kernel_ns, &A::h2d_ns,          &A::d2h_ns,         &A::d2d_ns,        &A::memset_ns,
+    &A::pageable_ns,    &A::reduce_ns,       &A::norm_ns,        &A::cache_copy_ns, &A::communication_kernel_ns,
+    &A::peer_ns};
 
 // How many GPUs each window's process uses: ranks with one GPU each have windows of their own.
 double gpus_of(const std::vector<StageDevice>& devices, Ns wall_ns) {
@@ -33,7 +35,8 @@ double gpus_of(const std::vector<StageDevice>& devices, Ns wall_ns) {
 
 StageActivity of_one_gpu(StageActivity activity, double gpus) {
   if (gpus == 1) return activity;
-  for (const auto member : kGpuCounts) activity.*member = static_cast<std::uint64_t>(std::llround(static_cast<double>(activity.*member) / gpus));
+  for (const auto member : kGpuCounts)
+    activity.*member = static_cast<std::uint64_t>(std::llround(static_cast<double>(activity.*member) / gpus));
   for (const auto member : kGpuTimes) activity.*member = static_cast<Ns>(std::llround(static_cast<double>(activity.*member) / gpus));
   activity.streams_used = static_cast<std::uint32_t>(std::ceil(activity.streams_used / gpus));
   return activity;
@@ -57,7 +60,8 @@ StageTotals stage_totals(const StageEntry& stage) {
   out.communication.overlapped_ns = overlapped_of(stage.devices, out.gpus);
   for (const Communication& each : stage.communication) {
     out.communication.count += each.count;
-    if (each.late_peer_ns) out.communication.late_peer_ns = out.communication.late_peer_ns.value_or(0) + static_cast<double>(*each.late_peer_ns) / out.gpus;
+    if (each.late_peer_ns)
+      out.communication.late_peer_ns = out.communication.late_peer_ns.value_or(0) + static_cast<double>(*each.late_peer_ns) / out.gpus;
   }
   if (stage.gpu_spread) out.slowest_gpu = gpu_text(*stage.gpu_spread);
   return out;

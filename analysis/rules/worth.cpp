@@ -43,7 +43,8 @@ double gpus_of(const Subject& subject) {
 // Of a kernel or operator: what lies in measured windows. Of a kernel it is known, of an operator as much as of all GPU work.
 double measured_part(const Subject& subject) {
   const bool known = subject.scope == RuleScope::kKernel && subject.totals->working.measured && subject.kernel().time.total_ns > 0;
-  return known ? static_cast<double>(subject.working().time_ns) / static_cast<double>(subject.kernel().time.total_ns) : subject.totals->measured_part;
+  return known ? static_cast<double>(subject.working().time_ns) / static_cast<double>(subject.kernel().time.total_ns)
+               : subject.totals->measured_part;
 }
 
 double limited(const Subject& subject, double gain_ns, Ns time_ns) {
@@ -85,7 +86,8 @@ auto rank(const Finding& finding) {
 
 // A kernel's findings have a cause in common with each other, not with those of another kernel.
 std::string cause_key(const Finding& finding) {
-  return finding.scope == RuleScope::kKernel || finding.scope == RuleScope::kOperator ? finding.cause + "\n" + finding.subject : finding.cause;
+  return finding.scope == RuleScope::kKernel || finding.scope == RuleScope::kOperator ? finding.cause + "\n" + finding.subject
+                                                                                      : finding.cause;
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ void fill_gpu(const Trace& trace, const GpuPass& pass, std::uint32_t stage, Stag
 // The whole span as each GPU sees it: its phases added up.
 void add_phase_devices(const std::vector<StageDevice>& phase, std::vector<StageDevice>& all) {
   for (const StageDevice& device : phase) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const StageDevice& each) { return each.device == device.device && each.pid == device.pid; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const StageDevice& each) { return each.device == device.device && each.pid == device.pid; });
     if (found == all.end()) {
       all.push_back(device);
       continue;
@@ -125,8 +126,8 @@ std::vector<StageEntry> stage_entries(const Trace& trace, const StageTable& tabl
   return entries;
 }
 
-Phases phase_figures(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,
-                     const PhasePartition& partition, const GpuPass& pass) {
+Phases phase_figures(const Trace& trace, const StageTable& table, const std::vector<Window>& windows, const PhasePartition& partition,
+                     const GpuPass& pass) {
   Phases result;
   const bool gpu = trace.has_kernel_data || trace.has_mem_data;
   const auto stages = static_cast<std::uint32_t>(table.stages().size());
@@ -135,9 +136,7 @@ Phases phase_figures(const Trace& trace, const StageTable& table, const std::vec
     const Budget& budget = figures.budget;
     if (budget.wall_ns == 0) continue;
     Phase& phase = result.phases.emplace_back();
-    phase.name = i == partition.mixed()  ? key_of(StageKind::kMixed)
-                 : i == partition.idle() ? key_of(StageKind::kIdle)
-                                         : table.stages()[i];
+    phase.name = i == partition.mixed() ? key_of(StageKind::kMixed) : i == partition.idle() ? key_of(StageKind::kIdle) : table.stages()[i];
     phase.wall_ns = budget.wall_ns;
     if (gpu) phase.budget = budget;
     if (gpu) add_phase_devices(figures.devices, result.devices);

@@ -47,8 +47,7 @@ std::uint32_t leading_stage(const StageTable& table, const ThreadWindows& thread
     const bool nested = window->end_ns <= covered_until && window != thread.first;
     covered_until = std::max(covered_until, window->end_ns);
     if (nested || window->stage == steps) continue;
-    const auto times =
-        std::count_if(thread.first, thread.last, [&](const Window& w) { return w.stage == window->stage; });
+    const auto times = std::count_if(thread.first, thread.last, [&](const Window& w) { return w.stage == window->stage; });
     if (prefill != kNone && times == 1 && prompts_lead(thread, prefill, decode, steps)) return prefill;
     return window->stage;
   }
@@ -122,9 +121,8 @@ void add_derived_decode(const StageTable& table, std::size_t iterations, std::ve
 }  // namespace
 
 std::uint32_t IterationPlan::find(std::uint32_t thread, Ns start_ns) const {
-  const auto after =
-      std::upper_bound(spans.begin(), spans.end(), std::pair(thread, start_ns),
-                       [](const auto& key, const Span& span) { return key < std::pair(span.thread, span.start_ns); });
+  const auto after = std::upper_bound(spans.begin(), spans.end(), std::pair(thread, start_ns),
+                                      [](const auto& key, const Span& span) { return key < std::pair(span.thread, span.start_ns); });
   if (after == spans.begin() || (after - 1)->thread != thread) return kNone;
   return static_cast<std::uint32_t>(after - 1 - spans.begin());
 }
@@ -134,8 +132,7 @@ bool IterationPlan::in_warmup(std::uint32_t thread, Ns start_ns) const {
   return iteration != kNone && spans[iteration].warmup;
 }
 
-IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const WarmupRule& rule,
-                              std::vector<Window>& windows) {
+IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const WarmupRule& rule, std::vector<Window>& windows) {
   IterationPlan plan;
   each_thread(windows, [&](const ThreadWindows& thread) { add_spans(table, thread, plan.spans); });
   for (Window& window : windows) {
@@ -150,8 +147,7 @@ IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const
   return plan;
 }
 
-Iterations list_iterations(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                           const std::vector<Window>& windows) {
+Iterations list_iterations(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows) {
   Iterations result;
   result.count = plan.spans.size();
   result.rule = plan.rule;

@@ -29,10 +29,8 @@ struct IterationPlan {
 };
 
 // Sets the windows' iterations and warm-up, and adds the decode windows that are derived from steps.
-IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const WarmupRule& rule,
-                              std::vector<Window>& windows);
+IterationPlan plan_iterations(const Trace& trace, const StageTable& table, const WarmupRule& rule, std::vector<Window>& windows);
 
-Iterations list_iterations(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                           const std::vector<Window>& windows);
+Iterations list_iterations(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows);
 
 }  // namespace nl::analysis

@@ -38,19 +38,19 @@ class TokenTimeline {
   // A workload may say it at any time until the window ends.
   const TokenCounts& at(const Window& window) const {
     const auto& changes = changes_[window.process];
-    const auto after = std::upper_bound(changes.begin(), changes.end(), window.end_ns,
-                                        [](Ns time, const auto& change) { return time < change.first; });
+    const auto after =
+        std::upper_bound(changes.begin(), changes.end(), window.end_ns, [](Ns time, const auto& change) { return time < change.first; });
     return after == changes.begin() ? configured_ : (after - 1)->second;
   }
 
  private:
-  void take(const std::optional<std::uint64_t>& marked, std::optional<std::uint64_t>& now,
-            const std::optional<std::uint64_t>& configured, const char* what, std::vector<std::string>& notes) {
+  void take(const std::optional<std::uint64_t>& marked, std::optional<std::uint64_t>& now, const std::optional<std::uint64_t>& configured,
+            const char* what, std::vector<std::string>& notes) {
     if (!marked) return;
     now = marked;
     if (!configured || *configured == *marked || !contradicted_.emplace(what, true).second) return;
-    notes.push_back(fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used",
-                                what, *marked, *configured));
+    notes.push_back(
+        fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used", what, *marked, *configured));
   }
 
   TokenCounts configured_;
@@ -84,11 +84,10 @@ struct IterationTimes {
 
 class LatencyFigures {
  public:
-  LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                 const std::vector<Window>& windows, const TokenCounts& configured)
+  LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                 const TokenCounts& configured)
       : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
-        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)),
-        step_(table.find(StageKind::kDecodeStep)) {}
+        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)), step_(table.find(StageKind::kDecodeStep)) {}
 
   Latency derive(std::vector<StageEntry>& stages) {
     if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
@@ -195,8 +194,7 @@ class LatencyFigures {
     for (const Window& window : windows_) {
       if (window.iteration == kNone || window.warmup || window.stage != prefill_) continue;
       IterationTimes& iteration = iterations[window.iteration];
-      if (!iteration.prefill_end_ns || window.start_ns < iteration.decode_start_ns)
-        iteration.prefill_end_ns = window.end_ns;
+      if (!iteration.prefill_end_ns || window.start_ns < iteration.decode_start_ns) iteration.prefill_end_ns = window.end_ns;
     }
     std::vector<Ns> times;
     bool arrivals = true;
@@ -226,13 +224,11 @@ class LatencyFigures {
       const std::uint64_t steps = steps_of(window);
       if (steps > 0) times.push_back(std::llround(static_cast<double>(window.wall_ns()) / static_cast<double>(steps)));
     }
-    if (!times.empty())
-      latency_.tpot = summarise_times(times);
+    if (!times.empty()) latency_.tpot = summarise_times(times);
     else
-      latency_.notes.emplace_back(
-          decoded ? "no TPOT: decode has no steps; mark each step with a range decode_step, or set "
-                    "model.decode_tokens"
-                  : "no TPOT: no decode was measured");
+      latency_.notes.emplace_back(decoded ? "no TPOT: decode has no steps; mark each step with a range decode_step, or set "
+                                            "model.decode_tokens"
+                                          : "no TPOT: no decode was measured");
   }
 
   // Over the time in which any measured iteration runs, so that requests of several threads add up.
@@ -248,8 +244,7 @@ class LatencyFigures {
     for (const auto& [start, end] : spans) covered.add(start, end);
     if (tokens <= 0 || covered.total_ns() <= 0 || decode_runs_on_) return;
     latency_.output_tokens_per_s = tokens * 1e9 / static_cast<double>(covered.total_ns());
-    latency_.notes.emplace_back(
-        "output tokens are counted in decode; the token that prefill yields is not counted");
+    latency_.notes.emplace_back("output tokens are counted in decode; the token that prefill yields is not counted");
   }
 
   const IterationPlan& plan_;
@@ -265,9 +260,8 @@ class LatencyFigures {
 
 }  // namespace
 
-Latency derive_latency(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                       const std::vector<Window>& windows, const TokenCounts& configured,
-                       std::vector<StageEntry>& stages) {
+Latency derive_latency(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                       const TokenCounts& configured, std::vector<StageEntry>& stages) {
   return LatencyFigures(trace, table, plan, windows, configured).derive(stages);
 }
 

@@ -31,17 +31,15 @@ class Roles {
     std::vector<Role> roles(windows.size(), Role::kPhase);
     Ns first_end = kNever;  // of the prefill and decode windows that start later
     for (std::size_t i = windows.size(); i-- > 0;) {
-      if (is_known(*windows[i]))
-        first_end = std::min(first_end, windows[i]->end_ns);
-      else if (first_end <= windows[i]->end_ns)
-        roles[i] = Role::kAround;
+      if (is_known(*windows[i])) first_end = std::min(first_end, windows[i]->end_ns);
+      else if (first_end <= windows[i]->end_ns) roles[i] = Role::kAround;
     }
     Ns known_until = std::numeric_limits<Ns>::min(), other_until = known_until, around_until = known_until;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const Window& window = *windows[i];
       const bool known = is_known(window), around = roles[i] == Role::kAround;
-      const bool inside = window.end_ns <= known_until || (around && window.end_ns <= around_until) ||
-                          (!known && !around && window.end_ns <= other_until);
+      const bool inside =
+          window.end_ns <= known_until || (around && window.end_ns <= around_until) || (!known && !around && window.end_ns <= other_until);
       if (inside) roles[i] = Role::kInside;
       Ns& until = known ? known_until : around ? around_until : other_until;
       until = std::max(until, window.end_ns);
@@ -54,8 +52,7 @@ class Roles {
   std::uint32_t prefill_, decode_;
 };
 
-void add_windows(const StageTable& table, const std::vector<Window>& windows,
-                 std::vector<std::vector<Entry>>& processes) {
+void add_windows(const StageTable& table, const std::vector<Window>& windows, std::vector<std::vector<Entry>>& processes) {
   const Roles roles(table);
   std::vector<const Window*> thread;
   for (std::size_t i = 0; i < windows.size(); ++i) {
@@ -65,8 +62,7 @@ void add_windows(const StageTable& table, const std::vector<Window>& windows,
     for (std::size_t j = 0; j < thread.size(); ++j) {
       const Window& window = *thread[j];
       if (role[j] == Role::kInside || window.wall_ns() == 0) continue;
-      processes[window.process].push_back(
-          {window.start_ns, window.end_ns, table.top_level(window.stage), window.thread, role[j]});
+      processes[window.process].push_back({window.start_ns, window.end_ns, table.top_level(window.stage), window.thread, role[j]});
     }
     thread.clear();
   }
@@ -86,8 +82,7 @@ class ProcessPartition {
       : process_(process), mixed_(mixed), spans_(spans) {}
 
   void cut(std::vector<Entry>& entries) {
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.start_ns < b.start_ns; });
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.start_ns < b.start_ns; });
     std::vector<Ns> times;
     Ns first = std::numeric_limits<Ns>::max(), last = std::numeric_limits<Ns>::min();
     for (const Entry& entry : entries) {
@@ -109,8 +104,7 @@ class ProcessPartition {
 
  private:
   bool phase_open_on(std::uint32_t thread) const {
-    return std::any_of(open_.begin(), open_.end(),
-                       [&](const Entry* e) { return e->role == Role::kPhase && e->thread == thread; });
+    return std::any_of(open_.begin(), open_.end(), [&](const Entry* e) { return e->role == Role::kPhase && e->thread == thread; });
   }
 
   Answer ask() const {
@@ -143,8 +137,7 @@ class ProcessPartition {
 
   void finish() {
     if (last_.target == kNone || until_ns_ <= from_ns_) return;
-    spans_.push_back(
-        {from_ns_, until_ns_, last_.launch_end_ns.value_or(until_ns_), process_, last_.thread, last_.target, false});
+    spans_.push_back({from_ns_, until_ns_, last_.launch_end_ns.value_or(until_ns_), process_, last_.thread, last_.target, false});
   }
 
   std::uint32_t process_, mixed_;

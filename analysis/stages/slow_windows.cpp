@@ -16,7 +16,8 @@ void add_loads(const Trace& trace, const CallsByThread& calls, const Window& win
   const auto all = std::views::iota(calls.first(window.thread), calls.last(window.thread));
   const auto first = std::ranges::lower_bound(all, window.start_ns, {}, [&](std::size_t i) { return calls[i].start_ns; });
   Ns until = window.start_ns;
-  for (std::size_t i = calls.first(window.thread) + static_cast<std::size_t>(first - all.begin()); i < calls.last(window.thread) && calls[i].start_ns < window.end_ns; ++i) {
+  for (std::size_t i = calls.first(window.thread) + static_cast<std::size_t>(first - all.begin());
+       i < calls.last(window.thread) && calls[i].start_ns < window.end_ns; ++i) {
     const Ns start = std::max(calls[i].start_ns, until), end = std::min(calls[i].end_ns(), window.end_ns);
     if (end <= start || !cuda_call(trace.strings[calls[i].name]).loads_code) continue;
     ++*out.module_loads;
@@ -40,7 +41,8 @@ std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t s
   return slow;
 }
 
-std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows, const std::vector<bool>& slow, std::size_t stages) {
+std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows,
+                                                          const std::vector<bool>& slow, std::size_t stages) {
   std::vector<std::optional<SlowWindows>> out(stages);
   const bool calls_known = !trace.other_calls.empty();
   std::optional<CallsByThread> calls;

@@ -17,6 +17,7 @@ inline constexpr std::size_t kEnoughWindows = 8;
 std::vector<bool> slow_windows(const std::vector<Window>& windows, std::size_t stages);
 
 // Those of each stage, without their budget. Nothing where there are none.
-std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows, const std::vector<bool>& slow, std::size_t stages);
+std::vector<std::optional<SlowWindows>> told_slow_windows(const Trace& trace, const std::vector<Window>& windows,
+                                                          const std::vector<bool>& slow, std::size_t stages);
 
 }  // namespace nl::analysis

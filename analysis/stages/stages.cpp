@@ -18,8 +18,7 @@ std::string spelling(const Trace& trace, const StageTable::Group& group) {
 
 std::uint64_t group_key(const Range& range) {
   // Names and domains are ids below 2^31 in any trace that fits in memory.
-  return (std::uint64_t{range.name.value} << 32) ^ (std::uint64_t{range.domain.value} << 1) ^
-         static_cast<std::uint64_t>(range.style);
+  return (std::uint64_t{range.name.value} << 32) ^ (std::uint64_t{range.domain.value} << 1) ^ static_cast<std::uint64_t>(range.style);
 }
 
 }  // namespace
@@ -97,8 +96,7 @@ std::vector<StageEntry> StageTable::entries(const Trace& trace) const {
 std::vector<TimeSummary> StageTable::group_walls(const Trace& trace) const {
   std::vector<std::vector<Ns>> durations(groups_.size());
   for (std::size_t i = 0; i < trace.ranges.size(); ++i)
-    if (!never_closed(trace, trace.ranges[i]))
-      durations[group_of_range_[i]].push_back(trace.ranges[i].end_ns - trace.ranges[i].start_ns);
+    if (!never_closed(trace, trace.ranges[i])) durations[group_of_range_[i]].push_back(trace.ranges[i].end_ns - trace.ranges[i].start_ns);
   std::vector<TimeSummary> walls;
   walls.reserve(groups_.size());
   for (auto& values : durations) {

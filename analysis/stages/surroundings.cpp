@@ -7,8 +7,7 @@ namespace nl::analysis {
 
 SurroundingsCache::SurroundingsCache(const Trace& trace, const StageTable& table, const IterationPlan& plan,
                                      const std::vector<Window>& windows, const std::vector<std::uint32_t>& chosen)
-    : trace_(trace), table_(table), plan_(plan), index_(trace), threads_(trace.threads.size()),
-      chosen_(table.stages().size()) {
+    : trace_(trace), table_(table), plan_(plan), index_(trace), threads_(trace.threads.size()), chosen_(table.stages().size()) {
   for (const std::uint32_t stage : chosen) chosen_[stage] = true;
   for (const Range& range : trace.ranges) {
     if (range.thread >= threads_.size()) continue;
@@ -17,8 +16,7 @@ SurroundingsCache::SurroundingsCache(const Trace& trace, const StageTable& table
   }
   for (auto& thread : threads_) std::sort(thread.boundaries.begin(), thread.boundaries.end());
   for (const Window& window : windows)
-    if (window.derived && !window.warmup && window.thread < threads_.size())
-      threads_[window.thread].derived.push_back(&window);
+    if (window.derived && !window.warmup && window.thread < threads_.size()) threads_[window.thread].derived.push_back(&window);
 }
 
 void SurroundingsCache::resolve(const ApiCall& call, Surroundings& out) {
@@ -45,8 +43,7 @@ const Surroundings& SurroundingsCache::look_up(const ApiCall& call, ThreadState&
   // Between two steps of a derived decode there is no range, but its window is open all the same.
   const auto later = std::upper_bound(thread.derived.begin(), thread.derived.end(), call.start_ns,
                                       [](Ns time, const Window* window) { return time < window->start_ns; });
-  if (later != thread.derived.begin() && (*(later - 1))->end_ns >= call.end_ns())
-    add_once(thread.last.stages, (*(later - 1))->stage);
+  if (later != thread.derived.begin() && (*(later - 1))->end_ns >= call.end_ns()) add_once(thread.last.stages, (*(later - 1))->stage);
   const auto& boundaries = thread.boundaries;
   const auto after = std::upper_bound(boundaries.begin(), boundaries.end(), call.start_ns);
   thread.from_ns = after == boundaries.begin() ? std::numeric_limits<Ns>::min() : *(after - 1);

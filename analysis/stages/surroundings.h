@@ -23,8 +23,8 @@ struct Surroundings {
 // long runs: each thread remembers its last answer.
 class SurroundingsCache {
  public:
-  SurroundingsCache(const Trace& trace, const StageTable& table, const IterationPlan& plan,
-                    const std::vector<Window>& windows, const std::vector<std::uint32_t>& chosen);
+  SurroundingsCache(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                    const std::vector<std::uint32_t>& chosen);
 
   const Surroundings& of(std::uint32_t api) {
     if (api >= trace_.api_calls.size()) return nowhere_;

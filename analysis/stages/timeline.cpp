@@ -28,13 +28,13 @@ std::optional<TimelineScene> median_iteration(const Trace& trace, const Iteratio
     return std::tuple(plan.spans[a].wall_ns(), a) < std::tuple(plan.spans[b].wall_ns(), b);
   });
   const auto& chosen = plan.spans[*middle];
-  const auto before = std::count_if(plan.spans.begin(), plan.spans.end(),
-                                    [&](const auto& span) { return span.start_ns < chosen.start_ns; });
-  return TimelineScene{{chosen.start_ns, chosen.end_ns},
-                       process_slot_of_thread(trace, chosen.thread),
-                       chosen.thread,
-                       fmt::format("iteration {} of {}, {}", before + 1, plan.spans.size(),
-                                   measured.size() == 1 ? "the only one measured" : "the median")};
+  const auto before =
+      std::count_if(plan.spans.begin(), plan.spans.end(), [&](const auto& span) { return span.start_ns < chosen.start_ns; });
+  return TimelineScene{
+      {chosen.start_ns, chosen.end_ns},
+      process_slot_of_thread(trace, chosen.thread),
+      chosen.thread,
+      fmt::format("iteration {} of {}, {}", before + 1, plan.spans.size(), measured.size() == 1 ? "the only one measured" : "the median")};
 }
 
 std::optional<TimelineScene> whole_capture(const Trace& trace) {
@@ -51,8 +51,8 @@ std::optional<TimelineScene> whole_capture(const Trace& trace) {
   if (last - first > kLongestWithoutStagesNs) {
     const Ns from = first + (last - first - kLongestWithoutStagesNs) / 2;
     scene.view = {from, from + kLongestWithoutStagesNs};
-    scene.what = fmt::format("{} ms in the middle of the capture, because it has no closed stage ranges",
-                             kLongestWithoutStagesNs / 1'000'000);
+    scene.what =
+        fmt::format("{} ms in the middle of the capture, because it has no closed stage ranges", kLongestWithoutStagesNs / 1'000'000);
   }
   return scene;
 }
@@ -101,12 +101,10 @@ Timeline draw(const Trace& trace, const TimelineScene& scene) {
   std::vector<std::uint32_t> order;
   if (scene.thread < trace.threads.size()) order.push_back(scene.thread);
   for (std::uint32_t i = 0; i < trace.threads.size(); ++i)
-    if (i != scene.thread && (scene.process == kNone || process_slot_of_thread(trace, i) == scene.process))
-      order.push_back(i);
+    if (i != scene.thread && (scene.process == kNone || process_slot_of_thread(trace, i) == scene.process)) order.push_back(i);
   Lanes lanes;
   std::deque<ThreadLanes> threads;
-  for (const std::uint32_t thread : order)
-    threads.emplace_back(trace, calls, thread, std::move(ranges[thread]), scene.view, lanes);
+  for (const std::uint32_t thread : order) threads.emplace_back(trace, calls, thread, std::move(ranges[thread]), scene.view, lanes);
   QueueLanes queues(trace, scene, lanes);
   std::vector<LaneDrawing*> shares;
   for (LaneDrawing& lane : lanes) shares.push_back(&lane);

@@ -51,8 +51,7 @@ std::string shown_slice_name(LaneKind kind, const std::string& name) {
 }
 
 void share_slices(const TimelineView& view, std::uint64_t total, std::vector<LaneDrawing*> lanes) {
-  std::stable_sort(lanes.begin(), lanes.end(),
-                   [](const LaneDrawing* a, const LaneDrawing* b) { return a->count < b->count; });
+  std::stable_sort(lanes.begin(), lanes.end(), [](const LaneDrawing* a, const LaneDrawing* b) { return a->count < b->count; });
   std::uint64_t left = lanes.size();
   for (LaneDrawing* lane : lanes) {
     const std::uint64_t fair = total / left;

@@ -17,8 +17,8 @@ constexpr std::size_t kMaxLevels = 6;  // of one thread's stage ranges, and of i
 
 }  // namespace
 
-ThreadLanes::ThreadLanes(const Trace& trace, const CallsByThread& calls, std::uint32_t thread,
-                         std::vector<std::uint32_t> ranges, const TimelineView& view, Lanes& lanes)
+ThreadLanes::ThreadLanes(const Trace& trace, const CallsByThread& calls, std::uint32_t thread, std::vector<std::uint32_t> ranges,
+                         const TimelineView& view, Lanes& lanes)
     : trace_(trace), calls_(calls), thread_(thread) {
   place(ranges, true, lanes);
   place(ranges, false, lanes);
@@ -26,10 +26,8 @@ ThreadLanes::ThreadLanes(const Trace& trace, const CallsByThread& calls, std::ui
   const std::size_t begin = low, end = high;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    if (calls[middle].start_ns < view.start_ns)
-      low = middle + 1;
-    else
-      high = middle;
+    if (calls[middle].start_ns < view.start_ns) low = middle + 1;
+    else high = middle;
   }
   // The call before may reach into the view.
   first_call_ = low > begin && calls[low - 1].end_ns() > view.start_ns ? low - 1 : low;
@@ -47,8 +45,7 @@ void ThreadLanes::place(const std::vector<std::uint32_t>& ranges, bool stages, L
     const Range& range = trace_.ranges[i];
     const bool stage = !stage_of(trace_, range).empty();
     if (stage != stages) continue;
-    auto level =
-        std::find_if(levels.begin(), levels.end(), [&](const auto& free) { return free.first <= range.start_ns; });
+    auto level = std::find_if(levels.begin(), levels.end(), [&](const auto& free) { return free.first <= range.start_ns; });
     if (level == levels.end()) {
       if (levels.size() == kMaxLevels) {
         ++left_out_;
@@ -68,12 +65,10 @@ void ThreadLanes::draw(const TimelineView& view) {
     const Range& range = trace_.ranges[placed.range];
     placed.lane->add(view, range.start_ns, range.end_ns, range.name);
   }
-  for (std::size_t i = first_call_; i < last_call_; ++i)
-    call_lane_->add(view, calls_[i].start_ns, calls_[i].end_ns(), calls_[i].name);
+  for (std::size_t i = first_call_; i < last_call_; ++i) call_lane_->add(view, calls_[i].start_ns, calls_[i].end_ns(), calls_[i].name);
 }
 
-QueueLanes::QueueLanes(const Trace& trace, const TimelineScene& scene, Lanes& lanes)
-    : trace_(trace), lanes_(trace.queues.size(), nullptr) {
+QueueLanes::QueueLanes(const Trace& trace, const TimelineScene& scene, Lanes& lanes) : trace_(trace), lanes_(trace.queues.size(), nullptr) {
   std::vector<std::uint64_t> counts(trace.queues.size(), 0);
   each_gpu_work(trace, [&](const auto& work) {
     if (work.queue < counts.size() && scene.view.shows(work.start_ns, end_of(work))) ++counts[work.queue];
@@ -99,11 +94,8 @@ void QueueLanes::draw(const TimelineView& view) {
       return StringId{};
     }
   };
-  const auto shown = [&](const auto& work) {
-    return lane_of(work) != nullptr && view.shows(work.start_ns, end_of(work));
-  };
-  visit_gpu_work_if(trace_, shown,
-                    [&](const auto& work) { lane_of(work)->add(view, work.start_ns, end_of(work), name_of(work)); });
+  const auto shown = [&](const auto& work) { return lane_of(work) != nullptr && view.shows(work.start_ns, end_of(work)); };
+  visit_gpu_work_if(trace_, shown, [&](const auto& work) { lane_of(work)->add(view, work.start_ns, end_of(work), name_of(work)); });
 }
 
 }  // namespace nl::analysis

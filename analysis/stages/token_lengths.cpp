@@ -35,8 +35,10 @@ void take_steps(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
     lengths.assumptions.push_back(fmt::format("decode windows differ in length: {:.4g} steps on average", *lengths.steps));
   // The first token comes out of the prefill: n tokens are n or n - 1 steps.
   if (shape.decode_tokens && *shape.decode_tokens != *lengths.steps && *shape.decode_tokens - 1 != *lengths.steps)
-    lengths.assumptions.push_back(fmt::format("the model file contradicts the trace: model.decode_tokens is {:g}, the trace has {:.4g} steps per "
-                                              "decode; the trace's number is used", *shape.decode_tokens, *lengths.steps));
+    lengths.assumptions.push_back(
+        fmt::format("the model file contradicts the trace: model.decode_tokens is {:g}, the trace has {:.4g} steps per "
+                    "decode; the trace's number is used",
+                    *shape.decode_tokens, *lengths.steps));
 }
 
 void take_prompt(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
@@ -45,8 +47,10 @@ void take_prompt(const Run& run, const LlmShape& shape, TokenLengths& lengths) {
   if (!prefill || !prefill->tokens_per_window || !lengths.batch || *prefill->tokens_per_window <= 0) return;
   const double traced = *prefill->tokens_per_window / *lengths.batch;
   if (lengths.prompt && std::abs(traced - *lengths.prompt) > 0.5)
-    lengths.assumptions.push_back(fmt::format("the model file contradicts the trace: model.prompt_tokens is {:g}, prefill has {:g} tokens at "
-                                              "batch {:g}; the trace's number is used", *lengths.prompt, traced, *lengths.batch));
+    lengths.assumptions.push_back(
+        fmt::format("the model file contradicts the trace: model.prompt_tokens is {:g}, prefill has {:g} tokens at "
+                    "batch {:g}; the trace's number is used",
+                    *lengths.prompt, traced, *lengths.batch));
   lengths.prompt = traced;
 }
 

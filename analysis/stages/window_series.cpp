@@ -23,7 +23,8 @@ std::vector<UtcWindow> throttled_spans(const std::vector<PowerSample>& samples) 
 }
 
 bool overlaps(const std::vector<UtcWindow>& spans, const UtcWindow& window) {
-  const auto after = std::upper_bound(spans.begin(), spans.end(), window.first, [](Ns time, const UtcWindow& span) { return time < span.second; });
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), window.first, [](Ns time, const UtcWindow& span) { return time < span.second; });
   return after != spans.end() && after->first < window.second;
 }
 

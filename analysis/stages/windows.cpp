@@ -37,9 +37,7 @@ std::uint32_t process_slots(const Trace& trace) {
   return known <= 1 ? 1 : known + 1;
 }
 
-std::uint32_t process_slot(const Trace& trace, std::uint32_t process) {
-  return std::min(process, process_slots(trace) - 1);
-}
+std::uint32_t process_slot(const Trace& trace, std::uint32_t process) { return std::min(process, process_slots(trace) - 1); }
 
 std::uint32_t process_slot_of_thread(const Trace& trace, std::uint32_t thread) {
   return process_slot(trace, thread < trace.threads.size() ? trace.threads[thread].process : kNone);

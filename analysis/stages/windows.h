@@ -20,7 +20,7 @@ struct Window {
   std::uint32_t process = 0;        // see process_slot()
   std::uint32_t iteration = kNone;  // of the IterationPlan; none: before the first of its thread
   bool warmup = false;
-  bool derived = false;  // decode as the span of an iteration's steps
+  bool derived = false;                // decode as the span of an iteration's steps
   std::optional<std::int64_t> tokens;  // of all sequences, where its range says so
   Ns wall_ns() const { return end_ns - start_ns; }
 };

@@ -9,11 +9,11 @@
 namespace nl::analysis {
 namespace {
 
-constexpr double kMadToSigma = 1.4826;      // of a normal distribution
+constexpr double kMadToSigma = 1.4826;  // of a normal distribution
 constexpr double kOutlierSigmas = 5;
-constexpr double kThresholdFactor = 1.3;    // above sqrt(2 log n), the most that noise alone reaches: 1,000 quiet series in the tests
+constexpr double kThresholdFactor = 1.3;  // above sqrt(2 log n), the most that noise alone reaches: 1,000 quiet series in the tests
 constexpr double kFewValues = 20, kSmallSample = 3;
-constexpr double kLeastNoise = 1e-9;        // of the level; counts that never vary have none
+constexpr double kLeastNoise = 1e-9;  // of the level; counts that never vary have none
 
 double middle_value(const double* first, const double* last) { return median_of({first, last}); }
 
@@ -70,7 +70,9 @@ class Segmentation {
     for (std::size_t i = 0; i < values.size(); ++i) sums_[i + 1] = sums_[i] + (values[i] - origin_);
   }
 
-  double mean(std::size_t first, std::size_t last) const { return origin_ + (sums_[last] - sums_[first]) / static_cast<double>(last - first); }
+  double mean(std::size_t first, std::size_t last) const {
+    return origin_ + (sums_[last] - sums_[first]) / static_cast<double>(last - first);
+  }
 
   // How far the values before and after a place are apart, in standard errors.
   double strength(std::size_t first, std::size_t at, std::size_t last) const {
@@ -89,7 +91,7 @@ class Segmentation {
   }
 
  private:
-  double noise_, origin_;     // sums of small numbers lose fewer digits
+  double noise_, origin_;  // sums of small numbers lose fewer digits
   std::vector<double> sums_;
 };
 

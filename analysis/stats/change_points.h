@@ -9,7 +9,7 @@ namespace nl::analysis {
 struct SeriesLevel {
   std::size_t first = 0, last = 0;  // last is one past it
   double median = 0;
-  double spread = 0;                // robust standard deviation of its values; 0: they are all alike
+  double spread = 0;  // robust standard deviation of its values; 0: they are all alike
 };
 
 // Where a series changes its level, by seeded binary segmentation (Kovács, Bühlmann, Li, Munk 2023): the same series always gives the same

@@ -29,13 +29,11 @@ double central_probability(double angle, double df) {
     const double t = std::sqrt(df) * std::tan(angle);
     return std::erf(t * (1 - 1 / (4 * df)) / std::sqrt(1 + t * t / (2 * df)) / std::numbers::sqrt2);
   }
-  const double scale =
-      2 / std::sqrt(std::numbers::pi) * std::exp(std::lgamma((df + 1) / 2) - std::lgamma(df / 2));
+  const double scale = 2 / std::sqrt(std::numbers::pi) * std::exp(std::lgamma((df + 1) / 2) - std::lgamma(df / 2));
   constexpr int kPieces = 512;  // Simpson's rule; even
   const double step = angle / kPieces;
   double sum = 0;
-  for (int i = 0; i <= kPieces; ++i)
-    sum += std::pow(std::cos(i * step), df - 1) * (i == 0 || i == kPieces ? 1 : i % 2 == 1 ? 4 : 2);
+  for (int i = 0; i <= kPieces; ++i) sum += std::pow(std::cos(i * step), df - 1) * (i == 0 || i == kPieces ? 1 : i % 2 == 1 ? 4 : 2);
   return scale * sum * step / 3;
 }
 
@@ -66,8 +64,7 @@ std::optional<Interval> difference_95(const std::vector<double>& a, const std::v
   const double part_a = of_a.variance / static_cast<double>(a.size());
   const double part_b = of_b.variance / static_cast<double>(b.size());
   const double sum = part_a + part_b;
-  const double df = sum * sum / (part_a * part_a / static_cast<double>(a.size() - 1) +
-                                 part_b * part_b / static_cast<double>(b.size() - 1));
+  const double df = sum * sum / (part_a * part_a / static_cast<double>(a.size() - 1) + part_b * part_b / static_cast<double>(b.size() - 1));
   return around(of_b.mean - of_a.mean, std::sqrt(sum), df);
 }
 

@@ -65,8 +65,7 @@ constexpr std::size_t kTotalColumn = 2;
 // all below them then have no level.
 class Levels {
  public:
-  Levels(const Trace& trace, const RangeIndex& index)
-      : parents_(trace.ranges.size(), kNone), levels_(trace.ranges.size(), kUnknown) {
+  Levels(const Trace& trace, const RangeIndex& index) : parents_(trace.ranges.size(), kNone), levels_(trace.ranges.size(), kUnknown) {
     for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
       if (trace.ranges[i].end_thread == kNone) parents_[i] = index.parent_of(i);
     for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) settle(i);
@@ -154,10 +153,9 @@ Groups project_all(const Trace& trace) {
 
 StatTable range_projection_sum(const Trace& trace) {
   StatTable table;
-  table.columns = {
-      "Range",         "Style",         "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances",
-      "Proj Avg (ns)", "Proj Med (ns)", "Proj Min (ns)",        "Proj Max (ns)",         "Proj StdDev (ns)",
-      "Total GPU Ops", "Avg GPU Ops",   "Avg Range Lvl",        "Avg Num Child"};
+  table.columns = {"Range",         "Style",         "Total Proj Time (ns)", "Total Range Time (ns)", "Range Instances",
+                   "Proj Avg (ns)", "Proj Med (ns)", "Proj Min (ns)",        "Proj Max (ns)",         "Proj StdDev (ns)",
+                   "Total GPU Ops", "Avg GPU Ops",   "Avg Range Lvl",        "Avg Num Child"};
   Groups groups = project_all(trace);
   for (const auto& [key, group] : groups) table.rows.push_back(row_of(key.first, key.second, group));
   std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {

@@ -79,8 +79,7 @@ std::pair<std::int64_t, std::int64_t> ids_of(const Trace& trace, std::uint32_t t
 
 class RangeKernels {
  public:
-  explicit RangeKernels(const Trace& trace)
-      : trace_(trace), order_(trace), tallies_(trace), group_of_kernel_(trace.kernels.size(), 0) {}
+  explicit RangeKernels(const Trace& trace) : trace_(trace), order_(trace), tallies_(trace), group_of_kernel_(trace.kernels.size(), 0) {}
   std::vector<Row> rows();
 
  private:
@@ -127,8 +126,7 @@ void RangeKernels::add_unenclosed(std::vector<Row>& rows) {
   for (std::uint32_t i = 0; i < trace_.kernels.size(); ++i) {
     if (group_of_kernel_[i] != 0) continue;
     std::uint32_t call = trace_.kernels[i].api;
-    by_thread[call == kNone ? std::pair(kNoThread, kNoThread)
-                            : ids_of(trace_, static_cast<std::uint32_t>(trace_.api_calls[call].thread))]
+    by_thread[call == kNone ? std::pair(kNoThread, kNoThread) : ids_of(trace_, static_cast<std::uint32_t>(trace_.api_calls[call].thread))]
         .push_back(i);
   }
   for (const auto& [ids, kernels] : by_thread) {
@@ -159,8 +157,7 @@ std::vector<Row> RangeKernels::rows() {
   add_unenclosed(rows);
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     auto key = [](const Row& r) {
-      return std::tuple(r.in_range, std::string_view(r.tag), r.pid, r.tid, -r.time.total_ns, r.style,
-                        std::string_view(r.kernel));
+      return std::tuple(r.in_range, std::string_view(r.tag), r.pid, r.tid, -r.time.total_ns, r.style, std::string_view(r.kernel));
     };
     return key(a) < key(b);
   });
@@ -184,10 +181,10 @@ StatTable range_kernel_sum(const Trace& trace) {
   table.columns = {"NVTX Range", "Style",    "PID",      "TID",      "NVTX Inst",   "Kern Inst",  "Total Time (ns)",
                    "Avg (ns)",   "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"};
   for (const Row& row : RangeKernels(trace).rows())
-    table.rows.push_back({text_cell(row.in_range, row.tag), text_cell(row.in_range, row.style), id_cell(row.pid),
-                          id_cell(row.tid), row.range_instances, row.kernel_instances, row.time.total_ns,
-                          StatTable::Tenth{row.time.mean_ns}, StatTable::Tenth{row.time.median_ns}, row.time.min_ns,
-                          row.time.max_ns, StatTable::Tenth{row.time.stddev_ns}, row.kernel});
+    table.rows.push_back({text_cell(row.in_range, row.tag), text_cell(row.in_range, row.style), id_cell(row.pid), id_cell(row.tid),
+                          row.range_instances, row.kernel_instances, row.time.total_ns, StatTable::Tenth{row.time.mean_ns},
+                          StatTable::Tenth{row.time.median_ns}, row.time.min_ns, row.time.max_ns, StatTable::Tenth{row.time.stddev_ns},
+                          row.kernel});
   return table;
 }
 

@@ -21,15 +21,11 @@ struct Need {
   const char* otherwise;
 };
 
-constexpr Need kKernels{
-    kernels, "the capture has no CUDA kernel data; capture with nsys profile --trace=cuda on a machine with a GPU"};
+constexpr Need kKernels{kernels, "the capture has no CUDA kernel data; capture with nsys profile --trace=cuda on a machine with a GPU"};
 constexpr Need kApi{api, "the capture has no CUDA API calls; capture with nsys profile --trace=cuda"};
-constexpr Need kRanges{
-    ranges, "the capture has no NVTX ranges; capture with nsys profile --trace=nvtx a program that marks them"};
-constexpr Need kMemOps{mem_ops,
-                       "the capture has no copies to, from or on a GPU; capture with nsys profile --trace=cuda"};
-constexpr Need kGpuWork{gpu_work,
-                        "the capture has no GPU work; capture with nsys profile --trace=cuda on a machine with a GPU"};
+constexpr Need kRanges{ranges, "the capture has no NVTX ranges; capture with nsys profile --trace=nvtx a program that marks them"};
+constexpr Need kMemOps{mem_ops, "the capture has no copies to, from or on a GPU; capture with nsys profile --trace=cuda"};
+constexpr Need kGpuWork{gpu_work, "the capture has no GPU work; capture with nsys profile --trace=cuda on a machine with a GPU"};
 
 struct Report {
   std::string_view name, title;
@@ -67,8 +63,7 @@ StatTable make_stats_report(const Trace& trace, std::string_view name) {
     for (const Need& need : report.needs)
       if (table.missing.empty() && !need.there(trace)) table.missing = need.otherwise;
     if (table.missing.empty()) table = report.make(trace);
-    if (table.missing.empty() && table.rows.empty())
-      table.missing = "the capture covers this, but nothing happened";
+    if (table.missing.empty() && table.rows.empty()) table.missing = "the capture covers this, but nothing happened";
     table.report = report.name;
     table.title = report.title;
     return table;

@@ -10,8 +10,7 @@ namespace {
 
 StatTable time_table(std::vector<std::string> names, std::string instances) {
   StatTable table;
-  table.columns = {"Time (%)", "Total Time (ns)", std::move(instances), "Avg (ns)",
-                   "Med (ns)", "Min (ns)",        "Max (ns)",           "StdDev (ns)"};
+  table.columns = {"Time (%)", "Total Time (ns)", std::move(instances), "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)"};
   table.columns.insert(table.columns.end(), names.begin(), names.end());
   return table;
 }
@@ -20,9 +19,7 @@ StatTable time_table(std::vector<std::string> names, std::string instances) {
 
 std::string_view style_name(RangeStyle style) { return style == RangeStyle::kPushPop ? "PushPop" : "StartEnd"; }
 
-std::string range_tag(const Trace& trace, const Range& range) {
-  return trace.strings[range.domain] + ":" + trace.strings[range.name];
-}
+std::string range_tag(const Trace& trace, const Range& range) { return trace.strings[range.domain] + ":" + trace.strings[range.name]; }
 
 Ns last_range_time(const Trace& trace) {
   Ns last = 0;
@@ -38,18 +35,11 @@ void add_time_rows(std::vector<NamedTimes> entries, StatTable& table) {
   for (NamedTimes& entry : entries) {
     const TimeSummary& time = entry.time;
     StatTable::Cell share;
-    if (all == 0)
-      share = std::monostate();
-    else
-      share = StatTable::Tenth{static_cast<double>(time.total_ns) * 100.0 / static_cast<double>(all)};
-    std::vector<StatTable::Cell> row{share,
-                                     time.total_ns,
-                                     static_cast<std::int64_t>(time.count),
-                                     StatTable::Tenth{time.mean_ns},
-                                     StatTable::Tenth{time.median_ns},
-                                     time.min_ns,
-                                     time.max_ns,
-                                     StatTable::Tenth{time.stddev_ns}};
+    if (all == 0) share = std::monostate();
+    else share = StatTable::Tenth{static_cast<double>(time.total_ns) * 100.0 / static_cast<double>(all)};
+    std::vector<StatTable::Cell> row{
+        share,       time.total_ns, static_cast<std::int64_t>(time.count), StatTable::Tenth{time.mean_ns}, StatTable::Tenth{time.median_ns},
+        time.min_ns, time.max_ns,   StatTable::Tenth{time.stddev_ns}};
     if (!entry.style.empty()) row.emplace_back(std::move(entry.style));
     row.emplace_back(std::move(entry.name));
     table.rows.push_back(std::move(row));
@@ -58,15 +48,12 @@ void add_time_rows(std::vector<NamedTimes> entries, StatTable& table) {
 
 StatTable kernel_sum(const Trace& trace) {
   std::vector<Durations> by_name(trace.strings.size());
-  for (const Kernel& kernel : trace.kernels)
-    by_name[trace.shapes[kernel.shape].name.value].add(static_cast<Ns>(kernel.duration_ns));
+  for (const Kernel& kernel : trace.kernels) by_name[trace.shapes[kernel.shape].name.value].add(static_cast<Ns>(kernel.duration_ns));
   std::vector<NamedTimes> entries;
   for (std::uint32_t id = 0; id < by_name.size(); ++id)
-    if (by_name[id].count() > 0)
-      entries.push_back({trace.strings[StringId{id}], {}, summarise_times(std::exchange(by_name[id], {}))});
-  std::sort(entries.begin(), entries.end(), [](const NamedTimes& a, const NamedTimes& b) {
-    return std::tie(a.time.count, a.name) < std::tie(b.time.count, b.name);
-  });
+    if (by_name[id].count() > 0) entries.push_back({trace.strings[StringId{id}], {}, summarise_times(std::exchange(by_name[id], {}))});
+  std::sort(entries.begin(), entries.end(),
+            [](const NamedTimes& a, const NamedTimes& b) { return std::tie(a.time.count, a.name) < std::tie(b.time.count, b.name); });
   StatTable table = time_table({"Name"}, "Instances");
   add_time_rows(std::move(entries), table);
   return table;
@@ -74,8 +61,7 @@ StatTable kernel_sum(const Trace& trace) {
 
 StatTable api_sum(const Trace& trace) {
   std::vector<NamedTimes> entries;
-  for (const ApiStat& api : trace.api_stats)
-    entries.push_back({trace.strings[api.name], {}, summarise_times(api.durations)});
+  for (const ApiStat& api : trace.api_stats) entries.push_back({trace.strings[api.name], {}, summarise_times(api.durations)});
   StatTable table = time_table({"Name"}, "Num Calls");
   add_time_rows(std::move(entries), table);
   return table;
@@ -100,8 +86,7 @@ StatTable range_sum(const Trace& trace) {
     by_name[{range_tag(trace, range), style_name(range.style)}].add(end - range.start_ns);
   }
   std::vector<NamedTimes> entries;
-  for (auto& [key, durations] : by_name)
-    entries.push_back({key.first, std::string(key.second), summarise_times(durations)});
+  for (auto& [key, durations] : by_name) entries.push_back({key.first, std::string(key.second), summarise_times(durations)});
   StatTable table = time_table({"Style", "Range"}, "Instances");
   add_time_rows(std::move(entries), table);
   return table;

@@ -14,7 +14,8 @@ struct Centred {
   double ss = 0, tt = 0, st = 0, sy = 0, ty = 0;
 
   explicit Centred(std::vector<OrderedValue> values) {
-    std::sort(values.begin(), values.end(), [](const OrderedValue& a, const OrderedValue& b) { return std::tie(a.place, a.value) < std::tie(b.place, b.value); });
+    std::sort(values.begin(), values.end(),
+              [](const OrderedValue& a, const OrderedValue& b) { return std::tie(a.place, a.value) < std::tie(b.place, b.value); });
     double mean_side = 0, mean_place = 0, mean_value = 0;
     for (const OrderedValue& each : values) {
       mean_side += each.of_b ? 0.5 : -0.5;

@@ -15,15 +15,15 @@ double autocorrelation_time(std::span<const double> values);
 
 struct OrderedValue {
   double value = 0;
-  double place = 0;      // in the order of time
+  double place = 0;  // in the order of time
   bool of_b = false;
 };
 
 struct SideEffect {
-  double difference = 0;  // b − a, the trend taken out
+  double difference = 0;                              // b − a, the trend taken out
   double standard_error = 0, degrees_of_freedom = 1;  // of the difference
-  double p_value = 1;     // that chance gives it
-  double trend = 0;       // a place; 0 where it was not asked for
+  double p_value = 1;                                 // that chance gives it
+  double trend = 0;                                   // a place; 0 where it was not asked for
   double trend_p_value = 1;
 };
 

@@ -40,7 +40,8 @@ void judge_series(TrendSeries& series, double min_effect) {
   const bool positive = std::all_of(values.begin(), values.end(), [](double value) { return value >= 0; });
   for (const SeriesLevel& level : levels) {
     const double reach = expected_reach(level, min_effect), low = level.median - reach;
-    series.levels.push_back({level.first, level.last, level.median, positive ? std::max(0.0, low) : low, level.median + reach});  // no time is below zero
+    series.levels.push_back(
+        {level.first, level.last, level.median, positive ? std::max(0.0, low) : low, level.median + reach});  // no time is below zero
   }
   series.anomalies = anomalies_of(values, levels, min_effect);
 }
@@ -53,7 +54,12 @@ std::vector<TrendSeries> trend_series(std::vector<TrendValue> values, TrendBy by
     groups[{std::move(value.hardware), std::move(value.model), std::move(value.precision)}].push_back(std::move(value.point));
   std::vector<TrendSeries> all;
   for (auto& [key, points] : groups) {
-    TrendSeries series{std::get<0>(key), std::get<1>(key), std::get<2>(key), by == TrendBy::kCommit ? points_by_commit(points) : std::move(points), {}, {}};
+    TrendSeries series{std::get<0>(key),
+                       std::get<1>(key),
+                       std::get<2>(key),
+                       by == TrendBy::kCommit ? points_by_commit(points) : std::move(points),
+                       {},
+                       {}};
     if (series.points.empty()) continue;
     judge_series(series, min_effect);
     all.push_back(std::move(series));

@@ -78,7 +78,9 @@ constexpr std::string_view bash_paths(Paths paths) {
   return "";
 }
 
-std::string values_text(const Argument& argument) { return fmt::format("words='{}' paths='{}'", fmt::join(argument.words, " "), bash_paths(argument.paths)); }
+std::string values_text(const Argument& argument) {
+  return fmt::format("words='{}' paths='{}'", fmt::join(argument.words, " "), bash_paths(argument.paths));
+}
 
 std::string last_word(const std::string& name) { return name.substr(name.rfind(' ') + 1); }
 
@@ -111,7 +113,8 @@ std::string value_rows(const VerbReference& verb) {
 std::string place_rows(const VerbReference& verb) {
   std::string rows;
   for (std::size_t i = 0; i < verb.positionals.size(); ++i)
-    rows += fmt::format("    '{} '{}) {} ;;\n", verb.name, verb.positionals[i].many ? "*" : std::to_string(i), values_text(verb.positionals[i]));
+    rows += fmt::format("    '{} '{}) {} ;;\n", verb.name, verb.positionals[i].many ? "*" : std::to_string(i),
+                        values_text(verb.positionals[i]));
   return rows;
 }
 
@@ -130,11 +133,15 @@ std::string bash_completion(const VerbReference& program) {
     places += place_rows(*verb);
   }
   return "# bash completion for nl-stage, made by `nl-stage completion bash`\n" +
-         function("_nl_stage_verbs() {  # VERB\n  case $1 in", verbs, "") + function("_nl_stage_flags() {  # VERB\n  case $1 in", flags, "") +
-         function("_nl_stage_value() {  # VERB FLAG: sets words and paths; false where the flag takes no value\n  words='' paths=''\n  case \"$1 $2\" in", values,
-                  "    *) return 1 ;;\n") +
-         function("_nl_stage_place() {  # VERB NUMBER: the same for positional words, counted from 0\n  words='' paths=''\n  case \"$1 $2\" in", places,
-                  "    *) return 1 ;;\n") +
+         function("_nl_stage_verbs() {  # VERB\n  case $1 in", verbs, "") +
+         function("_nl_stage_flags() {  # VERB\n  case $1 in", flags, "") +
+         function(
+             "_nl_stage_value() {  # VERB FLAG: sets words and paths; false where the flag takes no value\n  words='' paths=''\n  case "
+             "\"$1 $2\" in",
+             values, "    *) return 1 ;;\n") +
+         function(
+             "_nl_stage_place() {  # VERB NUMBER: the same for positional words, counted from 0\n  words='' paths=''\n  case \"$1 $2\" in",
+             places, "    *) return 1 ;;\n") +
          std::string(kDriver);
 }
 

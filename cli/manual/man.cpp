@@ -45,8 +45,13 @@ std::string upper(std::string text) {
 std::string entry(const Argument& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back("\\fB" + troff(name) + "\\fR");
-  const std::string value = argument.type.empty() ? "" : " \\fI" + troff(argument.choices.empty() ? argument.type : fmt::format("{}", fmt::join(argument.choices, "|"))) + "\\fR";
-  const std::string remark = argument.required ? " (required)" : argument.default_value.empty() ? "" : " (default: " + argument.default_value + ")";
+  const std::string value =
+      argument.type.empty()
+          ? ""
+          : " \\fI" + troff(argument.choices.empty() ? argument.type : fmt::format("{}", fmt::join(argument.choices, "|"))) + "\\fR";
+  const std::string remark = argument.required                ? " (required)"
+                             : argument.default_value.empty() ? ""
+                                                              : " (default: " + argument.default_value + ")";
   return fmt::format(".TP\n{}{}{}\n{}\n", fmt::join(names, ", "), value, argument.many ? " ..." : "", troff(argument.help + remark));
 }
 
@@ -80,7 +85,8 @@ std::string man_page(const VerbReference& program, const VerbReference& verb) {
   const std::string page = page_name(command_name(verb));
   std::string summary = verb.summary.substr(0, verb.summary.find('\n'));
   if (!summary.empty() && summary.back() == '.') summary.pop_back();
-  std::string text = fmt::format(".\\\" Made from the help by `nl-stage manual`.\n.TH {} 1 \"\" \"nl\\-stage {}\" \"nl\\-stage\"\n", troff(upper(page)), orchestrator::version());
+  std::string text = fmt::format(".\\\" Made from the help by `nl-stage manual`.\n.TH {} 1 \"\" \"nl\\-stage {}\" \"nl\\-stage\"\n",
+                                 troff(upper(page)), orchestrator::version());
   text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.nf\n{}\n.fi\n", troff(page), troff(summary), troff(usage_line(verb)));
   text += description(verb) + verb_list(verb) + entries("ARGUMENTS", verb.positionals) + entries("FLAGS", verb.flags);
   if (!verb.examples.empty()) text += ".SH EXAMPLES\n" + verbatim(verb.examples);

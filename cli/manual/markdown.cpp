@@ -45,8 +45,8 @@ std::string value_text(const Argument& argument) {
 std::string row(const Argument& argument) {
   std::vector<std::string> names;
   for (const std::string& name : argument.names) names.push_back(code(name));
-  return fmt::format("| {} | {} | {} | {}{} |\n", fmt::join(names, ", "), value_text(argument), code_cell(argument.default_value), cell(argument.help),
-                     argument.required ? " (required)" : "");
+  return fmt::format("| {} | {} | {} | {}{} |\n", fmt::join(names, ", "), value_text(argument), code_cell(argument.default_value),
+                     cell(argument.help), argument.required ? " (required)" : "");
 }
 
 std::string table(std::string_view title, const std::vector<Argument>& arguments) {
@@ -57,7 +57,8 @@ std::string table(std::string_view title, const std::vector<Argument>& arguments
 }
 
 std::string section(const VerbReference& verb, std::string_view heading) {
-  std::string text = fmt::format("{} {}\n\n{}{}.\n\n{}", heading, command_name(verb), heading.size() == 1 ? kMade : "", verb.summary, indented(usage_line(verb)));
+  std::string text = fmt::format("{} {}\n\n{}{}.\n\n{}", heading, command_name(verb), heading.size() == 1 ? kMade : "", verb.summary,
+                                 indented(usage_line(verb)));
   text += table("argument", verb.positionals) + table("flag", verb.flags);
   for (const Block& block : verb.description) text += "\n" + (block.verbatim ? indented(block.text) : block.text + "\n");
   if (!verb.examples.empty()) text += "\nExamples:\n\n" + indented(verb.examples);

@@ -22,7 +22,8 @@ TypeText split_type(const std::string& text) {
   const std::size_t open = text.find('{'), close = text.rfind('}');
   const std::size_t colon = text.find(':');
   const std::string type = text.substr(0, colon);
-  if (open == std::string::npos || close == std::string::npos || close < open) return {type, {}, colon == std::string::npos ? "" : text.substr(colon + 1)};
+  if (open == std::string::npos || close == std::string::npos || close < open)
+    return {type, {}, colon == std::string::npos ? "" : text.substr(colon + 1)};
   TypeText split{type, {}, {}};
   std::istringstream list(text.substr(open + 1, close - open - 1));
   for (std::string word; std::getline(list, word, ',');) split.choices.push_back(word);

@@ -7,7 +7,7 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 // The verbs and flags as plain data, read off the parser itself: completions, man pages and docs/verbs come from it.
 namespace nl::cli {

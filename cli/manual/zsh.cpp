@@ -35,8 +35,10 @@ std::string zsh_action(const Argument& argument) {
   const std::string words = escaped_words(argument);
   const bool settings = !argument.words.empty() && argument.words.front().back() == '=';
   switch (argument.paths) {
-    case Paths::kNone: return argument.words.empty() ? " " : settings ? fmt::format("{{compadd -S \"\" -- {}}}", words) : fmt::format("({})", words);
-    case Paths::kFiles: return argument.words.empty() ? "_files" : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", words);
+    case Paths::kNone:
+      return argument.words.empty() ? " " : settings ? fmt::format("{{compadd -S \"\" -- {}}}", words) : fmt::format("({})", words);
+    case Paths::kFiles:
+      return argument.words.empty() ? "_files" : fmt::format("{{_alternative \"names\\:name\\:({})\" \"files\\:file\\:_files\"}}", words);
     case Paths::kFolders: return "_files -/";
     case Paths::kCommands: return "_normal";
   }
@@ -48,7 +50,8 @@ std::string flag_row(const Argument& flag) {
   const std::string value = flag.type.empty() ? "" : fmt::format(":{}:{}", escaped(flag.type), zsh_action(flag));
   const std::string rest = fmt::format("[{}]{}'", escaped(flag.help), value);
   if (flag.names.size() == 1) return fmt::format("    '{}{}{}", flag.many ? "*" : "", flag.names.front(), rest);
-  return fmt::format("    '{}'{{{}}}'{}", flag.many ? "*" : fmt::format("({})", fmt::join(flag.names, " ")), fmt::join(flag.names, ","), rest);
+  return fmt::format("    '{}'{{{}}}'{}", flag.many ? "*" : fmt::format("({})", fmt::join(flag.names, " ")), fmt::join(flag.names, ","),
+                     rest);
 }
 
 std::string positional_row(const Argument& argument, std::size_t place) {
@@ -61,8 +64,9 @@ std::string positional_row(const Argument& argument, std::size_t place) {
 std::string verbs_below(const VerbReference& verb) {
   std::string text;
   for (const VerbReference& below : verb.verbs)
-    text += fmt::format("  if (( CURRENT > 2 )) && [[ $words[2] == {} ]]; then\n    shift words\n    (( CURRENT-- ))\n    {}\n    return\n  fi\n",
-                        below.name.substr(verb.name.size() + 1), function_name(below));
+    text += fmt::format(
+        "  if (( CURRENT > 2 )) && [[ $words[2] == {} ]]; then\n    shift words\n    (( CURRENT-- ))\n    {}\n    return\n  fi\n",
+        below.name.substr(verb.name.size() + 1), function_name(below));
   return text;
 }
 
@@ -92,7 +96,8 @@ std::string zsh_completion(const VerbReference& program) {
   std::string text = "#compdef nl-stage\n# zsh completion for nl-stage, made by `nl-stage completion zsh`\n";
   for (const VerbReference* verb : all_verbs(program)) text += verb_function(*verb);
   // autoload runs the file when the function is called first; `source` only defines it.
-  return text + program_function(program) + "\nif [[ $funcstack[1] == _nl-stage ]]; then _nl-stage \"$@\"; else compdef _nl-stage nl-stage; fi\n";
+  return text + program_function(program) +
+         "\nif [[ $funcstack[1] == _nl-stage ]]; then _nl-stage \"$@\"; else compdef _nl-stage nl-stage; fi\n";
 }
 
 }  // namespace nl::cli

@@ -46,8 +46,12 @@ ChosenKernels::Shape* ChosenKernels::find(const char* mangled, const std::uint32
     if (shape.name == nullptr) {
       if (count_ + 1 == kMaxShapes) return nullptr;
       ++count_;
-      shape = {name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, device,
-               {static_cast<std::uint8_t>(launches_[kInPlace]), static_cast<std::uint8_t>(launches_[kReplayed])}, 0};
+      shape = {name,
+               {grid[0], grid[1], grid[2]},
+               {block[0], block[1], block[2]},
+               device,
+               {static_cast<std::uint8_t>(launches_[kInPlace]), static_cast<std::uint8_t>(launches_[kReplayed])},
+               0};
       return &shape;
     }
     if (shape.name == name && std::memcmp(shape.grid, grid, sizeof grid) == 0 && std::memcmp(shape.block, block, sizeof block) == 0 &&

@@ -15,7 +15,7 @@ class ChosenKernels {
   struct Shape {
     const Text* name;
     std::uint32_t grid[3], block[3], device;
-    std::uint8_t left[2];      // launches still to be measured, by Pass
+    std::uint8_t left[2];  // launches still to be measured, by Pass
     std::uint8_t failures;
   };
 

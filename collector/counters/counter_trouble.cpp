@@ -16,9 +16,11 @@ const char* advice_for(cupti::Result result) {
     case cupti::kNoPrivilege:
       return "the driver lets only administrators read the counters. Run as root or with CAP_SYS_ADMIN (docker: "
              "--cap-add=SYS_ADMIN), or load the driver with NVreg_RestrictProfilingToAdminUsers=0";
-    case cupti::kVirtualisedNoPrivilege: return "the hypervisor does not let this machine read the counters; its administrator can allow it";
+    case cupti::kVirtualisedNoPrivilege:
+      return "the hypervisor does not let this machine read the counters; its administrator can allow it";
     case cupti::kHardwareBusy:
-      return "another profiler or process holds the counters: DCGM, ncu, or nsys with GPU metrics. Stop it, for DCGM: dcgmi profile --pause";
+      return "another profiler or process holds the counters: DCGM, ncu, or nsys with GPU metrics. Stop it, for DCGM: dcgmi profile "
+             "--pause";
     case cupti::kOldProfiler: return "the program uses CUPTI's event API itself";
     case cupti::kVirtualised: return "this virtual GPU has no counters for guests";
     case cupti::kConfidential: return "confidential computing forbids it";

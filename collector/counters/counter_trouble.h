@@ -19,8 +19,10 @@ struct Loss {
   const char* words;
   NoteCode failed, denied, busy;
 };
-inline constexpr Loss kNoCounters{trace_format::kCountersNotMeasured, NoteCode::kCountersFailed, NoteCode::kCountersDenied, NoteCode::kCountersBusy};
-inline constexpr Loss kNoActivity{trace_format::kActivityNotSampled, NoteCode::kActivityFailed, NoteCode::kActivityDenied, NoteCode::kActivityFailed};
+inline constexpr Loss kNoCounters{trace_format::kCountersNotMeasured, NoteCode::kCountersFailed, NoteCode::kCountersDenied,
+                                  NoteCode::kCountersBusy};
+inline constexpr Loss kNoActivity{trace_format::kActivityNotSampled, NoteCode::kActivityFailed, NoteCode::kActivityDenied,
+                                  NoteCode::kActivityFailed};
 inline constexpr Loss kNoStalls{trace_format::kStallsNotSampled, NoteCode::kStallsFailed, NoteCode::kStallsDenied, NoteCode::kStallsFailed};
 inline constexpr Loss kNoMoreCounters{"counters are no longer measured", NoteCode::kOther, NoteCode::kOther, NoteCode::kOther};
 inline constexpr Loss kNoMoreActivity{"activity is sampled no longer", NoteCode::kOther, NoteCode::kOther, NoteCode::kOther};

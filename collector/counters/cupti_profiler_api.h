@@ -9,8 +9,8 @@
 // sampling (CUDA 12.6 and later), PC sampling (11.3 and later). Checked by cupti_layout_test.cpp likewise.
 namespace nl::collector::cupti {
 
-inline constexpr Result kNotReady = 13, kHardwareBusy = 26, kNotSupported = 27, kVirtualised = 33, kNoPrivilege = 35,
-                        kOldProfiler = 36, kVirtualisedNoPrivilege = 40, kConfidential = 41, kMig = 43, kWsl = 45;
+inline constexpr Result kNotReady = 13, kHardwareBusy = 26, kNotSupported = 27, kVirtualised = 33, kNoPrivilege = 35, kOldProfiler = 36,
+                        kVirtualisedNoPrivilege = 40, kConfidential = 41, kMig = 43, kWsl = 45;
 
 enum ProfilerType : int { kRangeProfiler = 0, kPmSampling = 1 };
 enum RangeMode : int { kAutoRange = 1, kUserRange = 2 };
@@ -327,7 +327,7 @@ struct LaunchArguments {  // cuLaunchKernel, cuLaunchCooperativeKernel
 struct StreamWaitArguments {  // cudaStreamSynchronize, cuStreamSynchronize
   void* stream;
 };
-struct LaunchConfig {     // CUlaunchConfig
+struct LaunchConfig {  // CUlaunchConfig
   std::uint32_t grid[3], block[3], shared;
   void* stream;
 };

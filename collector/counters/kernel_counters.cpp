@@ -10,14 +10,14 @@
 
 #include "collector/at_exit.h"
 #include "collector/counters/chosen_kernels.h"
-#include "collector/gpu/cuda_functions.h"
-#include "collector/environment.h"
-#include "collector/gpu/log.h"
-#include "collector/lock.h"
 #include "collector/counters/range_profiler.h"
-#include "collector/nvtx/recorder.h"
 #include "collector/counters/stage_watch.h"
+#include "collector/environment.h"
+#include "collector/gpu/cuda_functions.h"
+#include "collector/gpu/log.h"
 #include "collector/gpu/stream_capture.h"
+#include "collector/lock.h"
+#include "collector/nvtx/recorder.h"
 
 namespace nl::collector {
 namespace {
@@ -122,8 +122,9 @@ void write_counters(GpuCounters& gpu, const Measuring& measured, const cupti::Ca
   double values[MetricSet::kMaxMetrics];
   if (metrics.evaluate(gpu.images[measured.pass], 0, values) != cupti::kSuccess) return ChosenKernels::failed(*measured.shape);
   GpuLog log;
-  KernelCounters record{{}, measured.time_ns, log.kernel_name(call.symbol), static_cast<std::uint32_t>(gettid()),
-                        gpu.profiler.device(), call.context_id, {}, {}};
+  KernelCounters record{
+      {}, measured.time_ns, log.kernel_name(call.symbol), static_cast<std::uint32_t>(gettid()), gpu.profiler.device(), call.context_id, {},
+      {}};
   std::memcpy(record.grid, measured.shape->grid, sizeof record.grid);
   std::memcpy(record.block, measured.shape->block, sizeof record.block);
   append_with_values(log, Kind::kKernelCounters, gpu.sets[measured.pass], record, values, metrics.size());
@@ -140,8 +141,7 @@ bool begin(const cupti::CallbackData& call) {
   if (pthread_mutex_trylock(&counting.mutex) != 0) return false;
   Pass pass{};
   ChosenKernels::Shape* shape = nullptr;
-  if (!counting.over.load(std::memory_order_acquire))
-    shape = counting.chosen.find(call.symbol, *launch.grid, *launch.block, device);
+  if (!counting.over.load(std::memory_order_acquire)) shape = counting.chosen.find(call.symbol, *launch.grid, *launch.block, device);
   if (shape != nullptr && counting.chosen.wanted(*shape, pass))
     if (GpuCounters* gpu = device_of(call.context, device); gpu != nullptr && configure(*gpu, pass)) {
       auto trouble = gpu->profiler.start();
@@ -177,7 +177,8 @@ bool count_kernels(const CuptiLibrary& library) {
   auto launches = static_cast<unsigned>(number_from("NL_STAGE_COUNTER_LAUNCHES", 1, 1, 100));
   const char* path = text_from("NL_STAGE_COUNTER_KERNELS");
   if (!counting.chosen.read(path, counting.lists[0] != nullptr ? launches : 0, counting.lists[1] != nullptr ? launches : 0)) {
-    note(NoteCode::kCountersFailed, "%s: no kernels are named in %s", kCountersNotMeasured, path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
+    note(NoteCode::kCountersFailed, "%s: no kernels are named in %s", kCountersNotMeasured,
+         path != nullptr ? path : "NL_STAGE_COUNTER_KERNELS");
     return false;
   }
   if (watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), nullptr) || text_from("NL_STAGE_COUNTER_RANGES") == nullptr) return true;

@@ -143,9 +143,14 @@ std::uint32_t MetricSet::write(trace_format::MetricUse use, std::uint32_t device
   }
   std::size_t bytes = (sizeof(trace_format::MetricSet) + length + 7) & ~std::size_t{7};
   std::memset(text + length, 0, bytes - sizeof(trace_format::MetricSet) - length);
-  trace_format::MetricSet record{{trace_format::Kind::kMetricSet, static_cast<std::uint16_t>(bytes), number}, use, device, interval_ns,
-                                 static_cast<std::uint32_t>(count_), static_cast<std::uint32_t>(length),
-                                 static_cast<std::uint32_t>(passes_), 0};
+  trace_format::MetricSet record{{trace_format::Kind::kMetricSet, static_cast<std::uint16_t>(bytes), number},
+                                 use,
+                                 device,
+                                 interval_ns,
+                                 static_cast<std::uint32_t>(count_),
+                                 static_cast<std::uint32_t>(length),
+                                 static_cast<std::uint32_t>(passes_),
+                                 0};
   std::memcpy(buffer, &record, sizeof record);
   log.append(buffer, bytes);
   return number;

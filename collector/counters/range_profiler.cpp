@@ -13,13 +13,12 @@ Params of(void* profiler) {
 }  // namespace
 
 bool RangeProfiler::offered(const cupti::ProfilerApi& api) {
-  return MetricSet::offered(api) && api.cuptiProfilerGetCounterAvailability != nullptr &&
-         api.cuptiRangeProfilerEnable != nullptr && api.cuptiRangeProfilerDisable != nullptr && api.cuptiRangeProfilerGetCounterDataSize != nullptr &&
+  return MetricSet::offered(api) && api.cuptiProfilerGetCounterAvailability != nullptr && api.cuptiRangeProfilerEnable != nullptr &&
+         api.cuptiRangeProfilerDisable != nullptr && api.cuptiRangeProfilerGetCounterDataSize != nullptr &&
          api.cuptiRangeProfilerCounterDataImageInitialize != nullptr && api.cuptiRangeProfilerSetConfig != nullptr &&
-         api.cuptiRangeProfilerStart != nullptr && api.cuptiRangeProfilerStop != nullptr &&
-         api.cuptiRangeProfilerPushRange != nullptr && api.cuptiRangeProfilerPopRange != nullptr &&
-         api.cuptiRangeProfilerDecodeData != nullptr && api.cuptiRangeProfilerGetCounterDataInfo != nullptr &&
-         api.cuptiRangeProfilerCounterDataGetRangeInfo != nullptr;
+         api.cuptiRangeProfilerStart != nullptr && api.cuptiRangeProfilerStop != nullptr && api.cuptiRangeProfilerPushRange != nullptr &&
+         api.cuptiRangeProfilerPopRange != nullptr && api.cuptiRangeProfilerDecodeData != nullptr &&
+         api.cuptiRangeProfilerGetCounterDataInfo != nullptr && api.cuptiRangeProfilerCounterDataGetRangeInfo != nullptr;
 }
 
 CounterTrouble RangeProfiler::open(const CuptiLibrary& library, void* context, std::uint32_t device) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "collector/counters/counter_trouble.h"
-#include "collector/gpu/cupti_library.h"
 #include "collector/counters/metric_set.h"
+#include "collector/gpu/cupti_library.h"
 
 namespace nl::collector {
 

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "collector/at_exit.h"
+#include "collector/counters/range_profiler.h"
+#include "collector/counters/stage_watch.h"
 #include "collector/environment.h"
 #include "collector/gpu/contexts.h"
 #include "collector/gpu/log.h"
-#include "collector/lock.h"
-#include "collector/counters/range_profiler.h"
-#include "collector/counters/stage_watch.h"
 #include "collector/gpu/stream_capture.h"
+#include "collector/lock.h"
 
 namespace nl::collector {
 namespace {
@@ -63,7 +63,7 @@ struct StageCounting {
   std::atomic<std::uint64_t> token{0};  // of the open window; 0: none
   std::int64_t harvested_ns = 0;
   pid_t pid = 0;
-  std::atomic<bool> over{false};        // the program ends, and so do the libraries that CUPTI uses
+  std::atomic<bool> over{false};  // the program ends, and so do the libraries that CUPTI uses
   std::atomic<std::uint32_t> overlapped{0}, unmeasured{0};
   bool told_left_out = false, told_lost = false;
 };
@@ -139,8 +139,15 @@ void write_counters(GpuCounters& gpu, const Slot& slot, std::size_t range) {
   double values[MetricSet::kMaxMetrics];
   if (gpu.metrics.evaluate(gpu.image, range, values) != cupti::kSuccess)
     for (double& value : values) value = std::nan("");
-  StageCounters record{{}, slot.start_ns, slot.end_ns, slot.stage->domain != nullptr ? slot.stage->domain->id : 0,
-                       slot.stage->name->id, slot.tid, slot.number, 1, gpu.profiler.device()};
+  StageCounters record{{},
+                       slot.start_ns,
+                       slot.end_ns,
+                       slot.stage->domain != nullptr ? slot.stage->domain->id : 0,
+                       slot.stage->name->id,
+                       slot.tid,
+                       slot.number,
+                       1,
+                       gpu.profiler.device()};
   GpuLog log;
   append_with_values(log, Kind::kStageCounters, gpu.set, record, values, gpu.metrics.size());
 }
@@ -162,8 +169,8 @@ void harvest(After after) {
     GpuCounters& gpu = counting.devices[i];
     harvest_device(gpu);
     if (gpu.failed || !gpu.profiler.is_open()) continue;
-    auto trouble = after == After::kClose ? gpu.profiler.close()
-                                          : gpu.profiler.configure(gpu.metrics, gpu.image, cupti::kUserRange, kSlots);
+    auto trouble =
+        after == After::kClose ? gpu.profiler.close() : gpu.profiler.configure(gpu.metrics, gpu.image, cupti::kUserRange, kSlots);
     if (trouble) give_up(gpu, trouble);
   }
   counting.slots_used = 0;
@@ -244,7 +251,8 @@ void tell_what_is_missing() {
   if (auto count = counting.overlapped.exchange(0))
     note(NoteCode::kOther, "%u windows of stages overlapped one of another thread: their work is counted with it", count);
   if (auto count = counting.unmeasured.exchange(0))
-    note(NoteCode::kOther, "%u windows of stages began before there was a GPU to count, or while a graph was captured: they are not measured", count);
+    note(NoteCode::kOther,
+         "%u windows of stages began before there was a GPU to count, or while a graph was captured: they are not measured", count);
 }
 
 }  // namespace
@@ -255,7 +263,8 @@ void count_stages(const CuptiLibrary& library) {
   counting.metric_list = kept_text_from("NL_STAGE_COUNTER_METRICS");
   counting.library = &library;
   if (counting.metric_list == nullptr || !watch_stages(kept_text_from("NL_STAGE_COUNTER_RANGES"), &kListener))
-    note(NoteCode::kCountersFailed, "%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages", kCountersNotMeasured);
+    note(NoteCode::kCountersFailed, "%s: NL_STAGE_COUNTER_METRICS and NL_STAGE_COUNTER_RANGES say which, of which stages",
+         kCountersNotMeasured);
 }
 
 void finish_stage_counters() {

@@ -47,8 +47,7 @@ bool spelled(const Spelling& wanted, const Text* domain, const Text& name) {
   if (domain == nullptr || domain->length == 0)
     return wanted.length == name.length && std::memcmp(wanted.text, name.data, name.length) == 0;
   return wanted.length == domain->length + 1 + name.length && std::memcmp(wanted.text, domain->data, domain->length) == 0 &&
-         wanted.text[domain->length] == '@' &&
-         std::memcmp(wanted.text + domain->length + 1, name.data, name.length) == 0;
+         wanted.text[domain->length] == '@' && std::memcmp(wanted.text + domain->length + 1, name.data, name.length) == 0;
 }
 
 bool is_stage(EventText text) {
@@ -162,8 +161,6 @@ bool watch_stages(const char* list, const StageListener* listener) {
   return watch.count > 0;
 }
 
-bool in_stage() {
-  return watch.count == 0 || stages.open > 0 || watch.started_count.load(std::memory_order_relaxed) > 0;
-}
+bool in_stage() { return watch.count == 0 || stages.open > 0 || watch.started_count.load(std::memory_order_relaxed) > 0; }
 
 }  // namespace nl::collector

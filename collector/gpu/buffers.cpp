@@ -35,8 +35,7 @@ std::size_t GpuBuffers::next_size(std::int64_t now_ns) {
 
 std::uint8_t* GpuBuffers::take(std::size_t& bytes, std::int64_t now_ns) {
   for (std::size_t word = 0; word < std::size(free_); ++word)
-    for (std::uint64_t bits = free_[word].load(std::memory_order_relaxed); bits != 0;
-         bits = free_[word].load(std::memory_order_relaxed)) {
+    for (std::uint64_t bits = free_[word].load(std::memory_order_relaxed); bits != 0; bits = free_[word].load(std::memory_order_relaxed)) {
       std::uint64_t bit = bits & -bits;
       if ((free_[word].fetch_and(~bit, std::memory_order_acquire) & bit) == 0) continue;
       bytes = next_size(now_ns);

@@ -18,20 +18,38 @@ bool has_any(const char* name, const char* const (&parts)[count]) {
 }  // namespace
 
 bool CallChooser::starts_or_waits(const char* function) {
-  constexpr const char* kWork[] = {"Launch",     "Memcpy", "Memset",     "Synchronize", "StreamWait", "Malloc",   "Alloc", "Free",
-                                   "Instantiate", "Upload", "DeviceReset", "Prefetch",    "ModuleLoad", "LibraryLoad"};
+  constexpr const char* kWork[] = {"Launch", "Memcpy",      "Memset", "Synchronize", "StreamWait", "Malloc",     "Alloc",
+                                   "Free",   "Instantiate", "Upload", "DeviceReset", "Prefetch",   "ModuleLoad", "LibraryLoad"};
   // cudaGraphAddMemcpyNode, cuMemGetAllocationGranularity, cuMemAllocSetAttribute: of work, but none themselves.
   constexpr const char* kNot[] = {"Node", "Get", "Attribute", "Set", "Occupancy"};
   return has_any(function, kWork) && !has_any(function, kNot);
 }
 
 bool CallChooser::is_noise(const char* function) {
-  constexpr const char* kNoise[] = {"cudaGetDevice",     "cudaPeekAtLastError", "cudaGetLastError", "CallConfiguration",
-                                    "__cudaRegister",    "__cudaUnregister",    "GetProcAddress",   "GetExportTable",
-                                    "cuCtxGetCurrent",   "cuCtxGetDevice",      "cuDeviceGet",      "StreamIsCapturing",
-                                    "StreamGetCaptureInfo", "GetAttribute",     "cuGetErrorString", "cuGetErrorName",
-                                    "cudaGetDriverEntryPoint", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent",
-                                    "cuDevicePrimaryCtxGetState", "OccupancyMax", "cuCtxGetApiVersion", "cuKernelGetFunction"};
+  constexpr const char* kNoise[] = {"cudaGetDevice",
+                                    "cudaPeekAtLastError",
+                                    "cudaGetLastError",
+                                    "CallConfiguration",
+                                    "__cudaRegister",
+                                    "__cudaUnregister",
+                                    "GetProcAddress",
+                                    "GetExportTable",
+                                    "cuCtxGetCurrent",
+                                    "cuCtxGetDevice",
+                                    "cuDeviceGet",
+                                    "StreamIsCapturing",
+                                    "StreamGetCaptureInfo",
+                                    "GetAttribute",
+                                    "cuGetErrorString",
+                                    "cuGetErrorName",
+                                    "cudaGetDriverEntryPoint",
+                                    "cuCtxPushCurrent",
+                                    "cuCtxPopCurrent",
+                                    "cuCtxSetCurrent",
+                                    "cuDevicePrimaryCtxGetState",
+                                    "OccupancyMax",
+                                    "cuCtxGetApiVersion",
+                                    "cuKernelGetFunction"};
   return has_any(function, kNoise);
 }
 
@@ -50,8 +68,7 @@ bool CallChooser::enable_one_by_one(const cupti::Api& api, CallChoice choice) {
   for (auto domain : {cupti::kDomainDriver, cupti::kDomainRuntime}) {
     auto enable = domain == cupti::kDomainDriver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
     for (std::uint32_t function = 1; function < kMaxFunctions; ++function)
-      if (exists_[domain][function] && wanted_[domain][function] != all && enable(function, all ? 0 : 1) != cupti::kSuccess)
-        return false;
+      if (exists_[domain][function] && wanted_[domain][function] != all && enable(function, all ? 0 : 1) != cupti::kSuccess) return false;
   }
   return true;
 }

@@ -118,7 +118,7 @@ struct DeviceRecord {  // CUpti_ActivityDevice4, 5
   std::uint64_t memory_bandwidth;  // kilobytes a second
   std::uint64_t memory_bytes;
   std::uint32_t constant_bytes, l2_bytes, warp_threads;
-  std::uint32_t core_clock;        // kHz
+  std::uint32_t core_clock;  // kHz
   std::uint32_t copy_engines, sm_count, limits[14];
   std::uint32_t compute_major, compute_minor, id, ecc;
   std::uint8_t uuid[16];
@@ -141,8 +141,7 @@ struct SubscriberParams {
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t function, const void* data);
 using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
-using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
-                                 std::size_t valid_bytes);
+using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid_bytes);
 using Timestamp = std::uint64_t (*)();
 
 // The functions, by the names under which libcupti exports them. Those after `optional` may be missing.

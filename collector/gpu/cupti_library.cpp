@@ -38,10 +38,9 @@ bool find(void* handle, const char* name, Function& function) {
 #define NL_FIND(name) find(handle, #name, api.name)
 
 bool find_functions(void* handle, cupti::Api& api) {
-  bool all = NL_FIND(cuptiGetVersion) && NL_FIND(cuptiSubscribe) && NL_FIND(cuptiUnsubscribe) &&
-             NL_FIND(cuptiActivityRegisterCallbacks) && NL_FIND(cuptiActivityEnable) && NL_FIND(cuptiActivityDisable) &&
-             NL_FIND(cuptiActivityFlushAll) && NL_FIND(cuptiActivityGetNextRecord) &&
-             NL_FIND(cuptiActivityGetNumDroppedRecords) && NL_FIND(cuptiActivitySetAttribute) &&
+  bool all = NL_FIND(cuptiGetVersion) && NL_FIND(cuptiSubscribe) && NL_FIND(cuptiUnsubscribe) && NL_FIND(cuptiActivityRegisterCallbacks) &&
+             NL_FIND(cuptiActivityEnable) && NL_FIND(cuptiActivityDisable) && NL_FIND(cuptiActivityFlushAll) &&
+             NL_FIND(cuptiActivityGetNextRecord) && NL_FIND(cuptiActivityGetNumDroppedRecords) && NL_FIND(cuptiActivitySetAttribute) &&
              NL_FIND(cuptiGetCallbackName) && NL_FIND(cuptiGetTimestamp) && NL_FIND(cuptiSetThreadIdType);
   NL_FIND(cuptiEnableCallback);
   NL_FIND(cuptiSubscribe_v2);
@@ -129,7 +128,7 @@ class Search {
     for (const Soname& soname : kSonames) {
       if (!serves(soname)) continue;
       int length = std::snprintf(name, sizeof name, "%s/%s", path, soname.name);
-      struct stat status {};
+      struct stat status{};
       if (length > 0 && static_cast<std::size_t>(length) < sizeof name && stat(name, &status) == 0 && file(name)) return true;
     }
     return false;
@@ -188,9 +187,7 @@ const char* base_name(const char* path) {
 }
 
 bool in_process(Search& search) {
-  return mapped_files([&](const char* path) {
-    return std::strncmp(base_name(path), "libcupti.so", 11) == 0 && search.file(path);
-  });
+  return mapped_files([&](const char* path) { return std::strncmp(base_name(path), "libcupti.so", 11) == 0 && search.file(path); });
 }
 
 bool in_python(Search& search) {
@@ -218,7 +215,7 @@ bool in_environment(Search& search) {
 }
 
 bool where_the_user_says(Search& search, const char* path) {
-  struct stat status {};
+  struct stat status{};
   bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
   return is_folder ? search.folder(path) || search.cuda_root(path) : search.file(path);
 }
@@ -247,9 +244,9 @@ bool load_cupti(CuptiLibrary& library, char* trouble, std::size_t trouble_bytes)
 }
 
 void name_cupti_clients(char* names, std::size_t bytes) {
-  constexpr const char* kClients[] = {"libkineto",       "libtorch_cpu.so",      "libToolsInjection",  "libInterceptorInjection",
-                                      "libcuda-injection", "libTreeLauncher",    "libcuinj",           "libdcgm",
-                                      "libtensorflow",   "libproton",            "xla_extension",      "libvtune"};
+  constexpr const char* kClients[] = {"libkineto",         "libtorch_cpu.so", "libToolsInjection", "libInterceptorInjection",
+                                      "libcuda-injection", "libTreeLauncher", "libcuinj",          "libdcgm",
+                                      "libtensorflow",     "libproton",       "xla_extension",     "libvtune"};
   *names = '\0';
   mapped_files([&](const char* path) {
     const char* name = base_name(path);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "collector/gpu/cupti_api.h"
 #include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_api.h"
 
 namespace nl::collector {
 

@@ -46,7 +46,8 @@ void describe(const Driver& driver, int device, cupti::DeviceRecord& record) {
   record.compute_major = attribute_of(driver, kComputeMajor, device);
   record.compute_minor = attribute_of(driver, kComputeMinor, device);
   // Two transfers a clock, in kHz times bytes.
-  record.memory_bandwidth = std::uint64_t{2} * attribute_of(driver, kMemoryClockRate, device) * (attribute_of(driver, kMemoryBusWidth, device) / 8);
+  record.memory_bandwidth =
+      std::uint64_t{2} * attribute_of(driver, kMemoryClockRate, device) * (attribute_of(driver, kMemoryBusWidth, device) / 8);
 }
 
 }  // namespace

@@ -8,26 +8,26 @@
 
 #include <pthread.h>
 
-#include "collector/sampling/activity_sampler.h"
 #include "collector/at_exit.h"
 #include "collector/background.h"
 #include "collector/counters/counter_trouble.h"
-#include "collector/gpu/cuda_functions.h"
-#include "collector/gpu/cupti_library.h"
+#include "collector/counters/kernel_counters.h"
+#include "collector/counters/range_profiler.h"
+#include "collector/counters/stage_counters.h"
 #include "collector/environment.h"
 #include "collector/gpu/contexts.h"
+#include "collector/gpu/cuda_functions.h"
+#include "collector/gpu/cupti_library.h"
 #include "collector/gpu/graph_nodes.h"
 #include "collector/gpu/log.h"
-#include "collector/gpu/trace.h"
-#include "collector/counters/kernel_counters.h"
-#include "collector/lock.h"
 #include "collector/gpu/peer_copies.h"
-#include "collector/counters/range_profiler.h"
-#include "collector/nvtx/recorder.h"
-#include "collector/counters/stage_counters.h"
-#include "collector/sampling/stall_sampler.h"
 #include "collector/gpu/stream_capture.h"
 #include "collector/gpu/stream_waits.h"
+#include "collector/gpu/trace.h"
+#include "collector/lock.h"
+#include "collector/nvtx/recorder.h"
+#include "collector/sampling/activity_sampler.h"
+#include "collector/sampling/stall_sampler.h"
 
 namespace nl::collector {
 namespace {
@@ -39,7 +39,7 @@ enum class Mode { kTrace, kStageCounters, kKernelCounters };
 struct Injection {
   pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_mutex_t flush_mutex = PTHREAD_MUTEX_INITIALIZER;  // one flush at a time; taken before the log's lock
-  std::atomic<bool> off{false};  // after fork: CUDA is the parent's
+  std::atomic<bool> off{false};                             // after fork: CUDA is the parent's
   std::atomic<bool> exiting{false};
   long flush_ms = 1000;
   Mode mode = Mode::kTrace;
@@ -139,9 +139,8 @@ bool subscribe() {
   char holder[128] = "";
   cupti::SubscriberParams params{sizeof params, "nl-stage", holder, sizeof holder - 1};
   const cupti::Api& api = injection.library.api;
-  cupti::Result result = api.cuptiSubscribe_v2 != nullptr
-                             ? api.cuptiSubscribe_v2(&injection.subscriber, on_callback, nullptr, &params)
-                             : api.cuptiSubscribe(&injection.subscriber, on_callback, nullptr);
+  cupti::Result result = api.cuptiSubscribe_v2 != nullptr ? api.cuptiSubscribe_v2(&injection.subscriber, on_callback, nullptr, &params)
+                                                          : api.cuptiSubscribe(&injection.subscriber, on_callback, nullptr);
   if (result == cupti::kSuccess) return true;
   if (result == cupti::kMultipleSubscribers || result == cupti::kMaxLimitReached) {
     char loaded[512];
@@ -150,8 +149,8 @@ bool subscribe() {
          "another CUPTI client holds this process (%s%s%s): %s. Run without that profiler, or let nl-stage use nsys",
          *holder != '\0' ? holder : "it gives no name", *loaded != '\0' ? "; loaded: " : "", loaded, what_is_lost());
   } else {
-    note(loss_of_all(), "CUPTI (%s) does not start: %s (%d); %s", injection.library.path, words_for(injection.library, result),
-         result, what_is_lost());
+    note(loss_of_all(), "CUPTI (%s) does not start: %s (%d); %s", injection.library.path, words_for(injection.library, result), result,
+         what_is_lost());
   }
   return false;
 }
@@ -205,7 +204,8 @@ bool start_tracing() {
 
 bool start_counting() {
   if (!RangeProfiler::offered(injection.library.profiler)) {
-    note(NoteCode::kCountersFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured, injection.library.path);
+    note(NoteCode::kCountersFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kCountersNotMeasured,
+         injection.library.path);
     return false;
   }
   GpuLog().packer().start(append_gpu_record, nullptr, nullptr);  // names only

@@ -22,7 +22,7 @@ class GpuLog {
   GpuPacker& packer();
   void append(const void* record, std::size_t bytes);
   void append_text(trace_format::Kind kind, std::uint32_t id, const char* text);  // a String; what is too long is cut
-  std::uint32_t kernel_name(const char* mangled);  // its GpuName
+  std::uint32_t kernel_name(const char* mangled);                                 // its GpuName
   std::uint32_t next_metric_set();
 };
 

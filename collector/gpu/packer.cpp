@@ -20,8 +20,7 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
 
 // A String-like record: fixed part, text, zeros up to a multiple of eight.
 template <typename Record>
-bool append_with_text(GpuPacker::Append append, Record record, Kind kind, std::uint32_t id, const char* text,
-                      std::size_t length) {
+bool append_with_text(GpuPacker::Append append, Record record, Kind kind, std::uint32_t id, const char* text, std::size_t length) {
   alignas(8) std::byte buffer[sizeof(Record) + kMaxGpuNameBytes + 8];
   std::size_t bytes = (sizeof record + length + 7) & ~std::size_t{7};
   record.head = {kind, static_cast<std::uint16_t>(bytes), id};
@@ -107,18 +106,14 @@ bool GpuPacker::begin(std::uint64_t start, std::uint64_t end) {
   return true;
 }
 
-void GpuPacker::put_tag(Tag tag, unsigned flags) {
-  block_[used_++] = static_cast<std::byte>(static_cast<unsigned>(tag) | flags);
-}
+void GpuPacker::put_tag(Tag tag, unsigned flags) { block_[used_++] = static_cast<std::byte>(static_cast<unsigned>(tag) | flags); }
 
 void GpuPacker::put(std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) block_[used_++] = static_cast<std::byte>(number | 0x80);
   block_[used_++] = static_cast<std::byte>(number);
 }
 
-void GpuPacker::put_signed(std::int64_t number) {
-  put(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-}
+void GpuPacker::put_signed(std::int64_t number) { put(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63)); }
 
 void GpuPacker::put_work(std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
   std::uint64_t start_ns = start - static_cast<std::uint64_t>(ahead_ns_);

@@ -15,14 +15,14 @@ namespace nl::collector {
 // what falls out of it is defined again.
 class GpuPacker {
  public:
-  using Append = bool (*)(const void* record, std::size_t bytes);           // a whole record of the trace file
+  using Append = bool (*)(const void* record, std::size_t bytes);  // a whole record of the trace file
   using FunctionName = const char* (*)(std::uint32_t domain, std::uint32_t function);
   using ThreadName = void (*)(std::uint32_t tid, char (&name)[16]);
 
   void start(Append append, FunctionName function_name, ThreadName thread_name);
   void add(const cupti::Activity* record, std::int64_t clock_ahead_ns);
-  void finish();                         // writes the block in hand
-  std::uint64_t take_unfinished();       // records without times since the last call: in flight at the end
+  void finish();                                   // writes the block in hand
+  std::uint64_t take_unfinished();                 // records without times since the last call: in flight at the end
   std::uint32_t number_of_name(const char* name);  // 0: no memory
 
  private:

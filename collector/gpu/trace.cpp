@@ -21,10 +21,10 @@ using namespace trace_format;
 struct GpuTrace {
   const CuptiLibrary* library = nullptr;  // nullptr: nothing is traced
   std::atomic<bool> off{false};
-  std::atomic<bool> ending{false};        // a thread may still write to what CUPTI was made to hand over
+  std::atomic<bool> ending{false};  // a thread may still write to what CUPTI was made to hand over
   std::atomic<std::int64_t> clock_ahead_ns{0};
-  bool devices_known = false;             // under the log's lock
-  bool own_clock = false;                 // CUPTI stamps with our clock
+  bool devices_known = false;  // under the log's lock
+  bool own_clock = false;      // CUPTI stamps with our clock
   std::atomic<bool> peer_copies{false};
   GpuBuffers buffers;
   CallChooser calls;
@@ -125,8 +125,8 @@ void add_missing_devices() {
 
 bool prepare() {
   api().cuptiSetThreadIdType(cupti::kThreadIdSystem);
-  gpu.own_clock = api().cuptiActivityRegisterTimestampCallback != nullptr &&
-                  api().cuptiActivityRegisterTimestampCallback(timestamp) == cupti::kSuccess;
+  gpu.own_clock =
+      api().cuptiActivityRegisterTimestampCallback != nullptr && api().cuptiActivityRegisterTimestampCallback(timestamp) == cupti::kSuccess;
   std::uint8_t zeroed = 1;
   std::size_t bytes = sizeof zeroed;
   api().cuptiActivitySetAttribute(cupti::kZeroedBuffers, &bytes, &zeroed);

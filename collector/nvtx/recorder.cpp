@@ -26,14 +26,14 @@ constexpr int kNoTracking = -2;  // NVTX_NO_PUSH_POP_TRACKING
 
 struct ThreadState {
   Chunk chunk;
-  std::uint32_t generation;      // of the process that the chunk belongs to; 0: none yet
-  bool busy;                     // a signal handler that interrupts us here is not recorded
+  std::uint32_t generation;  // of the process that the chunk belongs to; 0: none yet
+  bool busy;                 // a signal handler that interrupts us here is not recorded
   std::uint32_t domain_count;
   struct {
     const Text* domain;
     int depth;
   } depths[16];
-  const Text* cache[64];         // texts seen last, by hash
+  const Text* cache[64];  // texts seen last, by hash
 };
 
 struct Recorder {
@@ -44,8 +44,8 @@ struct Recorder {
   StringTable strings;
   TraceFile file;
   Chunk gpu_chunk;
-  std::uint32_t strings_generation = 1;         // whose file the strings were written to
-  std::atomic<std::uint32_t> generation{1};     // one more after every fork
+  std::uint32_t strings_generation = 1;      // whose file the strings were written to
+  std::atomic<std::uint32_t> generation{1};  // one more after every fork
   std::atomic<std::uint64_t> next_range{1};
   std::atomic<bool> active{false};
   std::atomic<const RangeListener*> listener{nullptr};

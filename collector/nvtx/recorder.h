@@ -38,7 +38,7 @@ void record_graph_node(std::uint64_t node, std::uint64_t original);
 
 // For the GPU half: told of a range just before it begins and just after it ended, on its thread.
 struct RangeListener {
-  void (*begins)(EventText text, std::uint64_t range);    // range 0: pushed
+  void (*begins)(EventText text, std::uint64_t range);     // range 0: pushed
   void (*ended)(const Text* domain, std::uint64_t range);  // of a start: the domain is not known
 };
 void listen_to_ranges(const RangeListener* listener);

@@ -9,10 +9,10 @@
 #include "collector/at_exit.h"
 #include "collector/background.h"
 #include "collector/counters/counter_trouble.h"
+#include "collector/counters/metric_set.h"
 #include "collector/environment.h"
 #include "collector/gpu/log.h"
 #include "collector/lock.h"
-#include "collector/counters/metric_set.h"
 #include "collector/nvtx/recorder.h"
 #include "collector/sampling/sample_writer.h"
 #include "collector/sampling/stall_sampler.h"
@@ -56,8 +56,8 @@ constinit Sampling sampling;
 const cupti::ProfilerApi& api() { return sampling.library->profiler; }
 
 bool offered(const cupti::ProfilerApi& api) {
-  return MetricSet::offered(api) && api.cuptiPmSamplingEnable != nullptr && api.cuptiPmSamplingSetConfig != nullptr && api.cuptiPmSamplingStart != nullptr &&
-         api.cuptiPmSamplingStop != nullptr && api.cuptiPmSamplingDisable != nullptr &&
+  return MetricSet::offered(api) && api.cuptiPmSamplingEnable != nullptr && api.cuptiPmSamplingSetConfig != nullptr &&
+         api.cuptiPmSamplingStart != nullptr && api.cuptiPmSamplingStop != nullptr && api.cuptiPmSamplingDisable != nullptr &&
          api.cuptiPmSamplingGetCounterAvailability != nullptr && api.cuptiPmSamplingGetCounterDataSize != nullptr &&
          api.cuptiPmSamplingCounterDataImageInitialize != nullptr && api.cuptiPmSamplingDecodeData != nullptr &&
          api.cuptiPmSamplingGetCounterDataInfo != nullptr && api.cuptiPmSamplingCounterDataGetSampleInfo != nullptr;
@@ -220,8 +220,11 @@ void sample_activity(const CuptiLibrary& library) {
   if (sampling.interval_us == 0) return;
   sampling.metric_list = kept_text_from("NL_STAGE_PM_METRICS");
   sampling.pid = getpid();
-  if (sampling.metric_list == nullptr) return note(NoteCode::kActivityFailed, "%s: NL_STAGE_PM_METRICS names no metric", kActivityNotSampled);
-  if (!offered(library.profiler)) return note(NoteCode::kActivityFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kActivityNotSampled, library.path);
+  if (sampling.metric_list == nullptr)
+    return note(NoteCode::kActivityFailed, "%s: NL_STAGE_PM_METRICS names no metric", kActivityNotSampled);
+  if (!offered(library.profiler))
+    return note(NoteCode::kActivityFailed, "%s: that needs the CUPTI of CUDA 12.6 or later (this is %s)", kActivityNotSampled,
+                library.path);
   if (stalls_are_sampled())
     return note(NoteCode::kActivityFailed, "%s: stalls are, and the GPU does only one of the two at a time", kActivityNotSampled);
   if (!run_in_background(sample_regularly)) return note(NoteCode::kActivityFailed, "%s: there is no thread for it", kActivityNotSampled);

@@ -8,10 +8,10 @@
 
 #include "collector/at_exit.h"
 #include "collector/counters/counter_trouble.h"
+#include "collector/counters/metric_set.h"
 #include "collector/environment.h"
 #include "collector/gpu/log.h"
 #include "collector/lock.h"
-#include "collector/counters/metric_set.h"
 #include "collector/trace_format.h"
 
 namespace nl::collector {
@@ -197,9 +197,9 @@ void sample_stalls(const CuptiLibrary& library) {
   auto period = static_cast<std::uint32_t>(number_from("NL_STAGE_PC_SAMPLING", 0, 5, 31));
   if (period == 0) return;
   const cupti::ProfilerApi& calls = library.profiler;
-  bool offered = calls.cuptiPCSamplingEnable != nullptr && calls.cuptiPCSamplingDisable != nullptr && calls.cuptiPCSamplingGetData != nullptr &&
-                 calls.cuptiPCSamplingSetConfigurationAttribute != nullptr && calls.cuptiPCSamplingGetNumStallReasons != nullptr &&
-                 calls.cuptiPCSamplingGetStallReasons != nullptr;
+  bool offered = calls.cuptiPCSamplingEnable != nullptr && calls.cuptiPCSamplingDisable != nullptr &&
+                 calls.cuptiPCSamplingGetData != nullptr && calls.cuptiPCSamplingSetConfigurationAttribute != nullptr &&
+                 calls.cuptiPCSamplingGetNumStallReasons != nullptr && calls.cuptiPCSamplingGetStallReasons != nullptr;
   if (!offered) return note(NoteCode::kStallsFailed, "%s: this CUPTI does not offer it (%s)", kStallsNotSampled, library.path);
   sampling.pid = getpid();
   sampling.buffer = new_buffer();

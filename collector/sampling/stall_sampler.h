@@ -12,9 +12,9 @@ bool stalls_are_sampled();
 // From CUPTI's callback: sampling begins with the context.
 void sample_stalls_of(void* context, std::uint32_t device);
 
-void write_stalls();          // what was sampled so far; from a thread of ours
-void finish_stall_samples();  // at the program's end
-void rescue_stall_samples();  // before a cudaDeviceReset; new contexts are sampled again
+void write_stalls();                   // what was sampled so far; from a thread of ours
+void finish_stall_samples();           // at the program's end
+void rescue_stall_samples();           // before a cudaDeviceReset; new contexts are sampled again
 void forget_stalls_of(void* context);  // it is being destroyed
 
 }  // namespace nl::collector

@@ -159,7 +159,8 @@ std::string comparison_to_json(const Comparison& comparison) {
 
 std::string comparison_schema() {
   return schema_text(SchemaWriter::document<Comparison>(
-      "compare.json of nl-stage", "Runs of side A against runs of side B. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero."));
+      "compare.json of nl-stage",
+      "Runs of side A against runs of side B. Times are nanoseconds. null is \"not captured\" or \"not known\", never zero."));
 }
 
 }  // namespace nl::exporters

@@ -28,7 +28,11 @@ ordered_json item_json(const FingerprintItem& item) {
 }
 
 ordered_json head_json(const Fingerprint& fingerprint) {
-  return {{"run_id", fingerprint.run_id}, {"hardware", fingerprint.hardware}, {"model", fingerprint.model}, {"kind", key_of(fingerprint.kind)}, {"items", fingerprint.items.size()}};
+  return {{"run_id", fingerprint.run_id},
+          {"hardware", fingerprint.hardware},
+          {"model", fingerprint.model},
+          {"kind", key_of(fingerprint.kind)},
+          {"items", fingerprint.items.size()}};
 }
 
 std::string dumped(const ordered_json& json) { return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
@@ -50,7 +54,8 @@ std::string fingerprint_json(const Fingerprint& fingerprint) {
 }
 
 std::string match_json(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match) {
-  ordered_json out = {{"a", head_json(a)}, {"b", head_json(b)}, {"similarity", match.similarity}, {"only_a", match.only_a}, {"only_b", match.only_b}, {"pairs", ordered_json::array()}};
+  ordered_json out = {{"a", head_json(a)},      {"b", head_json(b)},      {"similarity", match.similarity},
+                      {"only_a", match.only_a}, {"only_b", match.only_b}, {"pairs", ordered_json::array()}};
   for (const FingerprintPair& pair : match.pairs)
     out["pairs"].push_back({{"a", a.items[pair.a].signature},
                             {"b", b.items[pair.b].signature},

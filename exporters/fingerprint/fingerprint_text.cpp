@@ -56,7 +56,8 @@ std::string missing_note(const Fingerprint& fingerprint) {
   for (const std::size_t i : fingerprint.missing_features()) names.push_back(kFingerprintFeatures[i]);
   if (names.empty()) return {};
   const bool peaks_only = names.size() == 1 && !fingerprint.ridge &&
-                          std::any_of(fingerprint.items.begin(), fingerprint.items.end(), [](const FingerprintItem& item) { return item.counters.intensity.has_value(); });
+                          std::any_of(fingerprint.items.begin(), fingerprint.items.end(),
+                                      [](const FingerprintItem& item) { return item.counters.intensity.has_value(); });
   std::string out = fmt::format("Not counted in this run, and 0 in every vector: {}.", fmt::join(names, ", "));
   if (peaks_only) return out + " The peaks of the GPU are not known: --peaks FILE.yaml gives them.";
   if (!fingerprint.counters_refused.empty()) return out + " " + fingerprint.counters_refused;
@@ -85,16 +86,20 @@ std::string fingerprint_text(const Fingerprint& fingerprint, std::size_t width) 
 }
 
 std::string match_text(const Fingerprint& a, const Fingerprint& b, const FingerprintMatch& match) {
-  const auto by_signature = static_cast<std::size_t>(std::count_if(match.pairs.begin(), match.pairs.end(), [](const auto& pair) { return pair.by_signature; }));
+  const auto by_signature =
+      static_cast<std::size_t>(std::count_if(match.pairs.begin(), match.pairs.end(), [](const auto& pair) { return pair.by_signature; }));
   std::string out = fmt::format("A {}\nB {}\nsimilarity {:.4f}\n", fingerprint_title(a), fingerprint_title(b), match.similarity);
   out += fmt::format("{} paired by signature, {} by order; {}\n", by_signature, match.pairs.size() - by_signature, alone_text(match));
   // What makes them differ most.
-  const auto loss = [&](const FingerprintPair& pair) { return (1 - pair.cosine) * (a.items[pair.a].vector[0] + b.items[pair.b].vector[0]) / 2; };
+  const auto loss = [&](const FingerprintPair& pair) {
+    return (1 - pair.cosine) * (a.items[pair.a].vector[0] + b.items[pair.b].vector[0]) / 2;
+  };
   const auto order = ordered(match.pairs.size(), [&](std::size_t x, std::size_t y) { return loss(match.pairs[x]) > loss(match.pairs[y]); });
   for (std::size_t i = 0; i < std::min(kShownPairs, order.size()); ++i) {
     const FingerprintPair& pair = match.pairs[order[i]];
     if (loss(pair) <= 0) break;
-    out += fmt::format("  cosine {:.4f}  {:>6} -> {:>6} of the time  {}\n", pair.cosine, share_text(a.items[pair.a].vector[0]), share_text(b.items[pair.b].vector[0]), shown_name(a.items[pair.a]));
+    out += fmt::format("  cosine {:.4f}  {:>6} -> {:>6} of the time  {}\n", pair.cosine, share_text(a.items[pair.a].vector[0]),
+                       share_text(b.items[pair.b].vector[0]), shown_name(a.items[pair.a]));
   }
   return out;
 }

@@ -12,13 +12,15 @@ namespace {
 // "tpot_ms regressed: 4.60 ms, 8.0 % more than the expected 4.26 ms (met from 4.05 ms to 4.47 ms)"
 std::string line_sentence(const GateLine& line, const std::string& hardware) {
   const auto value = [&](const std::optional<double>& number) { return metric_value_text(*line.info, *number); };
-  if (line.outcome == GateOutcome::kMissing && line.not_comparable) return fmt::format("{} on {} is {}", line.metric, hardware, not_comparable_text(*line.not_comparable));
-  if (line.outcome == GateOutcome::kMissing) return fmt::format("{} is missing on {}; {} was expected", line.metric, hardware, value(line.expected));
+  if (line.outcome == GateOutcome::kMissing && line.not_comparable)
+    return fmt::format("{} on {} is {}", line.metric, hardware, not_comparable_text(*line.not_comparable));
+  if (line.outcome == GateOutcome::kMissing)
+    return fmt::format("{} is missing on {}; {} was expected", line.metric, hardware, value(line.expected));
   if (line.outcome == GateOutcome::kNew) return fmt::format("{} is new on {}: {}", line.metric, hardware, value(line.value));
   const auto change = line.change();
   const std::string by = change ? fmt::format("{:.1f} % {} than", std::abs(*change) * 100, *change > 0 ? "more" : "less") : "not";
-  return fmt::format("{} {} on {}: {}, {} the expected {} (met from {} to {})", line.metric, key_of(line.outcome), hardware, value(line.value), by,
-                     value(line.expected), value(line.low), value(line.high));
+  return fmt::format("{} {} on {}: {}, {} the expected {} (met from {} to {})", line.metric, key_of(line.outcome), hardware,
+                     value(line.value), by, value(line.expected), value(line.low), value(line.high));
 }
 
 // https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts: what ends a message or a property is percent-encoded.
@@ -27,8 +29,7 @@ std::string command_text(const std::string& text, bool property) {
   for (const char c : text)
     if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
       out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      out += c;
+    else out += c;
   return out;
 }
 
@@ -55,7 +56,8 @@ std::string gate_annotations(const GateReport& report) {
       if (line.outcome == GateOutcome::kMet) continue;
       const std::string place = line.line > 0 ? fmt::format(",line={}", line.line) : "";
       out += fmt::format("::{} file={}{},title={}::{}\n", line.failed() ? "error" : "notice", command_text(report.file, true), place,
-                         command_text(fmt::format("{} {}", line.metric, key_of(line.outcome)), true), command_text(line_sentence(line, result.hardware), false));
+                         command_text(fmt::format("{} {}", line.metric, key_of(line.outcome)), true),
+                         command_text(line_sentence(line, result.hardware), false));
     }
   return out;
 }
@@ -65,7 +67,8 @@ std::string gate_junit(const GateReport& report) {
   for (const GateResult& result : report.results) {
     const auto failures = count_if_line(result, [](const GateLine& line) { return line.failed(); });
     const auto skipped = count_if_line(result, [](const GateLine& line) { return line.outcome == GateOutcome::kNew; });
-    out += fmt::format("  <testsuite{} tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n", html::attribute("name", result.hardware), result.lines.size(), failures, skipped);
+    out += fmt::format("  <testsuite{} tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
+                       html::attribute("name", result.hardware), result.lines.size(), failures, skipped);
     for (const GateLine& line : result.lines) out += test_case(result, line);
     out += "  </testsuite>\n";
   }

@@ -40,7 +40,8 @@ std::vector<const GateLine*> ordered(const GateResult& result) {
 std::size_t count_of(const GateReport& report, GateOutcome outcome) {
   std::size_t count = 0;
   for (const GateResult& result : report.results)
-    count += static_cast<std::size_t>(std::count_if(result.lines.begin(), result.lines.end(), [&](const GateLine& line) { return line.outcome == outcome; }));
+    count += static_cast<std::size_t>(
+        std::count_if(result.lines.begin(), result.lines.end(), [&](const GateLine& line) { return line.outcome == outcome; }));
   return count;
 }
 
@@ -49,8 +50,9 @@ std::string changes_text(const GateReport& report) {
   for (const GateChange& change : report.changes) {
     const RunMetricInfo& info = *find_metric(change.metric);
     const std::string after = metric_value_text(info, change.after);
-    out += change.before ? fmt::format("{}, {}: {} is now {}\n", change.hardware, change.metric, metric_value_text(info, *change.before), after)
-                         : fmt::format("{}, {}: now expected, {}\n", change.hardware, change.metric, after);
+    out += change.before
+               ? fmt::format("{}, {}: {} is now {}\n", change.hardware, change.metric, metric_value_text(info, *change.before), after)
+               : fmt::format("{}, {}: now expected, {}\n", change.hardware, change.metric, after);
   }
   for (const std::string& file : report.changed_files) out += fmt::format("wrote {}\n", file);
   for (const std::string& note : report.notes) out += fmt::format("note: {}\n", note);
@@ -74,15 +76,14 @@ std::vector<std::string> differences_of(const GateResult& result) {
 std::string table_text(const GateResult& result, std::size_t width) {
   TextTable table{{"outcome", "metric", "measured", "expected", "change", "met from"}, {}, {false, false, true, true, true, true}, 2};
   for (const GateLine* line : ordered(result))
-    table.rows.push_back({std::string(key_of(line->outcome)), line->metric, value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line)});
+    table.rows.push_back({std::string(key_of(line->outcome)), line->metric, value_text(*line, line->value),
+                          value_text(*line, line->expected), change_text(*line), range_text(*line)});
   return result_title(result) + "\n" + (table.rows.empty() ? "" : fitted(std::move(table), width).text) + join(differences_of(result), "");
 }
 
 }  // namespace
 
-std::string metric_value_text(const RunMetricInfo& info, double value) {
-  return figure_text(value, std::string(info.unit).c_str());
-}
+std::string metric_value_text(const RunMetricInfo& info, double value) { return figure_text(value, std::string(info.unit).c_str()); }
 
 std::string not_comparable_text(const WorkloadDifference& difference) {
   return fmt::format("not comparable: {} is {}, and the expectation is of {}", difference.key, difference.given, difference.expected);
@@ -90,7 +91,8 @@ std::string not_comparable_text(const WorkloadDifference& difference) {
 
 std::string gate_verdict(const GateReport& report) {
   std::vector<std::string> parts;
-  for (const GateOutcome outcome : {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kImproved, GateOutcome::kNew, GateOutcome::kMet})
+  for (const GateOutcome outcome :
+       {GateOutcome::kRegressed, GateOutcome::kMissing, GateOutcome::kImproved, GateOutcome::kNew, GateOutcome::kMet})
     if (const std::size_t count = count_of(report, outcome)) parts.push_back(fmt::format("{} {}", count, key_of(outcome)));
   if (parts.empty()) parts.emplace_back("nothing is expected of this hardware");
   return fmt::format("{}: {}.", report.passed() ? "Passed" : "Failed", join(parts));
@@ -105,12 +107,17 @@ std::string gate_text(const GateReport& report, std::size_t width) {
 std::string gate_markdown(const GateReport& report) {
   std::string out = fmt::format("**{}**\n", markdown_text(gate_verdict(report)));
   for (const GateResult& result : report.results) {
-    out += fmt::format("\n### {}\n\n| Metric | Outcome | Measured | Expected | Change | Met from | Runs |\n| --- | --- | ---: | ---: | ---: | --- | ---: |\n",
-                       markdown_text(result_title(result)));
+    out += fmt::format(
+        "\n### {}\n\n| Metric | Outcome | Measured | Expected | Change | Met from | Runs |\n| --- | --- | ---: | ---: | ---: | --- | ---: "
+        "|\n",
+        markdown_text(result_title(result)));
     for (const GateLine* line : ordered(result))
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(line->metric), line->failed() ? fmt::format("**{}**", key_of(line->outcome)) : std::string(key_of(line->outcome)),
-                         value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line), line->values.size());
-    for (const std::string& difference : differences_of(result)) out += "\n" + markdown_text(difference.substr(0, difference.size() - 1)) + "\n";
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(line->metric),
+                         line->failed() ? fmt::format("**{}**", key_of(line->outcome)) : std::string(key_of(line->outcome)),
+                         value_text(*line, line->value), value_text(*line, line->expected), change_text(*line), range_text(*line),
+                         line->values.size());
+    for (const std::string& difference : differences_of(result))
+      out += "\n" + markdown_text(difference.substr(0, difference.size() - 1)) + "\n";
   }
   for (const std::string& file : report.changed_files) out += fmt::format("\nWrote {}.\n", markdown_code(file));
   return out;

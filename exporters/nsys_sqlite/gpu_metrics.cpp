@@ -11,9 +11,11 @@
 namespace nl::exporters {
 
 void write_gpu_metrics(SqliteFile& file, const std::vector<MetricSeries>& all) {
-  SqliteTable info(file, "TARGET_INFO_GPU_METRICS", {"typeId INTEGER NOT NULL", "sourceId INTEGER NOT NULL", "typeName TEXT NOT NULL",
-                                                     "metricId INTEGER NOT NULL", "metricName TEXT NOT NULL"});
-  SqliteTable table(file, "GPU_METRICS", {"timestamp INTEGER", "typeId INTEGER NOT NULL", "metricId INTEGER NOT NULL", "value INTEGER NOT NULL"});
+  SqliteTable info(file, "TARGET_INFO_GPU_METRICS",
+                   {"typeId INTEGER NOT NULL", "sourceId INTEGER NOT NULL", "typeName TEXT NOT NULL", "metricId INTEGER NOT NULL",
+                    "metricName TEXT NOT NULL"});
+  SqliteTable table(file, "GPU_METRICS",
+                    {"timestamp INTEGER", "typeId INTEGER NOT NULL", "metricId INTEGER NOT NULL", "value INTEGER NOT NULL"});
   std::map<std::string, std::int64_t> numbers;
   std::set<std::pair<std::int64_t, std::int64_t>> named;
   for (const MetricSeries& series : all) {

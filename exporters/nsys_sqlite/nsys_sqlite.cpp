@@ -121,12 +121,14 @@ void NsysExport::write_facts() {
     std::string text = utc_text(*trace_.utc_start_ns);
     start.add(*trace_.utc_start_ns, text, text);
   }
-  SqliteTable details(file_, "ANALYSIS_DETAILS", {"globalVid INTEGER NOT NULL", "duration INTEGER NOT NULL",
-                                                  "startTime INTEGER NOT NULL", "stopTime INTEGER NOT NULL"});
+  SqliteTable details(
+      file_, "ANALYSIS_DETAILS",
+      {"globalVid INTEGER NOT NULL", "duration INTEGER NOT NULL", "startTime INTEGER NOT NULL", "stopTime INTEGER NOT NULL"});
   Ns duration_ns = trace_.session_end_ns.value_or(trace_.duration_ns);
   details.add(kMachine, duration_ns, std::int64_t{0}, duration_ns);
-  SqliteTable notes(file_, "DIAGNOSTIC_EVENT", {"timestamp INTEGER NOT NULL", "timestampType INTEGER NOT NULL", "source INTEGER NOT NULL",
-                                                "severity INTEGER NOT NULL", "text TEXT NOT NULL", "globalPid INTEGER"});
+  SqliteTable notes(file_, "DIAGNOSTIC_EVENT",
+                    {"timestamp INTEGER NOT NULL", "timestampType INTEGER NOT NULL", "source INTEGER NOT NULL", "severity INTEGER NOT NULL",
+                     "text TEXT NOT NULL", "globalPid INTEGER"});
   for (const Remark& note : trace_.stats.notes)
     notes.add(std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1}, line_of(note), nullptr);
 }
@@ -155,8 +157,8 @@ void NsysExport::write_devices() {
   auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   for (const Device& d : trace_.devices)
     gpus.add(kMachine, std::int64_t{d.id}, d.name, d.bus, std::int64_t{1}, number(d.l2_bytes), number(d.memory_bytes),
-             number(d.bandwidth_bytes_per_s), number(d.clock_hz), number(d.sm_count), nullptr, d.uuid, nullptr, d.chip,
-             std::int64_t{d.id}, number(d.compute_major), number(d.compute_minor), number(d.compute_major), number(d.compute_minor));
+             number(d.bandwidth_bytes_per_s), number(d.clock_hz), number(d.sm_count), nullptr, d.uuid, nullptr, d.chip, std::int64_t{d.id},
+             number(d.compute_major), number(d.compute_minor), number(d.compute_major), number(d.compute_minor));
   SqliteTable mapping(file_, "TARGET_INFO_CUDA_DEVICE", {"gpuId INTEGER", "cudaId INTEGER NOT NULL", "pid INTEGER NOT NULL"});
   std::set<std::pair<std::uint32_t, std::int32_t>> written;
   for (const Queue& queue : trace_.queues)
@@ -165,16 +167,35 @@ void NsysExport::write_devices() {
 }
 
 void NsysExport::write_kernels() {
-  SqliteTable table(
-      file_, "CUPTI_ACTIVITY_KIND_KERNEL",
-      {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-       "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
-       "demangledName INTEGER NOT NULL", "shortName INTEGER NOT NULL", "mangledName INTEGER", "launchType INTEGER",
-       "cacheConfig INTEGER", "registersPerThread INTEGER NOT NULL", "gridX INTEGER NOT NULL", "gridY INTEGER NOT NULL",
-       "gridZ INTEGER NOT NULL", "blockX INTEGER NOT NULL", "blockY INTEGER NOT NULL", "blockZ INTEGER NOT NULL",
-       "staticSharedMemory INTEGER NOT NULL", "dynamicSharedMemory INTEGER NOT NULL", "localMemoryPerThread INTEGER NOT NULL",
-       "localMemoryTotal INTEGER NOT NULL", "gridId INTEGER NOT NULL", "sharedMemoryExecuted INTEGER", "graphNodeId INTEGER",
-       "sharedMemoryLimitConfig INTEGER"});
+  SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_KERNEL",
+                    {"start INTEGER NOT NULL",
+                     "end INTEGER NOT NULL",
+                     "deviceId INTEGER NOT NULL",
+                     "contextId INTEGER NOT NULL",
+                     "greenContextId INTEGER",
+                     "streamId INTEGER NOT NULL",
+                     "correlationId INTEGER",
+                     "globalPid INTEGER",
+                     "demangledName INTEGER NOT NULL",
+                     "shortName INTEGER NOT NULL",
+                     "mangledName INTEGER",
+                     "launchType INTEGER",
+                     "cacheConfig INTEGER",
+                     "registersPerThread INTEGER NOT NULL",
+                     "gridX INTEGER NOT NULL",
+                     "gridY INTEGER NOT NULL",
+                     "gridZ INTEGER NOT NULL",
+                     "blockX INTEGER NOT NULL",
+                     "blockY INTEGER NOT NULL",
+                     "blockZ INTEGER NOT NULL",
+                     "staticSharedMemory INTEGER NOT NULL",
+                     "dynamicSharedMemory INTEGER NOT NULL",
+                     "localMemoryPerThread INTEGER NOT NULL",
+                     "localMemoryTotal INTEGER NOT NULL",
+                     "gridId INTEGER NOT NULL",
+                     "sharedMemoryExecuted INTEGER",
+                     "graphNodeId INTEGER",
+                     "sharedMemoryLimitConfig INTEGER"});
   constexpr std::int64_t kZero = 0;
   for (std::size_t i = 0; i < trace_.kernels.size(); ++i) {
     const Kernel& k = trace_.kernels[i];
@@ -185,14 +206,13 @@ void NsysExport::write_kernels() {
               correlation_of(k.api), process_id(q.process), id_of(s.name), id_of(s.short_name), mangled, nullptr, nullptr,
               std::int64_t{s.registers_per_thread}, std::int64_t{s.grid.x}, std::int64_t{s.grid.y}, std::int64_t{s.grid.z},
               std::int64_t{s.block.x}, std::int64_t{s.block.y}, std::int64_t{s.block.z}, std::int64_t{s.static_shared_bytes},
-              std::int64_t{s.dynamic_shared_bytes}, kZero, kZero, kZero, nullptr, node_of(k.in_graph, trace_.kernel_nodes, i),
-              nullptr);
+              std::int64_t{s.dynamic_shared_bytes}, kZero, kZero, kZero, nullptr, node_of(k.in_graph, trace_.kernel_nodes, i), nullptr);
   }
 }
 
 void NsysExport::write_mem_ops() {
-  auto sets = static_cast<std::size_t>(std::count_if(trace_.mem_ops.begin(), trace_.mem_ops.end(),
-                                                     [](const MemOp& op) { return op.kind == MemOpKind::kMemset; }));
+  auto sets = static_cast<std::size_t>(
+      std::count_if(trace_.mem_ops.begin(), trace_.mem_ops.end(), [](const MemOp& op) { return op.kind == MemOpKind::kMemset; }));
   // An empty table says that copies were looked for.
   if (sets < trace_.mem_ops.size() || sets == 0) write_copies();
   if (sets > 0) write_sets();
@@ -200,11 +220,12 @@ void NsysExport::write_mem_ops() {
 
 void NsysExport::write_copies() {
   SqliteTable table(file_, "CUPTI_ACTIVITY_KIND_MEMCPY",
-                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL", "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
-                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER", "globalPid INTEGER",
-                     "bytes INTEGER NOT NULL", "copyKind INTEGER NOT NULL", "deprecatedSrcId INTEGER", "srcKind INTEGER",
-                     "dstKind INTEGER", "srcDeviceId INTEGER", "srcContextId INTEGER", "dstDeviceId INTEGER", "dstContextId INTEGER",
-                     "migrationCause INTEGER", "graphNodeId INTEGER", "virtualAddress INTEGER", "copyCount INTEGER"});
+                    {"start INTEGER NOT NULL", "end INTEGER NOT NULL",      "deviceId INTEGER NOT NULL", "contextId INTEGER NOT NULL",
+                     "greenContextId INTEGER", "streamId INTEGER NOT NULL", "correlationId INTEGER",     "globalPid INTEGER",
+                     "bytes INTEGER NOT NULL", "copyKind INTEGER NOT NULL", "deprecatedSrcId INTEGER",   "srcKind INTEGER",
+                     "dstKind INTEGER",        "srcDeviceId INTEGER",       "srcContextId INTEGER",      "dstDeviceId INTEGER",
+                     "dstContextId INTEGER",   "migrationCause INTEGER",    "graphNodeId INTEGER",       "virtualAddress INTEGER",
+                     "copyCount INTEGER"});
   for (std::size_t i = 0; i < trace_.mem_ops.size(); ++i) {
     const MemOp& op = trace_.mem_ops[i];
     if (op.kind == MemOpKind::kMemset) continue;
@@ -212,8 +233,8 @@ void NsysExport::write_copies() {
     table.add(op.start_ns, op.end_ns, std::int64_t{q.device}, std::int64_t{q.context}, nullptr, std::int64_t{q.stream},
               correlation_of(op.api), process_id(q.process), static_cast<std::int64_t>(op.bytes),
               copy_kind_number(trace_.strings[StringId{op.label}]), nullptr, memory_kind_number(op.src_kind),
-              memory_kind_number(op.dst_kind), nullptr, nullptr, nullptr, nullptr, nullptr,
-              node_of(op.in_graph, trace_.mem_op_nodes, i), nullptr, nullptr);
+              memory_kind_number(op.dst_kind), nullptr, nullptr, nullptr, nullptr, nullptr, node_of(op.in_graph, trace_.mem_op_nodes, i),
+              nullptr, nullptr);
   }
 }
 
@@ -262,9 +283,8 @@ void NsysExport::write_calls() {
   // By time, all threads together, as nsys writes them.
   std::vector<std::uint32_t> order(trace_.api_calls.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return trace_.api_calls[a].start_ns < trace_.api_calls[b].start_ns;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return trace_.api_calls[a].start_ns < trace_.api_calls[b].start_ns; });
   for (std::uint32_t i : order) {
     const ApiCall& call = trace_.api_calls[i];
     Number correlation = call.correlation == kNone ? Number() : Number(call.correlation);

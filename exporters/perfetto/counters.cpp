@@ -44,10 +44,10 @@ void Counters::busy(std::int32_t device, Ns start_ns, Ns end_ns) {
 }
 
 void Counters::copied(std::int32_t device, MemOpKind kind, Ns end_ns, std::uint64_t bytes) {
-  const int which = kind == MemOpKind::kHostToDevice                                         ? 0
-                    : kind == MemOpKind::kDeviceToHost                                       ? 1
+  const int which = kind == MemOpKind::kHostToDevice                                       ? 0
+                    : kind == MemOpKind::kDeviceToHost                                     ? 1
                     : kind == MemOpKind::kDeviceToDevice || kind == MemOpKind::kPeerToPeer ? 2
-                                                                                             : -1;
+                                                                                           : -1;
   if (which >= 0) steps(device).bytes[static_cast<std::size_t>(which)][step_at(end_ns)] += bytes;
 }
 

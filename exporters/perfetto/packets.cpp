@@ -13,8 +13,8 @@ constexpr std::size_t kMaxHeadBytes = 128;  // of an event, without its argument
 constexpr std::uint64_t kSequence = 1;
 
 constexpr const char* kCategoryNames[] = {"range", "api", "kernel", "copy", "graph", "mark", "nl-stage"};
-constexpr const char* kArgNames[] = {"kernel", "grid", "block", "registers", "shared_bytes", "correlation", "bytes",
-                                     "payload", "never_closed", "ended_by_thread", "merged", "memory", "text"};
+constexpr const char* kArgNames[] = {"kernel",  "grid",         "block",           "registers", "shared_bytes", "correlation", "bytes",
+                                     "payload", "never_closed", "ended_by_thread", "merged",    "memory",       "text"};
 
 std::uint64_t unsigned_ns(Ns time_ns) { return static_cast<std::uint64_t>(std::max<Ns>(time_ns, 0)); }
 

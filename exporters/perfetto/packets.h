@@ -17,7 +17,19 @@ using Track = std::uint64_t;  // Perfetto calls it a uuid
 
 enum class Category : std::uint8_t { kRange = 1, kApi, kKernel, kCopy, kGraph, kMark, kNote };
 enum class Arg : std::uint8_t {
-  kKernel = 1, kGrid, kBlock, kRegisters, kSharedBytes, kCorrelation, kBytes, kPayload, kOpen, kEndedByThread, kMerged, kMemory, kText,
+  kKernel = 1,
+  kGrid,
+  kBlock,
+  kRegisters,
+  kSharedBytes,
+  kCorrelation,
+  kBytes,
+  kPayload,
+  kOpen,
+  kEndedByThread,
+  kMerged,
+  kMemory,
+  kText,
 };
 
 // Writes packets: one sequence, every name once. Events may come in any order of time; those of one track and one
@@ -30,7 +42,7 @@ class Packets {
   void clock(std::int64_t utc_start_ns);
   Track process(std::uint32_t pid, std::string_view name);
   Track thread(std::uint32_t pid, std::uint32_t tid, std::string_view name);
-  Track track(std::string_view name, Track parent);  // parent 0: none
+  Track track(std::string_view name, Track parent);                                    // parent 0: none
   Track counter(std::string_view name, std::optional<MetricUnit> unit, Track parent);  // no unit: it counts things
 
   std::uint64_t name(StringId id);
@@ -43,9 +55,9 @@ class Packets {
     Ns time_ns = 0;
     Category category = Category::kRange;
     std::uint64_t name = 0;
-    std::uint64_t flow = 0;             // an arrow begins here
-    std::uint64_t terminating_flow = 0; // and ends here
-    std::string_view args;              // as encoded below
+    std::uint64_t flow = 0;              // an arrow begins here
+    std::uint64_t terminating_flow = 0;  // and ends here
+    std::string_view args;               // as encoded below
   };
   void begin(const Event& event);
   void end(Track track, Ns time_ns);
@@ -57,9 +69,9 @@ class Packets {
   std::uint64_t events() const { return events_; }
 
  private:
-  struct Pool {                          // one of Perfetto's tables of interned texts
+  struct Pool {  // one of Perfetto's tables of interned texts
     unsigned field;
-    std::vector<bool> sent;              // of the trace's strings
+    std::vector<bool> sent;  // of the trace's strings
     std::map<std::string, std::uint64_t, std::less<>> others;
   };
   std::uint64_t intern(Pool& pool, StringId id);

@@ -32,7 +32,8 @@ void write_cut(Packets& packets, const Window& window, const std::string& note) 
 }
 
 std::uint64_t events_of(const Trace& trace) {
-  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() + trace.api_calls.size() + trace.ranges.size() + trace.marks.size();
+  return trace.kernels.size() + trace.mem_ops.size() + trace.graph_runs.size() + trace.api_calls.size() + trace.ranges.size() +
+         trace.marks.size();
 }
 
 double seconds(Ns ns) { return static_cast<double>(ns) / 1e9; }
@@ -58,7 +59,8 @@ void write_notes(Writing& to, const Run& run) {
     for (const auto& evidence : finding.evidence)
       if (evidence.window_start_ns && evidence.window_end_ns && to.window.holds(*evidence.window_start_ns, *evidence.window_end_ns))
         places.push_back({*evidence.window_start_ns, *evidence.window_end_ns, &finding, &evidence});
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns); });
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns); });
   Lanes findings(to.packets, [&](std::size_t) { return to.packets.track("findings", 0); });
   for (const Place& place : places) {
     std::string args;
@@ -90,7 +92,8 @@ PerfettoSummary write_perfetto(const Trace& trace, const PerfettoSink& sink, con
   if (to.crowded > 0)
     summary.note += fmt::format("{}{} events are not shown: too many overlap on their track", summary.note.empty() ? "" : "; ", to.crowded);
   if (to.samples_joined > 1)
-    summary.note += fmt::format("{}sampled metrics: each value is the mean of {} samples", summary.note.empty() ? "" : "; ", to.samples_joined);
+    summary.note +=
+        fmt::format("{}sampled metrics: each value is the mean of {} samples", summary.note.empty() ? "" : "; ", to.samples_joined);
   if (options.run != nullptr) write_notes(to, *options.run);
   if (options.power != nullptr) write_power(to, *options.power);
   packets.finish();
@@ -126,7 +129,8 @@ void focus_on_measured(const Run& run, PerfettoOptions& options) {
   for (const auto& iteration : run.iterations.list) {
     if (iteration.warmup) continue;
     options.focus_start_ns = any ? std::min(options.focus_start_ns, iteration.start_ns) : iteration.start_ns;
-    options.focus_end_ns = any ? std::max(options.focus_end_ns, iteration.start_ns + iteration.wall_ns) : iteration.start_ns + iteration.wall_ns;
+    options.focus_end_ns =
+        any ? std::max(options.focus_end_ns, iteration.start_ns + iteration.wall_ns) : iteration.start_ns + iteration.wall_ns;
     any = true;
   }
 }

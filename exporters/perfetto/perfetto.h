@@ -17,10 +17,10 @@ namespace nl::exporters {
 using PerfettoSink = std::function<void(std::string_view)>;
 
 struct PerfettoOptions {
-  std::uint64_t max_events = 1'000'000;  // slices; beyond that the trace is cut around the focus. 0: never
-                                         // Of sampled values so many again; beyond that neighbours are joined
-  Ns focus_start_ns = 0, focus_end_ns = 0;  // kept first; end 0: the start of the capture
-  const Run* run = nullptr;                 // its iterations and findings get tracks of their own
+  std::uint64_t max_events = 1'000'000;             // slices; beyond that the trace is cut around the focus. 0: never
+                                                    // Of sampled values so many again; beyond that neighbours are joined
+  Ns focus_start_ns = 0, focus_end_ns = 0;          // kept first; end 0: the start of the capture
+  const Run* run = nullptr;                         // its iterations and findings get tracks of their own
   const std::vector<PowerSample>* power = nullptr;  // NVML's readings, where the trace knows its UTC start
 };
 

@@ -10,29 +10,50 @@
 // Perfetto's protos/perfetto/trace/trace_packet.proto and of the files named below; they never change there.
 namespace nl::exporters::perfetto {
 
-namespace trace { enum : unsigned { kPacket = 1 }; }
+namespace trace {
+enum : unsigned { kPacket = 1 };
+}
 namespace packet {  // trace_packet.proto
 enum : unsigned {
-  kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kInternedData = 12, kSequenceFlags = 13,
-  kTrackDescriptor = 60, kFirstOnSequence = 87,
+  kClockSnapshot = 6,
+  kTimestamp = 8,
+  kSequenceId = 10,
+  kTrackEvent = 11,
+  kInternedData = 12,
+  kSequenceFlags = 13,
+  kTrackDescriptor = 60,
+  kFirstOnSequence = 87,
 };
 inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;
-}
-namespace clocks { enum : unsigned { kClocks = 1, kPrimary = 2, kId = 1, kTimestamp = 2, kRealtime = 1, kBoottime = 6 }; }  // clock_snapshot.proto
+}  // namespace packet
+namespace clocks {
+enum : unsigned { kClocks = 1, kPrimary = 2, kId = 1, kTimestamp = 2, kRealtime = 1, kBoottime = 6 };
+}                       // namespace clocks
 namespace descriptor {  // track_event/track_descriptor.proto, process_, thread_ and counter_descriptor.proto
 enum : unsigned { kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8 };
 enum : unsigned { kProcessPid = 1, kProcessName = 6, kThreadPid = 1, kThreadTid = 2, kThreadName = 5, kUnit = 3, kUnitName = 6 };
 enum : unsigned { kUnitCount = 2, kUnitBytes = 3 };
-}
+}  // namespace descriptor
 namespace event {  // track_event/track_event.proto
 enum : unsigned {
-  kCategoryId = 3, kAnnotation = 4, kType = 9, kNameId = 10, kTrack = 11, kCounterValue = 30, kDoubleCounterValue = 44,
-  kFlow = 47, kTerminatingFlow = 48,
+  kCategoryId = 3,
+  kAnnotation = 4,
+  kType = 9,
+  kNameId = 10,
+  kTrack = 11,
+  kCounterValue = 30,
+  kDoubleCounterValue = 44,
+  kFlow = 47,
+  kTerminatingFlow = 48,
 };
 enum : unsigned { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
-}
-namespace annotation { enum : unsigned { kNameId = 1, kUint = 3, kInt = 4, kText = 6, kTextId = 17 }; }  // debug_annotation.proto
-namespace interned { enum : unsigned { kCategories = 1, kNames = 2, kAnnotationNames = 3, kTexts = 29, kId = 1, kText = 2 }; }  // interned_data.proto
+}  // namespace event
+namespace annotation {
+enum : unsigned { kNameId = 1, kUint = 3, kInt = 4, kText = 6, kTextId = 17 };
+}  // namespace annotation
+namespace interned {
+enum : unsigned { kCategories = 1, kNames = 2, kAnnotationNames = 3, kTexts = 29, kId = 1, kText = 2 };
+}  // namespace interned
 
 inline char* put_varint(char* out, std::uint64_t value) {
   while (value >= 0x80) {

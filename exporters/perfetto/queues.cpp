@@ -13,8 +13,9 @@ namespace {
 
 std::string dims(const Dim3& d) { return fmt::format("{} x {} x {}", d.x, d.y, d.z); }
 
-constexpr const char* kCopyNames[] = {"copy host to device", "copy device to host", "copy device to device", "copy peer to peer",
-                                      "copy host to host", "set", "other memory operation"};
+constexpr const char* kCopyNames[] = {"copy host to device",   "copy device to host", "copy device to device",
+                                      "copy peer to peer",     "copy host to host",   "set",
+                                      "other memory operation"};
 
 const char* memory_kind(std::uint8_t kind) {
   switch (kind) {  // as CUPTI numbers them
@@ -34,14 +35,14 @@ class Queues {
   void write() {
     const auto start_order = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
     const auto rows_of = [&](const auto& rows, auto end) {
-      return grouped(rows, trace_.queues.size(), [&](const auto& r) { return to_.window.holds(r.start_ns, end(r)); },
-                     [](const auto& r) { return std::size_t{r.queue}; }, start_order);
+      return grouped(
+          rows, trace_.queues.size(), [&](const auto& r) { return to_.window.holds(r.start_ns, end(r)); },
+          [](const auto& r) { return std::size_t{r.queue}; }, start_order);
     };
     const Grouped kernels = rows_of(trace_.kernels, [](const Kernel& k) { return k.end_ns(); });
     const Grouped copies = rows_of(trace_.mem_ops, [](const MemOp& m) { return m.end_ns; });
     const Grouped graphs = rows_of(trace_.graph_runs, [](const GraphRun& g) { return g.end_ns; });
-    for (std::uint32_t queue = 0; queue < trace_.queues.size(); ++queue)
-      write_queue(queue, kernels, copies, graphs);
+    for (std::uint32_t queue = 0; queue < trace_.queues.size(); ++queue) write_queue(queue, kernels, copies, graphs);
     for (const auto& [device, track] : gpus_) counters_.write(to_.packets, device, track);
     to_.samples_joined = sample_step(to_);
     for (const MetricSeries& series : trace_.metric_series) write_series(to_, series, gpu(series.device));
@@ -114,7 +115,8 @@ class Queues {
     counters_.busy(trace_.queues[run.queue].device, run.start_ns, run.end_ns);
     args_.clear();
     add_correlation(run.api);
-    return lanes.add({0, run.start_ns, Category::kGraph, to_.packets.name("CUDA graph"), 0, arrow(run.api, run.start_ns), args_}, run.end_ns);
+    return lanes.add({0, run.start_ns, Category::kGraph, to_.packets.name("CUDA graph"), 0, arrow(run.api, run.start_ns), args_},
+                     run.end_ns);
   }
 
   // One arrow a call, to the first of what it launched: a graph's launch would otherwise have hundreds.
@@ -148,7 +150,8 @@ class Queues {
       process = fmt::format(" ({} {})", trace_.processes[queue.process].name.empty() ? "process" : trace_.processes[queue.process].name,
                             trace_.processes[queue.process].pid);
     const std::string more = lane == 0 ? "" : fmt::format(" {}", lane + 1);
-    return to_.packets.track(fmt::format("GPU {} · stream {}{}{}{}", queue.device, queue.stream, context_word(queue), process, more), gpu(queue.device));
+    return to_.packets.track(fmt::format("GPU {} · stream {}{}{}{}", queue.device, queue.stream, context_word(queue), process, more),
+                             gpu(queue.device));
   }
 
   // Said only where it tells two queues apart.

@@ -11,7 +11,9 @@ class Histogram {
  public:
   Histogram(Ns start_ns, Ns end_ns) : start_ns_(start_ns), step_ns_((end_ns - start_ns) / kWindowSteps + 1), counts_(kWindowSteps) {}
   void add(Ns time_ns) { ++counts_[at(time_ns)]; }
-  std::size_t at(Ns time_ns) const { return static_cast<std::size_t>(std::clamp<Ns>((time_ns - start_ns_) / step_ns_, 0, kWindowSteps - 1)); }
+  std::size_t at(Ns time_ns) const {
+    return static_cast<std::size_t>(std::clamp<Ns>((time_ns - start_ns_) / step_ns_, 0, kWindowSteps - 1));
+  }
   Ns start_of(std::size_t step) const { return start_ns_ + static_cast<Ns>(step) * step_ns_; }
 
   // From the step of `first`, as far towards `last` as max goes; then after it, and last of all before it.

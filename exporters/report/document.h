@@ -15,7 +15,10 @@
 namespace nl::exporters::report {
 
 enum class Inline : std::uint8_t {
-  kPlain, kStrong, kCode, kMuted,
+  kPlain,
+  kStrong,
+  kCode,
+  kMuted,
   kName,       // of a kernel: shortened; Markdown numbers it and lists it in full, a page unfolds it
   kShortName,  // the same without a number
 };
@@ -70,7 +73,7 @@ struct Column {
 };
 struct Row : std::vector<Cell> {
   using vector::vector;
-  std::string id = {};  // of a page: "kernel-3"
+  std::string id = {};                                         // of a page: "kernel-3"
   std::vector<std::pair<const char*, std::string>> data = {};  // what a page's script groups and filters by: {"kind", "gemm"}
 };
 
@@ -168,7 +171,7 @@ struct ColumnChart {
   std::vector<Column> columns;
 };
 
-struct Explorer {  // the timeline that a page's script draws out of its data
+struct Explorer {     // the timeline that a page's script draws out of its data
   std::string label;  // for those who hear it, and where no script runs
 };
 

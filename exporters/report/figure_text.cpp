@@ -46,14 +46,11 @@ std::string figure_text(const std::optional<double>& value, const char* unit) {
 }
 
 std::string tokens_text(const std::optional<double>& tokens) {
-  return tokens && *tokens == std::floor(*tokens) && *tokens >= 0 && *tokens < 1e15
-             ? count_text(static_cast<std::uint64_t>(*tokens))
-             : figure_text(tokens);
+  return tokens && *tokens == std::floor(*tokens) && *tokens >= 0 && *tokens < 1e15 ? count_text(static_cast<std::uint64_t>(*tokens))
+                                                                                    : figure_text(tokens);
 }
 
-std::string optional_time_text(const std::optional<Ns>& ns) {
-  return ns ? time_text(static_cast<double>(*ns)) : kNoValue;
-}
+std::string optional_time_text(const std::optional<Ns>& ns) { return ns ? time_text(static_cast<double>(*ns)) : kNoValue; }
 
 std::string mean_text(const TimeSummary& time) {
   if (time.count == 0) return kNoValue;
@@ -114,9 +111,7 @@ double round_up(double value) {
   return 10 * power;
 }
 
-std::optional<double> ratio(double part, double whole) {
-  return whole > 0 ? std::optional(part / whole) : std::nullopt;
-}
+std::optional<double> ratio(double part, double whole) { return whole > 0 ? std::optional(part / whole) : std::nullopt; }
 
 std::string sentence(std::string text) {
   if (text.empty()) return text;

@@ -24,14 +24,14 @@ std::string exact_ms_text(double ns);                              // "4.118945"
 std::string us_text(double ns);                                    // "4118.95", microseconds
 std::string count_text(std::uint64_t count);                       // "12,345"
 std::string plural(std::uint64_t count, const std::string& one, const std::string& several = {});  // "1 kernel", "2 kernels"
-std::string flops_text(const std::optional<double>& flops);        // "48.3 GFLOP", or a dash
-std::string flops_rate_text(const std::optional<double>& rate);    // "9.82 TFLOP/s"
-std::string bytes_text(const std::optional<double>& bytes);        // "240 MB", powers of ten
-std::string bytes_rate_text(const std::optional<double>& rate);    // "4.80 TB/s"
+std::string flops_text(const std::optional<double>& flops);                                        // "48.3 GFLOP", or a dash
+std::string flops_rate_text(const std::optional<double>& rate);                                    // "9.82 TFLOP/s"
+std::string bytes_text(const std::optional<double>& bytes);                                        // "240 MB", powers of ten
+std::string bytes_rate_text(const std::optional<double>& rate);                                    // "4.80 TB/s"
 std::string figure_text(const std::optional<double>& value,
                         const char* unit = "");                // three significant digits: "1.23", "456"
 std::string tokens_text(const std::optional<double>& tokens);  // "8", "12.5", or a dash
-std::string mean_text(const TimeSummary& time);  // "4.119 ms ± 0.030": without the spread where there is one value only
+std::string mean_text(const TimeSummary& time);                // "4.119 ms ± 0.030": without the spread where there is one value only
 
 // For people who never saw a profiler.
 std::string rough_time(double ns);      // "4.9 ms": two digits
@@ -40,14 +40,14 @@ std::string rough_share(double share);  // "81 %"
 
 std::string metric_text(std::string_view metric, double value);  // "12.3 %", "1.20 GB/s", "1.98 GHz"
 
-double round_up(double value);  // the next of 1, 2, 5, 10 … that holds it: where an axis ends
+double round_up(double value);                           // the next of 1, 2, 5, 10 … that holds it: where an axis ends
 std::optional<double> ratio(double part, double whole);  // nothing where the whole is none
 inline std::optional<double> part_of(Ns part, Ns whole) { return ratio(static_cast<double>(part), static_cast<double>(whole)); }
 std::string join(const std::vector<std::string>& words, const char* between = ", ");
 std::string join_and(const std::vector<std::string>& words);  // "a, b and c"
-std::string uncapitalised(std::string text);  // as it stands inside a sentence; a word of capitals stays: "GPU"
-std::string sentence(std::string text);  // with a capital and a full stop; empty stays empty
-std::string cut(std::string_view text, std::size_t bytes);  // at most so many of it, no character cut in two
+std::string uncapitalised(std::string text);                  // as it stands inside a sentence; a word of capitals stays: "GPU"
+std::string sentence(std::string text);                       // with a capital and a full stop; empty stays empty
+std::string cut(std::string_view text, std::size_t bytes);    // at most so many of it, no character cut in two
 
 // The arguments as a shell would take them: python3 run.py '--prompt=it'\''s'
 std::string shell_text(const std::vector<std::string>& words);

@@ -14,8 +14,15 @@ Text kernel_name(const KernelEntry& kernel) { return Text(kernel.name.empty() ? 
 
 Table all_kernels(const Run& run, const std::vector<KernelEntry>& kernels) {
   Table table{"Kernels",
-              {{"kernel_name"}, {"total_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"device", kRight}, {"share %", kRight},
-               {"p50 µs", kRight}, {"p99 µs", kRight}, {"stages" + source_label(run)}}};
+              {{"kernel_name"},
+               {"total_ms", kRight},
+               {"calls", kRight},
+               {"mean_ms", kRight},
+               {"device", kRight},
+               {"share %", kRight},
+               {"p50 µs", kRight},
+               {"p99 µs", kRight},
+               {"stages" + source_label(run)}}};
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight});
   table.columns.push_back({"bound by"});
   for (const auto& kernel : kernels) {
@@ -42,18 +49,38 @@ std::string dims(const Dim3& d) { return fmt::format("{} × {} × {}", d.x, d.y,
 Row launch_row(const KernelEntry& kernel, const NcuSample& sample) {
   const auto us = [](Ns ns) { return us_text(static_cast<double>(ns)); };
   const Text agree = !sample.durations_agree ? Text(kNoValue) : *sample.durations_agree ? Text("yes") : strong("no");
-  return {kernel_name(kernel), dims(sample.grid), dims(sample.block), word_cell(sample.stage), us(sample.nsys_median_ns),
-          us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns), std::to_string(sample.nsys_calls),
-          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue, agree, key_cell(sample.matched_by), percent_cell(sample.values[Metric::kL2]),
-          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue, key_cell(sample.measured_by)};
+  return {kernel_name(kernel),
+          dims(sample.grid),
+          dims(sample.block),
+          word_cell(sample.stage),
+          us(sample.nsys_median_ns),
+          us(sample.nsys_min_ns) + "–" + us(sample.nsys_max_ns),
+          std::to_string(sample.nsys_calls),
+          sample.ncu_duration_ns ? us(*sample.ncu_duration_ns) : kNoValue,
+          agree,
+          key_cell(sample.matched_by),
+          percent_cell(sample.values[Metric::kL2]),
+          sample.values[Metric::kDramBytes] ? fmt::format("{:.3f}", *sample.values[Metric::kDramBytes] / 1e6) : kNoValue,
+          key_cell(sample.measured_by)};
 }
 
 // Every launch that ncu, or CUPTI, measured beside what the trace timed of the same name, grid and block.
 Section launches(const std::vector<KernelEntry>& kernels) {
   Section out{"", "", "Launches measured by " + measured_by(kernels)};
   Table table{"Launches",
-              {{"kernel"}, {"grid"}, {"block"}, {"stage"}, {"nsys median µs", kRight}, {"min–max µs", kRight}, {"nsys calls", kRight}, {"ncu µs", kRight},
-               {"agree"}, {"joined by"}, {"L2 %", kRight}, {"DRAM MB", kRight}, {"measured by"}}};
+              {{"kernel"},
+               {"grid"},
+               {"block"},
+               {"stage"},
+               {"nsys median µs", kRight},
+               {"min–max µs", kRight},
+               {"nsys calls", kRight},
+               {"ncu µs", kRight},
+               {"agree"},
+               {"joined by"},
+               {"L2 %", kRight},
+               {"DRAM MB", kRight},
+               {"measured by"}}};
   bool only_ncu = true;
   for (const auto& kernel : kernels)
     for (const auto& sample : kernel.ncu) {
@@ -61,10 +88,13 @@ Section launches(const std::vector<KernelEntry>& kernels) {
       only_ncu = only_ncu && !by_cupti(sample);
     }
   if (table.rows.empty()) return out;
-  out.blocks = {Paragraph{only_ncu ? "Each beside nsys' launches of the same name, grid and block."
-                                   : "Each beside the trace's launches of the same name, grid and block. Columns named nsys are of the trace, the one named "
-                                     "ncu is of the measured launch."},
-                table};
+  out.blocks = {
+      Paragraph{
+          only_ncu
+              ? "Each beside nsys' launches of the same name, grid and block."
+              : "Each beside the trace's launches of the same name, grid and block. Columns named nsys are of the trace, the one named "
+                "ncu is of the measured launch."},
+      table};
   return out;
 }
 
@@ -84,7 +114,8 @@ Section not_measured(const std::vector<KernelEntry>& kernels) {
   Section out{"", "", "Selected and not measured"};
   List list;
   for (const auto& kernel : kernels)
-    if (kernel.selected && kernel.ncu.empty() && kernel.ncu_note) list.items.push_back({kernel_name(kernel) + Text(": " + text_of(*kernel.ncu_note))});
+    if (kernel.selected && kernel.ncu.empty() && kernel.ncu_note)
+      list.items.push_back({kernel_name(kernel) + Text(": " + text_of(*kernel.ncu_note))});
   add(out.blocks, std::move(list));
   return out;
 }

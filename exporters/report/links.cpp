@@ -46,16 +46,22 @@ std::string roofline_id(std::size_t index) { return fmt::format("roofline-{}", i
 std::string finding_id(std::size_t index) { return fmt::format("finding-{}", index + 1); }
 
 std::string link_to(const Run& run, std::string_view pointer) {
-  if (const auto stage = index_after(pointer, "/stages/"); stage && *stage < run.stages.size()) return "#" + stage_id(run.stages[*stage].name);
+  if (const auto stage = index_after(pointer, "/stages/"); stage && *stage < run.stages.size())
+    return "#" + stage_id(run.stages[*stage].name);
   if (const auto kernel = index_after(pointer, "/kernels/"); kernel && is_listed(run, *kernel)) return "#" + kernel_id(*kernel);
-  if (const auto point = index_after(pointer, "/roofline/points/"); point && *point < std::min(run.roofline.points.size(), kListedPoints)) return "#" + roofline_id(*point);
-  if (const auto entry = index_after(pointer, "/operators/0/entries/"); entry && !run.operators.empty() && *entry < std::min(run.operators[0].entries.size(), kListedOperators))
+  if (const auto point = index_after(pointer, "/roofline/points/"); point && *point < std::min(run.roofline.points.size(), kListedPoints))
+    return "#" + roofline_id(*point);
+  if (const auto entry = index_after(pointer, "/operators/0/entries/");
+      entry && !run.operators.empty() && *entry < std::min(run.operators[0].entries.size(), kListedOperators))
     return "#" + operator_id(*entry);
-  if (const auto stage = index_after(pointer, "/efficiency/"); stage && *stage < run.efficiency.size()) return "#" + stage_id(run.efficiency[*stage].stage);
+  if (const auto stage = index_after(pointer, "/efficiency/"); stage && *stage < run.efficiency.size())
+    return "#" + stage_id(run.efficiency[*stage].stage);
   return {};
 }
 
-bool shows_timeline(const Run& run) { return run.timeline && !run.timeline->lanes.empty() && run.timeline->end_ns > run.timeline->start_ns; }
+bool shows_timeline(const Run& run) {
+  return run.timeline && !run.timeline->lanes.empty() && run.timeline->end_ns > run.timeline->start_ns;
+}
 
 std::string link_to_moment(const Run& run, const Evidence& evidence) {
   if (!evidence.window_start_ns || !evidence.window_end_ns || !shows_timeline(run)) return {};

@@ -17,11 +17,11 @@ inline constexpr std::size_t kListedKernels = 500, kListedOperators = 500, kList
 // The kernels that a page has rows of, in their order.
 std::vector<WorkingKernel> listed_kernels(const Run& run);
 
-std::string stage_id(std::string_view stage);         // "stage-decode_step"
-std::string kernel_id(std::size_t index);             // of Run::kernels, from 0: "kernel-1"
-std::string operator_id(std::size_t index);           // of the first table: "operator-1"
-std::string roofline_id(std::size_t index);           // "roofline-1"
-std::string finding_id(std::size_t index);            // "finding-1"
+std::string stage_id(std::string_view stage);  // "stage-decode_step"
+std::string kernel_id(std::size_t index);      // of Run::kernels, from 0: "kernel-1"
+std::string operator_id(std::size_t index);    // of the first table: "operator-1"
+std::string roofline_id(std::size_t index);    // "roofline-1"
+std::string finding_id(std::size_t index);     // "finding-1"
 
 // The row or point that a JSON pointer into run.json stands for: "/kernels/2/ncu/0" is "#kernel-3"; empty where a page has none.
 std::string link_to(const Run& run, std::string_view pointer);

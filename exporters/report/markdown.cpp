@@ -117,8 +117,8 @@ std::string MarkdownWriter::operator()(const List& list) {
   std::string out;
   std::size_t number = 0;
   for (const auto& item : list.items)
-    out += (list.ordered ? fmt::format("{}. ", ++number) : std::string("- ")) +
-           kMarks[static_cast<std::size_t>(item.mark)] + inlined(item.text) + '\n';
+    out += (list.ordered ? fmt::format("{}. ", ++number) : std::string("- ")) + kMarks[static_cast<std::size_t>(item.mark)] +
+           inlined(item.text) + '\n';
   return out;
 }
 
@@ -162,7 +162,8 @@ std::string MarkdownWriter::operator()(const Notice& notice) {
 
 std::string MarkdownWriter::operator()(const Card& card) {
   if (!card.in_text) return {};
-  std::string out = fmt::format("### {}. {}\n\nSeverity {}; {}.\n", card.number, markdown_text(card.title), key_of(card.severity), inlined(card.about));
+  std::string out =
+      fmt::format("### {}. {}\n\nSeverity {}; {}.\n", card.number, markdown_text(card.title), key_of(card.severity), inlined(card.about));
   if (!card.evidence.items.empty()) out += "\n" + inlined(card.evidence_title) + ":\n\n" + (*this)(card.evidence);
   if (!card.fixes.items.empty()) out += "\nFix:\n\n" + (*this)(card.fixes);
   return card.gain.empty() ? out : out + "\nGain: " + inlined(card.gain) + "\n";
@@ -218,8 +219,7 @@ std::string markdown(const Document& document) {
     const std::string body = writer.joined(section.blocks);
     if (!body.empty()) out += (out[out.size() - 2] == '\n' ? "## " : "\n## ") + markdown_text(section.title) + "\n\n" + body;
   }
-  if (const std::string names = writer.names_in_full(); document.full_names && !names.empty())
-    out += "\n## Names in full\n\n" + names;
+  if (const std::string names = writer.names_in_full(); document.full_names && !names.empty()) out += "\n## Names in full\n\n" + names;
   return out;
 }
 

@@ -38,7 +38,8 @@ std::string names_of_nodes(const OperatorStep& step, const std::vector<std::size
 Item side_item(const char* letter, const NodeSide& side) {
   std::string what = side.step.source;
   if (const auto& session = side.session)
-    what = fmt::format("{} {} on {}{}", session->backend, session->version, session->provider, session->precision.empty() ? "" : " in " + session->precision);
+    what = fmt::format("{} {} on {}{}", session->backend, session->version, session->provider,
+                       session->precision.empty() ? "" : " in " + session->precision);
   return {fmt::format("{}: {}, {}", letter, what, side.run_id)};
 }
 
@@ -47,16 +48,21 @@ std::string node_us(Ns time) { return us_text(static_cast<double>(time)); }
 Table pairs_table(const NodeComparison& comparison) {
   Table table{"Pairs", {{"Nodes of A"}, {"Nodes of B"}, {"A, µs", kRight}, {"B, µs", kRight}, {"B to A", kRight}, {"Paired by"}}};
   for (const NodePair& pair : comparison.map.pairs)
-    table.rows.push_back({names_of_nodes(comparison.left.step, pair.left), names_of_nodes(comparison.right.step, pair.right), node_us(pair.left_ns), node_us(pair.right_ns),
-                          pair.left_ns > 0 ? fmt::format("{:.2f}", static_cast<double>(pair.right_ns) / static_cast<double>(pair.left_ns)) : std::string(kNoValue), match_words(pair.match)});
+    table.rows.push_back({names_of_nodes(comparison.left.step, pair.left), names_of_nodes(comparison.right.step, pair.right),
+                          node_us(pair.left_ns), node_us(pair.right_ns),
+                          pair.left_ns > 0 ? fmt::format("{:.2f}", static_cast<double>(pair.right_ns) / static_cast<double>(pair.left_ns))
+                                           : std::string(kNoValue),
+                          match_words(pair.match)});
   return table;
 }
 
-void add_unpaired(const char* letter, const OperatorStep& step, const std::vector<Ns>& times, const std::vector<std::size_t>& indices, Document& document) {
+void add_unpaired(const char* letter, const OperatorStep& step, const std::vector<Ns>& times, const std::vector<std::size_t>& indices,
+                  Document& document) {
   if (indices.empty()) return;
   Section out{"", "", fmt::format("Only in {}", letter)};
   Table table{"Without a partner", {{"Node"}, {"Type"}, {"µs", kRight}}};
-  for (const std::size_t index : indices) table.rows.push_back({name_of_node(step.calls[index]), step.calls[index].name, node_us(times[index])});
+  for (const std::size_t index : indices)
+    table.rows.push_back({name_of_node(step.calls[index]), step.calls[index].name, node_us(times[index])});
   out.blocks = {Paragraph{fmt::format("{} of {} nodes only in {}:", indices.size(), step.calls.size(), letter)}, table};
   document.sections.push_back(std::move(out));
 }
@@ -65,18 +71,24 @@ ordered_json nodes_of(const OperatorStep& step, const std::vector<Ns>& times, co
   ordered_json nodes = ordered_json::array();
   for (const std::size_t index : indices) {
     const OperatorCall& call = step.calls[index];
-    nodes.push_back({{"op_index", call.index}, {"node", call.node.empty() ? ordered_json() : ordered_json(call.node)}, {"op_name", call.name}, {"ns", times[index]}});
+    nodes.push_back({{"op_index", call.index},
+                     {"node", call.node.empty() ? ordered_json() : ordered_json(call.node)},
+                     {"op_name", call.name},
+                     {"ns", times[index]}});
   }
   return nodes;
 }
 
-ordered_json side_json(const NodeSide& side, double share) { return {{"run_id", side.run_id}, {"source", side.step.source}, {"share_paired", share}}; }
+ordered_json side_json(const NodeSide& side, double share) {
+  return {{"run_id", side.run_id}, {"source", side.step.source}, {"share_paired", share}};
+}
 
 Document nodes_document(const NodeComparison& comparison) {
   const NodeMap& map = comparison.map;
   Document document{"Nodes side by side", "", {}, {}, {}, true};
   document.lead = {List{{side_item("A", comparison.left), side_item("B", comparison.right)}},
-                   Paragraph{fmt::format("{} pairs: {:.1f} % of A's time and {:.1f} % of B's.", map.pairs.size(), map.left_share * 100, map.right_share * 100)},
+                   Paragraph{fmt::format("{} pairs: {:.1f} % of A's time and {:.1f} % of B's.", map.pairs.size(), map.left_share * 100,
+                                         map.right_share * 100)},
                    pairs_table(comparison)};
   add_unpaired("A", comparison.left.step, map.left_times, map.only_left, document);
   add_unpaired("B", comparison.right.step, map.right_times, map.only_right, document);
@@ -93,10 +105,16 @@ std::string nodes_json(const NodeComparison& comparison) {
   const OperatorStep &left = comparison.left.step, &right = comparison.right.step;
   ordered_json pairs = ordered_json::array();
   for (const NodePair& pair : map.pairs)
-    pairs.push_back({{"a", nodes_of(left, map.left_times, pair.left)}, {"b", nodes_of(right, map.right_times, pair.right)}, {"a_ns", pair.left_ns}, {"b_ns", pair.right_ns},
+    pairs.push_back({{"a", nodes_of(left, map.left_times, pair.left)},
+                     {"b", nodes_of(right, map.right_times, pair.right)},
+                     {"a_ns", pair.left_ns},
+                     {"b_ns", pair.right_ns},
                      {"paired_by", match_words(pair.match)}});
-  const ordered_json json = {{"a", side_json(comparison.left, map.left_share)}, {"b", side_json(comparison.right, map.right_share)}, {"pairs", pairs},
-                             {"only_a", nodes_of(left, map.left_times, map.only_left)}, {"only_b", nodes_of(right, map.right_times, map.only_right)}};
+  const ordered_json json = {{"a", side_json(comparison.left, map.left_share)},
+                             {"b", side_json(comparison.right, map.right_share)},
+                             {"pairs", pairs},
+                             {"only_a", nodes_of(left, map.left_times, map.only_left)},
+                             {"only_b", nodes_of(right, map.right_times, map.only_right)}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -19,7 +19,8 @@ std::string ms(Ns ns) { return exact_ms_text(static_cast<double>(ns)) + " ms"; }
 // "Five iterations ran these nodes", and how many ran others.
 std::string iterations_text(const OperatorStep& step) {
   const std::string nodes = plural(step.calls.size() + step.calls_left_out, "node");
-  if (step.iterations < step.windows) return fmt::format("{} of {} ran these {} with these shapes.", step.iterations, plural(step.windows, "iteration"), nodes);
+  if (step.iterations < step.windows)
+    return fmt::format("{} of {} ran these {} with these shapes.", step.iterations, plural(step.windows, "iteration"), nodes);
   return fmt::format("{} ran these {}.", plural(step.iterations, "iteration"), nodes);
 }
 
@@ -31,7 +32,8 @@ std::string clock_text(const OperatorStep& step) {
 }
 
 std::string wall_text(const OperatorStep& step, Ns operators_ns) {
-  std::string text = fmt::format(" The {}nodes add up to {} of {}", step.calls_left_out > 0 ? "listed " : "", ms(operators_ns), clock_text(step));
+  std::string text =
+      fmt::format(" The {}nodes add up to {} of {}", step.calls_left_out > 0 ? "listed " : "", ms(operators_ns), clock_text(step));
   if (step.wall_ns && *step.wall_ns > 0 && step.calls_left_out == 0) {
     text += fmt::format(", {} of an iteration ({})", share_text(share_of_all(operators_ns, *step.wall_ns)), ms(*step.wall_ns));
     if (operators_ns < *step.wall_ns) text += fmt::format("; {} are spent between them", ms(*step.wall_ns - operators_ns));
@@ -70,7 +72,8 @@ std::vector<NodeTime> times_by_node(const OperatorStep& step, std::size_t most) 
   for (std::size_t i = 0; i < step.calls.size(); ++i) {
     const OperatorCall& call = step.calls[i];
     const auto& times = call.gpu_ns ? call.gpu_times : call.host_times;
-    const bool calls_none = own[i] == (call.gpu_ns ? *call.gpu_ns : call.host_ns.value_or(0));  // else the spread is of more than its own time
+    const bool calls_none =
+        own[i] == (call.gpu_ns ? *call.gpu_ns : call.host_ns.value_or(0));  // else the spread is of more than its own time
     nodes.push_back({&call, own[i], share_of_all(own[i], all_ns), times && calls_none ? &*times : nullptr});
   }
   if (nodes.size() <= most) return nodes;
@@ -83,7 +86,8 @@ std::vector<NodeTime> times_by_node(const OperatorStep& step, std::size_t most) 
 std::string nodes_text(const OperatorStep& step, std::size_t shown) {
   std::string text = iterations_text(step) + wall_text(step, sum_of(own_times(step)));
   if (step.threads) text += fmt::format(" {} {}.", plural(*step.threads, "thread"), *step.threads == 1 ? "computes" : "compute");
-  if (shown < step.calls.size()) text += fmt::format(" Of {} nodes, the {} with the most time are shown, in order.", step.calls.size(), shown);
+  if (shown < step.calls.size())
+    text += fmt::format(" Of {} nodes, the {} with the most time are shown, in order.", step.calls.size(), shown);
   if (step.calls_left_out > 0) text += fmt::format(" run.json lists the first {}.", step.calls.size());
   return text;
 }

@@ -42,12 +42,17 @@ std::string step_text(const OperatorStep& step, std::size_t shown) {
     if (call.gpu_ns) gpu_ns = gpu_ns.value_or(0) + *call.gpu_ns;
   }
   const std::size_t outer = outer_calls(step).size();
-  std::string text = fmt::format("{} with operators: {}", step.windows == 1 ? "The only " + step.stage + " window" : fmt::format("The median of {} {} windows", step.windows, step.stage),
-                                 plural(step.calls.size() + step.calls_left_out, "operator"));
+  std::string text = fmt::format(
+      "{} with operators: {}",
+      step.windows == 1 ? "The only " + step.stage + " window" : fmt::format("The median of {} {} windows", step.windows, step.stage),
+      plural(step.calls.size() + step.calls_left_out, "operator"));
   if (step.calls_left_out > 0) text += fmt::format("; listed: the first {}", step.calls.size());
-  if (gpu_ns) text += fmt::format(", {} of kernels and copies, {} ms of GPU time", plural(launches, "launch", "launches"), exact_ms_text(static_cast<double>(*gpu_ns)));
+  if (gpu_ns)
+    text += fmt::format(", {} of kernels and copies, {} ms of GPU time", plural(launches, "launch", "launches"),
+                        exact_ms_text(static_cast<double>(*gpu_ns)));
   text += ". Each row is an operator that no other calls, with all that it calls.";
-  if (step.gpu_outside_ns.value_or(0) > 0) text += fmt::format(" Launched by no operator: {} ms of GPU time.", exact_ms_text(static_cast<double>(*step.gpu_outside_ns)));
+  if (step.gpu_outside_ns.value_or(0) > 0)
+    text += fmt::format(" Launched by no operator: {} ms of GPU time.", exact_ms_text(static_cast<double>(*step.gpu_outside_ns)));
   if (shown < outer) text += fmt::format(" The first {} of {} rows are shown.", shown, outer);
   return text + fmt::format(" run.json has {} (operator_steps).", step.calls_left_out > 0 ? "every listed call" : "every call");
 }

@@ -26,7 +26,7 @@ std::string mean_ms(const std::optional<Ns>& ns, std::uint64_t calls) {
   return calls == 0 ? kNoValue : exact_ms_text(static_cast<double>(*ns) / static_cast<double>(calls));
 }
 
-std::optional<Ns> host_ns(const OperatorEntry& entry, Ns OperatorEntry::*time) {
+std::optional<Ns> host_ns(const OperatorEntry& entry, Ns OperatorEntry::* time) {
   return entry.host_time_known ? std::optional<Ns>(entry.*time) : std::nullopt;
 }
 
@@ -34,7 +34,8 @@ std::optional<Ns> host_ns(const OperatorEntry& entry, Ns OperatorEntry::*time) {
 std::string operator_share(const OperatorEntry& entry, const OperatorTable& table, Ns host_self_ns) {
   const bool gpu = entry.cuda_self_ns && table.cuda_ns;
   if (!gpu && !entry.host_time_known) return kNoValue;
-  const auto share = ratio(static_cast<double>(gpu ? *entry.cuda_self_ns : entry.self_ns), static_cast<double>(gpu ? *table.cuda_ns : host_self_ns));
+  const auto share =
+      ratio(static_cast<double>(gpu ? *entry.cuda_self_ns : entry.self_ns), static_cast<double>(gpu ? *table.cuda_ns : host_self_ns));
   return share ? fmt::format("{:.1f}", *share * 100) : kNoValue;
 }
 
@@ -42,8 +43,7 @@ std::string cut_shapes(const std::string& shapes) { return shapes.size() > kLong
 
 std::string shapes_text(const std::vector<OperatorShape>& shapes) {
   std::vector<std::string> words;
-  for (const auto& shape : shapes)
-    words.push_back(fmt::format("{} ×{}", typed_shapes(cut_shapes(shape.text), shape.dtypes), shape.calls));
+  for (const auto& shape : shapes) words.push_back(fmt::format("{} ×{}", typed_shapes(cut_shapes(shape.text), shape.dtypes), shape.calls));
   return words.empty() ? kNoValue : join(words, "; ");
 }
 
@@ -63,16 +63,27 @@ std::string stages_text(const OperatorEntry& entry) {
 
 Table operator_table(const Run& run, const OperatorTable& source) {
   Table table{"Operators",
-              {{"op_name"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
-               {"cuda_self_ms", kRight}, {"share %", kRight}, {"type"}, {"shapes"}, {"top kernels"}, {"stages" + source_label(run)}}};
+              {{"op_name"},
+               {"total_time_ms", kRight},
+               {"cuda_time_ms", kRight},
+               {"calls", kRight},
+               {"mean_ms", kRight},
+               {"self_ms", kRight},
+               {"cuda_self_ms", kRight},
+               {"share %", kRight},
+               {"type"},
+               {"shapes"},
+               {"top kernels"},
+               {"stages" + source_label(run)}}};
   Ns host_self_ns = 0;
   for (const auto& entry : source.entries) host_self_ns += entry.self_ns;
   for (const auto& entry : source.entries) {
     const auto mean_of = entry.host_time_known ? std::optional<Ns>(entry.total_ns) : entry.cuda_total_ns;
-    table.rows.push_back({Text(entry.name, Inline::kName),
-                          ms_or_missing(host_ns(entry, &OperatorEntry::total_ns)), ms_or_missing(entry.cuda_total_ns), std::to_string(entry.calls),
-                          mean_ms(mean_of, entry.calls), ms_or_missing(host_ns(entry, &OperatorEntry::self_ns)), ms_or_missing(entry.cuda_self_ns),
-                          operator_share(entry, source, host_self_ns), text_cell(entry.type), shapes_text(entry.shapes), kernels_text(entry.kernels), stages_text(entry)});
+    table.rows.push_back({Text(entry.name, Inline::kName), ms_or_missing(host_ns(entry, &OperatorEntry::total_ns)),
+                          ms_or_missing(entry.cuda_total_ns), std::to_string(entry.calls), mean_ms(mean_of, entry.calls),
+                          ms_or_missing(host_ns(entry, &OperatorEntry::self_ns)), ms_or_missing(entry.cuda_self_ns),
+                          operator_share(entry, source, host_self_ns), text_cell(entry.type), shapes_text(entry.shapes),
+                          kernels_text(entry.kernels), stages_text(entry)});
   }
   return table;
 }
@@ -80,7 +91,9 @@ Table operator_table(const Run& run, const OperatorTable& source) {
 std::string coverage_text(const OperatorTable& source) {
   if (!source.cuda_ns) return "GPU time: not captured.";
   std::string text = fmt::format("GPU time inside these operators: {} ms", exact_ms_text(static_cast<double>(*source.cuda_ns)));
-  if (source.gpu_share) text += fmt::format(", {:.1f} % of {}", *source.gpu_share * 100, source.scaled ? "the GPU time of its stages" : "the capture's kernels and copies");
+  if (source.gpu_share)
+    text += fmt::format(", {:.1f} % of {}", *source.gpu_share * 100,
+                        source.scaled ? "the GPU time of its stages" : "the capture's kernels and copies");
   const std::string graphs = graph_capture_text(source.graph_unjoined_share);
   return text + (graphs.empty() ? "." : ". " + graphs);
 }
@@ -96,9 +109,11 @@ Section operator_section(const Run& run, const OperatorTable& source) {
       add(out.blocks, Paragraph{"Host time: not captured; mean_ms is GPU time here."});
     add(out.blocks, operator_table(run, source));
   }
-  if (source.entries_left_out > 0) add(out.blocks, Paragraph{"Left out: " + plural(source.entries_left_out, "operator") + " with less time."});
+  if (source.entries_left_out > 0)
+    add(out.blocks, Paragraph{"Left out: " + plural(source.entries_left_out, "operator") + " with less time."});
   if (source.ranges_left_out > 0)
-    add(out.blocks, Paragraph{"Left out: " + plural(source.ranges_left_out, "range") + " that no end or another thread's end closed; their time is not known."});
+    add(out.blocks, Paragraph{"Left out: " + plural(source.ranges_left_out, "range") +
+                              " that no end or another thread's end closed; their time is not known."});
   return out;
 }
 
@@ -108,13 +123,15 @@ Section step_section(const OperatorStep& step) {
   const std::size_t shown = std::min(kMaxStepRows, calls.size());
   add(out.blocks, Paragraph{step_text(step, shown)});
   const bool lines = std::any_of(step.calls.begin(), step.calls.end(), [](const OperatorCall& call) { return !call.line.empty(); });
-  Table table{"One " + step.stage, {{"op_index", kRight}, {"op_name"}, {"op_type"}, {"layer"}, {"shapes"}, {"host_ms", kRight}, {"cuda_ms", kRight}, {"kernels"}}};
+  Table table{
+      "One " + step.stage,
+      {{"op_index", kRight}, {"op_name"}, {"op_type"}, {"layer"}, {"shapes"}, {"host_ms", kRight}, {"cuda_ms", kRight}, {"kernels"}}};
   if (lines) table.columns.push_back({"line"});
   for (std::size_t i = 0; i < shown; ++i) {
     const OperatorCall& call = *calls[i].call;
     const std::string shapes = typed_shapes(cut_shapes(call.shapes), call.dtypes);
-    table.rows.push_back({std::to_string(call.index), Text(call.name, Inline::kName), std::string(key_of(call.type)), text_cell(call.layer), text_cell(shapes),
-                          ms_or_missing(call.host_ns), ms_or_missing(calls[i].gpu_ns), kernels_text(calls[i].kernels)});
+    table.rows.push_back({std::to_string(call.index), Text(call.name, Inline::kName), std::string(key_of(call.type)), text_cell(call.layer),
+                          text_cell(shapes), ms_or_missing(call.host_ns), ms_or_missing(calls[i].gpu_ns), kernels_text(calls[i].kernels)});
     if (lines) table.rows.back().push_back(text_cell(call.line));
   }
   add(out.blocks, std::move(table));
@@ -124,18 +141,30 @@ Section step_section(const OperatorStep& step) {
 Table exact_type_table(const OperatorStep& step) {
   Table table{"By type", {{"op_type"}, {"nodes", kRight}, {"median_ms", kRight}, {"share %", kRight}}};
   for (const TypeTime& type : times_by_type(step))
-    table.rows.push_back({std::string(key_of(type.type)), std::to_string(type.nodes), exact_ms_text(static_cast<double>(type.own_ns)), fmt::format("{:.1f}", type.share * 100)});
+    table.rows.push_back({std::string(key_of(type.type)), std::to_string(type.nodes), exact_ms_text(static_cast<double>(type.own_ns)),
+                          fmt::format("{:.1f}", type.share * 100)});
   return table;
 }
 
 Table exact_node_table(const std::vector<NodeTime>& nodes) {
   Table table{"By node",
-              {{"op_index", kRight}, {"node"}, {"op_name"}, {"op_type"}, {"provider"}, {"shapes"}, {"median_ms", kRight}, {"p10 to p90 ms", kRight}, {"share %", kRight}, {"kernels"}}};
+              {{"op_index", kRight},
+               {"node"},
+               {"op_name"},
+               {"op_type"},
+               {"provider"},
+               {"shapes"},
+               {"median_ms", kRight},
+               {"p10 to p90 ms", kRight},
+               {"share %", kRight},
+               {"kernels"}}};
   for (const NodeTime& node : nodes) {
     const OperatorCall& call = *node.call;
-    table.rows.push_back({std::to_string(call.index), Text(node_text(call), Inline::kName), text_cell(call.name), std::string(key_of(call.type)), text_cell(call.provider),
-                          text_cell(typed_shapes(cut_shapes(call.shapes), call.dtypes)), exact_ms_text(static_cast<double>(node.own_ns)), percentiles_text(node.spread, exact_ms_text),
-                          fmt::format("{:.1f}", node.share * 100), kernels_text(call.kernels)});
+    table.rows.push_back({std::to_string(call.index), Text(node_text(call), Inline::kName), text_cell(call.name),
+                          std::string(key_of(call.type)), text_cell(call.provider),
+                          text_cell(typed_shapes(cut_shapes(call.shapes), call.dtypes)), exact_ms_text(static_cast<double>(node.own_ns)),
+                          percentiles_text(node.spread, exact_ms_text), fmt::format("{:.1f}", node.share * 100),
+                          kernels_text(call.kernels)});
   }
   return table;
 }
@@ -157,12 +186,20 @@ Section layers_section(const Run& run) {
   }
   add(out.blocks, Paragraph{sentence(run.layers_note)});
   Table table{"Layers",
-              {{"layer"}, {"type"}, {"total_time_ms", kRight}, {"cuda_time_ms", kRight}, {"calls", kRight}, {"mean_ms", kRight}, {"self_ms", kRight},
-               {"cuda_self_ms", kRight}, {"kernels"}}};
+              {{"layer"},
+               {"type"},
+               {"total_time_ms", kRight},
+               {"cuda_time_ms", kRight},
+               {"calls", kRight},
+               {"mean_ms", kRight},
+               {"self_ms", kRight},
+               {"cuda_self_ms", kRight},
+               {"kernels"}}};
   for (const auto& layer : run.layers)
     table.rows.push_back({Text(layer.name, Inline::kName), text_cell(layer.type), exact_ms_text(static_cast<double>(layer.total_ns)),
                           ms_or_missing(layer.cuda_total_ns), std::to_string(layer.calls), mean_ms(layer.total_ns, layer.calls),
-                          exact_ms_text(static_cast<double>(layer.self_ns)), ms_or_missing(layer.cuda_self_ns), kernels_text(layer.kernels)});
+                          exact_ms_text(static_cast<double>(layer.self_ns)), ms_or_missing(layer.cuda_self_ns),
+                          kernels_text(layer.kernels)});
   add(out.blocks, Paragraph{"In the order in which they first run. A layer's total includes the layers inside it."});
   add(out.blocks, std::move(table));
   return out;
@@ -173,13 +210,12 @@ Section layers_section(const Run& run) {
 std::string operators_markdown(const Run& run) {
   Document document{"Operators", "", {}, {}, {}, true};
   document.lead = {notes(executive_summary(run))};
-  if (run.operators.empty())
-    document.lead.emplace_back(not_captured(run.operators_note, "the capture holds no operators"));
+  if (run.operators.empty()) document.lead.emplace_back(not_captured(run.operators_note, "the capture holds no operators"));
   else
-    document.lead.emplace_back(
-        Paragraph{"total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
-                  "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
-                  "total_time_ms ÷ calls."});
+    document.lead.emplace_back(Paragraph{
+        "total_time_ms and cuda_time_ms include what an operator calls: do not add them. self_ms and cuda_self_ms do not, and can be "
+        "added. Host and GPU times overlap. cuda_time_ms is the time of the kernels and copies launched inside. mean_ms is "
+        "total_time_ms ÷ calls."});
   for (const auto& source : run.operators) document.sections.push_back(operator_section(run, source));
   for (const auto& step : run.operator_steps) document.sections.push_back(has_nodes(step) ? nodes_section(step) : step_section(step));
   document.sections.push_back(layers_section(run));

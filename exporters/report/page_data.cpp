@@ -36,7 +36,8 @@ std::string proof_of(const NcuSample& sample) {
   std::replace(match.begin(), match.end(), '_', ' ');
   if (sample.matched_by != KernelMatch::kNone) proof += fmt::format(", matched by {}, grid and block", match);
   if (sample.nsys_calls > 0)
-    proof += fmt::format("; in the trace {} with a median of {}", plural(sample.nsys_calls, "launch", "launches"), time_text(static_cast<double>(sample.nsys_median_ns)));
+    proof += fmt::format("; in the trace {} with a median of {}", plural(sample.nsys_calls, "launch", "launches"),
+                         time_text(static_cast<double>(sample.nsys_median_ns)));
   if (sample.ncu_duration_ns) proof += fmt::format("; measured {}", time_text(static_cast<double>(*sample.ncu_duration_ns)));
   if (sample.durations_agree) proof += *sample.durations_agree ? "; the durations agree" : "; the durations do not agree";
   return proof;
@@ -56,9 +57,12 @@ ordered_json kernels_of(const Run& run) {
   for (const WorkingKernel& each : report::listed_kernels(run)) {
     const KernelEntry& kernel = (*run.kernels)[each.index];
     const NcuSample* sample = report::main_sample(kernel);
-    out.push_back({{"id", report::kernel_id(each.index)}, {"name", html::plain(kernel.name)}, {"short", html::plain(readable_kernel_name(kernel.name))},
+    out.push_back({{"id", report::kernel_id(each.index)},
+                   {"name", html::plain(kernel.name)},
+                   {"short", html::plain(readable_kernel_name(kernel.name))},
                    {"counters", sample == nullptr ? ordered_json::array() : counters_of(*sample)},
-                   {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))}, {"roofline", roofline_of(run, kernel, sample)},
+                   {"proof", sample == nullptr ? ordered_json() : ordered_json(proof_of(*sample))},
+                   {"roofline", roofline_of(run, kernel, sample)},
                    {"note", sample == nullptr && kernel.ncu_note ? ordered_json(text_of(*kernel.ncu_note)) : ordered_json()}});
   }
   return out;
@@ -68,7 +72,8 @@ ordered_json bins_of() {
   ordered_json out = ordered_json::array();
   for (const BudgetBinKey& bin : kBudgetBinKeys)
     for (const report::BudgetBin& shown : report::kBudgetBins)
-      if (shown.time == bin.time_ns) out.push_back({{"key", bin.key}, {"title", shown.label}, {"text", shown.meaning}, {"colour", fmt::format("b-{}", shown.key)}});
+      if (shown.time == bin.time_ns)
+        out.push_back({{"key", bin.key}, {"title", shown.label}, {"text", shown.meaning}, {"colour", fmt::format("b-{}", shown.key)}});
   return out;
 }
 
@@ -129,7 +134,9 @@ std::string safe_in_page(const std::string& json) {
 }  // namespace
 
 std::string page_data(const Run& run, const std::string& trace_file) {
-  const ordered_json data = {{"kernels", kernels_of(run)}, {"bins", bins_of()}, {"glossary", glossary_of()},
+  const ordered_json data = {{"kernels", kernels_of(run)},
+                             {"bins", bins_of()},
+                             {"glossary", glossary_of()},
                              {"trace_file", trace_file.empty() ? ordered_json() : ordered_json(trace_file)}};
   return safe_in_page(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }

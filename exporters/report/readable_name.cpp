@@ -58,15 +58,24 @@ std::vector<std::string_view> identifiers_of(std::string_view text) {
 }
 
 std::string element_type(std::string_view arguments) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 10> kTypes = {{{"BFloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"bfloat16_t", "bf16"},
-      {"Half", "fp16"}, {"__half", "fp16"}, {"half_t", "fp16"}, {"float", "fp32"}, {"double", "fp64"}, {"Float8_e4m3fn", "fp8"}, {"Float8_e5m2", "fp8"}}};
+  constexpr std::array<std::pair<std::string_view, const char*>, 10> kTypes = {{{"BFloat16", "bf16"},
+                                                                                {"__nv_bfloat16", "bf16"},
+                                                                                {"bfloat16_t", "bf16"},
+                                                                                {"Half", "fp16"},
+                                                                                {"__half", "fp16"},
+                                                                                {"half_t", "fp16"},
+                                                                                {"float", "fp32"},
+                                                                                {"double", "fp64"},
+                                                                                {"Float8_e4m3fn", "fp8"},
+                                                                                {"Float8_e5m2", "fp8"}}};
   const auto words = identifiers_of(arguments);
   for (const std::string_view word : words)
     for (const auto& [type, shown] : kTypes)
       if (word == type) return shown;
   if (const auto opaque = std::find(words.begin(), words.end(), "OpaqueType"); opaque != words.end())
     for (auto word = opaque + 1; word != words.end(); ++word)
-      if (std::isdigit(static_cast<unsigned char>(word->front())) != 0) return fmt::format("{} bytes", std::string(word->substr(0, word->find('u'))));
+      if (std::isdigit(static_cast<unsigned char>(word->front())) != 0)
+        return fmt::format("{} bytes", std::string(word->substr(0, word->find('u'))));
   if (arguments.find("lambda(long") != std::string_view::npos || arguments.find("<long>") != std::string_view::npos) return "int64";
   return arguments.find("lambda(bool") != std::string_view::npos ? "bool" : "";
 }
@@ -97,11 +106,13 @@ std::string spaced(std::string_view word) {
 
 // What an identifier among the arguments says of the work: "add" of CUDAFunctor_add; nothing where it only wraps another.
 std::string functor_word(std::string_view word) {
-  constexpr std::string_view kWrappers[] = {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel", "BinaryFunctor", "AUnaryFunctor", "BUnaryFunctor", "ReduceOp"};
+  constexpr std::string_view kWrappers[] = {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "gpu_index_kernel", "BinaryFunctor",
+                                            "AUnaryFunctor",   "BUnaryFunctor",          "ReduceOp"};
   if (std::find(std::begin(kWrappers), std::end(kWrappers), word) != std::end(kWrappers)) return {};
   std::string_view rest = word;
   bool says = cut_start(rest, "CUDAFunctorOnSelf_") || cut_start(rest, "CUDAFunctor_") || cut_start(rest, "launch_");
-  for (const std::string_view end : {"CUDAKernelImpl", "KernelImpl", "_kernel_cuda", "_kernel_impl", "_kernel", "_cuda_out", "_cuda", "Functor", "_functor", "Ops", "Op"})
+  for (const std::string_view end : {"CUDAKernelImpl", "KernelImpl", "_kernel_cuda", "_kernel_impl", "_kernel", "_cuda_out", "_cuda",
+                                     "Functor", "_functor", "Ops", "Op"})
     if (cut_end(rest, end)) {
       says = true;
       break;
@@ -148,7 +159,8 @@ bool has_word(std::string_view text, std::string_view word) { return text.find(w
 
 std::string architecture_of(const std::vector<std::string_view>& pieces) {
   for (const std::string_view piece : pieces)
-    if (piece.starts_with("sm") && piece.size() > 2 && std::isdigit(static_cast<unsigned char>(piece[2])) != 0) return " " + std::string(piece);
+    if (piece.starts_with("sm") && piece.size() > 2 && std::isdigit(static_cast<unsigned char>(piece[2])) != 0)
+      return " " + std::string(piece);
   return {};
 }
 
@@ -162,8 +174,8 @@ std::string generated_name(std::string_view name) {
   const char* what = attention ? "attention" : gemm ? "gemm" : has_word(name, "fprop") ? "convolution" : nullptr;
   if (what == nullptr) return {};
   const char* type = has_word(name, "bf16") ? " bf16" : has_word(name, "_f16") ? " fp16" : has_word(name, "sgemm") ? " fp32" : "";
-  return fmt::format("{} {}{}{} ({}{}{})", what, tile, has_word(name, "splitK") ? " split-K" : "", has_word(name, "_bias") ? " with bias" : "", std::string(pieces[0]),
-                     architecture_of(pieces), type);
+  return fmt::format("{} {}{}{} ({}{}{})", what, tile, has_word(name, "splitK") ? " split-K" : "",
+                     has_word(name, "_bias") ? " with bias" : "", std::string(pieces[0]), architecture_of(pieces), type);
 }
 
 // triton_poi_fused_add_mul_3 → fused add mul (triton)

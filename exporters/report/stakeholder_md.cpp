@@ -61,20 +61,18 @@ Section aggregates(const Run& run) {
   std::vector<std::string> unknown;
   const std::string label = source_label(run);
   const auto figure = [&](const std::string& what, const std::string& mean, Cell std = kNoValue) {
-    if (mean == kNoValue)
-      unknown.push_back(what);
-    else
-      table.rows.push_back({what, mean, std::move(std)});
+    if (mean == kNoValue) unknown.push_back(what);
+    else table.rows.push_back({what, mean, std::move(std)});
   };
   const auto times = [&](const Headline& headline) {
     if (headline.unprofiled) figure(headline.what + ", unprofiled (ms)", ms_text(*headline.unprofiled));
     if (const TimeSummary* time = headline.times)
       figure(headline.what + ", traced (ms)", ms_text(time->mean_ns), ms_cell(time->count > 1, time->stddev_ns));
-    else
-      figure(headline.what + " (ms)", kNoValue);
+    else figure(headline.what + " (ms)", kNoValue);
   };
   if (has_iterations(run)) {
-    figure("Iteration, unprofiled (ms)", ms_text(run.session->unprofiled.mean_ns), ms_cell(run.session->unprofiled.count > 1, run.session->unprofiled.stddev_ns));
+    figure("Iteration, unprofiled (ms)", ms_text(run.session->unprofiled.mean_ns),
+           ms_cell(run.session->unprofiled.count > 1, run.session->unprofiled.stddev_ns));
     if (const TimeSummary& profiled = run.session->profiled; profiled.count > 0)
       figure("Iteration, profiled (ms)", ms_text(profiled.mean_ns), ms_cell(profiled.count > 1, profiled.stddev_ns));
   } else {
@@ -90,7 +88,8 @@ Section aggregates(const Run& run) {
   figure("GPU computing, longest stage" + label, share_text(busy));
   bool energy = false;
   for (const auto& stage : run.energy.stages)
-    if (stage.joules_per_token) figure("Energy per token, " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)), energy = true;
+    if (stage.joules_per_token)
+      figure("Energy per token, " + stage_title(run, stage.stage) + " (J)", figure_text(stage.joules_per_token)), energy = true;
   if (!energy && !has_iterations(run)) unknown.emplace_back("Energy per token (J)");
   Section out{"", "", "Aggregates"};
   add(out.blocks, std::move(table));
@@ -106,7 +105,8 @@ Section timings(const Run& run) {
   }
   Table table{"Stages", {{"Stage"}, {"Mean", kRight}, {"Std", kRight}}};
   for (const auto& stage : run.stages)
-    table.rows.push_back({stage_title(run, stage.name), ms_cell(stage.wall.count > 0, stage.wall.mean_ns), ms_cell(stage.wall.count > 1, stage.wall.stddev_ns)});
+    table.rows.push_back({stage_title(run, stage.name), ms_cell(stage.wall.count > 0, stage.wall.mean_ns),
+                          ms_cell(stage.wall.count > 1, stage.wall.stddev_ns)});
   out.blocks = {table};
   if (run.iterations.warmup > 0)
     add(out.blocks, Paragraph{"Warm-up is left out: " + (run.iterations.rule.empty() ? "by rule" : run.iterations.rule) + "."});
@@ -121,11 +121,14 @@ Section mfu(const Run& run) {
   }
   Table table{"MFU", {{"Scope"}, {"MFU", kRight}, {"MBU", kRight}}};
   const auto whole = [&](const char* key) { return metric_info(key)->read({run}); };
-  if (whole("mfu") || whole("mbu")) table.rows.push_back({"the model: prefill and decode by their times", utilisation_text(whole("mfu")), utilisation_text(whole("mbu"))});
-  for (const auto& entry : run.efficiency) table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu)});
+  if (whole("mfu") || whole("mbu"))
+    table.rows.push_back({"the model: prefill and decode by their times", utilisation_text(whole("mfu")), utilisation_text(whole("mbu"))});
+  for (const auto& entry : run.efficiency)
+    table.rows.push_back({stage_title(run, entry.stage), utilisation_text(entry.mfu), utilisation_text(entry.mbu)});
   out.blocks = {table};
   add(out.blocks, notes(efficiency_notes(run, true)));
-  add(out.blocks, Paragraph{"MFU is the share of the GPU's peak arithmetic that the model's own work uses, MBU that of its memory rate. Memory limits decoding, so a low MFU is usual there."});
+  add(out.blocks, Paragraph{"MFU is the share of the GPU's peak arithmetic that the model's own work uses, MBU that of its memory rate. "
+                            "Memory limits decoding, so a low MFU is usual there."});
   if (run.peaks && run.peaks->derived) add(out.blocks, Paragraph{"The peak is estimated from the GPU's clock; no data sheet was used."});
   return out;
 }
@@ -135,7 +138,8 @@ Item takeaway(const Run& run, const StageEntry& stage) {
   if (stage.tokens_per_s) text += fmt::format(", {} tokens per second", rough_count(*stage.tokens_per_s));
   if (stage.budget && stage.budget->wall_ns > 0) {
     const auto share = [&](Ns ns) { return rough_share(static_cast<double>(ns) / static_cast<double>(stage.budget->wall_ns)); };
-    text += fmt::format("; the GPU computes for {} of it and waits for its next work for {}", share(stage.budget->gpu_compute_ns), share(stage.budget->launch_wait_ns()));
+    text += fmt::format("; the GPU computes for {} of it and waits for its next work for {}", share(stage.budget->gpu_compute_ns),
+                        share(stage.budget->launch_wait_ns()));
   }
   if (const std::string host = host_clause(stage); !host.empty() && !told_by_its_parts(run, stage)) text += "; " + host;
   if (const StageEfficiency* entry = efficiency_of(run, stage.name); entry != nullptr && entry->ideal_ns && entry->limit)
@@ -151,13 +155,16 @@ std::string busy_units(const Run& run) {
   const bool counted = stage->counters && stage->counters->windows > 0;
   const std::optional<double> none;
   const auto& memory = counted ? stage->counters->values[Metric::kDram] : stage->sampling ? stage->sampling->values[Metric::kDram] : none;
-  const auto& matrix = counted ? stage->counters->values[Metric::kTensor] : stage->sampling ? stage->sampling->values[Metric::kTensor] : none;
+  const auto& matrix = counted           ? stage->counters->values[Metric::kTensor]
+                       : stage->sampling ? stage->sampling->values[Metric::kTensor]
+                                         : none;
   std::vector<std::string> parts;
   if (memory) parts.push_back(fmt::format("the memory at {} of its peak rate", rough_share(*memory / 100)));
   if (matrix)  // counted, it is a share of the SMs' active cycles
     parts.push_back(fmt::format("the matrix units for {} of the {}", rough_share(*matrix / 100), counted ? "computing time" : "time"));
   if (parts.empty()) return {};
-  return sentence(fmt::format("{} uses {} (GPU {})", plain_stage(run, stage->name), join(parts, " and "), counted ? "counters" : "samples"));
+  return sentence(
+      fmt::format("{} uses {} (GPU {})", plain_stage(run, stage->name), join(parts, " and "), counted ? "counters" : "samples"));
 }
 
 Section takeaways(const Run& run) {
@@ -206,7 +213,8 @@ Section top_kernels(const Run& run) {
   for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i) {
     const WorkingKernel& each = working.list[i];
     const KernelEntry& kernel = (*run.kernels)[each.index];
-    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(each.time_ns)), share_cell(each.measured_share), count_cell(each.calls)});
+    table.rows.push_back({Text(kernel.name, Inline::kShortName), ms_text(static_cast<double>(each.time_ns)),
+                          share_cell(each.measured_share), count_cell(each.calls)});
     if (several) table.rows.back().emplace_back(std::to_string(kernel.device));
   }
   add(out.blocks, Paragraph{working_kernels_note(run, working)});
@@ -217,11 +225,13 @@ Section top_kernels(const Run& run) {
 // For those who look something up: what the sentences above leave out.
 Section appendix(const Run& run) {
   Section out{"", "", "Appendix"};
-  Table table{"The findings behind the actions", {{"Action", kRight}, {"Rule"}, {"About"}, {"Severity"}, {"Confidence", kRight}, {"Overlaps with"}}};
+  Table table{"The findings behind the actions",
+              {{"Action", kRight}, {"Rule"}, {"About"}, {"Severity"}, {"Confidence", kRight}, {"Overlaps with"}}};
   for (const auto& each : recommendations(run, kMostActions)) {
     const Finding& finding = *each.finding;
-    table.rows.push_back({std::to_string(table.rows.size() + 1), Cell(code(finding.rule)), about(run, finding), std::string(key_of(finding.severity)),
-                          fmt::format("{:.0f} %", finding.confidence * 100), Cell(overlaps(run, each))});
+    table.rows.push_back({std::to_string(table.rows.size() + 1), Cell(code(finding.rule)), about(run, finding),
+                          std::string(key_of(finding.severity)), fmt::format("{:.0f} %", finding.confidence * 100),
+                          Cell(overlaps(run, each))});
   }
   add(out.blocks, std::move(table));
   List terms;
@@ -233,7 +243,8 @@ Section appendix(const Run& run) {
   for (std::size_t i = 0; i < std::min(kTopRows, working.list.size()); ++i)
     names.rows.push_back({std::to_string(i + 1), Cell(code((*run.kernels)[working.list[i].index].name))});
   add(out.blocks, std::move(names));
-  add(out.blocks, Paragraph{(run.run_id.empty() ? Text() : Text("Run ") + code(run.run_id) + Text(". ")) + Text("run.json has every figure of this page.")});
+  add(out.blocks, Paragraph{(run.run_id.empty() ? Text() : Text("Run ") + code(run.run_id) + Text(". ")) +
+                            Text("run.json has every figure of this page.")});
   return out;
 }
 

@@ -21,7 +21,8 @@ constexpr std::size_t kNumbersAlwaysShown = 3, kTextsAlwaysShown = 2;
 
 std::string plain(const Text& text) {
   std::string out;
-  for (const Span& span : text.spans) out += span.style == Inline::kName || span.style == Inline::kShortName ? short_kernel_name(span.text) : span.text;
+  for (const Span& span : text.spans)
+    out += span.style == Inline::kName || span.style == Inline::kShortName ? short_kernel_name(span.text) : span.text;
   return out;
 }
 
@@ -53,7 +54,9 @@ class TerminalWriter {
  public:
   explicit TerminalWriter(std::size_t width) : width_(width) {}
 
-  std::string operator()(const Paragraph& paragraph) const { return paragraph.role == Role::kCaption || paragraph.text.empty() ? "" : line(plain(paragraph.text)); }
+  std::string operator()(const Paragraph& paragraph) const {
+    return paragraph.role == Role::kCaption || paragraph.text.empty() ? "" : line(plain(paragraph.text));
+  }
   std::string operator()(const Heading& heading) const { return line(heading.title); }
   std::string operator()(const List& list) const;
   std::string operator()(const Table& table) const;

@@ -17,7 +17,8 @@ void fields(Io& io, Ref<Io, WaitStack> s) {
 
 template <class Io>
 void fields(Io& io, Ref<Io, HostStacks> h) {
-  io.code("sampler", h.sampler, "who looked: python: nl-stage's package in the process; nsys: its CPU samples", {HostSampler::kPython, HostSampler::kNsys});
+  io.code("sampler", h.sampler, "who looked: python: nl-stage's package in the process; nsys: its CPU samples",
+          {HostSampler::kPython, HostSampler::kNsys});
   io("period_ns", h.period_ns, "between two samples of a thread, the median");
   io("cost_share", h.cost_share, "of the time of the process: spent on sampling; null: not known", kFraction);
   io("samples", h.samples, "of the whole capture");

@@ -24,7 +24,8 @@ void fields(Io& io, Ref<Io, NcuSample> s) {
   io("nsys_max_ns", s.nsys_max_ns, "the longest; far from the shortest where one shape runs on data of several sizes");
   io("nsys_calls", s.nsys_calls, "how many those are; 0: there is no trace");
   io("ncu_duration_ns", s.ncu_duration_ns, "as ncu measured it; null: not measured");
-  io("durations_agree", s.durations_agree, "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
+  io("durations_agree", s.durations_agree,
+     "ncu's duration lies where nsys' do, within half as much again and 2 µs; null: ncu measured none");
   metric_fields<Io>(io, MetricPlace::kLaunch, s.values);
   io.code("bound_by", s.bound_by, "null: not measured, or both sides are equally busy");
   io.code("bound_memory", s.bound_memory, "where memory binds it: the busiest; null: not memory, or not measured");
@@ -63,7 +64,8 @@ void fields(Io& io, Ref<Io, KernelEntry> k) {
   io("gpu_share", k.gpu_share, "of the time of its GPU's kernels, and of CUDA graphs captured without theirs", kFraction);
   io("graph_calls", k.graph_calls, "launches that are nodes of CUDA graphs");
   io("stages", k.stages, "the launches by stage");
-  io("measured", k.measured, "the launches of measured windows by stage, warm-up left out; a launch in a stage within another counts in both");
+  io("measured", k.measured,
+     "the launches of measured windows by stage, warm-up left out; a launch in a stage within another counts in both");
   io("measured_ns", k.measured_ns, "time of the launches in any measured window, each counted once; null: there is no trace");
   io("measured_calls", k.measured_calls, "how many these are; null: there is no trace");
   io("selected", k.selected, "one of the top-N that ncu was asked for");
@@ -90,7 +92,8 @@ void fields(Io& io, Ref<Io, RangeEntry> r) {
 
 template <class Io>
 void kernel_fields(Io& io, Ref<Io, Run> run) {
-  io("kernels", run.kernels, "by name and device over the whole capture, warm-up included, most time first; null: not captured, kernels_note says why");
+  io("kernels", run.kernels,
+     "by name and device over the whole capture, warm-up included, most time first; null: not captured, kernels_note says why");
   io("kernels_note", run.kernels_note, "why there are none; null: there are");
   io("api", run.api, "CUDA calls by name, most time first");
   io("ranges", run.ranges, "NVTX ranges by name, most time first");

@@ -7,10 +7,10 @@ namespace nl::exporters {
 
 // What a field of run.json may hold besides what its type says. Only the schema looks at it.
 struct Limits {
-  std::optional<int> minimum = 0;   // of numbers; of a list or a map, of the numbers in it
+  std::optional<int> minimum = 0;  // of numbers; of a list or a map, of the numbers in it
   std::optional<int> maximum = {};
-  const char* pattern = nullptr;    // of texts, likewise
-  std::size_t most_items = 0;       // of a list; 0: any number
+  const char* pattern = nullptr;  // of texts, likewise
+  std::size_t most_items = 0;     // of a list; 0: any number
 };
 
 inline constexpr Limits kFromZero{};

@@ -21,7 +21,8 @@ void fields(Io& io, Ref<Io, OperatorKernel> k) {
 template <class Io>
 void fields(Io& io, Ref<Io, OperatorEntry> o) {
   io("name", o.name, "aten::mm, without running numbers and shapes");
-  io.known("type", o.type, "of the node, where the source has one beside its name; else matmul, attention, norm … by its name; null: not known");
+  io.known("type", o.type,
+           "of the node, where the source has one beside its name; else matmul, attention, norm … by its name; null: not known");
   io("calls", o.calls, "how many");
   io("host_time_known", o.host_time_known, "false: the source knows GPU time only");
   io.where(o.host_time_known, "total_ns", o.total_ns, "host time, with what was called inside; null: not known");
@@ -41,7 +42,8 @@ void fields(Io& io, Ref<Io, OperatorTable> t) {
   io("gpu_share", t.gpu_share, "of the capture's kernel and copy time: inside an operator; null: not known", kFraction);
   io("graph_unjoined_share", t.graph_unjoined_share,
      "of the time of CUDA graphs' kernels and copies: not joined to where their nodes were captured; null: there are none", kFraction);
-  io("scaled", t.scaled, "from an operator pass: calls and GPU times are scaled to the capture, and gpu_share is of the stages that it has");
+  io("scaled", t.scaled,
+     "from an operator pass: calls and GPU times are scaled to the capture, and gpu_share is of the stages that it has");
   io.known("note", t.note, "what the reader should know of this source; null: nothing");
   io("entries_left_out", t.entries_left_out, "operators that are not listed");
   io("ranges_left_out", t.ranges_left_out, "never closed, or closed by another thread");

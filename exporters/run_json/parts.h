@@ -10,27 +10,27 @@
 namespace nl::exporters {
 
 template <class Io>
-void origin_fields(Io& io, Ref<Io, Run> run);        // problems … workload
+void origin_fields(Io& io, Ref<Io, Run> run);  // problems … workload
 template <class Io>
-void stage_fields(Io& io, Ref<Io, Run> run);         // stages, phases, iterations, latency
+void stage_fields(Io& io, Ref<Io, Run> run);  // stages, phases, iterations, latency
 template <class Io>
-void kernel_fields(Io& io, Ref<Io, Run> run);        // kernels, api, ranges
+void kernel_fields(Io& io, Ref<Io, Run> run);  // kernels, api, ranges
 template <class Io>
-void operator_fields(Io& io, Ref<Io, Run> run);      // operators, layers
+void operator_fields(Io& io, Ref<Io, Run> run);  // operators, layers
 template <class Io>
-void efficiency_fields(Io& io, Ref<Io, Run> run);    // peaks, efficiency, roofline
+void efficiency_fields(Io& io, Ref<Io, Run> run);  // peaks, efficiency, roofline
 template <class Io>
-void finding_fields(Io& io, Ref<Io, Run> run);       // findings, abstentions
+void finding_fields(Io& io, Ref<Io, Run> run);  // findings, abstentions
 template <class Io>
 void perturbation_fields(Io& io, Ref<Io, Run> run);  // perturbation, energy
 template <class Io>
-void host_fields(Io& io, Ref<Io, Run> run);          // host
+void host_fields(Io& io, Ref<Io, Run> run);  // host
 template <class Io>
-void session_fields(Io& io, Ref<Io, Run> run);       // session
+void session_fields(Io& io, Ref<Io, Run> run);  // session
 template <class Io>
-void timeline_fields(Io& io, Ref<Io, Run> run);      // timeline, activity
+void timeline_fields(Io& io, Ref<Io, Run> run);  // timeline, activity
 template <class Io>
-void provenance_fields(Io& io, Ref<Io, Run> run);    // coverage, clock … provenance
+void provenance_fields(Io& io, Ref<Io, Run> run);  // coverage, clock … provenance
 
 template <class Io>
 void fields(Io& io, Ref<Io, Problem> p) {

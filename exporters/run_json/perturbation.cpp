@@ -4,7 +4,8 @@ namespace nl::exporters {
 
 template <class Io>
 void fields(Io& io, Ref<Io, StageSlowdown> s) {
-  io.code("profiler", s.profiler, "whose passes are compared with unprofiled ones", {PassKind::kNsys, PassKind::kCollector, PassKind::kNcu});
+  io.code("profiler", s.profiler, "whose passes are compared with unprofiled ones",
+          {PassKind::kNsys, PassKind::kCollector, PassKind::kNcu});
   io("stage", s.stage, "name");
   io("bare_ns", s.bare_ns, "the median window of each unprofiled pass");
   io("profiled_ns", s.profiled_ns, "of each profiled pass");

@@ -44,7 +44,7 @@ void fields(Io& io, Ref<Io, ClockFit> c) {
   io("launch_slack_ns", c.launch_slack_ns, "least time from a launching call to its kernel; null: not known", kAnySign);
   io("wait_slack_ns", c.wait_slack_ns, "least time from a kernel's end to the return of a wait for it; null: not known", kAnySign);
   io.where(c.launch_slack_ns.has_value(), "contradictions", c.contradictions,
-     "kernels that start before their launch or end after a wait for them has returned; null: not known");
+           "kernels that start before their launch or end after a wait for them has returned; null: not known");
   io.known("shortest_stage", c.shortest_stage, "by its median window; null: no stages");
   io("shortest_stage_ns", c.shortest_stage_ns, "that median");
   io("share_of_shortest_stage", c.share_of_shortest_stage, "error_ns of it");
@@ -89,8 +89,9 @@ void fields(Io& io, Ref<Io, PassRecord> p) {
 template <class Io>
 void fields(Io& io, Ref<Io, Provenance> p) {
   std::string by = captured_by(p.tracer, p.meter);
-  io.known("captured_by", by,
-     "nsys+ncu, nsys+CUPTI counters, nsys, collector (CUPTI+counters), collector (CUPTI), collector (NVTX only), import; null: not known");
+  io.known(
+      "captured_by", by,
+      "nsys+ncu, nsys+CUPTI counters, nsys, collector (CUPTI+counters), collector (CUPTI), collector (NVTX only), import; null: not known");
   if constexpr (std::is_same_v<Io, JsonReader>) {
     const auto capture = capture_of(by);
     if (!capture) io.refuse("captured by nobody that is known, '" + by + "'");

@@ -32,11 +32,13 @@ Version parsed_version(std::string_view text) {
 Version version_of(const nlohmann::json& document) {
   const auto found = document.is_object() ? document.find("schema_version") : document.end();
   if (found == document.end() || !found->is_string())
-    throw Error(ErrorKind::kInput, "not a run.json: it has no schema_version", kPlace, "name the run.json that `nl-stage run` or `import` wrote");
+    throw Error(ErrorKind::kInput, "not a run.json: it has no schema_version", kPlace,
+                "name the run.json that `nl-stage run` or `import` wrote");
   const Version version = parsed_version(found->get_ref<const std::string&>());
   if (version.major > parsed_version(kRunSchemaVersion).major)
     throw Error(ErrorKind::kInput,
-                fmt::format("a run.json of schema version {}; this nl-stage reads up to {}", found->get_ref<const std::string&>(), kRunSchemaVersion),
+                fmt::format("a run.json of schema version {}; this nl-stage reads up to {}", found->get_ref<const std::string&>(),
+                            kRunSchemaVersion),
                 kPlace, "use the nl-stage that wrote it, or a newer one; or import its captures anew");
   return version;
 }
@@ -60,8 +62,8 @@ template <class Io>
 void fields(Io& io, Ref<Io, Run> run) {
   io("schema_version", run.schema_version, "of this format", matching("^3\\.[0-9]+\\.[0-9]+$"));
   io("run_id", run.run_id, "time, name and mode, and what makes it unique");
-  io("created_at", run.created_at,
-     "RFC 3339, UTC; may be empty", matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
+  io("created_at", run.created_at, "RFC 3339, UTC; may be empty",
+     matching("^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z)?$"));
   io.code("status", run.status, "complete: all that was planned was captured");
   io("summary", run.summary, "the figures to quote, for jq and dashboards");
   origin_fields<Io>(io, run);

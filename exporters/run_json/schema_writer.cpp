@@ -10,7 +10,7 @@ namespace {
 
 using Json = SchemaWriter::Json;
 
-constexpr const char* kShape = "$shape";        // a struct, by its name: only until resolved
+constexpr const char* kShape = "$shape";  // a struct, by its name: only until resolved
 constexpr const char* kNullable = "$nullable";
 
 std::string struct_name(const char* mangled) {
@@ -19,9 +19,7 @@ std::string struct_name(const char* mangled) {
   return name.substr(name.rfind(':') + 1);
 }
 
-std::string key_of(const Json& use) {
-  return use.at(kShape).get<std::string>() + (use.contains(kNullable) ? "OrNull" : "");
-}
+std::string key_of(const Json& use) { return use.at(kShape).get<std::string>() + (use.contains(kNullable) ? "OrNull" : ""); }
 
 // Puts each shape where it is used; those that are used more than once become definitions.
 class Resolver {

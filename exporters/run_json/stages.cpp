@@ -148,9 +148,11 @@ void fields(Io& io, Ref<Io, StageDevice> d) {
   io("pid", d.pid, "the process, a rank; 0: not known");
   io("windows", d.windows, "of that process; 0: this is no stage");
   io("busy_ns", d.busy_ns, "in the windows, union of kernels, copies and sets, whoever launched them");
-  io("launched_ns", d.launched_ns, "union of what the windows launched, also where it runs after their end: gpu_busy_ns is the mean of these");
+  io("launched_ns", d.launched_ns,
+     "union of what the windows launched, also where it runs after their end: gpu_busy_ns is the mean of these");
   io("kernel_sum_ns", d.kernel_sum_ns, "kernels that start in the windows, plain sum");
-  io("overlapped_communication_ns", d.overlapped_communication_ns, "communication while a compute kernel runs; the budget counts it as computing");
+  io("overlapped_communication_ns", d.overlapped_communication_ns,
+     "communication while a compute kernel runs; the budget counts it as computing");
   io("budget", d.budget, "every nanosecond of the process' windows, as this GPU sees it");
 }
 
@@ -218,7 +220,9 @@ template <class Io>
 void fields(Io& io, Ref<Io, StageEntry> s) {
   io("name", s.name, "prefill, decode, decode_step or another range of the domain LLM", matching("."));
   io("ranges", s.ranges, "the spellings it was found under, LLM:prefill or LLM@prefill");
-  io.code("source", s.source, "marked: ranges that the workload marks or stages.map names; engine: ranges of an inference engine; inferred: what repeats in the trace");
+  io.code("source", s.source,
+          "marked: ranges that the workload marks or stages.map names; engine: ranges of an inference engine; inferred: what repeats in "
+          "the trace");
   io("confidence", s.confidence, "that its windows are where the stage is: 1 where they are marked", kFraction);
   io("derived", s.derived, "no ranges of its own: decode as the span of its steps");
   time_fields(io, "count", s.wall);
@@ -230,7 +234,9 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("gpu_sum_ns", s.gpu_sum_ns, "their plain sum, likewise; null: not captured");
   io("kernel_calls", s.kernel_calls, "kernels launched inside; null: not captured");
   io("open_ranges", s.open_ranges, "ranges that were never closed; they are in none of the times");
-  io("budget", s.budget, "every nanosecond of the measured windows in one bin; of several GPUs, the mean over those of each process; null: no GPU data in the capture");
+  io("budget", s.budget,
+     "every nanosecond of the measured windows in one bin; of several GPUs, the mean over those of each process; null: no GPU data in the "
+     "capture");
   io("foreign_gpu_ns", s.foreign_gpu_ns, "of the budget's GPU time: work that was launched outside the window; null: not captured");
   io("activity", s.activity, "what happened inside the measured windows, on all GPUs together; null: no GPU data in the capture");
   io("launch_waits", s.launch_waits, "the waits for launches, by what the launching threads did; null: no GPU data in the capture");
@@ -250,7 +256,8 @@ void fields(Io& io, Ref<Io, StageEntry> s) {
   io("counters", s.counters, "the GPU's counters for one window on average, measured in a pass of its own; null: not measured");
   io("sampling", s.sampling, "what samples of the GPU's activity showed during the measured windows, on average; null: not sampled");
   io("series", s.series, "how long each measured window took");
-  io("slow_windows", s.slow_windows, "the measured windows that take more than 1.5 times their median, where there are at least 8; null: none, or no GPU data");
+  io("slow_windows", s.slow_windows,
+     "the measured windows that take more than 1.5 times their median, where there are at least 8; null: none, or no GPU data");
 }
 
 template <class Io>
@@ -264,9 +271,10 @@ template <class Io>
 void fields(Io& io, Ref<Io, Phases> p) {
   io("span_ns", p.span_ns, "from the first stage to the last, warm-up iterations left out");
   io("phases", p.phases, "each instant of the span in one of them");
-  io("ranges_without_gpu_share", p.ranges_without_gpu_share,
-     "of the stages' time: windows without any GPU work; null: not captured", kFraction);
-  io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured", kFraction);
+  io("ranges_without_gpu_share", p.ranges_without_gpu_share, "of the stages' time: windows without any GPU work; null: not captured",
+     kFraction);
+  io("gpu_without_range_share", p.gpu_without_range_share, "of the GPU's busy time: outside every stage's windows; null: not captured",
+     kFraction);
   io("devices", p.devices, "the whole span as each GPU sees it, by GPU and process");
 }
 

@@ -13,7 +13,8 @@ template <class Io>
 void fields(Io& io, Ref<Io, TimelineLane> l) {
   io.code("kind", l.kind, "what the lane shows");
   io("title", l.title, "thread 973, GPU 0 stream 7");
-  io("slices", l.slices, "each [start_ns, duration_ns, name, merged]: merged neighbours that it stands for; by start, none overlapping another");
+  io("slices", l.slices,
+     "each [start_ns, duration_ns, name, merged]: merged neighbours that it stands for; by start, none overlapping another");
 }
 
 template <class Io>
@@ -41,8 +42,8 @@ void check_names(const JsonReader& io, const Timeline& timeline) {
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane)
     for (const auto& slice : timeline.lanes[lane].slices)
       if (slice.name >= timeline.names.size())
-        io.refuse("timeline.lanes[" + std::to_string(lane) + "] has a slice with name " + std::to_string(slice.name) +
-                  " of " + std::to_string(timeline.names.size()));
+        io.refuse("timeline.lanes[" + std::to_string(lane) + "] has a slice with name " + std::to_string(slice.name) + " of " +
+                  std::to_string(timeline.names.size()));
 }
 
 template <class Io>

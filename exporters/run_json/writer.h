@@ -41,7 +41,9 @@ class JsonWriter {
     put(value);
   }
   // "Not captured" is null: an empty text, or a number that cannot be zero.
-  void known(const char* key, const std::string& text, const char* = "", const Limits& = {}) { text.empty() ? null(key) : (*this)(key, text); }
+  void known(const char* key, const std::string& text, const char* = "", const Limits& = {}) {
+    text.empty() ? null(key) : (*this)(key, text);
+  }
   template <std::integral T>
   void known(const char* key, const T& number, const char* = "", const Limits& = {}) {
     number == 0 ? null(key) : (*this)(key, number);

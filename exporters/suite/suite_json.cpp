@@ -57,7 +57,8 @@ void fields(Io& io, Ref<Io, SuiteReport> s) {
   io("engine", s.engine, "where it ran", matching("^(local|slurm)$"));
   io("started_at", s.started_at, "RFC 3339, UTC");
   io("ended_at", s.ended_at, "likewise");
-  io("verdict", s.verdict, "the gravest of its pairs; blocked: nothing was run", matching("^(met|missed|regressed|undecided|failed|blocked)$"));
+  io("verdict", s.verdict, "the gravest of its pairs; blocked: nothing was run",
+     matching("^(met|missed|regressed|undecided|failed|blocked)$"));
   io("interrupted", s.interrupted, "by a signal: what ran before is there");
   io("threshold", s.threshold, "the speed-up that a pair has to reach");
   io("iterations", s.iterations, "unprofiled runs of a target");
@@ -77,7 +78,8 @@ std::string suite_to_json(const SuiteReport& report) {
 }
 
 std::string suite_schema() {
-  return schema_text(SchemaWriter::document<SuiteReport>("suite.json of nl-stage", "Targets that were timed unprofiled and in turn. null is \"not known\", never zero."));
+  return schema_text(SchemaWriter::document<SuiteReport>(
+      "suite.json of nl-stage", "Targets that were timed unprofiled and in turn. null is \"not known\", never zero."));
 }
 
 }  // namespace nl::exporters

@@ -23,7 +23,8 @@ std::string list_markup(const std::vector<std::string>& lines, const std::string
 std::string series_markup(const Trend& trend, const TrendSeries& series) {
   std::vector<std::string> changes, anomalies;
   for (const trends::Change& change : trends::changes_of(trend, series)) changes.push_back(trends::change_sentence(trend, series, change));
-  for (auto at = series.anomalies.rbegin(); at != series.anomalies.rend(); ++at) anomalies.push_back(trends::anomaly_sentence(trend, series, *at));
+  for (auto at = series.anomalies.rbegin(); at != series.anomalies.rend(); ++at)
+    anomalies.push_back(trends::anomaly_sentence(trend, series, *at));
   std::string out = fmt::format("<h2>{}</h2>\n", text(trends::series_title(series)));
   if (changes.empty()) out += fmt::format("<p>No change of {} % or more.</p>\n", 100 * trend.min_effect);
   return out + list_markup(changes, "Changes", "ol") + list_markup(anomalies, "Anomalies", "ul");
@@ -33,10 +34,13 @@ std::string series_markup(const Trend& trend, const TrendSeries& series) {
 
 std::string trend_html(const Trend& trend) {
   const std::string title = text(trend.metric + " over time");
-  std::string out = fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-                                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-                                title, kPageStyle);
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action "
+      "'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+      title, kPageStyle);
   out += trend_svg(trend);
   for (const TrendSeries& series : trend.series) out += series_markup(trend, series);
   return out + "</body>\n</html>\n";

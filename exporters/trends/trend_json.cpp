@@ -11,19 +11,33 @@ using nlohmann::ordered_json;
 ordered_json name_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
 ordered_json point_json(const TrendPoint& point) {
-  return {{"run_id", point.run_id}, {"created_at", point.created_at}, {"revision", name_or_null(point.revision)}, {"value", point.value}, {"runs", point.runs}};
+  return {{"run_id", point.run_id},
+          {"created_at", point.created_at},
+          {"revision", name_or_null(point.revision)},
+          {"value", point.value},
+          {"runs", point.runs}};
 }
 
 ordered_json series_json(const Trend& trend, const TrendSeries& series) {
-  ordered_json json = {{"hardware", name_or_null(series.hardware)}, {"model", name_or_null(series.model)}, {"precision", name_or_null(series.precision)}};
+  ordered_json json = {
+      {"hardware", name_or_null(series.hardware)}, {"model", name_or_null(series.model)}, {"precision", name_or_null(series.precision)}};
   for (const char* list : {"points", "levels", "changes", "anomalies"}) json[list] = ordered_json::array();
   for (const TrendPoint& point : series.points) json["points"].push_back(point_json(point));
   for (const TrendLevel& level : series.levels)
-    json["levels"].push_back({{"first", level.first}, {"last", level.last - 1}, {"median", level.median}, {"expected_low", level.low}, {"expected_high", level.high}});
+    json["levels"].push_back({{"first", level.first},
+                              {"last", level.last - 1},
+                              {"median", level.median},
+                              {"expected_low", level.low},
+                              {"expected_high", level.high}});
   for (const trends::Change& change : trends::changes_of(trend, series))
-    json["changes"].push_back({{"point", change.at}, {"run_id", series.points[change.at].run_id}, {"before", change.before}, {"after", change.after},
-                               {"share", change.share}, {"verdict", name_or_null(change.verdict)}});
-  for (const std::size_t at : series.anomalies) json["anomalies"].push_back({{"point", at}, {"run_id", series.points[at].run_id}, {"value", series.points[at].value}});
+    json["changes"].push_back({{"point", change.at},
+                               {"run_id", series.points[change.at].run_id},
+                               {"before", change.before},
+                               {"after", change.after},
+                               {"share", change.share},
+                               {"verdict", name_or_null(change.verdict)}});
+  for (const std::size_t at : series.anomalies)
+    json["anomalies"].push_back({{"point", at}, {"run_id", series.points[at].run_id}, {"value", series.points[at].value}});
   return json;
 }
 

@@ -33,7 +33,8 @@ class Canvas {
 class Picture {
  public:
   Picture(const Trend& trend, const TrendSeries& series, std::size_t columns)
-      : trend_(trend), series_(series), range_(value_range(series)), columns_(std::min(std::max<std::size_t>(columns, 40) - kLabelWidth - 2, std::max<std::size_t>(series.points.size(), 24))),
+      : trend_(trend), series_(series), range_(value_range(series)),
+        columns_(std::min(std::max<std::size_t>(columns, 40) - kLabelWidth - 2, std::max<std::size_t>(series.points.size(), 24))),
         canvas_(columns_, kRows) {}
 
   std::string text() {
@@ -57,7 +58,8 @@ class Picture {
 
   void draw_levels() {
     for (const TrendLevel& level : series_.levels)
-      for (std::size_t column = column_of(level.first); column <= column_of(level.last - 1); ++column) canvas_.put(column, row_of(level.median), "─");
+      for (std::size_t column = column_of(level.first); column <= column_of(level.last - 1); ++column)
+        canvas_.put(column, row_of(level.median), "─");
   }
   void draw_points() {
     for (std::size_t i = 0; i < series_.points.size(); ++i) canvas_.put(column_of(i), row_of(series_.points[i].value), "•");
@@ -68,11 +70,13 @@ class Picture {
   std::string axis() const {
     std::vector<std::string> line(columns_, "─");
     std::size_t number = 0;
-    for (std::size_t i = 1; i < series_.levels.size(); ++i) line[column_of(series_.levels[i].first)] = ++number < 10 ? std::to_string(number) : "+";
+    for (std::size_t i = 1; i < series_.levels.size(); ++i)
+      line[column_of(series_.levels[i].first)] = ++number < 10 ? std::to_string(number) : "+";
     std::string text;
     for (const std::string& character : line) text += character;
     const std::string first = series_.points.front().created_at.substr(0, 10), last = series_.points.back().created_at.substr(0, 10);
-    return fmt::format("{:>{}} └{}\n{:>{}}  {}{:>{}}\n", "", kLabelWidth, text, "", kLabelWidth, first, last, columns_ - std::min(columns_, first.size()));
+    return fmt::format("{:>{}} └{}\n{:>{}}  {}{:>{}}\n", "", kLabelWidth, text, "", kLabelWidth, first, last,
+                       columns_ - std::min(columns_, first.size()));
   }
 
   const Trend& trend_;
@@ -93,7 +97,8 @@ std::string listed_changes(const Trend& trend, const TrendSeries& series) {
 std::string listed_anomalies(const Trend& trend, const TrendSeries& series) {
   std::string out;  // the newest first
   const std::size_t count = series.anomalies.size();
-  for (std::size_t i = 0; i < count && i < kMostListed; ++i) out += fmt::format("anomaly: {}\n", anomaly_sentence(trend, series, series.anomalies[count - 1 - i]));
+  for (std::size_t i = 0; i < count && i < kMostListed; ++i)
+    out += fmt::format("anomaly: {}\n", anomaly_sentence(trend, series, series.anomalies[count - 1 - i]));
   if (count > kMostListed) out += fmt::format("and {} more anomalies before these\n", count - kMostListed);
   return out;
 }
@@ -103,8 +108,9 @@ std::string listed_anomalies(const Trend& trend, const TrendSeries& series) {
 std::string trend_text(const Trend& trend, std::size_t columns) {
   std::string out;
   for (const TrendSeries& series : trend.series) {
-    out += fmt::format("{}{} of {}, {} {}\n", out.empty() ? "" : "\n", trend.metric, series_title(series), series.points.size(),
-                       trend.by == TrendBy::kCommit ? (series.points.size() == 1 ? "commit" : "commits") : (series.points.size() == 1 ? "run" : "runs"));
+    out += fmt::format(
+        "{}{} of {}, {} {}\n", out.empty() ? "" : "\n", trend.metric, series_title(series), series.points.size(),
+        trend.by == TrendBy::kCommit ? (series.points.size() == 1 ? "commit" : "commits") : (series.points.size() == 1 ? "run" : "runs"));
     out += Picture(trend, series, columns).text() + listed_changes(trend, series) + listed_anomalies(trend, series);
   }
   return out;

@@ -51,16 +51,18 @@ std::string point_name(const Trend& trend, const TrendPoint& point) {
 
 std::string change_sentence(const Trend& trend, const TrendSeries& series, const Change& change) {
   const TrendPoint& point = series.points[change.at];
-  const std::string commit = trend.by == TrendBy::kDate && !point.revision.empty() ? fmt::format(", commit {}", point.revision.substr(0, kCommitDigits)) : "";
-  return fmt::format("from {} ({}{}): {} to {}, {}{}", point_name(trend, point), day_of(point.created_at), commit, value_text(trend, change.before),
-                     value_text(trend, change.after), signed_percent(change.share), change.verdict.empty() ? "" : ", " + change.verdict);
+  const std::string commit =
+      trend.by == TrendBy::kDate && !point.revision.empty() ? fmt::format(", commit {}", point.revision.substr(0, kCommitDigits)) : "";
+  return fmt::format("from {} ({}{}): {} to {}, {}{}", point_name(trend, point), day_of(point.created_at), commit,
+                     value_text(trend, change.before), value_text(trend, change.after), signed_percent(change.share),
+                     change.verdict.empty() ? "" : ", " + change.verdict);
 }
 
 std::string anomaly_sentence(const Trend& trend, const TrendSeries& series, std::size_t at) {
   const TrendPoint& point = series.points[at];
   const TrendLevel& level = level_at(series, at);
-  return fmt::format("{} ({}): {}, expected {} to {}", point_name(trend, point), day_of(point.created_at), value_text(trend, point.value), value_text(trend, level.low),
-                     value_text(trend, level.high));
+  return fmt::format("{} ({}): {}, expected {} to {}", point_name(trend, point), day_of(point.created_at), value_text(trend, point.value),
+                     value_text(trend, level.low), value_text(trend, level.high));
 }
 
 Range value_range(const TrendSeries& series) {

@@ -30,28 +30,28 @@ ExportResult export_runs(const ExportRequest& request);
 // Beyond these an archive is refused: it may be made to fill the disk.
 struct ArchiveLimits {
   std::uint64_t total_bytes = std::uint64_t{64} << 30;
-  double ratio = 1000;            // unpacked to packed; JSON and CSV of long captures reach 50
+  double ratio = 1000;  // unpacked to packed; JSON and CSV of long captures reach 50
   std::uint64_t files = 100'000;
 };
 
 struct ImportBundleRequest {
   std::filesystem::path archive;
-  std::filesystem::path out;      // a folder of bundles
-  std::string ledger_location;    // empty: not recorded
+  std::filesystem::path out;    // a folder of bundles
+  std::string ledger_location;  // empty: not recorded
   ArchiveLimits limits;
 };
 
 struct ImportedBundle {
   ArchivedBundle about;
   std::filesystem::path folder;
-  bool was_there = false;         // the same bundle, before
-  bool recorded = false;          // false: the ledger is off, or has the same run with a bundle that is still there
+  bool was_there = false;  // the same bundle, before
+  bool recorded = false;   // false: the ledger is off, or has the same run with a bundle that is still there
 };
 
 struct ImportBundleResult {
   ArchiveContents contents;
   std::vector<ImportedBundle> bundles;
-  std::string ledger;             // for messages; empty: none
+  std::string ledger;  // for messages; empty: none
 };
 
 // All runs or none: nothing is left behind where one is refused. Throws Error: kInput where the archive is damaged, was changed, is cut

@@ -32,15 +32,18 @@ template <typename Code, std::size_t kCount>
 Code code_in(const std::pair<Code, std::string_view> (&table)[kCount], const std::string& key, const std::string& where) {
   for (const auto& [code, known] : table)
     if (known == key) return code;
-  throw Error(ErrorKind::kInput, fmt::format("the archive's list has the unknown word '{}'", key), where, "update nl-stage, or have the archive made again");
+  throw Error(ErrorKind::kInput, fmt::format("the archive's list has the unknown word '{}'", key), where,
+              "update nl-stage, or have the archive made again");
 }
 
 [[noreturn]] void refuse_contents(const std::string& what, const std::string& path, const std::string& where) {
-  throw Error(ErrorKind::kInput, what, fmt::format("{}: {}", where, path), "do not use this archive; have it made again by nl-stage export");
+  throw Error(ErrorKind::kInput, what, fmt::format("{}: {}", where, path),
+              "do not use this archive; have it made again by nl-stage export");
 }
 
 void refuse_unsafe(const std::string& path, const std::string& where) {
-  if (const std::string reason = unsafe_path_reason(path); !reason.empty()) refuse_contents("the archive has a file that " + reason, path, where);
+  if (const std::string reason = unsafe_path_reason(path); !reason.empty())
+    refuse_contents("the archive has a file that " + reason, path, where);
 }
 
 ArchivedBundle bundle_from(const json& object, const std::string& where) {
@@ -65,12 +68,17 @@ void check_no_file_is_a_folder(const std::set<std::string>& files, const std::st
 }
 
 ArchiveContents contents_from(const json& object, const std::string& where) {
-  if (object.at("format") != kFormat) throw Error(ErrorKind::kInput, "this is no archive of nl-stage", where, "give a file that nl-stage export made");
+  if (object.at("format") != kFormat)
+    throw Error(ErrorKind::kInput, "this is no archive of nl-stage", where, "give a file that nl-stage export made");
   if (const int version = object.at("version"); version != kVersion)
-    throw Error(ErrorKind::kInput, fmt::format("the archive has version {}; this nl-stage reads version {}", version, kVersion), where, "update nl-stage");
+    throw Error(ErrorKind::kInput, fmt::format("the archive has version {}; this nl-stage reads version {}", version, kVersion), where,
+                "update nl-stage");
   const auto redacted = object.at("redacted").get<std::set<std::string>>();
-  ArchiveContents contents{object.at("created_at"), object.at("nl_stage"),
-                           {redacted.contains("environment"), redacted.contains("host"), redacted.contains("paths")}, {}, {}};
+  ArchiveContents contents{object.at("created_at"),
+                           object.at("nl_stage"),
+                           {redacted.contains("environment"), redacted.contains("host"), redacted.contains("paths")},
+                           {},
+                           {}};
   for (const json& bundle : object.at("bundles")) contents.bundles.push_back(bundle_from(bundle, where));
   for (const json& file : object.at("files")) contents.files.push_back(file_from(file, where));
   return contents;
@@ -93,28 +101,39 @@ void check_contents(const ArchiveContents& contents, const std::string& where) {
   std::set<std::string> folders, files;
   for (const ArchivedBundle& bundle : contents.bundles) {
     refuse_unsafe(bundle.folder, where);
-    if (bundle.folder.find('/') != std::string::npos) refuse_contents("the archive has a bundle inside another folder", bundle.folder, where);
+    if (bundle.folder.find('/') != std::string::npos)
+      refuse_contents("the archive has a bundle inside another folder", bundle.folder, where);
     if (!folders.insert(bundle.folder).second) refuse_contents("the archive has a bundle twice", bundle.folder, where);
   }
   for (const ManifestFile& file : contents.files) {
     refuse_unsafe(file.path, where);
     if (!files.insert(file.path).second) refuse_contents("the archive has a file twice", file.path, where);
     const std::size_t cut = file.path.find('/');
-    if (cut == std::string::npos || !folders.contains(file.path.substr(0, cut))) refuse_contents("the archive has a file outside its bundles", file.path, where);
+    if (cut == std::string::npos || !folders.contains(file.path.substr(0, cut)))
+      refuse_contents("the archive has a file outside its bundles", file.path, where);
   }
   check_no_file_is_a_folder(files, where);
 }
 
 std::string contents_text(const ArchiveContents& contents) {
-  ordered_json out = {{"format", kFormat}, {"version", kVersion}, {"created_at", contents.created_at}, {"nl_stage", contents.nl_stage_version},
-                      {"redacted", keys_of(contents.redacted)}, {"bundles", ordered_json::array()}, {"files", ordered_json::array()}};
+  ordered_json out = {{"format", kFormat},
+                      {"version", kVersion},
+                      {"created_at", contents.created_at},
+                      {"nl_stage", contents.nl_stage_version},
+                      {"redacted", keys_of(contents.redacted)},
+                      {"bundles", ordered_json::array()},
+                      {"files", ordered_json::array()}};
   for (const ArchivedBundle& bundle : contents.bundles) {
     ordered_json left_out = ordered_json::array();
     for (const LeftOutFile& file : bundle.left_out) left_out.push_back({{"path", file.path}, {"reason", key_of(file.reason)}});
-    out["bundles"].push_back(
-        {{"folder", bundle.folder}, {"run_id", bundle.run_id}, {"name", bundle.name}, {"source", key_of(bundle.source)}, {"left_out", left_out}});
+    out["bundles"].push_back({{"folder", bundle.folder},
+                              {"run_id", bundle.run_id},
+                              {"name", bundle.name},
+                              {"source", key_of(bundle.source)},
+                              {"left_out", left_out}});
   }
-  for (const ManifestFile& file : contents.files) out["files"].push_back({{"path", file.path}, {"size_bytes", file.size_bytes}, {"sha256", file.sha256}});
+  for (const ManifestFile& file : contents.files)
+    out["files"].push_back({{"path", file.path}, {"size_bytes", file.size_bytes}, {"sha256", file.sha256}});
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -124,8 +143,8 @@ ArchiveContents read_contents(const std::string& text, const std::string& where)
     check_contents(contents, where);
     return contents;
   } catch (const json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("the archive's list is damaged: {}", broken.what()), fmt::format("{}: {}", where, kContentsFile),
-                "copy the archive again from where it was made");
+    throw Error(ErrorKind::kInput, fmt::format("the archive's list is damaged: {}", broken.what()),
+                fmt::format("{}: {}", where, kContentsFile), "copy the archive again from where it was made");
   }
 }
 
@@ -134,7 +153,8 @@ std::string unsafe_path_reason(std::string_view path) {
   if (path.front() == '/') return "has an absolute path";
   if (path.size() > kLongestPath) return "has too long a path";
   if (!is_text(path)) return "has a name that is not UTF-8";
-  if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) return "has control characters in its path";
+  if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    return "has control characters in its path";
   for (std::size_t start = 0; start <= path.size();) {
     const std::size_t end = std::min(path.find('/', start), path.size());
     const std::string_view name = path.substr(start, end - start);

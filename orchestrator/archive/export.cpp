@@ -27,10 +27,13 @@ constexpr std::size_t kPieceBytes = 1 << 20;
 
 void check_output(const fs::path& out) {
   const std::string name = out.filename();
-  const bool known = std::any_of(std::begin(kArchiveEndings), std::end(kArchiveEndings), [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); });
+  const bool known = std::any_of(std::begin(kArchiveEndings), std::end(kArchiveEndings),
+                                 [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); });
   if (!known) throw Error(ErrorKind::kUsage, "an archive is called NAME.nlz or NAME.tar.zst", out.string(), "give such a name with -o");
   std::error_code ignored;
-  if (fs::exists(fs::symlink_status(out, ignored))) throw Error(ErrorKind::kOutput, "the file exists", out.string(), "give -o another name, or remove it; nl-stage never overwrites an archive");
+  if (fs::exists(fs::symlink_status(out, ignored)))
+    throw Error(ErrorKind::kOutput, "the file exists", out.string(),
+                "give -o another name, or remove it; nl-stage never overwrites an archive");
 }
 
 void check_interrupted(const fs::path& file) {
@@ -52,7 +55,8 @@ void write_file(TarWriter& tar, const StagedFile& staged) {
     check_interrupted(staged.file);
   }
   if (left > 0 || digest.hex(staged.file.string()) != staged.listed.sha256)
-    throw Error(ErrorKind::kInput, "the file changed while it was read", staged.file.string(), "export the run when nothing writes to its bundle");
+    throw Error(ErrorKind::kInput, "the file changed while it was read", staged.file.string(),
+                "export the run when nothing writes to its bundle");
 }
 
 void write_archive(const ExportResult& result, const std::vector<StagedBundle>& bundles) {
@@ -71,10 +75,12 @@ ExportResult export_runs(const ExportRequest& request) {
   const Activity packing("packing " + request.out.filename().string());
   const Interrupts interrupts;
   check_output(request.out);
-  if (libcrypto() == nullptr) throw Error(ErrorKind::kTool, "there is no libcrypto here: an archive needs digests", "libcrypto.so.3", "install libssl3");
+  if (libcrypto() == nullptr)
+    throw Error(ErrorKind::kTool, "there is no libcrypto here: an archive needs digests", "libcrypto.so.3", "install libssl3");
   ExportResult result;
   result.file = fs::absolute(request.out).lexically_normal();
-  result.contents = {utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())), version(), request.redacted, {}, {}};
+  result.contents = {
+      utc_text(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())), version(), request.redacted, {}, {}};
   const std::vector<ExportSource> sources = find_sources(request.runs, request.ledger_location);
   const ScratchFolder scratch(result.file.parent_path(), "export");
   std::vector<StagedBundle> bundles;

@@ -54,7 +54,8 @@ class Importing {
       take_back();
       throw;
     }
-    for (const Arrival& arrival : arrivals_) result.bundles.push_back({*arrival.about, arrival.folder, arrival.was_there, arrival.recorded});
+    for (const Arrival& arrival : arrivals_)
+      result.bundles.push_back({*arrival.about, arrival.folder, arrival.was_there, arrival.recorded});
     if (ledger_) result.ledger = ledger_->location();
     return result;
   }
@@ -70,12 +71,14 @@ class Importing {
       files_of_whole_bundle(arrival.unpacked);
     } catch (Error& error) {  // the folder it was unpacked to will be gone
       const std::string prefix = scratch_.path().string() + "/";
-      if (error.where.starts_with(prefix)) error.where = fmt::format("{}: {}", request_.archive.string(), error.where.substr(prefix.size()));
+      if (error.where.starts_with(prefix))
+        error.where = fmt::format("{}: {}", request_.archive.string(), error.where.substr(prefix.size()));
       throw;
     }
     if (arrival.run.run_id != about.run_id)
       throw Error(ErrorKind::kInput, fmt::format("the archive says that this is the run {}; it is {}", about.run_id, arrival.run.run_id),
-                  fmt::format("{}: {}", request_.archive.string(), about.folder), "do not use this archive; have it made again by nl-stage export");
+                  fmt::format("{}: {}", request_.archive.string(), about.folder),
+                  "do not use this archive; have it made again by nl-stage export");
     return arrival;
   }
 
@@ -83,7 +86,8 @@ class Importing {
     std::error_code ignored;
     arrival.was_there = fs::exists(fs::symlink_status(arrival.folder, ignored));
     if (arrival.was_there && (!fs::is_directory(arrival.folder, ignored) || !is_same_bundle(arrival.folder, arrival.unpacked)))
-      throw Error(ErrorKind::kInput, "another bundle of this name is there already", arrival.folder.string(), "give another folder with --out");
+      throw Error(ErrorKind::kInput, "another bundle of this name is there already", arrival.folder.string(),
+                  "give another folder with --out");
   }
 
   // Last, since a ledger that is not there yet is made.
@@ -119,7 +123,9 @@ class Importing {
     if (arrival.was_there) return;
     std::error_code failure;
     fs::rename(arrival.unpacked, arrival.folder, failure);
-    if (failure) throw Error(ErrorKind::kOutput, fmt::format("cannot put the bundle in place: {}", failure.message()), arrival.folder.string(), "give another folder with --out");
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot put the bundle in place: {}", failure.message()), arrival.folder.string(),
+                  "give another folder with --out");
     arrival.moved = true;
   }
 

@@ -13,8 +13,9 @@ constexpr const char* kNoHost = "redacted-host";
 constexpr const char* kNoFolder = "/redacted";
 constexpr std::string_view kSystemRoots[] = {"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr"};
 // Of other machines, whose captures are imported here.
-constexpr std::string_view kUsualRoots[] = {"Users", "app", "code", "data", "fs", "gpfs", "home", "lustre", "media", "mnt", "nfs", "opt",
-                                            "private", "projects", "root", "scratch", "shared", "srv", "storage", "tmp", "users", "var", "work", "workspace"};
+constexpr std::string_view kUsualRoots[] = {"Users",  "app", "code",    "data", "fs",      "gpfs",     "home", "lustre",
+                                            "media",  "mnt", "nfs",     "opt",  "private", "projects", "root", "scratch",
+                                            "shared", "srv", "storage", "tmp",  "users",   "var",      "work", "workspace"};
 
 bool is_name_letter(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -23,7 +24,9 @@ bool is_name_letter(char c) {
 
 bool is_word_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-bool is_system_root(std::string_view name) { return std::find(std::begin(kSystemRoots), std::end(kSystemRoots), name) != std::end(kSystemRoots); }
+bool is_system_root(std::string_view name) {
+  return std::find(std::begin(kSystemRoots), std::end(kSystemRoots), name) != std::end(kSystemRoots);
+}
 
 // "/home/me/run.py" → "home"
 std::string_view root_of(std::string_view path) { return path.substr(1, path.find('/', 1) - 1); }
@@ -37,7 +40,8 @@ bool may_begin_path(std::string_view text, std::size_t at) {
   const char last = before.back();
   if (!is_name_letter(last) && last != '/') return true;
   if (at >= 2 && before[at - 2] == '\\' && (last == 'n' || last == 'r' || last == 't')) return true;
-  return at >= 2 && before[at - 2] == '-' && std::isalpha(static_cast<unsigned char>(last)) != 0 && (at == 2 || !is_name_letter(before[at - 3]));
+  return at >= 2 && before[at - 2] == '-' && std::isalpha(static_cast<unsigned char>(last)) != 0 &&
+         (at == 2 || !is_name_letter(before[at - 3]));
 }
 
 std::size_t end_of_path(std::string_view text, std::size_t at) {
@@ -57,7 +61,8 @@ std::string replaced(std::string_view text, std::string_view word, std::string_v
   std::size_t done = 0;
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) {
     const std::size_t end = at + word.size();
-    const bool inside = (is_word_letter(word.front()) && at > 0 && is_word_letter(text[at - 1])) || (end < text.size() && is_word_letter(text[end]));
+    const bool inside =
+        (is_word_letter(word.front()) && at > 0 && is_word_letter(text[at - 1])) || (end < text.size() && is_word_letter(text[end]));
     if (inside) continue;
     out.append(text.substr(done, at - done)).append(by);
     done = end;

@@ -75,18 +75,22 @@ std::string without_environment(const std::string& config_yaml, const std::strin
         for (const auto& variable : map) quotes.push_back(static_cast<std::size_t>(variable.second.Mark().pos));
     }
   } catch (const YAML::Exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("the configuration is damaged: {}", broken.what()), where, "use an undamaged copy of the bundle, or --keep-env");
+    throw Error(ErrorKind::kInput, fmt::format("the configuration is damaged: {}", broken.what()), where,
+                "use an undamaged copy of the bundle, or --keep-env");
   }
   std::string out = config_yaml;
   std::sort(quotes.rbegin(), quotes.rend());  // from the last to the first, so that the places stay right
   for (const std::size_t at : quotes) {
     if (at >= out.size() || out[at] != '"')
-      throw Error(ErrorKind::kInput, "the configuration was changed by hand: a variable's value has no quotes", where, "quote the values of workload.env, or give --keep-env");
+      throw Error(ErrorKind::kInput, "the configuration was changed by hand: a variable's value has no quotes", where,
+                  "quote the values of workload.env, or give --keep-env");
     out.replace(at, end_of_quoted(out, at) - at, fmt::format("\"{}\"", kMaskedValue));
   }
   return out;
 }
 
-bool is_text(std::string_view bytes) { return bytes.find('\0') == std::string_view::npos && simdjson::validate_utf8(bytes.data(), bytes.size()); }
+bool is_text(std::string_view bytes) {
+  return bytes.find('\0') == std::string_view::npos && simdjson::validate_utf8(bytes.data(), bytes.size());
+}
 
 }  // namespace nl::orchestrator

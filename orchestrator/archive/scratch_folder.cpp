@@ -14,7 +14,8 @@ namespace nl::orchestrator {
 namespace {
 
 [[noreturn]] void refuse_scratch(const fs::path& folder, const std::string& reason) {
-  throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", reason), folder.string(), "choose a folder that you may write to");
+  throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", reason), folder.string(),
+              "choose a folder that you may write to");
 }
 
 // Of /a/b/c, where only /a is there: /a/b

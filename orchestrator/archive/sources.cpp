@@ -26,7 +26,8 @@ ExportSource source_of_file(const fs::path& file, BundleSource kind) {
 ExportSource source_of_path(const fs::path& path) {
   std::error_code ignored;
   const fs::path file = run_json_of(path);
-  const bool bundle = fs::is_directory(path, ignored) || (file.filename() == "run.json" && fs::exists(fs::absolute(file).parent_path() / kManifestFile, ignored));
+  const bool bundle = fs::is_directory(path, ignored) ||
+                      (file.filename() == "run.json" && fs::exists(fs::absolute(file).parent_path() / kManifestFile, ignored));
   return source_of_file(file, bundle ? BundleSource::kBundle : BundleSource::kRunJson);
 }
 
@@ -45,7 +46,8 @@ class Ledgers {
   explicit Ledgers(std::string location) : location_(std::move(location)) {}
   ExportSource find(const std::string& name) {
     if (location_.empty())
-      throw Error(ErrorKind::kInput, "there is no such bundle, and the ledger is off", name, "give the folder of a bundle, or a ledger with --ledger");
+      throw Error(ErrorKind::kInput, "there is no such bundle, and the ledger is off", name,
+                  "give the folder of a bundle, or a ledger with --ledger");
     if (!ledger_) ledger_.emplace(Ledger::open(location_, database::Absent::kRefuse));
     return source_of_entry(*ledger_, ledger_->resolve(name));
   }
@@ -66,8 +68,8 @@ std::vector<ExportSource> find_sources(const std::vector<std::string>& names, co
     ExportSource source = fs::exists(name, ignored) ? source_of_path(name) : ledgers.find(name);
     const auto [same, fresh] = bundles.emplace(source.run.run_id, source.bundle);
     if (!fresh && same->second != source.bundle)
-      throw Error(ErrorKind::kInput, fmt::format("two bundles are of the run {}", source.run.run_id), fmt::format("{} and {}", same->second.string(), source.bundle.string()),
-                  "name one of them");
+      throw Error(ErrorKind::kInput, fmt::format("two bundles are of the run {}", source.run.run_id),
+                  fmt::format("{} and {}", same->second.string(), source.bundle.string()), "name one of them");
     if (fresh) sources.push_back(std::move(source));
   }
   return sources;
@@ -78,7 +80,8 @@ std::vector<ManifestFile> files_of_whole_bundle(const fs::path& bundle) {
   for (const ManifestFile& listed : read_manifest(bundle)) {
     const auto found = std::find_if(here.begin(), here.end(), [&](const ManifestFile& file) { return file.path == listed.path; });
     if (found == here.end())
-      throw Error(ErrorKind::kInput, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(), "use a whole copy of the bundle");
+      throw Error(ErrorKind::kInput, "half a bundle: a file of its manifest is missing", (bundle / listed.path).string(),
+                  "use a whole copy of the bundle");
     if (found->size_bytes != listed.size_bytes || (!listed.sha256.empty() && found->sha256 != listed.sha256))
       throw Error(ErrorKind::kInput, "a file of the bundle was changed after its manifest was written", (bundle / listed.path).string(),
                   "use an unchanged copy; `nl-stage report` makes reports, and their lines of the manifest, anew");

@@ -21,7 +21,8 @@ namespace {
 // What a bundle's name becomes wherever it is unpacked; run ids of other tools may hold anything.
 std::string folder_of(const std::string& run_id) {
   std::string folder;
-  for (const char c : run_id.substr(0, 200)) folder += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-' ? c : '-';
+  for (const char c : run_id.substr(0, 200))
+    folder += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-' ? c : '-';
   return folder.empty() || folder.front() == '.' ? "run" + folder : folder;
 }
 
@@ -46,7 +47,8 @@ class Staging {
   StagedBundle stage() {
     put_run_json();
     if (source_.kind == BundleSource::kBundle) put_bundle();
-    std::sort(staged_.files.begin(), staged_.files.end(), [](const StagedFile& a, const StagedFile& b) { return a.listed.path < b.listed.path; });
+    std::sort(staged_.files.begin(), staged_.files.end(),
+              [](const StagedFile& a, const StagedFile& b) { return a.listed.path < b.listed.path; });
     put_manifest();
     for (StagedFile& file : staged_.files) file.listed.path = staged_.about.folder + "/" + file.listed.path;
     return std::move(staged_);
@@ -58,7 +60,8 @@ class Staging {
     const std::string text = texts_.apply(source_.run_json);
     run_ = read_run(text, source_.bundle / "run.json");
     if (run_.run_id != source_.run.run_id)
-      throw Error(ErrorKind::kInput, "the host's name is a part of the run's id, which must stay", source_.run.run_id, "export it without --redact host");
+      throw Error(ErrorKind::kInput, "the host's name is a part of the run's id, which must stay", source_.run.run_id,
+                  "export it without --redact host");
     staged_.about.name = run_.name;
     put_copy("run.json", text);
   }
@@ -97,7 +100,9 @@ class Staging {
     const fs::path copy = place_for(path);
     std::error_code failure;
     fs::copy_file(file, copy, failure);
-    if (failure) throw Error(ErrorKind::kOutput, fmt::format("cannot copy {}: {}", path, failure.message()), copy.string(), "free some space beside the archive");
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot copy {}: {}", path, failure.message()), copy.string(),
+                  "free some space beside the archive");
     if (redacted_.environment) redact_environment(copy);
     if (texts_.asked()) redact_texts(copy, [this](std::string_view text) { return texts_.apply(text); });
     put_made(path, copy);
@@ -110,7 +115,9 @@ class Staging {
     put_copy(kManifestFile, manifest_text(run_, files));
   }
 
-  void put_made(const std::string& path, const fs::path& file) { staged_.files.push_back({{path, fs::file_size(file), sha256_file(file)}, file}); }
+  void put_made(const std::string& path, const fs::path& file) {
+    staged_.files.push_back({{path, fs::file_size(file), sha256_file(file)}, file});
+  }
 
   void put_copy(const std::string& path, const std::string& text) {
     const fs::path copy = place_for(path);
@@ -122,7 +129,9 @@ class Staging {
     const fs::path copy = scratch_ / path;
     std::error_code failure;
     fs::create_directories(copy.parent_path(), failure);
-    if (failure) throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), copy.parent_path().string(), "free some space beside the archive");
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), copy.parent_path().string(),
+                  "free some space beside the archive");
     return copy;
   }
 

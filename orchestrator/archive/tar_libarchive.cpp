@@ -57,7 +57,8 @@ struct TarWriter::State {
 
   void check(la_ssize_t result) {
     if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
-    if (result < ARCHIVE_WARN) throw Error(ErrorKind::kOutput, fmt::format("the archive cannot be written: {}", reason_of(handle.get())), path.string());
+    if (result < ARCHIVE_WARN)
+      throw Error(ErrorKind::kOutput, fmt::format("the archive cannot be written: {}", reason_of(handle.get())), path.string());
   }
 
   fs::path path;
@@ -104,7 +105,8 @@ struct TarReader::State {
 
   [[noreturn]] void fail() const {
     throw Error(ErrorKind::kInput, fmt::format("the archive is damaged, cut short, or none of nl-stage's: {}", reason_of(handle.get())),
-                last.empty() ? path.string() : fmt::format("{}, at or after {}", path.string(), last), "copy it again from where it was made");
+                last.empty() ? path.string() : fmt::format("{}, at or after {}", path.string(), last),
+                "copy it again from where it was made");
   }
 
   fs::path path;

@@ -5,7 +5,8 @@ namespace nl::orchestrator {
 namespace {
 
 [[noreturn]] void refuse_archive(const std::filesystem::path& file) {
-  throw Error(ErrorKind::kTool, "this nl-stage was built without libarchive", file.string(), "install libarchive-dev and build it again with -Darchive=enabled");
+  throw Error(ErrorKind::kTool, "this nl-stage was built without libarchive", file.string(),
+              "install libarchive-dev and build it again with -Darchive=enabled");
 }
 
 }  // namespace

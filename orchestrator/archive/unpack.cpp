@@ -57,7 +57,8 @@ class Unpacking {
   std::string list() {
     const auto entry = tar_.next();
     if (!entry || entry->path != kContentsFile || entry->kind != TarEntryKind::kFile)
-      throw Error(ErrorKind::kInput, "this is no archive of nl-stage: it does not begin with archive.json", archive_.string(), "give a file that nl-stage export made");
+      throw Error(ErrorKind::kInput, "this is no archive of nl-stage: it does not begin with archive.json", archive_.string(),
+                  "give a file that nl-stage export made");
     if (entry->size_bytes > kLongestList) refuse("the archive's list is too long", kContentsFile, kDoNotUse);
     std::string text;
     while (const std::size_t got = tar_.read(piece_.data(), piece_.size())) text.append(piece_.data(), got);
@@ -67,22 +68,27 @@ class Unpacking {
   // By what the list says; put() holds every file to it.
   void check_limits(const ArchiveContents& contents) const {
     if (contents.files.size() > limits_.files)
-      refuse(fmt::format("the archive has {} files, more than {}", contents.files.size(), limits_.files), kContentsFile, "if you trust it, raise --max-files");
+      refuse(fmt::format("the archive has {} files, more than {}", contents.files.size(), limits_.files), kContentsFile,
+             "if you trust it, raise --max-files");
     std::uint64_t total = 0;
     for (const ManifestFile& file : contents.files) {
       if (file.size_bytes > limits_.total_bytes - total)
-        refuse(fmt::format("unpacked, the archive has more than {} bytes", limits_.total_bytes), file.path, "if you trust it, raise --max-size");
+        refuse(fmt::format("unpacked, the archive has more than {} bytes", limits_.total_bytes), file.path,
+               "if you trust it, raise --max-size");
       total += file.size_bytes;
     }
     const double packed = static_cast<double>(fs::file_size(archive_));
     if (static_cast<double>(total) > limits_.ratio * packed)
-      refuse(fmt::format("the archive is packed {:.0f} to 1, more than {:g} to 1: it may be made to fill the disk", static_cast<double>(total) / packed, limits_.ratio),
+      refuse(fmt::format("the archive is packed {:.0f} to 1, more than {:g} to 1: it may be made to fill the disk",
+                         static_cast<double>(total) / packed, limits_.ratio),
              kContentsFile, "if you trust it, raise --max-ratio");
   }
 
   void put(const TarEntry& entry) {
-    if (const std::string reason = unsafe_path_reason(entry.path); !reason.empty()) refuse("the archive has a file that " + reason, entry.path, kDoNotUse);
-    if (entry.kind != TarEntryKind::kFile) refuse(fmt::format("the archive has {} in it", words_of_kind(entry.kind)), entry.path, kDoNotUse);
+    if (const std::string reason = unsafe_path_reason(entry.path); !reason.empty())
+      refuse("the archive has a file that " + reason, entry.path, kDoNotUse);
+    if (entry.kind != TarEntryKind::kFile)
+      refuse(fmt::format("the archive has {} in it", words_of_kind(entry.kind)), entry.path, kDoNotUse);
     const auto listed = waiting_.find(entry.path);
     if (listed == waiting_.end()) refuse("the archive has a file twice, or one that is not in its list", entry.path, kDoNotUse);
     if (entry.size_bytes != listed->second->size_bytes) refuse_changed(entry.path);
@@ -107,12 +113,16 @@ class Unpacking {
     file.commit();
   }
 
-  [[noreturn]] void refuse_changed(const std::string& path) const { refuse("a file of the archive was changed, or is damaged: it is not what the list says", path, kCopyAgain); }
+  [[noreturn]] void refuse_changed(const std::string& path) const {
+    refuse("a file of the archive was changed, or is damaged: it is not what the list says", path, kCopyAgain);
+  }
 
   void make_folder(const fs::path& folder) const {
     std::error_code failure;
     fs::create_directories(folder, failure);
-    if (failure) throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), folder.string(), "choose another folder with --out");
+    if (failure)
+      throw Error(ErrorKind::kOutput, fmt::format("cannot make the folder: {}", failure.message()), folder.string(),
+                  "choose another folder with --out");
   }
 
   const fs::path& archive_;
@@ -127,8 +137,10 @@ class Unpacking {
 
 ArchiveContents unpack_archive(const fs::path& archive, const ArchiveLimits& limits, const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::is_regular_file(archive, ignored)) throw Error(ErrorKind::kInput, "there is no such file", archive.string(), "give an archive that nl-stage export made");
-  if (libcrypto() == nullptr) throw Error(ErrorKind::kTool, "there is no libcrypto here: the archive cannot be verified", "libcrypto.so.3", "install libssl3");
+  if (!fs::is_regular_file(archive, ignored))
+    throw Error(ErrorKind::kInput, "there is no such file", archive.string(), "give an archive that nl-stage export made");
+  if (libcrypto() == nullptr)
+    throw Error(ErrorKind::kTool, "there is no libcrypto here: the archive cannot be verified", "libcrypto.so.3", "install libssl3");
   return Unpacking(archive, limits, folder).unpack();
 }
 

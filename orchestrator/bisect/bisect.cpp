@@ -21,7 +21,8 @@ class Bisect {
   BisectResult run() {
     result_.first_bad = request_.candidates.size() - 1;
     const BisectStep whole = judge(result_.first_bad);
-    if (whole.verdict != CompareVerdict::kRegressed) return ended(whole.verdict == CompareVerdict::kUndecidable ? failure_of(whole) : BisectEnd::kNoRegression);
+    if (whole.verdict != CompareVerdict::kRegressed)
+      return ended(whole.verdict == CompareVerdict::kUndecidable ? failure_of(whole) : BisectEnd::kNoRegression);
     while (const auto next = next_candidate(result_.last_good, result_.first_bad, result_.steps)) {
       const BisectStep step = judge(*next);
       if (Interrupts::signal() != 0) return ended(BisectEnd::kInterrupted);
@@ -109,12 +110,14 @@ std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, con
 }
 
 bool is_told_bad(const BisectResult& result) {
-  return std::any_of(result.steps.begin(), result.steps.end(),
-                     [&](const BisectStep& step) { return step.candidate == result.first_bad && step.verdict == CompareVerdict::kRegressed; });
+  return std::any_of(result.steps.begin(), result.steps.end(), [&](const BisectStep& step) {
+    return step.candidate == result.first_bad && step.verdict == CompareVerdict::kRegressed;
+  });
 }
 
 BisectResult run_bisect(const BisectRequest& request, Launcher& launcher) {
-  if (request.candidates.size() < 2) throw Error(ErrorKind::kUsage, "there is nothing between one candidate", "bisect", "give a good one and a bad one at least");
+  if (request.candidates.size() < 2)
+    throw Error(ErrorKind::kUsage, "there is nothing between one candidate", "bisect", "give a good one and a bad one at least");
   const Interrupts interrupts;
   BisectResult result = Bisect(request, launcher).run();
   write_file_whole(request.out / "bisect.json", bisect_json(request, result));
@@ -124,10 +127,14 @@ BisectResult run_bisect(const BisectRequest& request, Launcher& launcher) {
 std::string bisect_json(const BisectRequest& request, const BisectResult& result) {
   using nlohmann::ordered_json;
   const auto name = [&](std::size_t candidate) { return request.candidates[candidate].name; };
-  ordered_json out = {{"ended_by", end_key_of(result.end)}, {"last_good", name(result.last_good)}, {"first_bad", is_told_bad(result) ? ordered_json(name(result.first_bad)) : ordered_json()}};
+  ordered_json out = {{"ended_by", end_key_of(result.end)},
+                      {"last_good", name(result.last_good)},
+                      {"first_bad", is_told_bad(result) ? ordered_json(name(result.first_bad)) : ordered_json()}};
   out["steps"] = ordered_json::array();
   for (const BisectStep& step : result.steps)
-    out["steps"].push_back({{"candidate", name(step.candidate)}, {"verdict", key_of(step.verdict)}, {"trouble", step.trouble.empty() ? ordered_json() : ordered_json(step.trouble)}});
+    out["steps"].push_back({{"candidate", name(step.candidate)},
+                            {"verdict", key_of(step.verdict)},
+                            {"trouble", step.trouble.empty() ? ordered_json() : ordered_json(step.trouble)}});
   out["comparison"] = result.change ? ordered_json("change/compare.json") : ordered_json();
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

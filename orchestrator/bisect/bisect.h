@@ -12,7 +12,7 @@
 namespace nl::orchestrator {
 
 struct Candidate {
-  std::string name;                 // a commit, or the command itself
+  std::string name;  // a commit, or the command itself
   TrialSide side;
 };
 
@@ -26,8 +26,8 @@ struct BisectRequest {
 
 enum class BisectEnd {
   kFound,
-  kNoRegression,   // the last one is as fast as the first
-  kUndecided,      // what lies between cannot be told apart
+  kNoRegression,  // the last one is as fast as the first
+  kUndecided,     // what lies between cannot be told apart
   kFailed,
   kInterrupted,
 };
@@ -36,14 +36,14 @@ enum class BisectEnd {
 struct BisectStep {
   std::size_t candidate = 0;
   CompareVerdict verdict = CompareVerdict::kUndecidable;
-  std::string trouble = {};         // why it was skipped
+  std::string trouble = {};  // why it was skipped
 };
 
 struct BisectResult {
   BisectEnd end = BisectEnd::kUndecided;
-  std::vector<BisectStep> steps;                 // in the order of the trials
-  std::size_t last_good = 0, first_bad = 0;      // the range that is left; with kFound they are neighbours, or all between were skipped
-  std::optional<Comparison> change;              // from the last good to the first bad one, with its cause
+  std::vector<BisectStep> steps;             // in the order of the trials
+  std::size_t last_good = 0, first_bad = 0;  // the range that is left; with kFound they are neighbours, or all between were skipped
+  std::optional<Comparison> change;          // from the last good to the first bad one, with its cause
   int interrupt_signal = 0;
 };
 

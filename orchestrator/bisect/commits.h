@@ -9,11 +9,11 @@
 namespace nl::orchestrator {
 
 struct CommitRange {
-  std::filesystem::path repository;   // a folder in it; empty: where nl-stage was started
-  std::string good, bad;              // revisions, as git names them
-  std::vector<std::string> command;   // run in a working tree of each commit, where nl-stage was started in the repository's own
-  std::string build;                  // a shell command that makes it ready; empty: nothing to do
-  std::filesystem::path trees;        // new folder for the working trees
+  std::filesystem::path repository;  // a folder in it; empty: where nl-stage was started
+  std::string good, bad;             // revisions, as git names them
+  std::vector<std::string> command;  // run in a working tree of each commit, where nl-stage was started in the repository's own
+  std::string build;                 // a shell command that makes it ready; empty: nothing to do
+  std::filesystem::path trees;       // new folder for the working trees
 };
 
 // The commits from `good` to `bad` along first parents, oldest first, each in a working tree of its own that prepare_commit() makes. The

@@ -78,14 +78,14 @@ std::uint32_t random_bits() {
 std::string utc_text(std::chrono::system_clock::time_point time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   const auto rest = std::chrono::floor<std::chrono::milliseconds>(time - seconds).count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), rest == 0 ? "" : fmt::format(".{:03}", rest));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
+                     rest == 0 ? "" : fmt::format(".{:03}", rest));
 }
 
 Bundle Bundle::create(const Request& request, std::chrono::system_clock::time_point now) {
   const auto seconds = std::chrono::system_clock::to_time_t(now);
   const auto utc = fmt::gmtime(seconds);
-  const std::string stem =
-      fmt::format("{:%Y%m%d-%H%M%S}-{}-{}", utc, folder_word(request.name), folder_word(request.mode));
+  const std::string stem = fmt::format("{:%Y%m%d-%H%M%S}-{}-{}", utc, folder_word(request.name), folder_word(request.mode));
   Bundle bundle;
   bundle.created_at_ = utc_text(std::chrono::floor<std::chrono::seconds>(now));
   bundle.run_id_ = stem + "-" + unique_word();

@@ -58,7 +58,8 @@ std::optional<Remark> write_trace_files(const Bundle& bundle, const Config& conf
   const Activity writing(fmt::format("writing {}", kTraceFile));
   malloc_trim(0);  // what one step freed lies between what another keeps: without this the peaks of all would add up
   auto thinned = std::async(std::launch::async, [&] { return write_perfetto(bundle, config, evidence, run); });
-  if (const std::string detail = detail_file_of(evidence.trace, warmup_rule(config), run); !detail.empty()) bundle.write(kDetailFile, detail);
+  if (const std::string detail = detail_file_of(evidence.trace, warmup_rule(config), run); !detail.empty())
+    bundle.write(kDetailFile, detail);
   malloc_trim(0);
   return thinned.get();
 }

@@ -28,7 +28,8 @@ void check_input(const fs::path& file) {
   std::error_code failed;
   const fs::file_status status = fs::status(file, failed);
   if (!fs::exists(status)) refuse_input("an input of the workload is not there", file);
-  if (!fs::is_regular_file(status) && !fs::is_directory(status)) refuse_input("an input of the workload is neither a file nor a folder", file);
+  if (!fs::is_regular_file(status) && !fs::is_directory(status))
+    refuse_input("an input of the workload is neither a file nor a folder", file);
 }
 
 // "./a/b" of every file, links to files among them, in the order of their bytes.

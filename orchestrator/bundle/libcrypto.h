@@ -10,10 +10,10 @@ namespace nl::orchestrator {
 inline constexpr std::size_t kSha256Bytes = 32;
 
 struct Libcrypto {
-  std::string version;                                         // "OpenSSL 3.0.17 1 Jul 2025"
-  void* (*begin)();                                            // nullptr: out of memory, or not allowed
+  std::string version;  // "OpenSSL 3.0.17 1 Jul 2025"
+  void* (*begin)();     // nullptr: out of memory, or not allowed
   bool (*update)(void* context, const void* data, std::size_t size);
-  bool (*finish)(void* context, unsigned char* digest);        // kSha256Bytes
+  bool (*finish)(void* context, unsigned char* digest);  // kSha256Bytes
   void (*release)(void* context);
 };
 

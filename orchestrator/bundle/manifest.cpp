@@ -45,8 +45,7 @@ void hash_all(const fs::path& folder, std::vector<ManifestFile>& entries) {
     }
   };
   std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), entries.size()); ++i)
-    threads.emplace_back(work);
+  for (unsigned i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), entries.size()); ++i) threads.emplace_back(work);
   work();
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
@@ -71,9 +70,7 @@ std::vector<ManifestFile> files_with_digests(const fs::path& folder) {
 }
 
 std::string manifest_text(const Run& run, const std::vector<ManifestFile>& files) {
-  auto or_null = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-  };
+  auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
   nlohmann::ordered_json manifest;
   manifest["schema_version"] = "1.0.0";
   manifest["run_id"] = run.run_id;
@@ -103,7 +100,8 @@ std::vector<ManifestFile> read_manifest(const fs::path& bundle) {
       files.push_back({file.at("path"), file.at("size_bytes"), file.at("sha256").is_null() ? "" : file.at("sha256").get<std::string>()});
     return files;
   } catch (const nlohmann::json::exception& broken) {
-    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", broken.what()), path.string(), "use an undamaged copy of the bundle");
+    throw Error(ErrorKind::kInput, fmt::format("the manifest is damaged: {}", broken.what()), path.string(),
+                "use an undamaged copy of the bundle");
   }
 }
 

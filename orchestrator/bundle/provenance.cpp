@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "orchestrator/process/process.h"
 #include "orchestrator/bundle/version.h"
+#include "orchestrator/process/process.h"
 
 namespace fs = std::filesystem;
 
@@ -73,8 +73,7 @@ void describe_machine(const Toolset& tools, Hardware& hardware, Software& softwa
   hardware.driver_version = tools.driver_version;
   hardware.cpu_model = value_in("/proc/cpuinfo", "model name", ':');
   hardware.cpu_count = std::thread::hardware_concurrency();
-  hardware.memory_bytes =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  hardware.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   utsname names = {};
   uname(&names);
   hardware.architecture = names.machine;
@@ -125,9 +124,7 @@ std::string python_package_version(const std::vector<std::string>& command, cons
 }
 
 std::string env_json(const Run& run, const Config& config) {
-  auto or_null = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-  };
+  auto or_null = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
   const bool here = run.provenance.tracer != Tracer::kImport;
   const auto& command = config.workload.command;
   nlohmann::ordered_json env;

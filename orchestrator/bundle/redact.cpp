@@ -37,19 +37,16 @@ bool is_environment_block(std::string_view bytes) {
 
 std::uint64_t blank_where(SQLite::Database& db, const std::string& table, const std::string& condition) {
   if (!db.tableExists(table)) return 0;
-  return static_cast<std::uint64_t>(
-      db.exec(fmt::format("UPDATE {} SET value = '' WHERE {} AND value <> ''", table, condition)));
+  return static_cast<std::uint64_t>(db.exec(fmt::format("UPDATE {} SET value = '' WHERE {} AND value <> ''", table, condition)));
 }
 
 std::uint64_t blank_blocks(SQLite::Database& db) {
   if (!db.tableExists("StringIds")) return 0;
   std::vector<std::int64_t> rows;
-  SQLite::Statement select(db,
-                           "SELECT rowid, CAST(value AS BLOB) AS bytes FROM StringIds WHERE instr(bytes, x'00') > 0");
+  SQLite::Statement select(db, "SELECT rowid, CAST(value AS BLOB) AS bytes FROM StringIds WHERE instr(bytes, x'00') > 0");
   while (select.executeStep()) {
     const auto column = select.getColumn(1);
-    const std::string_view bytes(static_cast<const char*>(column.getBlob()),
-                                 static_cast<std::size_t>(column.getBytes()));
+    const std::string_view bytes(static_cast<const char*>(column.getBlob()), static_cast<std::size_t>(column.getBytes()));
     if (is_environment_block(bytes)) rows.push_back(select.getColumn(0).getInt64());
   }
   SQLite::Statement update(db, "UPDATE StringIds SET value = '' WHERE rowid = ?");
@@ -79,7 +76,8 @@ void rebuild(SQLite::Database& db, const std::filesystem::path& file) {
 }
 
 // The errors of both redactions, which differ in the words only.
-std::uint64_t redact_file(const std::filesystem::path& file, const std::string& what, const std::function<std::uint64_t(SQLite::Database&)>& redact) {
+std::uint64_t redact_file(const std::filesystem::path& file, const std::string& what,
+                          const std::function<std::uint64_t(SQLite::Database&)>& redact) {
   try {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
     // In memory: a journal on disk would hold what is being removed.
@@ -94,8 +92,8 @@ std::uint64_t redact_file(const std::filesystem::path& file, const std::string& 
                 "the .nsys-rep is untouched: export it again");
   } catch (const SQLite::Exception& failure) {
     const bool full = failure.getErrorCode() == SQLITE_FULL;
-    throw Error(full ? ErrorKind::kOutput : ErrorKind::kInput, fmt::format("cannot blank {} in the export: {}", what, failure.what()), file.string(),
-                "the .nsys-rep is untouched: export it again, or keep the values with --keep-env");
+    throw Error(full ? ErrorKind::kOutput : ErrorKind::kInput, fmt::format("cannot blank {} in the export: {}", what, failure.what()),
+                file.string(), "the .nsys-rep is untouched: export it again, or keep the values with --keep-env");
   }
 }
 
@@ -124,14 +122,17 @@ void call_text_function(sqlite3_context* context, int, sqlite3_value** values) {
 
 // Of columns that are declared as text: a trace has millions of rows of numbers.
 std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) {
-  if (sqlite3_create_function(db.getHandle(), "nl_redacted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, const_cast<TextFunction*>(&redacted), call_text_function, nullptr,
-                              nullptr) != SQLITE_OK)
+  if (sqlite3_create_function(db.getHandle(), "nl_redacted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, const_cast<TextFunction*>(&redacted),
+                              call_text_function, nullptr, nullptr) != SQLITE_OK)
     throw SQLite::Exception(db.getHandle());
   std::uint64_t changed = 0;
-  for (const std::string& table : texts_of(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
-    for (const std::string& column : texts_of(db, fmt::format("SELECT name FROM pragma_table_info({}) WHERE type LIKE '%TEXT%' OR type LIKE '%CHAR%'", quoted(table, '\''))))
-      changed += static_cast<std::uint64_t>(db.exec(fmt::format("UPDATE {0} SET {1} = nl_redacted({1}) WHERE typeof({1}) = 'text' AND nl_redacted({1}) <> {1}",
-                                                                quoted(table, '"'), quoted(column, '"'))));
+  for (const std::string& table :
+       texts_of(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"))
+    for (const std::string& column : texts_of(
+             db, fmt::format("SELECT name FROM pragma_table_info({}) WHERE type LIKE '%TEXT%' OR type LIKE '%CHAR%'", quoted(table, '\''))))
+      changed += static_cast<std::uint64_t>(
+          db.exec(fmt::format("UPDATE {0} SET {1} = nl_redacted({1}) WHERE typeof({1}) = 'text' AND nl_redacted({1}) <> {1}",
+                              quoted(table, '"'), quoted(column, '"'))));
   return changed;
 }
 
@@ -139,8 +140,8 @@ std::uint64_t redact_tables(SQLite::Database& db, const TextFunction& redacted) 
 
 std::uint64_t redact_environment(const std::filesystem::path& sqlite_file) {
   return redact_file(sqlite_file, "the environment", [](SQLite::Database& db) {
-    return blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") + blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") +
-           blank_blocks(db);
+    return blank_where(db, "META_DATA_CAPTURE", "name LIKE '%ENVIRONMENT_VARIABLE%'") +
+           blank_where(db, "TARGET_INFO_SYSTEM_ENV", "name LIKE '%Environment%'") + blank_blocks(db);
   });
 }
 

@@ -45,7 +45,8 @@ void write_reports(const Run& run, const exporters::PageParts& page, const FileW
   if (const std::string stacks = exporters::folded_stacks(run); !stacks.empty()) write("host_stacks.folded", stacks);
 }
 
-exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run, const std::vector<PowerSample>* power) {
+exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run,
+                                            const std::vector<PowerSample>* power) {
   exporters::PerfettoOptions options;
   options.run = &run;
   options.power = power;

@@ -33,6 +33,6 @@ void write_reports(const Run& run, const exporters::PageParts& page, const FileW
 // trace.pftrace, whole or not at all, without holding it in memory. The note of what was left out is empty where
 // nothing was. A capture without a single event leaves no file.
 exporters::PerfettoSummary write_trace_file(const std::filesystem::path& file, const Trace& trace, const Run& run,
-                                 const std::vector<PowerSample>* power = nullptr);
+                                            const std::vector<PowerSample>* power = nullptr);
 
 }  // namespace nl::orchestrator

@@ -20,7 +20,8 @@ std::string first_line(const fs::path& file) {
 }
 
 bool is_commit(const std::string& text) {
-  return (text.size() == 40 || text.size() == 64) && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return (text.size() == 40 || text.size() == 64) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
 // A worktree and a submodule have a file there: "gitdir: /home/a/llm/.git/worktrees/x".
@@ -56,7 +57,15 @@ std::vector<fs::path> places_of(const WorkloadOptions& workload) {
 // Files that git does not track may be a dataset of millions: they are not looked for.
 std::optional<bool> modified_in(const fs::path& repository) {
   ProcessSpec git;
-  git.argv = {"git", "-c", "core.fsmonitor=false", "-C", repository.string(), "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"};
+  git.argv = {"git",
+              "-c",
+              "core.fsmonitor=false",
+              "-C",
+              repository.string(),
+              "status",
+              "--porcelain",
+              "--untracked-files=no",
+              "--ignore-submodules=dirty"};
   git.env = {{"GIT_OPTIONAL_LOCKS", "0"}, {"LC_ALL", "C"}};
   git.timeout_s = 2;
   git.grace_s = 0.2;
@@ -95,7 +104,8 @@ std::string revision_of(const fs::path& repository) {
 
 std::optional<Repository> repository_of(const WorkloadOptions& workload) {
   for (const fs::path& place : places_of(workload))
-    if (const fs::path path = repository_above(place); !path.empty()) return Repository{path.string(), revision_of(path), modified_in(path)};
+    if (const fs::path path = repository_above(place); !path.empty())
+      return Repository{path.string(), revision_of(path), modified_in(path)};
   return std::nullopt;
 }
 

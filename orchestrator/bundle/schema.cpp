@@ -39,7 +39,7 @@ const valijson::Schema* parsed_schema(const std::string& text) {
 struct FileFormat {
   const char* file;
   const char* told_by;  // a key that no other has; empty: all the rest
-  const char* version;    // that this nl-stage writes
+  const char* version;  // that this nl-stage writes
   const char* fix;
   const char* fix_of_older;
   const valijson::Schema& (*schema)();
@@ -51,16 +51,20 @@ const valijson::Schema& schema_of() {
   return *schema;
 }
 
-const FileFormat kFormats[] = {{"compare.json", "comparability", kCompareSchemaVersion, "schema/compare.schema.json describes the format",
-                                "`nl-stage compare` of the same runs writes it anew", schema_of<exporters::comparison_schema>},
-                               {"suite.json", "orphans", kSuiteSchemaVersion, "schema/suite.schema.json describes the format", "`nl-stage suite` writes it anew",
-                                schema_of<exporters::suite_schema>},
-                               {"run.json", "", kRunSchemaVersion, "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures",
-                                "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures",
-                                schema_of<exporters::run_json_schema>}};
+const FileFormat kFormats[] = {
+    {"compare.json", "comparability", kCompareSchemaVersion, "schema/compare.schema.json describes the format",
+     "`nl-stage compare` of the same runs writes it anew", schema_of<exporters::comparison_schema>},
+    {"suite.json", "orphans", kSuiteSchemaVersion, "schema/suite.schema.json describes the format", "`nl-stage suite` writes it anew",
+     schema_of<exporters::suite_schema>},
+    {"run.json", "", kRunSchemaVersion,
+     "schema/run.schema.json describes the format; `nl-stage import` makes a bundle anew from its captures",
+     "`nl-stage report` still reads it and renders its reports again; `nl-stage import` makes a bundle anew from its captures",
+     schema_of<exporters::run_json_schema>}};
 
 const FileFormat& format_of(const json& document) {
-  return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) { return *each.told_by == '\0' || (document.is_object() && document.contains(each.told_by)); });
+  return *std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FileFormat& each) {
+    return *each.told_by == '\0' || (document.is_object() && document.contains(each.told_by));
+  });
 }
 
 json parse(std::string_view text, const std::string& where) {
@@ -115,7 +119,8 @@ void refuse_older(const json& document, const std::string& where, const FileForm
   const auto& text = found->get_ref<const std::string&>();
   const auto version = version_of(text);
   if (!version || *version >= version_of(format.version)) return;
-  throw Error(ErrorKind::kInput, fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version), where,
+  throw Error(ErrorKind::kInput,
+              fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", text, format.version), where,
               format.fix_of_older);
 }
 

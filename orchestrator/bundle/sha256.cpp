@@ -36,9 +36,7 @@ class File {
   }
 
  private:
-  [[noreturn]] void refuse() const {
-    throw Error(ErrorKind::kInput, fmt::format("cannot read: {}", std::strerror(errno)), path_.string());
-  }
+  [[noreturn]] void refuse() const { throw Error(ErrorKind::kInput, fmt::format("cannot read: {}", std::strerror(errno)), path_.string()); }
 
   std::filesystem::path path_;
   int fd_;

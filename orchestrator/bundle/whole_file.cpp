@@ -44,7 +44,8 @@ void WholeFile::fail(const char* step) const {
   const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
   throw Error(ErrorKind::kOutput, fmt::format("cannot {}: {}", step, std::strerror(reason)),
               full ? fmt::format("{} ({})", file_.string(), free_space_of(file_)) : file_.string(),
-              full ? "free some space; what was captured so far has been kept" : "choose a folder that you may write to with --out DIR or artifacts.dir");
+              full ? "free some space; what was captured so far has been kept"
+                   : "choose a folder that you may write to with --out DIR or artifacts.dir");
 }
 
 }  // namespace nl::orchestrator

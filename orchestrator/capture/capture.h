@@ -17,9 +17,9 @@ namespace nl::orchestrator {
 
 // The passes beside the capture that tell what profiling costs.
 struct Repeats {
-  std::vector<analysis::PassTimes> before, after;      // the capture
-  std::vector<analysis::SampledPass> unprofiled_power; // as far as the meters were read
-  std::vector<std::string> notes;                      // passes that were left out, or do not count
+  std::vector<analysis::PassTimes> before, after;       // the capture
+  std::vector<analysis::SampledPass> unprofiled_power;  // as far as the meters were read
+  std::vector<std::string> notes;                       // passes that were left out, or do not count
 };
 
 // What the passes of a plan left behind. Trace and counters are read as they come, because later passes depend on them.
@@ -30,16 +30,16 @@ struct Capture {
   bool cut_short = false;  // the trace grew too large, and the workload was ended
   Trace trace;
   std::optional<std::int64_t> traced_at_ns;  // UTC, when the pass that traces was started
-  std::vector<PowerSample> power;  // while it was traced
-  std::optional<Trace> operators;  // of the operator pass
+  std::vector<PowerSample> power;            // while it was traced
+  std::optional<Trace> operators;            // of the operator pass
   Repeats repeats;
-  std::vector<NcuReport> ncu;               // one a try
-  std::vector<CounterReport> counters;      // one a pass
-  std::optional<Remark> counters_missing;   // why a chosen kernel has none
+  std::vector<NcuReport> ncu;              // one a try
+  std::vector<CounterReport> counters;     // one a pass
+  std::optional<Remark> counters_missing;  // why a chosen kernel has none
   std::vector<PassRecord> passes;
-  std::size_t workload_starts = 0;          // that were planned
-  std::optional<double> expected_s;         // how long all of them take, judged by the first
-  std::vector<Remark> adaptations;          // the plan's, and what came up on the way
+  std::size_t workload_starts = 0;   // that were planned
+  std::optional<double> expected_s;  // how long all of them take, judged by the first
+  std::vector<Remark> adaptations;   // the plan's, and what came up on the way
   bool any() const { return !nsys_sqlite.empty() || !collector_files.empty(); }
 };
 

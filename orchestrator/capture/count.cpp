@@ -18,13 +18,17 @@ std::optional<Remark> why_not(const Plan& plan, std::span<const Pass> passes, co
   if (kernels.any()) return std::nullopt;
   // CUPTI counts whole stages too.
   if (kernels.only_graphs() && plan.meter == Meter::kCupti) return std::nullopt;
-  return kernels.only_graphs() ? Remark{Code::kNoKernelToMeasure, {"CUDA graphs were captured at graph level (kernels inside not visible)", fix_of({Code::kGraphsWithoutKernels})}}
-                               : Remark{Code::kNoKernelToMeasure, {"the workload ran none on the GPU", fix_of({Code::kNoKernels})}};
+  return kernels.only_graphs()
+             ? Remark{Code::kNoKernelToMeasure,
+                      {"CUDA graphs were captured at graph level (kernels inside not visible)", fix_of({Code::kGraphsWithoutKernels})}}
+             : Remark{Code::kNoKernelToMeasure, {"the workload ran none on the GPU", fix_of({Code::kNoKernels})}};
 }
 
 // A workload without kernels is a problem where there is a GPU that it should have used.
-void leave_out(const Plan& plan, std::span<const Pass> passes, const Remark& why, const KernelsSoFar& kernels, PassRunner& runner, Capture& capture) {
-  const bool problem = why.code == Code::kNoKernelToMeasure && (kernels.only_graphs() || !plan.tools.gpus.empty()) && !runner.verdict().failure();
+void leave_out(const Plan& plan, std::span<const Pass> passes, const Remark& why, const KernelsSoFar& kernels, PassRunner& runner,
+               Capture& capture) {
+  const bool problem =
+      why.code == Code::kNoKernelToMeasure && (kernels.only_graphs() || !plan.tools.gpus.empty()) && !runner.verdict().failure();
   if (problem) runner.verdict().add(why);
   for (const Pass& pass : passes) runner.skip(pass, why);
   capture.counters_missing = why;
@@ -37,7 +41,8 @@ void count(const Plan& plan, std::span<const Pass> passes, PassRunner& runner, C
   if (plan.meter == Meter::kNone || lost) {
     capture.counters_missing = choose_counters(plan.config, plan.tools).missing;
     const bool wanted = capture.counters_missing && capture.counters_missing->code == Code::kToolNotFound;
-    if (wanted && KernelsSoFar(capture.trace, plan.config).any() && !runner.verdict().failure()) runner.verdict().add(*capture.counters_missing);
+    if (wanted && KernelsSoFar(capture.trace, plan.config).any() && !runner.verdict().failure())
+      runner.verdict().add(*capture.counters_missing);
     return;
   }
   KernelsSoFar kernels(capture.trace, plan.config);

@@ -132,8 +132,10 @@ void CuptiStep::finish() {
     return;
   }
   const auto chosen = kernels_.chosen();
-  capture_.counters_missing = Remark{Code::kNotLaunchedAgain, {request_.anywhere ? "in the counter passes" : "inside the chosen ranges of the counter pass"}};
-  runner_.verdict().add(Code::kCountersPartly, {"CUPTI", std::to_string(chosen.size() - missing.size()), std::to_string(chosen.size()), names_of(missing)},
+  capture_.counters_missing =
+      Remark{Code::kNotLaunchedAgain, {request_.anywhere ? "in the counter passes" : "inside the chosen ranges of the counter pass"}};
+  runner_.verdict().add(Code::kCountersPartly,
+                        {"CUPTI", std::to_string(chosen.size() - missing.size()), std::to_string(chosen.size()), names_of(missing)},
                         kCounterKernels);
 }
 

@@ -1,9 +1,9 @@
 #include <chrono>
 #include <thread>
 
+#include "model/words.h"
 #include "orchestrator/capture/count.h"
 #include "orchestrator/capture/trace_nsys.h"
-#include "model/words.h"
 #include "parsers/ncu/csv.h"
 
 namespace fs = std::filesystem;
@@ -51,9 +51,10 @@ void NcuStep::take_export(const Pass& pass, const ProcessResult* result) {
   const bool good = fs::exists(csv);
   if (good && (best_export_.empty() || pass.kind == PassKind::kNcuExportRaw)) best_export_ = csv;
   if (!good)
-    runner_.verdict().add(Code::kNcuExportFailed,
-                          {std::string(key_of(pass.kind)), last_words(result->stderr_text, 2), (plan_.bundle / "ncu/profile.ncu-rep").string()},
-                          (fs::path("logs") / pass.process.stderr_log.filename()).string());
+    runner_.verdict().add(
+        Code::kNcuExportFailed,
+        {std::string(key_of(pass.kind)), last_words(result->stderr_text, 2), (plan_.bundle / "ncu/profile.ncu-rep").string()},
+        (fs::path("logs") / pass.process.stderr_log.filename()).string());
 }
 
 void NcuStep::read_export() {
@@ -95,13 +96,14 @@ void NcuStep::finish() {
     capture_.counters_missing = Remark{Code::kCountersNotReached};
     return;
   }
-  capture_.counters_missing = last_.trouble ? *last_.trouble : Remark{Code::kNotLaunchedAgain, {"inside the chosen ranges of the second run"}};
+  capture_.counters_missing =
+      last_.trouble ? *last_.trouble : Remark{Code::kNotLaunchedAgain, {"inside the chosen ranges of the second run"}};
   const bool none = missing.size() == all.size();
   const bool denied = last_.trouble && last_.trouble->code == Code::kCountersDenied;
   if (last_.trouble && (none || denied))
     return runner_.verdict().add(last_.trouble->code, last_.trouble->details, denied ? "ncu: ERR_NVGPUCTRPERM" : "ncu/cmd.txt");
-  runner_.verdict().add(Code::kCountersPartly, {"ncu", std::to_string(all.size() - missing.size()), std::to_string(all.size()), names_of(missing)},
-                        "ncu/cmd.txt");
+  runner_.verdict().add(Code::kCountersPartly,
+                        {"ncu", std::to_string(all.size() - missing.size()), std::to_string(all.size()), names_of(missing)}, "ncu/cmd.txt");
 }
 
 }  // namespace nl::orchestrator

@@ -29,7 +29,8 @@ void trace_by_collector(const Plan& plan, const Pass& pass, PassRunner& runner, 
   capture.collector_files = collector_files(plan.bundle / pass.outputs.at(0));
   judge_workload(plan, pass, *result, runner.last(), runner.verdict());
   // What is timed as a whole need not mark anything.
-  if (capture.collector_files.empty() && !prefers_ranges(plan.config) && !runner.verdict().failure()) runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
+  if (capture.collector_files.empty() && !prefers_ranges(plan.config) && !runner.verdict().failure())
+    runner.verdict().add(Code::kCollectorSilent, {}, "collector/");
 }
 
 std::int64_t utc_now_ns() {
@@ -150,7 +151,9 @@ void read_capture(const Plan& plan, PassRunner& runner, Capture& capture) {
 
 bool records_operators(const Pass& pass) { return pass.kind == PassKind::kOperators || pass.kind == PassKind::kOperatorsExport; }
 bool repeats_workload(const Pass& pass) { return pass.optional && !records_operators(pass); }
-bool traces(const Pass& pass) { return pass.kind == PassKind::kNsys || pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kCollector; }
+bool traces(const Pass& pass) {
+  return pass.kind == PassKind::kNsys || pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kCollector;
+}
 
 std::span<const Pass> cut_off(std::span<const Pass>& rest, bool (*belongs)(const Pass&)) {
   const auto end = std::find_if_not(rest.begin(), rest.end(), belongs);

@@ -57,8 +57,7 @@ void add_what(const NcuOptions& options, ToolArguments& arguments) {
   arguments.push(fmt::format("{}", fmt::join(options.metrics, ",")));
 }
 
-void add_which(const NcuOptions& options, const NameFilter& names, const std::vector<std::string>& nvtx_include,
-               ToolArguments& arguments) {
+void add_which(const NcuOptions& options, const NameFilter& names, const std::vector<std::string>& nvtx_include, ToolArguments& arguments) {
   arguments.push("--nvtx");  // also without a filter: the report then says in which ranges a launch was
   for (const auto& expression : nvtx_include) {
     arguments.push("--nvtx-include");
@@ -71,8 +70,7 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
     arguments.push(names.expression);
   }
   arguments.add("--filter-mode", options.filter_mode, "the launch count holds for all kernels together");
-  if (options.launch_skip > 0)
-    arguments.add("--launch-skip", std::to_string(options.launch_skip), "no launch is skipped");
+  if (options.launch_skip > 0) arguments.add("--launch-skip", std::to_string(options.launch_skip), "no launch is skipped");
   arguments.add("--launch-count", std::to_string(options.launch_count), "every launch is measured");
 }
 
@@ -80,8 +78,8 @@ void add_which(const NcuOptions& options, const NameFilter& names, const std::ve
 
 NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations) {
   KernelNameBase base = request.kernel_name_base;
-  const bool all_mangled = std::all_of(request.kernels.begin(), request.kernels.end(),
-                                       [](const KernelChoice& kernel) { return !kernel.mangled_name.empty(); });
+  const bool all_mangled =
+      std::all_of(request.kernels.begin(), request.kernels.end(), [](const KernelChoice& kernel) { return !kernel.mangled_name.empty(); });
   if (base == KernelNameBase::kMangled && !all_mangled) {
     add_once(adaptations, {Code::kNoMangledNames});
     base = KernelNameBase::kFunction;
@@ -98,9 +96,8 @@ NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adapt
   return filter;
 }
 
-std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
-                                          const std::filesystem::path& output_stem, const NameFilter& names,
-                                          const std::vector<std::string>& nvtx_include,
+std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu, const std::filesystem::path& output_stem,
+                                          const NameFilter& names, const std::vector<std::string>& nvtx_include,
                                           std::vector<Remark>& adaptations) {
   const NcuOptions& options = config.ncu;
   NcuOptions which = options;
@@ -124,8 +121,7 @@ std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
   return arguments.take();
 }
 
-std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report,
-                                         const std::string& page) {
+std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report, const std::string& page) {
   std::vector<std::string> argv = {ncu.path.string(), "--import", report.string(), "--csv", "--page", page};
   if (ncu.has_option("--print-units")) argv.insert(argv.end(), {"--print-units", "base"});
   // Mangled names are what nsys and ncu agree on; demangled ones may be shortened.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/config/config.h"
 #include "orchestrator/capture/plan.h"
+#include "orchestrator/config/config.h"
 #include "orchestrator/machine/tools.h"
 
 namespace nl::orchestrator {
@@ -19,9 +19,8 @@ struct NameFilter {
 NameFilter ncu_name_filter(const NcuRequest& request, std::vector<Remark>& adaptations);
 
 // `ncu …` up to the workload's own command.
-std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu,
-                                          const std::filesystem::path& output_stem, const NameFilter& names,
-                                          const std::vector<std::string>& nvtx_include,
+std::vector<std::string> ncu_profile_argv(const Config& config, const Tool& ncu, const std::filesystem::path& output_stem,
+                                          const NameFilter& names, const std::vector<std::string>& nvtx_include,
                                           std::vector<Remark>& adaptations);
 
 std::vector<std::string> ncu_export_argv(const Tool& ncu, const std::filesystem::path& report, const std::string& page);

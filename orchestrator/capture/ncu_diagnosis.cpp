@@ -50,8 +50,7 @@ bool mentions(const std::vector<std::string>& messages, std::string_view text, s
 
 }  // namespace
 
-NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs,
-                          bool report_there) {
+NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs, bool report_there) {
   NcuDiagnosis out;
   out.messages = tool_messages(logs);
   std::string found;

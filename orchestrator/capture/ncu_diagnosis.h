@@ -20,7 +20,6 @@ struct NcuDiagnosis {
 };
 
 // Reads what ncu said in its logs: its exit status is 0 although it measured nothing.
-NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs,
-                          bool report_there);
+NcuDiagnosis diagnose_ncu(const ProcessResult& result, const std::vector<std::filesystem::path>& logs, bool report_there);
 
 }  // namespace nl::orchestrator

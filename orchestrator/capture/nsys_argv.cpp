@@ -22,8 +22,7 @@ void add_capture_range(const NsysOptions& options, ToolArguments& arguments) {
 
 }  // namespace
 
-std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsys,
-                                           const std::filesystem::path& output_stem,
+std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsys, const std::filesystem::path& output_stem,
                                            std::vector<Remark>& adaptations) {
   const NsysOptions& options = config.nsys;
   ToolArguments arguments("nsys", nsys, ToolArguments::Values::kJoined, adaptations);
@@ -31,9 +30,9 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
   arguments.add("--trace", fmt::format("{}", fmt::join(options.trace, ",")), "its own default is traced");
   arguments.add("--sample", options.sample, "its own default applies");
   arguments.add("--cpuctxsw", options.cpuctxsw, "its own default applies");
-  arguments.add("--cuda-graph-trace", options.cuda_graph_trace,
-                "kernels inside CUDA graphs are shown or hidden as it pleases");
-  if (choice<PytorchRanges>(options.pytorch) != PytorchRanges::kNone) arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
+  arguments.add("--cuda-graph-trace", options.cuda_graph_trace, "kernels inside CUDA graphs are shown or hidden as it pleases");
+  if (choice<PytorchRanges>(options.pytorch) != PytorchRanges::kNone)
+    arguments.add("--pytorch", options.pytorch, "PyTorch operators are not in the trace");
   add_capture_range(options, arguments);
   arguments.add("--wait", "all", "it may not wait for re-parented children");
   arguments.add("--force-overwrite", "true", "an older report may stay in place");
@@ -42,8 +41,7 @@ std::vector<std::string> nsys_profile_argv(const Config& config, const Tool& nsy
   return arguments.take();
 }
 
-std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesystem::path& report,
-                                          const std::filesystem::path& sqlite) {
+std::vector<std::string> nsys_export_argv(const Tool& nsys, const std::filesystem::path& report, const std::filesystem::path& sqlite) {
   std::vector<std::string> argv = {nsys.path.string(), "export", "--type=sqlite", "--force-overwrite=true"};
   // Lazy is the default today and announced to change; an empty table would read as "captured, but none".
   if (nsys.has_export_option("--lazy")) argv.push_back("--lazy=true");

@@ -33,7 +33,8 @@ class OperatorPass {
     const auto result = runner_.run(passes.front());
     if (!ended_well(result ? &*result : nullptr)) {
       if (passes.size() > 1) runner_.skip(passes.back(), "there is nothing to export");
-      if (result && !result->interrupted) note(result->timed_out ? "was ended by its timeout" : fmt::format("ended with status {}", result->exit_status), "operators");
+      if (result && !result->interrupted)
+        note(result->timed_out ? "was ended by its timeout" : fmt::format("ended with status {}", result->exit_status), "operators");
       return;
     }
     try {

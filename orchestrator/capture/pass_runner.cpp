@@ -99,8 +99,7 @@ std::vector<std::string> outputs_there(const Bundle& bundle, const Pass& pass) {
 }
 
 bool is_output(const Bundle& bundle, const Pass& pass, const fs::path& file) {
-  return std::any_of(pass.outputs.begin(), pass.outputs.end(),
-                     [&](const fs::path& output) { return bundle.path() / output == file; });
+  return std::any_of(pass.outputs.begin(), pass.outputs.end(), [&](const fs::path& output) { return bundle.path() / output == file; });
 }
 
 }  // namespace
@@ -173,8 +172,7 @@ std::optional<ProcessResult> PassRunner::launch(const Pass& pass) {
 
 void PassRunner::judge(const Pass& pass, const ProcessResult& result) {
   std::string& detail = records_.back().detail;
-  if (!result.leftovers_killed.empty())
-    detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
+  if (!result.leftovers_killed.empty()) detail = fmt::format("ended what outlived it: {}", fmt::join(result.leftovers_killed, ", "));
   if (result.had_enough) detail = "ended when its trace exceeded capture.max_size";
   const double timeout_s = pass.process.timeout_s;
   if (pass.optional && result.timed_out) detail = fmt::format("ended after {:.0f} s", timeout_s);

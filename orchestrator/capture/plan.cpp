@@ -30,7 +30,8 @@ void add_counting(Plan& plan, const Config& config, const Toolset& tools, const 
   }
   if (tools.gpus.empty()) plan.adaptations.push_back({Code::kCountersIfKernels, {trouble_text(tools)}});
   if (counters.meter == Meter::kNcu) return add_ncu_passes(plan, config, tools, bundle);
-  if (choice<CounterPreference>(config.capture.counters) == CounterPreference::kAuto) plan.adaptations.push_back({Code::kCountedByCollector});
+  if (choice<CounterPreference>(config.capture.counters) == CounterPreference::kAuto)
+    plan.adaptations.push_back({Code::kCountedByCollector});
   add_counter_passes(plan, config, tools, bundle);
 }
 
@@ -62,8 +63,8 @@ void plan_by_nsys(Plan& plan, const Config& config, const Toolset& tools, const 
   note_unsampled(plan, config, tools);
 }
 
-void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle,
-                   const std::string& reason, bool preferred) {
+void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, const std::string& reason,
+                   bool preferred) {
   plan.tracer = Tracer::kCupti;
   plan.why = preferred ? "capture.prefer is cupti" : reason + "; a GPU and the collector were found";
   if (!preferred) plan.adaptations.push_back({Code::kTracedByCollector, {reason}});
@@ -75,8 +76,7 @@ void plan_by_cupti(Plan& plan, const Config& config, const Toolset& tools, const
   add_counting(plan, config, tools, bundle);
 }
 
-void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle,
-                    const std::string& reason) {
+void plan_by_ranges(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle, const std::string& reason) {
   plan.tracer = Tracer::kRanges;
   plan.why = reason + "; no GPU was found";
   plan.adaptations.push_back({Code::kTracedRangesOnly, {reason}});
@@ -123,7 +123,9 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   const fs::path bundle = absolute_bundle(bundle_folder);
   const bool preferred = prefers_cupti(config) && cupti_lacks(tools).empty();
   const bool unprofiled = prefers_ranges(config);
-  const std::string reason = unprofiled ? kRangesPreferred : config.nsys.enabled ? "nsys was not found" : "nsys is switched off (nsys.enabled)";
+  const std::string reason = unprofiled            ? kRangesPreferred
+                             : config.nsys.enabled ? "nsys was not found"
+                                                   : "nsys is switched off (nsys.enabled)";
   Plan plan;
   plan.config = config;
   plan.tools = tools;
@@ -132,14 +134,10 @@ Plan make_plan(const Config& config, const Toolset& tools, const fs::path& bundl
   if (!by_nsys && !tools.collector)
     throw Error(ErrorKind::kTool, reason + ", and the collector was not found", "",
                 "nl-stage doctor says what is missing and how to get it");
-  if (unprofiled)
-    plan_unprofiled(plan, config, tools, bundle);
-  else if (by_nsys)
-    plan_by_nsys(plan, config, tools, bundle);
-  else if (!tools.gpus.empty())
-    plan_by_cupti(plan, config, tools, bundle, reason, preferred);
-  else
-    plan_by_ranges(plan, config, tools, bundle, reason);
+  if (unprofiled) plan_unprofiled(plan, config, tools, bundle);
+  else if (by_nsys) plan_by_nsys(plan, config, tools, bundle);
+  else if (!tools.gpus.empty()) plan_by_cupti(plan, config, tools, bundle, reason, preferred);
+  else plan_by_ranges(plan, config, tools, bundle, reason);
   if (config.mark.automatic) ask_for_facts(plan);
   if (!config.session.backend.empty()) ask_for_record(plan);
   return plan;

@@ -8,8 +8,8 @@
 #include "model/codes.h"
 #include "orchestrator/config/choices.h"
 #include "orchestrator/config/config.h"
-#include "orchestrator/process/process.h"
 #include "orchestrator/machine/tools.h"
+#include "orchestrator/process/process.h"
 
 namespace nl::orchestrator {
 
@@ -30,12 +30,12 @@ struct Pass {
 struct Plan {
   std::vector<Pass> passes;
   Tracer tracer = Tracer::kNone;
-  Meter meter = Meter::kNone;        // what will measure kernels
-  std::string why;                   // it is captured so and not otherwise
-  std::vector<Remark> adaptations;   // options left out or spelled otherwise, and why
+  Meter meter = Meter::kNone;       // what will measure kernels
+  std::string why;                  // it is captured so and not otherwise
+  std::vector<Remark> adaptations;  // options left out or spelled otherwise, and why
   Config config;
   Toolset tools;
-  std::filesystem::path bundle;      // absolute
+  std::filesystem::path bundle;  // absolute
 };
 
 // An unprofiled run is wanted: its duration and its stages.
@@ -60,7 +60,7 @@ struct NcuRequest {
   std::vector<KernelChoice> kernels;      // empty: every kernel
   std::vector<std::string> nvtx_include;  // ncu's own syntax, escaped; empty: nvtx_filters(config)
   KernelNameBase kernel_name_base = KernelNameBase::kMangled;
-  bool unmarked = false;                  // the workload marks no stage: no filter by the stages' ranges
+  bool unmarked = false;  // the workload marks no stage: no filter by the stages' ranges
   int attempt = 1;
 };
 // Null: which kernels is not known yet, and the filter says so.
@@ -88,8 +88,7 @@ struct CounterRequest {
   int attempt = 1;
 };
 std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle);
-Pass plan_kernel_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
-                          const CounterRequest& request);
+Pass plan_kernel_counters(const Config& config, const Toolset& tools, const std::filesystem::path& bundle, const CounterRequest& request);
 
 // The --nvtx-include expressions of a configuration: its own, or those of its stages.
 std::vector<std::string> nvtx_filters(const Config& config);

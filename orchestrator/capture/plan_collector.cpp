@@ -51,8 +51,8 @@ Pass cupti_repeat_pass(const Config& config, const Toolset& tools, const fs::pat
 
 }  // namespace
 
-Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const fs::path& bundle,
-                 const fs::path& folder, double timeout_s) {
+Pass ranges_pass(PassKind kind, const Config& config, const Toolset& tools, const fs::path& bundle, const fs::path& folder,
+                 double timeout_s) {
   Pass pass = workload_pass(kind, config, bundle, timeout_s);
   pass.process.argv = workload_command(config.workload, bundle, kind);
   pass.process.env["NVTX_INJECTION64_PATH"] = tools.collector->string();

@@ -42,11 +42,11 @@ CounterChoice choose_counters(const Config& config, const Toolset& tools) {
   const bool cupti = asked == CounterPreference::kCupti;
   const bool any = !config.capture.counter_metrics.empty() || !config.capture.replay_metrics.empty();
   const auto off = [](const char* key) { return Remark{Code::kCountersOff, {key}}; };
-  if (asked == CounterPreference::kOff) return {Meter::kNone, "no counters are asked for (capture.counters is off)", off("capture.counters is off")};
+  if (asked == CounterPreference::kOff)
+    return {Meter::kNone, "no counters are asked for (capture.counters is off)", off("capture.counters is off")};
   if (cupti && tools.collector && any) return {Meter::kCupti, "capture.counters is cupti: the collector counts, not ncu"};
   const std::string instead = cupti && !tools.collector ? "the collector, which would count, was not found; " : "";
-  if (!config.ncu.enabled)
-    return {Meter::kNone, instead + "no counters are asked for (ncu.enabled is false)", off("ncu.enabled is false")};
+  if (!config.ncu.enabled) return {Meter::kNone, instead + "no counters are asked for (ncu.enabled is false)", off("ncu.enabled is false")};
   if (tools.ncu) return {Meter::kNcu, instead + "ncu was found"};
   const Remark no_ncu{Code::kToolNotFound, {"ncu"}};
   if (!tools.collector) return {Meter::kNone, "neither ncu nor the collector was found: nothing can count", no_ncu};
@@ -59,13 +59,12 @@ std::optional<Pass> plan_stage_counters(const Config& config, const Toolset& too
   Pass pass = counter_pass(PassKind::kStageCounters, config, tools, absolute_bundle(bundle_folder));
   pass.process.env["NL_STAGE_COUNTER_RANGES"] = range_lines(config);
   pass.process.label = "counters of the stages";
-  pass.purpose = fmt::format("count each stage as a whole, {} metrics in one pass, nothing replayed (CUPTI)",
-                             config.capture.counter_metrics.size());
+  pass.purpose =
+      fmt::format("count each stage as a whole, {} metrics in one pass, nothing replayed (CUPTI)", config.capture.counter_metrics.size());
   return pass;
 }
 
-Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::path& bundle_folder,
-                          const CounterRequest& request) {
+Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::path& bundle_folder, const CounterRequest& request) {
   const fs::path bundle = absolute_bundle(bundle_folder);
   Pass pass = counter_pass(PassKind::kKernelCounters, config, tools, bundle);
   auto& env = pass.process.env;
@@ -89,10 +88,8 @@ Pass plan_kernel_counters(const Config& config, const Toolset& tools, const fs::
 }
 
 void add_counter_passes(Plan& plan, const Config& config, const Toolset& tools, const fs::path& bundle) {
-  if (auto stages = plan_stage_counters(config, tools, bundle))
-    plan.passes.push_back(std::move(*stages));
-  else
-    plan.adaptations.push_back({Code::kStagesLeftOut, {stages_left_out(config)}});
+  if (auto stages = plan_stage_counters(config, tools, bundle)) plan.passes.push_back(std::move(*stages));
+  else plan.adaptations.push_back({Code::kStagesLeftOut, {stages_left_out(config)}});
   plan.passes.push_back(plan_kernel_counters(config, tools, bundle, {}));
   plan.meter = Meter::kCupti;
 }

@@ -23,8 +23,7 @@ Pass ncu_export(PassKind kind, const Config& config, const Tool& ncu, const fs::
   pass.process.stdout_log = bundle / "ncu" / (page + ".csv");
   pass.process.timeout_s = config.ncu.export_timeout_s;
   pass.outputs = {"ncu/" + page + ".csv"};
-  pass.purpose =
-      raw ? "read ncu's report: every metric, one row a launch" : "read ncu's report: its sections and rules";
+  pass.purpose = raw ? "read ncu's report: every metric, one row a launch" : "read ncu's report: its sections and rules";
   return pass;
 }
 
@@ -41,7 +40,8 @@ void widen(NcuRequest& wanted, std::vector<Remark>& adaptations) {
 
 // The names are known after the traced pass; until then a placeholder stands in their place.
 NameFilter open_filter(const Config& config) {
-  return {choice<KernelNameBase>(config.ncu.kernel_name_base), fmt::format("regex:^(<the {} kernels that the trace ranks first>)$", config.run.top_n_kernels)};
+  return {choice<KernelNameBase>(config.ncu.kernel_name_base),
+          fmt::format("regex:^(<the {} kernels that the trace ranks first>)$", config.run.top_n_kernels)};
 }
 
 }  // namespace

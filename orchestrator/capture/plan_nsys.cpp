@@ -9,8 +9,7 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundle,
-               std::vector<Remark>& adaptations) {
+Pass nsys_pass(const Config& config, const Toolset& tools, const fs::path& bundle, std::vector<Remark>& adaptations) {
   Pass pass = workload_pass(PassKind::kNsys, config, bundle, config.nsys.timeout_s);
   pass.process.argv = nsys_profile_argv(config, *tools.nsys, bundle / "nsys" / "run", adaptations);
   append(pass.process.argv, workload_command(config.workload, bundle, PassKind::kNsys));
@@ -34,8 +33,8 @@ Pass nsys_pass_to(const fs::path& stem, PassKind kind, const Config& config, con
   return pass;
 }
 
-Pass optional_export(PassKind kind, const fs::path& stem, const std::string& of, const Config& config, const Toolset& tools, const fs::path& bundle,
-                     int number = 0) {
+Pass optional_export(PassKind kind, const fs::path& stem, const std::string& of, const Config& config, const Toolset& tools,
+                     const fs::path& bundle, int number = 0) {
   Pass read = plan_nsys_export(config, *tools.nsys, bundle);
   read.kind = kind;
   read.process.argv = nsys_export_argv(*tools.nsys, bundle / (stem.string() + ".nsys-rep"), bundle / (stem.string() + ".sqlite"));

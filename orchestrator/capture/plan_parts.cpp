@@ -17,9 +17,7 @@ void set_logs(Pass& pass, const fs::path& bundle, int number) {
   pass.process.stderr_log = bundle / "logs" / (name + ".stderr.log");
 }
 
-void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
-  argv.insert(argv.end(), more.begin(), more.end());
-}
+void append(std::vector<std::string>& argv, const std::vector<std::string>& more) { argv.insert(argv.end(), more.begin(), more.end()); }
 
 bool surely_no_gpu(const Toolset& tools) { return tools.gpus.empty() && tools.nvml && tools.gpu_trouble.empty(); }
 

@@ -11,7 +11,7 @@ std::filesystem::path absolute_bundle(const std::filesystem::path& bundle);
 // logs/nsys-repeat-2.stdout.log; 0: without a number.
 void set_logs(Pass& pass, const std::filesystem::path& bundle, int number = 0);
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more);
-bool surely_no_gpu(const Toolset& tools);  // NVML says so; where it says nothing there may be one
+bool surely_no_gpu(const Toolset& tools);    // NVML says so; where it says nothing there may be one
 double shorter_timeout(double a, double b);  // 0: none
 
 // Environment, folder, logs and timeout of a pass that runs the workload.
@@ -32,8 +32,8 @@ void load_gpu_half(Pass& pass, const Config& config, const Toolset& tools);
 
 // The passes of a capture, and around them what tells its cost: the workload unprofiled, and traced once more by what
 // `again` returns. make_repeat() makes such a pass of the one that captures.
-void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle,
-                  std::vector<Pass> capture, const std::function<std::vector<Pass>(int number)>& again);
+void add_in_turns(Plan& plan, const Config& config, const Toolset& tools, const std::filesystem::path& bundle, std::vector<Pass> capture,
+                  const std::function<std::vector<Pass>(int number)>& again);
 void make_repeat(Pass& pass, PassKind kind, const Config& config, const std::filesystem::path& bundle, int number);
 
 // The workload once more, recording what PyTorch's operators are; where it is no such workload, the capture shows that and the

@@ -15,8 +15,7 @@ Pass unprofiled_pass(const Config& config, const Toolset& tools, const fs::path&
   set_logs(pass, bundle, number);
   pass.process.argv = workload_command(config.workload, bundle, PassKind::kUnprofiled, number);
   pass.process.label = fmt::format("unprofiled pass {} of {}", number, config.perturbation.repeats);
-  pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number,
-                             config.perturbation.repeats);
+  pass.purpose = fmt::format("run the workload unprofiled, timed by the NVTX collector ({} of {})", number, config.perturbation.repeats);
   pass.optional = pass.sample_power = true;
   return pass;
 }
@@ -28,8 +27,7 @@ void make_repeat(Pass& pass, PassKind kind, const Config& config, const fs::path
   set_logs(pass, bundle, number);
   pass.process.timeout_s = shorter_timeout(config.nsys.timeout_s, config.perturbation.budget_s);
   pass.process.label = fmt::format("traced pass {} of {}", number, config.perturbation.repeats);
-  pass.purpose = fmt::format("trace the workload again, for its timings alone ({} of {})", number,
-                             config.perturbation.repeats);
+  pass.purpose = fmt::format("trace the workload again, for its timings alone ({} of {})", number, config.perturbation.repeats);
   pass.optional = true;
   pass.sample_power = false;
 }

@@ -42,8 +42,7 @@ std::vector<Pass> dry_run(const Plan& plan) {
 
 void describe_pass(std::string& text, const Pass& pass, std::size_t number) {
   text += fmt::format("# {}. {}: {}\n", number, key_of(pass.kind), pass.purpose);
-  if (!pass.private_env.empty())
-    text += fmt::format("# with the configured variables {} (values not shown)\n", private_note(pass));
+  if (!pass.private_env.empty()) text += fmt::format("# with the configured variables {} (values not shown)\n", private_note(pass));
   if (pass.process.timeout_s > 0) text += fmt::format("# ended after {} s\n", pass.process.timeout_s);
   text += shell_command(pass) + "\n";
   for (const auto& output : pass.outputs) text += fmt::format("#   makes {}\n", output.string());
@@ -56,8 +55,7 @@ nlohmann::ordered_json pass_json(const Pass& pass) {
   json["purpose"] = pass.purpose;
   json["argv"] = pass.process.argv;
   json["env"] = nlohmann::ordered_json::object();
-  for (const auto& [variable, value] : pass.process.env)
-    json["env"][variable] = is_private(pass, variable) ? kMaskedValue : value;
+  for (const auto& [variable, value] : pass.process.env) json["env"][variable] = is_private(pass, variable) ? kMaskedValue : value;
   json["unset_env"] = pass.process.unset_env;
   json["prepend_env"] = pass.process.prepend_env;
   json["working_directory"] = pass.process.working_directory.string();
@@ -73,7 +71,8 @@ std::string starts_text(const Plan& plan) {
   const std::size_t starts = workload_starts(plan.passes);
   std::string text = fmt::format("# starts the workload {}", starts == 1 ? "once" : fmt::format("{} times", starts));
   if (const double budget_s = plan.config.run.budget_s; budget_s > 0)
-    text += fmt::format(", or less often where that takes more than {:g} s: repetitions are left out first, then counters, then operators", budget_s);
+    text += fmt::format(", or less often where that takes more than {:g} s: repetitions are left out first, then counters, then operators",
+                        budget_s);
   return text + "\n";
 }
 

@@ -16,8 +16,8 @@ void add_number(std::string& text, const std::optional<double>& value) {
 
 void add_row(std::string& text, const std::string& pass, const PowerSample& sample) {
   text += fmt::format("{},{},{}", pass, sample.utc_ns, sample.device);
-  for (const auto& value : {sample.power_w, sample.energy_j, sample.sm_clock_mhz, sample.memory_clock_mhz,
-                            sample.temperature_c, sample.gpu_utilisation})
+  for (const auto& value :
+       {sample.power_w, sample.energy_j, sample.sm_clock_mhz, sample.memory_clock_mhz, sample.temperature_c, sample.gpu_utilisation})
     add_number(text, value);
   text += sample.throttle_reasons ? fmt::format(",0x{:x}\n", *sample.throttle_reasons) : ",\n";
 }

@@ -103,7 +103,8 @@ std::optional<Pass> RepeatedPasses::next_after() {
 bool RepeatedPasses::may_repeat(std::size_t at) {
   const auto late = runner_->time().refusal(passes_[at]);
   if (!verdict().stopped() && fits(traced_s_) && !late) return true;
-  const Remark why = late ? *late : Remark{Code::kNote, {verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s"}};
+  const Remark why =
+      late ? *late : Remark{Code::kNote, {verdict().stopped() ? "the run was ended early" : "it would not fit into perturbation.budget_s"}};
   runner_->skip(passes_[at], why);
   if (passes_[at].kind == PassKind::kNsysRepeat) runner_->skip(passes_[at + 1], why);
   repeats_.notes.push_back(fmt::format("{} was left out: {}", passes_[at].process.label, text_of(why)));
@@ -121,9 +122,10 @@ std::string RepeatedPasses::why_not_compare() const {
   if (!traced_) return "overhead not measured: no GPU work was recorded";
   if (began_unprofiled_ && repeats_.before.empty()) return "the first unprofiled pass gave nothing to compare with";
   if (!fits(unprofiled_s_ + traced_s_))
-    return fmt::format("an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
-                       "{:.0f} s are left",
-                       unprofiled_s_ + traced_s_, config_.perturbation.budget_s, config_.perturbation.budget_s - spent_s_);
+    return fmt::format(
+        "an unprofiled and a traced pass take {:.0f} s, and of perturbation.budget_s ({:.0f} s) "
+        "{:.0f} s are left",
+        unprofiled_s_ + traced_s_, config_.perturbation.budget_s, config_.perturbation.budget_s - spent_s_);
   return {};
 }
 
@@ -175,7 +177,8 @@ void RepeatedPasses::drop(const Pass& pass) const {
   std::error_code ignored;
   if (pass.kind == PassKind::kUnprofiled) return;
   const fs::path output = plan_.bundle / pass.outputs.at(0), stem = output.parent_path() / output.stem();
-  for (const fs::path& path : {output, fs::path(stem.string() + ".nsys-rep"), fs::path(stem.string() + ".sqlite")}) fs::remove_all(path, ignored);
+  for (const fs::path& path : {output, fs::path(stem.string() + ".nsys-rep"), fs::path(stem.string() + ".sqlite")})
+    fs::remove_all(path, ignored);
   fs::remove(output.parent_path(), ignored);  // where it was the last
 }
 
@@ -194,9 +197,9 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
     if (files.empty()) repeats_.notes.push_back(pass.process.label + ": the collector recorded nothing");
     Trace trace = parsers::read_collector_traces(files);
     add_unmarked_stages(config_, trace);
-    (after_ ? repeats_.after : repeats_.before).push_back(analysis::pass_times(PassKind::kUnprofiled, trace, warmup_rule(config_), duration_ns));
-    if (!power.empty())
-      repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
+    (after_ ? repeats_.after : repeats_.before)
+        .push_back(analysis::pass_times(PassKind::kUnprofiled, trace, warmup_rule(config_), duration_ns));
+    if (!power.empty()) repeats_.unprofiled_power.push_back({std::move(power), analysis::stage_windows(trace, warmup_rule(config_), {})});
   } catch (const Error& error) {
     repeats_.notes.push_back(fmt::format("{} could not be read: {}", pass.process.label, error.message));
   }
@@ -205,9 +208,10 @@ void RepeatedPasses::read_unprofiled(const Pass& pass, Ns duration_ns) {
 // A workload that ends otherwise when nobody looks is a finding of its own.
 void RepeatedPasses::compare_exits(const Capture& capture) {
   if (!unprofiled_exit_ || !capture.workload_exit || *unprofiled_exit_ == *capture.workload_exit || verdict().stopped()) return;
-  verdict().add(Code::kWorkloadDiffers, {std::to_string(*unprofiled_exit_), std::to_string(*capture.workload_exit),
-                                         analysis::profiler_words(tracing_pass(plan_.tracer))},
-                "logs/unprofiled-1.stderr.log");
+  verdict().add(
+      Code::kWorkloadDiffers,
+      {std::to_string(*unprofiled_exit_), std::to_string(*capture.workload_exit), analysis::profiler_words(tracing_pass(plan_.tracer))},
+      "logs/unprofiled-1.stderr.log");
 }
 
 }  // namespace nl::orchestrator

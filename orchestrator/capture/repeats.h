@@ -48,11 +48,11 @@ class RepeatedPasses : public Step {
   Repeats repeats_;
   std::size_t at_ = 0;  // the next of passes_
   bool after_ = false, captured_ = false;
-  bool began_unprofiled_ = false;  // before the capture
+  bool began_unprofiled_ = false;                         // before the capture
   double spent_s_ = 0, unprofiled_s_ = 0, traced_s_ = 0;  // traced: with its export
-  bool traced_ = false;                  // the capture has GPU work, so that its cost can be told
-  std::optional<Ns> repeated_ns_;        // the latest repetition, where it ended well and is still to be read
-  std::optional<int> unprofiled_exit_;   // of the first unprofiled pass that came to its end
+  bool traced_ = false;                                   // the capture has GPU work, so that its cost can be told
+  std::optional<Ns> repeated_ns_;                         // the latest repetition, where it ended well and is still to be read
+  std::optional<int> unprofiled_exit_;                    // of the first unprofiled pass that came to its end
 };
 
 }  // namespace nl::orchestrator

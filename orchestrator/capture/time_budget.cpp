@@ -53,7 +53,8 @@ std::optional<Remark> TimeBudget::refusal(const Pass& pass) const {
   if (budget_s_ <= 0 || rank == 0 || !pass.starts_workload) return std::nullopt;
   const double alone_s = longest_s_ * length_of(pass.kind);
   if (spent_s_ + alone_s + longest_s_ * length_to_come(rank) <= budget_s_) return std::nullopt;
-  return Remark{Code::kNoTimeLeft, {fmt::format("{:g}", budget_s_), fmt::format("{:.0f}", spent_s_), fmt::format("{:.0f}", std::ceil(alone_s))}};
+  return Remark{Code::kNoTimeLeft,
+                {fmt::format("{:g}", budget_s_), fmt::format("{:.0f}", spent_s_), fmt::format("{:.0f}", std::ceil(alone_s))}};
 }
 
 void TimeBudget::take(const Pass& pass, double seconds) {

@@ -36,7 +36,7 @@ class TimeBudget {
   double longest_s_ = 0;  // a trace, by what was run until now
   double planned_length_ = 0;
   std::optional<double> expected_s_;
-  std::map<PassKind, std::size_t> to_come_;   // passes that start the workload
+  std::map<PassKind, std::size_t> to_come_;  // passes that start the workload
   std::map<PassKind, std::size_t> left_out_;
 };
 

@@ -80,14 +80,16 @@ void explain_missing_report(const ProcessResult& result, const Tool& nsys, const
 // traced; alone they end well. vLLM's users met the same.
 bool died_of_a_launch(const ProcessResult& result) {
   constexpr const char* kWords[] = {"unspecified launch failure", "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](const char* words) { return result.stderr_text.find(words) != std::string::npos; });
 }
 
 // The key by which the nodes of CUDA graphs are traced; empty where they are not.
 std::string graph_nodes_key(const Plan& plan) {
   const auto nodes = [](const std::string& detail) { return choice<GraphDetail>(detail) == GraphDetail::kNode; };
   const Config& config = plan.config;
-  if (plan.tracer == Tracer::kNsys) return nodes(config.nsys.cuda_graph_trace) && plan.tools.nsys->has_option("--cuda-graph-trace") ? "nsys.cuda_graph_trace" : "";
+  if (plan.tracer == Tracer::kNsys)
+    return nodes(config.nsys.cuda_graph_trace) && plan.tools.nsys->has_option("--cuda-graph-trace") ? "nsys.cuda_graph_trace" : "";
   const bool by_cupti = plan.tracer == Tracer::kCupti && config.capture.pc_sampling == 0;  // stalls need them
   return by_cupti && nodes(config.capture.cuda_graphs) ? "capture.cuda_graphs" : "";
 }
@@ -117,10 +119,8 @@ std::vector<fs::path> generated_files(const std::string& nsys_output) {
     }
     const auto start = line.find_first_not_of(" \t\r");
     if (!listing || start == std::string::npos) continue;
-    if (start == 0)
-      listing = false;
-    else
-      files.emplace_back(line.substr(start, line.find_last_not_of(" \t\r") + 1 - start));
+    if (start == 0) listing = false;
+    else files.emplace_back(line.substr(start, line.find_last_not_of(" \t\r") + 1 - start));
   }
   return files;
 }
@@ -132,8 +132,7 @@ std::string session_of(const std::string& sessions_list, int pid) {
     std::istringstream words(line);
     std::string name;
     for (std::string word; words >> word;) name = word;
-    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
-      return name;
+    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0) return name;
   }
   return {};
 }
@@ -141,7 +140,8 @@ std::string session_of(const std::string& sessions_list, int pid) {
 void judge_workload(const Plan& plan, const Pass& pass, const ProcessResult& result, PassRecord& record, Verdict& verdict) {
   if (result.exit_status == 0 || result.timed_out || result.interrupted || result.had_enough) return;
   const std::string program = plan.config.workload.command.at(0);
-  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(), words = last_words(result.stderr_text, plan.config.session.backend.empty() ? 2 : 3);  // our own error has three
+  const std::string where = (fs::path("logs") / pass.process.stderr_log.filename()).string(),
+                    words = last_words(result.stderr_text, plan.config.session.backend.empty() ? 2 : 3);  // our own error has three
   if (result.exit_status > 128 && result.exit_status < 128 + 65) {
     const int number = result.exit_status - 128;
     const char* name = sigabbrev_np(number);

@@ -39,7 +39,8 @@ void lighten_collector(CaptureOptions& capture, std::vector<std::string>& withou
   if (capture.sampling_us > 0) without.push_back("GPU activity");
   if (capture.pc_sampling > 0) without.push_back("stall reasons");
   capture.sampling_us = capture.pc_sampling = 0;
-  if (choice<CudaCalls>(capture.cuda_calls) == CudaCalls::kAll) lighten(capture.cuda_calls, "work", "CUDA calls that start no work", without);
+  if (choice<CudaCalls>(capture.cuda_calls) == CudaCalls::kAll)
+    lighten(capture.cuda_calls, "work", "CUDA calls that start no work", without);
   lighten(capture.cuda_graphs, "graph", "kernels inside CUDA graphs", without);
 }
 
@@ -48,8 +49,8 @@ void lighten_collector(CaptureOptions& capture, std::vector<std::string>& withou
 std::uint64_t bytes_below(const fs::path& folder, std::optional<fs::file_time_type> since) {
   std::uint64_t bytes = 0;
   std::error_code failed;  // files come and go while we look
-  for (auto at = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, failed); !failed && at != fs::end(at);
-       at.increment(failed)) {
+  for (auto at = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, failed);
+       !failed && at != fs::end(at); at.increment(failed)) {
     std::error_code gone;
     if (!at->is_regular_file(gone) || (since && at->last_write_time(gone) < *since)) continue;
     if (const std::uintmax_t size = at->file_size(gone); !gone) bytes += size;

@@ -24,9 +24,7 @@ int gravity(ErrorKind kind) {
   return 0;
 }
 
-bool ended_early(const std::optional<ErrorKind>& failure) {
-  return failure == ErrorKind::kInterrupted || failure == ErrorKind::kTimeout;
-}
+bool ended_early(const std::optional<ErrorKind>& failure) { return failure == ErrorKind::kInterrupted || failure == ErrorKind::kTimeout; }
 
 }  // namespace
 

@@ -29,7 +29,8 @@ bool overrides(const std::vector<std::string>& command, std::string_view key) {
 }
 
 bool sweeps(const std::vector<std::string>& command) {
-  return std::any_of(command.begin(), command.end(), [](const std::string& word) { return word == "-m" || word == "--multirun" || word == "hydra.mode=MULTIRUN"; });
+  return std::any_of(command.begin(), command.end(),
+                     [](const std::string& word) { return word == "-m" || word == "--multirun" || word == "hydra.mode=MULTIRUN"; });
 }
 
 }  // namespace

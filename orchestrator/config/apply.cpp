@@ -50,8 +50,7 @@ class Value {
 
   std::string text(const YamlTree& tree) const {
     if (tree.kind != Kind::kScalar) wrong_type();
-    if (!key_.allowed.empty() && std::find(key_.allowed.begin(), key_.allowed.end(), tree.text) == key_.allowed.end())
-      not_allowed(tree);
+    if (!key_.allowed.empty() && std::find(key_.allowed.begin(), key_.allowed.end(), tree.text) == key_.allowed.end()) not_allowed(tree);
     if (key_.not_empty && tree.text.empty())
       refuse(fmt::format("{} must not be empty", key_.path), where_(tree.place), std::string(key_.help));
     if (key_.file_name) check_file_name(tree);
@@ -80,10 +79,8 @@ class Value {
 
   std::vector<std::string> list() const {
     std::vector<std::string> items;
-    if (tree_.kind == Kind::kScalar && key_.comma_list)
-      items = split();
-    else if (tree_.kind != Kind::kList)
-      wrong_type();
+    if (tree_.kind == Kind::kScalar && key_.comma_list) items = split();
+    else if (tree_.kind != Kind::kList) wrong_type();
     for (const auto& item : tree_.items) items.push_back(text(item));
     if (key_.not_empty && items.empty())
       refuse(fmt::format("{} must not be empty", key_.path), where_(tree_.place), std::string(key_.help));
@@ -109,8 +106,7 @@ class Value {
     if (tree_.kind == Kind::kNull) return;
     if (tree_.kind != Kind::kMap) wrong_type();
     for (const auto& [name, value] : tree_.entries) {
-      if (name.name.empty())
-        refuse(fmt::format("{} wants a name for each number", key_.path), where_(name.place), "write NAME: number");
+      if (name.name.empty()) refuse(fmt::format("{} wants a name for each number", key_.path), where_(name.place), "write NAME: number");
       Value(key_, value, where_).number<double>();
       map[fmt::format("{}.{}", key_.path.substr(key_.path.find('.') + 1), name.name)] = value.text;
     }
@@ -125,23 +121,24 @@ class Value {
   }
 
   [[noreturn]] void out_of_range() const {
-    refuse(fmt::format("{} is out of range: {}", key_.path, tree_.text), where_(tree_.place),
-           std::isinf(key_.most) ? fmt::format("at least {}", key_.least)
-                                 : fmt::format("between {:.15g} and {:.15g}", key_.least, key_.most));
+    refuse(
+        fmt::format("{} is out of range: {}", key_.path, tree_.text), where_(tree_.place),
+        std::isinf(key_.most) ? fmt::format("at least {}", key_.least) : fmt::format("between {:.15g} and {:.15g}", key_.least, key_.most));
   }
 
   void check_pattern(const std::string& name, const YamlTree& tree) const {
     try {
       std::regex pattern(tree.text);
     } catch (const std::regex_error& error) {
-      refuse(fmt::format("{}.{} is no regular expression: {}", key_.path, name, error.what()), where_(tree.place), "write \"^step [0-9]+\"");
+      refuse(fmt::format("{}.{} is no regular expression: {}", key_.path, name, error.what()), where_(tree.place),
+             "write \"^step [0-9]+\"");
     }
   }
 
   void check_file_name(const YamlTree& tree) const {
-    const bool good = tree.text.find_first_not_of(
-                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == std::string::npos &&
-                      tree.text.front() != '.' && tree.text.size() <= 100;
+    const bool good =
+        tree.text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == std::string::npos &&
+        tree.text.front() != '.' && tree.text.size() <= 100;
     if (!good)
       refuse(fmt::format("{} cannot be '{}'", key_.path, tree.text), where_(tree.place),
              "it becomes part of a folder's name: letters, digits, '.', '_' and '-', at most 100");
@@ -168,8 +165,7 @@ class Value {
   const ConfigWhere& where_;
 };
 
-void store_attribute(const ConfigKey& key, ModelAttribute attribute, const YamlTree& tree, const Value& value,
-                     Config& config) {
+void store_attribute(const ConfigKey& key, ModelAttribute attribute, const YamlTree& tree, const Value& value, Config& config) {
   if (attribute.type == ModelAttribute::Type::kNumbers) return value.merge_numbers_into(config.model.attributes);
   if (attribute.type == ModelAttribute::Type::kWhole) value.number<long long>();
   if (attribute.type == ModelAttribute::Type::kNumber) value.number<double>();
@@ -205,8 +201,7 @@ struct Store {
 
 }  // namespace
 
-void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place,
-                  const ConfigWhere& where) {
+void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place, const ConfigWhere& where) {
   if (const ConfigKey* key = find_config_key(path)) {
     const Value value(*key, tree, where);
     std::visit(Store{config, *key, tree, value}, key->member);
@@ -215,11 +210,11 @@ void apply_config(Config& config, const YamlTree& tree, const std::string& path,
   if (!path.empty() && !is_config_section(path)) unknown_key(path, key_place, where);
   if (tree.kind == Kind::kNull) return;  // a section with nothing under it
   if (tree.kind != Kind::kMap)
-    refuse(fmt::format("'{}' holds keys, it is no value", path), where(tree.place),
-           fmt::format("write them below it, such as {}",
-                       std::find_if(config_keys().begin(), config_keys().end(), [&](const ConfigKey& key) {
-                         return key.path.starts_with(path + ".");
-                       })->path));
+    refuse(
+        fmt::format("'{}' holds keys, it is no value", path), where(tree.place),
+        fmt::format("write them below it, such as {}", std::find_if(config_keys().begin(), config_keys().end(), [&](const ConfigKey& key) {
+                                                         return key.path.starts_with(path + ".");
+                                                       })->path));
   for (const auto& [name, value] : tree.entries) {
     if (path.empty() && name.name == "compose") continue;  // read before, by load_config
     apply_config(config, value, path.empty() ? name.name : path + "." + name.name, name.place, where);

@@ -13,7 +13,6 @@ using ConfigWhere = std::function<std::string(YamlTree::Place)>;
 
 // Puts every value of the tree into the configuration, over what is there. `path` is where in the
 // configuration the tree hangs: "" for a file, "run.mode" for --set run.mode=…
-void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place,
-                  const ConfigWhere& where);
+void apply_config(Config& config, const YamlTree& tree, const std::string& path, YamlTree::Place key_place, const ConfigWhere& where);
 
 }  // namespace nl::orchestrator

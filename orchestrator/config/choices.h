@@ -11,36 +11,49 @@
 namespace nl::orchestrator {
 
 enum class RunMode { kDeep, kLight };
-enum class TracePreference { kNsys, kCupti, kRanges };               // capture.prefer
-enum class CounterPreference { kAuto, kCupti, kOff };          // capture.counters
-enum class CudaCalls { kWork, kAll, kNone };                // capture.cuda_calls
-enum class GraphDetail { kNode, kGraph };                   // capture.cuda_graphs, nsys.cuda_graph_trace, ncu.graph_profiling
+enum class TracePreference { kNsys, kCupti, kRanges };        // capture.prefer
+enum class CounterPreference { kAuto, kCupti, kOff };         // capture.counters
+enum class CudaCalls { kWork, kAll, kNone };                  // capture.cuda_calls
+enum class GraphDetail { kNode, kGraph };                     // capture.cuda_graphs, nsys.cuda_graph_trace, ncu.graph_profiling
 enum class CpuSampling { kNone, kProcessTree, kSystemWide };  // nsys.sample, nsys.cpuctxsw
 enum class PytorchRanges { kNone, kAutograd, kAutogradShapes, kFunctions };
 enum class CaptureRange { kNone, kNvtx, kCudaProfilerApi };
 enum class LaunchFilter { kPerLaunchConfig, kGlobal, kPerGpu };  // ncu.filter_mode
 enum class KernelNameBase { kMangled, kFunction, kDemangled };
-enum class HydraChdir { kKeep, kTrue, kFalse };              // workload.hydra_chdir
-enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };   // session.precision
-enum class EnergyReading { kAuto, kOn, kOff };              // energy.enabled
+enum class HydraChdir { kKeep, kTrue, kFalse };               // workload.hydra_chdir
+enum class Precision { kModel, kFp32, kFp16, kBf16, kInt8 };  // session.precision
+enum class EnergyReading { kAuto, kOn, kOff };                // energy.enabled
 
 using ChoiceWords = std::vector<std::string_view>;
 
 template <class Enum>
 inline const ChoiceWords kChoiceWords = {};  // in the order of the enum
-template <> inline const ChoiceWords kChoiceWords<RunMode> = {"deep", "light"};
-template <> inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti", "ranges"};
-template <> inline const ChoiceWords kChoiceWords<CounterPreference> = {"auto", "cupti", "off"};
-template <> inline const ChoiceWords kChoiceWords<CudaCalls> = {"work", "all", "none"};
-template <> inline const ChoiceWords kChoiceWords<GraphDetail> = {"node", "graph"};
-template <> inline const ChoiceWords kChoiceWords<CpuSampling> = {"none", "process-tree", "system-wide"};
-template <> inline const ChoiceWords kChoiceWords<PytorchRanges> = {"none", "autograd-nvtx", "autograd-shapes-nvtx", "functions-trace"};
-template <> inline const ChoiceWords kChoiceWords<CaptureRange> = {"none", "nvtx", "cudaProfilerApi"};
-template <> inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-config", "global", "per-gpu"};
-template <> inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
-template <> inline const ChoiceWords kChoiceWords<HydraChdir> = {"keep", "true", "false"};
-template <> inline const ChoiceWords kChoiceWords<Precision> = {"model", "fp32", "fp16", "bf16", "int8"};
-template <> inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
+template <>
+inline const ChoiceWords kChoiceWords<RunMode> = {"deep", "light"};
+template <>
+inline const ChoiceWords kChoiceWords<TracePreference> = {"nsys", "cupti", "ranges"};
+template <>
+inline const ChoiceWords kChoiceWords<CounterPreference> = {"auto", "cupti", "off"};
+template <>
+inline const ChoiceWords kChoiceWords<CudaCalls> = {"work", "all", "none"};
+template <>
+inline const ChoiceWords kChoiceWords<GraphDetail> = {"node", "graph"};
+template <>
+inline const ChoiceWords kChoiceWords<CpuSampling> = {"none", "process-tree", "system-wide"};
+template <>
+inline const ChoiceWords kChoiceWords<PytorchRanges> = {"none", "autograd-nvtx", "autograd-shapes-nvtx", "functions-trace"};
+template <>
+inline const ChoiceWords kChoiceWords<CaptureRange> = {"none", "nvtx", "cudaProfilerApi"};
+template <>
+inline const ChoiceWords kChoiceWords<LaunchFilter> = {"per-launch-config", "global", "per-gpu"};
+template <>
+inline const ChoiceWords kChoiceWords<KernelNameBase> = {"mangled", "function", "demangled"};
+template <>
+inline const ChoiceWords kChoiceWords<HydraChdir> = {"keep", "true", "false"};
+template <>
+inline const ChoiceWords kChoiceWords<Precision> = {"model", "fp32", "fp16", "bf16", "int8"};
+template <>
+inline const ChoiceWords kChoiceWords<EnergyReading> = {"auto", "on", "off"};
 
 // choice<CounterPreference>(config.capture.counters) == CounterPreference::kOff
 template <class Enum>

@@ -166,8 +166,9 @@ void Composer::refuse_circle(const ConfFile& preset, const std::string& where) c
   if (first == open_.end()) return;
   std::string chain;
   for (auto step = first; step != open_.end(); ++step) chain += fs::path(*step).filename().string() + " → ";
-  throw Error(ErrorKind::kConfig, fmt::format("the presets compose each other in a circle: {}{}", chain, fs::path(identity).filename().string()),
-              where, "remove this line");
+  throw Error(ErrorKind::kConfig,
+              fmt::format("the presets compose each other in a circle: {}{}", chain, fs::path(identity).filename().string()), where,
+              "remove this line");
 }
 
 }  // namespace nl::orchestrator

@@ -78,8 +78,7 @@ ConfFiles ConfFiles::shipped() {
   }
   const fs::path program = program_folder();
   candidates.push_back(program.parent_path() / "share" / "nl-stage" / "conf");
-  for (fs::path above = program; above.has_relative_path(); above = above.parent_path())
-    candidates.push_back(above / "conf");
+  for (fs::path above = program; above.has_relative_path(); above = above.parent_path()) candidates.push_back(above / "conf");
   std::erase_if(candidates, [](const fs::path& folder) { return !is_conf_folder(folder); });
   return ConfFiles(std::move(candidates));
 }

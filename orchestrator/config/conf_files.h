@@ -18,8 +18,8 @@ extern const std::span<const BuiltInFile> kBuiltInConf;  // sorted by path; made
 
 // One configuration text, and what messages and reports call it: a path, or "conf/runner/deep.yaml (built in)".
 struct ConfFile {
-  std::string relative;                     // "runner/deep.yaml"; a file of the user's own: its path
-  std::filesystem::path disk;               // empty: built in
+  std::string relative;        // "runner/deep.yaml"; a file of the user's own: its path
+  std::filesystem::path disk;  // empty: built in
   std::optional<std::string_view> text_built_in = {};
 
   std::string name() const;

@@ -25,14 +25,16 @@ void check_sampling(const CaptureOptions& capture, const std::string& where) {
   if (capture.sampling_us > 0 && capture.sampling_metrics.empty())
     throw Error(ErrorKind::kConfig, "capture.sampling_us is set, but capture.sampling_metrics names nothing", where,
                 "such as --set capture.sampling_metrics=[sm__cycles_active.avg.pct_of_peak_sustained_elapsed]");
-  if (choice<CounterPreference>(capture.counters) == CounterPreference::kCupti && capture.counter_metrics.empty() && capture.replay_metrics.empty())
+  if (choice<CounterPreference>(capture.counters) == CounterPreference::kCupti && capture.counter_metrics.empty() &&
+      capture.replay_metrics.empty())
     throw Error(ErrorKind::kConfig, "capture.counters is cupti, but there is no metric to count", where,
                 "name some in capture.counter_metrics");
 }
 
 void check_size(const CaptureOptions& capture, const std::string& where) {
   if (!capture.max_size.empty() && bytes_in(capture.max_size).value_or(0) == 0)
-    throw Error(ErrorKind::kConfig, fmt::format("capture.max_size is '{}', which is no size", capture.max_size), where, "such as 2GB or 500MiB");
+    throw Error(ErrorKind::kConfig, fmt::format("capture.max_size is '{}', which is no size", capture.max_size), where,
+                "such as 2GB or 500MiB");
 }
 
 void check_together(const Config& config) {
@@ -40,8 +42,7 @@ void check_together(const Config& config) {
   check_size(config.capture, config.sources.empty() ? "--set" : config.sources.back());
   if (choice<CaptureRange>(config.nsys.capture_range) == CaptureRange::kNvtx && config.nsys.nvtx_capture.empty())
     throw Error(ErrorKind::kConfig, "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range",
-                config.sources.empty() ? "--set" : config.sources.back(),
-                "such as --set nsys.nvtx_capture=decode_all@LLM");
+                config.sources.empty() ? "--set" : config.sources.back(), "such as --set nsys.nvtx_capture=decode_all@LLM");
   warmup_rule(config);
 }
 

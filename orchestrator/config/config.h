@@ -19,9 +19,9 @@ inline constexpr const char* kMaskedValue = "<set>";
 struct RunOptions {
   std::string mode = "deep";  // which passes there are; part of the bundle's name
   std::string name = "run";
-  bool name_given = true;     // by --name, --set or a file; load_config() says where not: imports and models are then named after their files
+  bool name_given = true;  // by --name, --set or a file; load_config() says where not: imports and models are then named after their files
   int top_n_kernels = 10;
-  double budget_s = 0;        // for all passes; 0: no limit
+  double budget_s = 0;                                      // for all passes; 0: no limit
   std::vector<std::string> stages = {"prefill", "decode"};  // whose kernels are ranked and profiled
 };
 
@@ -30,9 +30,9 @@ struct StageOptions {
 };
 
 struct AnalysisOptions {
-  std::string warmup = "auto";      // or "none", or how many iterations come first and do not count
-  double warmup_factor = 1.5;       // auto: slower than this many times the later ones
-  std::vector<std::string> rules;   // files of rules besides the shipped ones
+  std::string warmup = "auto";     // or "none", or how many iterations come first and do not count
+  double warmup_factor = 1.5;      // auto: slower than this many times the later ones
+  std::vector<std::string> rules;  // files of rules besides the shipped ones
 };
 
 struct ArtifactOptions {
@@ -41,7 +41,7 @@ struct ArtifactOptions {
   bool perfetto = true;   // write the trace for Perfetto's UI
 };
 
-struct LedgerOptions {    // where every run is recorded as it ends (orchestrator/ledger)
+struct LedgerOptions {  // where every run is recorded as it ends (orchestrator/ledger)
   bool enabled = true;
   std::string path = {};  // a file, or postgresql://…; empty: $NL_STAGE_LEDGER, else in the user's data folder
   int keep_last = 0;      // runs; 0: all
@@ -62,14 +62,14 @@ struct ToolOptions {  // overrides of where things are found
   std::string nsys, ncu, cupti, nvml, collector;
 };
 
-struct CaptureOptions {  // which tool traces, and how the collector's GPU half does
-  std::string prefer = "nsys";      // "cupti": the collector, although nsys is there; "ranges": stages alone
-  std::string cuda_calls = "work";  // "all", "none"
+struct CaptureOptions {              // which tool traces, and how the collector's GPU half does
+  std::string prefer = "nsys";       // "cupti": the collector, although nsys is there; "ranges": stages alone
+  std::string cuda_calls = "work";   // "all", "none"
   std::string cuda_graphs = "node";  // "graph": as wholes, without the kernels in them
-  int buffer_kb = 4096;             // of each buffer that CUPTI fills
-  int buffers = 64;                 // at most so many of them
-  int flush_ms = 1000;              // what a killed process loses
-  std::string max_size;             // of the trace, "2GB"; empty: no limit
+  int buffer_kb = 4096;              // of each buffer that CUPTI fills
+  int buffers = 64;                  // at most so many of them
+  int flush_ms = 1000;               // what a killed process loses
+  std::string max_size;              // of the trace, "2GB"; empty: no limit
   // The GPU's counters without ncu. "auto": where ncu is wanted and not there; "cupti": instead of ncu; "off"
   std::string counters = "auto";
   std::vector<std::string> counter_metrics = {  // that fit into one pass: nothing is replayed for them
@@ -135,8 +135,8 @@ struct NcuOptions {
 };
 
 struct PerturbationOptions {
-  int repeats = 3;         // unprofiled passes, and as many traced ones, the capture among them; 0: none
-  double budget_s = 180;   // for all passes that are run for this alone
+  int repeats = 3;        // unprofiled passes, and as many traced ones, the capture among them; 0: none
+  double budget_s = 180;  // for all passes that are run for this alone
 };
 
 struct EnergyOptions {
@@ -165,7 +165,7 @@ struct ModelFileOptions {
   std::vector<std::string> dims;    // "batch=1": open dimensions
   std::vector<std::string> shapes;  // "x=2x16:float32": of inputs whose shape the model does not say
   int iterations = 20, warmup = 3;
-  int threads = 0;                  // 0: as the backend chooses
+  int threads = 0;  // 0: as the backend chooses
 };
 
 struct ModelOptions {

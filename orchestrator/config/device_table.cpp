@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "model/error.h"
-#include "orchestrator/config/nearest.h"
 #include "orchestrator/config/conf_files.h"
+#include "orchestrator/config/nearest.h"
 #include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
@@ -38,18 +38,12 @@ class DeviceFile : YamlFile {
   }
 
   void take(const YamlTree::Key& key, const YamlTree& value) {
-    if (key.name == "name")
-      entry_.name = text(key.name, value);
-    else if (key.name == "match")
-      entry_.match = texts(key.name, value);
-    else if (key.name == "notes")
-      entry_.notes = texts(key.name, value);
-    else if (key.name == "bandwidth_tb_per_s")
-      entry_.bytes_per_s = number(key.name, value) * 1e12;
-    else if (key.name == "dense_tflops")
-      take_peaks(value);
-    else
-      unknown("key", key, kKeys);
+    if (key.name == "name") entry_.name = text(key.name, value);
+    else if (key.name == "match") entry_.match = texts(key.name, value);
+    else if (key.name == "notes") entry_.notes = texts(key.name, value);
+    else if (key.name == "bandwidth_tb_per_s") entry_.bytes_per_s = number(key.name, value) * 1e12;
+    else if (key.name == "dense_tflops") take_peaks(value);
+    else unknown("key", key, kKeys);
   }
 
   void take_peaks(const YamlTree& value) {
@@ -61,12 +55,14 @@ class DeviceFile : YamlFile {
   }
 
   std::string text(const std::string& name, const YamlTree& value) const {
-    if (value.kind != Kind::kScalar || value.text.empty()) refuse(fmt::format("{} wants a text", name), value.place, "write it after the colon");
+    if (value.kind != Kind::kScalar || value.text.empty())
+      refuse(fmt::format("{} wants a text", name), value.place, "write it after the colon");
     return value.text;
   }
 
   std::vector<std::string> texts(const std::string& name, const YamlTree& value) const {
-    if (value.kind != Kind::kList) refuse(fmt::format("{} wants a list of texts", name), value.place, fmt::format("such as {}: [\"H200\"]", name));
+    if (value.kind != Kind::kList)
+      refuse(fmt::format("{} wants a list of texts", name), value.place, fmt::format("such as {}: [\"H200\"]", name));
     std::vector<std::string> out;
     for (const auto& item : value.items) out.push_back(text(name, item));
     return out;
@@ -76,7 +72,8 @@ class DeviceFile : YamlFile {
     double parsed = 0;
     const char* end = value.text.data() + value.text.size();
     const auto [stopped, failed] = std::from_chars(value.text.data(), end, parsed);
-    if (value.kind != Kind::kScalar || value.quoted || failed != std::errc{} || stopped != end || !std::isfinite(parsed) || parsed <= 0 || parsed > 1e9)
+    if (value.kind != Kind::kScalar || value.quoted || failed != std::errc{} || stopped != end || !std::isfinite(parsed) || parsed <= 0 ||
+        parsed > 1e9)
       refuse(fmt::format("{} wants a positive number", name), value.place, "in units of 10¹² a second: 989.4");
     return parsed;
   }
@@ -100,10 +97,8 @@ DeviceTableEntry read_device_file(const fs::path& file) { return DeviceFile(file
 std::vector<DeviceTableEntry> load_device_table(const fs::path& own) {
   std::vector<DeviceTableEntry> table;
   std::error_code failed;
-  if (fs::is_directory(own, failed))
-    add_folder(own, table);
-  else if (!own.empty())
-    table.push_back(read_device_file(own));
+  if (fs::is_directory(own, failed)) add_folder(own, table);
+  else if (!own.empty()) table.push_back(read_device_file(own));
   for (const auto& file : ConfFiles::shipped().all_in("device")) {
     table.push_back(DeviceFile(file).read());
     table.back().file = file.name_in_conf();  // as in the sources of a report: without this machine's folders

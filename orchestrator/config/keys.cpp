@@ -14,39 +14,53 @@ constexpr double kMonth = 30 * 86400;
 #define NL_KEY(section, field) NL_KEY_AS(#section "." #field, section, field)
 
 const std::vector<ConfigKey> kRunKeys = {
-    {NL_KEY(run, mode), .help = "which passes there are: deep traces, measures kernels and repeats (ncu.enabled, capture.counters, perturbation.repeats); "
-                                "light only traces. Keys set beside or after it win. Part of the bundle's name",
+    {NL_KEY(run, mode),
+     .help = "which passes there are: deep traces, measures kernels and repeats (ncu.enabled, capture.counters, perturbation.repeats); "
+             "light only traces. Keys set beside or after it win. Part of the bundle's name",
      .allowed = kChoiceWords<RunMode>},
     {NL_KEY(run, name), .help = "part of the bundle's name", .not_empty = true, .file_name = true},
     {NL_KEY(run, top_n_kernels), .help = "how many kernels are measured, by GPU time inside the stages", .least = 1, .most = 1000},
-    {NL_KEY(run, budget_s), .help = "seconds for all passes together (--budget 3m); those that would not fit are left out: first the repetitions, then counters, "
-                                    "then operators. The trace is always made; 0: no limit",
+    {NL_KEY(run, budget_s),
+     .help = "seconds for all passes together (--budget 3m); those that would not fit are left out: first the repetitions, then counters, "
+             "then operators. The trace is always made; 0: no limit",
      .least = 0, .most = kMonth},
     {NL_KEY(run, stages), .help = "the stages whose kernels are ranked and measured", .comma_list = true},
-    {NL_KEY(stages, map), .help = "for workloads that mark no stages: stage → regular expression that the names of its ranges match, "
-                                  "{decode_step: \"^step \", prefill: \"^prompt\"}", .patterns = true},
+    {NL_KEY(stages, map),
+     .help = "for workloads that mark no stages: stage → regular expression that the names of its ranges match, "
+             "{decode_step: \"^step \", prefill: \"^prompt\"}",
+     .patterns = true},
     {NL_KEY_AS("mark.auto", mark, automatic), .help = "mark the stages of Python workloads that use transformers, vLLM or SGLang, "
                                                       "and note the model's shape, without a change to the program"},
-    {NL_KEY(mark, host_samples_hz), .help = "with mark.auto: how often a second the Python stacks of workloads that use PyTorch are sampled in the tracing pass, "
-                                            "at no more than 1 % of their time; 0: off", .least = 0, .most = 1000},
-    {NL_KEY(mark, operators), .help = "run a Python workload that uses PyTorch once more, to record its operators, their shapes and the model's layers; "
-                                      "needs mark.auto"},
+    {NL_KEY(mark, host_samples_hz),
+     .help = "with mark.auto: how often a second the Python stacks of workloads that use PyTorch are sampled in the tracing pass, "
+             "at no more than 1 % of their time; 0: off",
+     .least = 0, .most = 1000},
+    {NL_KEY(mark, operators),
+     .help = "run a Python workload that uses PyTorch once more, to record its operators, their shapes and the model's layers; "
+             "needs mark.auto"},
     {NL_KEY(analysis, warmup), .help = "iterations that do not count: auto, none, or how many of the first", .not_empty = true},
-    {NL_KEY(analysis, warmup_factor), .help = "auto: leading iterations are warm-up while they are slower than this many times the later ones", .least = 1, .most = 1000},
+    {NL_KEY(analysis, warmup_factor),
+     .help = "auto: leading iterations are warm-up while they are slower than this many times the later ones", .least = 1, .most = 1000},
     {NL_KEY(analysis, rules), .help = "files of rules for the findings, besides the shipped ones"},
     {NL_KEY(artifacts, dir), .help = "where bundles are made", .not_empty = true},
     {NL_KEY(artifacts, keep_env), .help = "keep the workload's environment values in the exported SQLite and in config.yaml"},
     {NL_KEY(artifacts, perfetto), .help = "write trace.pftrace for Perfetto's UI"},
     {NL_KEY(ledger, enabled), .help = "record the run in the ledger as it ends (docs/ledger.md)"},
-    {NL_KEY(ledger, path), .help = "the ledger (--ledger): a file of SQLite, or postgresql://user@host/database; empty: $NL_STAGE_LEDGER, else "
-                                   "nl-stage/ledger.sqlite in $XDG_DATA_HOME or ~/.local/share", .may_hold_password = true},
-    {NL_KEY(ledger, keep_last), .help = "after recording, remove older runs than the last so many from the ledger; their bundles stay; 0: keep all", .least = 0, .most = 1e9},
+    {NL_KEY(ledger, path),
+     .help = "the ledger (--ledger): a file of SQLite, or postgresql://user@host/database; empty: $NL_STAGE_LEDGER, else "
+             "nl-stage/ledger.sqlite in $XDG_DATA_HOME or ~/.local/share",
+     .may_hold_password = true},
+    {NL_KEY(ledger, keep_last),
+     .help = "after recording, remove older runs than the last so many from the ledger; their bundles stay; 0: keep all", .least = 0,
+     .most = 1e9},
     {NL_KEY(ledger, keep_tagged), .help = "with keep_last: runs with a tag stay and are not counted"},
     {NL_KEY(workload, command), .help = "what to profile: program and arguments"},
     {NL_KEY(workload, working_directory), .help = "where it is started; empty: where nl-stage was started"},
     {NL_KEY(workload, env), .help = "variables added to its environment"},
-    {NL_KEY(workload, inputs), .help = "input files and folders; inputs.yaml has the size and SHA-256 of each, and a missing one is refused"},
-    {NL_KEY(workload, hydra), .help = "a Hydra program: every pass gets its own hydra.run.dir (hydra.sweep.dir with --multirun), hydra/<pass> of the bundle"},
+    {NL_KEY(workload, inputs),
+     .help = "input files and folders; inputs.yaml has the size and SHA-256 of each, and a missing one is refused"},
+    {NL_KEY(workload, hydra),
+     .help = "a Hydra program: every pass gets its own hydra.run.dir (hydra.sweep.dir with --multirun), hydra/<pass> of the bundle"},
     {NL_KEY(workload, hydra_chdir), .help = "hydra.job.chdir of a Hydra program; keep: as the program and its own arguments have it",
      .allowed = kChoiceWords<HydraChdir>},
     {NL_KEY(session, backend), .help = "run a model file instead of a command, by this backend (nl-stage backends, docs/adapters.md)"},
@@ -56,7 +70,8 @@ const std::vector<ConfigKey> kRunKeys = {
     {NL_KEY(session, inputs), .help = "its inputs: random (seeded), zeros, or a .npz or .npy file of NumPy", .not_empty = true},
     {NL_KEY(session, seed), .help = "of random inputs", .least = 0, .most = 1e9},
     {NL_KEY(session, dims), .help = "sizes of dimensions that the model leaves open, [batch=1, seq=128]", .comma_list = true},
-    {NL_KEY(session, shapes), .help = "inputs of a model that does not say their shapes (TorchScript), [x=2x16:float32]", .comma_list = true},
+    {NL_KEY(session, shapes), .help = "inputs of a model that does not say their shapes (TorchScript), [x=2x16:float32]",
+     .comma_list = true},
     {NL_KEY(session, iterations), .help = "measured iterations, once unprofiled and once profiled", .least = 1, .most = 1e6},
     {NL_KEY(session, warmup), .help = "iterations before them that do not count", .least = 0, .most = 1e6},
     {NL_KEY(session, threads), .help = "threads of one operator; 0: as the backend chooses", .least = 0, .most = 4096},
@@ -68,43 +83,66 @@ const std::vector<ConfigKey> kRunKeys = {
 };
 
 const std::vector<ConfigKey> kCaptureKeys = {
-    {NL_KEY(capture, prefer), .help = "which tool traces: nsys where it is found, the collector (CUPTI) although nsys is found, or only the stages of an unprofiled run",
+    {NL_KEY(capture, prefer),
+     .help =
+         "which tool traces: nsys where it is found, the collector (CUPTI) although nsys is found, or only the stages of an unprofiled run",
      .allowed = kChoiceWords<TracePreference>},
     {NL_KEY(capture, cuda_calls), .help = "collector: which CUDA calls are recorded; work: those that start work, wait or manage memory",
      .allowed = kChoiceWords<CudaCalls>},
     {NL_KEY(capture, cuda_graphs), .help = "collector: node shows the kernels inside CUDA graphs; graph hides them and costs less",
      .allowed = kChoiceWords<GraphDetail>},
     {NL_KEY(capture, buffer_kb), .help = "collector: size of a buffer that CUPTI fills, in KiB", .least = 64, .most = 65536},
-    {NL_KEY(capture, buffers), .help = "collector: how many buffers at most; when all are full, records are dropped and counted", .least = 1, .most = 1024},
-    {NL_KEY(capture, flush_ms), .help = "collector: how often records are written, in ms; a killed process loses those since", .least = 10, .most = 60000},
-    {NL_KEY(capture, max_size), .help = "largest trace, such as 2GB or 500MiB; a pass that exceeds it is ended and traced once more with less "
-                                        "(docs/capture.md); empty: no limit"},
-    {NL_KEY(capture, counters), .help = "GPU counters. auto: by ncu, or by the collector (CUPTI) where ncu is enabled and not found; "
-                                        "cupti: by the collector instead of ncu; off: none",
+    {NL_KEY(capture, buffers), .help = "collector: how many buffers at most; when all are full, records are dropped and counted",
+     .least = 1, .most = 1024},
+    {NL_KEY(capture, flush_ms), .help = "collector: how often records are written, in ms; a killed process loses those since", .least = 10,
+     .most = 60000},
+    {NL_KEY(capture, max_size), .help =
+                                    "largest trace, such as 2GB or 500MiB; a pass that exceeds it is ended and traced once more with less "
+                                    "(docs/capture.md); empty: no limit"},
+    {NL_KEY(capture, counters),
+     .help = "GPU counters. auto: by ncu, or by the collector (CUPTI) where ncu is enabled and not found; "
+             "cupti: by the collector instead of ncu; off: none",
      .allowed = kChoiceWords<CounterPreference>},
-    {NL_KEY(capture, counter_metrics), .help = "metrics of stages and kernels, by ncu's names; they must fit into one pass, nothing is replayed", .comma_list = true},
-    {NL_KEY(capture, replay_metrics), .help = "more metrics of the chosen kernels, which are replayed for them; DRAM bytes would be those of warm caches", .comma_list = true},
+    {NL_KEY(capture, counter_metrics),
+     .help = "metrics of stages and kernels, by ncu's names; they must fit into one pass, nothing is replayed", .comma_list = true},
+    {NL_KEY(capture, replay_metrics),
+     .help = "more metrics of the chosen kernels, which are replayed for them; DRAM bytes would be those of warm caches",
+     .comma_list = true},
     {NL_KEY(capture, counter_launches), .help = "launches measured of each (name, grid, block)", .least = 1, .most = 100},
     {NL_KEY(capture, stage_counters), .help = "also count each stage as a whole, in a separate pass"},
-    {NL_KEY(capture, sampling_us), .help = "collector: sample the GPU's activity beside the trace, every so many µs (50 or more); 0: off", .least = 0, .most = 1e6},
+    {NL_KEY(capture, sampling_us), .help = "collector: sample the GPU's activity beside the trace, every so many µs (50 or more); 0: off",
+     .least = 0, .most = 1e6},
     {NL_KEY(capture, sampling_metrics), .help = "what is sampled, by ncu's names; must fit into one pass", .comma_list = true},
-    {NL_KEY(capture, pc_sampling), .help = "collector: sample where warps stall, every 2^n cycles, 5 to 31 (18 is good); 0: off. Launches get slower", .least = 0, .most = 31},
+    {NL_KEY(capture, pc_sampling),
+     .help = "collector: sample where warps stall, every 2^n cycles, 5 to 31 (18 is good); 0: off. Launches get slower", .least = 0,
+     .most = 31},
 };
 
-const ChoiceWords kTraces = {"cuda", "cuda-hw", "nvtx", "osrt", "cublas", "cublas-verbose", "cusolver", "cusolver-verbose", "cusparse", "cusparse-verbose",
-                             "cudnn", "mpi", "oshmem", "ucx", "openacc", "openmp", "opengl", "opengl-annotations", "vulkan", "vulkan-annotations",
-                             "nvvideo", "python-gil", "gds", "none"};
+const ChoiceWords kTraces = {"cuda",     "cuda-hw",
+                             "nvtx",     "osrt",
+                             "cublas",   "cublas-verbose",
+                             "cusolver", "cusolver-verbose",
+                             "cusparse", "cusparse-verbose",
+                             "cudnn",    "mpi",
+                             "oshmem",   "ucx",
+                             "openacc",  "openmp",
+                             "opengl",   "opengl-annotations",
+                             "vulkan",   "vulkan-annotations",
+                             "nvvideo",  "python-gil",
+                             "gds",      "none"};
 
 const std::vector<ConfigKey> kNsysKeys = {
     {NL_KEY(nsys, enabled), .help = "trace with Nsight Systems"},
     {NL_KEY(nsys, trace), .help = "what is traced", .allowed = kTraces, .comma_list = true, .not_empty = true},
     {NL_KEY(nsys, sample), .help = "CPU sampling: large captures, more overhead", .allowed = kChoiceWords<CpuSampling>},
     {NL_KEY(nsys, cpuctxsw), .help = "trace CPU context switches", .allowed = kChoiceWords<CpuSampling>},
-    {NL_KEY(nsys, cuda_graph_trace), .help = "node shows the kernels inside CUDA graphs; graph hides them", .allowed = kChoiceWords<GraphDetail>},
+    {NL_KEY(nsys, cuda_graph_trace), .help = "node shows the kernels inside CUDA graphs; graph hides them",
+     .allowed = kChoiceWords<GraphDetail>},
     {NL_KEY(nsys, pytorch), .help = "PyTorch operators as ranges", .allowed = kChoiceWords<PytorchRanges>},
     {NL_KEY(nsys, capture_range), .help = "what starts the capture", .allowed = kChoiceWords<CaptureRange>},
     {NL_KEY(nsys, nvtx_capture), .help = "the range that starts it, as range@domain"},
-    {NL_KEY(nsys, capture_range_end), .help = "what the end of that range does: none, stop, stop-shutdown, repeat[:N], repeat-shutdown:N", .not_empty = true},
+    {NL_KEY(nsys, capture_range_end), .help = "what the end of that range does: none, stop, stop-shutdown, repeat[:N], repeat-shutdown:N",
+     .not_empty = true},
     {NL_KEY_AS("nsys.export.stats_csv", nsys, stats_csv), .help = "write the stats reports as CSV"},
     {NL_KEY_AS("nsys.export.sqlite", nsys, sqlite), .help = "keep the exported SQLite in the bundle"},
     {NL_KEY(nsys, timeout_s), .help = "seconds before the pass is ended; 0: never", .least = 0, .most = kMonth},
@@ -122,21 +160,25 @@ const std::vector<ConfigKey> kNcuKeys = {
     {NL_KEY(ncu, replay_mode), .help = "how a launch is repeated", .allowed = {"kernel", "application", "range", "app-range"}},
     {NL_KEY(ncu, kernel_name_base), .help = "which names of kernels are compared", .allowed = kChoiceWords<KernelNameBase>},
     {NL_KEY(ncu, clock_control), .help = "base locks the clocks during measurement", .allowed = {"none", "base"}},
-    {NL_KEY(ncu, cache_control), .help = "all empties the caches before each pass; the presets roofline and basic, which replay, do so", .allowed = {"none", "all"}},
+    {NL_KEY(ncu, cache_control), .help = "all empties the caches before each pass; the presets roofline and basic, which replay, do so",
+     .allowed = {"none", "all"}},
     {NL_KEY(ncu, graph_profiling), .help = "CUDA graphs: node by node, or each graph as one", .allowed = kChoiceWords<GraphDetail>},
     {NL_KEY(ncu, filter_mode), .help = "what launch_skip and launch_count count", .allowed = kChoiceWords<LaunchFilter>},
     {NL_KEY(ncu, launch_skip), .help = "matching launches skipped first", .least = 0, .most = 1e9},
     {NL_KEY(ncu, launch_count), .help = "matching launches measured", .least = 1, .most = 1e9},
     {NL_KEY(ncu, import_sass), .help = "store machine code in the report (large)"},
     {NL_KEY_AS("ncu.export.details_csv", ncu, details_csv), .help = "write the details page beside raw.csv"},
-    {NL_KEY(ncu, timeout_s), .help = "seconds before the pass is ended, and each counter pass of the collector; 0: never", .least = 0, .most = kMonth},
+    {NL_KEY(ncu, timeout_s), .help = "seconds before the pass is ended, and each counter pass of the collector; 0: never", .least = 0,
+     .most = kMonth},
     {NL_KEY(ncu, export_timeout_s), .help = "seconds before an export is ended; 0: never", .least = 0, .most = kMonth},
     {NL_KEY(ncu, extra_args), .help = "more arguments of ncu"},
 };
 
 const std::vector<ConfigKey> kMeasureKeys = {
-    {NL_KEY(perturbation, repeats), .help = "unprofiled passes, and as many traced ones, that tell the overhead of tracing; 0: none", .least = 0, .most = 100},
-    {NL_KEY(perturbation, budget_s), .help = "seconds for those passes together; what would not fit is left out", .least = 0, .most = kMonth},
+    {NL_KEY(perturbation, repeats), .help = "unprofiled passes, and as many traced ones, that tell the overhead of tracing; 0: none",
+     .least = 0, .most = 100},
+    {NL_KEY(perturbation, budget_s), .help = "seconds for those passes together; what would not fit is left out", .least = 0,
+     .most = kMonth},
     {NL_KEY(energy, enabled), .help = "read power, clocks and throttling from NVML during the passes; on: its absence is a problem",
      .allowed = kChoiceWords<EnergyReading>},
     {NL_KEY(energy, interval_ms), .help = "ms between two readings; longer where a reading is costly", .least = 1, .most = 60000},
@@ -169,8 +211,8 @@ bool is_config_section(std::string_view path) {
 }
 
 std::string_view config_type_name(const ConfigKey& key) {
-  static constexpr std::string_view names[] = {"a text",        "a whole number",  "a number",
-                                               "true or false", "a list of texts", "a map of texts", "a map of numbers"};
+  static constexpr std::string_view names[] = {"a text",          "a whole number", "a number",        "true or false",
+                                               "a list of texts", "a map of texts", "a map of numbers"};
   if (const auto* attribute = std::get_if<ModelAttribute>(&key.member)) {
     using Type = ModelAttribute::Type;
     if (attribute->type == Type::kWhole) return names[1];

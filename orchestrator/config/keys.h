@@ -17,9 +17,8 @@ struct ModelAttribute {
   enum class Type { kText, kWhole, kNumber, kNumbers } type = Type::kText;
 };
 
-using ConfigMember = std::variant<std::string& (*)(Config&), int& (*)(Config&), double& (*)(Config&),
-                                  bool& (*)(Config&), std::vector<std::string>& (*)(Config&),
-                                  std::map<std::string, std::string>& (*)(Config&), ModelAttribute>;
+using ConfigMember = std::variant<std::string& (*)(Config&), int& (*)(Config&), double& (*)(Config&), bool& (*)(Config&),
+                                  std::vector<std::string>& (*)(Config&), std::map<std::string, std::string>& (*)(Config&), ModelAttribute>;
 
 struct ConfigKey {
   std::string_view path;  // "nsys.export.sqlite"
@@ -30,9 +29,9 @@ struct ConfigKey {
   double most = std::numeric_limits<double>::infinity();
   bool comma_list = false;  // a list that may also be written "cuda,nvtx"
   bool not_empty = false;
-  bool patterns = false;   // a map whose values are regular expressions; else they may be secrets, which are not repeated
+  bool patterns = false;           // a map whose values are regular expressions; else they may be secrets, which are not repeated
   bool may_hold_password = false;  // a URL: config.yaml has it without its password
-  bool file_name = false;  // becomes part of a file name: letters, digits, . _ -
+  bool file_name = false;          // becomes part of a file name: letters, digits, . _ -
 };
 
 // Every key, section by section: parsing, --set, suggestions, config.yaml and docs come from it.

@@ -80,8 +80,13 @@ std::string config_keys_json() {
   auto keys = nlohmann::ordered_json::array();
   for (const auto& key : config_keys()) {
     const std::string value = default_of(key);
-    keys.push_back({{"key", key.path}, {"help", key.help}, {"type", config_type_name(key)}, {"allowed", key.allowed}, {"least", number_or_null(key.least)},
-                    {"most", number_or_null(key.most)}, {"default", value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value)}});
+    keys.push_back({{"key", key.path},
+                    {"help", key.help},
+                    {"type", config_type_name(key)},
+                    {"allowed", key.allowed},
+                    {"least", number_or_null(key.least)},
+                    {"most", number_or_null(key.most)},
+                    {"default", value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value)}});
   }
   return nlohmann::ordered_json{{"keys", keys}}.dump(2) + "\n";
 }
@@ -93,8 +98,8 @@ std::string config_reference_markdown() {
     if (section_of(key) != section) {
       section = section_of(key);
       const auto introduction = kIntroductions.find(section);
-      text += fmt::format("{}### {}\n\n{}| key | values | default | what it does |\n| --- | --- | --- | --- |\n", text.empty() ? "" : "\n", section,
-                          introduction == kIntroductions.end() ? "" : introduction->second);
+      text += fmt::format("{}### {}\n\n{}| key | values | default | what it does |\n| --- | --- | --- | --- |\n", text.empty() ? "" : "\n",
+                          section, introduction == kIntroductions.end() ? "" : introduction->second);
     }
     text += fmt::format("| `{}` | {} | {} | {} |\n", key.path, values_of(key), code(default_of(key)), key.help);
   }

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 #include <set>
+#include <sstream>
 
 #include "analysis/rules/compile.h"
 #include "model/error.h"
 #include "model/words.h"
-#include "orchestrator/config/nearest.h"
 #include "orchestrator/config/conf_files.h"
+#include "orchestrator/config/nearest.h"
 #include "orchestrator/config/yaml_file.h"
 
 namespace nl::orchestrator {
@@ -55,17 +55,18 @@ class RulesFile : YamlFile {
   void add_rules(const YamlTree& list, bool brief, std::set<std::string>& names, std::vector<RuleSpec>& rules) const {
     for (const YamlTree& item : list.items) {
       RuleSpec spec = brief ? brief_rule(item) : rule(item);
-      if (!names.insert(spec.name).second) refuse(fmt::format("the rule '{}' is given twice", spec.name), item.place, "give one of them another name");
+      if (!names.insert(spec.name).second)
+        refuse(fmt::format("the rule '{}' is given twice", spec.name), item.place, "give one of them another name");
       check(spec);
       const auto same = std::find_if(rules.begin(), rules.end(), [&](const auto& each) { return each.name == spec.name; });
-      if (same == rules.end())
-        rules.push_back(std::move(spec));
-      else
-        *same = std::move(spec);
+      if (same == rules.end()) rules.push_back(std::move(spec));
+      else *same = std::move(spec);
     }
   }
 
-  RuleText text(const YamlTree& value, const std::string& what) const { return {YamlFile::text(value, what), value.place.line, value.place.column}; }
+  RuleText text(const YamlTree& value, const std::string& what) const {
+    return {YamlFile::text(value, what), value.place.line, value.place.column};
+  }
 
   bool truth(const YamlTree& value, const std::string& key) const {
     if (value.kind != Kind::kScalar || (value.text != "true" && value.text != "false"))
@@ -82,7 +83,8 @@ class RulesFile : YamlFile {
   template <class Number>
   Number number(const YamlTree& value, const std::string& key, Number least, Number most) const {
     const auto result = number_in<Number>(value);
-    if (!result || !(*result >= least && *result <= most)) refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
+    if (!result || !(*result >= least && *result <= most))
+      refuse(fmt::format("'{}' wants a number", key), value.place, fmt::format("from {} to {}", least, most));
     return *result;
   }
 
@@ -132,7 +134,8 @@ class RulesFile : YamlFile {
     const std::string what = fmt::format("the rule '{}'", spec.name);
     if (const YamlTree* value = find(item, "scope")) spec.scope = word<RuleScope>(*value, "scope");
     spec.condition = text(need(item, what, "condition", "an expression, such as h2d_time / total_time > 0.3"), "'condition'");
-    if (const YamlTree* value = find(item, "confidence_weight")) spec.condition_weight = number<double>(*value, "confidence_weight", 0.001, kHeaviest);
+    if (const YamlTree* value = find(item, "confidence_weight"))
+      spec.condition_weight = number<double>(*value, "confidence_weight", 0.001, kHeaviest);
     const YamlTree* severity = find(item, "severity");
     spec.severity = severity ? severities(*severity) : std::vector<RuleSeverity>{{std::nullopt, Severity::kMedium}};
     const auto message = optional_text(item, "message");
@@ -143,7 +146,9 @@ class RulesFile : YamlFile {
   }
 
   RuleSpec rule(const YamlTree& item) const {
-    check_keys(item, "a rule", {"name", "scope", "where", "condition", "severity", "message", "plain", "action", "evidence", "suggestions", "gain", "gain_note", "limit", "about", "cause"});
+    check_keys(item, "a rule",
+               {"name", "scope", "where", "condition", "severity", "message", "plain", "action", "evidence", "suggestions", "gain",
+                "gain_note", "limit", "about", "cause"});
     RuleSpec spec = named(item);
     const std::string what = fmt::format("the rule '{}'", spec.name);
     spec.scope = word<RuleScope>(need(item, what, "scope", "one of: run, stage, kernel, operator"), "scope");
@@ -179,7 +184,8 @@ class RulesFile : YamlFile {
   }
 
   std::vector<RuleEvidence> evidence(const YamlTree& list) const {
-    if (list.kind != Kind::kList) refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}");
+    if (list.kind != Kind::kList)
+      refuse("'evidence' wants a list", list.place, "of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}");
     std::vector<RuleEvidence> all;
     for (const YamlTree& item : list.items) {
       check_keys(item, "'evidence'", {"when", "text", "weight", "optional"});
@@ -205,7 +211,9 @@ class RulesFile : YamlFile {
     if (value.kind != Kind::kList) return {advice(value, key)};
     std::vector<RuleAdvice> all;
     for (const YamlTree& item : value.items) all.push_back(advice(item, key));
-    if (all.empty() || all.back().when) refuse(fmt::format("the last '{}' must have no 'when'", key), value.place, "the first whose 'when' holds is taken, the last one otherwise");
+    if (all.empty() || all.back().when)
+      refuse(fmt::format("the last '{}' must have no 'when'", key), value.place,
+             "the first whose 'when' holds is taken, the last one otherwise");
     return all;
   }
 
@@ -213,7 +221,9 @@ class RulesFile : YamlFile {
     if (list.kind != Kind::kList) refuse("'suggestions' wants a list", list.place, "at least two things to try");
     std::vector<RuleAdvice> all;
     for (const YamlTree& item : list.items) all.push_back(advice(item, "suggestions"));
-    if (all.size() < 2) refuse(fmt::format("{} has {} suggestion{}", what, all.size(), all.size() == 1 ? "" : "s"), list.place, "give at least two things to try");
+    if (all.size() < 2)
+      refuse(fmt::format("{} has {} suggestion{}", what, all.size(), all.size() == 1 ? "" : "s"), list.place,
+             "give at least two things to try");
     return all;
   }
 

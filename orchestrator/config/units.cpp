@@ -11,8 +11,16 @@ namespace {
 using Unit = std::pair<std::string_view, double>;
 
 constexpr Unit kTimes[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
-constexpr Unit kSizes[] = {{"", 1},     {"B", 1},           {"kB", 1e3},          {"KB", 1e3},           {"MB", 1e6},
-                           {"GB", 1e9}, {"TB", 1e12},       {"KiB", 1024.},       {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024},
+constexpr Unit kSizes[] = {{"", 1},
+                           {"B", 1},
+                           {"kB", 1e3},
+                           {"KB", 1e3},
+                           {"MB", 1e6},
+                           {"GB", 1e9},
+                           {"TB", 1e12},
+                           {"KiB", 1024.},
+                           {"MiB", 1024. * 1024},
+                           {"GiB", 1024. * 1024 * 1024},
                            {"TiB", 1024. * 1024 * 1024 * 1024}};
 
 std::optional<double> in_units(std::string_view text, std::span<const Unit> units) {

@@ -10,8 +10,7 @@ namespace {
 
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts;
-  for (std::size_t cut; (cut = path.find('.')) != std::string_view::npos; path.remove_prefix(cut + 1))
-    parts.push_back(path.substr(0, cut));
+  for (std::size_t cut; (cut = path.find('.')) != std::string_view::npos; path.remove_prefix(cut + 1)) parts.push_back(path.substr(0, cut));
   parts.push_back(path);
   return parts;
 }
@@ -24,7 +23,9 @@ struct Write {
   YAML::Emitter& out;
 
   void text(const std::string& value) const { out << YAML::DoubleQuoted << value; }
-  void operator()(std::string& (*member)(Config&)) const { text(key.may_hold_password ? without_password(member(config)) : member(config)); }
+  void operator()(std::string& (*member)(Config&)) const {
+    text(key.may_hold_password ? without_password(member(config)) : member(config));
+  }
   void operator()(int& (*member)(Config&)) const { out << member(config); }
   void operator()(double& (*member)(Config&)) const { out << fmt::format("{}", member(config)); }
   void operator()(bool& (*member)(Config&)) const { out << member(config); }
@@ -53,10 +54,8 @@ struct Write {
   void operator()(ModelAttribute attribute) const {
     if (attribute.type == ModelAttribute::Type::kNumbers) return numbers();
     const auto& value = config.model.attributes.at(attribute_name(key));
-    if (attribute.type == ModelAttribute::Type::kText)
-      text(value);
-    else
-      out << value;
+    if (attribute.type == ModelAttribute::Type::kText) text(value);
+    else out << value;
   }
 };
 

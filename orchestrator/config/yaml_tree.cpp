@@ -24,10 +24,8 @@ YamlTree convert(const YAML::Node& node, const Where& where, int depth);
 void convert_map(const YAML::Node& node, YamlTree& tree, const Where& where, int depth) {
   for (const auto& entry : node) {
     YamlTree::Key key{entry.first.IsScalar() ? entry.first.Scalar() : "", place_of(entry.first.Mark())};
-    if (!entry.first.IsScalar())
-      throw Error(ErrorKind::kConfig, "a key must be a plain word", where(key.place), "write name: value");
-    auto twin = std::find_if(tree.entries.begin(), tree.entries.end(),
-                             [&](const auto& other) { return other.first.name == key.name; });
+    if (!entry.first.IsScalar()) throw Error(ErrorKind::kConfig, "a key must be a plain word", where(key.place), "write name: value");
+    auto twin = std::find_if(tree.entries.begin(), tree.entries.end(), [&](const auto& other) { return other.first.name == key.name; });
     if (twin != tree.entries.end())
       throw Error(ErrorKind::kConfig, fmt::format("the key '{}' is given twice", key.name), where(key.place),
                   fmt::format("keep one of them; the first is on line {}", twin->first.place.line));
@@ -39,8 +37,7 @@ YamlTree convert(const YAML::Node& node, const Where& where, int depth) {
   YamlTree tree;
   tree.place = place_of(node.Mark());
   if (depth > kDeepest)
-    throw Error(ErrorKind::kConfig, "the values are nested too deeply", where(tree.place),
-                "an alias may contain itself");
+    throw Error(ErrorKind::kConfig, "the values are nested too deeply", where(tree.place), "an alias may contain itself");
   if (node.IsScalar()) {
     tree.kind = YamlTree::Kind::kScalar;
     tree.text = node.Scalar();

@@ -109,7 +109,8 @@ class ExpectationsFile : YamlFile {
     if (amount < 0) refuse("'tolerance' cannot be below zero", value.place, "such as 5%");
     if (!relative && (info == nullptr || unit != info->unit))
       refuse(fmt::format("'tolerance' cannot be '{}'", value.text), value.place,
-             info == nullptr || info->unit.empty() ? "a share of the expected value: 5%" : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
+             info == nullptr || info->unit.empty() ? "a share of the expected value: 5%"
+                                                   : fmt::format("a share of the expected value, 5%, or in its unit: 0.2 {}", info->unit));
     return {relative ? amount / 100 : amount, relative};
   }
 };

@@ -24,7 +24,8 @@ std::string yaml_quoted(const std::string& text) {
 
 std::string key_text(const std::string& key) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~/+- ";
-  const bool plain = !key.empty() && std::isalnum(static_cast<unsigned char>(key.front())) && key.find_first_not_of(kPlain) == std::string::npos;
+  const bool plain =
+      !key.empty() && std::isalnum(static_cast<unsigned char>(key.front())) && key.find_first_not_of(kPlain) == std::string::npos;
   return plain && key.back() != ' ' ? key : yaml_quoted(key);
 }
 
@@ -36,7 +37,8 @@ std::string tolerance_text(const Tolerance& tolerance, std::string_view unit) {
 }
 
 std::vector<std::pair<std::string, std::string>> source_entries(const ExpectationSource& from) {
-  std::vector<std::pair<std::string, std::string>> entries = {{"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
+  std::vector<std::pair<std::string, std::string>> entries = {
+      {"run", from.run}, {"commit", from.commit}, {"nl_stage", from.nl_stage}, {"captured_by", from.captured_by}, {"model", from.model}};
   for (const WorkloadFact& fact : kWorkloadFacts)
     if (!(from.*fact.value).empty()) entries.emplace_back(fact.key, from.*fact.value);
   return entries;
@@ -44,7 +46,8 @@ std::vector<std::pair<std::string, std::string>> source_entries(const Expectatio
 
 Lines lines_of(const Expectation& expectation, std::size_t indent) {
   const std::string outer(indent, ' '), inner(indent + 2, ' ');
-  Lines out = {fmt::format("{}{}:", outer, key_text(expectation.metric)), fmt::format("{}expected: {}", inner, number_text(expectation.expected))};
+  Lines out = {fmt::format("{}{}:", outer, key_text(expectation.metric)),
+               fmt::format("{}expected: {}", inner, number_text(expectation.expected))};
   if (expectation.tolerance)
     out.push_back(fmt::format("{}tolerance: {}", inner, tolerance_text(*expectation.tolerance, find_metric(expectation.metric)->unit)));
   Lines source;
@@ -81,7 +84,8 @@ class TextEditor {
   }
 
   void replace(const YamlTree& value, const std::string& text) {
-    if (value.text != text && value.kind == YamlTree::Kind::kScalar) edits_.push_back({value.place.line, value.place.column, value.text, {text}});
+    if (value.text != text && value.kind == YamlTree::Kind::kScalar)
+      edits_.push_back({value.place.line, value.place.column, value.text, {text}});
   }
   // Another entry of its map: behind it on its line where that is written in braces, else below it.
   void add_entry(const YamlTree& map, const std::string& key, const std::string& text) {
@@ -89,21 +93,23 @@ class TextEditor {
     const auto& [last_key, last_value] = map.entries.back();
     const std::string& line = lines_.at(static_cast<std::size_t>(map.place.line) - 1);
     const auto column = static_cast<std::size_t>(map.place.column - 1);
-    if (column < line.size() && line[column] == '{') edits_.push_back({last_value.place.line, last_value.place.column, last_value.text, {", " + entry}, true});
+    if (column < line.size() && line[column] == '{')
+      edits_.push_back({last_value.place.line, last_value.place.column, last_value.text, {", " + entry}, true});
     else add_after(last_line(map), {std::string(static_cast<std::size_t>(last_key.place.column - 1), ' ') + entry});
   }
   void add_after(int line, Lines lines) { edits_.push_back({line, 0, {}, std::move(lines)}); }
 
   // From the end to the beginning, so that places stay true, and what was added first behind a line stays first.
   std::string result() {
-    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); });
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const Edit& a, const Edit& b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); });
     for (auto edit = edits_.rbegin(); edit != edits_.rend(); ++edit) apply(*edit);
     return fmt::format("{}\n", fmt::join(lines_, "\n"));
   }
 
  private:
   struct Edit {
-    int line, column;     // from 1; column 0: lines behind this one
+    int line, column;  // from 1; column 0: lines behind this one
     std::string old_text;
     Lines lines;
     bool behind = false;  // the value stays
@@ -141,7 +147,8 @@ void edit_hardware(TextEditor& editor, const YamlTree& map, const HardwareExpect
   for (const Expectation& each : wanted.list) {
     const YamlTree* found = value_of(map, each.metric);
     if (found == nullptr) {
-      if (!map.entries.empty()) editor.add_after(last_line(map), lines_of(each, static_cast<std::size_t>(map.entries.front().first.place.column - 1)));
+      if (!map.entries.empty())
+        editor.add_after(last_line(map), lines_of(each, static_cast<std::size_t>(map.entries.front().first.place.column - 1)));
       continue;
     }
     const Expectation* old = before->find(each.metric);
@@ -187,8 +194,7 @@ EditedText edited_text(const ConfFile& file, const Expectations& wanted) {
   const YamlTree* hardware = value_of(tree, "hardware");
   for (const HardwareExpectations& each : wanted.hardware) {
     const YamlTree* found = hardware ? value_of(*hardware, each.hardware) : nullptr;
-    if (found != nullptr)
-      edit_hardware(editor, *found, each, before.of(each.hardware));
+    if (found != nullptr) edit_hardware(editor, *found, each, before.of(each.hardware));
     else if (hardware != nullptr && !hardware->entries.empty())
       editor.add_after(last_line(*hardware), lines_of(each, static_cast<std::size_t>(hardware->entries.front().first.place.column - 1)));
   }

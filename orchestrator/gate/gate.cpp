@@ -3,9 +3,9 @@
 #include "analysis/gate/judge.h"
 #include "analysis/gate/update.h"
 #include "model/error.h"
-#include "orchestrator/named_run.h"
 #include "orchestrator/bundle/whole_file.h"
 #include "orchestrator/gate/expectations.h"
+#include "orchestrator/named_run.h"
 
 namespace fs = std::filesystem;
 
@@ -13,16 +13,26 @@ namespace nl::orchestrator {
 namespace {
 
 // What a new file expects where nobody says what it should.
-const std::vector<std::string> kUsualMetrics = {
-    "ttft_median_ms", "prefill_median_ms", "prefill_unprofiled_ms", "tpot_median_ms", "tpot_unprofiled_ms", "tokens_per_s",
-    "tokens_unprofiled_per_s", "mfu", "mbu", "joules_per_token", "inference_ms", "stage.*.median_ms"};
+const std::vector<std::string> kUsualMetrics = {"ttft_median_ms",
+                                                "prefill_median_ms",
+                                                "prefill_unprofiled_ms",
+                                                "tpot_median_ms",
+                                                "tpot_unprofiled_ms",
+                                                "tokens_per_s",
+                                                "tokens_unprofiled_per_s",
+                                                "mfu",
+                                                "mbu",
+                                                "joules_per_token",
+                                                "inference_ms",
+                                                "stage.*.median_ms"};
 
 std::vector<analysis::GateRun> load_runs(const std::vector<std::string>& names) {
   std::vector<analysis::GateRun> out;
   for (const std::string& name : names) {
     out.push_back(analysis::gate_run(named_run(name)));
     if (out.back().hardware.empty())
-      throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", name, "expectations hold for hardware; gate a run that knows its own");
+      throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", name,
+                  "expectations hold for hardware; gate a run that knows its own");
   }
   return out;
 }
@@ -68,7 +78,8 @@ void write_gate_file(const fs::path& file, const std::string& text) {
 
 GateReport check_gate(const GateRequest& request) {
   if (!request.update && !is_there(request.expectations))
-    throw Error(ErrorKind::kConfig, "there is no such file of expectations", request.expectations.string(), "add --update to write it from these runs");
+    throw Error(ErrorKind::kConfig, "there is no such file of expectations", request.expectations.string(),
+                "add --update to write it from these runs");
   const auto runs = load_runs(request.runs);
   GateReport report;
   report.file = request.expectations.string();

@@ -9,10 +9,10 @@
 namespace nl::orchestrator {
 
 struct GateRequest {
-  std::vector<std::string> runs;         // bundles, or their run.json
+  std::vector<std::string> runs;  // bundles, or their run.json
   std::filesystem::path expectations;
-  bool update = false;                   // write what these runs reached
-  std::vector<std::string> metrics;      // with update: further ones to expect, "stage.*.median_ms"
+  bool update = false;               // write what these runs reached
+  std::vector<std::string> metrics;  // with update: further ones to expect, "stage.*.median_ms"
 };
 
 // The runs against what is expected of their hardware. Throws Error(kConfig) for a wrong file of expectations, Error(kInput) for runs

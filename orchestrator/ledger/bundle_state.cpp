@@ -33,11 +33,13 @@ BundleState bundle_state(const LedgerEntry& entry) {
 
 void delete_bundle(const LedgerEntry& entry) {
   if (const BundleState state = bundle_state(entry); state != BundleState::kWhole)
-    throw Error(ErrorKind::kInput, fmt::format("the bundle of {} is {}: nothing was deleted", entry.run_id, word_of(state)), entry.bundle.string(),
-                "remove the record alone, without --bundles");
+    throw Error(ErrorKind::kInput, fmt::format("the bundle of {} is {}: nothing was deleted", entry.run_id, word_of(state)),
+                entry.bundle.string(), "remove the record alone, without --bundles");
   std::error_code failure;
   fs::remove_all(entry.bundle, failure);
-  if (failure) throw Error(ErrorKind::kOutput, fmt::format("the bundle cannot be deleted: {}", failure.message()), entry.bundle.string(), "check who owns the folder");
+  if (failure)
+    throw Error(ErrorKind::kOutput, fmt::format("the bundle cannot be deleted: {}", failure.message()), entry.bundle.string(),
+                "check who owns the folder");
 }
 
 }  // namespace nl::orchestrator

@@ -27,7 +27,7 @@ class Row {
   virtual bool is_null(int column) const = 0;
   virtual std::int64_t integer(int column) const = 0;
   virtual double number(int column) const = 0;
-  virtual std::string text(int column) const = 0;   // "" where it is null
+  virtual std::string text(int column) const = 0;  // "" where it is null
   virtual std::string bytes(int column) const = 0;
 };
 using EachRow = std::function<void(const Row&)>;

@@ -21,7 +21,8 @@ std::string word_list(Dialect dialect) { return dialect == Dialect::kSqlite ? "?
 void put_words(Connection& connection, std::int64_t number, const std::vector<std::string>& words) {
   const std::string list = word_list(connection.dialect());
   drop_words(connection, number);
-  connection.run("INSERT INTO words (rowid, run_words, remarks) VALUES (?, " + list + ", " + list + ")", {number, joined(words), std::string()});
+  connection.run("INSERT INTO words (rowid, run_words, remarks) VALUES (?, " + list + ", " + list + ")",
+                 {number, joined(words), std::string()});
 }
 
 void put_remarks(Connection& connection, std::int64_t number) {
@@ -29,7 +30,8 @@ void put_remarks(Connection& connection, std::int64_t number) {
   const auto add = [&](const database::Row& row) { text += row.text(0) + " "; };
   connection.select("SELECT tag FROM tags WHERE run = ?", {number}, add);
   connection.select("SELECT text FROM notes WHERE run = ?", {number}, add);
-  connection.run("UPDATE words SET remarks = " + word_list(connection.dialect()) + " WHERE rowid = ?", {joined(search_words(text)), number});
+  connection.run("UPDATE words SET remarks = " + word_list(connection.dialect()) + " WHERE rowid = ?",
+                 {joined(search_words(text)), number});
 }
 
 void drop_words(Connection& connection, std::int64_t number) { connection.run("DELETE FROM words WHERE rowid = ?", {number}); }

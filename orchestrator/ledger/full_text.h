@@ -9,7 +9,8 @@
 // Full-text search, where the two databases have nothing in common: FTS5 of SQLite, tsvector of PostgreSQL.
 namespace nl::orchestrator {
 
-void put_words(database::Connection& connection, std::int64_t number, const std::vector<std::string>& words);  // in place of those that were
+void put_words(database::Connection& connection, std::int64_t number,
+               const std::vector<std::string>& words);                    // in place of those that were
 void put_remarks(database::Connection& connection, std::int64_t number);  // the words of the run's tags and notes, as they are now
 void drop_words(database::Connection& connection, std::int64_t number);
 

@@ -25,16 +25,19 @@ void refuse_odd_tag(const std::string& tag) {
 // bisect do not count: hundreds of them would take the places of runs. With fewer runs than are kept, there is nothing older.
 std::string beyond_condition(const Retention& retention, const char* part_column) {
   const char* counted = retention.keep_tagged ? "number NOT IN (SELECT run FROM tags)" : "1 = 1";
-  return fmt::format("WHERE {} AND (created_at, number) < (SELECT created_at, number FROM runs WHERE {} AND {} = '' ORDER BY created_at DESC, number DESC LIMIT 1 OFFSET {}) "
-                     "ORDER BY created_at, number",
-                     counted, counted, part_column, retention.keep_last - 1);
+  return fmt::format(
+      "WHERE {} AND (created_at, number) < (SELECT created_at, number FROM runs WHERE {} AND {} = '' ORDER BY created_at DESC, number DESC "
+      "LIMIT 1 OFFSET {}) "
+      "ORDER BY created_at, number",
+      counted, counted, part_column, retention.keep_last - 1);
 }
 
 }  // namespace
 
 Ledger Ledger::open(const std::string& location, database::Absent absent) {
   if (location.empty())
-    throw Error(ErrorKind::kUsage, "no ledger is named", kLedgerVariable, "name one with --ledger, or unset NL_STAGE_LEDGER where it is off");
+    throw Error(ErrorKind::kUsage, "no ledger is named", kLedgerVariable,
+                "name one with --ledger, or unset NL_STAGE_LEDGER where it is off");
   Ledger ledger(is_postgresql_url(location) ? database::open_postgresql(location) : database::open_sqlite(location, absent));
   try {
     database::migrate(*ledger.connection_, database::ledger_migrations());
@@ -48,23 +51,27 @@ Ledger Ledger::open(const std::string& location, database::Absent absent) {
 std::int64_t Ledger::number_of(const std::string& run_id) {
   std::int64_t number = -1;
   connection_->select("SELECT number FROM runs WHERE run_id = ?", {run_id}, [&](const Row& row) { number = row.integer(0); });
-  if (number < 0) throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", run_id), location(), "`nl-stage ls` lists the runs");
+  if (number < 0)
+    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", run_id), location(), "`nl-stage ls` lists the runs");
   return number;
 }
 
 std::string Ledger::run_json(const std::string& run_id) {
   std::optional<std::string> text;
   connection_->select("SELECT packing, run_json FROM documents WHERE run = ?", {number_of(run_id)}, [&](const Row& row) {
-    if (row.text(0) != kPacking) throw Error(ErrorKind::kInput, fmt::format("run.json is packed by {}", row.text(0)), location(), "update nl-stage");
+    if (row.text(0) != kPacking)
+      throw Error(ErrorKind::kInput, fmt::format("run.json is packed by {}", row.text(0)), location(), "update nl-stage");
     text = unpacked(row.bytes(1), fmt::format("{} of {}", run_id, location()));
   });
-  if (!text) throw Error(ErrorKind::kInput, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()), "use its bundle");
+  if (!text)
+    throw Error(ErrorKind::kInput, "the ledger has no run.json of this run", fmt::format("{} of {}", run_id, location()), "use its bundle");
   return *text;
 }
 
 std::map<std::string, double> Ledger::metrics(const std::string& run_id) {
   std::map<std::string, double> values;
-  connection_->select("SELECT key, value FROM metrics WHERE run = ?", {number_of(run_id)}, [&](const Row& row) { values[row.text(0)] = row.number(1); });
+  connection_->select("SELECT key, value FROM metrics WHERE run = ?", {number_of(run_id)},
+                      [&](const Row& row) { values[row.text(0)] = row.number(1); });
   return values;
 }
 

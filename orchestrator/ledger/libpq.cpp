@@ -32,7 +32,8 @@ const Libpq& libpq() {
     return library != nullptr && resolve_functions(library, loaded) ? &loaded : nullptr;
   }();
   if (found == nullptr)
-    throw Error(ErrorKind::kTool, "libpq.so.5 is needed for a ledger in PostgreSQL, and it was not found", "libpq.so.5", "sudo apt-get install libpq5");
+    throw Error(ErrorKind::kTool, "libpq.so.5 is needed for a ledger in PostgreSQL, and it was not found", "libpq.so.5",
+                "sudo apt-get install libpq5");
   return *found;
 }
 

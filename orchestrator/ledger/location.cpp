@@ -30,7 +30,8 @@ std::string ledger_location(const std::string& asked) {
 }
 
 bool is_postgresql_url(std::string_view location) {
-  return std::any_of(std::begin(kUrlBeginnings), std::end(kUrlBeginnings), [&](std::string_view beginning) { return location.starts_with(beginning); });
+  return std::any_of(std::begin(kUrlBeginnings), std::end(kUrlBeginnings),
+                     [&](std::string_view beginning) { return location.starts_with(beginning); });
 }
 
 std::string without_password(const std::string& location) {

@@ -7,7 +7,7 @@
 namespace nl::orchestrator {
 namespace {
 
-constexpr int kLevel = 1;                                  // 3 packs a tenth better and takes twice the time
+constexpr int kLevel = 1;                              // 3 packs a tenth better and takes twice the time
 constexpr unsigned long long kMostBytes = 4ull << 30;  // no run.json is; a damaged header may say anything
 
 [[noreturn]] void throw_damaged(const std::string& where) {

@@ -75,12 +75,18 @@ class Parameters {
 // How many bytes the character that begins here has; 0: it is none.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
-  const std::size_t size = byte == 0 ? 0 : byte < 0x80 ? 1 : byte >= 0xC2 && byte < 0xE0 ? 2 : byte >= 0xE0 && byte < 0xF0 ? 3 : byte >= 0xF0 && byte < 0xF5 ? 4 : 0;
+  const std::size_t size = byte == 0                     ? 0
+                           : byte < 0x80                 ? 1
+                           : byte >= 0xC2 && byte < 0xE0 ? 2
+                           : byte >= 0xE0 && byte < 0xF0 ? 3
+                           : byte >= 0xF0 && byte < 0xF5 ? 4
+                                                         : 0;
   if (size == 0 || size > text.size()) return 0;
   for (std::size_t i = 1; i < size; ++i)
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
   const auto second = size > 2 ? static_cast<unsigned char>(text[1]) : 0;  // spelled too long, surrogates, beyond U+10FFFF
-  const bool wrong = (byte == 0xE0 && second < 0xA0) || (byte == 0xED && second > 0x9F) || (byte == 0xF0 && second < 0x90) || (byte == 0xF4 && second > 0x8F);
+  const bool wrong = (byte == 0xE0 && second < 0xA0) || (byte == 0xED && second > 0x9F) || (byte == 0xF0 && second < 0x90) ||
+                     (byte == 0xF4 && second > 0x8F);
   return wrong ? 0 : size;
 }
 
@@ -132,7 +138,8 @@ class PostgresqlConnection : public Connection {
     const char* const values[] = {url.c_str(), "10", "nl-stage", "UTF8", nullptr};  // the URL's own, and what it leaves open
     connection_.reset(libpq().connect(names, values, 1));
     if (libpq().status(connection_.get()) != CONNECTION_OK)
-      throw Error(ErrorKind::kOutput, fmt::format("the ledger's server cannot be reached: {}", first_line(libpq().error_message(connection_.get()))), location_,
+      throw Error(ErrorKind::kOutput,
+                  fmt::format("the ledger's server cannot be reached: {}", first_line(libpq().error_message(connection_.get()))), location_,
                   "check host, user and database of the URL; a password belongs into ~/.pgpass or PGPASSWORD");
     libpq().set_notice_processor(connection_.get(), [](void*, const char*) {}, nullptr);  // stderr is not the server's
     use_own_schema();
@@ -172,8 +179,8 @@ class PostgresqlConnection : public Connection {
 
   Result execute(const std::string& statement, const Values& values) {
     const Parameters parameters(values);
-    Result result(libpq().exec_params(connection_.get(), numbered(statement).c_str(), parameters.count(), parameters.types(), parameters.values(),
-                                      parameters.lengths(), parameters.formats(), 0));
+    Result result(libpq().exec_params(connection_.get(), numbered(statement).c_str(), parameters.count(), parameters.types(),
+                                      parameters.values(), parameters.lengths(), parameters.formats(), 0));
     const ExecStatusType status = libpq().result_status(result.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw_failure(result.get());
     return result;
@@ -181,11 +188,13 @@ class PostgresqlConnection : public Connection {
 
   [[noreturn]] void throw_failure(const PGresult* result) const {
     if (libpq().status(connection_.get()) != CONNECTION_OK)
-      throw Error(ErrorKind::kOutput, fmt::format("the connection to the ledger's server is lost: {}", first_line(libpq().error_message(connection_.get()))), location_,
-                  "check that the server runs, then try again");
+      throw Error(ErrorKind::kOutput,
+                  fmt::format("the connection to the ledger's server is lost: {}", first_line(libpq().error_message(connection_.get()))),
+                  location_, "check that the server runs, then try again");
     const char* primary = libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY);
-    throw Error(ErrorKind::kOutput, fmt::format("the ledger's server refuses: {}", primary ? primary : first_line(libpq().error_message(connection_.get()))), location_,
-                "check the rights of the user on the schema nl_stage of the database");
+    throw Error(ErrorKind::kOutput,
+                fmt::format("the ledger's server refuses: {}", primary ? primary : first_line(libpq().error_message(connection_.get()))),
+                location_, "check the rights of the user on the schema nl_stage of the database");
   }
 
   std::string location_;

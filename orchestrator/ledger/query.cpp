@@ -13,14 +13,16 @@ using database::Connection, database::Dialect, database::Row, database::Value, d
 
 // {} is the column part_of, where there is one.
 constexpr const char* kEntryColumns =
-    "number, run_id, created_at, name, mode, status, model, precision, backend, gpu, gpu_count, hardware, revision, modified, command, {}, bundle";
+    "number, run_id, created_at, name, mode, status, model, precision, backend, gpu, gpu_count, hardware, revision, modified, command, {}, "
+    "bundle";
 constexpr int kEntryColumnCount = 17;
 
 LedgerEntry entry_of(const Row& row) {
   LedgerEntry entry;
   int column = 0;
   entry.number = row.integer(column++);
-  for (std::string* text : {&entry.run_id, &entry.created_at, &entry.name, &entry.mode, &entry.status, &entry.model, &entry.precision, &entry.backend, &entry.gpu})
+  for (std::string* text : {&entry.run_id, &entry.created_at, &entry.name, &entry.mode, &entry.status, &entry.model, &entry.precision,
+                            &entry.backend, &entry.gpu})
     *text = row.text(column++);
   entry.gpu_count = row.integer(column++);
   entry.hardware = row.text(column++);
@@ -36,12 +38,14 @@ LedgerEntry entry_of(const Row& row) {
 // The statement of a filter, and its values in their order.
 class Question {
  public:
-  Question(const LedgerFilter& filter, Dialect dialect, const char* part_column) : filter_(filter), dialect_(dialect), part_column_(part_column) {
+  Question(const LedgerFilter& filter, Dialect dialect, const char* part_column)
+      : filter_(filter), dialect_(dialect), part_column_(part_column) {
     ask_metrics();
     ask_words();
     for (const auto& [column, text] : {std::pair{"name", &filter.name}, {"mode", &filter.mode}, {"status", &filter.status}})
       if (!text->empty()) where(fmt::format("lower({}) = lower(?)", column), *text);
-    for (const auto& [column, text] : {std::pair{"model", &filter.model}, {"gpu", &filter.gpu}, {"precision", &filter.precision}, {"backend", &filter.backend}})
+    for (const auto& [column, text] :
+         {std::pair{"model", &filter.model}, {"gpu", &filter.gpu}, {"precision", &filter.precision}, {"backend", &filter.backend}})
       if (!text->empty()) where(fmt::format("lower({}) LIKE lower(?) ESCAPE '!'", column), "%" + like_text(*text) + "%");
     if (!filter.revision.empty()) where("revision LIKE ? ESCAPE '!'", like_text(filter.revision) + "%");
     if (!filter.since.empty()) where("created_at >= ?", filter.since);
@@ -51,21 +55,25 @@ class Question {
   }
 
   // Newest first
-  std::string statement() const { return select(fmt::format(kEntryColumns, part_column_), " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : ""); }
+  std::string statement() const {
+    return select(fmt::format(kEntryColumns, part_column_), " DESC") + (filter_.limit > 0 ? fmt::format(" LIMIT {}", filter_.limit) : "");
+  }
   // Oldest first
   std::string statement_of_values() const { return select("run_id, created_at, revision, hardware, model, precision", ""); }
   const Values& values() const { return values_; }
 
  private:
   std::string select(std::string_view columns, std::string_view order) const {
-    return fmt::format("SELECT {}{} FROM runs{}{}{} ORDER BY created_at{}, number{}", columns, columns_, joins_, conditions_.empty() ? "" : " WHERE ", conditions_, order, order);
+    return fmt::format("SELECT {}{} FROM runs{}{}{} ORDER BY created_at{}, number{}", columns, columns_, joins_,
+                       conditions_.empty() ? "" : " WHERE ", conditions_, order, order);
   }
 
   // Their values come first: they stand in the joins.
   void ask_metrics() {
     for (std::size_t i = 0; i < filter_.metrics.size(); ++i) {
       columns_ += fmt::format(", m{}.value", i);
-      joins_ += fmt::format(" {}JOIN metrics AS m{} ON m{}.key = ? AND m{}.run = runs.number", filter_.only_with_metrics ? "" : "LEFT ", i, i, i);
+      joins_ +=
+          fmt::format(" {}JOIN metrics AS m{} ON m{}.key = ? AND m{}.run = runs.number", filter_.only_with_metrics ? "" : "LEFT ", i, i, i);
       values_.push_back(filter_.metrics[i]);
     }
   }
@@ -73,7 +81,8 @@ class Question {
   void ask_words() {
     if (filter_.words.empty()) return;
     const std::vector<std::string> words = search_words(filter_.words);
-    if (words.empty()) throw Error(ErrorKind::kUsage, fmt::format("'{}' has no word to search for", filter_.words), "ls", "give letters or digits");
+    if (words.empty())
+      throw Error(ErrorKind::kUsage, fmt::format("'{}' has no word to search for", filter_.words), "ls", "give letters or digits");
     where(full_text_condition(dialect_), full_text_value(dialect_, words));
   }
 
@@ -124,7 +133,8 @@ std::vector<LedgerEntry> Ledger::query(const LedgerFilter& filter) {
   connection_->select(question.statement(), question.values(), [&](const Row& row) {
     entries.push_back(entry_of(row));
     for (std::size_t i = 0; i < filter.metrics.size(); ++i)
-      if (const int column = kEntryColumnCount + static_cast<int>(i); !row.is_null(column)) entries.back().metrics[filter.metrics[i]] = row.number(column);
+      if (const int column = kEntryColumnCount + static_cast<int>(i); !row.is_null(column))
+        entries.back().metrics[filter.metrics[i]] = row.number(column);
   });
   add_tags(*connection_, entries);
   return entries;
@@ -148,7 +158,8 @@ std::vector<std::string> Ledger::metric_keys() {
 
 std::vector<LedgerEntry> Ledger::select_entries(const std::string& conditions, const Values& values) {
   std::vector<LedgerEntry> entries;
-  connection_->select(fmt::format("SELECT {} FROM runs {}", fmt::format(kEntryColumns, part_column()), conditions), values, [&](const Row& row) { entries.push_back(entry_of(row)); });
+  connection_->select(fmt::format("SELECT {} FROM runs {}", fmt::format(kEntryColumns, part_column()), conditions), values,
+                      [&](const Row& row) { entries.push_back(entry_of(row)); });
   add_tags(*connection_, entries);
   return entries;
 }

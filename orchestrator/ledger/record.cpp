@@ -30,7 +30,8 @@ std::string whole_seconds(const std::string& time) { return time.size() < 20 ? n
 std::vector<Column> columns_of(const Run& run, const std::filesystem::path& bundle, const std::string& part_of) {
   const auto& repository = run.workload.repository;
   const auto& gpus = run.hardware.gpus;
-  const std::string model = run.model.name.empty() && run.session ? std::filesystem::path(run.session->model).filename().string() : run.model.name;
+  const std::string model =
+      run.model.name.empty() && run.session ? std::filesystem::path(run.session->model).filename().string() : run.model.name;
   return {{"run_id", run.run_id},
           {"created_at", whole_seconds(run.created_at)},
           {"recorded_at", now_text()},
@@ -58,12 +59,14 @@ std::int64_t put_row(Connection& connection, const std::vector<Column>& columns)
     const char* comma = names.empty() ? "" : ", ";
     names += comma + std::string(column.name);
     marks += std::string(comma) + "?";
-    replaced += fmt::format(fmt::runtime(column.stays ? "{0}{1} = COALESCE(NULLIF(excluded.{1}, ''), runs.{1})" : "{0}{1} = excluded.{1}"), comma, column.name);
+    replaced += fmt::format(fmt::runtime(column.stays ? "{0}{1} = COALESCE(NULLIF(excluded.{1}, ''), runs.{1})" : "{0}{1} = excluded.{1}"),
+                            comma, column.name);
     values.push_back(column.value);
   }
   std::int64_t number = 0;
-  connection.select(fmt::format("INSERT INTO runs ({}) VALUES ({}) ON CONFLICT (run_id) DO UPDATE SET {} RETURNING number", names, marks, replaced), values,
-                    [&](const Row& row) { number = row.integer(0); });
+  connection.select(
+      fmt::format("INSERT INTO runs ({}) VALUES ({}) ON CONFLICT (run_id) DO UPDATE SET {} RETURNING number", names, marks, replaced),
+      values, [&](const Row& row) { number = row.integer(0); });
   return number;
 }
 
@@ -88,9 +91,10 @@ void Ledger::record(const Run& run, std::string_view run_json, const std::filesy
   database::Transaction transaction(*connection_);
   const std::int64_t number = put_row(*connection_, columns);
   put_metrics(*connection_, number, run);
-  connection_->run("INSERT INTO documents (run, packing, run_json) VALUES (?, ?, ?) "
-                   "ON CONFLICT (run) DO UPDATE SET packing = excluded.packing, run_json = excluded.run_json",
-                   {number, std::string(kPacking), Bytes{std::move(document)}});
+  connection_->run(
+      "INSERT INTO documents (run, packing, run_json) VALUES (?, ?, ?) "
+      "ON CONFLICT (run) DO UPDATE SET packing = excluded.packing, run_json = excluded.run_json",
+      {number, std::string(kPacking), Bytes{std::move(document)}});
   connection_->run("DELETE FROM fingerprints WHERE run = ?", {number});
   put_words(*connection_, number, words);
   put_remarks(*connection_, number);  // a run that is recorded again has its tags and notes

@@ -23,7 +23,7 @@ class Ledger;
 
 struct RecordedBundle {
   std::string run_id;
-  double record_ms = 0;          // without the reading of its run.json
+  double record_ms = 0;  // without the reading of its run.json
 };
 
 // A bundle that was made elsewhere or before. Throws Error(kInput) where its run.json is missing or damaged: half a bundle.

@@ -39,15 +39,21 @@ LedgerEntry Ledger::resolve(const std::string& name) {
   if (const auto before = runs_before_last(name)) {
     found = select_entries(fmt::format("WHERE {} = '' {} LIMIT 1 OFFSET {}", part_column(), kNewestFirst, *before), {});
   } else if (name.starts_with(kTagPrefix)) {
-    found = select_entries(fmt::format("WHERE number IN (SELECT run FROM tags WHERE tag = ?) {} LIMIT 1", kNewestFirst), {name.substr(kTagPrefix.size())});
+    found = select_entries(fmt::format("WHERE number IN (SELECT run FROM tags WHERE tag = ?) {} LIMIT 1", kNewestFirst),
+                           {name.substr(kTagPrefix.size())});
   } else if (!name.empty()) {
     found = select_entries("WHERE run_id = ?", {name});
-    if (found.empty()) found = select_entries(fmt::format("WHERE name = ? ORDER BY {} <> '', created_at DESC, number DESC LIMIT 1", part_column()), {name});
-    if (found.empty()) found = select_entries(fmt::format("WHERE run_id >= ? AND substr(run_id, 1, length(?)) = ? {} LIMIT {}", kNewestFirst, kCandidates + 1), {name, name, name});
+    if (found.empty())
+      found = select_entries(fmt::format("WHERE name = ? ORDER BY {} <> '', created_at DESC, number DESC LIMIT 1", part_column()), {name});
+    if (found.empty())
+      found =
+          select_entries(fmt::format("WHERE run_id >= ? AND substr(run_id, 1, length(?)) = ? {} LIMIT {}", kNewestFirst, kCandidates + 1),
+                         {name, name, name});
     if (found.size() > 1) throw_ambiguous(name, found);
   }
   if (found.empty())
-    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", name), location(), "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
+    throw Error(ErrorKind::kInput, fmt::format("the ledger has no run '{}'", name), location(),
+                "`nl-stage ls` lists the runs; give an id, the beginning of one, a name, tag:NAME or last");
   return std::move(found.front());
 }
 

@@ -12,27 +12,32 @@ const Migration kRunsTagsNotesMetrics = {
     {"CREATE TABLE runs ("
      "number {key}, run_id {text} NOT NULL UNIQUE, created_at {text} NOT NULL, recorded_at {text} NOT NULL, "
      "name {text} NOT NULL, mode TEXT NOT NULL, status TEXT NOT NULL, model TEXT NOT NULL, precision TEXT NOT NULL, backend TEXT NOT NULL, "
-     "gpu TEXT NOT NULL, gpu_count BIGINT NOT NULL, hardware TEXT NOT NULL, revision {text} NOT NULL, modified BIGINT, command TEXT NOT NULL, bundle TEXT NOT NULL)"},
+     "gpu TEXT NOT NULL, gpu_count BIGINT NOT NULL, hardware TEXT NOT NULL, revision {text} NOT NULL, modified BIGINT, command TEXT NOT "
+     "NULL, bundle TEXT NOT NULL)"},
     {"CREATE INDEX runs_by_time ON runs (created_at, number)"},
     {"CREATE INDEX runs_by_name ON runs (name, created_at)"},
     {"CREATE TABLE metrics ("
      "run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, key {text} NOT NULL, value DOUBLE PRECISION NOT NULL, "
      "PRIMARY KEY (key, run)){lean}"},
     {"CREATE INDEX metrics_by_run ON metrics (run)"},
-    {"CREATE TABLE tags (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, tag {text} NOT NULL, PRIMARY KEY (tag, run)){lean}"},
+    {"CREATE TABLE tags (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, tag {text} NOT NULL, PRIMARY KEY (tag, "
+     "run)){lean}"},
     {"CREATE INDEX tags_by_run ON tags (run)"},
     {"CREATE TABLE notes ("
      "number {key}, run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, written_at TEXT NOT NULL, text TEXT NOT NULL)"},
     {"CREATE INDEX notes_by_run ON notes (run)"},
-    {"CREATE TABLE documents (run BIGINT NOT NULL PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, packing TEXT NOT NULL, run_json BYTEA NOT NULL)"},
+    {"CREATE TABLE documents (run BIGINT NOT NULL PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, packing TEXT NOT NULL, run_json "
+     "BYTEA NOT NULL)"},
     {"CREATE VIRTUAL TABLE words USING fts5 (run_words, remarks, tokenize = \"unicode61 remove_diacritics 0\")",
-     "CREATE TABLE words (rowid BIGINT NOT NULL PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, run_words TSVECTOR NOT NULL, remarks TSVECTOR NOT NULL)"},
+     "CREATE TABLE words (rowid BIGINT NOT NULL PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, run_words TSVECTOR NOT NULL, "
+     "remarks TSVECTOR NOT NULL)"},
     {"", "CREATE INDEX words_by_word ON words USING gin ((run_words || remarks))"},
 };
 
 // Made when `fingerprint search` first asks for one, and kept.
 const Migration kFingerprints = {
-    {"CREATE TABLE fingerprints (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, kind TEXT NOT NULL, items BYTEA NOT NULL, PRIMARY KEY (run, kind))"},
+    {"CREATE TABLE fingerprints (run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE, kind TEXT NOT NULL, items BYTEA NOT NULL, "
+     "PRIMARY KEY (run, kind))"},
 };
 
 // Runs that are a part of a trial, and would bury the others.
@@ -75,8 +80,8 @@ void refuse_other(Connection& connection) {
 
 void refuse_newer(const Connection& connection, std::int64_t version, std::size_t known) {
   if (version <= static_cast<std::int64_t>(known)) return;
-  throw Error(ErrorKind::kInput, fmt::format("the ledger is of version {}, and this nl-stage knows versions up to {}", version, known), connection.location(),
-              "update nl-stage, or name another ledger with --ledger");
+  throw Error(ErrorKind::kInput, fmt::format("the ledger is of version {}, and this nl-stage knows versions up to {}", version, known),
+              connection.location(), "update nl-stage, or name another ledger with --ledger");
 }
 
 }  // namespace

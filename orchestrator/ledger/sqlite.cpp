@@ -41,14 +41,16 @@ constexpr int kBusyMs = 10000;  // a writer holds the lock for milliseconds; who
                   "free some space, or name another ledger with --ledger");
     default:
       throw Error(ErrorKind::kOutput, fmt::format("the ledger cannot be opened or written: {}", failure.what()),
-                  fmt::format("{} ({})", where, free_space_of(file)), "name another ledger with --ledger, or switch it off: --set ledger.enabled=false");
+                  fmt::format("{} ({})", where, free_space_of(file)),
+                  "name another ledger with --ledger, or switch it off: --set ledger.enabled=false");
   }
 }
 
 // Write-ahead logging needs memory that all writers share, which file systems of a network do not give.
 bool is_on_network(const fs::path& file) {
-  constexpr std::array<std::uint32_t, 9> kNetworkMagic = {0x6969 /* NFS */, 0x517B /* SMB */, 0xFF534D42 /* CIFS */, 0xFE534D42 /* SMB 2 */, 0x0BD00BD0 /* Lustre */,
-                                                          0x47504653 /* GPFS */, 0x00C36400 /* Ceph */, 0x19830326 /* BeeGFS */, 0x65735546 /* FUSE */};
+  constexpr std::array<std::uint32_t, 9> kNetworkMagic = {0x6969 /* NFS */,       0x517B /* SMB */,        0xFF534D42 /* CIFS */,
+                                                          0xFE534D42 /* SMB 2 */, 0x0BD00BD0 /* Lustre */, 0x47504653 /* GPFS */,
+                                                          0x00C36400 /* Ceph */,  0x19830326 /* BeeGFS */, 0x65735546 /* FUSE */};
   struct statfs system = {};
   if (::statfs(file.c_str(), &system) != 0) return false;
   return std::find(kNetworkMagic.begin(), kNetworkMagic.end(), static_cast<std::uint32_t>(system.f_type)) != kNetworkMagic.end();
@@ -90,7 +92,8 @@ struct ResetAfterUse {
 std::string immutable_address(const fs::path& file) {
   std::string out = "file:";
   for (const unsigned char c : fs::absolute(file).string())
-    out += std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+    out += std::isalnum(c) != 0 || c == '/' || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c))
+                                                                                : fmt::format("%{:02X}", c);
   return out + "?immutable=1";
 }
 
@@ -179,7 +182,8 @@ void make_folder_of(const fs::path& file) {
 std::unique_ptr<Connection> open_sqlite(const fs::path& file, Absent absent) {
   std::error_code ignored;
   if (absent == Absent::kRefuse && !fs::exists(file, ignored))
-    throw Error(ErrorKind::kInput, "there is no ledger yet", file.string(), "`nl-stage run` and `nl-stage import` make it; --ledger names another");
+    throw Error(ErrorKind::kInput, "there is no ledger yet", file.string(),
+                "`nl-stage run` and `nl-stage import` make it; --ledger names another");
   try {
     if (absent == Absent::kMake) make_folder_of(file);
     return std::make_unique<SqliteConnection>(file, SQLite::OPEN_READWRITE | (absent == Absent::kMake ? SQLite::OPEN_CREATE : 0));

@@ -7,8 +7,8 @@
 namespace nl::orchestrator {
 namespace {
 
-constexpr std::size_t kKernelsInWords = 20;   // as many as anyone searches for
-constexpr std::size_t kLongestWord = 100;     // mangled names; a lexeme of PostgreSQL has at most 2 KB
+constexpr std::size_t kKernelsInWords = 20;  // as many as anyone searches for
+constexpr std::size_t kLongestWord = 100;    // mangled names; a lexeme of PostgreSQL has at most 2 KB
 
 bool is_word_byte(unsigned char byte) { return byte >= 0x80 || std::isalnum(byte); }
 

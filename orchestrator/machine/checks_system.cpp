@@ -39,8 +39,7 @@ bool has_sys_admin(const Host& host) {
 }
 
 bool in_container(const Host& host) {
-  return host.exists("/.dockerenv") || host.exists("/run/.containerenv") ||
-         !host.variable("KUBERNETES_SERVICE_HOST").empty();
+  return host.exists("/.dockerenv") || host.exists("/run/.containerenv") || !host.variable("KUBERNETES_SERVICE_HOST").empty();
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -57,14 +56,11 @@ Check ok(const std::string& id, const std::string& subject, std::string finding)
   return {id, CheckLevel::kOk, subject, std::move(finding), ""};
 }
 
-Check space_check(const std::string& id, const std::string& subject, const fs::path& folder, const std::string& fix,
-                  const Host& host) {
-  if (!host.writable(folder))
-    return {id, CheckLevel::kBlocked, subject, fmt::format("{} cannot be written to", folder.string()), fix};
+Check space_check(const std::string& id, const std::string& subject, const fs::path& folder, const std::string& fix, const Host& host) {
+  if (!host.writable(folder)) return {id, CheckLevel::kBlocked, subject, fmt::format("{} cannot be written to", folder.string()), fix};
   const auto space = host.space(folder);
   if (!space)
-    return {id, CheckLevel::kWarning, subject, fmt::format("the space of {} is unknown", folder.string()),
-            "df -h " + folder.string()};
+    return {id, CheckLevel::kWarning, subject, fmt::format("the space of {} is unknown", folder.string()), "df -h " + folder.string()};
   const std::string finding = fmt::format("{} is writable, {} free", folder.string(), size_text(space->free_bytes));
   if (space->free_bytes >= kGiB) return ok(id, subject, finding);
   const auto level = space->free_bytes < 64 * kMiB ? CheckLevel::kBlocked : CheckLevel::kWarning;
@@ -83,13 +79,11 @@ Check check_counters(const Toolset& tools, const Host& host) {
   if (!restricted)
     return {id, CheckLevel::kWarning, subject, "/proc/driver/nvidia/params does not say who may read them",
             "sudo nl-stage …   # where ncu reports ERR_NVGPUCTRPERM"};
-  return {id, CheckLevel::kBlocked, subject,
-          "restricted to administrators (ERR_NVGPUCTRPERM), and this process has no CAP_SYS_ADMIN",
-          in_container(host)
-              ? "docker run --cap-add=SYS_ADMIN …"
-              : "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
-                "/etc/modprobe.d/nvidia-profiling.conf && "
-                "sudo update-initramfs -u && sudo reboot   # or: sudo -E nl-stage run …, or: --set ncu.enabled=false"};
+  return {id, CheckLevel::kBlocked, subject, "restricted to administrators (ERR_NVGPUCTRPERM), and this process has no CAP_SYS_ADMIN",
+          in_container(host) ? "docker run --cap-add=SYS_ADMIN …"
+                             : "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
+                               "/etc/modprobe.d/nvidia-profiling.conf && "
+                               "sudo update-initramfs -u && sudo reboot   # or: sudo -E nl-stage run …, or: --set ncu.enabled=false"};
 }
 
 Check check_cupti_counters(const Toolset& tools, const Config& config, const Host& host) {
@@ -101,8 +95,7 @@ Check check_cupti_counters(const Toolset& tools, const Config& config, const Hos
   if (permission.level == CheckLevel::kBlocked)
     return {id, CheckLevel::kWarning, subject, choice.why + "; counters are " + permission.finding, permission.fix};
   if (!tools.cupti)
-    return {id, CheckLevel::kWarning, subject,
-            choice.why + "; no libcupti was found here (PyTorch brings its own)",
+    return {id, CheckLevel::kWarning, subject, choice.why + "; no libcupti was found here (PyTorch brings its own)",
             "sudo apt-get install cuda-cupti-13-0   # or pip install nvidia-cuda-cupti; --set tools.cupti=PATH names one"};
   return ok(id, subject, fmt::format("{}; {}, {}", choice.why, tools.cupti->string(), permission.finding));
 }
@@ -113,13 +106,11 @@ Check check_paranoid(const Config& config, const Host& host) {
   const bool system_wide = widest_sampling(config) == CpuSampling::kSystemWide;
   const bool asked = widest_sampling(config) != CpuSampling::kNone;
   const long long most = system_wide ? 0 : 2;
-  if (!level)
-    return ok(id, subject, "perf_event_paranoid is unknown; sampling is " + std::string(asked ? "asked for" : "off"));
+  if (!level) return ok(id, subject, "perf_event_paranoid is unknown; sampling is " + std::string(asked ? "asked for" : "off"));
   if (*level <= most || has_sys_admin(host)) return ok(id, subject, fmt::format("perf_event_paranoid is {}", *level));
-  const std::string finding = fmt::format("perf_event_paranoid is {}: the kernel allows no {}sampling", *level,
-                                          system_wide ? "system-wide " : "");
-  return {id, asked ? CheckLevel::kBlocked : CheckLevel::kWarning, subject,
-          finding + (asked ? "" : "; it is off in this configuration"),
+  const std::string finding =
+      fmt::format("perf_event_paranoid is {}: the kernel allows no {}sampling", *level, system_wide ? "system-wide " : "");
+  return {id, asked ? CheckLevel::kBlocked : CheckLevel::kWarning, subject, finding + (asked ? "" : "; it is off in this configuration"),
           fmt::format("sudo sysctl kernel.perf_event_paranoid={}", most)};
 }
 
@@ -133,8 +124,8 @@ Check check_artifacts(const Config& config, const Host& host) {
   std::error_code failed;
   fs::path folder = fs::absolute(config.artifacts.dir, failed).lexically_normal();
   while (!fs::is_directory(folder, failed) && folder.has_relative_path()) folder = folder.parent_path();
-  Check check = space_check("artifacts", "bundle folder", folder,
-                            "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free", host);
+  Check check =
+      space_check("artifacts", "bundle folder", folder, "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free", host);
   check.kind = ErrorKind::kOutput;
   return check;
 }
@@ -142,17 +133,17 @@ Check check_artifacts(const Config& config, const Host& host) {
 Check check_libcrypto() {
   const std::string id = "libcrypto", subject = "digests";
   if (const Libcrypto* library = libcrypto()) return ok(id, subject, library->version);
-  return {id, CheckLevel::kWarning, subject, "libcrypto.so.3 is not found: bundles have no SHA-256 digests", "sudo apt-get install libssl3"};
+  return {id, CheckLevel::kWarning, subject, "libcrypto.so.3 is not found: bundles have no SHA-256 digests",
+          "sudo apt-get install libssl3"};
 }
 
 Check check_injection(const Toolset& tools) {
   const std::string id = "injection", subject = "other injections";
-  if (tools.injection_env.empty())
-    return ok(id, subject, "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set");
-  return {id, CheckLevel::kWarning, subject,
-          fmt::format("{} set: ncu refuses to start beside it; nl-stage run unsets it for its passes",
-                      fmt::join(tools.injection_env, " and ")),
-          fmt::format("unset {}", fmt::join(tools.injection_env, " "))};
+  if (tools.injection_env.empty()) return ok(id, subject, "CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH are not set");
+  return {
+      id, CheckLevel::kWarning, subject,
+      fmt::format("{} set: ncu refuses to start beside it; nl-stage run unsets it for its passes", fmt::join(tools.injection_env, " and ")),
+      fmt::format("unset {}", fmt::join(tools.injection_env, " "))};
 }
 
 // /proc/<pid>/comm: "nv-hostengine"
@@ -170,10 +161,8 @@ Check check_profilers(const Host& host) {
       found.push_back(fmt::format("{} ({})", name, pid));
   }
   if (found.empty()) return ok(id, subject, "none is running");
-  return {
-      id, CheckLevel::kWarning, subject,
-      fmt::format("running: {}; counters can be held by one at a time", fmt::join(found, ", ")),
-      dcgm ? "dcgmi profile --pause   # and --resume afterwards" : "nsys sessions list; nsys shutdown --session=NAME"};
+  return {id, CheckLevel::kWarning, subject, fmt::format("running: {}; counters can be held by one at a time", fmt::join(found, ", ")),
+          dcgm ? "dcgmi profile --pause   # and --resume afterwards" : "nsys sessions list; nsys shutdown --session=NAME"};
 }
 
 Check check_ncu_lock(const Host& host) {
@@ -182,8 +171,7 @@ Check check_ncu_lock(const Host& host) {
   std::error_code failed;
   if (!fs::exists(lock, failed)) return ok(id, subject, "none");
   if (host.writable(lock)) return ok(id, subject, lock.string() + " can be opened");
-  return {id, CheckLevel::kBlocked, subject,
-          fmt::format("{} belongs to another user: ncu cannot open it", lock.string()),
+  return {id, CheckLevel::kBlocked, subject, fmt::format("{} belongs to another user: ncu cannot open it", lock.string()),
           fmt::format("sudo rm {}   # or: export TMPDIR=DIR", lock.string())};
 }
 
@@ -194,8 +182,7 @@ Check check_memory(const Host& host) {
   if (!limit || *limit <= 0 || *limit > (1LL << 60)) return ok(id, subject, "none");
   const auto bytes = static_cast<std::uint64_t>(*limit);
   if (bytes >= 4 * kGiB) return ok(id, subject, size_text(bytes));
-  return {id, CheckLevel::kWarning, subject, size_text(bytes) + ": the workload and the importer share it",
-          "docker run --memory=8g …"};
+  return {id, CheckLevel::kWarning, subject, size_text(bytes) + ": the workload and the importer share it", "docker run --memory=8g …"};
 }
 
 Check check_shared_memory(const Host& host) {
@@ -212,8 +199,7 @@ Check check_ptrace(const Host& host) {
   const std::string id = "container.ptrace", subject = "ptrace";
   const auto scope = number(host.read("/proc/sys/kernel/yama/ptrace_scope"));
   if (!scope || *scope < 2) return ok(id, subject, "allowed for own children");
-  return {id, CheckLevel::kWarning, subject,
-          fmt::format("ptrace_scope is {}: attaching to processes is not allowed", *scope),
+  return {id, CheckLevel::kWarning, subject, fmt::format("ptrace_scope is {}: attaching to processes is not allowed", *scope),
           *scope == 3 ? "reboot with kernel.yama.ptrace_scope=1" : "sudo sysctl kernel.yama.ptrace_scope=1"};
 }
 

@@ -12,11 +12,11 @@
 namespace nl::orchestrator {
 namespace {
 
-constexpr int kSmClock = 1;                            // NVML_CLOCK_SM
-constexpr unsigned long long kClocksSetByHand = 0x2;   // nvmlClocksEventReasonApplicationsClocksSetting
-constexpr unsigned long long kGpuIdle = 0x1;           // nvmlClocksEventReasonGpuIdle
+constexpr int kSmClock = 1;                           // NVML_CLOCK_SM
+constexpr unsigned long long kClocksSetByHand = 0x2;  // nvmlClocksEventReasonApplicationsClocksSetting
+constexpr unsigned long long kGpuIdle = 0x1;          // nvmlClocksEventReasonGpuIdle
 
-constexpr int kUncorrected = 1, kSinceLoaded = 0;      // NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC
+constexpr int kUncorrected = 1, kSinceLoaded = 0;  // NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC
 
 enum class TimingCheck { kVirtualMachine, kClocks, kPersistence, kProcesses, kMig, kEcc };
 const std::vector<std::string> kTimingChecks = {"virtual_machine", "clocks", "persistence", "processes", "mig", "ecc"};
@@ -77,7 +77,11 @@ GpuState state_of(const Nvml& nvml, NvmlDevice device, std::chrono::milliseconds
 }
 
 Check make_check(TimingCheck which, const char* subject, bool bad, std::string finding, std::string fix) {
-  return {"timing." + kTimingChecks[static_cast<std::size_t>(which)], bad ? CheckLevel::kWarning : CheckLevel::kOk, subject, std::move(finding), bad ? std::move(fix) : "",
+  return {"timing." + kTimingChecks[static_cast<std::size_t>(which)],
+          bad ? CheckLevel::kWarning : CheckLevel::kOk,
+          subject,
+          std::move(finding),
+          bad ? std::move(fix) : "",
           ErrorKind::kTool};
 }
 
@@ -87,20 +91,24 @@ Check check_virtual_machine(const Host& host) {
   const std::string product = host.read("/sys/class/dmi/id/product_name").value_or("");
   const std::string line = vendor.substr(0, vendor.find('\n')) + " " + product.substr(0, product.find('\n'));
   bool found = processor.find(" hypervisor") != std::string::npos;
-  for (const char* maker : {"QEMU", "VMware", "VirtualBox", "innotek", "Xen", "KVM", "Virtual Machine", "Google Compute Engine", "OpenStack"})
+  for (const char* maker :
+       {"QEMU", "VMware", "VirtualBox", "innotek", "Xen", "KVM", "Virtual Machine", "Google Compute Engine", "OpenStack"})
     found = found || line.find(maker) != std::string::npos;
   return make_check(TimingCheck::kVirtualMachine, "virtual machine", found,
-                    found ? fmt::format("this is a virtual machine{}: others may share its processors", line == " " ? "" : " (" + line + ")") : "none was detected",
+                    found
+                        ? fmt::format("this is a virtual machine{}: others may share its processors", line == " " ? "" : " (" + line + ")")
+                        : "none was detected",
                     "time on a machine of your own");
 }
 
 // One finding for all GPUs: what is wrong with the first that fails.
 template <class Bad, class Known>
-Check check_gpus(TimingCheck which, const char* subject, const std::vector<GpuState>& gpus, const std::string& trouble, const Known& known, const Bad& bad,
-                 const std::string& fine, const std::string& wrong, const std::string& fix) {
+Check check_gpus(TimingCheck which, const char* subject, const std::vector<GpuState>& gpus, const std::string& trouble, const Known& known,
+                 const Bad& bad, const std::string& fine, const std::string& wrong, const std::string& fix) {
   if (gpus.empty()) return make_check(which, subject, false, "no GPU is known (" + trouble + ")", "");
   for (std::size_t i = 0; i < gpus.size(); ++i)
-    if (known(gpus[i]) && bad(gpus[i])) return make_check(which, subject, true, fmt::format("GPU {} ({}): {}", i, gpus[i].name, wrong), fix);
+    if (known(gpus[i]) && bad(gpus[i]))
+      return make_check(which, subject, true, fmt::format("GPU {} ({}): {}", i, gpus[i].name, wrong), fix);
   if (std::none_of(gpus.begin(), gpus.end(), known)) return make_check(which, subject, false, "the driver does not say", "");
   return make_check(which, subject, false, fine, "");
 }
@@ -109,8 +117,10 @@ Check check_processes(const std::vector<GpuState>& gpus, const std::string& trou
   std::vector<int> all;
   for (const GpuState& gpu : gpus)
     if (gpu.processes) all.insert(all.end(), gpu.processes->begin(), gpu.processes->end());
-  return check_gpus(TimingCheck::kProcesses, "other processes", gpus, trouble, [](const GpuState& gpu) { return gpu.processes.has_value(); },
-                    [](const GpuState& gpu) { return !gpu.processes->empty(); }, "none is on the GPU", "in use by " + process_names(all), "end them, or wait: nl-stage suite --enqueue");
+  return check_gpus(
+      TimingCheck::kProcesses, "other processes", gpus, trouble, [](const GpuState& gpu) { return gpu.processes.has_value(); },
+      [](const GpuState& gpu) { return !gpu.processes->empty(); }, "none is on the GPU", "in use by " + process_names(all),
+      "end them, or wait: nl-stage suite --enqueue");
 }
 
 // ECC itself costs bandwidth on some GPUs and is no fault; errors, and a switch that waits for a reset, are.
@@ -118,40 +128,52 @@ Check check_ecc(const std::vector<GpuState>& gpus, const std::string& trouble) {
   const auto known = [](const GpuState& gpu) { return gpu.ecc.has_value(); };
   const auto failing = std::find_if(gpus.begin(), gpus.end(), [](const GpuState& gpu) { return gpu.ecc_errors > 0; });
   if (failing != gpus.end())
-    return check_gpus(TimingCheck::kEcc, "ECC", gpus, trouble, known, [](const GpuState& gpu) { return gpu.ecc_errors > 0; }, "",
-                      fmt::format("{} memory errors were not corrected", failing->ecc_errors), "reset the GPU: sudo nvidia-smi --gpu-reset; where they come back, replace it");
+    return check_gpus(
+        TimingCheck::kEcc, "ECC", gpus, trouble, known, [](const GpuState& gpu) { return gpu.ecc_errors > 0; }, "",
+        fmt::format("{} memory errors were not corrected", failing->ecc_errors),
+        "reset the GPU: sudo nvidia-smi --gpu-reset; where they come back, replace it");
   const bool on = std::any_of(gpus.begin(), gpus.end(), [](const GpuState& gpu) { return gpu.ecc.value_or(false); });
-  return check_gpus(TimingCheck::kEcc, "ECC", gpus, trouble, known, [](const GpuState& gpu) { return gpu.ecc != gpu.ecc_after_reset; }, on ? "on, without errors" : "off",
-                    "ECC changes with the next reset, and memory bandwidth with it", "reset the GPU: sudo nvidia-smi --gpu-reset");
+  return check_gpus(
+      TimingCheck::kEcc, "ECC", gpus, trouble, known, [](const GpuState& gpu) { return gpu.ecc != gpu.ecc_after_reset; },
+      on ? "on, without errors" : "off", "ECC changes with the next reset, and memory bandwidth with it",
+      "reset the GPU: sudo nvidia-smi --gpu-reset");
 }
 
 }  // namespace
 
 std::vector<std::string> timing_check_names() { return kTimingChecks; }
 
-std::vector<GpuState> read_gpu_states(const std::filesystem::path& library, const std::string& visible, std::string& trouble, std::chrono::milliseconds settles) {
+std::vector<GpuState> read_gpu_states(const std::filesystem::path& library, const std::string& visible, std::string& trouble,
+                                      std::chrono::milliseconds settles) {
   const auto nvml = Nvml::load(library, trouble);
   std::vector<GpuState> states;
   if (!nvml) return states;
-  for (const NvmlDevice device : visible_devices(*nvml, nvml->devices(trouble), visible)) states.push_back(state_of(*nvml, device, settles));
+  for (const NvmlDevice device : visible_devices(*nvml, nvml->devices(trouble), visible))
+    states.push_back(state_of(*nvml, device, settles));
   if (states.empty() && trouble.empty()) trouble = "NVML knows no GPU";
   return states;
 }
 
 std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble) {
-  const auto flag = [&](TimingCheck which, const char* subject, std::optional<bool> GpuState::*member, bool wanted, const char* fine, const char* wrong, const char* fix) {
-    return check_gpus(which, subject, gpus, trouble, [=](const GpuState& gpu) { return (gpu.*member).has_value(); }, [=](const GpuState& gpu) { return *(gpu.*member) != wanted; }, fine,
-                      wrong, fix);
+  const auto flag = [&](TimingCheck which, const char* subject, std::optional<bool> GpuState::* member, bool wanted, const char* fine,
+                        const char* wrong, const char* fix) {
+    return check_gpus(
+        which, subject, gpus, trouble, [=](const GpuState& gpu) { return (gpu.*member).has_value(); },
+        [=](const GpuState& gpu) { return *(gpu.*member) != wanted; }, fine, wrong, fix);
   };
   return {check_virtual_machine(host),
-          flag(TimingCheck::kClocks, "GPU clocks", &GpuState::clocks_locked, true, "locked", "its clocks are not locked, so they follow temperature and power", "sudo nvidia-smi --lock-gpu-clocks=MHZ"),
-          flag(TimingCheck::kPersistence, "persistence mode", &GpuState::persistence, true, "on", "persistence mode is off, so each run waits for the driver", "sudo nvidia-smi --persistence-mode=1"),
+          flag(TimingCheck::kClocks, "GPU clocks", &GpuState::clocks_locked, true, "locked",
+               "its clocks are not locked, so they follow temperature and power", "sudo nvidia-smi --lock-gpu-clocks=MHZ"),
+          flag(TimingCheck::kPersistence, "persistence mode", &GpuState::persistence, true, "on",
+               "persistence mode is off, so each run waits for the driver", "sudo nvidia-smi --persistence-mode=1"),
           check_processes(gpus, trouble),
-          flag(TimingCheck::kMig, "MIG", &GpuState::mig, false, "off", "MIG is on, so its memory is shared", "sudo nvidia-smi --multi-instance-gpu=0"),
+          flag(TimingCheck::kMig, "MIG", &GpuState::mig, false, "off", "MIG is on, so its memory is shared",
+               "sudo nvidia-smi --multi-instance-gpu=0"),
           check_ecc(gpus, trouble)};
 }
 
-std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble, const std::vector<std::string>& waived) {
+std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble,
+                                 const std::vector<std::string>& waived) {
   std::vector<Check> checks = timing_warnings(host, gpus, trouble);
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (checks[i].level == CheckLevel::kOk) continue;

@@ -32,6 +32,7 @@ std::vector<std::string> timing_check_names();
 std::vector<Check> timing_warnings(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble);
 
 // The same for who does nothing but time: they block, except those in `waived`.
-std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble, const std::vector<std::string>& waived);
+std::vector<Check> timing_checks(const Host& host, const std::vector<GpuState>& gpus, const std::string& trouble,
+                                 const std::vector<std::string>& waived);
 
 }  // namespace nl::orchestrator

@@ -25,7 +25,9 @@ fs::path source_tree(const Host& host) {
 
 std::string get_nsys(const Host& host) {
   const fs::path tree = source_tree(host);
-  return tree.empty() ? kGetNsys : fmt::format("sudo apt-get install nsight-systems   # or {}, which touches nothing outside its folder", (tree / "tools/fetch-nsys").string());
+  return tree.empty() ? kGetNsys
+                      : fmt::format("sudo apt-get install nsight-systems   # or {}, which touches nothing outside its folder",
+                                    (tree / "tools/fetch-nsys").string());
 }
 
 std::string get_collector(const Host& host) {
@@ -44,10 +46,8 @@ std::string found_text(const Tool& tool) {
 std::string install_command(const std::vector<std::string>& libraries) {
   std::vector<std::string> packages, unknown;
   for (const auto& library : libraries)
-    if (auto package = package_of(library); !package.empty())
-      packages.push_back(package);
-    else
-      unknown.push_back(library);
+    if (auto package = package_of(library); !package.empty()) packages.push_back(package);
+    else unknown.push_back(library);
   if (!packages.empty()) return fmt::format("sudo apt-get install {}", fmt::join(packages, " "));
   return fmt::format("sudo apt-get install apt-file && sudo apt-file update && apt-file search {}", unknown.front());
 }
@@ -114,15 +114,13 @@ Check check_importer(const Toolset& tools, const Host& host) {
   const Tool& nsys = *tools.nsys;
   if (!nsys.importer_trouble.empty()) {
     check.level = CheckLevel::kBlocked;
-    check.finding = fmt::format("{}: {}; captures would end without a report",
-                                nsys.importer.empty() ? "not found" : nsys.importer.string(), nsys.importer_trouble);
-    if (nsys.missing_libraries.size() > 1)
-      check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
+    check.finding = fmt::format("{}: {}; captures would end without a report", nsys.importer.empty() ? "not found" : nsys.importer.string(),
+                                nsys.importer_trouble);
+    if (nsys.missing_libraries.size() > 1) check.finding += fmt::format(" (missing: {})", fmt::join(nsys.missing_libraries, ", "));
     check.fix = importer_fix(nsys, host);
     return check;
   }
-  check.finding =
-      nsys.importer.empty() ? "found by nsys itself" : "starts: " + nsys.importer.string();
+  check.finding = nsys.importer.empty() ? "found by nsys itself" : "starts: " + nsys.importer.string();
   return check;
 }
 
@@ -134,11 +132,10 @@ Check check_ncu(const Toolset& tools, const Config& config) {
   }
   check.level = CheckLevel::kWarning;
   const CounterChoice counts = choose_counters(config, tools);
-  check.finding = tools.gpus.empty()               ? "not found; without a GPU there is nothing to measure"
-                  : counts.meter == Meter::kCupti    ? "not found: nl-stage's own collector counts instead (CUPTI)"
-                  : counts.missing && counts.missing->code != Code::kCountersOff
-                      ? "not found: kernels are timed, but not measured"
-                      : "not found; this configuration does not ask for it";
+  check.finding = tools.gpus.empty()              ? "not found; without a GPU there is nothing to measure"
+                  : counts.meter == Meter::kCupti ? "not found: nl-stage's own collector counts instead (CUPTI)"
+                  : counts.missing && counts.missing->code != Code::kCountersOff ? "not found: kernels are timed, but not measured"
+                                                                                 : "not found; this configuration does not ask for it";
   check.fix = kGetNcu;
   return check;
 }
@@ -146,8 +143,8 @@ Check check_ncu(const Toolset& tools, const Config& config) {
 Check check_gpu(const Toolset& tools, const Host& host) {
   Check check{"gpu", CheckLevel::kOk, "GPU and driver", "", ""};
   if (!tools.gpus.empty()) {
-    check.finding = fmt::format("{}; driver {}", fmt::join(tools.gpus, ", "),
-                                tools.driver_version.empty() ? "unknown" : tools.driver_version);
+    check.finding =
+        fmt::format("{}; driver {}", fmt::join(tools.gpus, ", "), tools.driver_version.empty() ? "unknown" : tools.driver_version);
     return check;
   }
   check.level = CheckLevel::kWarning;
@@ -168,9 +165,8 @@ Check check_gpu(const Toolset& tools, const Host& host) {
 
 Check check_cupti(const Toolset& tools) {
   Check check{"cupti", CheckLevel::kOk, "CUPTI", "", ""};
-  check.finding =
-      tools.cupti ? tools.cupti->string()
-                  : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too";
+  check.finding = tools.cupti ? tools.cupti->string()
+                              : "not found; nsys and ncu bring their own, the collector looks for one in the workload's process too";
   return check;
 }
 
@@ -212,9 +208,7 @@ Check check_trial_capture(const Toolset& tools, const Host& host) {
   std::string answer;
   try {
     const ProcessResult result = host.start(spec);
-    answer = result.timed_out             ? "it did not end within 60 s"
-           : result.stderr_text.empty() ? result.stdout_text
-                                        : result.stderr_text;
+    answer = result.timed_out ? "it did not end within 60 s" : result.stderr_text.empty() ? result.stdout_text : result.stderr_text;
   } catch (const Error& error) {
     answer = error.message;
   }

@@ -15,9 +15,9 @@ enum class CheckLevel { kOk, kWarning, kBlocked };
 struct Check {
   std::string id;  // "nsys.importer", "counters.permission"
   CheckLevel level = CheckLevel::kOk;
-  std::string subject;  // "Nsight Systems"
-  std::string finding;  // "2025.3.1 at /opt/… (inside Nsight Compute)"
-  std::string fix;      // the command that fixes it; empty where ok
+  std::string subject;                // "Nsight Systems"
+  std::string finding;                // "2025.3.1 at /opt/… (inside Nsight Compute)"
+  std::string fix;                    // the command that fixes it; empty where ok
   ErrorKind kind = ErrorKind::kTool;  // what a run that it blocks ends with
 };
 

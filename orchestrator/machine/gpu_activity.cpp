@@ -15,7 +15,7 @@ constexpr double kIdleUtilisation = 0.05;         // a desktop, or what is left 
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel: the machine's own
 
 bool in_first_pid_namespace() {
-  struct stat own {};
+  struct stat own{};
   return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirstPidNamespace;
 }
 
@@ -62,9 +62,7 @@ std::unique_ptr<GpuActivity> open_gpu_activity(const std::filesystem::path& libr
   return std::make_unique<NvmlActivity>(std::move(nvml), std::move(chosen));
 }
 
-bool is_idle(const GpuReading& reading) {
-  return reading.processes.empty() && reading.utilisation.value_or(0) <= kIdleUtilisation;
-}
+bool is_idle(const GpuReading& reading) { return reading.processes.empty() && reading.utilisation.value_or(0) <= kIdleUtilisation; }
 
 std::string process_names(const std::vector<int>& processes) {
   std::string text;

@@ -58,7 +58,8 @@ class Nvml {
   int (*persistence_mode)(NvmlDevice, int* on) = nullptr;
   int (*mig_mode)(NvmlDevice, unsigned* now, unsigned* after_reset) = nullptr;
   int (*ecc_mode)(NvmlDevice, int* now, int* after_reset) = nullptr;
-  int (*ecc_errors)(NvmlDevice, int kind, int since, unsigned long long* count) = nullptr;  // 1: uncorrected; 0: since the driver was loaded
+  int (*ecc_errors)(NvmlDevice, int kind, int since,
+                    unsigned long long* count) = nullptr;  // 1: uncorrected; 0: since the driver was loaded
   int (*max_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;
   int (*application_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;
   int (*default_application_clock)(NvmlDevice, int clock, unsigned* mhz) = nullptr;

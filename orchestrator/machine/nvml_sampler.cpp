@@ -13,9 +13,9 @@ namespace nl::orchestrator {
 namespace {
 
 constexpr double kProcessorShare = 0.05;
-constexpr int kSlowEvery = 5;              // clocks, temperature and the like change slowly
+constexpr int kSlowEvery = 5;                 // clocks, temperature and the like change slowly
 constexpr std::size_t kMostSamples = 200000;  // 27 MB; beyond it every other reading is dropped
-constexpr unsigned kPowerInstant = 186;    // NVML_FI_DEV_POWER_INSTANT, driver 535 and later
+constexpr unsigned kPowerInstant = 186;       // NVML_FI_DEV_POWER_INSTANT, driver 535 and later
 
 std::int64_t now_ns(clockid_t clock) {
   timespec time{};
@@ -25,8 +25,7 @@ std::int64_t now_ns(clockid_t clock) {
 
 class NvmlMeter : public PowerMeter {
  public:
-  NvmlMeter(std::unique_ptr<Nvml> nvml, std::vector<NvmlDevice> devices)
-      : nvml_(std::move(nvml)), devices_(std::move(devices)) {}
+  NvmlMeter(std::unique_ptr<Nvml> nvml, std::vector<NvmlDevice> devices) : nvml_(std::move(nvml)), devices_(std::move(devices)) {}
 
   std::vector<PowerSample> read(bool everything) override {
     std::vector<PowerSample> samples(devices_.size());
@@ -73,8 +72,7 @@ class NvmlMeter : public PowerMeter {
     NvmlUtilization use;
     if (nvml_->utilization && nvml_->utilization(device, &use) == 0) sample.gpu_utilisation = use.gpu / 100.0;
     unsigned long long reasons = 0;
-    if (nvml_->clocks_event_reasons && nvml_->clocks_event_reasons(device, &reasons) == 0)
-      sample.throttle_reasons = reasons;
+    if (nvml_->clocks_event_reasons && nvml_->clocks_event_reasons(device, &reasons) == 0) sample.throttle_reasons = reasons;
   }
 
   std::unique_ptr<Nvml> nvml_;
@@ -98,8 +96,7 @@ double sampling_pause_ms(double interval_ms, double cpu_ms_per_reading) {
   return std::max(interval_ms, cpu_ms_per_reading / kProcessorShare);
 }
 
-PowerSampler::PowerSampler(std::unique_ptr<PowerMeter> meter, double interval_ms)
-    : meter_(std::move(meter)), interval_ms_(interval_ms) {}
+PowerSampler::PowerSampler(std::unique_ptr<PowerMeter> meter, double interval_ms) : meter_(std::move(meter)), interval_ms_(interval_ms) {}
 
 PowerSampler::~PowerSampler() { end(); }
 

@@ -85,8 +85,7 @@ std::vector<fs::path> expand(const Place& place, const Host& host) {
 }
 
 // What the user named, by key or variable; the key wins.
-std::optional<Candidate> named(const std::string& key, const std::string& value, const std::string& variable,
-                               const Host& host) {
+std::optional<Candidate> named(const std::string& key, const std::string& value, const std::string& variable, const Host& host) {
   if (!value.empty()) return Candidate{value, "config " + key, true};
   if (auto set = host.variable(variable); !set.empty()) return Candidate{set, variable, true};
   return std::nullopt;
@@ -99,8 +98,7 @@ std::optional<Candidate> named(const std::string& key, const std::string& value,
               fmt::format("correct {}, or remove it to search the usual places", name));
 }
 
-std::vector<Candidate> program_candidates(const std::string& program, const std::vector<Place>& places,
-                                          const Host& host) {
+std::vector<Candidate> program_candidates(const std::string& program, const std::vector<Place>& places, const Host& host) {
   std::vector<Candidate> candidates;
   for (const auto& folder : split_path(host.variable("PATH")))
     if (is_executable_file(fs::path(folder) / program)) candidates.push_back({fs::path(folder) / program, "PATH"});
@@ -136,8 +134,8 @@ std::string fill(Tool& tool, const Candidate& candidate, const Host& host) {
   return {};
 }
 
-std::optional<Tool> find_program(const std::optional<Candidate>& chosen, const std::vector<Candidate>& candidates,
-                                 const Host& host, std::vector<std::string>& rejected) {
+std::optional<Tool> find_program(const std::optional<Candidate>& chosen, const std::vector<Candidate>& candidates, const Host& host,
+                                 std::vector<std::string>& rejected) {
   if (chosen && !is_executable_file(chosen->path)) {
     std::error_code failed;
     refuse_named(*chosen, fs::exists(chosen->path, failed) ? "is not executable" : "does not exist");
@@ -152,8 +150,8 @@ std::optional<Tool> find_program(const std::optional<Candidate>& chosen, const s
   return std::nullopt;
 }
 
-std::optional<fs::path> find_library(const std::optional<Candidate>& chosen, const std::string& name,
-                                     const std::vector<Place>& places, const Host& host) {
+std::optional<fs::path> find_library(const std::optional<Candidate>& chosen, const std::string& name, const std::vector<Place>& places,
+                                     const Host& host) {
   std::error_code failed;
   if (chosen && !fs::exists(chosen->path, failed)) refuse_named(*chosen, "does not exist");
   if (chosen) return chosen->path;
@@ -166,8 +164,7 @@ std::optional<fs::path> find_library(const std::optional<Candidate>& chosen, con
       if (std::string_view(home) == "HOME") base += "/.local";
       Host below = host;
       below.root = base;
-      if (auto found = below.match("/lib/python3*/site-packages/nvidia/*/lib/" + name + "*"); !found.empty())
-        return found.front();
+      if (auto found = below.match("/lib/python3*/site-packages/nvidia/*/lib/" + name + "*"); !found.empty()) return found.front();
     }
   return std::nullopt;
 }
@@ -180,8 +177,8 @@ std::optional<fs::path> find_collector(const std::optional<Candidate>& chosen, c
   const fs::path above = host.program_folder.parent_path();
   Host below = host;
   below.root = above;
-  for (const char* pattern : {"/collector/libnl_collector.so", "/lib/nl-stage/libnl_collector.so",
-                              "/lib/*/nl-stage/libnl_collector.so", "/lib64/nl-stage/libnl_collector.so"})
+  for (const char* pattern : {"/collector/libnl_collector.so", "/lib/nl-stage/libnl_collector.so", "/lib/*/nl-stage/libnl_collector.so",
+                              "/lib64/nl-stage/libnl_collector.so"})
     if (auto found = below.match(pattern); !found.empty()) return found.front();
   return std::nullopt;
 }
@@ -222,12 +219,11 @@ Toolset find_tools(const ToolOptions& overrides) { return find_tools(overrides, 
 
 Toolset find_tools(const ToolOptions& overrides, const Host& host) {
   Toolset tools;
-  tools.nsys = find_program(named("tools.nsys", overrides.nsys, "NL_STAGE_NSYS", host),
-                            program_candidates("nsys", kNsysPlaces, host), host, tools.rejected);
-  tools.ncu = find_program(named("tools.ncu", overrides.ncu, "NL_STAGE_NCU", host),
-                           program_candidates("ncu", kNcuPlaces, host), host, tools.rejected);
-  tools.cupti =
-      find_library(named("tools.cupti", overrides.cupti, "NL_STAGE_CUPTI", host), "libcupti.so", kCuptiPlaces, host);
+  tools.nsys = find_program(named("tools.nsys", overrides.nsys, "NL_STAGE_NSYS", host), program_candidates("nsys", kNsysPlaces, host), host,
+                            tools.rejected);
+  tools.ncu = find_program(named("tools.ncu", overrides.ncu, "NL_STAGE_NCU", host), program_candidates("ncu", kNcuPlaces, host), host,
+                           tools.rejected);
+  tools.cupti = find_library(named("tools.cupti", overrides.cupti, "NL_STAGE_CUPTI", host), "libcupti.so", kCuptiPlaces, host);
   tools.nvml = nvml_file(overrides, host);
   tools.collector = find_collector(named("tools.collector", overrides.collector, "NL_STAGE_COLLECTOR", host), host);
   if (tools.nsys) settle_importer(*tools.nsys, host);

@@ -23,16 +23,16 @@ struct ToolVersion {
 struct Tool {
   std::filesystem::path path;  // what is started
   ToolVersion version;
-  std::string found_by;                     // "config tools.nsys", "NL_STAGE_NSYS", "PATH", "inside Nsight Compute" …
-  std::vector<std::string> help_options;    // the long options that its --help names
-  std::vector<std::string> export_options;  // those of `nsys export`
+  std::string found_by;                              // "config tools.nsys", "NL_STAGE_NSYS", "PATH", "inside Nsight Compute" …
+  std::vector<std::string> help_options;             // the long options that its --help names
+  std::vector<std::string> export_options;           // those of `nsys export`
   bool has_option(const std::string& option) const;  // "--pytorch"; true where its help is unknown
   bool has_export_option(const std::string& option) const;
   std::vector<std::pair<std::string, std::string>> env;  // to be set when it is started (LD_LIBRARY_PATH …)
-  std::filesystem::path found_at;              // where it was found; differs from path where a private copy is started
-  std::filesystem::path importer;              // nsys: what turns its raw capture into a report; empty: unknown
-  std::string importer_trouble;                // why that does not start; empty where it does
-  std::vector<std::string> missing_libraries;  // that the importer needs
+  std::filesystem::path found_at;                        // where it was found; differs from path where a private copy is started
+  std::filesystem::path importer;                        // nsys: what turns its raw capture into a report; empty: unknown
+  std::string importer_trouble;                          // why that does not start; empty where it does
+  std::vector<std::string> missing_libraries;            // that the importer needs
 };
 
 struct Toolset {

@@ -98,7 +98,7 @@ Host host_itself() {
   host.start = [](const ProcessSpec& spec) { return run_process(spec); };
   host.ask_nvml = ask_nvml;
   host.space = [](const fs::path& path) -> std::optional<FileSpace> {
-    struct statvfs numbers {};
+    struct statvfs numbers{};
     if (statvfs(path.c_str(), &numbers) != 0) return std::nullopt;
     const std::uint64_t block = numbers.f_frsize;
     return FileSpace{numbers.f_bavail * block, numbers.f_blocks * block};

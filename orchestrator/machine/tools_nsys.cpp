@@ -13,9 +13,7 @@ namespace {
 
 constexpr const char* kImporter = "QdstrmImporter";
 
-std::string host_folder_name(const Host& host) {
-  return host.architecture == "x86_64" ? "host-linux-x64" : "host-linux-armv8";
-}
+std::string host_folder_name(const Host& host) { return host.architecture == "x86_64" ? "host-linux-x64" : "host-linux-armv8"; }
 
 // Relative to the folder that holds target-linux-*: where Nsight Compute and Debian keep the importer.
 fs::path importer_elsewhere(const fs::path& home, const Host& host) {
@@ -32,8 +30,8 @@ fs::path importer_elsewhere(const fs::path& home, const Host& host) {
 // The same tool gets the same folder again; another build of it gets another.
 std::string fingerprint(const fs::path& file) {
   std::error_code failed;
-  const std::string text = fmt::format("{}|{}|{}", file.string(), fs::file_size(file, failed),
-                                       fs::last_write_time(file, failed).time_since_epoch().count());
+  const std::string text =
+      fmt::format("{}|{}|{}", file.string(), fs::file_size(file, failed), fs::last_write_time(file, failed).time_since_epoch().count());
   std::uint64_t hash = 14695981039346656037ULL;
   for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
   return fmt::format("{:016x}", hash);
@@ -41,8 +39,7 @@ std::string fingerprint(const fs::path& file) {
 
 // nsys asks /proc/self/exe where it lies, which sees through symbolic links: it is hard-linked or copied,
 // everything else is linked.
-void fill_private_folder(const fs::path& folder, const fs::path& nsys, const fs::path& host_folder,
-                         const std::string& host_name) {
+void fill_private_folder(const fs::path& folder, const fs::path& nsys, const fs::path& host_folder, const std::string& host_name) {
   const fs::path target = folder / nsys.parent_path().filename();
   fs::create_directories(target);
   for (const auto& entry : fs::directory_iterator(nsys.parent_path()))
@@ -97,8 +94,7 @@ fs::path stray_library(const std::string& library, const std::vector<fs::path>& 
   if (library != "libssh.so") return {};
   std::istringstream path(host.variable("LD_LIBRARY_PATH"));
   for (std::string folder; std::getline(path, folder, ':');)
-    if (!folder.empty() && fs::exists(fs::path(folder) / "libssh.so.4", failed))
-      return fs::path(folder) / "libssh.so.4";
+    if (!folder.empty() && fs::exists(fs::path(folder) / "libssh.so.4", failed)) return fs::path(folder) / "libssh.so.4";
   for (const char* pattern : {"/usr/lib/*/libssh.so.4", "/usr/lib64/libssh.so.4", "/lib/*/libssh.so.4"})
     if (auto found = host.match(pattern); !found.empty()) return found.front();
   return {};
@@ -165,8 +161,8 @@ void settle_importer(Tool& nsys, const Host& host) {
     nsys.importer = elsewhere / kImporter;
     const fs::path copy = host.cache.empty() ? fs::path() : private_nsys(program, elsewhere, host);
     if (copy.empty()) {
-      nsys.importer_trouble = fmt::format("nsys looks for it in {}, and no private folder could be made in {}",
-                                          expected.string(), host.cache.string());
+      nsys.importer_trouble =
+          fmt::format("nsys looks for it in {}, and no private folder could be made in {}", expected.string(), host.cache.string());
       return;
     }
     nsys.path = copy;

@@ -38,8 +38,7 @@ void add_options(std::string_view line, std::vector<std::string>& options) {
     const std::string name(line.substr(start, end - start));
     if (end < line.size() && line[end] == '[' && name.ends_with("-"))
       add_alternatives(name, line.substr(end + 1, line.find(']', end) - end - 1), options);
-    else if (name.size() > 2)
-      options.push_back(name);
+    else if (name.size() > 2) options.push_back(name);
     start = end;
   }
 }

@@ -122,8 +122,6 @@ void OutputTee::take(const char* data, std::size_t size) {
   if (recent_.size() > 4 * kTailBytes) recent_.erase(0, recent_.size() - kTailBytes);
 }
 
-std::string OutputTee::tail() const {
-  return recent_.size() <= kTailBytes ? recent_ : recent_.substr(recent_.size() - kTailBytes);
-}
+std::string OutputTee::tail() const { return recent_.size() <= kTailBytes ? recent_ : recent_.substr(recent_.size() - kTailBytes); }
 
 }  // namespace nl::orchestrator

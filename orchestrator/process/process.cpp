@@ -32,8 +32,7 @@ Forward forwarding(const ProcessSpec& spec) {
 class Supervision {
  public:
   explicit Supervision(const ProcessSpec& spec)
-      : spec_(spec), before_(pids_before()), child_(start_process(spec)),
-        out_(child_.stdout_fd, spec.stdout_log, forwarding(spec)),
+      : spec_(spec), before_(pids_before()), child_(start_process(spec)), out_(child_.stdout_fd, spec.stdout_log, forwarding(spec)),
         err_(child_.stderr_fd, spec.stderr_log, forwarding(spec)), progress_(spec.label, spec.expected_s) {}
 
   ProcessResult run() {
@@ -169,8 +168,7 @@ class Supervision {
   }
 
   void note_leftovers() {
-    for (const auto& process : descendants(before_))
-      result_.leftovers_killed.push_back(std::to_string(process.pid) + " " + process.name);
+    for (const auto& process : descendants(before_)) result_.leftovers_killed.push_back(std::to_string(process.pid) + " " + process.name);
   }
 
   void signal_tree(int number) {

@@ -18,21 +18,21 @@ struct ProcessSpec {
   std::map<std::string, std::string> env;  // set on top of our own environment
   std::vector<std::string> unset_env;
   std::map<std::string, std::string> prepend_env;  // before what the variable has, with a colon between: PYTHONPATH
-  std::filesystem::path working_directory;       // empty: ours
-  std::filesystem::path stdout_log, stderr_log;  // teed here; empty: not kept
-  bool forward_output = false;                   // also to our own stderr
-  bool hide_chatter = false;                     // of that, not what nsys and ncu say themselves
-  double timeout_s = 0;                          // 0: none
-  double grace_s = 15;                           // between the polite signal and SIGKILL
-  int polite_signal = SIGINT;                    // asks argv[0] to end; nsys and ncu write their report then
-  bool signal_group = false;                     // the polite signal goes to all of its process group, as a terminal's
-  bool wait_for_tree = false;                    // descendants may outlive argv[0]; else they are ended with it
-  bool profiler = false;                         // nsys or ncu: past the grace its target is ended first, and it
-                                                 // gets as long again to write the report
-  std::function<bool()> enough = {};             // asked a few times a second; true: argv[0] is asked to end, as after the timeout
-  ErrorKind not_found = ErrorKind::kWorkload;    // kTool where argv[0] is one of the profilers
-  std::string label;                             // of the progress line; empty: none is shown
-  double expected_s = 0;                         // how long it may take, for that line; 0: not known
+  std::filesystem::path working_directory;         // empty: ours
+  std::filesystem::path stdout_log, stderr_log;    // teed here; empty: not kept
+  bool forward_output = false;                     // also to our own stderr
+  bool hide_chatter = false;                       // of that, not what nsys and ncu say themselves
+  double timeout_s = 0;                            // 0: none
+  double grace_s = 15;                             // between the polite signal and SIGKILL
+  int polite_signal = SIGINT;                      // asks argv[0] to end; nsys and ncu write their report then
+  bool signal_group = false;                       // the polite signal goes to all of its process group, as a terminal's
+  bool wait_for_tree = false;                      // descendants may outlive argv[0]; else they are ended with it
+  bool profiler = false;                           // nsys or ncu: past the grace its target is ended first, and it
+                                                   // gets as long again to write the report
+  std::function<bool()> enough = {};               // asked a few times a second; true: argv[0] is asked to end, as after the timeout
+  ErrorKind not_found = ErrorKind::kWorkload;      // kTool where argv[0] is one of the profilers
+  std::string label;                               // of the progress line; empty: none is shown
+  double expected_s = 0;                           // how long it may take, for that line; 0: not known
   // Called once where a signal that we did not send ended argv[0] while its descendants live on: the last
   // chance to save what they hold. May itself call run_process().
   std::function<void(int pid)> on_orphaned;

@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 struct Pipe {
   int ends[2] = {-1, -1};
   Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      throw Error(ErrorKind::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::kInternal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   }
   ~Pipe() {
     for (int end : ends)
@@ -107,8 +106,7 @@ bool is_program(const fs::path& file) {
 
 }  // namespace
 
-fs::path find_executable(const std::string& name, const fs::path& directory, ErrorKind kind,
-                         const std::string& search_path) {
+fs::path find_executable(const std::string& name, const fs::path& directory, ErrorKind kind, const std::string& search_path) {
   if (name.empty()) throw Error(kind, "no program was given to run", {}, "give the command after --");
   if (name.find('/') != std::string::npos) {
     fs::path file = directory.empty() ? fs::path(name) : directory / name;
@@ -146,12 +144,12 @@ StartedProcess start_process(const ProcessSpec& spec) {
   envp.push_back(nullptr);
   launcher.env = envp.data();
   auto process = launcher(context.get_executor(), failure, bp::filesystem::path(program.string()), arguments,
-                          bp::process_stdio{nullptr, out.ends[1], err.ends[1]},
-                          bp::process_start_dir(directory.string()), ChildSetup{spec.polite_signal});
+                          bp::process_stdio{nullptr, out.ends[1], err.ends[1]}, bp::process_start_dir(directory.string()),
+                          ChildSetup{spec.polite_signal});
   if (failure) {
     if (launcher.pid > 0) waitpid(launcher.pid, nullptr, 0);
-    throw Error(spec.not_found, fmt::format("{} could not be started: {}", spec.argv[0], failure.message()),
-                program.string(), "check that it is built for this machine and that its interpreter exists");
+    throw Error(spec.not_found, fmt::format("{} could not be started: {}", spec.argv[0], failure.message()), program.string(),
+                "check that it is built for this machine and that its interpreter exists");
   }
   StartedProcess started{launcher.pid, out.release_reader(), err.release_reader()};
   process.detach();

@@ -10,14 +10,25 @@ namespace {
 constexpr std::string_view kGenerated = "Generated:";
 
 // How lines of nsys 2022 to 2026 and of ncu begin. A line that is not known is shown.
-constexpr std::array<std::string_view, 13> kBeginnings = {
-    "Collecting data...", "Processing events...", "Generating '/", kGenerated, "Saving temporary \"", "Creating final output files...",
-    "Saved report file to \"", "Report file moved to \"", "Capturing symbol files...", "Processing [", "Exporting [", "==PROF== ", "==WARNING== "};
+constexpr std::array<std::string_view, 13> kBeginnings = {"Collecting data...",
+                                                          "Processing events...",
+                                                          "Generating '/",
+                                                          kGenerated,
+                                                          "Saving temporary \"",
+                                                          "Creating final output files...",
+                                                          "Saved report file to \"",
+                                                          "Report file moved to \"",
+                                                          "Capturing symbol files...",
+                                                          "Processing [",
+                                                          "Exporting [",
+                                                          "==PROF== ",
+                                                          "==WARNING== "};
 
 // "[3/8] [=====   62%] run.sqlite": what nsys makes of the capture
 bool is_bar(std::string_view line) {
   const std::size_t close = line.find("] [");
-  return line.starts_with('[') && close != std::string_view::npos && line.substr(1, close - 1).find_first_not_of("0123456789/") == std::string_view::npos;
+  return line.starts_with('[') && close != std::string_view::npos &&
+         line.substr(1, close - 1).find_first_not_of("0123456789/") == std::string_view::npos;
 }
 
 bool may_become_bar(std::string_view line) {
@@ -25,11 +36,13 @@ bool may_become_bar(std::string_view line) {
 }
 
 bool is_chatter(std::string_view line) {
-  return is_bar(line) || std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view known) { return line.starts_with(known); });
+  return is_bar(line) ||
+         std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view known) { return line.starts_with(known); });
 }
 
 bool may_become_chatter(std::string_view line) {
-  return line.empty() || may_become_bar(line) || std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view known) { return known.starts_with(line); });
+  return line.empty() || may_become_bar(line) ||
+         std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view known) { return known.starts_with(line); });
 }
 
 bool is_indented(std::string_view line) { return line.starts_with('\t') || line.starts_with("    "); }

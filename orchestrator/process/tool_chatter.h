@@ -18,9 +18,9 @@ class ToolChatter {
   void decide();
   void end_line(std::string& shown);
 
-  std::string held_;                // the beginning of a line that is not decided
+  std::string held_;  // the beginning of a line that is not decided
   Line line_ = Line::kUndecided;
-  bool lists_files_ = false;        // the lines after "Generated:", which are indented
+  bool lists_files_ = false;  // the lines after "Generated:", which are indented
 };
 
 }  // namespace nl::orchestrator

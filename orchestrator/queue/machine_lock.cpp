@@ -42,7 +42,8 @@ int open_lock(const fs::path& file) {
 void write_owner(int fd, const std::string& purpose) {
   const nlohmann::ordered_json owner = {{"pid", getpid()}, {"since", utc_text(std::chrono::system_clock::now())}, {"purpose", purpose}};
   const std::string text = owner.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (ftruncate(fd, 0) == 0) [[maybe_unused]] const auto written = pwrite(fd, text.data(), text.size(), 0);
+  if (ftruncate(fd, 0) == 0) [[maybe_unused]]
+    const auto written = pwrite(fd, text.data(), text.size(), 0);
 }
 
 bool runner_above_holds(const fs::path& file) {
@@ -76,7 +77,9 @@ std::optional<MachineLock> MachineLock::wait_for(const fs::path& file, const std
   for (bool said = false; Interrupts::signal() == 0; wait_a_moment(kAskAgainMs)) {
     if (auto lock = try_take(file, purpose)) return lock;
     const auto other = owner(file);
-    if (!said && other) fmt::print(stderr, "waiting for process {} ({}, since {}): one runner at a time on a machine\n", other->pid, other->purpose, other->since);
+    if (!said && other)
+      fmt::print(stderr, "waiting for process {} ({}, since {}): one runner at a time on a machine\n", other->pid, other->purpose,
+                 other->since);
     said = said || other.has_value();
   }
   return std::nullopt;

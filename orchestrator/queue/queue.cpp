@@ -47,7 +47,8 @@ std::vector<int> numbers_in(const fs::path& folder) {
 }
 
 std::string entry_text(const QueueEntry& entry) {
-  const nlohmann::ordered_json json = {{"command", entry.command}, {"directory", entry.directory}, {"queued_at", entry.queued_at}, {"attempts", entry.attempts}};
+  const nlohmann::ordered_json json = {
+      {"command", entry.command}, {"directory", entry.directory}, {"queued_at", entry.queued_at}, {"attempts", entry.attempts}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -60,7 +61,8 @@ std::optional<QueueEntry> read_entry(const fs::path& file) {
     const auto json = nlohmann::json::parse(text);
     return QueueEntry{number_of(file), json.at("command"), json.at("directory"), json.at("queued_at"), json.at("attempts")};
   } catch (const nlohmann::json::exception& damaged) {
-    throw Error(ErrorKind::kInput, fmt::format("an entry of the queue is damaged: {}", damaged.what()), file.string(), "remove the file and queue its command again");
+    throw Error(ErrorKind::kInput, fmt::format("an entry of the queue is damaged: {}", damaged.what()), file.string(),
+                "remove the file and queue its command again");
   }
 }
 
@@ -76,7 +78,8 @@ class NumberFile {
  public:
   explicit NumberFile(const fs::path& file) : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     if (fd_ < 0 || flock(fd_, LOCK_EX) != 0)
-      throw Error(ErrorKind::kOutput, fmt::format("cannot open the queue: {}", std::strerror(errno)), file.string(), "name another folder with --queue DIR");
+      throw Error(ErrorKind::kOutput, fmt::format("cannot open the queue: {}", std::strerror(errno)), file.string(),
+                  "name another folder with --queue DIR");
   }
   ~NumberFile() { close(fd_); }
   NumberFile(const NumberFile&) = delete;
@@ -100,7 +103,9 @@ class NumberFile {
 CommandQueue::CommandQueue(fs::path folder) : folder_(fs::absolute(folder)), running_(folder_ / "running" / host_name()) {
   std::error_code failed;
   for (const fs::path& part : {folder_ / "queued", running_, folder_ / "logs"}) fs::create_directories(part, failed);
-  if (failed) throw Error(ErrorKind::kOutput, fmt::format("cannot make the queue's folder: {}", failed.message()), folder_.string(), "name another folder with --queue DIR");
+  if (failed)
+    throw Error(ErrorKind::kOutput, fmt::format("cannot make the queue's folder: {}", failed.message()), folder_.string(),
+                "name another folder with --queue DIR");
 }
 
 fs::path CommandQueue::queued(int number) const { return folder_ / "queued" / file_name(number); }
@@ -153,7 +158,8 @@ fs::path CommandQueue::log_of(const QueueEntry& entry) const {
 
 // One write, so that the lines of several machines do not mix.
 void CommandQueue::log(const std::string& line) const {
-  const std::string text = fmt::format("{} {}\n", utc_text(std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())), line);
+  const std::string text =
+      fmt::format("{} {}\n", utc_text(std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())), line);
   fmt::print(stderr, "{}", text);
   const int fd = open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;

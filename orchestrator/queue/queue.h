@@ -12,7 +12,7 @@ struct QueueEntry {
   std::string command;    // for /bin/sh; one line or many
   std::string directory;  // where it is run
   std::string queued_at;
-  int attempts = 0;       // that were begun
+  int attempts = 0;  // that were begun
 };
 
 // Commands that wait for the machine, on disk:
@@ -26,7 +26,7 @@ class CommandQueue {
 
   QueueEntry add(const std::string& command, const std::filesystem::path& directory) const;
 
-  std::optional<QueueEntry> take() const;       // the oldest: it runs now, for one attempt more; nothing: none waits
+  std::optional<QueueEntry> take() const;        // the oldest: it runs now, for one attempt more; nothing: none waits
   void put_back(const QueueEntry& entry) const;  // to be run again, before those that came after it
   void finish(const QueueEntry& entry) const;
   // What a runner on this machine left when it was killed goes back. Only for who holds the machine's lock.

@@ -61,10 +61,13 @@ class QueueRunner {
 
   void end_processes(const std::vector<TreeProcess>& left) {
     if (left.empty()) return;
-    for (const TreeProcess& process : left) queue_.log(fmt::format("ENDED process {} {}: its runner was killed", process.pid, process.name));
+    for (const TreeProcess& process : left)
+      queue_.log(fmt::format("ENDED process {} {}: its runner was killed", process.pid, process.name));
     for (const TreeProcess& process : left) kill(process.pid, SIGTERM);
     const auto asked = SteadyClock::now();
-    const auto living = [&] { return std::any_of(left.begin(), left.end(), [](const auto& process) { return kill(process.pid, 0) == 0; }); };
+    const auto living = [&] {
+      return std::any_of(left.begin(), left.end(), [](const auto& process) { return kill(process.pid, 0) == 0; });
+    };
     while (living() && elapsed_s(asked) < kLeftoverSeconds) pause_or_signal(0.05);
     for (const TreeProcess& process : left) kill(process.pid, SIGKILL);
   }
@@ -84,7 +87,8 @@ class QueueRunner {
   }
 
   void say_busy(const GpuReading& reading) {
-    const std::string who = reading.processes.empty() ? fmt::format("{:.0f} % busy", 100 * reading.utilisation.value_or(0)) : process_names(reading.processes);
+    const std::string who =
+        reading.processes.empty() ? fmt::format("{:.0f} % busy", 100 * reading.utilisation.value_or(0)) : process_names(reading.processes);
     if (who == busy_with_ || (!busy_with_.empty() && reading.processes.empty())) return;
     busy_with_ = who;
     queue_.log(fmt::format("WAIT for the GPU: {}", who));
@@ -105,7 +109,8 @@ class QueueRunner {
     busy_with_.clear();
     EntryRecord record{entry, {}, 0, 0, queue_.log_of(entry), {}, false};
     if (entry.attempts > options_.attempts) return give_up(std::move(record));
-    queue_.log(fmt::format("START {:06} attempt={} log={} command={}", entry.number, entry.attempts, record.log.string(), command_on_one_line(entry.command)));
+    queue_.log(fmt::format("START {:06} attempt={} log={} command={}", entry.number, entry.attempts, record.log.string(),
+                           command_on_one_line(entry.command)));
     RunWatch watch(record.log, options_.stall_s, options_.look_s, gpu_);
     ProcessSpec spec = process_of(entry);
     spec.enough = [&] { return watch.must_end(); };
@@ -146,8 +151,9 @@ class QueueRunner {
   void close_entry(EntryRecord record) {
     const bool disturbed = record.outcome == EntryOutcome::kOverlapped && record.entry.attempts < options_.attempts;
     record.queued_again = disturbed || record.outcome == EntryOutcome::kInterrupted;
-    queue_.log(fmt::format("END {:06} attempt={} status={} outcome={} seconds={:.1f} log={}{}", record.entry.number, record.entry.attempts, record.exit_status,
-                           outcome_name(record.outcome), record.seconds, record.log.string(), record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail)));
+    queue_.log(fmt::format("END {:06} attempt={} status={} outcome={} seconds={:.1f} log={}{}", record.entry.number, record.entry.attempts,
+                           record.exit_status, outcome_name(record.outcome), record.seconds, record.log.string(),
+                           record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail)));
     if (record.queued_again) queue_.put_back(record.entry);
     else queue_.finish(record.entry);
     if (record.queued_again) queue_.log(fmt::format("REQUEUE {:06}", record.entry.number));
@@ -176,7 +182,8 @@ std::string_view outcome_name(EntryOutcome outcome) {
 }
 
 bool QueueResult::all_ok() const {
-  return std::all_of(attempts.begin(), attempts.end(), [](const EntryRecord& record) { return record.outcome == EntryOutcome::kOk || record.queued_again; });
+  return std::all_of(attempts.begin(), attempts.end(),
+                     [](const EntryRecord& record) { return record.outcome == EntryOutcome::kOk || record.queued_again; });
 }
 
 QueueResult run_queue(const CommandQueue& queue, const QueueOptions& options, GpuActivity* gpu) {
@@ -184,7 +191,8 @@ QueueResult run_queue(const CommandQueue& queue, const QueueOptions& options, Gp
   const auto lock = MachineLock::wait_for(options.lock, "queue " + queue.folder().string());
   if (!lock) return {{}, false, Interrupts::signal()};
   if (lock->held_above_us())
-    throw Error(ErrorKind::kUsage, "an entry of a queue cannot run a queue", queue.folder().string(), "add to it with --enqueue: its runner takes the entry up");
+    throw Error(ErrorKind::kUsage, "an entry of a queue cannot run a queue", queue.folder().string(),
+                "add to it with --enqueue: its runner takes the entry up");
   return QueueRunner(queue, options, gpu).run(lock->killed_owner());
 }
 

@@ -10,11 +10,11 @@
 namespace nl::orchestrator {
 
 struct QueueOptions {
-  double gpu_wait_s = -1;  // for an idle GPU; negative: as long as it takes, 0: not at all
-  double stall_s = 600;    // without output, processor or GPU time: the run is ended; 0: never
-  int attempts = 3;        // of a run that was disturbed, or whose runner was killed
-  bool stay = false;       // and wait for further entries when the queue is empty
-  double look_s = 1;       // between two looks at the GPU and the run; NVML takes some milliseconds
+  double gpu_wait_s = -1;      // for an idle GPU; negative: as long as it takes, 0: not at all
+  double stall_s = 600;        // without output, processor or GPU time: the run is ended; 0: never
+  int attempts = 3;            // of a run that was disturbed, or whose runner was killed
+  bool stay = false;           // and wait for further entries when the queue is empty
+  double look_s = 1;           // between two looks at the GPU and the run; NVML takes some milliseconds
   std::filesystem::path lock;  // machine_lock_file()
 };
 
@@ -26,7 +26,7 @@ struct EntryRecord {  // one attempt
   int exit_status = 0;
   double seconds = 0;
   std::filesystem::path log;
-  std::string detail;      // "shared the GPU with 4711 python"
+  std::string detail;  // "shared the GPU with 4711 python"
   bool queued_again = false;
 };
 

@@ -36,7 +36,8 @@ std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
 std::pair<std::string, adapters::GivenShape> shape_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw Error(ErrorKind::kUsage, "'" + text + "' gives no input a shape", "session.shapes", "write --shape NAME=AxB:TYPE, such as --shape x=2x16:float32");
+    throw Error(ErrorKind::kUsage, "'" + text + "' gives no input a shape", "session.shapes",
+                "write --shape NAME=AxB:TYPE, such as --shape x=2x16:float32");
   return {text.substr(0, equals), adapters::parse_shape(text.substr(equals + 1))};
 }
 
@@ -45,7 +46,8 @@ class Scratch {
  public:
   Scratch() {
     std::string name = (fs::temp_directory_path() / "nl-stage-session-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::kOutput, "no folder for temporary files can be made", name, "set TMPDIR to a folder with room");
+    if (mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorKind::kOutput, "no folder for temporary files can be made", name, "set TMPDIR to a folder with room");
     folder_ = name;
   }
   ~Scratch() {
@@ -87,10 +89,23 @@ adapters::MeasureOptions measure_options(const ModelFileOptions& options, const 
 std::vector<std::string> session_command(const ModelFileOptions& options) {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  std::vector<std::string> command = {failed ? "nl-stage" : program.string(), "session", "--backend", options.backend, "--model",
-                                      fs::absolute(options.model).string(), "--precision", options.precision,
-                                      "--inputs", options.inputs, "--seed", std::to_string(options.seed), "--iterations",
-                                      std::to_string(options.iterations), "--warmup", std::to_string(options.warmup), "--threads",
+  std::vector<std::string> command = {failed ? "nl-stage" : program.string(),
+                                      "session",
+                                      "--backend",
+                                      options.backend,
+                                      "--model",
+                                      fs::absolute(options.model).string(),
+                                      "--precision",
+                                      options.precision,
+                                      "--inputs",
+                                      options.inputs,
+                                      "--seed",
+                                      std::to_string(options.seed),
+                                      "--iterations",
+                                      std::to_string(options.iterations),
+                                      "--warmup",
+                                      std::to_string(options.warmup),
+                                      "--threads",
                                       std::to_string(options.threads)};
   if (!options.provider.empty()) command.insert(command.end(), {"--provider", options.provider});
   for (const std::string& dimension : options.dims) command.insert(command.end(), {"--dim", dimension});
@@ -100,7 +115,8 @@ std::vector<std::string> session_command(const ModelFileOptions& options) {
 
 void use_session(Config& config) {
   if (config.session.backend.empty()) return;
-  if (config.session.model.empty()) throw Error(ErrorKind::kUsage, "a backend is given, and no model file", "session.model", "give --model FILE");
+  if (config.session.model.empty())
+    throw Error(ErrorKind::kUsage, "a backend is given, and no model file", "session.model", "give --model FILE");
   config.workload.command = session_command(config.session);
   config.mark.automatic = config.mark.operators = false;  // for Python
   if (!config.run.name_given) config.run.name = run_name_of(config.session.model);
@@ -112,10 +128,12 @@ void check_session(const ModelFileOptions& options) {
   if (options.backend.empty()) return;
   const adapters::Adapter& adapter = adapters::adapter_named(options.backend);
   if (const adapters::Availability here = adapter.availability(); !here.loads)
-    throw Error(ErrorKind::kTool, adapter.title() + " cannot be used here: " + here.reason, "--backend " + options.backend, "nl-stage backends lists what can");
+    throw Error(ErrorKind::kTool, adapter.title() + " cannot be used here: " + here.reason, "--backend " + options.backend,
+                "nl-stage backends lists what can");
   std::error_code ignored;
   if (!fs::is_regular_file(options.model, ignored))
-    throw Error(ErrorKind::kInput, fs::exists(options.model, ignored) ? "the model is not a file" : "there is no such model file", options.model, "give --model FILE");
+    throw Error(ErrorKind::kInput, fs::exists(options.model, ignored) ? "the model is not a file" : "there is no such model file",
+                options.model, "give --model FILE");
   for (const std::string& text : options.dims) dimension_of(text);
   for (const std::string& text : options.shapes) shape_of(text);
 }
@@ -136,8 +154,9 @@ ModelSession run_session(const ModelFileOptions& options, const fs::path& record
 
 std::string session_text(const ModelSession& session) {
   const SessionEntry figures = analysis::session_figures(session);
-  std::string text = fmt::format("{} {}, {}: {} iterations, median {:.3f} ms unprofiled, {:.3f} ms profiled", session.backend, session.version, session.provider,
-                                 session.unprofiled_ns.size(), figures.unprofiled.median_ns / 1e6, figures.profiled.median_ns / 1e6);
+  std::string text =
+      fmt::format("{} {}, {}: {} iterations, median {:.3f} ms unprofiled, {:.3f} ms profiled", session.backend, session.version,
+                  session.provider, session.unprofiled_ns.size(), figures.unprofiled.median_ns / 1e6, figures.profiled.median_ns / 1e6);
   if (figures.slowdown) text += fmt::format(" ({:.2f} times)", 1 + *figures.slowdown);
   for (const std::string& note : session.notes) text += "\n" + note;
   return text;
@@ -145,9 +164,15 @@ std::string session_text(const ModelSession& session) {
 
 std::string session_figures_json(const ModelSession& session) {
   const SessionEntry figures = analysis::session_figures(session);
-  const nlohmann::ordered_json json = {{"backend", session.backend}, {"version", session.version}, {"provider", session.provider},
-                                       {"iterations", session.unprofiled_ns.size()}, {"unprofiled_ms", figures.unprofiled.median_ns / 1e6}, {"profiled_ms", figures.profiled.median_ns / 1e6},
-                                       {"slowdown", figures.slowdown ? nlohmann::ordered_json(*figures.slowdown) : nlohmann::ordered_json()}, {"notes", session.notes}};
+  const nlohmann::ordered_json json = {
+      {"backend", session.backend},
+      {"version", session.version},
+      {"provider", session.provider},
+      {"iterations", session.unprofiled_ns.size()},
+      {"unprofiled_ms", figures.unprofiled.median_ns / 1e6},
+      {"profiled_ms", figures.profiled.median_ns / 1e6},
+      {"slowdown", figures.slowdown ? nlohmann::ordered_json(*figures.slowdown) : nlohmann::ordered_json()},
+      {"notes", session.notes}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -26,19 +26,28 @@ std::string node_name() {
 
 const SuiteTask& task_numbered(const std::vector<SuiteTask>& tasks, int number) {
   if (number < 1 || number > static_cast<int>(tasks.size()))
-    throw Error(ErrorKind::kUsage, fmt::format("the suite has no task {}", number), "--task", fmt::format("a number from 1 to {}", tasks.size()));
+    throw Error(ErrorKind::kUsage, fmt::format("the suite has no task {}", number), "--task",
+                fmt::format("a number from 1 to {}", tasks.size()));
   return tasks[static_cast<std::size_t>(number) - 1];
 }
 
 ordered_json checks_of(const std::vector<Check>& checks) {
   ordered_json list = ordered_json::array();
-  for (const Check& check : checks) list.push_back({{"id", check.id}, {"level", static_cast<int>(check.level)}, {"subject", check.subject}, {"finding", check.finding}, {"fix", check.fix}});
+  for (const Check& check : checks)
+    list.push_back({{"id", check.id},
+                    {"level", static_cast<int>(check.level)},
+                    {"subject", check.subject},
+                    {"finding", check.finding},
+                    {"fix", check.fix}});
   return list;
 }
 
 void write_report(const fs::path& out, const NodeReport& report) {
   fs::create_directories(result_file(out, 0).parent_path());
-  const ordered_json json = {{"node", report.record.node}, {"bundle", !report.record.bundle.empty()}, {"detail", report.record.detail}, {"checks", checks_of(report.checks)}};
+  const ordered_json json = {{"node", report.record.node},
+                             {"bundle", !report.record.bundle.empty()},
+                             {"detail", report.record.detail},
+                             {"checks", checks_of(report.checks)}};
   write_file_whole(result_file(out, report.record.task.number), json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
@@ -84,10 +93,12 @@ std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task,
   try {
     const auto json = nlohmann::json::parse(in);
     NodeReport report;
-    report.record = json.at("bundle").get<bool>() ? read_task(task, task_folder(out, suite, task)) : TaskRecord{task, TaskOutcome::kFailed, {}, {}, 0, {}, json.at("detail")};
+    report.record = json.at("bundle").get<bool>() ? read_task(task, task_folder(out, suite, task))
+                                                  : TaskRecord{task, TaskOutcome::kFailed, {}, {}, 0, {}, json.at("detail")};
     report.record.node = json.at("node");
     for (const auto& check : json.at("checks"))
-      report.checks.push_back({check.at("id"), static_cast<CheckLevel>(check.at("level").get<int>()), check.at("subject"), check.at("finding"), check.at("fix")});
+      report.checks.push_back({check.at("id"), static_cast<CheckLevel>(check.at("level").get<int>()), check.at("subject"),
+                               check.at("finding"), check.at("fix")});
     return report;
   } catch (const nlohmann::json::exception& damaged) {
     return NodeReport{{task, TaskOutcome::kFailed, {}, {}, 0, {}, fmt::format("its result is damaged: {}", damaged.what())}, {}};

@@ -64,7 +64,8 @@ class ClusterRun {
     while (!open_.empty() && Interrupts::signal() == 0) look_and_wait();
     if (!open_.empty()) end_early();
     remove_scraps();
-    std::sort(result_.tasks.begin(), result_.tasks.end(), [](const TaskRecord& a, const TaskRecord& b) { return a.task.number < b.task.number; });
+    std::sort(result_.tasks.begin(), result_.tasks.end(),
+              [](const TaskRecord& a, const TaskRecord& b) { return a.task.number < b.task.number; });
     finish_suite(result_);
     return std::move(result_);
   }
@@ -81,7 +82,8 @@ class ClusterRun {
       words = {"srun"};
       words.insert(words.end(), slurm.srun_args.begin(), slurm.srun_args.end());
     }
-    words.insert(words.end(), {slurm.program.empty() ? own_program() : slurm.program, "suite", suite().file.string(), "--out", result_.out.string()});
+    words.insert(words.end(),
+                 {slurm.program.empty() ? own_program() : slurm.program, "suite", suite().file.string(), "--out", result_.out.string()});
     for (const std::string& name : suite().waived) words.insert(words.end(), {"--waive", name});
     for (const std::string& set : request_.suite.sets) words.insert(words.end(), {"--set", set});
     words.insert(words.end(), {"--set", "ledger.enabled=false"});  // one process writes into it: this one
@@ -91,7 +93,8 @@ class ClusterRun {
   void write_script() const {
     fs::create_directories(folder() / "results");
     fs::create_directories(folder() / "logs");
-    write_file_whole(folder() / "task.sh", fmt::format("#!/bin/sh\nexec {} --task \"$SLURM_ARRAY_TASK_ID\"\n", shell_quoted(task_command())));
+    write_file_whole(folder() / "task.sh",
+                     fmt::format("#!/bin/sh\nexec {} --task \"$SLURM_ARRAY_TASK_ID\"\n", shell_quoted(task_command())));
   }
 
   void submit_tasks(std::vector<OpenTask>& tasks) {
@@ -153,7 +156,8 @@ class ClusterRun {
     const auto found = statuses.find({task.job, task.task.number});
     const TaskStatus status = found != statuses.end() ? found->second : TaskStatus{};  // forgotten: it ended a while ago
     if (status.state == TaskState::kRunning && !std::exchange(task.running, true))
-      log_suite(result_.out, fmt::format("START {:03} {} job={}_{} node={} attempt={}", task.task.number, task_name(suite(), task.task), task.job, task.task.number, status.node, task.attempts));
+      log_suite(result_.out, fmt::format("START {:03} {} job={}_{} node={} attempt={}", task.task.number, task_name(suite(), task.task),
+                                         task.job, task.task.number, status.node, task.attempts));
     const bool over = status.state != TaskState::kWaiting && status.state != TaskState::kRunning;
     if (!over) task.ended.reset();
     else if (!task.ended) task.ended = SteadyClock::now();
@@ -187,7 +191,8 @@ class ClusterRun {
       return log_suite(result_.out, fmt::format("WAIT {}", error.what()));
     }
     for (const OpenTask& task : lost)
-      log_suite(result_.out, fmt::format("REQUEUE {:03} {} state={} node={}", task.task.number, task_name(suite(), task.task), last_status_[task.task.number].word, last_status_[task.task.number].node));
+      log_suite(result_.out, fmt::format("REQUEUE {:03} {} state={} node={}", task.task.number, task_name(suite(), task.task),
+                                         last_status_[task.task.number].word, last_status_[task.task.number].node));
   }
 
   // Slurm may take a job and be too late to say so.
@@ -208,7 +213,15 @@ class ClusterRun {
     const fs::path log = folder() / "logs" / fmt::format("{}_{}.log", task.job, task.task.number);
     const std::string said = last_line_of(log);
     const std::string state = status.word.empty() ? "left no result" : status.word;
-    return {task.task, TaskOutcome::kFailed, {}, {}, 0, {}, fmt::format("{} after {} attempt{}{}; {}", state, task.attempts, task.attempts == 1 ? "" : "s", said.empty() ? "" : ": " + said, log.string()), status.node};
+    return {task.task,
+            TaskOutcome::kFailed,
+            {},
+            {},
+            0,
+            {},
+            fmt::format("{} after {} attempt{}{}; {}", state, task.attempts, task.attempts == 1 ? "" : "s", said.empty() ? "" : ": " + said,
+                        log.string()),
+            status.node};
   }
 
   // What ended well until then counts.
@@ -217,7 +230,9 @@ class ClusterRun {
     log_suite(result_.out, "CANCEL what was queued or ran");
     for (const auto began = SteadyClock::now(); seconds_from(began) < kCancelSeconds; usleep(200'000)) {
       const auto statuses = ask(job_name());
-      const auto active = [](const auto& each) { return each.second.state == TaskState::kWaiting || each.second.state == TaskState::kRunning; };
+      const auto active = [](const auto& each) {
+        return each.second.state == TaskState::kWaiting || each.second.state == TaskState::kRunning;
+      };
       if (statuses && std::none_of(statuses->begin(), statuses->end(), active)) break;
     }
     collect_results();

@@ -7,11 +7,11 @@
 namespace nl::orchestrator::slurm {
 
 struct ClusterRequest {
-  SuiteRequest suite;       // its folder must be on a file system that the nodes share
-  double poll_s = 2;        // between two looks at Slurm and the results
-  double settle_s = 10;     // for a result to be seen after its task has ended: shared file systems are late
-  int attempts = 3;         // of a task that ends without a result
-  Collector collect = {};   // each bundle as it comes
+  SuiteRequest suite;      // its folder must be on a file system that the nodes share
+  double poll_s = 2;       // between two looks at Slurm and the results
+  double settle_s = 10;    // for a result to be seen after its task has ended: shared file systems are late
+  int attempts = 3;        // of a task that ends without a result
+  Collector collect = {};  // each bundle as it comes
 };
 
 // The same as run_suite(), by a job array with a task for each run. Tasks of a lost node are submitted again. Ctrl-C cancels what is

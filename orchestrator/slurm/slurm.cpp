@@ -20,10 +20,13 @@ struct StateWord {
   TaskState state;
 };
 // Any other word: it has ended, well or not, which its result tells.
-constexpr StateWord kStateWords[] = {{"PENDING", TaskState::kWaiting},     {"CONFIGURING", TaskState::kWaiting},  {"SUSPENDED", TaskState::kWaiting},  {"REQUEUED", TaskState::kWaiting},
-                                     {"REQUEUE_HOLD", TaskState::kWaiting}, {"RESV_DEL_HOLD", TaskState::kWaiting}, {"RUNNING", TaskState::kRunning},    {"COMPLETING", TaskState::kRunning},
-                                     {"STAGE_OUT", TaskState::kRunning},   {"SIGNALING", TaskState::kRunning},    {"STOPPED", TaskState::kRunning},    {"RESIZING", TaskState::kRunning},
-                                     {"CANCELLED", TaskState::kCancelled}, {"REVOKED", TaskState::kCancelled},    {"DEADLINE", TaskState::kTimedOut},  {"TIMEOUT", TaskState::kTimedOut}};
+constexpr StateWord kStateWords[] = {
+    {"PENDING", TaskState::kWaiting},     {"CONFIGURING", TaskState::kWaiting},  {"SUSPENDED", TaskState::kWaiting},
+    {"REQUEUED", TaskState::kWaiting},    {"REQUEUE_HOLD", TaskState::kWaiting}, {"RESV_DEL_HOLD", TaskState::kWaiting},
+    {"RUNNING", TaskState::kRunning},     {"COMPLETING", TaskState::kRunning},   {"STAGE_OUT", TaskState::kRunning},
+    {"SIGNALING", TaskState::kRunning},   {"STOPPED", TaskState::kRunning},      {"RESIZING", TaskState::kRunning},
+    {"CANCELLED", TaskState::kCancelled}, {"REVOKED", TaskState::kCancelled},    {"DEADLINE", TaskState::kTimedOut},
+    {"TIMEOUT", TaskState::kTimedOut}};
 
 TaskState state_of_word(std::string_view word) {
   for (const StateWord& each : kStateWords)
@@ -55,7 +58,11 @@ std::string array_text(const std::vector<int>& tasks) {
 }
 
 std::vector<std::string> sbatch_command(const ArrayJob& job) {
-  std::vector<std::string> words = {"sbatch", "--parsable", "--no-requeue", "--job-name=" + job.name, "--array=" + array_text(job.tasks),
+  std::vector<std::string> words = {"sbatch",
+                                    "--parsable",
+                                    "--no-requeue",
+                                    "--job-name=" + job.name,
+                                    "--array=" + array_text(job.tasks),
                                     "--output=" + (job.log_folder / "%A_%a.log").string()};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.push_back(option + value);

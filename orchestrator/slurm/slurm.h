@@ -24,8 +24,8 @@ using Statuses = std::map<std::pair<std::string, int>, TaskStatus>;
 
 struct ArrayJob {
   std::string name;
-  std::vector<int> tasks;           // the indices of the array
-  std::filesystem::path script;     // on a file system that all nodes have
+  std::vector<int> tasks;        // the indices of the array
+  std::filesystem::path script;  // on a file system that all nodes have
   std::filesystem::path log_folder;
   SlurmOptions options;
 };

@@ -16,9 +16,16 @@ constexpr const char* kTaskOutcomes[] = {"ok", "failed", "interrupted"};
 constexpr const char* kSuiteProfiles[] = {"none", "light", "deep"};
 
 SuiteRunReport run_report(const SuiteResult& result, const TaskRecord& record) {
-  return {static_cast<std::uint64_t>(record.task.number), static_cast<std::uint64_t>(record.task.repetition), record.task.profiled,
-          kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.run_id, record.node,
-          record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string(), record.seconds, record.stage_ms, record.detail};
+  return {static_cast<std::uint64_t>(record.task.number),
+          static_cast<std::uint64_t>(record.task.repetition),
+          record.task.profiled,
+          kTaskOutcomes[static_cast<std::size_t>(record.outcome)],
+          record.run_id,
+          record.node,
+          record.bundle.empty() ? "" : std::filesystem::relative(record.bundle, result.out).string(),
+          record.seconds,
+          record.stage_ms,
+          record.detail};
 }
 
 std::vector<SuiteTargetReport> target_reports(const SuiteResult& result) {
@@ -32,8 +39,17 @@ std::vector<SuiteTargetReport> target_reports(const SuiteResult& result) {
 }
 
 SuitePairReport pair_report(const Suite& suite, const PairResult& pair) {
-  return {pair.pair.name, suite.targets[pair.pair.baseline].name, suite.targets[pair.pair.optimised].name, pair.measured, pair.baseline_ms, pair.optimised_ms,
-          pair.speedup, pair.low, pair.high, std::string(verdict_name(pair.verdict)), pair.note};
+  return {pair.pair.name,
+          suite.targets[pair.pair.baseline].name,
+          suite.targets[pair.pair.optimised].name,
+          pair.measured,
+          pair.baseline_ms,
+          pair.optimised_ms,
+          pair.speedup,
+          pair.low,
+          pair.high,
+          std::string(verdict_name(pair.verdict)),
+          pair.note};
 }
 
 double median_of(std::vector<double> values) {
@@ -57,17 +73,21 @@ std::string median_text(const std::vector<double>& values) { return values.empty
 std::string measured_text(const PairResult& pair) { return pair.measured.empty() ? "-" : pair.measured; }
 
 std::string pair_row(const PairResult& pair) {
-  return fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", pair.pair.name, measured_text(pair), median_text(pair.baseline_ms), median_text(pair.optimised_ms), speedup_text(pair),
-                     verdict_name(pair.verdict), pair.note.empty() ? "" : ": " + pair.note);
+  return fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", pair.pair.name, measured_text(pair), median_text(pair.baseline_ms),
+                     median_text(pair.optimised_ms), speedup_text(pair), verdict_name(pair.verdict),
+                     pair.note.empty() ? "" : ": " + pair.note);
 }
 
 // What decides comes first: a narrow terminal has no room for the rest.
 TextTable pair_table(const std::vector<PairResult>& pairs) {
-  TextTable table{{"pair", "verdict", "speed-up", "95 % from", "to", "baseline ms", "optimised ms", "measured"}, {}, {false, false, true, true, true, true, true, false}, 1};
+  TextTable table{{"pair", "verdict", "speed-up", "95 % from", "to", "baseline ms", "optimised ms", "measured"},
+                  {},
+                  {false, false, true, true, true, true, true, false},
+                  1};
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : std::string("-"); };
   for (const PairResult& pair : pairs)
-    table.rows.push_back({pair.pair.name, std::string(verdict_name(pair.verdict)), number(pair.speedup), number(pair.low), number(pair.high), median_text(pair.baseline_ms),
-                          median_text(pair.optimised_ms), measured_text(pair)});
+    table.rows.push_back({pair.pair.name, std::string(verdict_name(pair.verdict)), number(pair.speedup), number(pair.low),
+                          number(pair.high), median_text(pair.baseline_ms), median_text(pair.optimised_ms), measured_text(pair)});
   return table;
 }
 
@@ -79,7 +99,8 @@ Cells target_cells(const SuiteResult& result, std::size_t target) {
     if (record.task.profiled) profile = std::filesystem::relative(record.bundle, result.out).string();
     else seconds.push_back(record.seconds);
   }
-  return {result.suite.targets[target].name, fmt::format("{} of {}", seconds.size(), result.suite.iterations), median_text(seconds), profile};
+  return {result.suite.targets[target].name, fmt::format("{} of {}", seconds.size(), result.suite.iterations), median_text(seconds),
+          profile};
 }
 
 std::string target_rows(const SuiteResult& result) {
@@ -92,7 +113,9 @@ std::string trouble_lines(const SuiteResult& result) {
   std::string text;
   for (const std::string& orphan : result.orphans) text += fmt::format("- {} is one half of a pair; the other half is missing.\n", orphan);
   for (const TaskRecord& record : result.tasks)
-    if (record.outcome != TaskOutcome::kOk) text += fmt::format("- {}: {}{}.\n", task_name(result.suite, record.task), kTaskOutcomes[static_cast<std::size_t>(record.outcome)], record.detail.empty() ? "" : ", " + record.detail);
+    if (record.outcome != TaskOutcome::kOk)
+      text += fmt::format("- {}: {}{}.\n", task_name(result.suite, record.task), kTaskOutcomes[static_cast<std::size_t>(record.outcome)],
+                          record.detail.empty() ? "" : ", " + record.detail);
   return text;
 }
 
@@ -101,13 +124,17 @@ std::vector<std::string> sentences(const SuiteResult& result) {
   if (result.blocked()) out.emplace_back("The environment is not fit for timings. Nothing was run.");
   if (result.interrupt_signal != 0) out.emplace_back("The suite was interrupted. What ran before is below.");
   if (!result.pairs.empty() && !result.blocked())
-    out.push_back(fmt::format("A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.", result.suite.threshold));
+    out.push_back(fmt::format(
+        "A pair meets the threshold when its speed-up is at least {} with 95 % confidence. Speed-ups are from unprofiled runs, in turn.",
+        result.suite.threshold));
   return out;
 }
 
 }  // namespace
 
-std::string_view suite_verdict_name(const SuiteResult& result) { return result.blocked() ? "blocked" : verdict_name(suite_verdict(result)); }
+std::string_view suite_verdict_name(const SuiteResult& result) {
+  return result.blocked() ? "blocked" : verdict_name(suite_verdict(result));
+}
 
 std::string suite_json(const SuiteResult& result) {
   const Suite& suite = result.suite;
@@ -124,7 +151,8 @@ std::string suite_json(const SuiteResult& result) {
   report.warmup = static_cast<std::uint64_t>(suite.warmup);
   report.profile = kSuiteProfiles[static_cast<std::size_t>(suite.profile)];
   report.waived = suite.waived;
-  for (const Check& check : result.checks) report.environment.push_back({check.id, std::string(level_name(check.level)), check.finding, check.fix});
+  for (const Check& check : result.checks)
+    report.environment.push_back({check.id, std::string(level_name(check.level)), check.finding, check.fix});
   for (const PairResult& pair : result.pairs) report.pairs.push_back(pair_report(suite, pair));
   report.orphans = result.orphans;
   report.targets = target_reports(result);
@@ -166,7 +194,9 @@ std::string suite_markdown(const SuiteResult& result) {
   for (const std::string& sentence : sentences(result)) text += sentence + "\n\n";
   if (!result.blocked()) text += outcome_markdown(result);
   text += "## Environment\n\n";
-  for (const Check& check : result.checks) text += fmt::format("- {} {}: {}{}\n", level_name(check.level), check.subject, check.finding, check.fix.empty() ? "" : fmt::format("; fix: `{}`", check.fix));
+  for (const Check& check : result.checks)
+    text += fmt::format("- {} {}: {}{}\n", level_name(check.level), check.subject, check.finding,
+                        check.fix.empty() ? "" : fmt::format("; fix: `{}`", check.fix));
   return text;
 }
 

@@ -27,7 +27,8 @@ void run_tasks(SuiteResult& result, const std::vector<std::string>& sets) {
     if (Interrupts::signal() != 0) return;
     log_suite(result.out, fmt::format("START {:03} {}", task.number, task_name(result.suite, task)));
     const bool first = task.repetition == 1 && !task.profiled;
-    result.tasks.push_back(run_task(result.suite, task, {task_folder(result.out, result.suite, task), result.out / "warmup", first ? result.suite.warmup : 0, sets}));
+    result.tasks.push_back(run_task(
+        result.suite, task, {task_folder(result.out, result.suite, task), result.out / "warmup", first ? result.suite.warmup : 0, sets}));
     log_suite(result.out, end_line(result.suite, result.tasks.back()));
   }
 }
@@ -50,8 +51,9 @@ void log_suite(const fs::path& out, const std::string& line) {
 }
 
 std::string end_line(const Suite& suite, const TaskRecord& record) {
-  return fmt::format("END {:03} {} outcome={} seconds={:.3f} bundle={}{}", record.task.number, task_name(suite, record.task), kOutcomeNames[static_cast<std::size_t>(record.outcome)],
-                     record.seconds, record.bundle.string(), record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail));
+  return fmt::format("END {:03} {} outcome={} seconds={:.3f} bundle={}{}", record.task.number, task_name(suite, record.task),
+                     kOutcomeNames[static_cast<std::size_t>(record.outcome)], record.seconds, record.bundle.string(),
+                     record.detail.empty() ? "" : fmt::format(" reason=\"{}\"", record.detail));
 }
 
 std::vector<Check> check_environment(const Suite& suite) {

@@ -11,7 +11,7 @@ namespace nl::orchestrator {
 
 struct SuiteRequest {
   Suite suite;
-  std::filesystem::path out;          // new or empty; empty path: a new folder in artifacts/suites
+  std::filesystem::path out;           // new or empty; empty path: a new folder in artifacts/suites
   std::vector<std::string> sets = {};  // of the command line, for all targets
 };
 
@@ -37,6 +37,7 @@ void finish_suite(SuiteResult& result);
 std::string suite_json(const SuiteResult& result);
 std::string suite_markdown(const SuiteResult& result);
 std::string_view suite_verdict_name(const SuiteResult& result);  // "met" …, or "blocked"
-std::string suite_text(const SuiteResult& result, std::size_t width);  // pairs and targets for a terminal so wide, without verdict and checks
+std::string suite_text(const SuiteResult& result,
+                       std::size_t width);  // pairs and targets for a terminal so wide, without verdict and checks
 
 }  // namespace nl::orchestrator

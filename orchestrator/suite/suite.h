@@ -11,11 +11,11 @@ namespace nl::orchestrator {
 
 struct SuiteTarget {
   std::string name;
-  std::vector<std::string> command;        // a line of the file is run by /bin/sh
+  std::vector<std::string> command;  // a line of the file is run by /bin/sh
   std::map<std::string, std::string> env;
-  std::vector<std::string> sets;           // "run.top_n_kernels=20"
-  std::string directory;                   // absolute; that of the file where it says nothing
-  std::string baseline;                    // the target it is compared with; empty: found by its name
+  std::vector<std::string> sets;  // "run.top_n_kernels=20"
+  std::string directory;          // absolute; that of the file where it says nothing
+  std::string baseline;           // the target it is compared with; empty: found by its name
 };
 
 // What of a run is timed.
@@ -39,10 +39,10 @@ struct Suite {
   int iterations = 5, warmup = 1;
   SuiteProfile profile = SuiteProfile::kLight;
   double threshold = 1.05;
-  double timeout_s = 1800;            // of one run
-  std::vector<std::string> waived;    // checks of the environment that may fail: "clocks"
+  double timeout_s = 1800;          // of one run
+  std::vector<std::string> waived;  // checks of the environment that may fail: "clocks"
   Measure measure;
-  std::vector<SuiteTarget> targets;   // as they stand in the file
+  std::vector<SuiteTarget> targets;  // as they stand in the file
   SlurmOptions slurm;
 };
 
@@ -50,7 +50,7 @@ struct Suite {
 Suite read_suite(const std::filesystem::path& file);
 
 struct TargetPair {
-  std::string name;  // "attention" of attention_baseline and attention_optimized
+  std::string name;                         // "attention" of attention_baseline and attention_optimized
   std::size_t baseline = 0, optimised = 0;  // of Suite::targets
 };
 struct TargetPairs {
@@ -63,9 +63,9 @@ TargetPairs find_pairs(const Suite& suite);
 
 // One run of a target. Each leaves a bundle of its own.
 struct SuiteTask {
-  int number = 0;       // from 1, in the order in which they run
+  int number = 0;  // from 1, in the order in which they run
   std::size_t target = 0;
-  int repetition = 0;   // from 1
+  int repetition = 0;     // from 1
   bool profiled = false;  // once for each target, after the timed ones
 };
 

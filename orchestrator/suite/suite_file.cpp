@@ -21,7 +21,9 @@ constexpr int kMostRepetitions = 1000;
 
 class SuiteFile : YamlFile {
  public:
-  explicit SuiteFile(const fs::path& file) : YamlFile(file_on_disk(file), "suite file", "write targets: and below it NAME: {command: …}"), folder_(fs::absolute(file).parent_path()) {}
+  explicit SuiteFile(const fs::path& file)
+      : YamlFile(file_on_disk(file), "suite file", "write targets: and below it NAME: {command: …}"),
+        folder_(fs::absolute(file).parent_path()) {}
 
   Suite read() {
     suite_.file = fs::absolute(file_.disk);
@@ -49,7 +51,8 @@ class SuiteFile : YamlFile {
   };
 
   void read_keys(const YamlTree& map, const std::string& what, const std::vector<KeyReader>& readers) const {
-    if (map.kind != Kind::kMap) refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}: …", readers.front().key));
+    if (map.kind != Kind::kMap)
+      refuse(fmt::format("{} wants keys and values", what), map.place, fmt::format("such as {}: …", readers.front().key));
     for (const auto& [key, value] : map.entries) {
       const auto reader = std::find_if(readers.begin(), readers.end(), [&](const KeyReader& each) { return each.key == key.name; });
       if (reader == readers.end()) refuse(fmt::format("unknown key '{}' of {}", key.name, what), key.place, nearest_of(key.name, readers));
@@ -72,7 +75,8 @@ class SuiteFile : YamlFile {
   }
 
   void check_file_word(const std::string& word, YamlTree::Place place, const std::string& what) const {
-    if (word.empty() || word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != std::string::npos || word.front() == '.')
+    if (word.empty() || word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != std::string::npos ||
+        word.front() == '.')
       refuse(fmt::format("{} '{}' cannot be the name of a folder", what, word), place, "use letters, digits, '_', '-' and '.'");
   }
 
@@ -85,13 +89,15 @@ class SuiteFile : YamlFile {
 
   int whole(const YamlTree& value, const std::string& key, int least) const {
     const int result = number<int>(value, key, "a whole number");
-    if (result < least || result > kMostRepetitions) refuse(fmt::format("'{}' is out of range: {}", key, result), value.place, fmt::format("between {} and {}", least, kMostRepetitions));
+    if (result < least || result > kMostRepetitions)
+      refuse(fmt::format("'{}' is out of range: {}", key, result), value.place, fmt::format("between {} and {}", least, kMostRepetitions));
     return result;
   }
 
   double threshold(const YamlTree& value) const {
     const double result = number<double>(value, "threshold", "a number");
-    if (!(result > 0) || std::isinf(result)) refuse(fmt::format("'threshold' is out of range: {}", value.text), value.place, "1.05 asks for a speed-up of at least 5 %");
+    if (!(result > 0) || std::isinf(result))
+      refuse(fmt::format("'threshold' is out of range: {}", value.text), value.place, "1.05 asks for a speed-up of at least 5 %");
     return result;
   }
 
@@ -150,12 +156,16 @@ class SuiteFile : YamlFile {
 
   SuiteTarget read_target(const YamlTree::Key& name, const YamlTree& value) {
     SuiteTarget target{name.name, {}, {}, {}, folder_.string(), {}};
-    read_keys(value, fmt::format("target '{}'", name.name),
-              {{"command", [&](const YamlTree& each) { target.command = command(each); }},
-               {"env", [&](const YamlTree& each) { target.env = variables(each); }},
-               {"set", [&](const YamlTree& each) { target.sets = list(each, "'set'"); }},
-               {"directory", [&](const YamlTree& each) { target.directory = (folder_ / text(each, "'directory'")).lexically_normal().string(); }},
-               {"baseline", [&](const YamlTree& each) { target.baseline = text(each, "'baseline'"); baseline_places_[name.name] = each.place; }}});
+    read_keys(
+        value, fmt::format("target '{}'", name.name),
+        {{"command", [&](const YamlTree& each) { target.command = command(each); }},
+         {"env", [&](const YamlTree& each) { target.env = variables(each); }},
+         {"set", [&](const YamlTree& each) { target.sets = list(each, "'set'"); }},
+         {"directory", [&](const YamlTree& each) { target.directory = (folder_ / text(each, "'directory'")).lexically_normal().string(); }},
+         {"baseline", [&](const YamlTree& each) {
+            target.baseline = text(each, "'baseline'");
+            baseline_places_[name.name] = each.place;
+          }}});
     if (target.command.empty()) refuse(fmt::format("target '{}' has no command", name.name), name.place, "write command: python bench.py");
     return target;
   }
@@ -181,7 +191,8 @@ class SuiteFile : YamlFile {
     for (const SuiteTarget& target : suite_.targets) {
       const bool known = std::find(names.begin(), names.end(), target.baseline) != names.end();
       if (target.baseline.empty() || (known && target.baseline != target.name)) continue;
-      refuse(fmt::format("the baseline '{}' of '{}' is no other target", target.baseline, target.name), baseline_places_.at(target.name), nearest_or_all(target.baseline, names));
+      refuse(fmt::format("the baseline '{}' of '{}' is no other target", target.baseline, target.name), baseline_places_.at(target.name),
+             nearest_or_all(target.baseline, names));
     }
   }
 

@@ -43,14 +43,16 @@ void warm_up(const Suite& suite, const SuiteTask& task, const TaskRequest& reque
     spec.label = fmt::format("{}: warm-up {} of {}", target.name, i, request.warmups);
     const ProcessResult result = run_process(spec);
     if (result.interrupted) return;
-    if (result.exit_status != 0) throw Error(ErrorKind::kWorkload, fmt::format("warm-up {} ended with status {}", i, result.exit_status), spec.stderr_log.string());
+    if (result.exit_status != 0)
+      throw Error(ErrorKind::kWorkload, fmt::format("warm-up {} ended with status {}", i, result.exit_status), spec.stderr_log.string());
   }
 }
 
 // Of the pass that ran the workload for the bundle's sake; unprofiled runs have no other.
 double seconds_of_run(const Run& run) {
   for (const PassRecord& pass : run.provenance.passes)
-    if (pass.outcome == PassOutcome::kOk && (pass.kind == PassKind::kCollector || pass.kind == PassKind::kNsys)) return static_cast<double>(pass.duration_ns) * 1e-9;
+    if (pass.outcome == PassOutcome::kOk && (pass.kind == PassKind::kCollector || pass.kind == PassKind::kNsys))
+      return static_cast<double>(pass.duration_ns) * 1e-9;
   return 0;
 }
 
@@ -68,7 +70,9 @@ TaskRecord record_of(const SuiteTask& task, const Run& run, const fs::path& bund
 
 }  // namespace
 
-fs::path task_folder(const fs::path& out, const Suite& suite, const SuiteTask& task) { return out / "runs" / fmt::format("{:03}-{}", task.number, task_name(suite, task)); }
+fs::path task_folder(const fs::path& out, const Suite& suite, const SuiteTask& task) {
+  return out / "runs" / fmt::format("{:03}-{}", task.number, task_name(suite, task));
+}
 
 TaskRecord run_task(const Suite& suite, const SuiteTask& task, const TaskRequest& request) {
   TaskRecord record{task, TaskOutcome::kFailed, {}, {}, 0, {}, {}};

@@ -27,10 +27,10 @@ struct TaskRecord {
 std::filesystem::path task_folder(const std::filesystem::path& out, const Suite& suite, const SuiteTask& task);
 
 struct TaskRequest {
-  std::filesystem::path bundle;         // new
-  std::filesystem::path logs;           // of the warm-up runs
-  int warmups = 0;                      // runs before it that do not count
-  std::vector<std::string> sets = {};   // after the suite's own: "ledger.enabled=false"
+  std::filesystem::path bundle;        // new
+  std::filesystem::path logs;          // of the warm-up runs
+  int warmups = 0;                     // runs before it that do not count
+  std::vector<std::string> sets = {};  // after the suite's own: "ledger.enabled=false"
 };
 
 // Runs the target once and leaves a bundle. What fails is in the record; a mistake in the configuration is thrown, for it would be the

@@ -15,7 +15,11 @@ struct Affix {
   std::string_view word;
   Half half;
 };
-constexpr std::array<Affix, 5> kAffixes = {{{"baseline", Half::kBaseline}, {"base", Half::kBaseline}, {"optimized", Half::kOptimised}, {"optimised", Half::kOptimised}, {"opt", Half::kOptimised}}};
+constexpr std::array<Affix, 5> kAffixes = {{{"baseline", Half::kBaseline},
+                                            {"base", Half::kBaseline},
+                                            {"optimized", Half::kOptimised},
+                                            {"optimised", Half::kOptimised},
+                                            {"opt", Half::kOptimised}}};
 
 struct HalfName {
   Half half = Half::kNone;
@@ -31,7 +35,8 @@ HalfName split_name(std::string_view name) {
     if (name == affix.word) return {affix.half, ""};
     if (name.size() < size + 2) continue;
     if (name.starts_with(affix.word) && is_separator(name[size])) return {affix.half, std::string(name.substr(size + 1))};
-    if (name.ends_with(affix.word) && is_separator(name[name.size() - size - 1])) return {affix.half, std::string(name.substr(0, name.size() - size - 1))};
+    if (name.ends_with(affix.word) && is_separator(name[name.size() - size - 1]))
+      return {affix.half, std::string(name.substr(0, name.size() - size - 1))};
   }
   return {};
 }
@@ -39,7 +44,8 @@ HalfName split_name(std::string_view name) {
 std::optional<std::size_t> baseline_of(const Suite& suite, std::size_t optimised, const std::vector<HalfName>& names) {
   for (std::size_t i = 0; i < suite.targets.size(); ++i) {
     const bool named = suite.targets[optimised].baseline == suite.targets[i].name;
-    const bool found = suite.targets[optimised].baseline.empty() && names[optimised].half == Half::kOptimised && names[i].half == Half::kBaseline && names[i].stem == names[optimised].stem;
+    const bool found = suite.targets[optimised].baseline.empty() && names[optimised].half == Half::kOptimised &&
+                       names[i].half == Half::kBaseline && names[i].stem == names[optimised].stem;
     if (i != optimised && (named || found)) return i;
   }
   return std::nullopt;
@@ -67,7 +73,9 @@ TargetPairs find_pairs(const Suite& suite) {
 std::vector<SuiteTask> plan_tasks(const Suite& suite) {
   std::vector<SuiteTask> tasks;
   const std::size_t targets = suite.targets.size();
-  const auto add = [&](std::size_t target, int repetition, bool profiled) { tasks.push_back({static_cast<int>(tasks.size()) + 1, target, repetition, profiled}); };
+  const auto add = [&](std::size_t target, int repetition, bool profiled) {
+    tasks.push_back({static_cast<int>(tasks.size()) + 1, target, repetition, profiled});
+  };
   for (int repetition = 1; repetition <= suite.iterations; ++repetition)
     for (std::size_t i = 0; i < targets; ++i) add(repetition % 2 == 1 ? i : targets - 1 - i, repetition, false);
   for (std::size_t i = 0; suite.profile != SuiteProfile::kNone && i < targets; ++i) add(i, 1, true);

@@ -53,7 +53,9 @@ std::vector<double> logarithms(const std::vector<double>& values) {
   return logs;
 }
 
-double mean(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 // Of logarithms, so that a pair and its mirror have reciprocal intervals.
 void derive_speedup(PairResult& result) {
@@ -105,7 +107,8 @@ PairResult judge(const Suite& suite, const TargetPair& pair, const std::vector<T
 }  // namespace
 
 bool SuiteResult::blocked() const {
-  return any_blocked(checks) && std::none_of(tasks.begin(), tasks.end(), [](const TaskRecord& task) { return task.outcome == TaskOutcome::kOk; });
+  return any_blocked(checks) &&
+         std::none_of(tasks.begin(), tasks.end(), [](const TaskRecord& task) { return task.outcome == TaskOutcome::kOk; });
 }
 
 std::vector<PairResult> judge_pairs(const Suite& suite, const std::vector<TaskRecord>& tasks) {
@@ -129,7 +132,8 @@ PairVerdict suite_verdict(const SuiteResult& result) {
   const auto any = [&](PairVerdict verdict) {
     return std::any_of(result.pairs.begin(), result.pairs.end(), [&](const PairResult& pair) { return pair.verdict == verdict; });
   };
-  const bool failed = std::any_of(result.tasks.begin(), result.tasks.end(), [](const TaskRecord& task) { return task.outcome != TaskOutcome::kOk; });
+  const bool failed =
+      std::any_of(result.tasks.begin(), result.tasks.end(), [](const TaskRecord& task) { return task.outcome != TaskOutcome::kOk; });
   if (failed || any(PairVerdict::kFailed)) return PairVerdict::kFailed;
   for (const PairVerdict verdict : {PairVerdict::kRegressed, PairVerdict::kMissed, PairVerdict::kUndecided})
     if (any(verdict)) return verdict;

@@ -15,19 +15,19 @@ enum class PairVerdict { kMet, kMissed, kRegressed, kUndecided, kFailed };
 // Re-derived from the unprofiled runs; what a target says of itself does not count.
 struct PairResult {
   TargetPair pair;
-  std::string measured;                         // "prefill + decode", "the whole run"
+  std::string measured;                           // "prefill + decode", "the whole run"
   std::vector<double> baseline_ms, optimised_ms;  // by repetition
-  std::optional<double> speedup;                // ratio of the geometric means
-  std::optional<double> low, high;              // 95 % interval of it
+  std::optional<double> speedup;                  // ratio of the geometric means
+  std::optional<double> low, high;                // 95 % interval of it
   PairVerdict verdict = PairVerdict::kFailed;
-  std::string note;                             // why it is not decided
+  std::string note;  // why it is not decided
 };
 
 struct SuiteResult {
   Suite suite;
-  std::string engine;                // "local", "slurm"; for readers
+  std::string engine;  // "local", "slurm"; for readers
   std::string started_at, ended_at;
-  std::vector<Check> checks;         // of the environment
+  std::vector<Check> checks;  // of the environment
   std::vector<TaskRecord> tasks;
   std::vector<PairResult> pairs;
   std::vector<std::string> orphans;

@@ -87,7 +87,8 @@ double largest_difference(const adapters::Tensor& a, const adapters::Tensor& b) 
 double difference_of(const adapters::Tensor& a, const adapters::Tensor& b) {
   if (a.dtype != b.dtype || a.shape != b.shape || a.data.size() != b.data.size()) return HUGE_VAL;
   if (a.data == b.data) return 0;
-  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&)> kNumbers = {{"float32", largest_difference<float>}, {"float64", largest_difference<double>}};
+  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&)> kNumbers = {
+      {"float32", largest_difference<float>}, {"float64", largest_difference<double>}};
   const auto numbers = kNumbers.find(a.dtype);
   return numbers != kNumbers.end() ? numbers->second(a, b) : HUGE_VAL;
 }
@@ -96,7 +97,8 @@ double difference_of_arrays(const fs::path& a, const fs::path& b) {
   const auto of_a = adapters::read_numpy(a), of_b = adapters::read_numpy(b);
   if (of_a.size() != of_b.size()) return HUGE_VAL;
   double largest = 0;
-  for (std::size_t i = 0; i < of_a.size(); ++i) largest = std::max(largest, of_a[i].name == of_b[i].name ? difference_of(of_a[i], of_b[i]) : HUGE_VAL);
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    largest = std::max(largest, of_a[i].name == of_b[i].name ? difference_of(of_a[i], of_b[i]) : HUGE_VAL);
   return largest;
 }
 
@@ -110,7 +112,8 @@ void compare_file(const fs::path& a, const fs::path& b, double tolerance, Output
   }
   const double difference = is_numpy(a) ? difference_of_arrays(a, b) : HUGE_VAL;
   if (!(difference <= tolerance))
-    return differ(agreement, std::isfinite(difference) ? fmt::format("{}: numbers differ by up to {:.2g} of their value", name, difference) : name + ": the contents differ");
+    return differ(agreement, std::isfinite(difference) ? fmt::format("{}: numbers differ by up to {:.2g} of their value", name, difference)
+                                                       : name + ": the contents differ");
   if (agreement.verdict != OutputVerdict::kDifferent) agreement.verdict = OutputVerdict::kWithinTolerance;
 }
 

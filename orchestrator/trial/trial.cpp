@@ -22,8 +22,8 @@ namespace nl::orchestrator {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kFirstLook = 5;           // fewer runs a side decide nothing
-constexpr double kProfiledTakes = 4;    // times an unprofiled run: it is traced, exported and analysed
+constexpr int kFirstLook = 5;                     // fewer runs a side decide nothing
+constexpr double kProfiledTakes = 4;              // times an unprofiled run: it is traced, exported and analysed
 constexpr const char* kWholeCommand = "command";  // the stage that stands for the whole process
 
 Config config_of(const TrialRequest& request, const TrialSide& side, const std::string& runner, const std::string& name) {
@@ -31,7 +31,8 @@ Config config_of(const TrialRequest& request, const TrialSide& side, const std::
   if (!side.working_directory.empty()) sets.push_back(setting("workload.working_directory", side.working_directory));
   if (!side.env.empty()) sets.push_back(setting("workload.env", side.env));
   sets.insert(sets.end(), side.sets.begin(), side.sets.end());
-  Config config = load_config({.runner_file = runner, .model_file = request.model, .sets = std::move(sets), .name = name, .command = side.command});
+  Config config =
+      load_config({.runner_file = runner, .model_file = request.model, .sets = std::move(sets), .name = name, .command = side.command});
   config.ledger.part_of = request.part_of;
   return config;
 }
@@ -53,7 +54,8 @@ void add_whole_command(Run& run) {
 }
 
 bool marks_stages(const Run& run) {
-  return std::any_of(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.name != kWholeCommand && stage.wall.count > 0; });
+  return std::any_of(run.stages.begin(), run.stages.end(),
+                     [](const StageEntry& stage) { return stage.name != kWholeCommand && stage.wall.count > 0; });
 }
 
 // What the command printed about its failure, else what nl-stage wrote of it.
@@ -107,7 +109,8 @@ class Trial {
     }
     round_s_ = round.a_s + round.b_s;
     result_.rounds.push_back(round);
-    say(fmt::format("{}: A {:.2f} s, B {:.2f} s", number > 0 ? fmt::format("round {} of at most {}", number, request_.rounds) : "warm-up", round.a_s, round.b_s));
+    say(fmt::format("{}: A {:.2f} s, B {:.2f} s", number > 0 ? fmt::format("round {} of at most {}", number, request_.rounds) : "warm-up",
+                    round.a_s, round.b_s));
     return true;
   }
 
@@ -131,7 +134,8 @@ class Trial {
     const std::string name = number > 0 ? fmt::format("{}-{:02}", side.letter, number) : fmt::format("{}-warmup-{}", side.letter, warmup);
     const fs::path bundle = result_.folder / "rounds" / name;
     fs::create_directories(bundle.parent_path());
-    RunResult result = run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing}, launcher_);
+    RunResult result =
+        run_workload({.config = config_of(request_, side.what, "unprofiled", name), .out = bundle, .echo = Echo::kNothing}, launcher_);
     const Ns time_ns = process_time(result.run);
     const std::string when = number > 0 ? fmt::format("round {}", number) : fmt::format("warm-up {}", warmup);
     if (result.failure || time_ns <= 0) {
@@ -139,7 +143,8 @@ class Trial {
       return -1;
     }
     if (number > 0 && !side.runs.empty() && marks_stages(result.run) != marks_stages(side.runs.front())) {
-      fail(side, when, marks_stages(result.run) ? "it marked stages, and in round 1 it did not" : "it marked no stage, and in round 1 it did", bundle);
+      fail(side, when,
+           marks_stages(result.run) ? "it marked stages, and in round 1 it did not" : "it marked no stage, and in round 1 it did", bundle);
       return -1;
     }
     if (number > 0) {
@@ -188,7 +193,10 @@ class Trial {
     say(fmt::format("profiling {} once", side.title()));
     const fs::path bundle = result_.folder / "profile" / side.letter;
     fs::create_directories(bundle.parent_path());
-    RunResult result = run_workload({.config = config_of(request_, side.what, request_.profile, std::string("profile-") + side.letter), .out = bundle, .echo = Echo::kNothing}, launcher_);
+    RunResult result = run_workload({.config = config_of(request_, side.what, request_.profile, std::string("profile-") + side.letter),
+                                     .out = bundle,
+                                     .echo = Echo::kNothing},
+                                    launcher_);
     if (result.run.status == RunStatus::kFailed) fail(side, "its profiled run", what_failed(result.run), bundle);
     return result.run.status == RunStatus::kFailed ? std::nullopt : std::optional(std::move(result.run));
   }

@@ -18,43 +18,43 @@ namespace nl::orchestrator {
 
 struct TrialSide {
   std::vector<std::string> command;
-  std::string working_directory = {};            // empty: where nl-stage was started
-  std::map<std::string, std::string> env = {};   // besides ours
-  std::vector<std::string> sets = {};            // "model.batch=8"
+  std::string working_directory = {};           // empty: where nl-stage was started
+  std::map<std::string, std::string> env = {};  // besides ours
+  std::vector<std::string> sets = {};           // "model.batch=8"
 };
 
 struct TrialRequest {
   TrialSide a, b;
-  std::vector<std::string> sets = {};      // of both
-  std::string model = {};                  // likewise
-  std::string profile = "light";           // runner of the one profiled run a side; empty: none
-  int rounds = 20;                         // at most
-  int warmup = 1;                          // rounds before, which do not count
-  double budget_s = 0;                     // for everything; 0: no limit
+  std::vector<std::string> sets = {};  // of both
+  std::string model = {};              // likewise
+  std::string profile = "light";       // runner of the one profiled run a side; empty: none
+  int rounds = 20;                     // at most
+  int warmup = 1;                      // rounds before, which do not count
+  double budget_s = 0;                 // for everything; 0: no limit
   double minimum_effect = 0.01;
-  std::vector<std::string> outputs = {};   // files that both write, relative to their folder
-  double tolerance = 0;                    // of numbers in them, relative
-  std::optional<std::uint64_t> seed = {};  // of the order of the rounds; nothing: by chance
-  std::string part_of = "try";             // what the ledger calls its runs a part of
-  std::filesystem::path out;               // new or empty
+  std::vector<std::string> outputs = {};             // files that both write, relative to their folder
+  double tolerance = 0;                              // of numbers in them, relative
+  std::optional<std::uint64_t> seed = {};            // of the order of the rounds; nothing: by chance
+  std::string part_of = "try";                       // what the ledger calls its runs a part of
+  std::filesystem::path out;                         // new or empty
   std::function<void(const std::string&)> say = {};  // progress, a line each
 };
 
 enum class TrialEnd { kDecided, kRounds, kBudget, kFailed, kInterrupted };
 
 struct TrialRound {
-  int number = 0;                          // from 1; 0: warm-up
-  double a_s = 0, b_s = 0;                 // of the processes
+  int number = 0;           // from 1; 0: warm-up
+  double a_s = 0, b_s = 0;  // of the processes
   bool a_first = true;
 };
 
 struct TrialResult {
   TrialEnd end = TrialEnd::kRounds;
   std::vector<TrialRound> rounds;
-  Comparison comparison;                   // times of the unprofiled rounds, causes of the profiled runs
+  Comparison comparison;  // times of the unprofiled rounds, causes of the profiled runs
   OutputAgreement outputs;
-  std::string trouble = {};                // what failed: the side, the round and why
-  std::filesystem::path log = {};          // what it printed about that; empty: nothing failed
+  std::string trouble = {};        // what failed: the side, the round and why
+  std::filesystem::path log = {};  // what it printed about that; empty: nothing failed
   std::filesystem::path folder;
   int interrupt_signal = 0;
 };

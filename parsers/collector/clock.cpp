@@ -64,8 +64,10 @@ std::string in_words(const ClockBounds& clock, const Slack& launch, const Slack&
     text += fmt::format("{} kernels start before the call that launched them (by up to {:.1f} us)", launch.broken, -us(*launch.least_ns));
   if (!wait.least_ns) return text + "; no wait tells how early the GPU's times may be";
   if (wait.broken == 0)
-    return text + fmt::format(" and neither kernel nor copy ends after a wait for it has returned (nearest: {:.1f} us)", us(*wait.least_ns));
-  return text + fmt::format(" and {} kernels and copies end after a wait for them has returned (by up to {:.1f} us)", wait.broken, -us(*wait.least_ns));
+    return text +
+           fmt::format(" and neither kernel nor copy ends after a wait for it has returned (nearest: {:.1f} us)", us(*wait.least_ns));
+  return text + fmt::format(" and {} kernels and copies end after a wait for them has returned (by up to {:.1f} us)", wait.broken,
+                            -us(*wait.least_ns));
 }
 
 }  // namespace

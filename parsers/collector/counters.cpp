@@ -111,7 +111,9 @@ class FileCounters {
   // The set that was the first with these metrics: a set may be defined anew, for another context.
   std::uint32_t kind_of(std::uint32_t set) const {
     const std::vector<MetricSet>& sets = file_.gpu.metrics.sets;
-    auto same = [&](const MetricSet& other) { return other.passes == sets[set].passes && other.series.metrics == sets[set].series.metrics; };
+    auto same = [&](const MetricSet& other) {
+      return other.passes == sets[set].passes && other.series.metrics == sets[set].series.metrics;
+    };
     return static_cast<std::uint32_t>(std::find_if(sets.begin(), sets.end(), same) - sets.begin());
   }
 
@@ -221,13 +223,12 @@ CounterReport read_collector_counters(const std::vector<std::filesystem::path>& 
 }
 
 // Of a counter pass. The files begin as those of a trace do, so that only the flag tells them apart.
-extern const Format kCountersFormat = {
-    .name = "counters",
-    .help = "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is",
-    .known_as = {},
-    .gives = Gives::kCounters,
-    .most_files = kAnyNumber,
-    .together = true,
-    .read = [](const Files& files) -> Reading { return read_collector_counters(files); }};
+extern const Format kCountersFormat = {.name = "counters",
+                                       .help = "counter files of the collector (counters/*/*.nltrace); joined to the capture, as --ncu is",
+                                       .known_as = {},
+                                       .gives = Gives::kCounters,
+                                       .most_files = kAnyNumber,
+                                       .together = true,
+                                       .read = [](const Files& files) -> Reading { return read_collector_counters(files); }};
 
 }  // namespace nl::parsers

@@ -54,10 +54,10 @@ class Numbering {
 };
 
 struct GpuData {
-  bool session = false;                 // CUPTI recorded, if only nothing
+  bool session = false;  // CUPTI recorded, if only nothing
   std::uint32_t cupti_version = 0;
   trace_format::CallChoice calls_chosen = trace_format::CallChoice::kNone;
-  bool waits_by_calls = false;          // no wait is recorded but as the call that waited
+  bool waits_by_calls = false;  // no wait is recorded but as the call that waited
   std::unordered_map<std::uint32_t, std::string> names;
   std::vector<GpuShape> shapes;
   std::vector<GpuQueue> queues;
@@ -66,10 +66,10 @@ struct GpuData {
   Numbering shape_numbers, queue_numbers, thread_numbers, function_numbers;
   std::unordered_map<std::uint32_t, std::uint32_t> context_devices;
   std::vector<Device> devices;
-  std::vector<Kernel> kernels;          // api: the correlation
-  std::vector<MemOp> mem_ops;           // label: CUPTI's number of the kind of copy; api: the correlation
-  std::vector<GraphRun> graph_runs;     // api: the correlation
-  std::vector<ApiCall> calls;           // name: index into functions
+  std::vector<Kernel> kernels;            // api: the correlation
+  std::vector<MemOp> mem_ops;             // label: CUPTI's number of the kind of copy; api: the correlation
+  std::vector<GraphRun> graph_runs;       // api: the correlation
+  std::vector<ApiCall> calls;             // name: index into functions
   std::vector<std::size_t> failed_calls;  // indices of those that returned something other than 0, ascending
   std::vector<SyncWait> syncs;
   std::vector<StreamWaited> streams_waited;

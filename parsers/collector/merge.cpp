@@ -61,8 +61,8 @@ std::uint32_t GpuMerge::shape_of(const GpuShape& raw, const GpuData& gpu) {
     std::string text = demangled_kernel(trace_.strings[mangled]);
     names->second = {trace_.strings.intern(text), trace_.strings.intern(kernel_base_name(text))};
   }
-  KernelShape shape{names->second.first, names->second.second, mangled, raw.grid, raw.block, raw.registers, raw.static_shared,
-                    raw.dynamic_shared};
+  KernelShape shape{names->second.first, names->second.second, mangled,           raw.grid,
+                    raw.block,           raw.registers,        raw.static_shared, raw.dynamic_shared};
   auto [found, added] = shapes_.try_emplace(shape, static_cast<std::uint32_t>(trace_.shapes.size()));
   if (added) trace_.shapes.push_back(shape);
   return found->second;

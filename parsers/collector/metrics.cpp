@@ -60,8 +60,7 @@ Value measured(Value value, Damage& damage) {
 
 // One window of a stage or one launch: the record, then a double for each metric of its set.
 template <typename Count, typename Record>
-void read_count(const char* at, const format::Head& head, MetricUse use, std::vector<Count>& counts, GpuMetrics& metrics,
-                Damage& damage) {
+void read_count(const char* at, const format::Head& head, MetricUse use, std::vector<Count>& counts, GpuMetrics& metrics, Damage& damage) {
   std::uint32_t set = known_set(metrics, head.id, use, damage);
   if (set == kNone) return;
   Count count;

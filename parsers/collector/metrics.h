@@ -41,7 +41,8 @@ struct GpuMetrics {
   std::vector<StageCount> stages;
   std::vector<KernelCount> kernels;
   std::unordered_map<std::uint32_t, std::string> stall_reasons;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> stalls;  // (function, device) → reason → samples
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>>
+      stalls;  // (function, device) → reason → samples
 };
 
 // True where the record is one of these. `at` has head.bytes bytes, at least those of its kind.

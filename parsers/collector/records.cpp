@@ -165,8 +165,8 @@ bool read_header(const std::filesystem::path& path, const std::vector<char>& byt
   if (header.version != format::kVersion)
     refuse(path, fmt::format("collector trace of version {}, this build reads {}", header.version, format::kVersion),
            "read it with the nl-stage that recorded it");
-  if (header.chunk_bytes != format::kChunkBytes || header.header_bytes < sizeof header ||
-      header.header_bytes > header.chunk_bytes || header.monotonic_ns < 0)
+  if (header.chunk_bytes != format::kChunkBytes || header.header_bytes < sizeof header || header.header_bytes > header.chunk_bytes ||
+      header.monotonic_ns < 0)
     refuse(path, "the header of the collector trace is damaged", "record it again");
   return true;
 }
@@ -175,8 +175,10 @@ bool read_header(const std::filesystem::path& path, const std::vector<char>& byt
 void note_cut(const std::filesystem::path& path, const format::FileHeader& header, std::uint64_t bytes, ImportStats& stats) {
   const std::uint64_t begun = (bytes + format::kChunkBytes - 1) / format::kChunkBytes;
   const bool header_only = bytes <= header.header_bytes;
-  const std::uint64_t claimed = (header.chunks > 0 || header.stopped != 0 || header_only ? header.chunks : begun) * std::uint64_t{format::kChunkBytes};
-  if (bytes < claimed) stats.notes.push_back({Code::kCaptureCut, {std::to_string(bytes), std::to_string(claimed)}, path.filename().string()});
+  const std::uint64_t claimed =
+      (header.chunks > 0 || header.stopped != 0 || header_only ? header.chunks : begun) * std::uint64_t{format::kChunkBytes};
+  if (bytes < claimed)
+    stats.notes.push_back({Code::kCaptureCut, {std::to_string(bytes), std::to_string(claimed)}, path.filename().string()});
   if (header.stopped != 0) stats.notes.push_back({Code::kCaptureStopped, {std::to_string(claimed)}, path.filename().string()});
 }
 

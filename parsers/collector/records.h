@@ -18,7 +18,7 @@ namespace nl::parsers::collector_trace {
 struct Event {
   trace_format::Kind kind = trace_format::Kind::kMark;
   Ns time_ns = 0;
-  std::uint32_t name = 0;    // numbers of the file's strings
+  std::uint32_t name = 0;  // numbers of the file's strings
   std::uint32_t domain = 0;
   std::uint64_t range = 0;
   std::optional<std::int64_t> payload;
@@ -34,7 +34,7 @@ struct File {
   trace_format::FileHeader header{};
   std::vector<Piece> pieces;
   std::unordered_map<std::uint32_t, std::string> strings;
-  std::map<std::uint32_t, std::string> thread_names;  // tid → the kernel's name, or NVTX's
+  std::map<std::uint32_t, std::string> thread_names;         // tid → the kernel's name, or NVTX's
   std::map<std::uint32_t, std::uint32_t> nvtx_thread_names;  // tid → string
   GpuData gpu;
 };

@@ -62,8 +62,7 @@ void Replay::add_threads() {
     trace_.threads.push_back({process_, tid, clean(name)});
   }
   for (const auto& [tid, string] : file_.nvtx_thread_names)
-    if (auto found = threads_.find(tid); found != threads_.end())
-      trace_.threads[found->second].name = trace_.strings[text(string)];
+    if (auto found = threads_.find(tid); found != threads_.end()) trace_.threads[found->second].name = trace_.strings[text(string)];
 }
 
 StringId Replay::text(std::uint32_t number) {

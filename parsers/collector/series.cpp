@@ -54,7 +54,8 @@ void add_series(GpuMetrics& metrics, Ns origin_ns, Trace& trace) {
     for (std::string& metric : series.metrics) metric = clean(metric);
     for (Ns& start_ns : series.start_ns) start_ns -= origin_ns;
     trace.stats.rows_read["GPU samples"] += series.start_ns.size();
-    auto known = std::find_if(trace.metric_series.begin(), trace.metric_series.end(), [&](const MetricSeries& s) { return alike(s, series); });
+    auto known =
+        std::find_if(trace.metric_series.begin(), trace.metric_series.end(), [&](const MetricSeries& s) { return alike(s, series); });
     if (known == trace.metric_series.end()) {
       trace.metric_series.push_back(std::move(series));
       continue;
@@ -93,7 +94,8 @@ void finish_series(Trace& trace) {
     sort_by_start(series);
     if (series.overflows > 0)
       trace.stats.notes.push_back(
-          {Code::kSamplesLost, {std::to_string(series.device), fmt::format("{} time{}", series.overflows, series.overflows == 1 ? "" : "s")}});
+          {Code::kSamplesLost,
+           {std::to_string(series.device), fmt::format("{} time{}", series.overflows, series.overflows == 1 ? "" : "s")}});
   }
   std::stable_sort(trace.metric_series.begin(), trace.metric_series.end(),
                    [](const MetricSeries& a, const MetricSeries& b) { return a.device < b.device; });

@@ -23,12 +23,13 @@ void finish(Trace& trace) {
   for (Range& range : trace.ranges)
     if (range.open) range.end_ns = trace.duration_ns;
   // By time, the outer of two that start at once first: what a timeline shows.
-  std::stable_sort(trace.ranges.begin(), trace.ranges.end(), [](const Range& a, const Range& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-  });
+  std::stable_sort(trace.ranges.begin(), trace.ranges.end(),
+                   [](const Range& a, const Range& b) { return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns; });
   std::stable_sort(trace.marks.begin(), trace.marks.end(), [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
-  trace.stats.rows_read.insert({{"processes", trace.processes.size()}, {"threads", trace.threads.size()},
-                                {"ranges", trace.ranges.size()}, {"marks", trace.marks.size()}});
+  trace.stats.rows_read.insert({{"processes", trace.processes.size()},
+                                {"threads", trace.threads.size()},
+                                {"ranges", trace.ranges.size()},
+                                {"marks", trace.marks.size()}});
   trace.has_range_data = true;
 }
 

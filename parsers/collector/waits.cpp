@@ -68,7 +68,8 @@ void add_waits_of_calls(GpuData& gpu) {
     if (kind == SyncKind::kUnknown || std::binary_search(gpu.failed_calls.begin(), gpu.failed_calls.end(), i)) continue;
     SyncWait wait{call.start_ns, call.end_ns(), only, call.correlation, 0, kind};
     if (kind == SyncKind::kContext) wait.where.stream = kNoStream;
-    if (kind == SyncKind::kStream && call.thread < gpu.threads.size()) wait.where = streams.of(gpu.threads[call.thread].tid, call.end_ns(), only);
+    if (kind == SyncKind::kStream && call.thread < gpu.threads.size())
+      wait.where = streams.of(gpu.threads[call.thread].tid, call.end_ns(), only);
     gpu.syncs.push_back(wait);
   }
 }

@@ -95,7 +95,8 @@ class Facts {
   static void add_loaded(const Json& model, std::map<std::string, std::string>& attributes) {
     const std::uint64_t parameters = count_of_member(member(model, "parameters"), "count");
     if (parameters > 0 && !attributes.contains("quantization")) attributes["parameters"] = std::to_string(parameters);
-    if (const std::string attention = text_of_member(model, "attention"); !attention.empty()) attributes["attention_implementation"] = attention;
+    if (const std::string attention = text_of_member(model, "attention"); !attention.empty())
+      attributes["attention_implementation"] = attention;
   }
 
   ProcessFacts out_;

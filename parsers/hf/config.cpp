@@ -29,7 +29,8 @@ json parse_json(std::string_view text, const std::string& where) {
     const std::size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     const std::size_t start = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-    throw Error(ErrorKind::kConfig, "this is no valid JSON", fmt::format("{}:{}:{}", where, line, start == std::string_view::npos ? at + 1 : at - start),
+    throw Error(ErrorKind::kConfig, "this is no valid JSON",
+                fmt::format("{}:{}:{}", where, line, start == std::string_view::npos ? at + 1 : at - start),
                 "check commas, brackets and quotes near there");
   } catch (const json::exception& error) {
     throw Error(ErrorKind::kConfig, "this JSON cannot be read", where, error.what());
@@ -57,8 +58,7 @@ class TextModel {
     out_.attributes["tied_embeddings"] = tied() ? "true" : "false";
     optional_size("max_position", {"max_position_embeddings", "n_positions", "n_ctx"});
     if (const auto theta = in_.number("rope_theta"); theta && *theta > 0) out_.attributes["rope_theta"] = fmt::format("{}", *theta);
-    if (in_.list("cross_attention_layers"))
-      out_.notes.push_back("its cross-attention layers are counted as if they attended to the text");
+    if (in_.list("cross_attention_layers")) out_.notes.push_back("its cross-attention layers are counted as if they attended to the text");
   }
 
  private:
@@ -74,7 +74,8 @@ class TextModel {
     if (optional_size(key, names)) return;
     if (const auto usual = family_default(key); usual > 0) {
       put(key, usual);
-      out_.notes.push_back(fmt::format("text_config leaves out {}: the {} family's own default, {}, is taken", *names.begin(), type_, usual));
+      out_.notes.push_back(
+          fmt::format("text_config leaves out {}: the {} family's own default, {}, is taken", *names.begin(), type_, usual));
       return;
     }
     out_.notes.push_back(fmt::format("{} is missing: {} is not known; --set model.{}=… gives it", *names.begin(), unknown_without, key));
@@ -94,46 +95,48 @@ class TextModel {
   }
 
   void map_mlp() {
-    const bool gated = is_one_of(type_, {"llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "qwen2_vl", "qwen2_5_vl",
-                                         "deepseek_v2", "deepseek_v3", "deepseek_vl_v2", "gemma", "gemma2", "gemma3", "gemma3_text", "phi3", "mllama_text_model",
-                                         "qwen2_vl_text", "qwen2_5_vl_text"});
+    const bool gated = is_one_of(
+        type_, {"llama",      "mistral",           "mixtral",       "qwen2",          "qwen3", "qwen2_moe", "qwen3_moe", "qwen2_vl",
+                "qwen2_5_vl", "deepseek_v2",       "deepseek_v3",   "deepseek_vl_v2", "gemma", "gemma2",    "gemma3",    "gemma3_text",
+                "phi3",       "mllama_text_model", "qwen2_vl_text", "qwen2_5_vl_text"});
     out_.attributes["mlp"] = plain_mlp() ? "plain" : "gated";
     if (!gated && !plain_mlp())
-      out_.notes.push_back(fmt::format("the architecture '{}' is not known by name: its feed-forward layer is taken as gated; --set model.mlp=plain "
-                                       "where it is not", type_));
+      out_.notes.push_back(
+          fmt::format("the architecture '{}' is not known by name: its feed-forward layer is taken as gated; --set model.mlp=plain "
+                      "where it is not",
+                      type_));
     if (optional_size("intermediate_size", {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff"})) return;
     const auto width = in_.whole({"hidden_size", "n_embd", "d_model"});
-    if (plain_mlp() && width && *width > 0)
-      put("intermediate_size", 4 * *width);  // what these families do where it is left out
-    else if (!in_.whole({"moe_intermediate_size"}))
-      size("intermediate_size", {"intermediate_size"}, "the work of the feed-forward layers");
+    if (plain_mlp() && width && *width > 0) put("intermediate_size", 4 * *width);  // what these families do where it is left out
+    else if (!in_.whole({"moe_intermediate_size"})) size("intermediate_size", {"intermediate_size"}, "the work of the feed-forward layers");
   }
 
   void map_attention() {
     if (in_.whole({"kv_lora_rank"})) {
-      for (const char* key : {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) optional_size(key, {key});
+      for (const char* key : {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"})
+        optional_size(key, {key});
       return;
     }
     optional_size("head_dim", {"head_dim", "kv_channels"});
     const bool one_for_all = in_.truth("multi_query").value_or(false) && !in_.truth("new_decoder_architecture").value_or(false);
     if (optional_size("kv_heads", {"num_key_value_heads", "num_kv_heads", "n_head_kv"}) && !one_for_all) return;
-    if (one_for_all)
-      put("kv_heads", 1);
-    else if (const auto usual = family_default("kv_heads"); usual > 0)
-      put("kv_heads", usual);
+    if (one_for_all) put("kv_heads", 1);
+    else if (const auto usual = family_default("kv_heads"); usual > 0) put("kv_heads", usual);
   }
 
   void map_experts() {
     if (!optional_size("experts", {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"})) return;
     if (!optional_size("experts_per_token", {"num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k"}))
-      out_.notes.push_back("num_experts_per_tok is missing: the work of the experts is not known; --set model.experts_per_token=… gives it");
+      out_.notes.push_back(
+          "num_experts_per_tok is missing: the work of the experts is not known; --set model.experts_per_token=… gives it");
     optional_size("moe_intermediate_size", {"moe_intermediate_size"});
     optional_size("shared_experts", {"n_shared_experts", "num_shared_experts"});
     optional_size("shared_intermediate_size", {"shared_expert_intermediate_size"});
     optional_size("first_dense_layers", {"first_k_dense_replace"});
     optional_size("moe_layer_freq", {"moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"});
     if (const json* plain = in_.list("mlp_only_layers"); plain && !plain->empty())
-      out_.notes.push_back(fmt::format("mlp_only_layers names {} layers without experts: they are counted as if they had them", plain->size()));
+      out_.notes.push_back(
+          fmt::format("mlp_only_layers names {} layers without experts: they are counted as if they had them", plain->size()));
   }
 
   void map_window() {
@@ -177,7 +180,8 @@ class TextModel {
     if (bits == 4 || how.truth("load_in_4bit").value_or(false) || method == "mxfp4") weights = method == "mxfp4" ? "fp4" : "int4";
     if (bits == 8 || how.truth("load_in_8bit").value_or(false)) weights = "int8";
     if (weights.empty()) {
-      out_.notes.push_back(fmt::format("the quantisation '{}' is not known: bytes and MFU are not; --set model.dtype=… gives them", method));
+      out_.notes.push_back(
+          fmt::format("the quantisation '{}' is not known: bytes and MFU are not; --set model.dtype=… gives them", method));
       return;
     }
     out_.attributes["dtype"] = weights;
@@ -187,7 +191,8 @@ class TextModel {
   bool tied() const {
     for (const HfFields* fields : {&root_, &in_})
       if (const auto said = fields->truth("tie_word_embeddings")) return *said;
-    return is_one_of(type_, {"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt", "starcoder2"});
+    return is_one_of(type_, {"gemma", "gemma2", "gemma3", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "opt", "bloom", "falcon", "mpt",
+                             "starcoder2"});
   }
 
   const HfFields& root_;
@@ -207,8 +212,9 @@ std::string name_in(const HfFields& root) {
 
 std::string short_dtype(std::string_view name) {
   if (name.starts_with("torch.")) name.remove_prefix(6);
-  static const std::map<std::string_view, std::string_view> kShort = {{"bfloat16", "bf16"}, {"float16", "f16"}, {"half", "f16"}, {"float32", "f32"},
-                                                                      {"float", "f32"}, {"float64", "f64"}, {"float8_e4m3fn", "fp8"}};
+  static const std::map<std::string_view, std::string_view> kShort = {{"bfloat16", "bf16"},    {"float16", "f16"}, {"half", "f16"},
+                                                                      {"float32", "f32"},      {"float", "f32"},   {"float64", "f64"},
+                                                                      {"float8_e4m3fn", "fp8"}};
   const auto found = kShort.find(name);
   return found == kShort.end() ? "" : std::string(found->second);
 }
@@ -217,7 +223,8 @@ HfConfig parse_hf_config(std::string_view text, const std::string& where) {
   const json document = parse_json(text, where);
   HfConfig out;
   if (!document.is_object())
-    throw Error(ErrorKind::kConfig, "this JSON is no model configuration: it holds no fields", where, "give the config.json of a Hugging Face model");
+    throw Error(ErrorKind::kConfig, "this JSON is no model configuration: it holds no fields", where,
+                "give the config.json of a Hugging Face model");
   const HfFields root(document, out.notes);
   const json* nested = nullptr;
   for (const char* name : {"text_config", "llm_config", "language_config"})
@@ -225,7 +232,8 @@ HfConfig parse_hf_config(std::string_view text, const std::string& where) {
   const HfFields fields(nested ? *nested : document, out.notes);
   TextModel(root, fields, nested != nullptr, out).map();
   if (out.attributes.count("layers") + out.attributes.count("hidden_size") + out.attributes.count("heads") == 0)
-    throw Error(ErrorKind::kConfig, "this JSON describes no transformer: it has none of num_hidden_layers, hidden_size and num_attention_heads", where,
+    throw Error(ErrorKind::kConfig,
+                "this JSON describes no transformer: it has none of num_hidden_layers, hidden_size and num_attention_heads", where,
                 "give the config.json of a Hugging Face model, or write a model file (conf/model/llm/generic.yaml)");
   map_hf_vision(root, fields, out);
   out.name = name_in(root);
@@ -238,9 +246,11 @@ HfConfig read_hf_config(const std::filesystem::path& file) {
   std::error_code failed;
   const std::uintmax_t bytes = std::filesystem::file_size(file, failed);
   std::ifstream in(file, std::ios::binary);
-  if (failed || !in) throw Error(ErrorKind::kConfig, "the model's configuration cannot be read", file.string(), "check its name and permissions");
+  if (failed || !in)
+    throw Error(ErrorKind::kConfig, "the model's configuration cannot be read", file.string(), "check its name and permissions");
   if (bytes > kLargestBytes)
-    throw Error(ErrorKind::kConfig, fmt::format("this is no config.json: it has {} bytes", bytes), file.string(), "give the config.json of a Hugging Face model");
+    throw Error(ErrorKind::kConfig, fmt::format("this is no config.json: it has {} bytes", bytes), file.string(),
+                "give the config.json of a Hugging Face model");
   std::ostringstream text;
   text << in.rdbuf();
   HfConfig config = parse_hf_config(text.str(), file.string());

@@ -50,7 +50,8 @@ class DeepEncoder {
         side_ /= 2;
       }
     out_.attributes["sam_channels"] = channels;
-    out_.notes.push_back(fmt::format("SAM's patches of {} pixels, windows of {} patches and {} channels are those of its code", kSamPatch, kSamWindow, kSamNeck));
+    out_.notes.push_back(fmt::format("SAM's patches of {} pixels, windows of {} patches and {} channels are those of its code", kSamPatch,
+                                     kSamWindow, kSamNeck));
   }
 
   // Its own patch embedding is not used: it is given what SAM leaves.
@@ -67,7 +68,8 @@ class DeepEncoder {
     put("vision_patches", side_ * side_ + 1);
     put("image_tokens", side_ * side_);
     const long long pixels = in_.whole({"image_size"}).value_or(0);
-    out_.notes.push_back(fmt::format("the vision towers' work is that of one view of {0} × {0} pixels; tiles besides it are not counted", pixels));
+    out_.notes.push_back(
+        fmt::format("the vision towers' work is that of one view of {0} × {0} pixels; tiles besides it are not counted", pixels));
   }
 
   void map_projector() {

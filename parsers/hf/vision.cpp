@@ -17,8 +17,7 @@ class VisionTower {
     put("vision_layers", in_.whole({"num_hidden_layers", "depth", "layers"}).value_or(0) + in_.whole({"num_global_layers"}).value_or(0));
     put("vision_hidden_size", width_);
     put("vision_heads", in_.whole({"num_attention_heads", "num_heads", "attention_heads"}).value_or(0));
-    if (const auto size = in_.whole({"intermediate_size"}))
-      put("vision_intermediate_size", *size);
+    if (const auto size = in_.whole({"intermediate_size"})) put("vision_intermediate_size", *size);
     else
       put("vision_intermediate_size", width_ * static_cast<long long>(std::min(64.0, std::max(1.0, in_.number("mlp_ratio").value_or(4)))));
     out_.attributes["vision_mlp"] = type_ == "qwen2_5_vl" ? "gated" : "plain";
@@ -36,8 +35,9 @@ class VisionTower {
     const long long image = in_.whole({"image_size"}).value_or(0);
     put("vision_patch_size", patch);
     if (patch == 0 || image < patch) {
-      out_.notes.push_back("how many patches an image has depends on its size: --set model.vision_patches=… and model.image_tokens=… give the vision "
-                           "tower's work");
+      out_.notes.push_back(
+          "how many patches an image has depends on its size: --set model.vision_patches=… and model.image_tokens=… give the vision "
+          "tower's work");
       return;
     }
     grid_ = (image / patch) * (image / patch);

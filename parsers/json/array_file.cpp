@@ -29,10 +29,8 @@ constexpr auto kScalarEnd = table_of(",}] \t\r\n");
 // Behind the closing quote, or npos.
 std::size_t string_end(const char* text, std::size_t at, std::size_t size) {
   for (++at; at < size; ++at) {
-    if (text[at] == '\\')
-      ++at;
-    else if (text[at] == '"')
-      return at + 1;
+    if (text[at] == '\\') ++at;
+    else if (text[at] == '"') return at + 1;
   }
   return kNone64;
 }

@@ -24,7 +24,7 @@ class JsonArrayFile {
   std::string_view element() const { return {buffer_.data() + element_, element_size_}; }
   std::size_t element_capacity() const { return element_size_ + kPadding; }
 
-  bool cut_off() const { return cut_off_; }            // the file ended before the array did
+  bool cut_off() const { return cut_off_; }                    // the file ended before the array did
   std::uint64_t offset() const { return file_offset_ + at_; }  // of the next byte, in the unpacked file
   std::uint64_t size_read() const { return file_offset_ + used_; }
   std::uint64_t passed_over() const { return passed_over_; }
@@ -42,11 +42,11 @@ class JsonArrayFile {
   ByteSource source_;
   std::string where_, member_;
   std::vector<char> buffer_;
-  std::size_t used_ = 0;                // bytes of the buffer that are filled
-  std::size_t at_ = 0;                  // the next one to look at
-  std::uint64_t file_offset_ = 0;       // of the buffer's first byte
+  std::size_t used_ = 0;           // bytes of the buffer that are filled
+  std::size_t at_ = 0;             // the next one to look at
+  std::uint64_t file_offset_ = 0;  // of the buffer's first byte
   std::size_t element_ = 0, element_size_ = 0;
-  std::string head_;                    // of the document, up to the array
+  std::string head_;  // of the document, up to the array
   bool ended_ = false, array_done_ = false, cut_off_ = false;
   std::uint64_t passed_over_ = 0;
 };

@@ -17,8 +17,7 @@ struct ByteSource::Impl {
 ByteSource::ByteSource(const std::filesystem::path& file) : impl_(std::make_unique<Impl>()) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(file, ignored)) impl_->file = gzopen(file.c_str(), "rb");
-  if (impl_->file == nullptr)
-    throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check its path and permissions");
+  if (impl_->file == nullptr) throw Error(ErrorKind::kInput, "the file cannot be read", file.string(), "check its path and permissions");
   gzbuffer(impl_->file, 1 << 18);
 }
 

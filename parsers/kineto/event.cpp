@@ -35,10 +35,23 @@ std::string_view raw_array(ondemand::value& value) {
 
 // As PyTorch spells a type that Kineto names as C++ does; a - where it is no tensor's.
 std::string torch_type(std::string_view name) {
-  static constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>(
-      {{"", "-"}, {"Scalar", "-"}, {"ScalarList", "-"}, {"None", "-"}, {"float", "float32"}, {"double", "float64"}, {"c10::Half", "float16"},
-       {"long int", "int64"}, {"long", "int64"}, {"long long", "int64"}, {"int", "int32"}, {"short int", "int16"}, {"short", "int16"},
-       {"signed char", "int8"}, {"unsigned char", "uint8"}, {"c10::complex<float>", "complex64"}, {"c10::complex<double>", "complex128"}});
+  static constexpr auto kNames = std::to_array<std::pair<std::string_view, std::string_view>>({{"", "-"},
+                                                                                               {"Scalar", "-"},
+                                                                                               {"ScalarList", "-"},
+                                                                                               {"None", "-"},
+                                                                                               {"float", "float32"},
+                                                                                               {"double", "float64"},
+                                                                                               {"c10::Half", "float16"},
+                                                                                               {"long int", "int64"},
+                                                                                               {"long", "int64"},
+                                                                                               {"long long", "int64"},
+                                                                                               {"int", "int32"},
+                                                                                               {"short int", "int16"},
+                                                                                               {"short", "int16"},
+                                                                                               {"signed char", "int8"},
+                                                                                               {"unsigned char", "uint8"},
+                                                                                               {"c10::complex<float>", "complex64"},
+                                                                                               {"c10::complex<double>", "complex128"}});
   for (const auto& [cpp, torch] : kNames)
     if (name == cpp) return std::string(torch);
   if (const auto space = name.rfind("::"); space != std::string_view::npos) name.remove_prefix(space + 2);

@@ -13,14 +13,14 @@ namespace nl::parsers {
 
 // One event of a Chrome trace as torch.profiler (Kineto) writes it, before it is given a meaning.
 struct KinetoEvent {
-  std::string_view phase, category, name;       // valid until the next event is read
-  std::optional<std::int64_t> pid, tid;         // empty: text, such as "Spans"
+  std::string_view phase, category, name;  // valid until the next event is read
+  std::optional<std::int64_t> pid, tid;    // empty: text, such as "Spans"
   std::optional<Ns> start_ns, duration_ns;
   std::optional<std::int64_t> device, context, stream, correlation, bytes, registers, shared_bytes;
   std::optional<Dim3> grid, block;
-  std::string_view input_dims;                  // as it stands there: [[32000, 1024], [1, 256], []]
-  std::string input_types;                      // "[bfloat16, -, int64]": a - is no tensor, left out at the end; empty: none is known
-  std::string_view args_name;                   // of process_name and thread_name
+  std::string_view input_dims;  // as it stands there: [[32000, 1024], [1, 256], []]
+  std::string input_types;      // "[bfloat16, -, int64]": a - is no tensor, left out at the end; empty: none is known
+  std::string_view args_name;   // of process_name and thread_name
 };
 
 class KinetoEventReader {

@@ -231,8 +231,8 @@ void KinetoReader::finish() {
   trace_.has_kernel_data = trace_.has_api_data || !trace_.kernels.empty() || !trace_.mem_ops.empty();
   trace_.has_mem_data = trace_.has_kernel_data;
   if (!trace_.ranges.empty()) {
-    const auto latest = std::max_element(trace_.ranges.begin(), trace_.ranges.end(),
-                                         [](const Range& a, const Range& b) { return a.end_ns < b.end_ns; });
+    const auto latest =
+        std::max_element(trace_.ranges.begin(), trace_.ranges.end(), [](const Range& a, const Range& b) { return a.end_ns < b.end_ns; });
     trace_.last_range_event_ns = latest->end_ns;
   }
 }
@@ -246,8 +246,9 @@ void KinetoReader::refuse_unusable() const {
                 "torch.profiler was stopped while it wrote: export the trace again and let it finish");
   if (read.size() == 1 && !left_out_.empty())
     throw Error(ErrorKind::kInput, fmt::format("none of the {} events is an operator, a kernel or a CUDA call of torch.profiler", events),
-                where_, left_out_.count("Node") > 0 ? "a profile of ONNX Runtime goes to --ort"
-                                                    : "trace with activities CPU and CUDA, in a PyTorch that was built with Kineto");
+                where_,
+                left_out_.count("Node") > 0 ? "a profile of ONNX Runtime goes to --ort"
+                                            : "trace with activities CPU and CUDA, in a PyTorch that was built with Kineto");
 }
 
 Trace KinetoReader::read() {
@@ -256,10 +257,8 @@ Trace KinetoReader::read() {
   auto& read = trace_.stats.rows_read[kEvents];
   while (file_.next()) {
     ++read;
-    if (reader.read(file_, event))
-      read_event(event);
-    else
-      damaged(Code::kNotJson);
+    if (reader.read(file_, event)) read_event(event);
+    else damaged(Code::kNotJson);
   }
   refuse_unusable();
   if (file_.passed_over() > 0) trace_.stats.rows_damaged[{Code::kNoObject}] = file_.passed_over();
@@ -271,10 +270,11 @@ Trace KinetoReader::read() {
 // it, ONNX Runtime does today.
 bool is_kineto_trace(const FileHead& head) {
   return head.json_opening() != 0 && any_event<KinetoEventReader, KinetoEvent>(head, kEvents, [](const KinetoEvent& event) {
-    for (const char* own : {"cpu_op", "Operator", "user_annotation", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset"})
-      if (event.category == own) return true;
-    return false;
-  });
+           for (const char* own :
+                {"cpu_op", "Operator", "user_annotation", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset"})
+             if (event.category == own) return true;
+           return false;
+         });
 }
 
 }  // namespace

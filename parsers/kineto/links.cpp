@@ -12,8 +12,7 @@ std::uint32_t KinetoLinks::correlation(std::optional<std::int64_t> id) {
   return id && *id > 0 && *id < std::int64_t{kNone} ? static_cast<std::uint32_t>(*id) : kNone;
 }
 
-void KinetoLinks::add_call(Ns start_ns, Ns duration_ns, std::uint32_t thread, StringId name,
-                           std::optional<std::int64_t> correlation_id) {
+void KinetoLinks::add_call(Ns start_ns, Ns duration_ns, std::uint32_t thread, StringId name, std::optional<std::int64_t> correlation_id) {
   const auto [found, added] = stats_.try_emplace(name.value, trace_.api_stats.size());
   if (added) trace_.api_stats.push_back({name, {}});
   trace_.api_stats[found->second].durations.add(duration_ns);

@@ -25,8 +25,8 @@ class KinetoLinks {
   std::uint32_t call_of(std::uint32_t correlation) const;
 
   Trace& trace_;
-  std::unordered_map<std::uint32_t, std::size_t> stats_;   // name → api_stats
-  std::unordered_map<std::uint32_t, std::uint32_t> calls_; // correlation → api_calls; kNone: several processes use it
+  std::unordered_map<std::uint32_t, std::size_t> stats_;    // name → api_stats
+  std::unordered_map<std::uint32_t, std::uint32_t> calls_;  // correlation → api_calls; kNone: several processes use it
   std::uint64_t ambiguous_ = 0;
 };
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "model/error.h"
-#include "parsers/ncu/csv_records.h"
 #include "parsers/ncu/cells.h"
+#include "parsers/ncu/csv_records.h"
 #include "parsers/registry.h"
 
 namespace nl::parsers {
@@ -26,8 +26,8 @@ constexpr std::string_view kDuration = "gpu__time_duration.";
 
 // Where things stand in one table of the file.
 struct Columns {
-  std::size_t id = kAbsent, pid = kAbsent, kernel = kAbsent, context = kAbsent, stream = kAbsent, block = kAbsent,
-              grid = kAbsent, device = kAbsent, push_pop = kAbsent, start_end = kAbsent, first_metric = kAbsent;
+  std::size_t id = kAbsent, pid = kAbsent, kernel = kAbsent, context = kAbsent, stream = kAbsent, block = kAbsent, grid = kAbsent,
+              device = kAbsent, push_pop = kAbsent, start_end = kAbsent, first_metric = kAbsent;
   std::size_t section = kAbsent, metric = kAbsent, unit = kAbsent, value = kAbsent;  // details only
   std::size_t count = 0;
   bool details = false;
@@ -41,8 +41,8 @@ Columns find_columns(const CsvFields& header) {
     return found == header.end() ? kAbsent : static_cast<std::size_t>(found - header.begin());
   };
   const auto containing = [&](std::string_view part) {
-    const auto found = std::find_if(header.begin(), header.end(),
-                                    [&](const std::string& name) { return name.find(part) != std::string::npos; });
+    const auto found =
+        std::find_if(header.begin(), header.end(), [&](const std::string& name) { return name.find(part) != std::string::npos; });
     return found == header.end() ? kAbsent : static_cast<std::size_t>(found - header.begin());
   };
   columns.id = at("ID");
@@ -63,8 +63,8 @@ Columns find_columns(const CsvFields& header) {
   columns.count = header.size();
   columns.names = header;
   columns.first_metric = 0;
-  for (const std::size_t column : {columns.kernel, columns.context, columns.stream, columns.block, columns.grid,
-                                   columns.device, columns.push_pop, columns.start_end, at("CC")})
+  for (const std::size_t column : {columns.kernel, columns.context, columns.stream, columns.block, columns.grid, columns.device,
+                                   columns.push_pop, columns.start_end, at("CC")})
     if (column != kAbsent) columns.first_metric = std::max(columns.first_metric, column + 1);
   return columns;
 }

@@ -16,8 +16,7 @@ constexpr std::string_view kPlainHeader = "ID,Process ID,";
 class RecordReader {
  public:
   RecordReader() {
-    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0)
-      throw Error(ErrorKind::kInternal, "libcsv could not be initialised");
+    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) throw Error(ErrorKind::kInternal, "libcsv could not be initialised");
   }
   ~RecordReader() { csv_free(&parser_); }
   RecordReader(const RecordReader&) = delete;
@@ -71,8 +70,7 @@ std::size_t find_record(std::string_view line, bool quoted) {
   if (starts_record(line, quoted)) return 0;
   if (!quoted) return std::string_view::npos;
   for (std::size_t at = line.find('"'); at != std::string_view::npos; at = line.find('"', at + 1))
-    if (at > 0 && line[at - 1] != '"' && line[at - 1] != ',' && starts_record(line.substr(at), true) &&
-        line.substr(at, 3) != "\"\",")
+    if (at > 0 && line[at - 1] != '"' && line[at - 1] != ',' && starts_record(line.substr(at), true) && line.substr(at, 3) != "\"\",")
       return at;
   return std::string_view::npos;
 }
@@ -96,8 +94,7 @@ class Splitter {
       } else if (const auto header = find_header(line); header != std::string_view::npos) {
         at = take(line_at + header, true);
       } else if (seen_header_) {
-        if (const auto record = find_record(line, quoted_); record != std::string_view::npos)
-          at = take(line_at + record, false);
+        if (const auto record = find_record(line, quoted_); record != std::string_view::npos) at = take(line_at + record, false);
         else if (at > text_.size() && quoted_ && line.size() > 1 && line[0] == '"' && line[1] >= '0' && line[1] <= '9')
           damaged(Code::kRowCut, at);
       }

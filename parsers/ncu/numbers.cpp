@@ -23,10 +23,8 @@ std::string fold_group_marks(std::string_view text) {
     std::size_t width = 0;
     for (const auto mark : kMarks)
       if (text.compare(at, mark.size(), mark) == 0) width = mark.size();
-    if (width > 0)
-      folded += '_';
-    else
-      folded += text[at];
+    if (width > 0) folded += '_';
+    else folded += text[at];
     at += width > 0 ? width : 1;
   }
   return folded;
@@ -41,8 +39,7 @@ struct Parts {
 
 std::optional<Parts> take_apart(std::string_view text) {
   // With --print-metric-instances: "119 (3; 4; 112)": the aggregate comes first.
-  if (const auto instances = text.find(" ("); instances != std::string_view::npos && text.back() == ')')
-    text = text.substr(0, instances);
+  if (const auto instances = text.find(" ("); instances != std::string_view::npos && text.back() == ')') text = text.substr(0, instances);
   Parts parts;
   parts.body = fold_group_marks(text);
   if (!parts.body.empty() && (parts.body[0] == '-' || parts.body[0] == '+')) {
@@ -53,8 +50,7 @@ std::optional<Parts> take_apart(std::string_view text) {
     const char* begin = parts.body.data() + e + 1;
     const char* end = parts.body.data() + parts.body.size();
     if (begin != end && *begin == '+') ++begin;
-    if (auto [rest, error] = std::from_chars(begin, end, parts.exponent); error != std::errc{} || rest != end)
-      return std::nullopt;
+    if (auto [rest, error] = std::from_chars(begin, end, parts.exponent); error != std::errc{} || rest != end) return std::nullopt;
     parts.body.erase(e);
   }
   if (parts.body.empty() || !is_decimal_digit(parts.body.back())) return std::nullopt;
@@ -109,7 +105,8 @@ NumberFormat::Value number(const Parts& parts, char decimal) {
   if (parts.exponent != 0) plain += fmt::format("e{}", parts.exponent);
   double value = 0;
   const auto [rest, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  if (error == std::errc::result_out_of_range) return {parts.exponent < 0 ? NumberFormat::Kind::kNumber : NumberFormat::Kind::kNotFinite, 0};
+  if (error == std::errc::result_out_of_range)
+    return {parts.exponent < 0 ? NumberFormat::Kind::kNumber : NumberFormat::Kind::kNotFinite, 0};
   if (error != std::errc{} || rest != plain.data() + plain.size()) return {};
   return {NumberFormat::Kind::kNumber, value};
 }
@@ -132,9 +129,7 @@ std::optional<char> decimal_of_mixed(const std::string& body) {
   return decimal;
 }
 
-int kinds_of_marks(const std::string& body) {
-  return (count(body, '.') > 0) + (count(body, ',') > 0) + (count(body, '_') > 0);
-}
+int kinds_of_marks(const std::string& body) { return (count(body, '.') > 0) + (count(body, ',') > 0) + (count(body, '_') > 0); }
 
 }  // namespace
 
@@ -186,8 +181,7 @@ NumberFormat::Value NumberFormat::read(std::string_view text) const {
     const auto decimal = decimal_of_mixed(body);
     return decimal ? number(*parts, *decimal) : Value{Kind::kText, 0};
   }
-  if (count(body, '_') > 0)
-    return groups_in_threes(body, '_', body.size()) ? number(*parts, '\0') : Value{Kind::kText, 0};
+  if (count(body, '_') > 0) return groups_in_threes(body, '_', body.size()) ? number(*parts, '\0') : Value{Kind::kText, 0};
   const char mark = count(body, ',') > 0 ? ',' : '.';
   switch (read_single(body, mark)) {
     case Notation::kBroken: return {Kind::kText, 0};

@@ -42,8 +42,7 @@ std::optional<NcuRange> read_entry(std::string_view entry, RangeStyle style) {
       const auto head = without_last_fields(entry.substr(0, at), 4);
       if (!head || head->size() < message.size() + 1) continue;
       const std::size_t colon = head->size() - message.size() - 1;
-      if ((*head)[colon] == ':' && head->substr(colon + 1) == message)
-        return range_of(head->substr(0, colon), message, style);
+      if ((*head)[colon] == ':' && head->substr(colon + 1) == message) return range_of(head->substr(0, colon), message, style);
     }
   }
   const auto head = without_last_fields(entry, 6);
@@ -53,15 +52,14 @@ std::optional<NcuRange> read_entry(std::string_view entry, RangeStyle style) {
 
 }  // namespace
 
-// 1606  "LLM:decode_all:none:none:none:none:REGISTERED:decode_all"  "LLM:decode_step:…:decode_step" 
-//  "0:LLM:decode_all:none:none:none:none:ASCII:decode_all" 
+// 1606  "LLM:decode_all:none:none:none:none:REGISTERED:decode_all"  "LLM:decode_step:…:decode_step"
+//  "0:LLM:decode_all:none:none:none:none:ASCII:decode_all"
 void read_ncu_ranges(std::string_view cell, RangeStyle style, std::vector<NcuRange>& out) {
   std::size_t open = cell.find('"');
   while (open != std::string_view::npos) {
     // The closing quote is followed by a blank or nothing; a quote inside a name is not.
     std::size_t close = cell.find('"', open + 1);
-    while (close != std::string_view::npos && close + 1 < cell.size() && cell[close + 1] != ' ')
-      close = cell.find('"', close + 1);
+    while (close != std::string_view::npos && close + 1 < cell.size() && cell[close + 1] != ' ') close = cell.find('"', close + 1);
     if (close == std::string_view::npos) return;
     std::string_view entry = cell.substr(open + 1, close - open - 1);
     if (style == RangeStyle::kStartEnd) entry = entry.substr(std::min(entry.find(':') + 1, entry.size()));

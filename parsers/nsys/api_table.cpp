@@ -57,8 +57,7 @@ class ApiPart {
 std::uint32_t ApiPart::name_slot(std::int64_t id, NsysStrings& strings) {
   constexpr std::int64_t kSmall = 1 << 16;
   bool small = id >= 0 && id < kSmall;
-  if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone)
-    return small_name_slots_[id];
+  if (small && static_cast<std::size_t>(id) < small_name_slots_.size() && small_name_slots_[id] != kNone) return small_name_slots_[id];
   auto [found, added] = name_slots_.try_emplace(id, static_cast<std::uint32_t>(names.size()));
   if (added) names.push_back({id, !cuda_call(pool_[strings.by_id(id)]).launches, {}});
   if (small) {
@@ -77,8 +76,7 @@ std::uint32_t ApiPart::thread_slot(std::int64_t global_tid) {
 
 const CorrelationMap* ApiPart::launches_of(std::int64_t global_tid) const {
   auto found = std::find(global_pids_.begin(), global_pids_.end(), process_part(global_tid));
-  return launches_.of_process(found == global_pids_.end() ? kNone
-                                                          : static_cast<std::uint32_t>(found - global_pids_.begin()));
+  return launches_.of_process(found == global_pids_.end() ? kNone : static_cast<std::uint32_t>(found - global_pids_.begin()));
 }
 
 // start end eventClass globalTid correlationId nameId returnValue callchainId
@@ -124,7 +122,7 @@ void sort_by_start(std::vector<ApiCall>& calls, std::size_t first) {
 
 // By thread and start. The table is in the order of time, so each thread's calls only have to be put together.
 void merge_calls(std::vector<ApiPart>& parts, const std::map<std::int64_t, StringId>& names, NsysPlaces& places,
-                 CallBlocks ThreadSlot::*which, Trace& trace, std::vector<ApiCall>& calls) {
+                 CallBlocks ThreadSlot::* which, Trace& trace, std::vector<ApiCall>& calls) {
   std::map<std::uint32_t, std::vector<std::pair<ApiPart*, CallBlocks*>>> by_thread;
   std::size_t total = 0;
   for (auto& part : parts)
@@ -133,8 +131,7 @@ void merge_calls(std::vector<ApiPart>& parts, const std::map<std::int64_t, Strin
       total += (slot.*which).size();
     }
   if (trace.threads.size() > kMaxThreads)
-    throw Error(ErrorKind::kInput, "the capture has more than 1,048,576 threads", kTable,
-                "capture a shorter stretch of the run");
+    throw Error(ErrorKind::kInput, "the capture has more than 1,048,576 threads", kTable, "capture a shorter stretch of the run");
   calls.reserve(total);
   for (auto& [thread, pieces] : by_thread) {
     std::size_t first = calls.size();
@@ -163,8 +160,8 @@ std::map<std::int64_t, StringId> merge_names(std::vector<ApiPart>& parts, NsysSt
 
 }  // namespace
 
-void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
-                    Trace& trace, bool all_calls) {
+void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
+                    bool all_calls) {
   RowSpan span = database.rows_of(kTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<ApiPart> parts;

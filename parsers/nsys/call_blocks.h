@@ -45,8 +45,7 @@ class CallBlocks {
   };
 
   void add_block() {
-    void* memory =
-        ::mmap(nullptr, kBlock * sizeof(ApiCall), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = ::mmap(nullptr, kBlock * sizeof(ApiCall), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     blocks_.emplace_back(static_cast<ApiCall*>(memory));
     used_ = 0;

@@ -10,9 +10,7 @@ namespace {
 // Calls visit(process, api) for every piece of GPU work; the process of a queue may be kNone.
 template <typename TraceType, typename Visit>
 void for_each_work(TraceType& trace, Visit visit) {
-  auto process_of = [&](std::uint32_t queue) {
-    return queue < trace.queues.size() ? trace.queues[queue].process : kNone;
-  };
+  auto process_of = [&](std::uint32_t queue) { return queue < trace.queues.size() ? trace.queues[queue].process : kNone; };
   for (auto& kernel : trace.kernels) visit(process_of(static_cast<std::uint32_t>(kernel.queue)), kernel.api);
   for (auto& op : trace.mem_ops) visit(process_of(op.queue), op.api);
   for (auto& run : trace.graph_runs) visit(process_of(run.queue), run.api);
@@ -42,9 +40,7 @@ void CorrelationMap::insert(std::uint32_t correlation) {
   block.bits |= std::uint64_t{1} << correlation % 64;
 }
 
-bool CorrelationMap::contains(std::uint32_t correlation) const {
-  return blocks_[place_of(correlation / 64)].bits >> correlation % 64 & 1;
-}
+bool CorrelationMap::contains(std::uint32_t correlation) const { return blocks_[place_of(correlation / 64)].bits >> correlation % 64 & 1; }
 
 void CorrelationMap::seal() {
   std::uint32_t calls = 0;
@@ -75,8 +71,7 @@ std::uint32_t CorrelationMap::call_of(std::uint32_t correlation) const {
   return slot ? *slot : kNone;
 }
 
-Launches::Launches(const Trace& trace, bool any_process)
-    : maps_(any_process ? 1 : trace.processes.size()), any_process_(any_process) {
+Launches::Launches(const Trace& trace, bool any_process) : maps_(any_process ? 1 : trace.processes.size()), any_process_(any_process) {
   for_each_work(trace, [&](std::uint32_t process, std::uint32_t correlation) {
     if (auto* map = map_of(process)) map->insert(correlation);
   });
@@ -87,9 +82,7 @@ CorrelationMap* Launches::map_of(std::uint32_t process) {
   return process < maps_.size() ? &maps_[process] : nullptr;
 }
 
-const CorrelationMap* Launches::of_process(std::uint32_t process) const {
-  return const_cast<Launches*>(this)->map_of(process);
-}
+const CorrelationMap* Launches::of_process(std::uint32_t process) const { return const_cast<Launches*>(this)->map_of(process); }
 
 std::uint64_t Launches::link(Trace& trace) {
   for (CorrelationMap& map : maps_) map.seal();

@@ -43,22 +43,19 @@ std::uint64_t big_endian(const Header& header, std::size_t at, std::size_t bytes
 void check_header(const std::string& file, std::uint64_t size_bytes) {
   Header header{};
   std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw Error(ErrorKind::kInput, "the nsys export cannot be opened for reading", file, "check its permissions");
+  if (!in) throw Error(ErrorKind::kInput, "the nsys export cannot be opened for reading", file, "check its permissions");
   in.read(reinterpret_cast<char*>(header.data()), header.size());
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
   if (in.gcount() < static_cast<std::streamsize>(kMagic.size()) || magic != kMagic)
-    throw Error(
-        ErrorKind::kInput, "this is not an SQLite file", file,
-        "nl-stage reads the SQLite export of a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
+    throw Error(ErrorKind::kInput, "this is not an SQLite file", file,
+                "nl-stage reads the SQLite export of a report: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
   std::uint64_t page_bytes = big_endian(header, 16, 2);
   if (page_bytes == 1) page_bytes = 65536;
   std::uint64_t whole = page_bytes * big_endian(header, 28, 4);
   bool size_counts = big_endian(header, 24, 4) == big_endian(header, 92, 4);
   if (static_cast<std::size_t>(in.gcount()) < header.size() || (size_counts && whole > size_bytes))
-    throw Error(ErrorKind::kInput,
-                fmt::format("the nsys export is cut short: {} of {} bytes are there", size_bytes, whole), file,
+    throw Error(ErrorKind::kInput, fmt::format("the nsys export is cut short: {} of {} bytes are there", size_bytes, whole), file,
                 "copy it again, or export it again: nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep");
 }
 
@@ -85,8 +82,7 @@ std::vector<RowSpan> split_rows(const RowSpan& span, std::size_t parts) {
 }
 
 NsysRows::NsysRows(sqlite3* connection, const std::string& sql, std::string file) : file_(std::move(file)) {
-  if (sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK)
-    throw damaged(file_, sqlite3_errmsg(connection));
+  if (sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) throw damaged(file_, sqlite3_errmsg(connection));
 }
 
 NsysRows::~NsysRows() { sqlite3_finalize(statement_); }
@@ -116,8 +112,7 @@ void NsysRows::bind(int parameter, std::int64_t value) {
 NsysDatabase::NsysDatabase(const std::filesystem::path& file) : file_(file.string()) {
   std::error_code failed;
   auto status = std::filesystem::status(file, failed);
-  if (!std::filesystem::exists(status))
-    throw Error(ErrorKind::kInput, "there is no such file", file_, "check the path of the nsys export");
+  if (!std::filesystem::exists(status)) throw Error(ErrorKind::kInput, "there is no such file", file_, "check the path of the nsys export");
   if (std::filesystem::is_directory(status))
     throw Error(ErrorKind::kInput, "this is a folder, not an nsys export", file_, "name the .sqlite file");
   size_bytes_ = std::filesystem::file_size(file, failed);
@@ -205,28 +200,23 @@ std::string NsysDatabase::select_sql(std::string_view table, Columns columns) co
   return fmt::format("SELECT {} FROM \"{}\"", list, table);
 }
 
-NsysRows NsysDatabase::select(std::string_view table, Columns columns) const {
-  return query(select_sql(table, columns));
-}
+NsysRows NsysDatabase::select(std::string_view table, Columns columns) const { return query(select_sql(table, columns)); }
 
 NsysRows NsysDatabase::select(std::string_view table, Columns columns, const RowSpan& span) const {
   if (!span.dense) return select(table, columns);
   return query(fmt::format("{} WHERE rowid BETWEEN {} AND {}", select_sql(table, columns), span.first, span.last));
 }
 
-NsysRows NsysDatabase::query(const std::string& sql) const {
-  return NsysRows(connection_->database.getHandle(), sql, file_);
-}
+NsysRows NsysDatabase::query(const std::string& sql) const { return NsysRows(connection_->database.getHandle(), sql, file_); }
 
 bool has_export_tables(const NsysDatabase& database) {
-  for (const char* table : {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME",
-                            "NVTX_EVENTS"})
+  for (const char* table :
+       {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"})
     if (database.has_table(table)) return true;
   return false;
 }
 
-void scan_in_parts(const NsysDatabase& database, std::size_t parts,
-                   const std::function<void(const NsysDatabase&, std::size_t)>& scan) {
+void scan_in_parts(const NsysDatabase& database, std::size_t parts, const std::function<void(const NsysDatabase&, std::size_t)>& scan) {
   if (parts == 1) return scan(database, 0);
   std::vector<std::exception_ptr> failures(parts);
   std::vector<std::jthread> threads;

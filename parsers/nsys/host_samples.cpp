@@ -70,7 +70,8 @@ class ChainReader {
  private:
   void begin(std::int64_t id) {
     id_ = id;
-    const auto found = std::lower_bound(taken_.begin(), taken_.end(), id, [](const Taken& each, std::int64_t key) { return each.id < key; });
+    const auto found =
+        std::lower_bound(taken_.begin(), taken_.end(), id, [](const Taken& each, std::int64_t key) { return each.id < key; });
     current_ = found != taken_.end() && found->id == id && found->sample.stack == kNone ? &*found : nullptr;
   }
 
@@ -95,7 +96,7 @@ class ChainReader {
   Trace& trace_;
   HostSamples& host_;
   std::optional<std::int64_t> id_;
-  Taken* current_ = nullptr;  // nullptr: of a thread that does not matter, or read before
+  Taken* current_ = nullptr;                                   // nullptr: of a thread that does not matter, or read before
   std::vector<std::pair<std::int64_t, std::uint32_t>> chain_;  // depth, frame
   std::map<std::pair<std::int64_t, std::int64_t>, std::optional<std::uint32_t>> frames_;  // symbol, module
   std::map<std::vector<std::uint32_t>, std::uint32_t> stacks_;

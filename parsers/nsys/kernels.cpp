@@ -100,8 +100,7 @@ void read_part(NsysRows& row, KernelPart& part, bool with_nodes, Kernel* out) {
     kernel.start_ns = start;
     kernel.duration_ns = static_cast<std::uint64_t>(end - start);
     kernel.shape = part.shapes.index_of(shape_of(row));
-    kernel.queue = part.queues.index_of(
-        {process, static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
+    kernel.queue = part.queues.index_of({process, static_cast<std::int32_t>(row.integer(kDevice)), u32(row, kContext), u32(row, kStream)});
     kernel.in_graph = !row.is_null(kGraphNode);
     kernel.api = row.is_null(kCorrelation) ? kNone : u32(row, kCorrelation);
   }
@@ -119,8 +118,7 @@ void renumber(const KernelPart& part, Kernel* kernels, Distinct<RawShape>& shape
   for (const RawShape& raw : part.shapes.values()) shape.push_back(shapes.index_of(raw));
   for (const RawQueue& raw : part.queues.values()) queue.push_back(places.queue(raw));
   if (queue.size() > kMaxQueues || (!queue.empty() && *std::max_element(queue.begin(), queue.end()) >= kMaxQueues))
-    throw Error(ErrorKind::kInput, "the capture has more than 524,288 CUDA streams", kTable,
-                "capture a shorter stretch of the run");
+    throw Error(ErrorKind::kInput, "the capture has more than 524,288 CUDA streams", kTable, "capture a shorter stretch of the run");
   for (std::size_t i = 0; i < part.kept; ++i) {
     kernels[i].shape = shape[kernels[i].shape];
     kernels[i].queue = queue[kernels[i].queue];
@@ -141,8 +139,7 @@ void count_nameless(const Trace& trace, ImportStats& stats) {
 
 }  // namespace
 
-void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes,
-                  Trace& trace) {
+void read_kernels(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes, Trace& trace) {
   RowSpan span = database.rows_of(kTable);
   std::vector<RowSpan> spans = split_rows(span, parts_for(span.count));
   std::vector<KernelPart> parts(spans.size());

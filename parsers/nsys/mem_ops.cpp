@@ -66,9 +66,8 @@ bool usable_times(const NsysRows& row, const std::string& what, ImportStats& sta
 std::int64_t global_pid_of(const NsysRows& row) { return row.is_null(kGlobalPid) ? kNoProcess : row.integer(kGlobalPid); }
 
 std::uint32_t queue_of(const NsysRows& row, NsysPlaces& places) {
-  return places.queue(
-      {global_pid_of(row), static_cast<std::int32_t>(row.integer(kDevice)),
-       static_cast<std::uint32_t>(row.integer(kContext)), static_cast<std::uint32_t>(row.integer(kStream))});
+  return places.queue({global_pid_of(row), static_cast<std::int32_t>(row.integer(kDevice)),
+                       static_cast<std::uint32_t>(row.integer(kContext)), static_cast<std::uint32_t>(row.integer(kStream))});
 }
 
 std::uint32_t correlation_of(const NsysRows& row) {
@@ -94,18 +93,16 @@ MemOp common_part(const NsysRows& row, NsysPlaces& places) {
 
 void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, RowNodes& nodes, Trace& trace) {
   Labels labels = copy_labels(database, strings);
-  NsysRows row = database.select(kCopies, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
-                                           "globalPid", "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind"});
+  NsysRows row = database.select(kCopies, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
+                                           "bytes", "copyKind", "srcKind", "dstKind"});
   auto& read = trace.stats.rows_read[kCopies];
   while (row.next()) {
     ++read;
     if (!usable_times(row, "copy", trace.stats)) continue;
     MemOp op = common_part(row, places);
     op.kind = copy_kind(row.integer(kKind));
-    if (auto label = labels.find(row.integer(kKind)); label != labels.end())
-      op.label = label->second.value;
-    else
-      ++trace.stats.rows_damaged[{Code::kUnknownCopy}];
+    if (auto label = labels.find(row.integer(kKind)); label != labels.end()) op.label = label->second.value;
+    else ++trace.stats.rows_damaged[{Code::kUnknownCopy}];
     op.src_kind = memory_kind(row, kSrc);
     op.dst_kind = memory_kind(row, kDst);
     keep(op, row, nodes, trace);
@@ -113,8 +110,8 @@ void read_copies(const NsysDatabase& database, NsysStrings& strings, NsysPlaces&
 }
 
 void read_sets(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, RowNodes& nodes, Trace& trace) {
-  NsysRows row = database.select(kSets, {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
-                                         "globalPid", "graphNodeId", "bytes", "value", "memKind"});
+  NsysRows row = database.select(kSets, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId",
+                                         "bytes", "value", "memKind"});
   std::uint32_t label = strings.intern("[CUDA memset]").value;
   auto& read = trace.stats.rows_read[kSets];
   while (row.next()) {
@@ -134,10 +131,8 @@ void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
   trace.has_mem_data = database.has_table(kCopies) || database.has_table(kSets);
   std::uint64_t rows = 0;
   for (const char* table : {kCopies, kSets}) {
-    if (database.has_table(table))
-      rows += database.rows_of(table).count;
-    else
-      trace.stats.tables_absent.push_back(table);
+    if (database.has_table(table)) rows += database.rows_of(table).count;
+    else trace.stats.tables_absent.push_back(table);
   }
   trace.mem_ops.reserve(rows);
   RowNodes ran_from;
@@ -148,8 +143,7 @@ void read_mem_ops(const NsysDatabase& database, NsysStrings& strings, NsysPlaces
 
 void read_graph_runs(const NsysDatabase& database, NsysPlaces& places, Trace& trace) {
   if (!database.has_table(kGraphs)) return;
-  NsysRows row =
-      database.select(kGraphs, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"});
+  NsysRows row = database.select(kGraphs, {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"});
   auto& read = trace.stats.rows_read[kGraphs];
   while (row.next()) {
     ++read;

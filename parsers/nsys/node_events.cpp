@@ -24,7 +24,9 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
     if (row.is_null(kStart) || row.is_null(kThread) || row.is_null(kNode)) continue;
     const std::int64_t thread = row.integer(kThread);
     events.push_back({{process_part(thread), row.integer(kNode)},
-                      row.is_null(kOriginal) ? NodeEvent::kNotCloned : row.integer(kOriginal), thread, row.integer(kStart)});
+                      row.is_null(kOriginal) ? NodeEvent::kNotCloned : row.integer(kOriginal),
+                      thread,
+                      row.integer(kStart)});
   }
   trace.stats.rows_read[kNodeEvents] += events.size();
   nodes.link(std::move(events), [&](std::int64_t global_tid) { return places.thread(global_tid); }, trace);

@@ -49,9 +49,8 @@ void read_os_calls(const NsysDatabase& database, NsysStrings& strings, const Nsy
     call.name = strings.by_id(row.integer(kName));
     trace.os_calls.push_back(call);
   }
-  std::sort(trace.os_calls.begin(), trace.os_calls.end(), [](const ApiCall& a, const ApiCall& b) {
-    return std::pair(a.thread, a.start_ns) < std::pair(b.thread, b.start_ns);
-  });
+  std::sort(trace.os_calls.begin(), trace.os_calls.end(),
+            [](const ApiCall& a, const ApiCall& b) { return std::pair(a.thread, a.start_ns) < std::pair(b.thread, b.start_ns); });
 }
 
 }  // namespace nl::parsers

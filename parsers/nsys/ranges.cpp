@@ -18,8 +18,7 @@ using DomainKey = std::pair<std::int64_t, std::int64_t>;
 
 class RangeReader {
  public:
-  RangeReader(NsysStrings& strings, NsysPlaces& places, Trace& trace)
-      : strings_(strings), places_(places), trace_(trace) {}
+  RangeReader(NsysStrings& strings, NsysPlaces& places, Trace& trace) : strings_(strings), places_(places), trace_(trace) {}
   void read(NsysRows& row);
   void finish();
 
@@ -27,9 +26,7 @@ class RangeReader {
   void read_row(const NsysRows& row);
   void read_range(const NsysRows& row);
   StringId name_of(const NsysRows& row);
-  DomainKey domain_of(const NsysRows& row) const {
-    return {row.integer(kDomain), row.integer(kGlobalTid) >> 24 & 0xFFFFFF};
-  }
+  DomainKey domain_of(const NsysRows& row) const { return {row.integer(kDomain), row.integer(kGlobalTid) >> 24 & 0xFFFFFF}; }
   std::uint32_t domain_slot(const DomainKey& key);
   StringId domain_name(std::uint32_t slot) const;
 
@@ -84,16 +81,14 @@ void RangeReader::read_row(const NsysRows& row) {
     return;
   }
   Ns start = row.integer(kStart);
-  trace_.last_range_event_ns =
-      std::max({trace_.last_range_event_ns.value_or(start), start, row.is_null(kEnd) ? start : row.integer(kEnd)});
+  trace_.last_range_event_ns = std::max({trace_.last_range_event_ns.value_or(start), start, row.is_null(kEnd) ? start : row.integer(kEnd)});
   switch (row.integer(kType)) {
     case kPushPop:
     case kStartEnd:
     case kTextPushPop:
     case kTextStartEnd: return read_range(row);
     case kMark:
-      trace_.marks.push_back(
-          {start, name_of(row), StringId{domain_slot(domain_of(row))}, places_.thread(row.integer(kGlobalTid))});
+      trace_.marks.push_back({start, name_of(row), StringId{domain_slot(domain_of(row))}, places_.thread(row.integer(kGlobalTid))});
       return;
     case kDomainCreate: {
       auto [found, added] = domains_.try_emplace(domain_of(row), start, name_of(row));
@@ -127,8 +122,8 @@ void RangeReader::finish() {
 
 void read_ranges(const NsysDatabase& database, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
   RangeReader reader(strings, places, trace);
-  NsysRows row = database.select(kTable, {"start", "end", "eventType", "text", "globalTid", "endGlobalTid", "textId",
-                                          "domainId", "int64Value", "uint64Value", "int32Value", "uint32Value"});
+  NsysRows row = database.select(kTable, {"start", "end", "eventType", "text", "globalTid", "endGlobalTid", "textId", "domainId",
+                                          "int64Value", "uint64Value", "int32Value", "uint32Value"});
   reader.read(row);
   reader.finish();
 }

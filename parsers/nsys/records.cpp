@@ -14,8 +14,7 @@ std::uint32_t NsysPlaces::process(std::int64_t global_pid) {
 std::uint32_t NsysPlaces::thread(std::int64_t global_tid) {
   auto [found, added] = threads_.try_emplace(global_tid, static_cast<std::uint32_t>(trace_.threads.size()));
   if (added) {
-    trace_.threads.push_back(
-        {process(process_part(global_tid)), static_cast<std::uint32_t>(global_tid & 0xFFFFFF), {}});
+    trace_.threads.push_back({process(process_part(global_tid)), static_cast<std::uint32_t>(global_tid & 0xFFFFFF), {}});
     global_tids_.push_back(global_tid);
   }
   return found->second;

@@ -20,8 +20,7 @@ inline constexpr std::int64_t kNoProcess = INT64_MIN;  // the row does not say w
 
 // Whether the times make a duration that fits a packed row.
 constexpr bool packable(Ns start, Ns end) {
-  return end >= start &&
-         static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) <= std::uint64_t{kMaxPackedDurationNs};
+  return end >= start && static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) <= std::uint64_t{kMaxPackedDurationNs};
 }
 
 // Where a GPU row ran, as the export writes it.
@@ -55,12 +54,9 @@ constexpr std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
 
 struct RawHash {
   std::size_t operator()(const RawQueue& q) const {
-    return mix(mix(static_cast<std::uint64_t>(q.global_pid), static_cast<std::uint64_t>(q.device) << 32 | q.context),
-               q.stream);
+    return mix(mix(static_cast<std::uint64_t>(q.global_pid), static_cast<std::uint64_t>(q.device) << 32 | q.context), q.stream);
   }
-  std::size_t operator()(const RawNode& n) const {
-    return mix(static_cast<std::uint64_t>(n.global_pid), static_cast<std::uint64_t>(n.id));
-  }
+  std::size_t operator()(const RawNode& n) const { return mix(static_cast<std::uint64_t>(n.global_pid), static_cast<std::uint64_t>(n.id)); }
   std::size_t operator()(const RawShape& s) const {
     std::uint64_t names = static_cast<std::uint64_t>(s.name) ^ static_cast<std::uint64_t>(s.mangled_name) << 32;
     std::uint64_t hash = mix(names, static_cast<std::uint64_t>(s.grid.x) << 32 | s.block.x);

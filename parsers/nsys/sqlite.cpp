@@ -5,11 +5,11 @@
 #include <fmt/core.h>
 
 #include "model/error.h"
-#include "parsers/nsys/tables.h"
 #include "parsers/nsys/correlation.h"
 #include "parsers/nsys/database.h"
 #include "parsers/nsys/records.h"
 #include "parsers/nsys/strings.h"
+#include "parsers/nsys/tables.h"
 #include "parsers/registry.h"
 
 namespace nl::parsers {
@@ -53,16 +53,15 @@ void note_strings(const NsysStrings& strings, ImportStats& stats) {
   if (strings.missing()) stats.notes.push_back({Code::kStringIdsMissing, {std::to_string(strings.missing())}});
 }
 
-void read_gpu_work(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
-                   GraphNodes* nodes, Trace& trace) {
+void read_gpu_work(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places, GraphNodes* nodes,
+                   Trace& trace) {
   trace.has_kernel_data = present(database, kKernels, trace.stats);
   if (tables.kernels && trace.has_kernel_data) read_kernels(database, strings, places, nodes, trace);
   if (tables.mem_ops) read_mem_ops(database, strings, places, nodes, trace);
   if (tables.kernels) read_graph_runs(database, places, trace);
 }
 
-void read_api(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places,
-              Trace& trace) {
+void read_api(const NsysDatabase& database, const NsysTables& tables, NsysStrings& strings, NsysPlaces& places, Trace& trace) {
   trace.has_api_data = present(database, kApi, trace.stats);
   bool whose = !trace.has_kernel_data || database.has_column(kKernels, "globalPid");
   if (!whose) trace.stats.notes.push_back({Code::kKernelsWithoutProcess});

@@ -10,10 +10,7 @@ std::size_t sequence_bytes(std::string_view text, std::size_t at, std::size_t& b
   unsigned lead = byte(at);
   bad = 1;
   if (lead < 0x80) return 1;
-  std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
-                       : lead >= 0xE0 && lead <= 0xEF ? 3
-                       : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                      : 0;
+  std::size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
   if (length == 0) return 0;
   unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
@@ -39,10 +36,8 @@ std::optional<std::string> mended_utf8(std::string_view text) {
   std::string mended(text.substr(0, at));
   while (at < text.size()) {
     std::size_t length = sequence_bytes(text, at, bad);
-    if (length == 0)
-      mended += "\xEF\xBF\xBD";
-    else
-      mended += text.substr(at, length);
+    if (length == 0) mended += "\xEF\xBF\xBD";
+    else mended += text.substr(at, length);
     at += length == 0 ? bad : length;
   }
   return mended;
@@ -50,10 +45,8 @@ std::optional<std::string> mended_utf8(std::string_view text) {
 
 NsysStrings::NsysStrings(const NsysDatabase& database, StringPool& pool) : pool_(pool) {
   if (!database.has_column("StringIds", "id") || !database.has_column("StringIds", "value")) return;
-  if (database.is_row_key("StringIds", "id"))
-    lookup_.reset(new NsysRows(database.query("SELECT value FROM StringIds WHERE id = ?")));
-  else
-    load_all(database);
+  if (database.is_row_key("StringIds", "id")) lookup_.reset(new NsysRows(database.query("SELECT value FROM StringIds WHERE id = ?")));
+  else load_all(database);
 }
 
 void NsysStrings::load_all(const NsysDatabase& database) {

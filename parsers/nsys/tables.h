@@ -26,8 +26,8 @@ void link_graph_nodes(const NsysDatabase& database, const GraphNodes& nodes, Nsy
 // CUPTI_ACTIVITY_KIND_RUNTIME. Every call goes into api_stats, in the order of the name ids, which is the
 // order nsys falls back on; those that launched GPU work or waited for it also become api_calls, sorted
 // by thread and start.
-void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places,
-                    Trace& trace, bool all_calls = false);
+void read_api_calls(const NsysDatabase& database, const Launches& launches, NsysStrings& strings, NsysPlaces& places, Trace& trace,
+                    bool all_calls = false);
 
 // What the host did besides, of the threads that the places know by then: those that call CUDA. An export without these tables
 // has nothing of it, which is no fault: both are options of nsys.

@@ -15,8 +15,8 @@ void read_versions(const NsysDatabase& database, ImportStats& stats) {
     while (row.next()) facts.emplace(row.text(0), row.text(1));
     stats.schema_version = facts["EXPORT_SCHEMA_VERSION"];
     if (stats.schema_version.empty() && facts.contains("EXPORT_SCHEMA_VERSION_MAJOR"))
-      stats.schema_version = facts["EXPORT_SCHEMA_VERSION_MAJOR"] + "." + facts["EXPORT_SCHEMA_VERSION_MINOR"] + "." +
-                             facts["EXPORT_SCHEMA_VERSION_MICRO"];
+      stats.schema_version =
+          facts["EXPORT_SCHEMA_VERSION_MAJOR"] + "." + facts["EXPORT_SCHEMA_VERSION_MINOR"] + "." + facts["EXPORT_SCHEMA_VERSION_MICRO"];
     stats.tool_version = facts["EXPORT_PRODUCT_VERSION"];
   }
 }
@@ -26,9 +26,8 @@ void read_gpus(const NsysDatabase& database, Trace& trace) {
     trace.stats.tables_absent.emplace_back("TARGET_INFO_GPU");
     return;
   }
-  NsysRows row = database.select(
-      "TARGET_INFO_GPU", {"id", "name", "uuid", "busLocation", "chipName", "smCount", "clockRate", "totalMemory",
-                          "memoryBandwidth", "l2CacheSize", "computeMajor", "computeMinor"});
+  NsysRows row = database.select("TARGET_INFO_GPU", {"id", "name", "uuid", "busLocation", "chipName", "smCount", "clockRate", "totalMemory",
+                                                     "memoryBandwidth", "l2CacheSize", "computeMajor", "computeMinor"});
   auto text = [&](int column) {
     auto mended = mended_utf8(row.text(column));
     return mended ? *mended : std::string(row.text(column));

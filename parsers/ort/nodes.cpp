@@ -37,8 +37,11 @@ std::vector<std::uint32_t> OrtNodes::depths() const {
   std::vector<const Stretch*> bodies;  // whose beginning has not been reached, going backwards
   for (std::size_t i = executions_.size(); i-- > 0;) {
     const Stretch& time = executions_[i].time;
-    std::erase_if(bodies, [&](const Stretch* body) { return body->thread == time.thread && body->start_ns >= time.end_ns && body->start_ns > time.start_ns; });
-    depths[i] = static_cast<std::uint32_t>(std::count_if(bodies.begin(), bodies.end(), [&](const Stretch* body) { return body->thread == time.thread && body->holds(time); }));
+    std::erase_if(bodies, [&](const Stretch* body) {
+      return body->thread == time.thread && body->start_ns >= time.end_ns && body->start_ns > time.start_ns;
+    });
+    depths[i] = static_cast<std::uint32_t>(
+        std::count_if(bodies.begin(), bodies.end(), [&](const Stretch* body) { return body->thread == time.thread && body->holds(time); }));
     if (has_body(executions_[i])) bodies.push_back(&time);
   }
   return depths;
@@ -47,7 +50,8 @@ std::vector<std::uint32_t> OrtNodes::depths() const {
 // With ORT_PARALLEL nodes run on threads of their own, and their model_run on the caller's.
 std::optional<std::uint32_t> OrtNodes::model_run_of(const Stretch& time) const {
   std::optional<std::uint32_t> any;
-  auto after = std::upper_bound(model_runs_.begin(), model_runs_.end(), time.start_ns, [](Ns start_ns, const Stretch& run) { return start_ns < run.start_ns; });
+  auto after = std::upper_bound(model_runs_.begin(), model_runs_.end(), time.start_ns,
+                                [](Ns start_ns, const Stretch& run) { return start_ns < run.start_ns; });
   while (after != model_runs_.begin()) {
     --after;
     if (!after->holds(time)) {
@@ -68,7 +72,8 @@ std::vector<std::optional<std::uint32_t>> OrtNodes::iterations() const {
 }
 
 std::uint32_t OrtNodes::node_of(const SessionNode& node) {
-  const auto [found, added] = numbers_.try_emplace({node.name, node.type, node.provider, node.shapes, node.dtypes, node.depth}, static_cast<std::uint32_t>(session_.nodes.size()));
+  const auto [found, added] = numbers_.try_emplace({node.name, node.type, node.provider, node.shapes, node.dtypes, node.depth},
+                                                   static_cast<std::uint32_t>(session_.nodes.size()));
   if (added) session_.nodes.push_back(node);
   return found->second;
 }

@@ -194,10 +194,8 @@ Trace OrtReader::read() {
   OrtEvent event;
   std::uint64_t read = 0;
   for (; file_.next(); ++read) {
-    if (reader.read(file_, event))
-      read_event(event);
-    else
-      damaged(Code::kNotJson);
+    if (reader.read(file_, event)) read_event(event);
+    else damaged(Code::kNotJson);
   }
   const auto& rows = trace_.stats.rows_read;
   if (read > 0 && rows.empty())

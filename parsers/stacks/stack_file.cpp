@@ -103,7 +103,8 @@ class StackReader {
   void read_frame() {
     std::uint64_t id = 0;
     HostFrame frame;
-    if (fields_.size() < 8 || !number(1, id) || !number(2, frame.line) || !number(6, frame.first_line)) return damage(Code::kImpossibleNumber);
+    if (fields_.size() < 8 || !number(1, id) || !number(2, frame.line) || !number(6, frame.first_line))
+      return damage(Code::kImpossibleNumber);
     frame.function = unescaped_field(fields_[3]);
     frame.file = unescaped_field(fields_[4]);
     frame.module = unescaped_field(fields_[5]);

@@ -15,10 +15,10 @@ struct StackFile {
     Ns time_ns = 0, cost_ns = 0;
     std::uint64_t lost = 0;
   };
-  std::uint32_t pid = 0;         // by the file's name; 0: it has none
+  std::uint32_t pid = 0;  // by the file's name; 0: it has none
   HostSamples host;
-  std::optional<Cost> cost;      // the last one that it says
-  std::optional<Ns> first_ns;    // the earliest time in it
+  std::optional<Cost> cost;    // the last one that it says
+  std::optional<Ns> first_ns;  // the earliest time in it
   DamagedRows damaged;
 };
 

@@ -106,13 +106,12 @@ void join_stacks(const std::vector<fs::path>& files, Trace& trace) {
   join.finish();
 }
 
-extern const Format kStacksFormat = {
-    .name = "stacks",
-    .help = "sampled Python stacks of a run (stacks-<pid>.txt), beside its capture",
-    .known_as = "sampled stacks (stacks-<pid>.txt)",
-    .gives = Gives::kHostStacks,
-    .most_files = kAnyNumber,
-    .together = true,
-    .is_own = [](const FileHead& head) { return head.starts_with(kStacksMagic); }};
+extern const Format kStacksFormat = {.name = "stacks",
+                                     .help = "sampled Python stacks of a run (stacks-<pid>.txt), beside its capture",
+                                     .known_as = "sampled stacks (stacks-<pid>.txt)",
+                                     .gives = Gives::kHostStacks,
+                                     .most_files = kAnyNumber,
+                                     .together = true,
+                                     .is_own = [](const FileHead& head) { return head.starts_with(kStacksMagic); }};
 
 }  // namespace nl::parsers

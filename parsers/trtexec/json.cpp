@@ -201,25 +201,26 @@ bool is_trtexec_profile(const FileHead& head) {
 
 // { "Layers" : [ "name" or { "Name" : … }, …
 bool is_layer_list(const FileHead& head) {
-  return looks_like(head, '{', "Layers", [](JsonArrayFile& file) { return file.next() ? has_key(file, "\"Name\"") : file.passed_over() > 0; });
+  return looks_like(head, '{', "Layers",
+                    [](JsonArrayFile& file) { return file.next() ? has_key(file, "\"Name\"") : file.passed_over() > 0; });
 }
 
 // The profile and its list of layers, in any order; files after the first of each are not read.
 Reading read_trtexec_files(Files files) {
-  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return !is_layer_list(FileHead(a)) && is_layer_list(FileHead(b)); });
+  std::stable_sort(files.begin(), files.end(),
+                   [](const auto& a, const auto& b) { return !is_layer_list(FileHead(a)) && is_layer_list(FileHead(b)); });
   return read_trtexec(files[0], files.size() > 1 ? files[1] : std::filesystem::path());
 }
 
 }  // namespace
 
-extern const Format kTrtexecFormat = {
-    .name = "trtexec",
-    .help = "--exportProfile file of trtexec, then its --exportLayerInfo file if there is one",
-    .known_as = "a trtexec JSON",
-    .gives = Gives::kOperators,
-    .most_files = 2,
-    .together = true,
-    .is_own = [](const FileHead& head) { return is_trtexec_profile(head) || is_layer_list(head); },
-    .read = [](const Files& files) { return read_trtexec_files(files); }};
+extern const Format kTrtexecFormat = {.name = "trtexec",
+                                      .help = "--exportProfile file of trtexec, then its --exportLayerInfo file if there is one",
+                                      .known_as = "a trtexec JSON",
+                                      .gives = Gives::kOperators,
+                                      .most_files = 2,
+                                      .together = true,
+                                      .is_own = [](const FileHead& head) { return is_trtexec_profile(head) || is_layer_list(head); },
+                                      .read = [](const Files& files) { return read_trtexec_files(files); }};
 
 }  // namespace nl::parsers

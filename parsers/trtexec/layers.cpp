@@ -35,10 +35,25 @@ std::string shapes_of(const Json& layer, const char* key) {
 
 // "Half", or "Row major linear FP16 format" before TensorRT 10: as NumPy spells it. What is not known keeps its words.
 std::string numpy_type(const std::string& format) {
-  static constexpr auto kTypes = std::to_array<std::pair<std::string_view, std::string_view>>(
-      {{"BFloat16", "bfloat16"}, {"BF16", "bfloat16"}, {"Half", "float16"}, {"FP16", "float16"}, {"FP8", "float8"}, {"FP4", "float4"},
-       {"Float", "float32"}, {"FP32", "float32"}, {"Int64", "int64"}, {"INT64", "int64"}, {"Int32", "int32"}, {"INT32", "int32"},
-       {"Int8", "int8"}, {"INT8", "int8"}, {"Int4", "int4"}, {"INT4", "int4"}, {"Bool", "bool"}, {"BOOL", "bool"}, {"UInt8", "uint8"}});
+  static constexpr auto kTypes = std::to_array<std::pair<std::string_view, std::string_view>>({{"BFloat16", "bfloat16"},
+                                                                                               {"BF16", "bfloat16"},
+                                                                                               {"Half", "float16"},
+                                                                                               {"FP16", "float16"},
+                                                                                               {"FP8", "float8"},
+                                                                                               {"FP4", "float4"},
+                                                                                               {"Float", "float32"},
+                                                                                               {"FP32", "float32"},
+                                                                                               {"Int64", "int64"},
+                                                                                               {"INT64", "int64"},
+                                                                                               {"Int32", "int32"},
+                                                                                               {"INT32", "int32"},
+                                                                                               {"Int8", "int8"},
+                                                                                               {"INT8", "int8"},
+                                                                                               {"Int4", "int4"},
+                                                                                               {"INT4", "int4"},
+                                                                                               {"Bool", "bool"},
+                                                                                               {"BOOL", "bool"},
+                                                                                               {"UInt8", "uint8"}});
   for (const auto& [word, name] : kTypes)
     if (format.find(word) != std::string::npos) return std::string(name);
   return format;
@@ -89,14 +104,17 @@ void describe_layer(const Json& description, OperatorCall& layer) {
   layer.output_shapes = shapes_of(description, "Outputs");
   layer.output_dtypes = dtypes_of(description, "Outputs");
   if (auto nodes = onnx_nodes(member(description, "Metadata")); !nodes.empty()) layer.holds = std::move(nodes);
-  if (std::string tactic = member(description, "TacticName"); !tactic.empty()) layer.kernels.push_back({std::move(tactic), 1, layer.gpu_ns.value_or(0)});
+  if (std::string tactic = member(description, "TacticName"); !tactic.empty())
+    layer.kernels.push_back({std::move(tactic), 1, layer.gpu_ns.value_or(0)});
 }
 
 void describe_entry(const Json& description, OperatorEntry& entry) {
   if (!entry.type.empty()) return;
   entry.type = member(description, "LayerType");
-  if (const std::string shape = shapes_of(description, "Inputs"); !shape.empty()) entry.shapes.push_back({shape, entry.calls, 0, entry.cuda_total_ns});
-  if (const std::string tactic = member(description, "TacticName"); !tactic.empty()) entry.kernels.push_back({tactic, entry.calls, *entry.cuda_total_ns});
+  if (const std::string shape = shapes_of(description, "Inputs"); !shape.empty())
+    entry.shapes.push_back({shape, entry.calls, 0, entry.cuda_total_ns});
+  if (const std::string tactic = member(description, "TacticName"); !tactic.empty())
+    entry.kernels.push_back({tactic, entry.calls, *entry.cuda_total_ns});
 }
 
 }  // namespace nl::parsers

@@ -147,10 +147,8 @@ json Browser::receive(double limit_s) {
       return message;
     }
     pollfd waiting{from_, POLLIN, 0};
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-    if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0)
-      FAIL("the browser did not answer within " << limit_s << " s");
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) FAIL("the browser did not answer within " << limit_s << " s");
     char block[65536];
     const ssize_t got = read(from_, block, sizeof block);
     if (got <= 0) FAIL("the browser ended");
@@ -183,8 +181,7 @@ json Browser::call(const std::string& method, json parameters) {
 }
 
 void Browser::screen(int width, int height, bool phone) {
-  call("Emulation.setDeviceMetricsOverride",
-       {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", phone}});
+  call("Emulation.setDeviceMetricsOverride", {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", phone}});
 }
 
 void Browser::theme(const std::string& scheme) {
@@ -200,8 +197,7 @@ void Browser::open(const fs::path& page) {
 }
 
 json Browser::evaluate(const std::string& expression) {
-  const json answer =
-      call("Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}, {"awaitPromise", true}});
+  const json answer = call("Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}, {"awaitPromise", true}});
   if (answer.contains("exceptionDetails")) FAIL(expression << ": " << answer["exceptionDetails"].dump());
   return answer.at("result").value("value", json());
 }
@@ -216,9 +212,7 @@ double Browser::thread_seconds() {
 
 std::string Browser::screenshot() { return decoded(call("Page.captureScreenshot", {{"format", "png"}}).at("data")); }
 
-std::string Browser::pdf() {
-  return decoded(call("Page.printToPDF", {{"printBackground", true}, {"preferCSSPageSize", true}}).at("data"));
-}
+std::string Browser::pdf() { return decoded(call("Page.printToPDF", {{"printBackground", true}, {"preferCSSPageSize", true}}).at("data")); }
 
 void Browser::press(const std::string& key, int code) {
   json event = {{"type", "keyDown"}, {"key", key}, {"code", key}, {"windowsVirtualKeyCode", code}};

@@ -32,9 +32,10 @@ class Browser {
   std::string pdf();
   void press(const std::string& key, int code = 0);  // on what has the focus
   void type(const std::string& text);                // likewise
-  void mouse(const std::string& type, double x, double y, nlohmann::json more = nlohmann::json::object());  // "mousePressed", "mouseWheel" …
+  void mouse(const std::string& type, double x, double y,
+             nlohmann::json more = nlohmann::json::object());  // "mousePressed", "mouseWheel" …
   void click(double x, double y);
-  void drag(double from_x, double from_y, double to_x, double to_y, int modifiers = 0);  // 8: with Shift
+  void drag(double from_x, double from_y, double to_x, double to_y, int modifiers = 0);        // 8: with Shift
   void touch(const std::string& type, const std::vector<std::pair<double, double>>& fingers);  // "touchStart" …
 
   // Since the last open(): what the console, the engine or the policy complained about, and what was asked for.

@@ -25,10 +25,14 @@ class Explored {
 
   void open(const std::string& fragment) {
     browser.open(page_.string() + "?" + std::to_string(++opened_) + fragment);  // a change of the fragment alone would load nothing
-    browser.evaluate("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 10); look(); setTimeout(done, 20000); })");
+    browser.evaluate(
+        "new Promise(done => { const look = () => document.documentElement.dataset.ready ? done() : setTimeout(look, 10); look(); "
+        "setTimeout(done, 20000); })");
     INFO(nlohmann::json(browser.complaints).dump());
     REQUIRE(browser.evaluate("document.documentElement.dataset.ready !== undefined") == true);
-    browser.evaluate("window.canvas = document.querySelector('.lanes-main canvas'); window.shown = (s, all) => all ? [...document.querySelectorAll(s)].map(e => e.textContent) : document.querySelector(s)?.textContent; 0");
+    browser.evaluate(
+        "window.canvas = document.querySelector('.lanes-main canvas'); window.shown = (s, all) => all ? "
+        "[...document.querySelectorAll(s)].map(e => e.textContent) : document.querySelector(s)?.textContent; 0");
     in_sight();
   }
 
@@ -43,7 +47,9 @@ class Explored {
   void frame() { browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"); }
   // Until sums and address are up to date; a search begins 80 ms after the last letter.
   void pause() {
-    browser.evaluate("new Promise(done => { const look = () => document.querySelector('.sums-panel[aria-busy=true]') ? setTimeout(look, 15) : done(); setTimeout(look, 140); })");
+    browser.evaluate(
+        "new Promise(done => { const look = () => document.querySelector('.sums-panel[aria-busy=true]') ? setTimeout(look, 15) : done(); "
+        "setTimeout(look, 140); })");
     frame();
   }
 
@@ -59,7 +65,10 @@ class Explored {
 
   // The middle of a lane on the screen; lanes are found by their titles.
   double lane_y(const std::string& title) {
-    return browser.evaluate("(s => s.getBoundingClientRect().top + Math.min(s.offsetHeight, 30) / 2)([...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('" + title + "')))");
+    return browser.evaluate(
+        "(s => s.getBoundingClientRect().top + Math.min(s.offsetHeight, 30) / 2)([...document.querySelectorAll('.lane-titles "
+        "span')].find(s => s.textContent.startsWith('" +
+        title + "')))");
   }
   double x_of(double time) { return left + (time - view().first) / span() * width; }
 

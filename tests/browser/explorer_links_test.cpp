@@ -7,14 +7,21 @@ namespace {
 
 // "Duration" → "56.00 µs", as the panel says it.
 std::string fact(Explored& page, const std::string& name) {
-  const auto found = page.browser.evaluate("[...document.querySelectorAll('.slice-facts dt')].find(d => d.textContent === '" + name + "')?.nextElementSibling.textContent");
+  const auto found = page.browser.evaluate("[...document.querySelectorAll('.slice-facts dt')].find(d => d.textContent === '" + name +
+                                           "')?.nextElementSibling.textContent");
   return found.is_string() ? found.get<std::string>() : "(none)";
 }
 
 // Of the budget's legend: "7.0 % GPU computes, 560.00 µs".
 std::string budget_text(Explored& page) { return page.browser.evaluate("shown('.sum-budget li', true).join('; ')"); }
-std::string kernel_rows(Explored& page) { return page.browser.evaluate("[...document.querySelectorAll('.sum-table')][0].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()"); }
-std::string operator_rows(Explored& page) { return page.browser.evaluate("[...document.querySelectorAll('.sum-table')][1].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()"); }
+std::string kernel_rows(Explored& page) {
+  return page.browser.evaluate(
+      "[...document.querySelectorAll('.sum-table')][0].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()");
+}
+std::string operator_rows(Explored& page) {
+  return page.browser.evaluate(
+      "[...document.querySelectorAll('.sum-table')][1].querySelector('tbody').innerText.replace(/\\s+/g, ' ').trim()");
+}
 
 }  // namespace
 
@@ -37,7 +44,9 @@ TEST_CASE("explorer: a click pins a slice and tells all of it; launch and kernel
   CHECK(fact(page, "Python") == "modeling.py:312 forward");
   CHECK(fact(page, "In the trace") == "trace.pftrace at 5.040100 s");
   CHECK(fact(page, "Launched by") == "cudaLaunchKernel, 10.00 \u00b5s before the start");
-  page.browser.evaluate("window.copied = ''; navigator.clipboard.writeText = t => (copied = t, Promise.resolve()); document.querySelector('.slice-panel .copy').click()");
+  page.browser.evaluate(
+      "window.copied = ''; navigator.clipboard.writeText = t => (copied = t, Promise.resolve()); document.querySelector('.slice-panel "
+      ".copy').click()");
   const std::string copied = page.browser.evaluate("copied");
   CHECK(contains(copied, "gemm_kernel\nDuration: 56.00 \u00b5s\n"));
   CHECK(contains(copied, "Grid: 4 \u00d7 8 \u00d7 1"));
@@ -149,11 +158,13 @@ TEST_CASE("explorer: a chosen range has its own sums, exact inside a window, by 
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
-TEST_CASE("explorer: busy is the time in which the GPU does anything, kernels that overlap count each, and both end at the edges", "[browser]") {
+TEST_CASE("explorer: busy is the time in which the GPU does anything, kernels that overlap count each, and both end at the edges",
+          "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   auto detail = nl::test::explorer_detail();
   detail["lanes"].push_back({{"kind", "gpu"}, {"title", "GPU 0 stream 8: kernels"}, {"pid", 1}, {"device", 0}, {"stream", 8}});
-  detail["windows"][1]["lanes"].push_back({{"lane", 3}, {"d", {128'000}}, {"dur", {56'000}}, {"kernel", {0}}});  // from the middle of the step's first kernel on
+  detail["windows"][1]["lanes"].push_back(
+      {{"lane", 3}, {"d", {128'000}}, {"dur", {56'000}}, {"kernel", {0}}});  // from the middle of the step's first kernel on
   Explored page(1440, nl::test::explorer_page("explorer-streams", detail, nl::test::explorer_facts()));
   page.open("#t=5040000000,5040150000");
   page.pause();
@@ -184,13 +195,17 @@ TEST_CASE("explorer: state is in the address, and a finding's link moves the tim
   CHECK(page.hash() == saved);
   CHECK(page.text(".slice-panel h3") == "gemm_kernel");
   CHECK(page.view() == std::pair(40e6, 41e6));
-  page.browser.evaluate("scrollTo(0, 0); const link = document.createElement('a'); link.href = '#t=5070000000,5072000000'; document.querySelector('main').prepend(link); link.click()");
+  page.browser.evaluate(
+      "scrollTo(0, 0); const link = document.createElement('a'); link.href = '#t=5070000000,5072000000'; "
+      "document.querySelector('main').prepend(link); link.click()");
   page.pause();
   CHECK(page.view() == std::pair(69.8e6, 72.2e6));  // with a margin of a tenth
   CHECK(contains(page.text(".sums-panel h3"), "Selected: 2.000 ms from 5.070000 s"));
-  CHECK(page.browser.evaluate("(r => r.top >= 0 && r.top < innerHeight)(document.querySelector('.explorer').getBoundingClientRect())") == true);
+  CHECK(page.browser.evaluate("(r => r.top >= 0 && r.top < innerHeight)(document.querySelector('.explorer').getBoundingClientRect())") ==
+        true);
   page.browser.evaluate("location.hash = '#kernels'");
   page.pause();
-  CHECK(page.browser.evaluate("(r => r.top < innerHeight && r.bottom > 0)(document.getElementById('kernels').getBoundingClientRect())") == true);
+  CHECK(page.browser.evaluate("(r => r.top < innerHeight && r.bottom > 0)(document.getElementById('kernels').getBoundingClientRect())") ==
+        true);
   CHECK(page.browser.complaints == std::vector<std::string>());
 }

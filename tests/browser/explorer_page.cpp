@@ -108,7 +108,8 @@ json overview_of() {
     }
     lane_bucket = bucket;
   }
-  return {{"bucket_ns", 1'000'000}, {"count", 100}, {"busy", {busy}}, {"bins", {by_bin}}, {"kernels", kernels}, {"operators", operators}, {"lanes", lanes}};
+  return {{"bucket_ns", 1'000'000}, {"count", 100},           {"busy", {busy}}, {"bins", {by_bin}},
+          {"kernels", kernels},     {"operators", operators}, {"lanes", lanes}};
 }
 
 json steps_of() {
@@ -147,7 +148,9 @@ json explorer_detail() {
   return {{"format", 1},
           {"start_ns", 5'000'000'000},
           {"end_ns", 5'100'000'000},
-          {"names", {"decode_step", "void gemm_kernel<float, 128>(float*)", "gemm_kernel", "void add_kernel<float>(float*)", "add_kernel", "cudaLaunchKernel", "aten::mm", "model.layers.3", "modeling.py:312 forward"}},
+          {"names",
+           {"decode_step", "void gemm_kernel<float, 128>(float*)", "gemm_kernel", "void add_kernel<float>(float*)", "add_kernel",
+            "cudaLaunchKernel", "aten::mm", "model.layers.3", "modeling.py:312 forward"}},
           {"kernels", {gemm, add}},
           {"operators", {kMatmul}},
           {"layers", {kLayer}},
@@ -155,7 +158,10 @@ json explorer_detail() {
           {"sites_nearby", {0}},
           {"sample_period_ns", 5'000'000},
           {"stages", {{{"name", kDecodeStep}}}},
-          {"lanes", {{{"kind", "ranges"}, {"title", "python main thread 973: stages"}, {"pid", 1}, {"tid", 973}}, {{"kind", "api"}, {"title", "python main thread 973: CUDA calls"}, {"pid", 1}, {"tid", 973}}, {{"kind", "gpu"}, {"title", "GPU 0 stream 7: kernels and copies"}, {"pid", 1}, {"device", 0}, {"stream", 7}}}},
+          {"lanes",
+           {{{"kind", "ranges"}, {"title", "python main thread 973: stages"}, {"pid", 1}, {"tid", 973}},
+            {{"kind", "api"}, {"title", "python main thread 973: CUDA calls"}, {"pid", 1}, {"tid", 973}},
+            {{"kind", "gpu"}, {"title", "GPU 0 stream 7: kernels and copies"}, {"pid", 1}, {"device", 0}, {"stream", 7}}}},
           {"devices", {{{"device", 0}, {"pid", 1}, {"title", "GPU 0 (NVIDIA H200)"}}}},
           {"steps", steps_of()},
           {"overview", overview_of()},
@@ -165,17 +171,22 @@ json explorer_detail() {
 
 json explorer_facts() {
   json bins;
-  for (const auto& [key, title, colour] : {std::tuple{"gpu_compute_ns", "GPU computes", "b-compute"}, std::tuple{"communication_ns", "communication", "b-communication"},
-                                           std::tuple{"exposed_copy_ns", "copies", "b-copy"}, std::tuple{"queue_wait_ns", "queue wait", "b-queue"},
-                                           std::tuple{"sync_blocked_ns", "sync-blocked", "b-sync"}, std::tuple{"launch_starved_ns", "launch-starved", "b-starved"},
-                                           std::tuple{"other_host_ns", "other host", "b-host"}, std::tuple{"residual_ns", "residual", "b-residual"},
-                                           std::tuple{"launch_latency_ns", "launch latency", "b-latency"}})
+  for (const auto& [key, title, colour] :
+       {std::tuple{"gpu_compute_ns", "GPU computes", "b-compute"}, std::tuple{"communication_ns", "communication", "b-communication"},
+        std::tuple{"exposed_copy_ns", "copies", "b-copy"}, std::tuple{"queue_wait_ns", "queue wait", "b-queue"},
+        std::tuple{"sync_blocked_ns", "sync-blocked", "b-sync"}, std::tuple{"launch_starved_ns", "launch-starved", "b-starved"},
+        std::tuple{"other_host_ns", "other host", "b-host"}, std::tuple{"residual_ns", "residual", "b-residual"},
+        std::tuple{"launch_latency_ns", "launch latency", "b-latency"}})
     bins.push_back({{"key", key}, {"title", title}, {"colour", colour}});
   const json counters = {{{"title", "DRAM throughput"}, {"value", "77.9 %"}}};
-  const json gemm = {{"id", "kernel-1"}, {"name", "void gemm_kernel<float, 128>(float*)"}, {"short", "gemm_kernel"}, {"counters", counters},
-                     {"proof", "matched by mangled name, grid and block"}, {"note", nullptr}};
-  return {{"kernels", {gemm}}, {"bins", bins}, {"trace_file", "trace.pftrace"},
-          {"glossary", {{"launch-starved", "The GPU is idle and nothing is queued for it."}, {"MBU", "Memory bandwidth used."}, {"Total", "All of it."}}}};
+  const json gemm = {{"id", "kernel-1"},     {"name", "void gemm_kernel<float, 128>(float*)"},     {"short", "gemm_kernel"},
+                     {"counters", counters}, {"proof", "matched by mangled name, grid and block"}, {"note", nullptr}};
+  return {
+      {"kernels", {gemm}},
+      {"bins", bins},
+      {"trace_file", "trace.pftrace"},
+      {"glossary",
+       {{"launch-starved", "The GPU is idle and nothing is queued for it."}, {"MBU", "Memory bandwidth used."}, {"Total", "All of it."}}}};
 }
 
 json largest_detail() {
@@ -192,12 +203,15 @@ json largest_detail() {
     kernels["launch"].push_back(i);
     kernels["operator"].push_back(0);
   }
-  detail["windows"] = {{{"start", 0}, {"end", kSlices / 2 * kEach}, {"whole", false}, {"lanes", {calls, kernels}}, {"bins", json::array()}}};
+  detail["windows"] = {
+      {{"start", 0}, {"end", kSlices / 2 * kEach}, {"whole", false}, {"lanes", {calls, kernels}}, {"bins", json::array()}}};
   detail["end_ns"] = detail["start_ns"].get<std::int64_t>() + kSpan;
   json steps;
   for (std::int64_t i = 0; i < kAllSteps; ++i)
-    for (const auto& [key, value] : {std::pair{"stage", std::int64_t{0}}, std::pair{"start", i * (kSpan / kAllSteps)}, std::pair{"wall", 40'000'000 + i % 977 * 1000}, std::pair{"iteration", i / 100},
-                                     std::pair{"position", i % 100}, std::pair{"warmup", std::int64_t{0}}, std::pair{"tokens", std::int64_t{1}}, std::pair{"window", std::int64_t{-1}}})
+    for (const auto& [key, value] :
+         {std::pair{"stage", std::int64_t{0}}, std::pair{"start", i * (kSpan / kAllSteps)}, std::pair{"wall", 40'000'000 + i % 977 * 1000},
+          std::pair{"iteration", i / 100}, std::pair{"position", i % 100}, std::pair{"warmup", std::int64_t{0}},
+          std::pair{"tokens", std::int64_t{1}}, std::pair{"window", std::int64_t{-1}}})
       steps[key].push_back(value);
   detail["steps"] = steps;
   json& overview = detail["overview"];
@@ -211,7 +225,10 @@ json largest_detail() {
       if (column.is_array()) column = std::vector<int>(kBuckets, key == "bucket" ? 1 : key == "kernel" || key == "operator" ? 0 : 100);
   for (const char* sums : {"kernels", "operators"}) overview[sums]["bucket"][0] = 0;
   for (auto& lane : overview["lanes"]) {
-    lane.update({{"bucket", std::vector<int>(kBuckets, 1)}, {"busy", busy}, {"name", std::vector<int>(kBuckets, kGemm)}, {"slices", std::vector<int>(kBuckets, 40)}});
+    lane.update({{"bucket", std::vector<int>(kBuckets, 1)},
+                 {"busy", busy},
+                 {"name", std::vector<int>(kBuckets, kGemm)},
+                 {"slices", std::vector<int>(kBuckets, 40)}});
     lane["bucket"][0] = 0;
   }
   return detail;

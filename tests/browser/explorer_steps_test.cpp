@@ -11,7 +11,9 @@ void pick(Explored& page, const std::string& title) {
 }
 
 void enter(Explored& page, const std::string& label, const std::string& number) {
-  page.browser.evaluate("(i => { i.value = '" + number + "'; i.dispatchEvent(new Event('change')); })(document.querySelector('.step-picker input[aria-label^=\"" + label + "\"]'))");
+  page.browser.evaluate("(i => { i.value = '" + number +
+                        "'; i.dispatchEvent(new Event('change')); })(document.querySelector('.step-picker input[aria-label^=\"" + label +
+                        "\"]'))");
   page.pause();
 }
 
@@ -27,7 +29,8 @@ TEST_CASE("explorer: steps are picked as median, slowest, first or by number, an
   pick(page, "Median");  // of ten, nine of which took 8 ms: the fifth
   CHECK(contains(page.text(".step-line"), "Step 4: decode_step 5"));
   // The step's own budget, as the tables of the report have it.
-  CHECK(page.browser.evaluate("shown('.sum-budget li', true).join('; ')") == "81 % launch-starved, 6.440 ms; 13 % launch latency, 1.000 ms; 7.0 % GPU computes, 560.00 \u00b5s");
+  CHECK(page.browser.evaluate("shown('.sum-budget li', true).join('; ')") ==
+        "81 % launch-starved, 6.440 ms; 13 % launch latency, 1.000 ms; 7.0 % GPU computes, 560.00 \u00b5s");
   pick(page, "First");
   CHECK(contains(page.text(".step-line"), "Step 0: decode_step 1"));
   pick(page, "\u203a");
@@ -41,14 +44,17 @@ TEST_CASE("explorer: steps are picked as median, slowest, first or by number, an
   CHECK(contains(page.text(".step-line"), "step 7: decode_step 8 of iteration 2, 9.900 ms (+1.900 ms)"));
   CHECK(page.height > alone * 1.6);
   // 9.9 ms against 8 ms with the same kernels: all of it is waiting, and step 4 alone has 1 ms of launch latency.
-  CHECK(page.text(".step-difference") == "Step 7 against step 4: +1.900 msBudget: launch-starved +2.900 ms, launch latency \u22121.000 ms.");
+  CHECK(page.text(".step-difference") ==
+        "Step 7 against step 4: +1.900 msBudget: launch-starved +2.900 ms, launch latency \u22121.000 ms.");
   CHECK(page.browser.evaluate("shown('.lane-titles span', true).filter(t => t === 'the same in step 7').length") == 4);
   CHECK(contains(page.hash(), "step=4"));
   CHECK(contains(page.hash(), "with=7"));
   // The second step's kernels are drawn at the same places as the first one's: they start at the same distances.
   CHECK(page.browser.evaluate(
-            "(() => { const r = devicePixelRatio, rows = [...document.querySelectorAll('.lane-titles span')].slice(-2).map(s => Math.round((s.getBoundingClientRect().bottom - canvas.getBoundingClientRect().top - 4) * r));"
-            "const line = y => [...canvas.getContext('2d').getImageData(0, y, canvas.width, 1).data].filter((_, i) => i % 4 === 0).map((v, i) => v); const [a, b] = rows.map(line);"
+            "(() => { const r = devicePixelRatio, rows = [...document.querySelectorAll('.lane-titles span')].slice(-2).map(s => "
+            "Math.round((s.getBoundingClientRect().bottom - canvas.getBoundingClientRect().top - 4) * r));"
+            "const line = y => [...canvas.getContext('2d').getImageData(0, y, canvas.width, 1).data].filter((_, i) => i % 4 === 0).map((v, "
+            "i) => v); const [a, b] = rows.map(line);"
             "return a.filter((v, i) => v !== b[i]).length < a.length * 0.02; })()") == true);
   const std::string saved = page.hash();
   page.open(saved);
@@ -75,7 +81,8 @@ TEST_CASE("explorer: the histogram's columns, its outliers and the points of the
   CHECK(contains(page.text(".step-line"), "Step 7"));
   page.browser.evaluate("document.querySelector('.step-curve').scrollIntoView({block: 'center'}); 0");
   page.pause();
-  const auto box = page.browser.evaluate("(r => [r.left, r.top, r.width, r.height])(document.querySelector('.step-curve canvas').getBoundingClientRect())");
+  const auto box = page.browser.evaluate(
+      "(r => [r.left, r.top, r.width, r.height])(document.querySelector('.step-curve canvas').getBoundingClientRect())");
   const double left = box[0].get<double>() + 62, right = box[0].get<double>() + box[2].get<double>() - 12;
   page.browser.click(left + (right - left) * 3 / 9, box[1].get<double>() + 40);  // positions 0 to 9: the fourth
   CHECK(contains(page.text(".step-line"), "Step 3: decode_step 4"));

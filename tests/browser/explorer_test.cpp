@@ -15,20 +15,32 @@ namespace {
 constexpr double kWhole = 100e6, kStep4 = 40e6;
 
 void keep_picture(Explored& page, const std::string& name) {
-  std::ofstream(std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages" / (name + ".png"), std::ios::binary) << page.browser.screenshot();
+  std::ofstream(std::filesystem::path(NL_BUILD_ROOT) / "tests/browser/pages" / (name + ".png"), std::ios::binary)
+      << page.browser.screenshot();
 }
 
 // How much of a lane's box on the canvas is painted in its colours (grid lines and background left out).
-double painted_share(Explored& page, const std::string& title, const std::string& colour_variable, double from, double to, double upper_part = 1) {
+double painted_share(Explored& page, const std::string& title, const std::string& colour_variable, double from, double to,
+                     double upper_part = 1) {
   const std::string script =
-      "(() => { const ratio = devicePixelRatio, span = [...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('" + title + "'));"
+      "(() => { const ratio = devicePixelRatio, span = [...document.querySelectorAll('.lane-titles span')].find(s => "
+      "s.textContent.startsWith('" +
+      title +
+      "'));"
       "const top = (span.getBoundingClientRect().top - canvas.getBoundingClientRect().top), high = span.offsetHeight - 1;"
-      "const probe = document.createElement('i'); probe.style.color = 'var(--" + colour_variable + ")'; document.body.append(probe);"
+      "const probe = document.createElement('i'); probe.style.color = 'var(--" +
+      colour_variable +
+      ")'; document.body.append(probe);"
       "const want = getComputedStyle(probe).color.match(/\\d+/g).map(Number); probe.remove();"
-      "const x = Math.round(" + std::to_string(from) + " * ratio), w = Math.round(" + std::to_string(to - from) + " * ratio);"
-      "const data = canvas.getContext('2d').getImageData(x, Math.round(top * ratio), w, Math.round(high * ratio * " + std::to_string(upper_part) + ")).data; let hit = 0;"
+      "const x = Math.round(" +
+      std::to_string(from) + " * ratio), w = Math.round(" + std::to_string(to - from) +
+      " * ratio);"
+      "const data = canvas.getContext('2d').getImageData(x, Math.round(top * ratio), w, Math.round(high * ratio * " +
+      std::to_string(upper_part) +
+      ")).data; let hit = 0;"
       // A column's upper edge may fall inside a pixel: half covered counts half.
-      "for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0 && Math.abs(data[i] - want[0]) + Math.abs(data[i + 1] - want[1]) + Math.abs(data[i + 2] - want[2]) < 40) hit += data[i + 3] / 255;"
+      "for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0 && Math.abs(data[i] - want[0]) + Math.abs(data[i + 1] - want[1]) + "
+      "Math.abs(data[i + 2] - want[2]) < 40) hit += data[i + 3] / 255;"
       "return hit / (data.length / 4); })()";
   return page.browser.evaluate(script);
 }
@@ -41,7 +53,10 @@ TEST_CASE("explorer: it is drawn at three widths, in both themes, without a comp
     Explored page(width);
     for (const std::string theme : {"light", "dark"}) {
       INFO(width << " " << theme);
-      page.browser.call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
+      page.browser.call(
+          "Emulation.setEmulatedMedia",
+          {{"features",
+            {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
       page.frame();
       page.pause();
       keep_picture(page, "explorer-" + std::to_string(width) + "-" + theme);
@@ -49,7 +64,8 @@ TEST_CASE("explorer: it is drawn at three widths, in both themes, without a comp
       CHECK(page.width > width * 0.75);
       CHECK(page.browser.evaluate("canvas.toDataURL().length > 3000") == true);
       CHECK(page.browser.evaluate("shown('.lane-titles span', true)") ==
-            nlohmann::json({"stages python main thread 973", "CUDA calls python main thread 973", "Budget of GPU 0 (NVIDIA H200)", "GPU 0 stream 7: kernels and copies"}));
+            nlohmann::json({"stages python main thread 973", "CUDA calls python main thread 973", "Budget of GPU 0 (NVIDIA H200)",
+                            "GPU 0 stream 7: kernels and copies"}));
       const auto faint = page.browser.evaluate(nl::test::kFaintTexts);
       INFO(faint.dump(1));
       CHECK(faint.empty());
@@ -75,7 +91,10 @@ TEST_CASE("explorer: a GPU that is 7 % busy looks 7 % busy, in buckets and slice
 TEST_CASE("explorer: keys zoom and move, and the axis is labelled anew", "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;
-  const auto labels = [&] { page.frame(); return page.browser.evaluate("shown('.ruler .tick text', true)"); };
+  const auto labels = [&] {
+    page.frame();
+    return page.browser.evaluate("shown('.ruler .tick text', true)");
+  };
   const auto whole = labels();
   CHECK(contains(whole.dump(), "+20 ms"));
   page.browser.evaluate("canvas.focus()");
@@ -100,7 +119,8 @@ TEST_CASE("explorer: keys zoom and move, and the axis is labelled anew", "[brows
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
-TEST_CASE("explorer: letters and arrows in a text field are text, and Escape clears search, pin and range one after the other", "[browser]") {
+TEST_CASE("explorer: letters and arrows in a text field are text, and Escape clears search, pin and range one after the other",
+          "[browser]") {
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;
   page.open("#v=5040000000,5048000000");
@@ -119,7 +139,8 @@ TEST_CASE("explorer: letters and arrows in a text field are text, and Escape cle
   page.browser.evaluate("document.activeElement.blur()");
   const auto state = [&] {
     page.pause();
-    return page.browser.evaluate("(s => ['q', 'pin', 't'].filter(key => s.has(key)).join())(new URLSearchParams(location.hash.slice(1)))").get<std::string>();
+    return page.browser.evaluate("(s => ['q', 'pin', 't'].filter(key => s.has(key)).join())(new URLSearchParams(location.hash.slice(1)))")
+        .get<std::string>();
   };
   CHECK(state() == "q,pin,t");
   page.browser.evaluate("document.querySelector('.explorer-help').open = true");
@@ -146,7 +167,8 @@ TEST_CASE("explorer: a range of no width clears, and neither zoom nor range leav
   for (const bool on_ruler : {false, true}) {
     page.open("#v=5040000000,5048000000&t=5041000000,5042000000");
     CHECK(selected());
-    const double y = on_ruler ? page.browser.evaluate("document.querySelector('.ruler').getBoundingClientRect().top + 8").get<double>() : page.top + 30;
+    const double y =
+        on_ruler ? page.browser.evaluate("document.querySelector('.ruler').getBoundingClientRect().top + 8").get<double>() : page.top + 30;
     page.browser.drag(page.x_of(45e6), y, page.x_of(45e6), y, 8);
     CHECK_FALSE(selected());
   }
@@ -219,11 +241,15 @@ TEST_CASE("explorer: on paper the timeline is drawn anew, sharper and in light c
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Explored page;
   const auto media = [&](const std::string& medium, const std::string& theme) {
-    page.browser.call("Emulation.setEmulatedMedia", {{"media", medium}, {"features", {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
+    page.browser.call(
+        "Emulation.setEmulatedMedia",
+        {{"media", medium},
+         {"features", {{{"name", "prefers-color-scheme"}, {"value", theme}}, {{"name", "prefers-reduced-motion"}, {"value", "reduce"}}}}});
   };
   media("", "dark");
   page.open("#v=5040000000,5048000000");
-  const auto before = page.browser.evaluate("[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]");
+  const auto before = page.browser.evaluate(
+      "[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]");
   CHECK(before[2] == "#0f1318");
   page.browser.evaluate("dispatchEvent(new Event('beforeprint'))");  // as it comes, without a frame
   CHECK(page.browser.evaluate("canvas.width / canvas.clientWidth") == 3);
@@ -234,18 +260,29 @@ TEST_CASE("explorer: on paper the timeline is drawn anew, sharper and in light c
   CHECK(page.browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)");
   page.browser.evaluate("window.gemm = getComputedStyle(document.documentElement).getPropertyValue('--kind-gemm').trim(); 0");
   CHECK(page.browser.evaluate("gemm") == "#1f6ab8");
-  CHECK(std::abs(page.browser.evaluate("(() => { const span = [...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('GPU 0 stream')), top = span.getBoundingClientRect().top - canvas.getBoundingClientRect().top;"
-                                       "const data = canvas.getContext('2d').getImageData(0, Math.round((top + 10) * 3), canvas.width, 1).data; let hit = 0;"
-                                       "for (let i = 0; i < data.length; i += 4) if (data[i] === 0x1f && data[i + 1] === 0x6a && data[i + 2] === 0xb8) ++hit; return hit / (data.length / 4); })()").get<double>() - 0.035) < 0.01);
-  CHECK(page.browser.evaluate("[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > 704).map(t => t.closest('section')?.id)") == nlohmann::json::array());
+  CHECK(std::abs(
+            page.browser
+                .evaluate(
+                    "(() => { const span = [...document.querySelectorAll('.lane-titles span')].find(s => s.textContent.startsWith('GPU 0 "
+                    "stream')), top = span.getBoundingClientRect().top - canvas.getBoundingClientRect().top;"
+                    "const data = canvas.getContext('2d').getImageData(0, Math.round((top + 10) * 3), canvas.width, 1).data; let hit = 0;"
+                    "for (let i = 0; i < data.length; i += 4) if (data[i] === 0x1f && data[i + 1] === 0x6a && data[i + 2] === 0xb8) ++hit; "
+                    "return hit / (data.length / 4); })()")
+                .get<double>() -
+            0.035) < 0.01);
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > 704).map(t => "
+                              "t.closest('section')?.id)") == nlohmann::json::array());
   CHECK(page.browser.evaluate("document.documentElement.scrollWidth") == 703);
-  CHECK(page.browser.evaluate("[...document.querySelectorAll('main > section')].filter(s => !s.checkVisibility() || s.getBoundingClientRect().height < 20).map(s => s.id)") == nlohmann::json::array());
+  CHECK(page.browser.evaluate("[...document.querySelectorAll('main > section')].filter(s => !s.checkVisibility() || "
+                              "s.getBoundingClientRect().height < 20).map(s => s.id)") == nlohmann::json::array());
   CHECK(page.browser.evaluate("[...document.querySelectorAll('tbody tr')].filter(r => !r.checkVisibility()).length") == 0);
   page.browser.evaluate("dispatchEvent(new Event('afterprint'))");
   page.browser.screen(1440, 1000, false);
   media("", "dark");
   page.frame();
-  CHECK(page.browser.evaluate("[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]") == before);
+  CHECK(page.browser.evaluate(
+            "[canvas.width, canvas.toDataURL().length > 0, getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()]") ==
+        before);
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
@@ -255,7 +292,11 @@ TEST_CASE("explorer: with many lanes those of stages and streams are drawn, and 
   detail["lanes"][0]["stages"] = true;
   for (int i = 0; i < 40; ++i) {  // busier than the stages and the stream
     detail["lanes"].push_back({{"kind", "ranges"}, {"title", "thread " + std::to_string(i) + ": ranges"}, {"pid", 1}, {"tid", i}});
-    detail["overview"]["lanes"].push_back({{"lane", 3 + i}, {"bucket", std::vector<int>(100, 1)}, {"busy", std::vector<int>(100, 1'000'000)}, {"name", std::vector<int>(100, 0)}, {"slices", std::vector<int>(100, 1)}});
+    detail["overview"]["lanes"].push_back({{"lane", 3 + i},
+                                           {"bucket", std::vector<int>(100, 1)},
+                                           {"busy", std::vector<int>(100, 1'000'000)},
+                                           {"name", std::vector<int>(100, 0)},
+                                           {"slices", std::vector<int>(100, 1)}});
     detail["overview"]["lanes"].back()["bucket"][0] = 0;
   }
   detail["lanes_left_out"] = 15;
@@ -298,15 +339,18 @@ TEST_CASE("explorer: the largest data are drawn within a second of the processor
     opened->screen(1440, 900, false);
     opened->call("Performance.enable", {{"timeDomain", "threadTicks"}});
     opened->open(file);
-    opened->evaluate("new Promise(done => { const look = () => document.documentElement.dataset.ready ? done(1) : setTimeout(look, 10); look(); })");
+    opened->evaluate(
+        "new Promise(done => { const look = () => document.documentElement.dataset.ready ? done(1) : setTimeout(look, 10); look(); })");
     cpu_s = std::min(cpu_s, opened->thread_seconds());
   }
   nl::test::Browser& browser = *opened;
   CHECK(cpu_s < 1.0);
   // Zooming stays quick: a frame of all 100,000 kernels.
   const double frame_ms = browser.evaluate(
-      "new Promise(done => { location.hash = '#v=5000000000,5100000000'; setTimeout(() => { const c = document.querySelector('.lanes-main canvas'); c.focus(); const at = performance.now(); "
-      "c.dispatchEvent(new KeyboardEvent('keydown', {key: 'd', bubbles: true})); requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - at))); }, 400); })");
+      "new Promise(done => { location.hash = '#v=5000000000,5100000000'; setTimeout(() => { const c = document.querySelector('.lanes-main "
+      "canvas'); c.focus(); const at = performance.now(); "
+      "c.dispatchEvent(new KeyboardEvent('keydown', {key: 'd', bubbles: true})); requestAnimationFrame(() => requestAnimationFrame(() => "
+      "done(performance.now() - at))); }, 400); })");
   INFO("a frame takes " << frame_ms << " ms");
   CHECK(frame_ms < 400);
   CHECK(browser.complaints == std::vector<std::string>());

@@ -90,7 +90,8 @@ Run named_everywhere(Run run, const std::string& text) {
   name_work(run, text);
   name_host(run, text);
   name_judgements(run, text);
-  run.import_stats = {SourceFormat::kNsysSqlite, text, text, {{text, 1}}, {{{Code::kNote, {text}, text}, 1}}, {text}, {{Code::kNote, {text}, text}}};
+  run.import_stats = {SourceFormat::kNsysSqlite,    text, text, {{text, 1}}, {{{Code::kNote, {text}, text}, 1}}, {text},
+                      {{Code::kNote, {text}, text}}};
   run.provenance.counters_missing = Problem{Code::kCountersDenied, text, text, text};
   run.provenance.passes = {{PassKind::kNsys, {text}, 1, 1, PassOutcome::kOk, text, {text}}};
   run.provenance.adaptations = {{Code::kNote, {text}, text}};

@@ -51,8 +51,8 @@ TEST_CASE("report.html fits a phone and a desktop, light and dark", "[browser]")
     int width, height;
     bool phone;
   };
-  for (const auto& [name, run] : {std::pair{"rich", nl::test::rich_run()}, std::pair{"sparse", nl::test::sparse_run()},
-                                  std::pair{"empty", nl::Run()}}) {
+  for (const auto& [name, run] :
+       {std::pair{"rich", nl::test::rich_run()}, std::pair{"sparse", nl::test::sparse_run()}, std::pair{"empty", nl::Run()}}) {
     const fs::path page = page_of(name, run);
     for (const Screen& screen : {Screen{"phone", 390, 844, true}, Screen{"desktop", 1280, 900, false}})
       for (const std::string theme : {"light", "dark"}) {
@@ -71,8 +71,7 @@ TEST_CASE("report.html fits a phone and a desktop, light and dark", "[browser]")
         CHECK(png_size(png) == std::pair<unsigned, unsigned>(screen.width, screen.height));
         // A blank page compresses to about 3 kB at either size; text does not.
         CHECK(png.size() > 10000);
-        const bool dark =
-            browser.evaluate("parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) < 64");
+        const bool dark = browser.evaluate("parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) < 64");
         CHECK(dark == (theme == "dark"));
       }
   }
@@ -86,8 +85,8 @@ TEST_CASE("report.html asks for nothing but itself, complains of nothing and ope
   browser.screen(1280, 900, false);
   browser.call("Performance.enable", {{"timeDomain", "threadTicks"}});
   browser.open(page);
-  const double load_s = browser.evaluate(
-      "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() / 1000), 0)))");
+  const double load_s =
+      browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() / 1000), 0)))");
   const double cpu_s = browser.thread_seconds();
   // Of the two seconds the page's own thread may take three quarters; drawing needs the rest. Its processor time is the
   // same on a busy machine, the clock on the wall is not: that one counts where nobody else is at work.
@@ -106,17 +105,14 @@ TEST_CASE("report.html: the policy lets nothing out and no other script in", "[b
   if (nl::test::browser_program().empty()) NL_SKIP("no browser (NL_STAGE_TEST_BROWSER)");
   Browser browser;
   std::string text = nl::exporters::report_html(nl::test::rich_run());
-  text.insert(text.find("<main>"),
-              "<script>window.stranger = 1</script><img src='https://example.invalid/a.png' alt=''>");
+  text.insert(text.find("<main>"), "<script>window.stranger = 1</script><img src='https://example.invalid/a.png' alt=''>");
   const fs::path page = kept("injected.html");
   write_file(page, text);
   browser.open(page);
   CHECK(browser.evaluate("typeof window.stranger") == "undefined");
   CHECK(browser.evaluate("document.querySelectorAll('table.sortable thead button').length > 0") == true);
   CHECK(browser.complaints.size() >= 2);  // the policy speaks of both
-  CHECK(browser.evaluate(
-            "performance.getEntriesByType('resource').filter(e => e.responseEnd > 0 && e.transferSize > 0).length") ==
-        0);
+  CHECK(browser.evaluate("performance.getEntriesByType('resource').filter(e => e.responseEnd > 0 && e.transferSize > 0).length") == 0);
 }
 
 TEST_CASE("report.html: tables sort by mouse and by key, and filter", "[browser]") {
@@ -125,7 +121,8 @@ TEST_CASE("report.html: tables sort by mouse and by key, and filter", "[browser]
   browser.screen(1280, 900, false);
   browser.open(page_of("rich", nl::test::rich_run()));
   browser.evaluate(
-      "window.t = document.querySelector('#kernels table'); window.head = title => [...t.tHead.rows[0].cells].find(c => c.textContent === title); window.column = title => "
+      "window.t = document.querySelector('#kernels table'); window.head = title => [...t.tHead.rows[0].cells].find(c => c.textContent === "
+      "title); window.column = title => "
       "[...t.tBodies[0].rows].map(r => r.cells[head(title).cellIndex]).map(c => c.dataset.v === undefined ? null : +c.dataset.v); 0");
   const char* falling = "column('Total').every((v, i, all) => i === 0 || v <= all[i - 1])";
   CHECK(browser.evaluate(falling) == true);
@@ -141,8 +138,7 @@ TEST_CASE("report.html: tables sort by mouse and by key, and filter", "[browser]
   CHECK(browser.evaluate("head('Total').hasAttribute('aria-sort')") == false);
   CHECK(browser.evaluate("column('Calls')[0] === Math.max(...column('Calls'))") == true);
   browser.evaluate("head('SM %').querySelector('button').click()");  // SM %, which two kernels lack
-  CHECK(browser.evaluate("column('SM %').slice(-2).every(v => v === null) && column('SM %')[0] === Math.max(...column('SM %'))") ==
-        true);
+  CHECK(browser.evaluate("column('SM %').slice(-2).every(v => v === null) && column('SM %')[0] === Math.max(...column('SM %'))") == true);
   browser.evaluate(
       "window.f = document.querySelector('#kernels .filter input'); f.value = 'nvjet TNT'; f.dispatchEvent(new "
       "Event('input')); 0");
@@ -172,8 +168,7 @@ TEST_CASE("report.html: the theme toggles, the timeline zooms, tips tell the nan
   const std::string tip = browser.evaluate("document.querySelector('.tip').textContent");
   INFO(tip);
   CHECK(tip.find("launch-starved: ") == 0);
-  CHECK(tip.find(std::to_string(nl::test::rich_run().stages[0].budget->launch_starved_ns) + " ns") !=
-        std::string::npos);
+  CHECK(tip.find(std::to_string(nl::test::rich_run().stages[0].budget->launch_starved_ns) + " ns") != std::string::npos);
 }
 
 TEST_CASE("report.html: the activity is drawn as wide as its lanes, above the iterations, in both themes", "[browser]") {
@@ -191,7 +186,8 @@ TEST_CASE("report.html: the activity is drawn as wide as its lanes, above the it
     // The first curve is the largest and reaches the top of its scale but for the rounding up of that, from 19 to 20.
     CHECK(browser.evaluate("Math.round(a[0].height)") == 53);
     CHECK(browser.evaluate("a.every((r, i) => i === 0 || r.top > a[i - 1].bottom)") == true);
-    CHECK(browser.evaluate("Math.abs(a[0].width - document.querySelector('#activity .zoom > svg').getBoundingClientRect().width) < 2") == true);
+    CHECK(browser.evaluate("Math.abs(a[0].width - document.querySelector('#activity .zoom > svg').getBoundingClientRect().width) < 2") ==
+          true);
     CHECK(browser.evaluate("document.querySelectorAll('#activity rect.window').length") == 4);
     CHECK(browser.evaluate("[...document.querySelectorAll('#activity .curves span')].every((s, i) => s.scrollHeight <= 68)") == true);
   }
@@ -221,7 +217,8 @@ TEST_CASE("report.html: the flame graph is drawn as wide as its box, callees bel
     CHECK(faint.empty());
   }
   browser.evaluate(
-      "document.querySelector('.flame rect.w-model').dispatchEvent(new PointerEvent('pointerover', {bubbles: true, clientX: 5, clientY: 5}))");
+      "document.querySelector('.flame rect.w-model').dispatchEvent(new PointerEvent('pointerover', {bubbles: true, clientX: 5, clientY: "
+      "5}))");
   const std::string tip = browser.evaluate("document.querySelector('.tip').textContent");
   CHECK(tip.find("Qwen3ForCausalLM.forward (modeling_qwen3.py:480): 336 samples, 82.0 % of the wait") == 0);
   CHECK(browser.evaluate("document.querySelector('.flame svg[role=img]').getAttribute('aria-label').includes('410 samples')") == true);
@@ -262,11 +259,11 @@ TEST_CASE("report.html can be read without its script and printed", "[browser]")
   write_file(kept("rich.pdf"), pdf);
   CHECK(pdf.substr(0, 5) == "%PDF-");
   std::size_t pages = 0;
-  for (std::size_t at = pdf.find("/Type /Page\n"); at != std::string::npos; at = pdf.find("/Type /Page\n", at + 1))
-    ++pages;
+  for (std::size_t at = pdf.find("/Type /Page\n"); at != std::string::npos; at = pdf.find("/Type /Page\n", at + 1)) ++pages;
   CHECK(pages >= 2);
   CHECK(pages <= 12);
   browser.open(page_of("many", nl::test::large_run(60, 40, 10, 3)));
   browser.call("Emulation.setEmulatedMedia", {{"media", "print"}});
-  CHECK(browser.evaluate("[...document.querySelectorAll('#kernels tbody tr')].filter(r => r.checkVisibility()).length") == 60);  // all of them
+  CHECK(browser.evaluate("[...document.querySelectorAll('#kernels tbody tr')].filter(r => r.checkVisibility()).length") ==
+        60);  // all of them
 }

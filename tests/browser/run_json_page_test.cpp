@@ -21,7 +21,9 @@ std::filesystem::path page_of_run_json(const std::string& name, const nl::Run& r
 }
 
 nlohmann::json kernel_sums(Explored& page) {
-  return page.browser.evaluate("[...document.querySelectorAll('.sum-table')].filter(t => t.querySelector('h4').textContent.startsWith('Kernels')).flatMap(t => [...t.querySelectorAll('tbody tr')].map(r => [r.cells[0].textContent, r.cells[1].textContent, r.cells[3].textContent]))");
+  return page.browser.evaluate(
+      "[...document.querySelectorAll('.sum-table')].filter(t => t.querySelector('h4').textContent.startsWith('Kernels')).flatMap(t => "
+      "[...t.querySelectorAll('tbody tr')].map(r => [r.cells[0].textContent, r.cells[1].textContent, r.cells[3].textContent]))");
 }
 
 // The same from run.json's slices: time and calls by name, most first.
@@ -41,7 +43,8 @@ nlohmann::json sums_of_slices(const nl::Run& run) {
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.time_ns > b.second.time_ns; });
   nlohmann::json rows = nlohmann::json::array();
-  for (const auto& [name, sum] : sorted) rows.push_back({name, nl::exporters::time_text(static_cast<double>(sum.time_ns)), std::to_string(sum.calls)});
+  for (const auto& [name, sum] : sorted)
+    rows.push_back({name, nl::exporters::time_text(static_cast<double>(sum.time_ns)), std::to_string(sum.calls)});
   return rows;
 }
 
@@ -57,7 +60,8 @@ TEST_CASE("a page of run.json alone: tables and sums have run.json's own numbers
   CHECK(contains(page.text(".sums-panel p"), "128 slices are left out."));
   nlohmann::json totals = nlohmann::json::array();
   for (const nl::KernelEntry& kernel : *run.kernels) totals.push_back(kernel.time.total_ns);
-  CHECK(page.browser.evaluate("(t => [...t.tBodies[0].rows].map(r => Number(r.cells[[...t.tHead.rows[0].cells].findIndex(h => h.dataset.key === 'total')].dataset.v)))(document.querySelector('[data-table=kernels]'))") == totals);
+  CHECK(page.browser.evaluate("(t => [...t.tBodies[0].rows].map(r => Number(r.cells[[...t.tHead.rows[0].cells].findIndex(h => "
+                              "h.dataset.key === 'total')].dataset.v)))(document.querySelector('[data-table=kernels]'))") == totals);
   CHECK(page.browser.complaints == std::vector<std::string>());
 }
 
@@ -90,10 +94,13 @@ TEST_CASE("a page of run.json alone: moments that it does not show are no links,
   shown.window_end_ns = run.timeline->start_ns + 5000;
   run.findings[0].evidence = {elsewhere, shown};
   Explored page(1440, page_of_run_json("run-json-links", run));
-  CHECK(page.browser.evaluate("[...document.querySelectorAll('#finding-1 a')].map(a => a.getAttribute('href')).filter(h => h && h.startsWith('#t='))") ==
+  CHECK(page.browser.evaluate(
+            "[...document.querySelectorAll('#finding-1 a')].map(a => a.getAttribute('href')).filter(h => h && h.startsWith('#t='))") ==
         nlohmann::json({"#t=" + std::to_string(run.timeline->start_ns + 1000) + "," + std::to_string(run.timeline->start_ns + 5000)}));
   CHECK(page.browser.evaluate("document.querySelectorAll('[title=\"Not in the timeline of this page\"]').length > 0") == true);
-  page.browser.evaluate("window.saved = ''; URL.createObjectURL = blob => (blob.text().then(t => saved = t), '#'); HTMLAnchorElement.prototype.click = () => {}; 0");
+  page.browser.evaluate(
+      "window.saved = ''; URL.createObjectURL = blob => (blob.text().then(t => saved = t), '#'); HTMLAnchorElement.prototype.click = () => "
+      "{}; 0");
   page.browser.evaluate("[...document.querySelectorAll('#kernels .filter button')].find(b => b.textContent === 'CSV').click()");
   const std::string csv = page.browser.evaluate("new Promise(done => setTimeout(() => done(saved), 50))");
   CHECK(csv.starts_with("Kernel,Kind,Total (ns),Share (fraction),Calls,"));

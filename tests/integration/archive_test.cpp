@@ -13,8 +13,8 @@ struct ArchiveScene : Scene {
   fs::path archive = path / "runs.nlz", there = path / "there/bundles";
 
   std::string import_capture() {
-    const Outcome outcome = nl_stage({"import", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--copy", "--name", "probe", "--out", bundle().string(), "--ledger",
-                                      (path / "here.sqlite").string(), "--json"});
+    const Outcome outcome = nl_stage({"import", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--copy", "--name", "probe", "--out",
+                                      bundle().string(), "--ledger", (path / "here.sqlite").string(), "--json"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     return nlohmann::json::parse(outcome.out)["run_id"];
@@ -24,7 +24,9 @@ struct ArchiveScene : Scene {
     words.insert(words.end(), more.begin(), more.end());
     return nl_stage(words);
   }
-  Outcome unpack() { return nl_stage({"import-bundle", archive.string(), "--out", there.string(), "--ledger", (path / "there.sqlite").string(), "--json"}); }
+  Outcome unpack() {
+    return nl_stage({"import-bundle", archive.string(), "--out", there.string(), "--ledger", (path / "there.sqlite").string(), "--json"});
+  }
 };
 
 bool built_without_libarchive(const Outcome& outcome) { return outcome.says("built without libarchive"); }
@@ -55,7 +57,8 @@ TEST_CASE("export and import-bundle: a run of the ledger is whole and known on t
   CHECK(scene.nl_stage({"validate", folder.string()}).status == 0);
   // What arrives is a bundle like any other: it can be read again, and exported by its name there.
   CHECK(scene.nl_stage({"import", folder.string(), "--out", (scene.path / "again").string()}).status == 0);
-  CHECK(scene.nl_stage({"export", run_id, "-o", (scene.path / "back.tar.zst").string(), "--ledger", (scene.path / "there.sqlite").string()}).status == 0);
+  CHECK(scene.nl_stage({"export", run_id, "-o", (scene.path / "back.tar.zst").string(), "--ledger", (scene.path / "there.sqlite").string()})
+            .status == 0);
 }
 
 TEST_CASE("export: folders and hosts are redacted on request, and the reports with them") {

@@ -22,7 +22,8 @@ fs::path sleeper(const Scene& scene, const std::string& name, const std::string&
 }
 
 std::vector<std::string> try_words(const Scene& scene, const fs::path& a, const fs::path& b, std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"try", "--a", a.string(), "--b", b.string(), "--warmup", "0", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out", (scene.path / "trial").string()};
+  std::vector<std::string> words = {"try",      "--a", a.string(),     "--b",     b.string(), "--warmup", "0",
+                                    "--rounds", "6",   "--no-profile", "--quiet", "--json",   "--out",    (scene.path / "trial").string()};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -43,13 +44,15 @@ TEST_CASE("compare: bundles and their run.json are as good as the capture, and f
   Scene scene;
   REQUIRE(import(scene, {kComparedCapture}).status == 0);
   const fs::path out = scene.path / "comparison";
-  const Outcome outcome = scene.nl_stage({"compare", scene.bundle().string(), "--to", (scene.bundle() / "run.json").string(), "--out", out.string()});
+  const Outcome outcome =
+      scene.nl_stage({"compare", scene.bundle().string(), "--to", (scene.bundle() / "run.json").string(), "--out", out.string()});
   INFO(outcome.err);
   CHECK(outcome.status == 0);
   for (const char* file : {"compare.json", "compare.md", "compare.html"}) CHECK(fs::exists(out / file));
   CHECK(outcome.says("exactly as long as"));
   CHECK(scene.nl_stage({"validate", (out / "compare.json").string()}).status == 0);
-  CHECK(scene.nl_stage({"compare", kComparedCapture, "--to", kComparedCapture, "--out", out.string()}).status == 8);  // nothing is overwritten
+  CHECK(scene.nl_stage({"compare", kComparedCapture, "--to", kComparedCapture, "--out", out.string()}).status ==
+        8);  // nothing is overwritten
 }
 
 TEST_CASE("compare: a run that is given twice counts once, and that is said") {
@@ -126,8 +129,9 @@ TEST_CASE("try: a warm-up that fails has the number of its folder, and no rounds
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
   const fs::path broken = scene.script("broken", "#!/bin/sh\nexit 3\n");
-  const Outcome outcome = scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", broken.string(), "--warmup", "2", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out",
-                                          (scene.path / "trial").string()});
+  const Outcome outcome =
+      scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", broken.string(), "--warmup", "2", "--rounds", "6",
+                      "--no-profile", "--quiet", "--json", "--out", (scene.path / "trial").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 5);
   const json trial = json::parse(outcome.out);
@@ -141,8 +145,10 @@ TEST_CASE("try: a warm-up that fails has the number of its folder, and no rounds
 TEST_CASE("bisect: what fails is told in sentences with one full stop") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
-  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n" << scene.script("broken", "#!/bin/sh\nexit 3\n").string() << "\n";
-  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
+  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n"
+                                               << scene.script("broken", "#!/bin/sh\nexit 3\n").string() << "\n";
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds",
+                                          "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 5);
   CHECK(outcome.says("ended with status 3.\n"));
@@ -152,11 +158,13 @@ TEST_CASE("bisect: what fails is told in sentences with one full stop") {
 TEST_CASE("try: a side that fails later leaves whole rounds alone") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
-  const fs::path tired = scene.script("tired", "#!/bin/sh\nls " + (scene.path / "runs").string() + " | grep -q 4 && { echo tired >&2; exit 4; }\ncd " + (scene.path / "runs").string() +
-                                                   "; mkdir $(ls | wc -l)\nsleep 0.1\n");
+  const fs::path tired =
+      scene.script("tired", "#!/bin/sh\nls " + (scene.path / "runs").string() + " | grep -q 4 && { echo tired >&2; exit 4; }\ncd " +
+                                (scene.path / "runs").string() + "; mkdir $(ls | wc -l)\nsleep 0.1\n");
   fs::create_directories(scene.path / "runs");
-  const Outcome outcome = scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", tired.string(), "--warmup", "1", "--rounds", "6", "--no-profile", "--quiet", "--json", "--out",
-                                          (scene.path / "trial").string()});
+  const Outcome outcome =
+      scene.nl_stage({"try", "--a", sleeper(scene, "a", "0.1", "ready").string(), "--b", tired.string(), "--warmup", "1", "--rounds", "6",
+                      "--no-profile", "--quiet", "--json", "--out", (scene.path / "trial").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 5);
   const json trial = json::parse(outcome.out);
@@ -182,8 +190,9 @@ TEST_CASE("bisect: the first slow command of a list is named") {
     list << sleeper(scene, "c" + std::to_string(number++), seconds, "ready").string() << "\n";
   }
   list.close();
-  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "15", "--minimum-effect", "60", "--no-profile", "--quiet", "--json", "--out",
-                                          (scene.path / "bisect").string()});
+  const Outcome outcome =
+      scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "15",
+                      "--minimum-effect", "60", "--no-profile", "--quiet", "--json", "--out", (scene.path / "bisect").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   const json result = json::parse(outcome.out);
@@ -195,8 +204,10 @@ TEST_CASE("bisect: the first slow command of a list is named") {
 TEST_CASE("bisect: what too few rounds leave undecided is said to be so") {
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
-  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n" << sleeper(scene, "c1", "0.3", "ready").string() << "\n";
-  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
+  std::ofstream(scene.path / "candidates.txt") << sleeper(scene, "c0", "0.1", "ready").string() << "\n"
+                                               << sleeper(scene, "c1", "0.3", "ready").string() << "\n";
+  const Outcome outcome = scene.nl_stage({"bisect", "--commands", (scene.path / "candidates.txt").string(), "--warmup", "0", "--rounds",
+                                          "1", "--no-profile", "--quiet", "--out", (scene.path / "bisect").string()});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 9);
   CHECK(outcome.says("is undecided; more --rounds may decide it"));

@@ -89,9 +89,12 @@ TEST_CASE("completion: zsh proposes the same") {
   CHECK(zsh.lines("zsh -n completion.zsh").empty());
   // The functions of zsh's completion are replaced by one that prints what it is given.
   const auto given = [&zsh](const std::string& call) {
-    return zsh.lines("compdef() { }\n_arguments() { print -rl -- \"$@\"; }\nwords=(nl-stage)\nCURRENT=2\nsource ./completion.zsh\n" + call + "\n");
+    return zsh.lines("compdef() { }\n_arguments() { print -rl -- \"$@\"; }\nwords=(nl-stage)\nCURRENT=2\nsource ./completion.zsh\n" + call +
+                     "\n");
   };
-  CHECK(is_among(given("_nl-stage_stats"), "(-f --format)--format[csv (byte for byte as nsys 2025.3), json or table; default\\: table on a terminal, else csv]:TEXT:(table csv json)"));
+  CHECK(is_among(given("_nl-stage_stats"),
+                 "(-f --format)--format[csv (byte for byte as nsys 2025.3), json or table; default\\: table on a terminal, else "
+                 "csv]:TEXT:(table csv json)"));
   CHECK(is_among(given("_nl-stage_run"), "--out[folder of the bundle, new or empty; default\\: a new one in artifacts.dir]:DIR:_files -/"));
   CHECK(is_among(given("_nl-stage_run"), "*::command:_normal"));
   CHECK(is_among(given("words=(fingerprint search --c); CURRENT=3; _nl-stage_fingerprint"), "(-n --count)--count[print so many]:UINT: "));
@@ -121,7 +124,9 @@ TEST_CASE("manual: every verb has a page, and man(1) formats them without a warn
   for (const std::string name : {"nl-stage", "nl-stage-run", "nl-stage-fingerprint-search"}) {
     const fs::path page = pages / (name + ".1"), warnings = scene.path / "warnings";
     REQUIRE(fs::exists(page));
-    CHECK(std::system(("LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l -Tutf8 -Z '" + page.string() + "' 2>'" + warnings.string() + "' >/dev/null").c_str()) == 0);
+    CHECK(std::system(("LC_ALL=C.UTF-8 MANROFFSEQ= man --warnings -E UTF-8 -l -Tutf8 -Z '" + page.string() + "' 2>'" + warnings.string() +
+                       "' >/dev/null")
+                          .c_str()) == 0);
     CHECK(scene.text(warnings) == "");
   }
   CHECK(std::distance(fs::directory_iterator(pages), {}) > 25);

@@ -9,8 +9,8 @@
 #include "tests/unit/parsers/collector/counter_file.h"
 
 using namespace nl::test;
-using nl::trace_format::Kind;
 using nl::trace_format::KernelCounters;
+using nl::trace_format::Kind;
 using nl::trace_format::MetricUse;
 
 namespace {
@@ -46,8 +46,8 @@ CounterFile kernel_counters() {
   std::uint32_t number = 0;
   for (const Counted& kernel : kKernels) {
     file.name(++number, kernel.name);
-    file.add(Kind::kKernelCounters,
-             KernelCounters{{}, 2000 + number, number, 7, 0, 1, {kernel.grid, 1, 1}, {kernel.block, 1, 1}}, 2, values);
+    file.add(Kind::kKernelCounters, KernelCounters{{}, 2000 + number, number, 7, 0, 1, {kernel.grid, 1, 1}, {kernel.block, 1, 1}}, 2,
+             values);
   }
   return file;
 }
@@ -65,8 +65,9 @@ struct Counters : Scene {
     write(path / "kernels", kernel_counters());
   }
   Outcome run(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"run", "--config", "deep", "--set", "perturbation.repeats=0", "--set", "capture.counters=cupti",
-                                      "--set", "energy.enabled=off", "--out", bundle().string()};
+    std::vector<std::string> words = {
+        "run",   "--config",           "deep",  "--set",          "perturbation.repeats=0", "--set", "capture.counters=cupti",
+        "--set", "energy.enabled=off", "--out", bundle().string()};
     words.insert(words.end(), more.begin(), more.end());
     words.insert(words.end(), {"--", workload.string()});
     return nl_stage(words);
@@ -93,8 +94,8 @@ TEST_CASE("counters: nsys traces, the collector counts, and the bundle has both"
   CHECK(counted == 4);
   for (const auto& stage : run["stages"])
     if (stage["name"] == "prefill") CHECK(stage["counters"]["dram_read_bytes"] == 6e6);
-  for (const char* file : {"counters/cmd.txt", "counters/kernels.txt", "counters/stages/nvtx-100.nltrace", "counters/kernels/nvtx-100.nltrace",
-                           "logs/counters-kernels.stderr.log"}) {
+  for (const char* file : {"counters/cmd.txt", "counters/kernels.txt", "counters/stages/nvtx-100.nltrace",
+                           "counters/kernels/nvtx-100.nltrace", "logs/counters-kernels.stderr.log"}) {
     INFO(file);
     CHECK(fs::exists(scene.bundle() / file));
   }
@@ -163,9 +164,10 @@ TEST_CASE("perturbation: what the collector's trace costs is told like nsys'") {
   Injected scene;
   if (!scene.built()) NL_SKIP("built without the collector's GPU half");
   scene.perturbation = true;
-  const Outcome outcome = scene.nl_stage({"run", "--config", "cupti", "--set", "tools.cupti=" + scene.env["FAKE_CUPTI"], "--set", "energy.enabled=off",
-                                          "--set", "capture.counters=off", "--set", "perturbation.repeats=2", "--set", "analysis.warmup=none", "--out",
-                                          scene.bundle().string(), "--", scene.unit + "collector/gpu_program", "generate", "4"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "cupti", "--set", "tools.cupti=" + scene.env["FAKE_CUPTI"], "--set", "energy.enabled=off", "--set",
+                      "capture.counters=off", "--set", "perturbation.repeats=2", "--set", "analysis.warmup=none", "--out",
+                      scene.bundle().string(), "--", scene.unit + "collector/gpu_program", "generate", "4"});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
@@ -251,6 +253,7 @@ TEST_CASE("counters: import joins the files of counter passes to a capture") {
   INFO(as_trace.err);
   CHECK(as_trace.status == 0);
   CHECK(scene.text(scene.path / "trace/kernels.md").find("This is a counter pass") != std::string::npos);
-  Outcome none = scene.nl_stage({"import", "--nsys", kProbe.string(), "--counters", kProbe.string(), "--out", (scene.path / "none").string()});
+  Outcome none =
+      scene.nl_stage({"import", "--nsys", kProbe.string(), "--counters", kProbe.string(), "--out", (scene.path / "none").string()});
   CHECK(none.status != 0);
 }

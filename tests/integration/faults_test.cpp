@@ -11,7 +11,8 @@ using namespace nl::test;
 TEST_CASE("a full disk behind standard output: status 8 and one message, for people and as JSON") {
   Scene scene;
   scene.prefix = {"/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"};
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--version"}, {"help", "run"}, {"plan", "--keys"}, {"--version", "--json"}, {"schema", "run"}}) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--version"}, {"help", "run"}, {"plan", "--keys"}, {"--version", "--json"}, {"schema", "run"}}) {
     const Outcome outcome = scene.nl_stage(words);
     INFO(words[0] << ": " << outcome.err);
     CHECK(outcome.status == 8);
@@ -24,7 +25,8 @@ TEST_CASE("a full disk behind standard output: status 8 and one message, for peo
 
 TEST_CASE("fault: a command that is an empty word is a wrong command line") {
   Scene scene;
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"run", ""}, {"run", "--", "", "a"}, {"plan", ""}, {"try", "--a", "true", ""}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"run", ""}, {"run", "--", "", "a"}, {"plan", ""}, {"try", "--a", "true", ""}}) {
     const Outcome outcome = scene.nl_stage(words);
     CHECK(outcome.status == 2);
     CHECK(outcome.says("error: the command is an empty word"));
@@ -79,8 +81,7 @@ TEST_CASE("fault: a CUDA error that tracing the nodes of CUDA graphs is known fo
 TEST_CASE("fault: the workload fails under nsys, so ncu is not started") {
   Scene scene;
   scene.use_standins();
-  const Outcome outcome =
-      scene.nl_stage({"run", "--config", "deep", "--out", scene.bundle().string(), "--", "/bin/sh", "-c", "exit 3"});
+  const Outcome outcome = scene.nl_stage({"run", "--config", "deep", "--out", scene.bundle().string(), "--", "/bin/sh", "-c", "exit 3"});
   CHECK(outcome.status == 5);
   CHECK_FALSE(fs::exists(scene.env["NL_STARTED"] + ".ncu"));
   CHECK(scene.text(scene.bundle() / "run.json").find("because the workload failed in the traced pass") != std::string::npos);
@@ -97,8 +98,7 @@ TEST_CASE("fault: the collector pass of a workload that crashes, hangs, or leave
     CHECK(scene.json("run.json")["workload"]["exit_status"] == 128 + SIGSEGV);
   }
   SECTION("hangs") {
-    const Outcome outcome =
-        scene.nl_stage(light(scene, {"/bin/sh", "-c", "trap '' INT TERM; while :; do sleep 1; done"}, no_nsys));
+    const Outcome outcome = scene.nl_stage(light(scene, {"/bin/sh", "-c", "trap '' INT TERM; while :; do sleep 1; done"}, no_nsys));
     CHECK(outcome.status == 7);
     CHECK(outcome.says("--set nsys.timeout_s=8"));
     CHECK(scene.json("run.json")["status"] == "interrupted");
@@ -176,13 +176,11 @@ TEST_CASE("fault: a disk that is really full") {
   const fs::path disk = scene.path / "disk";
   fs::create_directories(disk);
   // Room for the report (180 KB), not for its export; in a mount namespace of its own, so that nothing is left.
-  const fs::path mounted =
-      scene.script("mounted", "mount -t tmpfs -o size=320k tmpfs " + disk.string() + " || exit 99; exec \"$@\"");
+  const fs::path mounted = scene.script("mounted", "mount -t tmpfs -o size=320k tmpfs " + disk.string() + " || exit 99; exec \"$@\"");
   scene.prefix = {"/usr/bin/unshare", "-rm", mounted.string()};
   if (!fs::exists(scene.prefix[0]) || scene.nl_stage({"--version"}).status != 0)
     NL_SKIP("this user may not mount a small disk (unshare -rm)");
-  const Outcome outcome =
-      scene.nl_stage({"run", "--config", "light", "--out", (disk / "bundle").string(), "--", "/bin/true"});
+  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--out", (disk / "bundle").string(), "--", "/bin/true"});
   INFO(outcome.err);
   CHECK(outcome.status == 8);
   CHECK(outcome.says("MiB free"));
@@ -219,8 +217,7 @@ TEST_CASE("fault: the output folder exists, is a file, or cannot be written") {
     CHECK(scene.nl_stage(light(scene, workload)).status == 8);
   }
   SECTION("cannot be made") {
-    const Outcome outcome =
-        scene.nl_stage({"run", "--config", "light", "--out", "/proc/nl-stage/bundle", "--", "/bin/true"});
+    const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--out", "/proc/nl-stage/bundle", "--", "/bin/true"});
     CHECK(outcome.status == 8);
     CHECK(outcome.says("/proc/nl-stage"));
   }
@@ -255,8 +252,7 @@ TEST_CASE("fault: a wrong flag, a wrong key, an unknown verb") {
   CHECK(scene.nl_stage({"run", "--no-such-flag"}).status == 2);
   CHECK(scene.nl_stage({"frobnicate"}).status == 2);
   CHECK(scene.nl_stage({}).status == 0);
-  const Outcome outcome =
-      scene.nl_stage({"run", "--config", "light", "--set", "run.top_n_kernel=3", "--", "/bin/true"});
+  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--set", "run.top_n_kernel=3", "--", "/bin/true"});
   CHECK(outcome.status == 2);
   CHECK(outcome.says("run.top_n_kernels"));
 }

@@ -13,7 +13,8 @@ const std::string kLlavaGolden = (kFixtures / "golden/h200-llava/run.json").stri
 
 TEST_CASE("fingerprint: of a capture with ncu's counters, all six features of a kernel are known") {
   Scene scene;
-  const Outcome imported = import(scene, {"--nsys", (kFixtures / "h200-llama/nsys.sqlite").string(), "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()});
+  const Outcome imported = import(scene, {"--nsys", (kFixtures / "h200-llama/nsys.sqlite").string(), "--ncu",
+                                          (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()});
   INFO(imported.err);
   REQUIRE(imported.status == 0);
   const Outcome outcome = scene.nl_stage({"fingerprint", scene.bundle().string(), "--json"});

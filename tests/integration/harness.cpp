@@ -65,7 +65,8 @@ pid_t Scene::start(const std::vector<std::string>& arguments, const std::string&
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  const std::string out = terminal.empty() ? (path / "stdout").string() : terminal, err = terminal.empty() ? (path / "stderr").string() : terminal;
+  const std::string out = terminal.empty() ? (path / "stdout").string() : terminal,
+                    err = terminal.empty() ? (path / "stderr").string() : terminal;
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
   pid_t pid = 0;
@@ -106,8 +107,7 @@ Outcome Scene::nl_stage_on_terminal(const std::vector<std::string>& arguments, i
   return outcome;
 }
 
-Outcome Scene::nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
-                                  int times) {
+Outcome Scene::nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number, int times) {
   Outcome outcome;
   const pid_t pid = start(arguments);
   for (int i = 0; i < 3000 && !fs::exists(when); ++i) pause_ms(10);
@@ -193,8 +193,7 @@ void check_bundle(Scene& scene) {
   CHECK(valid.status == 0);
 }
 
-std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command,
-                               const std::vector<std::string>& more) {
+std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command, const std::vector<std::string>& more) {
   std::vector<std::string> words = {"run", "--config", "light", "--out", scene.bundle().string()};
   words.insert(words.end(), more.begin(), more.end());
   words.push_back("--");

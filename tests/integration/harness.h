@@ -39,11 +39,10 @@ class Scene {
   // The same on a terminal of this width; `out` has both streams.
   Outcome nl_stage_on_terminal(const std::vector<std::string>& arguments, int columns, double limit_s = 120);
   // The same, but `number` is sent to it as soon as the file `when` appears.
-  Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number,
-                             int times = 1);
+  Outcome nl_stage_signalled(const std::vector<std::string>& arguments, const fs::path& when, int number, int times = 1);
 
-  void use_standins();   // nsys and ncu that replay recorded captures and outputs
-  bool use_real_nsys();  // false where there is none (NL_STAGE_TEST_NSYS)
+  void use_standins();                                                      // nsys and ncu that replay recorded captures and outputs
+  bool use_real_nsys();                                                     // false where there is none (NL_STAGE_TEST_NSYS)
   fs::path script(const std::string& name, const std::string& text) const;  // an executable file
 
   fs::path bundle() const { return path / "bundle"; }
@@ -62,8 +61,7 @@ class Scene {
 void check_bundle(Scene& scene);
 
 // The arguments of a light run into the scene's bundle.
-std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command,
-                               const std::vector<std::string>& more = {});
+std::vector<std::string> light(const Scene& scene, const std::vector<std::string>& command, const std::vector<std::string>& more = {});
 
 // Of cases about machines without one: there the collector records ranges only.
 bool gpu_is_here();

@@ -20,9 +20,8 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   Scene scene;
   const fs::path sqlite = kFixtures / "h200-llama/nsys.sqlite";
   const std::string before = nl::orchestrator::sha256_file(sqlite);
-  const Outcome outcome =
-      import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
-                     (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
+  const Outcome outcome = import(scene, {"--nsys", sqlite.string(), "--ncu", (kFixtures / "h200-llama/ncu_prefill_raw.csv").string(),
+                                         (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string(), "--name", "llama"});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
@@ -35,14 +34,14 @@ TEST_CASE("import makes the bundle of a real PyTorch capture, and leaves the cap
   int samples = 0;
   for (const auto& kernel : run["kernels"]) samples += static_cast<int>(kernel["ncu"].size());
   CHECK(samples > 0);
-  CHECK(scene.text(scene.bundle() / "nsys/run_cuda_gpu_kern_sum.csv") ==
-        scene.text(kFixtures / "h200-llama/nsys_cuda_gpu_kern_sum.csv"));
+  CHECK(scene.text(scene.bundle() / "nsys/run_cuda_gpu_kern_sum.csv") == scene.text(kFixtures / "h200-llama/nsys_cuda_gpu_kern_sum.csv"));
   CHECK_FALSE(fs::exists(scene.bundle() / "nsys/run.sqlite"));
 }
 
 TEST_CASE("import of ncu's report alone: its launches are the kernels, and that is said") {
   Scene scene;
-  const Outcome outcome = scene.nl_stage({"import", "--ncu", (kFixtures / "h200-probe/ncu_prefill_raw.csv").string(), "--out", scene.bundle().string()});
+  const Outcome outcome =
+      scene.nl_stage({"import", "--ncu", (kFixtures / "h200-probe/ncu_prefill_raw.csv").string(), "--out", scene.bundle().string()});
   INFO(outcome.err);
   REQUIRE(outcome.status == 0);
   check_bundle(scene);
@@ -152,9 +151,7 @@ TEST_CASE("import of a CSV in units and numbers of another locale equals the one
   Scene first, second;
   const std::string sqlite = (kFixtures / "h200-llama/nsys.sqlite").string();
   CHECK(import(first, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw.csv").string()}).status == 0);
-  CHECK(
-      import(second, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()}).status ==
-      0);
+  CHECK(import(second, {"--nsys", sqlite, "--ncu", (kFixtures / "h200-llama/ncu_decode_raw_base.csv").string()}).status == 0);
   const auto rounded = first.json("run.json")["kernels"], exact = second.json("run.json")["kernels"];
   REQUIRE(rounded.size() == exact.size());
   int compared = 0;
@@ -201,8 +198,7 @@ TEST_CASE("fault: a .nsys-rep or .ncu-rep without the tool names the command to 
   const auto report = nlohmann::json::parse(doctor.out);
   for (const auto& check : report["checks"])
     if (check["id"] == "ncu" && check["level"] == "ok") NL_SKIP("ncu is installed here");
-  const Outcome outcome =
-      import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", capture.string()});
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--ncu", capture.string()});
   CHECK(outcome.status == 4);
   CHECK(outcome.says("ncu --import"));
 }
@@ -229,7 +225,8 @@ TEST_CASE("import: without a name a run has that of its file; a name that is giv
     REQUIRE(import(scene, words).status == 0);
     CHECK(scene.json("run.json")["name"] == "run");
   }
-  const auto compared = nlohmann::json::parse(scene.nl_stage({"compare", capture.string(), "--to", (kFixtures / "h200-llama" / "nsys.sqlite").string(), "--json"}).out);
+  const auto compared = nlohmann::json::parse(
+      scene.nl_stage({"compare", capture.string(), "--to", (kFixtures / "h200-llama" / "nsys.sqlite").string(), "--json"}).out);
   CHECK(compared["a"]["runs"][0]["name"] == "llama-8b");
   CHECK(compared["b"]["runs"][0]["name"] == "h200-llama");
 }

@@ -9,8 +9,7 @@ using namespace nl::test;
 namespace {
 
 std::vector<std::string> deep_of(const Scene& scene, const std::string& workload) {
-  return {"run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]",
-          "--",  "/bin/sh",  "-c",   workload};
+  return {"run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]", "--", "/bin/sh", "-c", workload};
 }
 
 void check_interrupted(Scene& scene, const Outcome& outcome, int number) {
@@ -72,10 +71,9 @@ TEST_CASE("Ctrl-C in the collector pass") {
   if (!fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so")) NL_SKIP("the collector was not built");
   Scene scene;
   scene.env["NL_STARTED"] = (scene.path / "started").string();
-  const Outcome outcome =
-      scene.nl_stage_signalled({"run", "--config", "light", "--set", "nsys.enabled=false", "--out",
-                                scene.bundle().string(), "--", "/bin/sh", "-c", "touch $NL_STARTED; sleep 4246"},
-                               scene.env["NL_STARTED"], SIGINT);
+  const Outcome outcome = scene.nl_stage_signalled({"run", "--config", "light", "--set", "nsys.enabled=false", "--out",
+                                                    scene.bundle().string(), "--", "/bin/sh", "-c", "touch $NL_STARTED; sleep 4246"},
+                                                   scene.env["NL_STARTED"], SIGINT);
   check_interrupted(scene, outcome, SIGINT);
 }
 
@@ -83,9 +81,9 @@ TEST_CASE("a second Ctrl-C does not wait for a stubborn workload, and still leav
   if (!fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so")) NL_SKIP("the collector was not built");
   Scene scene;
   scene.env["NL_STARTED"] = (scene.path / "started").string();
-  const Outcome outcome = scene.nl_stage_signalled(
-      {"run", "--config", "light", "--set", "nsys.enabled=false", "--out", scene.bundle().string(), "--", "/bin/sh",
-       "-c", "trap '' INT; touch $NL_STARTED; while :; do sleep 1; done"},
-      scene.env["NL_STARTED"], SIGINT, 2);
+  const Outcome outcome =
+      scene.nl_stage_signalled({"run", "--config", "light", "--set", "nsys.enabled=false", "--out", scene.bundle().string(), "--",
+                                "/bin/sh", "-c", "trap '' INT; touch $NL_STARTED; while :; do sleep 1; done"},
+                               scene.env["NL_STARTED"], SIGINT, 2);
   check_interrupted(scene, outcome, SIGINT);
 }

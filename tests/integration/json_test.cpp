@@ -76,9 +76,22 @@ TEST_CASE("json: every verb that reads a file says what is wrong with it") {
   Scene scene;
   scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.db").string();
   const std::string none = (scene.path / "none").string();
-  const std::vector<Words> all = {{"import", none}, {"report", none}, {"compare", none, "--to", none}, {"nodes", none, none}, {"gate", none, "--list"},
-                                  {"fingerprint", none}, {"fingerprint", "search", none}, {"stats", none}, {"show", none}, {"tag", none, "x"}, {"note", none, "x"}, {"rm", none}, {"record", none},
-                                  {"trends", "tpot_ms"}, {"export", none, "-o", none + ".nlz"}, {"import-bundle", none}};
+  const std::vector<Words> all = {{"import", none},
+                                  {"report", none},
+                                  {"compare", none, "--to", none},
+                                  {"nodes", none, none},
+                                  {"gate", none, "--list"},
+                                  {"fingerprint", none},
+                                  {"fingerprint", "search", none},
+                                  {"stats", none},
+                                  {"show", none},
+                                  {"tag", none, "x"},
+                                  {"note", none, "x"},
+                                  {"rm", none},
+                                  {"record", none},
+                                  {"trends", "tpot_ms"},
+                                  {"export", none, "-o", none + ".nlz"},
+                                  {"import-bundle", none}};
   for (const Words& words : all) check_error(scene, words + Words{"--json"}, 3);
   CHECK(object_of(scene, {"validate", none, "--json"}, 3)["files"][0]["valid"] == false);
   object_of(scene, {"suite", none, "--json"}, -1);
@@ -95,12 +108,33 @@ TEST_CASE("json: every verb that needs no GPU answers with one object") {
   scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.db").string();
   const std::string bundle = scene.bundle().string();
   object_of(scene, {"import", kAnswered, "--out", bundle, "--name", "probe", "--json"}, 0);
-  const std::vector<Words> all = {{"report", bundle}, {"compare", bundle, "--to", bundle}, {"gate", bundle, "--list"}, {"fingerprint", bundle, "--kernels"},
-                                  {"fingerprint", bundle, "--kernels", "--to", bundle}, {"fingerprint", "search", bundle, "--kernels"}, {"stats", kAnswered}, {"ls"}, {"show", "last"},
-                                  {"tag", "last", "x"}, {"note", "last", "x"}, {"record", bundle}, {"trends", "gpu_busy_share"}, {"export", "last", "-o", bundle + ".nlz"},
-                                  {"import-bundle", bundle + ".nlz", "--out", (scene.path / "unpacked").string()}, {"rm", "last", "--dry-run"}, {"validate", bundle}, {"backends"},
-                                  {"schema"}, {"schema", "run"}, {"help"}, {"completion", "bash"}, {"completion", "zsh"}, {"completion", "fish"}, {"plan", "--keys"},
-                                  {"suite", "--queue", (scene.path / "queue").string(), "--queue-status"}, {"manual", (scene.path / "man").string()}};
+  const std::vector<Words> all = {{"report", bundle},
+                                  {"compare", bundle, "--to", bundle},
+                                  {"gate", bundle, "--list"},
+                                  {"fingerprint", bundle, "--kernels"},
+                                  {"fingerprint", bundle, "--kernels", "--to", bundle},
+                                  {"fingerprint", "search", bundle, "--kernels"},
+                                  {"stats", kAnswered},
+                                  {"ls"},
+                                  {"show", "last"},
+                                  {"tag", "last", "x"},
+                                  {"note", "last", "x"},
+                                  {"record", bundle},
+                                  {"trends", "gpu_busy_share"},
+                                  {"export", "last", "-o", bundle + ".nlz"},
+                                  {"import-bundle", bundle + ".nlz", "--out", (scene.path / "unpacked").string()},
+                                  {"rm", "last", "--dry-run"},
+                                  {"validate", bundle},
+                                  {"backends"},
+                                  {"schema"},
+                                  {"schema", "run"},
+                                  {"help"},
+                                  {"completion", "bash"},
+                                  {"completion", "zsh"},
+                                  {"completion", "fish"},
+                                  {"plan", "--keys"},
+                                  {"suite", "--queue", (scene.path / "queue").string(), "--queue-status"},
+                                  {"manual", (scene.path / "man").string()}};
   for (const Words& words : all) CHECK_FALSE(object_of(scene, words + Words{"--json"}, 0).contains("error"));
   const auto script = object_of(scene, {"completion", "bash", "--json"}, 0);
   CHECK(script["shell"] == "bash");

@@ -97,7 +97,8 @@ TEST_CASE("ledger: one that cannot be written is a note, and the run is as it wo
   Scene scene;
   const fs::path blocked = scene.path / "file";
   std::ofstream(blocked) << "not a folder";
-  const Outcome outcome = scene.nl_stage({"import", kCapture, "--out", scene.bundle().string(), "--ledger", (blocked / "ledger.sqlite").string()});
+  const Outcome outcome =
+      scene.nl_stage({"import", kCapture, "--out", scene.bundle().string(), "--ledger", (blocked / "ledger.sqlite").string()});
   CHECK(outcome.status == 0);
   CHECK(outcome.err.starts_with("note:  The run is not in the ledger: "));
   check_bundle(scene);
@@ -105,7 +106,8 @@ TEST_CASE("ledger: one that cannot be written is a note, and the run is as it wo
 
 TEST_CASE("ledger: PostgreSQL that does not answer is a note, and its password is in no file and no line") {
   Scene scene;
-  const Outcome outcome = scene.nl_stage({"import", kCapture, "--out", scene.bundle().string(), "--ledger", "postgresql://me:hunter2@/runs?host=/nowhere"});
+  const Outcome outcome =
+      scene.nl_stage({"import", kCapture, "--out", scene.bundle().string(), "--ledger", "postgresql://me:hunter2@/runs?host=/nowhere"});
   CHECK(outcome.status == 0);
   CHECK(outcome.says("The run is not in the ledger"));
   CHECK_FALSE(outcome.says("hunter2"));
@@ -167,7 +169,10 @@ TEST_CASE("ledger: rounds of a trial are recorded, and listed only with --all") 
   if (!have_collector()) NL_SKIP("built without the collector");
   Scene scene;
   scene.env["NL_STAGE_LEDGER"] = (scene.path / "ledger.sqlite").string();
-  REQUIRE(scene.nl_stage({"try", "--a", "true", "--b", "true", "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out", (scene.path / "trial").string()}).status == 0);
+  REQUIRE(scene
+              .nl_stage({"try", "--a", "true", "--b", "true", "--warmup", "0", "--rounds", "1", "--no-profile", "--quiet", "--out",
+                         (scene.path / "trial").string()})
+              .status == 0);
   CHECK(nlohmann::json::parse(scene.nl_stage({"ls", "--json"}).out)["runs"].empty());
   CHECK(scene.nl_stage({"ls"}).out == "No runs but the rounds of try and bisect: --all lists them.\n");
   const auto all = nlohmann::json::parse(scene.nl_stage({"ls", "--all", "--json"}).out)["runs"];

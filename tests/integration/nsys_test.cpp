@@ -15,8 +15,7 @@ pid_t find_process(const Scene& scene, const std::string& words) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (scene.text(entry.path() / "environ").find("NL_TEST_MARK=" + scene.env.at("NL_TEST_MARK")) == std::string::npos)
-      continue;
+    if (scene.text(entry.path() / "environ").find("NL_TEST_MARK=" + scene.env.at("NL_TEST_MARK")) == std::string::npos) continue;
     std::string line = scene.text(entry.path() / "cmdline");
     for (char& c : line) c = c == '\0' ? ' ' : c;
     if (line.find(words) != std::string::npos) return std::stoi(name);
@@ -29,8 +28,7 @@ struct KillLater {
   KillLater(const Scene& scene, const std::string& words, int after_ms) {
     thread = std::thread([&scene, words, after_ms] {
       pid_t pid = 0;
-      for (int i = 0; i < 1500 && (pid = find_process(scene, words)) == 0; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (int i = 0; i < 1500 && (pid = find_process(scene, words)) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
       if (pid > 0) kill(pid, SIGKILL);
     });
@@ -41,8 +39,7 @@ struct KillLater {
 // Warm-up included: on a busy machine the first iteration may well be one.
 std::map<std::string, int> windows_of(const nlohmann::json& run) {
   std::map<std::string, int> windows;
-  for (const auto& stage : run["stages"])
-    windows[stage["name"]] = stage["count"].get<int>() + stage["warmup_windows"].get<int>();
+  for (const auto& stage : run["stages"]) windows[stage["name"]] = stage["count"].get<int>() + stage["warmup_windows"].get<int>();
   return windows;
 }
 
@@ -97,14 +94,13 @@ TEST_CASE("the real nsys: the workload fails, crashes, hangs, or leaves children
     CHECK(fs::exists(scene.bundle() / "nsys/run.sqlite"));
   }
   SECTION("leaves a child that ends by itself") {
-    const Outcome outcome = scene.nl_stage(
-        light(scene, {"/bin/sh", "-c", "(sleep 1; echo late > " + (scene.path / "late").string() + ") & exit 0"}));
+    const Outcome outcome =
+        scene.nl_stage(light(scene, {"/bin/sh", "-c", "(sleep 1; echo late > " + (scene.path / "late").string() + ") & exit 0"}));
     CHECK(outcome.status == 0);
     CHECK(fs::exists(scene.path / "late"));
   }
   SECTION("leaves a child that never ends") {
-    const Outcome outcome =
-        scene.nl_stage(light(scene, {"/bin/sh", "-c", "setsid sleep 4248 & exit 0"}, {"--set", "nsys.timeout_s=4"}));
+    const Outcome outcome = scene.nl_stage(light(scene, {"/bin/sh", "-c", "setsid sleep 4248 & exit 0"}, {"--set", "nsys.timeout_s=4"}));
     CHECK((outcome.status == 7 || outcome.status == 0));  // whether nsys waits for it depends on its version
   }
   CHECK(scene.still_running().empty());
@@ -164,8 +160,8 @@ TEST_CASE("without nsys the collector gives real stage timings, and says what is
   if (cpu_workload().empty() || !fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so"))
     NL_SKIP("the CPU workload or the collector was not built");
   if (gpu_is_here()) NL_SKIP("with a GPU the collector records more than ranges");
-  const Outcome outcome = scene.nl_stage(
-      light(scene, {cpu_workload(), "--steps", "8", "--iterations", "2"}, {"--set", "nsys.enabled=false"}));
+  const Outcome outcome =
+      scene.nl_stage(light(scene, {cpu_workload(), "--steps", "8", "--iterations", "2"}, {"--set", "nsys.enabled=false"}));
   INFO(outcome.err << outcome.out);
   check_bundle(scene);
   const auto run = scene.json("run.json");

@@ -8,14 +8,11 @@ using namespace nl::test;
 
 namespace {
 
-bool have_parts() {
-  return fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so") && !cpu_workload().empty();
-}
+bool have_parts() { return fs::exists(fs::path(NL_BUILD_ROOT) / "collector/libnl_collector.so") && !cpu_workload().empty(); }
 
-std::vector<std::string> repeated(const Scene& scene, const std::vector<std::string>& more,
-                              const std::vector<std::string>& command) {
-  std::vector<std::string> words = {"run", "--config", "deep", "--out", scene.bundle().string(),
-                                    "--set", "run.stages=[prefill]", "--set", "ncu.enabled=false"};
+std::vector<std::string> repeated(const Scene& scene, const std::vector<std::string>& more, const std::vector<std::string>& command) {
+  std::vector<std::string> words = {"run",   "--config",         "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]",
+                                    "--set", "ncu.enabled=false"};
   words.insert(words.end(), more.begin(), more.end());
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());
@@ -41,14 +38,14 @@ TEST_CASE("perturbation: a deep run compares unprofiled with traced passes") {
   Scene scene;
   scene.perturbation = true;
   scene.use_standins();
-  const Outcome outcome = scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=2"},
-                                              {cpu_workload(), "--steps", "4", "--iterations", "3"}));
+  const Outcome outcome =
+      scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=2"}, {cpu_workload(), "--steps", "4", "--iterations", "3"}));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
   const auto run = scene.json("run.json");
-  CHECK(passes(run) == std::vector<std::string>{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat",
-                                                "nsys-repeat-export", "operators", "operators-export"});
+  CHECK(passes(run) == std::vector<std::string>{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export",
+                                                "operators", "operators-export"});
   const auto& perturbation = run["perturbation"];
   CHECK(perturbation["order"] == "unprofiled nsys unprofiled nsys");
   int compared = 0;
@@ -75,9 +72,8 @@ TEST_CASE("energy: the meters are read during the passes") {
   scene.use_standins();
   scene.env["NL_STAGE_NVML"] = std::string(NL_BUILD_ROOT) + "/tests/unit/orchestrator/libfake_nvml.so";
   // Long enough for the counter, which moves every 20 ms.
-  const Outcome outcome =
-      scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=1", "--set", "energy.interval_ms=5"},
-                          {cpu_workload(), "--steps", "16", "--iterations", "4"}));
+  const Outcome outcome = scene.nl_stage(repeated(scene, {"--set", "perturbation.repeats=1", "--set", "energy.interval_ms=5"},
+                                                  {cpu_workload(), "--steps", "16", "--iterations", "4"}));
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   check_bundle(scene);
@@ -107,8 +103,8 @@ TEST_CASE("perturbation: Ctrl-C in an unprofiled pass ends the run") {
   scene.perturbation = true;
   scene.use_standins();
   const std::string started = scene.env["NL_STARTED"];
-  const Outcome outcome = scene.nl_stage_signalled(
-      repeated(scene, {}, {"/bin/sh", "-c", "touch " + started + "; sleep 4261"}), started, SIGINT);
+  const Outcome outcome =
+      scene.nl_stage_signalled(repeated(scene, {}, {"/bin/sh", "-c", "touch " + started + "; sleep 4261"}), started, SIGINT);
   CHECK(outcome.status == 130);
   CHECK(scene.still_running().empty());
   check_bundle(scene);

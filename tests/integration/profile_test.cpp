@@ -16,10 +16,12 @@ std::string model_file(const Scene& scene, const std::string& text) {
   return file.string();
 }
 
-constexpr const char* kModel = "input x float32 batch 16\noutput y float32 1\nnode /a/MatMul MatMul 2000000\nnode /a/Add Add 500000\nsleep 2\n";
+constexpr const char* kModel =
+    "input x float32 batch 16\noutput y float32 1\nnode /a/MatMul MatMul 2000000\nnode /a/Add Add 500000\nsleep 2\n";
 
 std::vector<std::string> profile(const Scene& scene, const std::string& model, std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"profile", "--backend", "fake", "--model", model, "--iterations", "5", "--out", scene.bundle().string()};
+  std::vector<std::string> words = {
+      "profile", "--backend", "fake", "--model", model, "--iterations", "5", "--out", scene.bundle().string()};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

@@ -63,7 +63,8 @@ TEST_CASE("queue: kill -9 of the runner frees the machine, and its command is ru
 
 TEST_CASE("queue: a file of several lines is one entry, and what is added meanwhile is run, too") {
   QueueScene scene;
-  const fs::path file = scene.script("sweep.sh", "cat <<END\nfirst line\nsecond line\nEND\n" NL_BUILD_ROOT "/cli/nl-stage suite --enqueue 'echo added meanwhile'");
+  const fs::path file = scene.script(
+      "sweep.sh", "cat <<END\nfirst line\nsecond line\nEND\n" NL_BUILD_ROOT "/cli/nl-stage suite --enqueue 'echo added meanwhile'");
   const Outcome added = scene.nl_stage({"suite", "--enqueue-file", file.string(), "--json"});
   CHECK(added.status == 0);
   CHECK(nlohmann::json::parse(added.out)["added"].size() == 1);

@@ -62,8 +62,7 @@ TEST_CASE("import of a capture without ranges of stages says so") {
 
 TEST_CASE("import with stages that launched no kernel says so") {
   Scene scene;
-  const Outcome outcome =
-      import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--set", "run.stages=[verify]"});
+  const Outcome outcome = import(scene, {"--nsys", (kFixtures / "h200-probe/probe_node.sqlite").string(), "--set", "run.stages=[verify]"});
   INFO(outcome.err);
   demand_problem(scene);
 }
@@ -126,13 +125,14 @@ TEST_CASE("trace.pftrace has the power, clocks and temperature that were read du
   Scene scene;
   scene.env["NL_STAGE_NVML"] = kFakeNvml;
   scene.env["FAKE_CUPTI"] = kFakeCupti;
-  const Outcome outcome = scene.nl_stage({"run", "--config", "sampling", "--set", "tools.cupti=" + kFakeCupti, "--set", "capture.sampling_us=0", "--set",
-                                          "energy.interval_ms=5", "--out", scene.bundle().string(), "--", kGpuProgram, "generate-slowly", "4"});
+  const Outcome outcome =
+      scene.nl_stage({"run", "--config", "sampling", "--set", "tools.cupti=" + kFakeCupti, "--set", "capture.sampling_us=0", "--set",
+                      "energy.interval_ms=5", "--out", scene.bundle().string(), "--", kGpuProgram, "generate-slowly", "4"});
   INFO(outcome.err << outcome.out);
   REQUIRE(outcome.status == 0);
   REQUIRE(scene.text(scene.bundle() / "energy/samples.csv").find("\ncollector,") != std::string::npos);
-  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py '" + (scene.bundle() / "trace.pftrace").string() + "' > '" +
-                             (scene.path / "trace.json").string() + "'";
+  const std::string decode = "python3 " NL_SOURCE_ROOT "/tests/unit/exporters/perfetto/decode.py '" +
+                             (scene.bundle() / "trace.pftrace").string() + "' > '" + (scene.path / "trace.json").string() + "'";
   REQUIRE(std::system(decode.c_str()) == 0);
   const Json trace = Json::parse(scene.text(scene.path / "trace.json"));
   Words missing = {"power", "SM clock", "memory clock", "temperature"};
@@ -226,8 +226,8 @@ struct Planned : Scene {
     env["NL_STAGE_NVML"] = kFakeNvml;
   }
   Words words(const std::string& verb, const Words& more) const {
-    Words all = {verb, "--config", "deep", "--set", "perturbation.repeats=0", "--set", "run.stages=[prefill]", "--set", "energy.enabled=off", "--out",
-                 bundle().string()};
+    Words all = {verb,    "--config",           "deep",  "--set",          "perturbation.repeats=0", "--set", "run.stages=[prefill]",
+                 "--set", "energy.enabled=off", "--out", bundle().string()};
     add(all, more);
     add(all, {"--", "/bin/sh", "-c", "exit 0"});
     return all;
@@ -319,7 +319,8 @@ TEST_CASE("the ncu pass that is planned is the ncu pass that runs: environment")
   Planned scene;
   scene.env["CUDA_INJECTION64_PATH"] = "";  // set, to nothing
   const fs::path seen = scene.path / "environment";
-  scene.wrap_ncu("[ \"$1\" = --version ] || [ \"$1\" = --help ] || [ \"$1\" = --import ] || cat /proc/$$/environ > '" + seen.string() + "'");
+  scene.wrap_ncu("[ \"$1\" = --version ] || [ \"$1\" = --help ] || [ \"$1\" = --import ] || cat /proc/$$/environ > '" + seen.string() +
+                 "'");
   const Json planned = pass_named(scene.plan()["passes"], "ncu");
   scene.run();
   Environment expected = given_to_nl_stage(scene);
@@ -380,10 +381,8 @@ TEST_CASE("--set compose is obeyed, or refused with an answer") {
   scene.use_standins();
   const Outcome outcome = scene.nl_stage({"plan", "--config", "light", "--set", "compose=[profiling/nsys/pytorch]", "--", "/bin/true"});
   INFO(outcome.err);
-  if (outcome.status == 0)
-    CHECK(outcome.says("autograd-shapes-nvtx"));
-  else
-    CHECK_FALSE(outcome.says("did you mean 'compose'"));
+  if (outcome.status == 0) CHECK(outcome.says("autograd-shapes-nvtx"));
+  else CHECK_FALSE(outcome.says("did you mean 'compose'"));
 }
 
 TEST_CASE("import of a collector's trace counts a range whose clock stepped back as damaged") {

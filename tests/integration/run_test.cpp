@@ -7,8 +7,7 @@ using namespace nl::test;
 namespace {
 
 std::vector<std::string> deep(const Scene& scene, std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {
-      "run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]"};
+  std::vector<std::string> words = {"run", "--config", "deep", "--out", scene.bundle().string(), "--set", "run.stages=[prefill]"};
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), {"--", "/bin/sh", "-c", "echo from the workload"});
   return words;
@@ -59,8 +58,8 @@ TEST_CASE("run: nsys, then ncu on the chosen kernels, one whole bundle") {
     }
   }
   CHECK(selected > 0);
-  for (const char* file : {"nsys/cmd.txt", "nsys/run.nsys-rep", "nsys/run.sqlite", "nsys/run_cuda_gpu_kern_sum.csv",
-                           "ncu/cmd.txt", "ncu/profile.ncu-rep", "ncu/raw.csv", "logs/nsys.stdout.log"}) {
+  for (const char* file : {"nsys/cmd.txt", "nsys/run.nsys-rep", "nsys/run.sqlite", "nsys/run_cuda_gpu_kern_sum.csv", "ncu/cmd.txt",
+                           "ncu/profile.ncu-rep", "ncu/raw.csv", "logs/nsys.stdout.log"}) {
     INFO(file);
     CHECK(fs::exists(scene.bundle() / file));
   }
@@ -99,9 +98,8 @@ TEST_CASE("run --dry-run prints every command, starts none and leaves nothing") 
 TEST_CASE("run without --out makes a stamped folder in artifacts.dir") {
   Scene scene;
   scene.use_standins();
-  const Outcome outcome =
-      scene.nl_stage({"run", "--config", "light", "--name", "smoke", "--set",
-                      "artifacts.dir=" + (scene.path / "runs").string(), "--json", "--", "/bin/true"});
+  const Outcome outcome = scene.nl_stage({"run", "--config", "light", "--name", "smoke", "--set",
+                                          "artifacts.dir=" + (scene.path / "runs").string(), "--json", "--", "/bin/true"});
   INFO(outcome.err);
   REQUIRE(outcome.status == 0);
   const std::string name = fs::path(nlohmann::json::parse(outcome.out)["bundle"].get<std::string>()).filename();

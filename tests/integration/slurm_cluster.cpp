@@ -70,7 +70,8 @@ std::vector<pid_t> processes_of(const std::string& conf, const std::string& node
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string environment = contents(entry.path() / "environ");
-    if (environment.find("SLURM_CONF=" + conf) != std::string::npos && environment.find("SLURMD_NODENAME=" + node) != std::string::npos) found.push_back(std::atoi(name.c_str()));
+    if (environment.find("SLURM_CONF=" + conf) != std::string::npos && environment.find("SLURMD_NODENAME=" + node) != std::string::npos)
+      found.push_back(std::atoi(name.c_str()));
   }
   return found;
 }
@@ -80,7 +81,8 @@ std::vector<pid_t> processes_of(const std::string& conf, const std::string& node
 std::string SlurmCluster::why_not() {
   if (geteuid() != 0) return "a Slurm of one's own needs root";
   for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel"})
-    if (std::system(("PATH=$PATH:/usr/sbin command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) != 0) return std::string(program) + " is not installed (slurm-wlm, munge)";
+    if (std::system(("PATH=$PATH:/usr/sbin command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) != 0)
+      return std::string(program) + " is not installed (slurm-wlm, munge)";
   return {};
 }
 
@@ -101,25 +103,31 @@ void SlurmCluster::write_conf() const {
   REQUIRE(gethostname(host, sizeof host - 1) == 0);
   for (const char* part : {"state", "run", "munge", "spool/n1", "spool/n2", "spool/n3", "spool/n4"}) fs::create_directories(folder_ / part);
   const std::string at = folder_.string();
-  std::ofstream(conf()) << "ClusterName=test\nSlurmctldHost=" << host << "(127.0.0.1)\nSlurmUser=root\nAuthType=auth/munge\nAuthInfo=socket=" << at << "/munge/socket\n"
-                        << "CredType=cred/munge\nStateSaveLocation=" << at << "/state\nSlurmdSpoolDir=" << at << "/spool/%n\nSlurmctldPidFile=" << at << "/run/slurmctld.pid\n"
-                        << "SlurmdPidFile=" << at << "/run/%n.pid\nSlurmctldLogFile=" << at << "/slurmctld.log\nSlurmdLogFile=" << at << "/%n.log\nSlurmctldPort=" << first_port_ << "\n"
-                        << "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\nReturnToService=2\nMpiDefault=none\n"
-                        // A dead node is noticed within some ten seconds.
-                        << "SlurmdTimeout=3\nMessageTimeout=2\nTCPTimeout=1\nKillWait=2\nSchedulerParameters=sched_interval=1,batch_sched_delay=0\n"
-                        << "NodeName=n[1-" << kNodes << "] NodeHostname=" << host << " NodeAddr=127.0.0.1 Port=[" << first_port_ + 1 << "-" << first_port_ + kNodes << "] CPUs=1 State=UNKNOWN\n"
-                        << "PartitionName=p Nodes=ALL Default=YES State=UP\n";
+  std::ofstream(conf())
+      << "ClusterName=test\nSlurmctldHost=" << host << "(127.0.0.1)\nSlurmUser=root\nAuthType=auth/munge\nAuthInfo=socket=" << at
+      << "/munge/socket\n"
+      << "CredType=cred/munge\nStateSaveLocation=" << at << "/state\nSlurmdSpoolDir=" << at << "/spool/%n\nSlurmctldPidFile=" << at
+      << "/run/slurmctld.pid\n"
+      << "SlurmdPidFile=" << at << "/run/%n.pid\nSlurmctldLogFile=" << at << "/slurmctld.log\nSlurmdLogFile=" << at
+      << "/%n.log\nSlurmctldPort=" << first_port_ << "\n"
+      << "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\nReturnToService=2\nMpiDefault=none\n"
+      // A dead node is noticed within some ten seconds.
+      << "SlurmdTimeout=3\nMessageTimeout=2\nTCPTimeout=1\nKillWait=2\nSchedulerParameters=sched_interval=1,batch_sched_delay=0\n"
+      << "NodeName=n[1-" << kNodes << "] NodeHostname=" << host << " NodeAddr=127.0.0.1 Port=[" << first_port_ + 1 << "-"
+      << first_port_ + kNodes << "] CPUs=1 State=UNKNOWN\n"
+      << "PartitionName=p Nodes=ALL Default=YES State=UP\n";
 }
 
 void SlurmCluster::start_daemons() const {
   const std::string munge = (folder_ / "munge").string();
-  say("head -c 1024 /dev/urandom > munge/key; chmod 400 munge/key; munged --force --key-file=" + munge + "/key --socket=" + munge + "/socket --pid-file=" + munge + "/pid --log-file=" + munge +
-      "/log --seed-file=" + munge + "/seed");
+  say("head -c 1024 /dev/urandom > munge/key; chmod 400 munge/key; munged --force --key-file=" + munge + "/key --socket=" + munge +
+      "/socket --pid-file=" + munge + "/pid --log-file=" + munge + "/log --seed-file=" + munge + "/seed");
   say("slurmctld -f $SLURM_CONF; for n in 1 2 3 4; do slurmd -N n$n -f $SLURM_CONF; done");
 }
 
 std::string SlurmCluster::say(const std::string& command) const {
-  const std::string line = "cd " + folder_.string() + " && { export SLURM_CONF=" + conf().string() + " PATH=$PATH:/usr/sbin; " + command + "; } 2>&1 </dev/null";
+  const std::string line =
+      "cd " + folder_.string() + " && { export SLURM_CONF=" + conf().string() + " PATH=$PATH:/usr/sbin; " + command + "; } 2>&1 </dev/null";
   FILE* pipe = popen(line.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
@@ -141,7 +149,8 @@ void SlurmCluster::kill_node(const std::string& name) const {
   kill(std::atoi(contents(folder_ / "run" / (name + ".pid")).c_str()), SIGKILL);
   const auto processes = processes_of(conf().string(), name);
   for (const pid_t pid : processes)
-    if (const pid_t parent = parent_of(pid); parent > 1 && contents("/proc/" + std::to_string(parent) + "/comm") == "slurmstepd\n") kill(parent, SIGKILL);
+    if (const pid_t parent = parent_of(pid); parent > 1 && contents("/proc/" + std::to_string(parent) + "/comm") == "slurmstepd\n")
+      kill(parent, SIGKILL);
   for (const pid_t pid : processes) kill(pid, SIGKILL);
 }
 

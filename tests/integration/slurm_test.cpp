@@ -27,14 +27,16 @@ struct ClusterScene : Scene {
   }
   void write(const std::string& suite) const { std::ofstream(path / "bench.yaml") << suite; }
   std::vector<std::string> words() const {
-    return {"suite", (path / "bench.yaml").string(), "--engine", "slurm", "--poll", "0.3s", "--out", out().string(), "--waive", "virtual_machine"};
+    return {"suite",          (path / "bench.yaml").string(), "--engine", "slurm", "--poll", "0.3s", "--out", out().string(), "--waive",
+            "virtual_machine"};
   }
   fs::path out() const { return path / "out"; }
   nlohmann::json result() const { return nlohmann::json::parse(text(out() / "suite.json")); }
   std::string log() const { return text(out() / "suite.log"); }
   std::size_t files_in(const fs::path& folder) const {
     std::error_code missing;
-    return fs::exists(folder, missing) ? static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())) : 0;
+    return fs::exists(folder, missing) ? static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()))
+                                       : 0;
   }
 };
 
@@ -47,11 +49,14 @@ TEST_CASE("slurm: a lost task is submitted again, also where sbatch is busy, or 
   ClusterScene scene;
   fs::create_directory(scene.path / "bin");
   // The second call is refused, the third is taken, but its answer does not arrive.
-  std::ofstream(scene.path / "bin/sbatch") << "#!/bin/sh\necho >> $DIR/calls\ncase $(wc -l < $DIR/calls) in\n1) exec /usr/bin/sbatch \"$@\" ;;\n"
-                                              "3) /usr/bin/sbatch \"$@\" > /dev/null ;;\nesac\necho 'sbatch: error: Socket timed out' >&2\nexit 1\n";
+  std::ofstream(scene.path / "bin/sbatch")
+      << "#!/bin/sh\necho >> $DIR/calls\ncase $(wc -l < $DIR/calls) in\n1) exec /usr/bin/sbatch \"$@\" ;;\n"
+         "3) /usr/bin/sbatch \"$@\" > /dev/null ;;\nesac\necho 'sbatch: error: Socket timed out' >&2\nexit 1\n";
   fs::permissions(scene.path / "bin/sbatch", fs::perms::owner_all);
   scene.env["PATH"] = (scene.path / "bin").string() + ":" + std::getenv("PATH");
-  scene.write("name: busy\niterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  x: {command: [sh, -c, 'if [ ! -e $DIR/once ]; then touch $DIR/once; kill -9 $PPID; fi']}\n");
+  scene.write(
+      "name: busy\niterations: 1\nwarmup: 0\nprofile: none\ntargets:\n  x: {command: [sh, -c, 'if [ ! -e $DIR/once ]; then touch "
+      "$DIR/once; kill -9 $PPID; fi']}\n");
   const Outcome outcome = scene.nl_stage(scene.words(), 120);
   INFO(outcome.err << outcome.out << scene.log());
   CHECK(outcome.status == 0);
@@ -63,10 +68,13 @@ TEST_CASE("slurm: a lost task is submitted again, also where sbatch is busy, or 
 TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the middle") {
   if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
   ClusterScene scene;
-  scene.write("name: twenty\niterations: 5\nwarmup: 0\nprofile: none\ntargets:\n  x_baseline: {command: [sleep, '1.5']}\n  x_optimized: {command: [sleep, '0.5']}\n"
-              "  y_baseline: {command: [sleep, '1.5']}\n  y_optimized: {command: [sleep, '0.5']}\n");
+  scene.write(
+      "name: twenty\niterations: 5\nwarmup: 0\nprofile: none\ntargets:\n  x_baseline: {command: [sleep, '1.5']}\n  x_optimized: {command: "
+      "[sleep, '0.5']}\n"
+      "  y_baseline: {command: [sleep, '1.5']}\n  y_optimized: {command: [sleep, '0.5']}\n");
   std::thread killer([&] {
-    for (int i = 0; i < 600 && scene.files_in(scene.out() / "slurm/results") < 4; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (int i = 0; i < 600 && scene.files_in(scene.out() / "slurm/results") < 4; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     for (int i = 0; i < 600 && !scene.cluster.runs_on("n2", "sleep"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     scene.cluster.kill_node("n2");
   });
@@ -95,7 +103,9 @@ TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the
 TEST_CASE("slurm: Ctrl-C cancels what is queued and what runs, and keeps what ended") {
   if (const std::string why = why_no_cluster(); !why.empty()) NL_SKIP(why);
   ClusterScene scene;
-  scene.write("iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; sleep 4252'}\n  c: {command: 'sleep 4252'}\n  d: {command: 'sleep 4252'}\n");
+  scene.write(
+      "iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; sleep 4252'}\n  c: "
+      "{command: 'sleep 4252'}\n  d: {command: 'sleep 4252'}\n");
   const Outcome outcome = scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGINT);
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 128 + SIGINT);
@@ -127,7 +137,8 @@ TEST_CASE("slurm: without Slurm the missing program is named") {
   Scene scene;
   std::ofstream(scene.path / "bench.yaml") << "targets: {a: {command: 'true'}}\n";
   scene.env["PATH"] = scene.path.string();
-  const Outcome outcome = scene.nl_stage({"suite", (scene.path / "bench.yaml").string(), "--engine", "slurm", "--out", (scene.path / "out").string()});
+  const Outcome outcome =
+      scene.nl_stage({"suite", (scene.path / "bench.yaml").string(), "--engine", "slurm", "--out", (scene.path / "out").string()});
   CHECK(outcome.status == 4);
   CHECK(outcome.says("sbatch was not found in PATH"));
 }

@@ -38,8 +38,8 @@ TEST_CASE("stats: with a prefix each report goes to its own file") {
   Outcome outcome = scene.nl_stage({"stats", "-o", (scene.path / "all").string(), kProbeExport});
   CHECK(outcome.status == 0);
   CHECK(outcome.out == "");
-  for (std::string report : {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum",
-                             "nvtx_kern_sum"})
+  for (std::string report :
+       {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"})
     CHECK((scene.text(scene.path / ("all_" + report + ".csv")) == nsys_csv(scene, report)));
   scene.nl_stage({"stats", "-r", "nvtx_sum", "-f", "json", "-o", (scene.path / "one").string(), kProbeExport});
   CHECK(nlohmann::json::parse(scene.text(scene.path / "one_nvtx_sum.json")).size() == 13);

@@ -82,8 +82,10 @@ TEST_CASE("suite: a terminal gets tables that fit, a pipe Markdown") {
 TEST_CASE("suite: a speed-up that was promised and is not there ends with status 9") {
   if (!have_collector()) NL_SKIP("the collector is not built");
   SuiteScene scene;
-  const Outcome outcome = scene.suite("iterations: 3\nwarmup: 0\nprofile: none\nthreshold: 50\ntargets:\n  x_baseline: {command: [sleep, '0.2']}\n"
-                                      "  x_optimized: {command: \"echo speedup 5x; exec sleep 0.1\"}\n  y_baseline: {command: ['true']}\n", {"--json"});
+  const Outcome outcome = scene.suite(
+      "iterations: 3\nwarmup: 0\nprofile: none\nthreshold: 50\ntargets:\n  x_baseline: {command: [sleep, '0.2']}\n"
+      "  x_optimized: {command: \"echo speedup 5x; exec sleep 0.1\"}\n  y_baseline: {command: ['true']}\n",
+      {"--json"});
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 9);
   CHECK(json::parse(outcome.out)["pairs"][0]["verdict"] == "missed");
@@ -113,7 +115,9 @@ TEST_CASE("suite: an environment unfit for timings fails before the first run, u
 TEST_CASE("suite: a target that fails, fails the suite, and the others run") {
   if (!have_collector()) NL_SKIP("the collector is not built");
   SuiteScene scene;
-  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 1\nprofile: none\ntargets:\n  x_baseline: {command: 'exit 3'}\n  x_optimized: {command: 'true'}\n  gone: {command: [/nonexistent]}\n");
+  const Outcome outcome = scene.suite(
+      "iterations: 2\nwarmup: 1\nprofile: none\ntargets:\n  x_baseline: {command: 'exit 3'}\n  x_optimized: {command: 'true'}\n  gone: "
+      "{command: [/nonexistent]}\n");
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 5);
   CHECK(scene.result()["verdict"] == "failed");
@@ -134,7 +138,8 @@ TEST_CASE("suite: why a run failed ends with one full stop") {
 TEST_CASE("suite: Ctrl-C ends it, and what was measured is kept") {
   if (!have_collector()) NL_SKIP("the collector is not built");
   SuiteScene scene;
-  std::ofstream(scene.path / "bench.yaml") << "iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; exec sleep 4251'}\n";
+  std::ofstream(scene.path / "bench.yaml")
+      << "iterations: 2\nwarmup: 0\nprofile: none\ntargets:\n  a: {command: 'true'}\n  b: {command: 'touch $DIR/began; exec sleep 4251'}\n";
   const Outcome outcome = scene.nl_stage_signalled(scene.words(), scene.path / "began", SIGINT);
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 128 + SIGINT);
@@ -148,7 +153,8 @@ TEST_CASE("suite: every target is profiled once, after the timed runs") {
   if (!have_collector() || cpu_workload().empty()) NL_SKIP("the collector or the CPU workload is not built");
   SuiteScene scene;
   scene.env["NL_STAGE_NVML"] = "";
-  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 0\nprofile: light\ntargets:\n  llm: {command: [" + cpu_workload() + ", --steps, 4, --iterations, 2], set: [nsys.enabled=false]}\n");
+  const Outcome outcome = scene.suite("iterations: 2\nwarmup: 0\nprofile: light\ntargets:\n  llm: {command: [" + cpu_workload() +
+                                      ", --steps, 4, --iterations, 2], set: [nsys.enabled=false]}\n");
   INFO(outcome.err << outcome.out);
   CHECK(outcome.status == 0);
   const json runs = scene.result()["targets"][0]["runs"];
@@ -163,7 +169,9 @@ TEST_CASE("suite: from a queue it does not wait for its own runner") {
   SuiteScene scene;
   scene.env["XDG_STATE_HOME"] = (scene.path / "state").string();
   std::ofstream(scene.path / "bench.yaml") << "iterations: 1\nwarmup: 0\nprofile: none\ntargets: {a: {command: 'true'}}\n";
-  const Outcome outcome = scene.nl_stage({"suite", "--enqueue", NL_BUILD_ROOT "/cli/nl-stage suite $DIR/bench.yaml --out $DIR/out --waive virtual_machine", "--run-queue"}, 30);
+  const Outcome outcome = scene.nl_stage(
+      {"suite", "--enqueue", NL_BUILD_ROOT "/cli/nl-stage suite $DIR/bench.yaml --out $DIR/out --waive virtual_machine", "--run-queue"},
+      30);
   INFO(outcome.err << scene.text(scene.path / "state/nl-stage/queue/logs/000001-1.log"));
   CHECK(outcome.status == 0);
   CHECK(scene.result()["verdict"] == "met");

@@ -28,7 +28,9 @@ std::string hostile_capture(const Scene& scene) {
   const fs::path file = scene.path / "hostile.sqlite";
   fs::copy_file(kShownCapture, file);
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-  SQLite::Statement rename(database, "UPDATE StringIds SET value = ? || value WHERE id IN (SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL UNION SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL)");
+  SQLite::Statement rename(database,
+                           "UPDATE StringIds SET value = ? || value WHERE id IN (SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL "
+                           "UNION SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL)");
   rename.bind(1, kHostileName);
   rename.exec();
   return file.string();
@@ -79,7 +81,8 @@ TEST_CASE("terminal: stats prints tables that fit, and CSV to a pipe") {
       if (line.find("not shown") == std::string::npos) tables += line + "\n";
     CHECK(widest_line(tables) <= static_cast<std::size_t>(columns));
   }
-  CHECK(scene.nl_stage_on_terminal({"stats", "-r", "cuda_gpu_kern_sum", "-f", "csv", kShownCapture}, 80).out == csv);  // what is asked for wins
+  CHECK(scene.nl_stage_on_terminal({"stats", "-r", "cuda_gpu_kern_sum", "-f", "csv", kShownCapture}, 80).out ==
+        csv);  // what is asked for wins
 }
 
 TEST_CASE("terminal: an import ends with the headline, the first finding and a link to its report; a pipe has no sequences") {
@@ -115,7 +118,8 @@ TEST_CASE("terminal: doctor breaks its lines to fit, below where they begin") {
   scene.env["PATH"] = "/usr/bin:/bin";
   const std::string whole = scene.nl_stage({"doctor"}).out;
   CHECK(widest_line(whole) > 60);  // a pipe has them whole
-  for (const int columns : {40, 60, 80}) check_wrapped(scene.nl_stage_on_terminal({"doctor"}, columns).out, static_cast<std::size_t>(columns));
+  for (const int columns : {40, 60, 80})
+    check_wrapped(scene.nl_stage_on_terminal({"doctor"}, columns).out, static_cast<std::size_t>(columns));
 }
 
 TEST_CASE("terminal: compare begins with its verdict and has tables that fit, ls too; a pipe gets Markdown") {
@@ -161,10 +165,19 @@ TEST_CASE("hostile names: no verb hands a control character to a terminal") {
   CHECK(imported.says("\\u001b[31mred"));
   check_harmless(imported.out);
   const std::string bundle = scene.bundle().string();
-  const std::vector<std::vector<std::string>> all = {
-      {"stats", capture}, {"stats", "--json", capture}, {"stats", "-f", "csv", capture}, {"ls"}, {"ls", "--json"}, {"show", "last"}, {"show", "last", "--run-json"},
-      {"report", bundle, "--out", (scene.path / "again").string()}, {"compare", bundle, "--to", bundle}, {"compare", bundle, "--to", bundle, "--json"},
-      {"gate", bundle, "--list"}, {"fingerprint", bundle, "--kernels"}, {"nodes", bundle, bundle}};
+  const std::vector<std::vector<std::string>> all = {{"stats", capture},
+                                                     {"stats", "--json", capture},
+                                                     {"stats", "-f", "csv", capture},
+                                                     {"ls"},
+                                                     {"ls", "--json"},
+                                                     {"show", "last"},
+                                                     {"show", "last", "--run-json"},
+                                                     {"report", bundle, "--out", (scene.path / "again").string()},
+                                                     {"compare", bundle, "--to", bundle},
+                                                     {"compare", bundle, "--to", bundle, "--json"},
+                                                     {"gate", bundle, "--list"},
+                                                     {"fingerprint", bundle, "--kernels"},
+                                                     {"nodes", bundle, bundle}};
   for (const auto& words : all) {
     INFO(words[0]);
     check_harmless(scene.nl_stage_on_terminal(words, 120).out);

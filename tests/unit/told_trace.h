@@ -29,8 +29,8 @@ class TraceTeller {
     tell_nodes();
     tell_calls();
     for (const Range& r : trace_.ranges)
-      say("range {} {} [{}] [{}] {} {} {} {} {}", r.start_ns, r.end_ns, trace_.strings[r.domain], trace_.strings[r.name],
-          thread(r.thread), thread(r.end_thread), static_cast<int>(r.style), r.open, r.payload.value_or(-12345));
+      say("range {} {} [{}] [{}] {} {} {} {} {}", r.start_ns, r.end_ns, trace_.strings[r.domain], trace_.strings[r.name], thread(r.thread),
+          thread(r.end_thread), static_cast<int>(r.style), r.open, r.payload.value_or(-12345));
     for (const Mark& m : trace_.marks)
       say("mark {} [{}] [{}] {}", m.time_ns, trace_.strings[m.domain], trace_.strings[m.name], thread(m.thread));
     say("capture {} {} {}{}{}{}", trace_.utc_start_ns.value_or(0), trace_.duration_ns, trace_.has_kernel_data, trace_.has_api_data,

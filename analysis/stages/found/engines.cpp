@@ -25,7 +25,8 @@ std::string step_name(bool prefills, bool decodes) {
 
 std::optional<std::int64_t> tokens_of_step(const EngineStep& step) {
   if (!step.told()) return std::nullopt;
-  if (*step.prefills && *step.decodes && step.context_tokens && step.generation_tokens) return *step.context_tokens + *step.generation_tokens;
+  if (*step.prefills && *step.decodes && step.context_tokens && step.generation_tokens)
+    return *step.context_tokens + *step.generation_tokens;
   if (*step.prefills && *step.decodes) return std::nullopt;
   return *step.prefills ? step.context_tokens : step.generation_tokens;
 }
@@ -98,7 +99,8 @@ class WorkOfRanges {
       const auto& calls = sequences_[i].calls;
       const auto place = [&](Ns time) {
         return static_cast<std::uint32_t>(
-            std::lower_bound(calls.begin(), calls.end(), time, [&](std::uint32_t call, Ns at) { return trace_.api_calls[call].start_ns < at; }) -
+            std::lower_bound(calls.begin(), calls.end(), time,
+                             [&](std::uint32_t call, Ns at) { return trace_.api_calls[call].start_ns < at; }) -
             calls.begin());
       };
       return amounts_[i].between(place(range.start_ns), place(range.end_ns));
@@ -122,7 +124,8 @@ FoundStages stages_of_engine(const Trace& trace) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const EngineStep& step = *ranges[i].step;
     if (told && !*step.prefills && !*step.decodes) continue;  // an idle round
-    out.stages.push_back(stage_at(*ranges[i].range, told ? step_name(*step.prefills, *step.decodes) : step_name(prefills[i], !prefills[i])));
+    out.stages.push_back(
+        stage_at(*ranges[i].range, told ? step_name(*step.prefills, *step.decodes) : step_name(prefills[i], !prefills[i])));
     out.stages.back().tokens = tokens_of_step(step);
   }
   out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
@@ -139,9 +142,10 @@ FoundStages stages_of_map(const Trace& trace, const StageMap& map) {
   for (const Range& range : trace.ranges) {
     const auto [found, added] = entry_of_name.try_emplace(range.name.value, 0);
     if (added)
-      found->second = static_cast<std::size_t>(std::find_if(patterns.begin(), patterns.end(), [&](const std::regex& pattern) {
-                        return std::regex_search(trace.strings[range.name], pattern);
-                      }) - patterns.begin());
+      found->second = static_cast<std::size_t>(
+          std::find_if(patterns.begin(), patterns.end(),
+                       [&](const std::regex& pattern) { return std::regex_search(trace.strings[range.name], pattern); }) -
+          patterns.begin());
     if (found->second == map.size() || never_closed(trace, range)) continue;
     ++matches[found->second];
     out.stages.push_back(stage_at(range, map[found->second].first));

@@ -26,7 +26,8 @@ void take_steady_parts(const Trace& trace, FoundStages& found) {
 }  // namespace
 
 bool has_found_stages(const Trace& trace) {
-  return std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
+  return std::any_of(trace.ranges.begin(), trace.ranges.end(),
+                     [&](const Range& range) { return trace.strings[range.domain] == kStageDomain; });
 }
 
 FoundStages find_stages(const Trace& trace, const StageMap& map) {

@@ -29,9 +29,9 @@ struct ThreadVerdict {
   double confidence = 0;
   std::uint32_t period = 0;
   Code trouble = Code::kStepsNotRepeated;
-  std::size_t repeats = 0;      // of it
-  std::uint64_t covered_ns = 0; // of the GPU's time, by prefill and steps
-  std::uint64_t whole_ns = 0;   // the GPU's time for all that the thread launched
+  std::size_t repeats = 0;       // of it
+  std::uint64_t covered_ns = 0;  // of the GPU's time, by prefill and steps
+  std::uint64_t whole_ns = 0;    // the GPU's time for all that the thread launched
 };
 
 double confidence_of(const StepCut& cut, const Generation& generation) {
@@ -39,8 +39,8 @@ double confidence_of(const StepCut& cut, const Generation& generation) {
   return cut.regular * (0.5 + 0.2 * cut.after_wait + 0.15 * cut.after_pause + 0.1 * prefilled);
 }
 
-ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods, const WorkAmounts& amounts,
-                          const Level& level) {
+ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, const Neighbourhoods& neighbourhoods,
+                          const WorkAmounts& amounts, const Level& level) {
   const StepCut cut = cut_steps(trace, sequence, amounts, neighbourhoods, level);
   ThreadVerdict verdict;
   verdict.period = level.period;
@@ -51,8 +51,7 @@ ThreadVerdict judge_level(const Trace& trace, const WorkSequence& sequence, cons
     return verdict;
   }
   verdict.generation = find_generation(trace, sequence, amounts, cut);
-  for (const Generation::Step& step : verdict.generation.steps)
-    verdict.covered_ns += amounts.between(step.first, step.last).gpu_ns;
+  for (const Generation::Step& step : verdict.generation.steps) verdict.covered_ns += amounts.between(step.first, step.last).gpu_ns;
   const Generation& found = verdict.generation;
   if (found.training_kernels * 2 > found.decode_steps + found.prefills) verdict.trouble = Code::kStepsOfTraining;
   else if (found.products == 0) verdict.trouble = Code::kStepsWithoutProducts;
@@ -79,7 +78,8 @@ ThreadVerdict best_of(std::vector<ThreadVerdict> verdicts) {
     const auto prefills = static_cast<std::int64_t>(std::min<std::size_t>(v.generation.prefilled_runs, kFewestSteps));
     return std::pair(std::lround(v.confidence * 10) + prefills, -static_cast<std::int64_t>(v.period));
   };
-  return *std::max_element(verdicts.begin(), verdicts.end(), [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
+  return *std::max_element(verdicts.begin(), verdicts.end(),
+                           [&](const ThreadVerdict& a, const ThreadVerdict& b) { return rank(a) < rank(b); });
 }
 
 ThreadVerdict judge_thread(const Trace& trace, const WorkSequence& sequence) {
@@ -135,7 +135,8 @@ class StepTimes {
     const Generation::Step& each = steps_[step];
     if (!each.ends_run) return call(each.last).start_ns;
     const std::uint32_t wait = wait_after(each);
-    const Ns end_ns = wait != kNone ? call(wait).end_ns() : std::max(call(each.last - 1).end_ns(), ends_.of(sequence_.calls[each.last - 1]));
+    const Ns end_ns =
+        wait != kNone ? call(wait).end_ns() : std::max(call(each.last - 1).end_ns(), ends_.of(sequence_.calls[each.last - 1]));
     return step + 1 < steps_.size() ? std::min(end_ns, start_ns(step + 1)) : end_ns;
   }
 
@@ -151,11 +152,15 @@ class StepTimes {
   WorkEnds ends_;
 };
 
-void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps, std::vector<FoundStage>& out) {
+void append_stages(const Trace& trace, const WorkSequence& sequence, const std::vector<Generation::Step>& steps,
+                   std::vector<FoundStage>& out) {
   const StepTimes times(trace, sequence, steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    out.push_back({times.start_ns(i), times.end_ns(i), sequence.thread,
-                   std::string(key_of(steps[i].prefill ? StageKind::kPrefill : StageKind::kDecodeStep)), {}});
+    out.push_back({times.start_ns(i),
+                   times.end_ns(i),
+                   sequence.thread,
+                   std::string(key_of(steps[i].prefill ? StageKind::kPrefill : StageKind::kDecodeStep)),
+                   {}});
 }
 
 // What was seen on the thread with the most GPU time.
@@ -189,8 +194,9 @@ FoundStages infer_stages(const Trace& trace) {
   }
   if (steps > 0) {
     out.origin.confidence /= static_cast<double>(steps);
-    out.notes.push_back({Code::kStagesInferred,
-                         {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
+    out.notes.push_back(
+        {Code::kStagesInferred,
+         {std::to_string(prefills), std::to_string(steps), std::to_string(period), fmt::format("{:.2f}", out.origin.confidence)}});
   } else if (any) {
     out.notes.push_back(trouble_seen(seen));
   }

@@ -111,7 +111,8 @@ std::vector<Level> find_levels(const Neighbourhoods& neighbourhoods) {
     levels.back().kinds.push_back(i);
   }
   for (Level& level : levels) {
-    std::stable_sort(level.kinds.begin(), level.kinds.end(), [&](std::uint32_t a, std::uint32_t b) { return kinds[a].regular > kinds[b].regular; });
+    std::stable_sort(level.kinds.begin(), level.kinds.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return kinds[a].regular > kinds[b].regular; });
     level.period = kinds[level.kinds[0]].period;
     level.repeats = kinds[level.kinds[0]].regular;
     level.covered_ns = kinds[level.kinds[0]].regular_ns;

@@ -16,8 +16,8 @@ class Neighbourhoods {
 
   struct Kind {
     std::uint32_t count = 0;
-    std::uint32_t period = 0;   // the distance that most of its places have to the one before, roughly
-    std::uint32_t regular = 0;  // how many do
+    std::uint32_t period = 0;      // the distance that most of its places have to the one before, roughly
+    std::uint32_t regular = 0;     // how many do
     std::uint64_t regular_ns = 0;  // and how long the work between them takes the GPU
   };
   const std::vector<Kind>& kinds() const { return kinds_; }

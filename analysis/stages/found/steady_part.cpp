@@ -112,7 +112,8 @@ std::vector<SteadyPart> find_steady_parts(const Trace& trace) {
   for (std::size_t i = 0; i < processes.size(); ++i) {
     const ProcessWork& process = processes[i];
     if (!process.any() || process.last_ns == process.first_ns) continue;
-    const bool enough = warm[i] > process.first_ns && static_cast<double>(rest[i].kernel_ns) >= kLeastLeft * static_cast<double>(process.kernel_ns);
+    const bool enough =
+        warm[i] > process.first_ns && static_cast<double>(rest[i].kernel_ns) >= kLeastLeft * static_cast<double>(process.kernel_ns);
     const Ns start_ns = enough ? std::min(warm[i], rest[i].launched_ns) : process.first_ns;
     parts.push_back({start_ns, process.last_ns, process.first_ns, threads[i], enough});
   }

@@ -87,9 +87,7 @@ class Cutter {
  private:
   bool steady(std::uint32_t kind) const { return near_.kinds()[kind].regular * 10 >= level_.repeats * 8; }
   const ApiCall& call(std::size_t place) const { return trace_.api_calls[sequence_.calls[place]]; }
-  Ns pause_before(std::size_t place) const {
-    return place == 0 ? 0 : std::max<Ns>(0, call(place).start_ns - call(place - 1).end_ns());
-  }
+  Ns pause_before(std::size_t place) const { return place == 0 ? 0 : std::max<Ns>(0, call(place).start_ns - call(place - 1).end_ns()); }
 
   bool multiplies_at(std::uint32_t place) const { return amounts_.between(place, place + 1).products > 0; }
 

@@ -76,7 +76,7 @@ WorkAmounts::WorkAmounts(const Trace& trace, const WorkSequence& sequence) : sum
     const Sum& before = sums_[i - 1];
     Sum& sum = sums_[i];
     sum = {sum.kernels + before.kernels, sum.graphs + before.graphs, sum.products + before.products, sum.training + before.training,
-           sum.blocks + before.blocks, sum.times + before.times, sum.gpu_ns + before.gpu_ns};
+           sum.blocks + before.blocks,   sum.times + before.times,   sum.gpu_ns + before.gpu_ns};
   }
 }
 

@@ -32,7 +32,8 @@ class WorkOfCalls {
   explicit WorkOfCalls(const Trace& trace) : sums_(trace.api_calls.size(), 0), lookups_(trace.api_calls.size(), 0) {
     std::vector<std::pair<std::uint64_t, char>> of_shape;
     of_shape.reserve(trace.shapes.size());
-    for (const KernelShape& shape : trace.shapes) of_shape.emplace_back(signature(kKernelWork, shape.name.value), looks_up(trace.strings[shape.name]));
+    for (const KernelShape& shape : trace.shapes)
+      of_shape.emplace_back(signature(kKernelWork, shape.name.value), looks_up(trace.strings[shape.name]));
     for (const Kernel& kernel : trace.kernels)
       if (kernel.shape < of_shape.size()) add(kernel.api, of_shape[kernel.shape].first, of_shape[kernel.shape].second);
     for (const MemOp& op : trace.mem_ops) add(op.api, signature(kCopyWork, static_cast<std::uint64_t>(op.kind)), 0);

@@ -12,7 +12,7 @@ namespace nl::analysis {
 // in any order, because its streams overtake each other. Waits for the GPU stand among them.
 struct WorkSequence {
   static constexpr std::uint32_t kWait = 0;
-  static constexpr std::uint32_t kToHost = 1;  // a copy from the device to the host
+  static constexpr std::uint32_t kToHost = 1;         // a copy from the device to the host
   static constexpr std::uint32_t kLookup = 1U << 31;  // bit of work that looks up rows of a table, as an embedding does
 
   std::uint32_t thread = kNone;

@@ -22,12 +22,12 @@ namespace report {
 // The line that the verdict is about: the main stage, unprofiled where both sides have that.
 const CompareLine* deciding_line(const Comparison& comparison);
 
-std::string verdict_reason(LineReason reason);             // "too noisy: the interval would hide a large change"
-std::string change_text(const CompareChange& change);      // "+3.2 %"
+std::string verdict_reason(LineReason reason);         // "too noisy: the interval would hide a large change"
+std::string change_text(const CompareChange& change);  // "+3.2 %"
 std::string estimate_text(const CompareLine& line, double value);
-std::string function_name(std::string_view kernel);        // "gemm" of void ns::gemm<float>(int): in a sentence the rest is noise
-std::string bin_label(const std::string& key);             // "launch-starved" of launch_starved_ns
-std::string difference_text(const Difference& difference); // "driver: 580.1 and 575.2"
+std::string function_name(std::string_view kernel);         // "gemm" of void ns::gemm<float>(int): in a sentence the rest is noise
+std::string bin_label(const std::string& key);              // "launch-starved" of launch_starved_ns
+std::string difference_text(const Difference& difference);  // "driver: 580.1 and 575.2"
 
 Section waterfall_section(const Comparison& comparison);
 Section comparability_section(const Comparison& comparison);

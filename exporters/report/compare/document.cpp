@@ -29,7 +29,9 @@ Text row_text(const WaterfallRow& row) {
 }
 
 std::string row_label(const WaterfallRow& row) {
-  return row.part == WaterfallPart::kKernels ? function_name(row.key) : row.part == WaterfallPart::kBin ? bin_label(row.key) : "other kernels";
+  return row.part == WaterfallPart::kKernels ? function_name(row.key)
+         : row.part == WaterfallPart::kBin   ? bin_label(row.key)
+                                             : "other kernels";
 }
 
 Bar whole_bar(const char* name, Ns ns, double whole) {
@@ -46,12 +48,14 @@ struct ChartStep {
 std::vector<ChartStep> chart_steps(const Waterfall& waterfall) {
   std::vector<ChartStep> all;
   for (const WaterfallRow& row : waterfall.rows) all.push_back({row_label(row), row.b_ns - row.a_ns});
-  std::stable_sort(all.begin(), all.end(), [](const ChartStep& x, const ChartStep& y) { return std::abs(x.change_ns) > std::abs(y.change_ns); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ChartStep& x, const ChartStep& y) { return std::abs(x.change_ns) > std::abs(y.change_ns); });
   const double least = all.empty() ? 0 : kSmallestDrawn * static_cast<double>(std::abs(all[0].change_ns));
   std::vector<ChartStep> steps;
   ChartStep rest{"everything else"};
   for (ChartStep& step : all) {
-    if (steps.size() < kMostDrawn && static_cast<double>(std::abs(step.change_ns)) >= least && step.change_ns != 0) steps.push_back(std::move(step));
+    if (steps.size() < kMostDrawn && static_cast<double>(std::abs(step.change_ns)) >= least && step.change_ns != 0)
+      steps.push_back(std::move(step));
     else rest.change_ns += step.change_ns;
   }
   if (rest.change_ns != 0) steps.push_back(std::move(rest));
@@ -70,8 +74,14 @@ BarChart waterfall_chart(const Waterfall& waterfall) {
   for (const ChartStep& step : steps) {
     const std::string figure = signed_time(step.change_ns);
     const auto before = static_cast<double>(std::max<Ns>(std::min(at, at + step.change_ns), 0));
-    chart.bars.push_back({step.name, "", {{before, "w-gap"}, {static_cast<double>(std::abs(step.change_ns)), step.change_ns > 0 ? "w-more" : "w-less", step.name + ": " + figure}}, whole, figure,
-                          step.name + ": " + figure});
+    chart.bars.push_back(
+        {step.name,
+         "",
+         {{before, "w-gap"},
+          {static_cast<double>(std::abs(step.change_ns)), step.change_ns > 0 ? "w-more" : "w-less", step.name + ": " + figure}},
+         whole,
+         figure,
+         step.name + ": " + figure});
     at += step.change_ns;
   }
   chart.bars.push_back(whole_bar("B", waterfall.b_ns, whole));
@@ -81,11 +91,12 @@ BarChart waterfall_chart(const Waterfall& waterfall) {
 Table waterfall_table(const Waterfall& waterfall) {
   Table table{"Waterfall", {{"Part of a window"}, {"Relation"}, {"A", kRight}, {"B", kRight}, {"B less A", kRight}}};
   const auto row = [](Text what, std::string relation, Ns a, Ns b) {
-    return Row{Cell(std::move(what)), std::move(relation), Cell(time_text(static_cast<double>(a)), static_cast<double>(a)), Cell(time_text(static_cast<double>(b)), static_cast<double>(b)),
-               Cell(signed_time(b - a), static_cast<double>(b - a))};
+    return Row{Cell(std::move(what)), std::move(relation), Cell(time_text(static_cast<double>(a)), static_cast<double>(a)),
+               Cell(time_text(static_cast<double>(b)), static_cast<double>(b)), Cell(signed_time(b - a), static_cast<double>(b - a))};
   };
   for (const WaterfallRow& each : waterfall.rows)
-    table.rows.push_back(row(row_text(each), each.part == WaterfallPart::kKernels ? std::string(key_of(each.relation)) : kNoValue, each.a_ns, each.b_ns));
+    table.rows.push_back(
+        row(row_text(each), each.part == WaterfallPart::kKernels ? std::string(key_of(each.relation)) : kNoValue, each.a_ns, each.b_ns));
   table.foot.push_back(row("Window", kNoValue, waterfall.a_ns, waterfall.b_ns));
   return table;
 }
@@ -107,8 +118,8 @@ Section sides_section(const Comparison& comparison) {
   Table table{"Runs", {{"Side"}, {"Run"}, {"Name"}, {"Captured at"}, {"Order", kRight}, {"Used"}}};
   const auto add_side = [&](const char* letter, const CompareSide& side) {
     for (const ComparedRun& run : side.runs)
-      table.rows.push_back({letter, run.run_id, run.name, run.captured_at.empty() ? std::string(kNoValue) : run.captured_at, run.place > 0 ? std::to_string(run.place) : std::string(kNoValue),
-                            used_text(run)});
+      table.rows.push_back({letter, run.run_id, run.name, run.captured_at.empty() ? std::string(kNoValue) : run.captured_at,
+                            run.place > 0 ? std::to_string(run.place) : std::string(kNoValue), used_text(run)});
   };
   add_side("A", comparison.a);
   add_side("B", comparison.b);
@@ -118,7 +129,9 @@ Section sides_section(const Comparison& comparison) {
 
 Document comparison_document(const Comparison& comparison) {
   const bool refused = comparison.comparability.refused && !comparison.comparability.forced;
-  Document out{"Comparison", refused ? "refused" : std::string(key_of(comparison.verdict)), {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
+  Document out{"Comparison",
+               refused ? "refused" : std::string(key_of(comparison.verdict)),
+               {side_fact("A", comparison.a), side_fact("B", comparison.b)}};
   out.sections.push_back({"summary", "Summary", "In short", {Paragraph{join(comparison_sentences(comparison), " "), Role::kLead}}});
   if (!refused) out.sections.push_back(waterfall_section(comparison));
   out.sections.push_back(comparability_section(comparison));
@@ -139,7 +152,8 @@ Section waterfall_section(const Comparison& comparison) {
   }
   const Waterfall& waterfall = *comparison.waterfall;
   out.title = fmt::format("From A's to B's {}", waterfall.stage);
-  out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."}, Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
+  out.blocks = {Paragraph{"Means of one window, because the parts of medians would not add up. The rows add up to the window exactly."},
+                Figure{waterfall_chart(waterfall)}, waterfall_table(waterfall)};
   return out;
 }
 
@@ -147,10 +161,13 @@ Section waterfall_section(const Comparison& comparison) {
 
 std::string comparison_markdown(const Comparison& comparison) { return markdown(report::comparison_document(comparison)); }
 
-std::string comparison_text(const Comparison& comparison, std::size_t width) { return terminal_text(report::comparison_document(comparison), width); }
+std::string comparison_text(const Comparison& comparison, std::size_t width) {
+  return terminal_text(report::comparison_document(comparison), width);
+}
 
 std::string comparison_html(const Comparison& comparison, const std::string& nl_stage_version) {
-  return html::page(report::comparison_document(comparison), "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
+  return html::page(report::comparison_document(comparison),
+                    "nl-stage " + nl_stage_version + " · compare.json has every figure of this page");
 }
 
 }  // namespace nl::exporters

@@ -34,7 +34,8 @@ Cell change_cell(const CompareLine& line) {
 
 std::string interval_cell(const CompareLine& line) {
   if (!line.change || !line.change->low || !line.change->high) return kNoValue;
-  return fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low), 100 * CompareChange::relative(*line.change->high));
+  return fmt::format("{:+.1f} … {:+.1f} %", 100 * CompareChange::relative(*line.change->low),
+                     100 * CompareChange::relative(*line.change->high));
 }
 
 Cell verdict_cell(const CompareLine& line) {
@@ -67,10 +68,12 @@ std::string subject_text(const CompareLine& line) {
 }
 
 Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
-  Table table{label, {{"What"}, {"Stage"}, {"A", kRight}, {"B", kRight}, {"Change", kRight}, {"95 % interval", kRight}, {"Verdict"}, {"Why"}}};
+  Table table{label,
+              {{"What"}, {"Stage"}, {"A", kRight}, {"B", kRight}, {"Change", kRight}, {"95 % interval", kRight}, {"Verdict"}, {"Why"}}};
   for (const CompareLine& line : lines)
-    table.rows.push_back({subject_text(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a), estimate_cell(line, line.b), change_cell(line),
-                          interval_cell(line), verdict_cell(line), verdict_reason(line.reason)});
+    table.rows.push_back({subject_text(line), line.stage.empty() ? std::string(kNoValue) : line.stage, estimate_cell(line, line.a),
+                          estimate_cell(line, line.b), change_cell(line), interval_cell(line), verdict_cell(line),
+                          verdict_reason(line.reason)});
   table.sortable = true;
   cut_text(table);
   return table;
@@ -78,7 +81,8 @@ Table lines_table(const char* label, const std::vector<CompareLine>& lines) {
 
 Section lines_section(const char* id, const char* title, const CompareSection& section) {
   Section out{id, title, title};
-  if (section.missing || section.lines.empty()) out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
+  if (section.missing || section.lines.empty())
+    out.blocks = {Paragraph{sentence(verdict_reason(section.missing.value_or(LineReason::kNotCaptured))), Role::kMissing}};
   else out.blocks = {lines_table(title, section.lines)};
   return out;
 }
@@ -107,11 +111,21 @@ std::string pairing_text(const KernelPair& pair) {
 
 Table pairs_of(const StageKernels& kernels) {
   Table table{"Kernels of " + kernels.stage,
-              {{"Kernel in A"}, {"Kernel in B"}, {"Relation"}, {"A per window", kRight}, {"B per window", kRight}, {"Change", kRight}, {"Verdict"}, {"Paired by"}, {"Why", kLeft, kWide}}};
+              {{"Kernel in A"},
+               {"Kernel in B"},
+               {"Relation"},
+               {"A per window", kRight},
+               {"B per window", kRight},
+               {"Change", kRight},
+               {"Verdict"},
+               {"Paired by"},
+               {"Why", kLeft, kWide}}};
   for (const KernelPair& pair : kernels.pairs)
-    table.rows.push_back({kernel_names(pair.a), pair.a.size() == 1 && pair.b.size() == 1 && pair.a[0].name == pair.b[0].name ? Text("the same") : kernel_names(pair.b),
-                          std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b), change_cell(pair.line), verdict_cell(pair.line),
-                          pairing_text(pair), verdict_reason(pair.line.reason)});
+    table.rows.push_back(
+        {kernel_names(pair.a),
+         pair.a.size() == 1 && pair.b.size() == 1 && pair.a[0].name == pair.b[0].name ? Text("the same") : kernel_names(pair.b),
+         std::string(key_of(pair.relation)), estimate_cell(pair.line, pair.line.a), estimate_cell(pair.line, pair.line.b),
+         change_cell(pair.line), verdict_cell(pair.line), pairing_text(pair), verdict_reason(pair.line.reason)});
   table.sortable = true;
   cut_text(table);
   return table;
@@ -141,7 +155,8 @@ Section kernels_section(const Comparison& comparison) {
     return out;
   }
   for (const StageKernels& kernels : comparison.kernels) {
-    const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a), share_text(kernels.paired_share_b));
+    const std::string shares = fmt::format("Pairs hold {} of A's kernel time and {} of B's.", share_text(kernels.paired_share_a),
+                                           share_text(kernels.paired_share_b));
     out.blocks.push_back(Heading{kernels.stage});
     out.blocks.push_back(Paragraph{kernels.entered ? shares : "This stage did not change: its kernels were not tested. " + shares});
     out.blocks.push_back(pairs_of(kernels));
@@ -158,7 +173,8 @@ Section comparability_section(const Comparison& comparison) {
   out.blocks = {Paragraph{text + (comparability.differences.empty() ? "; nothing differs that should not." : ".")}};
   if (comparability.differences.empty()) return out;
   Table table{"Differences", {{"Severity"}, {"What differs"}}};
-  for (const Difference& difference : comparability.differences) table.rows.push_back({std::string(key_of(difference.severity)), difference_text(difference)});
+  for (const Difference& difference : comparability.differences)
+    table.rows.push_back({std::string(key_of(difference.severity)), difference_text(difference)});
   out.blocks.push_back(std::move(table));
   return out;
 }

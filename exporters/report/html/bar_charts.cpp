@@ -38,8 +38,7 @@ std::string bar_markup(const report::Bar& bar) {
         "x1=\"{1:.3f}%\" x2=\"{1:.3f}%\" y1=\"25%\" y2=\"75%\"/>",
         at, percent_of(bar.far, bar.whole));
   if (bar.tick > 0)
-    out += fmt::format("<line class=\"tick\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"100%\"/>",
-                       percent_of(bar.tick, bar.whole));
+    out += fmt::format("<line class=\"tick\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"0\" y2=\"100%\"/>", percent_of(bar.tick, bar.whole));
   return out + "</svg>";
 }
 
@@ -53,8 +52,8 @@ std::string figure_markup(const report::BarChart& chart) {
       continue;
     }
     const std::string detail = bar.detail.empty() ? "" : " <span class=\"muted\">" + text(bar.detail) + "</span>";
-    out += fmt::format("<div class=\"row\"><span class=\"what\">{}{}</span>{}<span class=\"fig\">{}</span></div>\n",
-                       text(bar.name), detail, bar_markup(bar), text(bar.figure));
+    out += fmt::format("<div class=\"row\"><span class=\"what\">{}{}</span>{}<span class=\"fig\">{}</span></div>\n", text(bar.name), detail,
+                       bar_markup(bar), text(bar.figure));
   }
   return out + "</div>\n";
 }
@@ -65,7 +64,8 @@ std::string figure_markup(const report::ColumnChart& chart) {
   double left = 0;
   for (const auto& column : chart.columns) {
     const auto rect = [&](const std::string& colour, double top, double height) {
-      return fmt::format("<rect class=\"{}\" x=\"{:.3f}%\" y=\"{:.3f}%\" width=\"{:.3f}%\" height=\"{:.3f}%\"/>", colour, left, top, width, height);
+      return fmt::format("<rect class=\"{}\" x=\"{:.3f}%\" y=\"{:.3f}%\" width=\"{:.3f}%\" height=\"{:.3f}%\"/>", colour, left, top, width,
+                         height);
     };
     const double height = percent_of(column.value, chart.scale);
     out += fmt::format("<g{}><title>{}</title>", column.faded ? " class=\"warmup\"" : "", text(column.tip)) +

@@ -21,8 +21,8 @@ std::string frame_markup(const FlameChart::Frame& frame) {
                                       static_cast<int>(frame.depth) * kFramePx, width, kFramePx);
   const std::string tip = "<title>" + text(frame.tip) + "</title>";
   if (width < kRoomForFunction || frame.name.empty()) return fmt::format("<rect class=\"{}\" {}>{}</rect>", frame.colour, box, tip);
-  return fmt::format("<svg {}>{}<rect class=\"{}\" width=\"100%\" height=\"100%\"/><text class=\"in\" x=\"3\" y=\"13\">{}</text></svg>", box, tip,
-                     frame.colour, text(cut(frame.name, kLongestFunction)));
+  return fmt::format("<svg {}>{}<rect class=\"{}\" width=\"100%\" height=\"100%\"/><text class=\"in\" x=\"3\" y=\"13\">{}</text></svg>",
+                     box, tip, frame.colour, text(cut(frame.name, kLongestFunction)));
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ std::string name_markup(const std::string& name) {
   const std::string brief = readable_kernel_name(name);
   if (brief == name && name.size() <= kLongName) return fmt::format("<code>{}</code>", text(name));
   const std::string shown = text(cut(brief, kLongName)) + (brief.size() > kLongName ? "…" : "");
-  return fmt::format("<details class=\"name\"><summary><code>{}</code></summary><code>{}</code></details>", shown,
-                     text(name));
+  return fmt::format("<details class=\"name\"><summary><code>{}</code></summary><code>{}</code></details>", shown, text(name));
 }
 
 // "81 %" stays on one line.
@@ -55,8 +54,7 @@ std::string inlined(const Text& all) {
 }
 
 std::string cell_markup(const Cell& cell) {
-  if (cell.text.spans.size() == 1 && cell.text.spans[0].text == kNoValue)
-    return fmt::format("<span class=\"none\">{}</span>", kNoValue);
+  if (cell.text.spans.size() == 1 && cell.text.spans[0].text == kNoValue) return fmt::format("<span class=\"none\">{}</span>", kNoValue);
   std::string out = inlined(cell.text);
   if (!cell.colour.empty()) out = fmt::format("<span class=\"key {}\"></span>{}", cell.colour, out);
   return cell.indent == 0 ? out : fmt::format("<span class=\"d{}\">{}</span>", std::min(cell.indent, 5u), out);
@@ -114,11 +112,13 @@ struct BlockWriter {
 
 std::string BlockWriter::operator()(const Table& table) const {
   std::string out = fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\"{}><table{}{}{}>\n<thead><tr>",
-                                table.sortable && table.rows.size() > kTallTable ? " tall" : "", attribute("aria-label", table.label), table.sortable ? " class=\"sortable\"" : "",
-                                *table.name == 0 ? "" : attribute("data-table", table.name), table.filter ? " data-filter" : "");
+                                table.sortable && table.rows.size() > kTallTable ? " tall" : "", attribute("aria-label", table.label),
+                                table.sortable ? " class=\"sortable\"" : "", *table.name == 0 ? "" : attribute("data-table", table.name),
+                                table.filter ? " data-filter" : "");
   for (const auto& column : table.columns)
     out += fmt::format("<th scope=\"col\"{}{}{}{}>{}</th>", column.align == kRight ? " class=\"n\"" : "",
-                       *column.key == 0 ? "" : attribute("data-key", column.key), column.hidden ? " data-hidden" : "", column.sum ? " data-sum" : "", text(column.title));
+                       *column.key == 0 ? "" : attribute("data-key", column.key), column.hidden ? " data-hidden" : "",
+                       column.sum ? " data-sum" : "", text(column.title));
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) out += row_markup(table, row);
   out += "</tbody>\n";

@@ -27,13 +27,13 @@ std::string head(const report::Document& document) {
 std::string header(const report::Document& document) {
   std::string facts;
   for (const auto& fact : document.facts) facts += "<span>" + text(fact) + "</span>";
-  return fmt::format("<header><h1>{0} <span class=\"pill {1}\">{1}</span></h1><p class=\"facts\">{2}</p></header>\n",
-                     text(document.title), document.status, facts);
+  return fmt::format("<header><h1>{0} <span class=\"pill {1}\">{1}</span></h1><p class=\"facts\">{2}</p></header>\n", text(document.title),
+                     document.status, facts);
 }
 
 std::string section_markup(const report::Section& section, const std::string& body) {
-  return fmt::format("<section id=\"{0}\" aria-labelledby=\"h-{0}\"><h2 id=\"h-{0}\">{1}</h2>\n{2}</section>\n",
-                     section.id, text(section.title), body);
+  return fmt::format("<section id=\"{0}\" aria-labelledby=\"h-{0}\"><h2 id=\"h-{0}\">{1}</h2>\n{2}</section>\n", section.id,
+                     text(section.title), body);
 }
 
 // Browsers run no block of such a type: the policy needs no exception for them.
@@ -54,8 +54,8 @@ std::string page(const report::Document& document, const std::string& footer, co
     links += fmt::format("<a href=\"#{}\">{}</a>", section.id, text(section.link));
     sections += section_markup(section, body);
   }
-  return head(document) + "<body>\n<nav aria-label=\"Sections\"><div class=\"links\">" + links +
-         "</div></nav>\n<main>\n" + header(document) + blocks_markup(document.lead) + sections +
+  return head(document) + "<body>\n<nav aria-label=\"Sections\"><div class=\"links\">" + links + "</div></nav>\n<main>\n" +
+         header(document) + blocks_markup(document.lead) + sections +
          fmt::format("</main>\n<footer>{}</footer>\n{}<script>{}</script>\n</body>\n</html>\n", text(footer), blocks_of(data), kReportJs);
 }
 

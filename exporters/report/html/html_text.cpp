@@ -53,12 +53,9 @@ std::string cleaned(std::string_view raw, AddAscii add, WrongBytes wrong_bytes) 
   out.reserve(raw.size() + raw.size() / 8);
   for (std::size_t i = 0; i < raw.size();) {
     const std::size_t bytes = character_bytes(raw, i);
-    if (bytes == 1)
-      add(raw[i], out);
-    else if (bytes == 0)
-      out += kReplacement;
-    else
-      out += raw.substr(i, bytes);
+    if (bytes == 1) add(raw[i], out);
+    else if (bytes == 0) out += kReplacement;
+    else out += raw.substr(i, bytes);
     i += bytes == 0 ? wrong_bytes(raw, i) : bytes;
   }
   return out;

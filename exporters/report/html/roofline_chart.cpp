@@ -13,9 +13,7 @@ namespace {
 
 using Point = report::RooflineChart::Point;
 
-bool drawable(double intensity, double rate) {
-  return std::isfinite(intensity) && std::isfinite(rate) && intensity > 0 && rate > 0;
-}
+bool drawable(double intensity, double rate) { return std::isfinite(intensity) && std::isfinite(rate) && intensity > 0 && rate > 0; }
 
 // Powers of ten from .. to; at least one, and not so many that nothing can be seen.
 class LogAxis {
@@ -96,9 +94,8 @@ std::string RooflinePicture::grid() const {
 }
 
 std::string RooflinePicture::line(const char* css, double x1, double y1, double x2, double y2, const std::string& tip) const {
-  return fmt::format(
-      "<g><title>{}</title><line class=\"{}\" x1=\"{:.3f}%\" y1=\"{:.3f}%\" x2=\"{:.3f}%\" y2=\"{:.3f}%\"/></g>",
-      text(tip), css, x_.percent(x1), top(y1), x_.percent(x2), top(y2));
+  return fmt::format("<g><title>{}</title><line class=\"{}\" x1=\"{:.3f}%\" y1=\"{:.3f}%\" x2=\"{:.3f}%\" y2=\"{:.3f}%\"/></g>", text(tip),
+                     css, x_.percent(x1), top(y1), x_.percent(x2), top(y2));
 }
 
 std::string RooflinePicture::roofs() const {
@@ -107,8 +104,8 @@ std::string RooflinePicture::roofs() const {
   for (const auto& roof : chart_.roofs) {
     const double ridge = chart_.bytes_per_s > 0 ? std::max(roof.flops_per_s / chart_.bytes_per_s, left) : left;
     out += line("roof", ridge, roof.flops_per_s, right, roof.flops_per_s, roof.name);
-    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"-4\" text-anchor=\"end\">{}</text>",
-                       top(roof.flops_per_s), text(roof.name));
+    out += fmt::format("<text class=\"rooflabel\" x=\"100%\" y=\"{:.3f}%\" dy=\"-4\" text-anchor=\"end\">{}</text>", top(roof.flops_per_s),
+                       text(roof.name));
   }
   return out;
 }
@@ -143,9 +140,8 @@ std::string RooflinePicture::marks(bool stages) const {
     if ((point.number == 0) != stages || !drawable(point.intensity, point.flops_per_s)) continue;
     const double x = x_.percent(point.intensity), y = top(point.flops_per_s);
     // A decode and its steps do the same work at the same rate: their names stand below each other.
-    const auto below = std::count_if(placed.begin(), placed.end(), [&](const auto& other) {
-      return std::abs(other.first - x) < 8 && std::abs(other.second - y) < 4;
-    });
+    const auto below = std::count_if(placed.begin(), placed.end(),
+                                     [&](const auto& other) { return std::abs(other.first - x) < 8 && std::abs(other.second - y) < 4; });
     placed.emplace_back(x, y);
     out += fmt::format("<svg class=\"mark\" x=\"{:.3f}%\" y=\"{:.3f}%\"><title>{}</title>{}</svg>", x, y, text(point.tip),
                        stages ? stage_mark(point, below) : launch_mark(point));

@@ -27,7 +27,10 @@ std::string time_axis(double span_ns, int height) {
     out += fmt::format(
         "<line class=\"grid\" x1=\"{0:.3f}%\" x2=\"{0:.3f}%\" y1=\"14\" y2=\"{1}\"/><text class=\"axis\" "
         "x=\"{0:.3f}%\" y=\"11\"{2}>{3}</text>",
-        at, height, at > 94 ? " text-anchor=\"end\"" : at < 1 ? "" : " text-anchor=\"middle\"",
+        at, height,
+        at > 94  ? " text-anchor=\"end\""
+        : at < 1 ? ""
+                 : " text-anchor=\"middle\"",
         i == 0 ? "0" : fmt::format("{:g} {}", i * step / unit, name));
   }
   return out;
@@ -64,8 +67,7 @@ std::string curve_markup(const CurveChart::Curve& curve, double span_ns, int y) 
       "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/><svg x=\"{1:.4f}%\" y=\"{2}\" width=\"{3:.4f}%\" "
       "height=\"{4}\" viewBox=\"0 0 {5} 100\" preserveAspectRatio=\"none\"><title>{6}</title><path class=\"{7}\" "
       "d=\"{8}\"/></svg>",
-      y + kAreaPx, left, y, right - left, kAreaPx, curve.values.size(), text(curve.tip), curve.colour,
-      area_path(curve.values, curve.top));
+      y + kAreaPx, left, y, right - left, kAreaPx, curve.values.size(), text(curve.tip), curve.colour, area_path(curve.values, curve.top));
 }
 
 std::string window_markup(const CurveChart::Window& window, double span_ns, int height) {
@@ -77,8 +79,9 @@ std::string window_markup(const CurveChart::Window& window, double span_ns, int 
 }  // namespace
 
 std::string figure_markup(const Explorer& explorer) {
-  return fmt::format("<div class=\"explorer\" data-explorer role=\"region\"{}><p class=\"muted\">{}. The page's script draws it.</p></div>\n", attribute("aria-label", explorer.label),
-                     text(explorer.label));
+  return fmt::format(
+      "<div class=\"explorer\" data-explorer role=\"region\"{}><p class=\"muted\">{}. The page's script draws it.</p></div>\n",
+      attribute("aria-label", explorer.label), text(explorer.label));
 }
 
 std::string figure_markup(const CurveChart& chart) {

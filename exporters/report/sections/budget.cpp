@@ -98,7 +98,8 @@ void add_phases(const Run& run, Blocks& blocks) {
   if (run.phases.phases.empty()) return;
   const double span = static_cast<double>(run.phases.span_ns);
   Bar bar{"", "", {}, span, "", "Phases", 0, 0};
-  Table table{"Phases", {{"Phase"}, {"Wall", kRight}, {"of the span", kRight}, {"GPU computes", kRight}, {"GPU waits for launches", kRight}}};
+  Table table{"Phases",
+              {{"Phase"}, {"Wall", kRight}, {"of the span", kRight}, {"GPU computes", kRight}, {"GPU waits for launches", kRight}}};
   for (const auto& phase : run.phases.phases) {
     const double wall = static_cast<double>(phase.wall_ns);
     const std::string share = share_text(ratio(wall, span)), colour = phase_colour(run, phase.name), title = stage_title(run, phase.name);
@@ -125,14 +126,13 @@ void add_coverage(const Run& run, Blocks& blocks) {
   Table table{"What the capture explains", {{"Explained by the capture"}, {"", kRight}}};
   std::vector<std::string> unknown;
   const auto row = [&](const char* what, bool known, Cell cell) {
-    if (known)
-      table.rows.push_back({what, std::move(cell)});
-    else
-      unknown.emplace_back(what);
+    if (known) table.rows.push_back({what, std::move(cell)});
+    else unknown.emplace_back(what);
   };
   const auto time = [&](const char* what, const std::optional<Ns>& value) { row(what, value.has_value(), time_cell(value)); };
   const auto share = [&](const char* what, const std::optional<double>& value) { row(what, value.has_value(), share_cell(value)); };
-  time(run.coverage.devices.size() > 1 ? "GPU busy, whole capture, mean over the GPUs" : "GPU busy, whole capture", run.coverage.gpu_busy_ns);
+  time(run.coverage.devices.size() > 1 ? "GPU busy, whole capture, mean over the GPUs" : "GPU busy, whole capture",
+       run.coverage.gpu_busy_ns);
   time("kernel time, summed", run.coverage.kernel_sum_ns);
   share("kernel time inside a stage", run.coverage.in_stage_share);
   share("kernel time whose launch is not in the capture", run.coverage.unlinked_share);
@@ -143,10 +143,12 @@ void add_coverage(const Run& run, Blocks& blocks) {
   share("stage time in windows without any GPU work", run.phases.ranges_without_gpu_share);
   blocks.emplace_back(Heading{"Coverage"});
   if (!unknown.empty())
-    blocks.emplace_back(missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));
+    blocks.emplace_back(
+        missing(table.rows.empty() ? std::string("Not captured: no GPU work was recorded.") : "Not captured: " + join(unknown) + "."));
   add(blocks, std::move(table));
   if (run.coverage.graph_only_share.value_or(0) > 0)
-    blocks.emplace_back(Paragraph{Text("CUDA graphs were captured at graph level (kernels inside not visible). Fix: " + fix_of({Code::kGraphsWithoutKernels}))});
+    blocks.emplace_back(Paragraph{
+        Text("CUDA graphs were captured at graph level (kernels inside not visible). Fix: " + fix_of({Code::kGraphsWithoutKernels}))});
 }
 
 }  // namespace
@@ -164,8 +166,10 @@ Section budgets(const Run& run) {
     for (const auto* stage : stages) chart.bars.push_back(budget_bar(run, *stage, bins));
     out.blocks = {Paragraph{"Each nanosecond of a stage's measured windows is in one bin."}, Figure(std::move(chart)), bins_legend(bins)};
     for (std::size_t i = 0; i < stages.size(); i += kAcross)
-      out.blocks.emplace_back(budget_table(run, {stages.begin() + static_cast<std::ptrdiff_t>(i),
-                                            stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))}, bins));
+      out.blocks.emplace_back(budget_table(run,
+                                           {stages.begin() + static_cast<std::ptrdiff_t>(i),
+                                            stages.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAcross, stages.size()))},
+                                           bins));
     add(out.blocks, stage_notes(run));
   }
   for (auto& part : {late_launches(run), gpus(run), communication(run)}) out.blocks.insert(out.blocks.end(), part.begin(), part.end());

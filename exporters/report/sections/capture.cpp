@@ -22,7 +22,8 @@ bool bounds_agree(const ClockFit& clock) {
 std::string one_sided(Ns launch_slack_ns) {
   const std::string time = time_text(std::abs(static_cast<double>(launch_slack_ns)));
   const std::string bound = launch_slack_ns < 0 ? "early by at least " + time : "late by at most " + time;
-  return fmt::format("GPU times are {} against CPU times. The other bound is not known: no call in the capture waits for traced work.", bound);
+  return fmt::format("GPU times are {} against CPU times. The other bound is not known: no call in the capture waits for traced work.",
+                     bound);
 }
 
 std::string error_text(const Run& run) {
@@ -35,17 +36,18 @@ std::string error_text(const Run& run) {
                         clock.shortest_stage_ns ? fmt::format(" ({})", time_text(*clock.shortest_stage_ns)) : "");
   text += at_most ? "." : "; no single clock offset explains it.";
   if (clock.share_of_shortest_stage.value_or(0) > kWantedShare)
-    text += fmt::format(" That is more than {}: gaps between a call and its kernel may be off by as much{}.", share_text(kWantedShare), at_most ? "" : " or more");
+    text += fmt::format(" That is more than {}: gaps between a call and its kernel may be off by as much{}.", share_text(kWantedShare),
+                        at_most ? "" : " or more");
   return text;
 }
 
 // Empty where there is nothing to compare.
 std::string clock_text(const Run& run) {
   const ClockFit& clock = run.clock;
-  std::string text = clock.error_ns                            ? error_text(run)
-                     : clock.launch_slack_ns                   ? one_sided(*clock.launch_slack_ns)
+  std::string text = clock.error_ns                         ? error_text(run)
+                     : clock.launch_slack_ns                ? one_sided(*clock.launch_slack_ns)
                      : run.kernels && !run.kernels->empty() ? "By how much CPU and GPU times differ is not known."
-                                                               : "";
+                                                            : "";
   if (clock.contradictions > 0)
     text += fmt::format("{}{} before the launch, or {} after a wait for it has returned.", text.empty() ? "" : " ",
                         plural(clock.contradictions, "kernel starts", "kernels start"), clock.contradictions == 1 ? "ends" : "end");
@@ -55,8 +57,9 @@ std::string clock_text(const Run& run) {
 Table passes_table(const Run& run) {
   Table table{"Passes", {{"Pass"}, {"Outcome"}, {"Exit status", kRight}, {"Took", kRight}, {"Detail"}, {"Command", kLeft, kWide}}};
   for (const auto& pass : run.provenance.passes)
-    table.rows.push_back({std::string(key_of(pass.kind)), std::string(key_of(pass.outcome)), pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue,
-                          time_cell(static_cast<double>(pass.duration_ns)), text_cell(pass.detail), code_cell(shell_text(pass.argv))});
+    table.rows.push_back({std::string(key_of(pass.kind)), std::string(key_of(pass.outcome)),
+                          pass.exit_status ? std::to_string(*pass.exit_status) : kNoValue, time_cell(static_cast<double>(pass.duration_ns)),
+                          text_cell(pass.detail), code_cell(shell_text(pass.argv))});
   return table;
 }
 
@@ -70,10 +73,11 @@ std::string revision_text(const std::optional<Repository>& repository) {
 
 Section capture(const Run& run) {
   Section out{"capture", "Capture", "How it was captured"};
-  out.blocks = {Paragraph{"By " + known(captured_by(run.provenance.tracer, run.provenance.meter)) + (run.created_at.empty() ? "" : ", " + run.created_at) + "."}};
+  out.blocks = {Paragraph{"By " + known(captured_by(run.provenance.tracer, run.provenance.meter)) +
+                          (run.created_at.empty() ? "" : ", " + run.created_at) + "."}};
   if (!run.workload.command.empty())
     add(out.blocks, Paragraph{Text("Workload: ") + code(shell_text(run.workload.command)) +
-                     Text(run.workload.exit_status ? fmt::format(", exit status {}", *run.workload.exit_status) : "")});
+                              Text(run.workload.exit_status ? fmt::format(", exit status {}", *run.workload.exit_status) : "")});
   add(out.blocks, passes_table(run));
   add(out.blocks, Paragraph{clock_text(run)});
   if (run.provenance.adaptations.empty()) return out;
@@ -91,8 +95,9 @@ Section environment(const Run& run) {
   row("Precision", run.model.precision);
   for (const auto& [key, value] : run.model.attributes) row(key, value);
   for (const auto& gpu : run.hardware.gpus)
-    row(fmt::format("GPU {}", gpu.id), fmt::format("{}{}{}", gpu.name.empty() ? "unknown" : gpu.name, gpu.sm_count > 0 ? ", " + plural(gpu.sm_count, "SM") : "",
-                                                   gpu.memory_bytes > 0 ? ", " + bytes_text(static_cast<double>(gpu.memory_bytes)) : ""));
+    row(fmt::format("GPU {}", gpu.id),
+        fmt::format("{}{}{}", gpu.name.empty() ? "unknown" : gpu.name, gpu.sm_count > 0 ? ", " + plural(gpu.sm_count, "SM") : "",
+                    gpu.memory_bytes > 0 ? ", " + bytes_text(static_cast<double>(gpu.memory_bytes)) : ""));
   for (const auto& [what, version] : software_versions(run)) row(what, version);
   row("CPU", run.hardware.cpu_model + (run.hardware.cpu_count > 0 ? ", " + plural(run.hardware.cpu_count, "processor") : ""));
   row("System", run.software.os);
@@ -108,7 +113,8 @@ Section import_stats(const Run& run) {
   const ImportStats& stats = run.import_stats;
   Section out{"import", "Import", "What was read"};
   const std::string format = stats.source_format == SourceFormat::kNone ? "" : std::string(key_of(stats.source_format));
-  out.blocks = {Paragraph{fmt::format("{}, schema {}, written by version {}.", known(format), known(stats.schema_version), known(stats.tool_version))}};
+  out.blocks = {Paragraph{
+      fmt::format("{}, schema {}, written by version {}.", known(format), known(stats.schema_version), known(stats.tool_version))}};
   Table rows{"Rows read", {{"Table"}, {"Rows", kRight}}}, damaged{"Damaged rows", {{"Damaged"}, {"Rows", kRight}}},
       inputs{"Imported files", {{"File"}, {"SHA-256"}}};
   for (const auto& [name, count] : stats.rows_read) rows.rows.push_back({name, count_cell(count)});

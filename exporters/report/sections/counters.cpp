@@ -30,7 +30,8 @@ void add_metrics(Row& row, MetricPlace place, const MetricValues& values) {
 
 Row counted_row(const Run& run, const StageEntry& stage) {
   const StageCounters& c = *stage.counters;
-  Row row = {stage_title(run, stage.name), key_cell(c.measured_by), count_cell(c.windows), time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
+  Row row = {stage_title(run, stage.name), key_cell(c.measured_by), count_cell(c.windows),
+             time_cell_if(c.duration_ns.has_value(), c.duration_ns.value_or(0))};
   add_metrics(row, MetricPlace::kStage, c.values);
   return row;
 }
@@ -68,7 +69,8 @@ std::vector<Text> counter_notes(const Run& run) {
     any = any || stage.counters.has_value();
     if (!stage.counters || (counted_any(*stage.counters) && stage.counters->note.empty())) continue;
     const Group mine{counted_any(*stage.counters), stage.counters->note, {}};
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.measured == mine.measured && g.note == mine.note; });
+    auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.measured == mine.measured && g.note == mine.note; });
     if (found == groups.end()) found = groups.insert(groups.end(), mine);
     found->stages.push_back(stage_title(run, stage.name));
   }
@@ -87,8 +89,16 @@ Text activity_note(const Run& run) {
 
 Blocks counters(const Run& run) {
   Table table{"GPU counters",
-              {{"Stage"}, {"Measured by"}, {"Windows", kRight}, {"Window on the GPU", kRight}, {"DRAM read", kRight},
-               {"DRAM written", kRight}, {"DRAM %", kRight}, {"SM active %", kRight}, {"Tensor %", kRight}, {"Occupancy %", kRight}}};
+              {{"Stage"},
+               {"Measured by"},
+               {"Windows", kRight},
+               {"Window on the GPU", kRight},
+               {"DRAM read", kRight},
+               {"DRAM written", kRight},
+               {"DRAM %", kRight},
+               {"SM active %", kRight},
+               {"Tensor %", kRight},
+               {"Occupancy %", kRight}}};
   for (const auto& stage : run.stages) {
     if (stage.counters && counted_any(*stage.counters)) table.rows.push_back(counted_row(run, stage));
     if (stage.sampling && stage.sampling->samples > 0) table.rows.push_back(sampled_row(run, stage));

@@ -20,7 +20,8 @@ Paragraph peaks_line(const Run& run) {
   for (const auto& [dtype, rate] : peaks.flops_per_s) roofs.push_back(dtype + " " + flops_rate_text(rate));
   Text text = "Dense peaks of " + peaks.name;
   if (peaks.derived) text += Text(" (") + strong("derived") + ", not from a table)";
-  return {text + fmt::format(": {}; memory {}. Source: {}.", roofs.empty() ? "none known" : join(roofs), bytes_rate_text(peaks.bytes_per_s), peaks.source)};
+  return {text + fmt::format(": {}; memory {}. Source: {}.", roofs.empty() ? "none known" : join(roofs), bytes_rate_text(peaks.bytes_per_s),
+                             peaks.source)};
 }
 
 BarChart utilisation_bars(const Run& run) {
@@ -39,7 +40,8 @@ BarChart utilisation_bars(const Run& run) {
 
 Fold work_terms(const Run& run, const StageEfficiency& entry) {
   Table table{"Work of one window of " + stage_title(run, entry.stage), {{"Term"}, {"Formula"}, {"FLOP", kRight}, {"Bytes", kRight}}};
-  for (const auto& term : entry.terms) table.rows.push_back({text_cell(term.name), code_cell(term.formula), flops_text(term.flops), bytes_text(term.bytes)});
+  for (const auto& term : entry.terms)
+    table.rows.push_back({text_cell(term.name), code_cell(term.formula), flops_text(term.flops), bytes_text(term.bytes)});
   table.foot = {{"Sum", "", flops_text(entry.flops), bytes_text(entry.bytes)}};
   Fold fold{table.label + (entry.dtype.empty() ? "" : " (" + entry.dtype + ")"), {table}};
   if (!entry.assumptions.empty()) fold.blocks.emplace_back(Paragraph{"Assumed: " + join(entry.assumptions, "; ") + "."});
@@ -48,12 +50,21 @@ Fold work_terms(const Run& run, const StageEfficiency& entry) {
 
 Table utilisation_table(const Run& run) {
   Table table{"MFU and MBU",
-              {{"Stage"}, {"dtype", kLeft, kWide}, {"MFU", kRight}, {"MBU", kRight}, {"MFU, GPU busy", kRight}, {"MBU, GPU busy", kRight},
-               {"Achieved", kRight}, {"FLOP/B", kRight}, {"Ideal", kRight}, {"Limit"}}};
+              {{"Stage"},
+               {"dtype", kLeft, kWide},
+               {"MFU", kRight},
+               {"MBU", kRight},
+               {"MFU, GPU busy", kRight},
+               {"MBU, GPU busy", kRight},
+               {"Achieved", kRight},
+               {"FLOP/B", kRight},
+               {"Ideal", kRight},
+               {"Limit"}}};
   for (const auto& entry : run.efficiency)
-    table.rows.push_back({text_cell(stage_title(run, entry.stage)), text_cell(entry.dtype), utilisation_cell(entry.mfu), utilisation_cell(entry.mbu),
-                          utilisation_cell(entry.mfu_busy), utilisation_cell(entry.mbu_busy), flops_rate_text(entry.flops_per_s),
-                          figure_cell(entry.intensity), time_cell_if(entry.ideal_ns.has_value(), entry.ideal_ns.value_or(0)), key_cell(entry.limit)});
+    table.rows.push_back({text_cell(stage_title(run, entry.stage)), text_cell(entry.dtype), utilisation_cell(entry.mfu),
+                          utilisation_cell(entry.mbu), utilisation_cell(entry.mfu_busy), utilisation_cell(entry.mbu_busy),
+                          flops_rate_text(entry.flops_per_s), figure_cell(entry.intensity),
+                          time_cell_if(entry.ideal_ns.has_value(), entry.ideal_ns.value_or(0)), key_cell(entry.limit)});
   return table;
 }
 
@@ -77,13 +88,15 @@ RooflineChart roofline_chart(const Run& run) {
   RooflineChart chart;
   for (const auto& entry : run.efficiency)
     chart.points.push_back({entry.intensity.value_or(0), entry.flops_per_s.value_or(0), stage_title(run, entry.stage),
-                            fmt::format("stage {}: {} at {} FLOP/B, over its wall time", stage_title(run, entry.stage), flops_rate_text(entry.flops_per_s), figure_text(entry.intensity))});
+                            fmt::format("stage {}: {} at {} FLOP/B, over its wall time", stage_title(run, entry.stage),
+                                        flops_rate_text(entry.flops_per_s), figure_text(entry.intensity))});
   std::size_t number = 0;
   for (const auto& point : run.roofline.points) {
     ++number;
     const std::string name = short_kernel_name(point.kernel);
     chart.points.push_back({point.intensity, point.flops_per_s, name,
-                            fmt::format("{}. {}: {} at {} FLOP/B, {} of its roof", number, name, flops_rate_text(point.flops_per_s), figure_text(point.intensity), share_text(point.roof_share)),
+                            fmt::format("{}. {}: {} at {} FLOP/B, {} of its roof", number, name, flops_rate_text(point.flops_per_s),
+                                        figure_text(point.intensity), share_text(point.roof_share)),
                             point_colour(point), number});
   }
   if (run.peaks) add_roofs(*run.peaks, chart);
@@ -93,17 +106,33 @@ RooflineChart roofline_chart(const Run& run) {
 Table points_table(const Run& run) {
   const std::string by = run.kernels ? measured_by(*run.kernels) : std::string();
   Table table{"Launches measured by " + (by.empty() ? "ncu" : by),
-              {{"#", kRight, kWide}, {"Kernel"}, {"Stage"}, {"FLOP/B", kRight}, {"Achieved", kRight}, {"Roof", kRight}, {"of roof", kRight},
-               {"Precision"}, {"Bound by"}, {"Margin", kRight}, {"Time", kRight, kWide}}};
+              {{"#", kRight, kWide},
+               {"Kernel"},
+               {"Stage"},
+               {"FLOP/B", kRight},
+               {"Achieved", kRight},
+               {"Roof", kRight},
+               {"of roof", kRight},
+               {"Precision"},
+               {"Bound by"},
+               {"Margin", kRight},
+               {"Time", kRight, kWide}}};
   table.sortable = true;
   const auto& points = run.roofline.points;
   const std::size_t shown = std::min(kListedPoints, points.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RooflinePoint& point = points[i];
-    table.rows.push_back({count_cell(i + 1), Text(point.kernel, Inline::kShortName), text_cell(stage_title(run, point.stage.value_or(""))), figure_cell(point.intensity),
-                          {flops_rate_text(point.flops_per_s), point.flops_per_s}, {flops_rate_text(point.roof_flops_per_s), point.roof_flops_per_s},
-                          share_cell(point.roof_share), text_cell(point.precision), bound_cell(point.bound_by, point.bound_memory),
-                          {point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue, point.margin}, time_cell(static_cast<double>(point.duration_ns))});
+    table.rows.push_back({count_cell(i + 1),
+                          Text(point.kernel, Inline::kShortName),
+                          text_cell(stage_title(run, point.stage.value_or(""))),
+                          figure_cell(point.intensity),
+                          {flops_rate_text(point.flops_per_s), point.flops_per_s},
+                          {flops_rate_text(point.roof_flops_per_s), point.roof_flops_per_s},
+                          share_cell(point.roof_share),
+                          text_cell(point.precision),
+                          bound_cell(point.bound_by, point.bound_memory),
+                          {point.margin ? fmt::format("{:.0f} points", *point.margin) : kNoValue, point.margin},
+                          time_cell(static_cast<double>(point.duration_ns))});
     table.rows.back().id = roofline_id(i);
   }
   const auto rest = [&](std::size_t listed) { return plural(points.size() - listed, "more launch", "more launches") + " in run.json."; };
@@ -119,12 +148,14 @@ Section efficiency(const Run& run) {
   Section out{"efficiency", "Limits", "How close to the hardware's limits", {peaks_line(run)}};
   if (run.peaks) add(out.blocks, notes(run.peaks->notes));
   if (run.efficiency.empty()) {
-    add(out.blocks, missing("MFU and MBU are not computed: the model's shape is not known. Name it with --model: a file of conf/model, or a "
-                            "Hugging Face config.json."));
+    add(out.blocks,
+        missing("MFU and MBU are not computed: the model's shape is not known. Name it with --model: a file of conf/model, or a "
+                "Hugging Face config.json."));
   } else {
     out.blocks.emplace_back(Figure(utilisation_bars(run)));
     out.blocks.emplace_back(caption("Share of the peak over the wall time; a full bar is the hardware's limit."));
-    out.blocks.emplace_back(Paragraph{"MFU and MBU are shares of the peak over the wall time; “GPU busy”: over the time in which kernels run."});
+    out.blocks.emplace_back(
+        Paragraph{"MFU and MBU are shares of the peak over the wall time; “GPU busy”: over the time in which kernels run."});
     out.blocks.emplace_back(utilisation_table(run));
     add(out.blocks, notes(efficiency_notes(run, false)));
     for (const auto& entry : run.efficiency)
@@ -136,7 +167,8 @@ Section efficiency(const Run& run) {
 
 Blocks roofline(const Run& run) {
   const RooflineChart chart = roofline_chart(run);
-  const bool drawn = std::any_of(chart.points.begin(), chart.points.end(), [](const auto& p) { return p.intensity > 0 && p.flops_per_s > 0; });
+  const bool drawn =
+      std::any_of(chart.points.begin(), chart.points.end(), [](const auto& p) { return p.intensity > 0 && p.flops_per_s > 0; });
   if (!drawn && run.roofline.points.empty() && run.roofline.notes.empty()) return {};
   Blocks out = {Heading{"Roofline", "roofline"}, Figure(chart)};
   add(out, points_table(run));

@@ -57,9 +57,10 @@ std::string whole_time(const Run& run, const MainStage& main) {
 std::string limit(const Run& run, const std::optional<MainStage>& main) {
   if (!main) return providers_sentence(run);
   if (is_incomplete(run)) return "What the GPU did in that time is not known.";  // what is missing would look like waiting
-  if (!main->budget || main->budget->wall_ns <= 0) return has_iterations(run) ? providers_sentence(run) : "What the GPU did in that time was not captured.";
+  if (!main->budget || main->budget->wall_ns <= 0)
+    return has_iterations(run) ? providers_sentence(run) : "What the GPU did in that time was not captured.";
   const Budget& budget = *main->budget;
-  const auto share = [&](Ns Budget::*time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };
+  const auto share = [&](Ns Budget::* time) { return static_cast<double>(budget.*time) / static_cast<double>(budget.wall_ns); };
   std::vector<BudgetBin> others(kBudgetBins.begin() + 1, kBudgetBins.end());
   std::stable_sort(others.begin(), others.end(), [&](const BudgetBin& a, const BudgetBin& b) { return share(a.time) > share(b.time); });
   others.resize(share(others[0].time) < kWorthSaying ? 0 : share(others[1].time) < kSecondWorthSaying ? 1 : 2);
@@ -102,7 +103,8 @@ std::string slowed_by(const StageSlowdown& slowdown) {
 std::string profiling_cost(const Run& run, const StageSlowdown& slowdown) {
   const double median_ns = unprofiled_ns(slowdown).value_or(0);
   const std::string by = slowed_by(slowdown), stage = phrase(stage_title(run, slowdown.stage));
-  if (by.empty()) return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
+  if (by.empty())
+    return median_ns > 0 ? fmt::format("unprofiled, {} takes {}", stage, rough_time(median_ns)) : "the profiling overhead is not certain";
   return fmt::format("profiling slowed {} {}{}", stage, by, median_ns > 0 ? "; unprofiled, it takes " + rough_time(median_ns) : "");
 }
 
@@ -112,7 +114,8 @@ std::string cost(const Run& run) {
   const auto joules = joules_per_token(run);
   const StageSlowdown* slowdown = worst_slowdown(run);
   if (!joules && slowdown == nullptr) return "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.";
-  const std::string energy = joules ? fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6)) : "";
+  const std::string energy =
+      joules ? fmt::format("A million output tokens take about {} kWh of GPU energy", figure_text(*joules / 3.6)) : "";
   if (slowdown == nullptr) return energy + "; profiling overhead was not measured.";
   return sentence(energy + (energy.empty() ? "" : "; ") + profiling_cost(run, *slowdown));
 }
@@ -136,8 +139,7 @@ std::optional<MainStage> main_stage(const Run& run) {
   if (longest != nullptr && longest->wall_ns > 0 && run.phases.span_ns > 0) {
     const StageEntry* stage = stage_named(run, longest->name);
     return MainStage{longest->name, static_cast<double>(longest->wall_ns) / static_cast<double>(run.phases.span_ns),
-                     stage != nullptr && stage->budget ? stage->budget : longest->budget,
-                     stage != nullptr ? window_ns(*stage) : 0};
+                     stage != nullptr && stage->budget ? stage->budget : longest->budget, stage != nullptr ? window_ns(*stage) : 0};
   }
   const StageEntry* largest = nullptr;
   for (const auto& stage : run.stages)
@@ -177,7 +179,8 @@ std::string phrase(const std::string& text, std::size_t longest) {
 
 std::vector<std::string> executive_summary(const Run& run) {
   const auto stage = main_stage(run);
-  std::vector<std::string> all = {status(run), speed_sentence(run), quality_sentence(run, stage), limit(run, stage), first_action(run), cost(run)};
+  std::vector<std::string> all = {status(run),       speed_sentence(run), quality_sentence(run, stage),
+                                  limit(run, stage), first_action(run),   cost(run)};
   if (!all[0].empty()) all[2].clear();  // what failed need not be called good or bad
   std::erase_if(all, [](const std::string& sentence) { return sentence.empty(); });
   if (all.size() > kMaxSentences) all.resize(kMaxSentences);

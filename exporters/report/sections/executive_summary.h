@@ -33,7 +33,9 @@ const OperatorStep* model_step(const Run& run);
 std::string providers_sentence(const Run& run);  // "All 51 nodes run in CPUExecutionProvider."; empty: not known
 
 // Of a run of a model file whose iterations were timed: sentences, and the figures to see first.
-inline bool has_iterations(const Run& run) { return run.session && run.session->unprofiled.count > 0 && run.session->unprofiled.median_ns > 0; }
+inline bool has_iterations(const Run& run) {
+  return run.session && run.session->unprofiled.count > 0 && run.session->unprofiled.median_ns > 0;
+}
 std::string iteration_speed(const Run& run, const std::string& where);
 std::string operator_shares(const Run& run);  // empty: no operator was recorded
 std::string recording_cost(const Run& run);

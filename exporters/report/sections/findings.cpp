@@ -35,8 +35,10 @@ Item evidence_item(const Run& run, const Evidence& evidence, bool with_window) {
   const std::string window = with_window ? window_text(evidence) : std::string();
   if (evidence.reference.empty() && window.empty()) return item;
   item.text += muted(" (");
-  if (!evidence.reference.empty()) item.text += muted("run.json ") + Text(evidence.reference, Inline::kCode, link_to(run, evidence.reference));
-  item.text += muted(evidence.reference.empty() || window.empty() ? "" : "; ") + Text(window, Inline::kMuted, link_to_moment(run, evidence)) + muted(")");
+  if (!evidence.reference.empty())
+    item.text += muted("run.json ") + Text(evidence.reference, Inline::kCode, link_to(run, evidence.reference));
+  item.text += muted(evidence.reference.empty() || window.empty() ? "" : "; ") +
+               Text(window, Inline::kMuted, link_to_moment(run, evidence)) + muted(")");
   return item;
 }
 
@@ -57,7 +59,8 @@ Card card(const Run& run, std::size_t number, const Finding& finding) {
   out.about = Text(fmt::format("confidence {:.0f} %; {}; rule ", finding.confidence * 100, scope_text(run, finding))) + code(finding.rule);
   out.gain = gain_line(finding);
   const std::string window = shared_window(finding);
-  out.evidence_title = window.empty() ? Text("Evidence") : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(run, finding.evidence.front()));
+  out.evidence_title = window.empty() ? Text("Evidence")
+                                      : Text("Evidence, in ") + Text(window, Inline::kPlain, link_to_moment(run, finding.evidence.front()));
   for (const auto& evidence : finding.evidence) out.evidence.items.push_back(evidence_item(run, evidence, window.empty()));
   out.fixes = notes(finding.suggestions);
   out.fixes.ordered = true;
@@ -75,7 +78,8 @@ std::string leader_of(const Run& run, std::size_t number) {
 
 Table finding_table(const Run& run, RuleAbout about) {
   const bool measurement = about == RuleAbout::kMeasurement;
-  Table table{measurement ? "Findings about the measurement" : "Findings", {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
+  Table table{measurement ? "Findings about the measurement" : "Findings",
+              {{"", kRight}, {"Severity"}, {"Finding"}, {"Saves at most", kRight}}};
   for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) {
     const Finding& finding = run.findings[i];
     if (finding.about != about) continue;
@@ -108,7 +112,8 @@ Section findings(const Run& run) {
   const auto rest = [&](std::size_t listed) { return plural(all - listed, "more finding") + " in run.json, worth less."; };
   if (all > kTextFindings) table.text_note = rest(kTextFindings);
   if (all > shown) table.foot.push_back({"", "", rest(shown)});
-  out.blocks = {Paragraph{"What is worth the most comes first. Savings are shares of the measured time. They overlap; do not add them."}, table};
+  out.blocks = {Paragraph{"What is worth the most comes first. Savings are shares of the measured time. They overlap; do not add them."},
+                table};
   return out;
 }
 
@@ -124,8 +129,7 @@ Section measurement(const Run& run) {
 
 Section evidence(const Run& run) {
   Section out{"evidence", "Evidence", "Findings in detail"};
-  for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i)
-    out.blocks.emplace_back(card(run, i + 1, run.findings[i]));
+  for (std::size_t i = 0; i < std::min(kMaxFindings, run.findings.size()); ++i) out.blocks.emplace_back(card(run, i + 1, run.findings[i]));
   return out;
 }
 

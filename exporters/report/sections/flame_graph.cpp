@@ -15,7 +15,7 @@ constexpr double kSmallFrame = 0.005;  // of the whole: narrower ones of one cal
 constexpr std::size_t kDeepest = 100;
 constexpr std::size_t kMostFrames = 1500;  // about 0.5 MB of a page; a graph with more is drawn with fewer narrow ones
 constexpr std::size_t kLongestSource = 120;
-constexpr std::size_t kSpoken = 3;     // frames of the widest path that those who hear it are told
+constexpr std::size_t kSpoken = 3;  // frames of the widest path that those who hear it are told
 
 struct FlameNode {
   std::uint32_t frame = 0;  // of HostStacks::frames
@@ -49,7 +49,8 @@ class FlamePainter {
 
   // The widest first, the narrow ones together behind them.
   void paint(FlameNode& node, double start, std::size_t depth) {
-    std::stable_sort(node.callees.begin(), node.callees.end(), [](const FlameNode& a, const FlameNode& b) { return a.samples > b.samples; });
+    std::stable_sort(node.callees.begin(), node.callees.end(),
+                     [](const FlameNode& a, const FlameNode& b) { return a.samples > b.samples; });
     std::uint64_t small = 0, small_samples = 0;
     for (FlameNode& callee : node.callees) {
       const double width = share(callee.samples);
@@ -63,7 +64,8 @@ class FlamePainter {
       start += width;
     }
     if (small > 0)
-      frames.push_back({start, share(small_samples), depth, "", fmt::format("{}: {}", plural(small, "narrow frame"), amount(small_samples)), "w-small"});
+      frames.push_back(
+          {start, share(small_samples), depth, "", fmt::format("{}: {}", plural(small, "narrow frame"), amount(small_samples)), "w-small"});
   }
 
   std::vector<FlameChart::Frame> frames;
@@ -76,8 +78,12 @@ class FlamePainter {
   FlameChart::Frame frame_of(const FlameNode& node, double start, std::size_t depth) const {
     const StackFrame& of = host_.frames[node.frame];
     const std::string source = of.frame.source.empty() ? "" : fmt::format(" · {}", cut(of.frame.source, kLongestSource));
-    return {start, share(node.samples), depth, of.frame.function,
-            fmt::format("{}: {} · {}{}", frame_text(of.frame), amount(node.samples), host_work_text(of.kind), source), work_colour(of.kind)};
+    return {start,
+            share(node.samples),
+            depth,
+            of.frame.function,
+            fmt::format("{}: {} · {}{}", frame_text(of.frame), amount(node.samples), host_work_text(of.kind), source),
+            work_colour(of.kind)};
   }
 
   const HostStacks& host_;
@@ -101,8 +107,9 @@ std::string spoken(const Run& run, const StageEntry& stage, const FlameNode& roo
     path.push_back(frame_text(run.host->frames[at->frame].frame));
   }
   if (path.size() > kSpoken) path.erase(path.begin(), path.end() - static_cast<std::ptrdiff_t>(kSpoken));
-  return fmt::format("Flame graph of the wait for launches of {}, {}. Its widest path ends in {}. The tables below have its lines and functions.",
-                     stage_title(run, stage.name), plural(root.samples, "sample"), join(path, ", "));
+  return fmt::format(
+      "Flame graph of the wait for launches of {}, {}. Its widest path ends in {}. The tables below have its lines and functions.",
+      stage_title(run, stage.name), plural(root.samples, "sample"), join(path, ", "));
 }
 
 }  // namespace

@@ -38,8 +38,17 @@ Row budget_row(const std::string& name, const StageDevice& gpu) {
 
 Table budgets_of_gpus(const Run& run) {
   Table table{"Budget of each GPU",
-              {{"Stage"}, {"GPU", kRight}, {"Process", kRight}, {"Wall", kRight}, {"Busy", kRight}, {"Compute", kRight}, {"Exposed communication", kRight},
-               {"Overlapped communication", kRight}, {"Exposed copies", kRight}, {"Idle", kRight}, {"Waiting for launches", kRight, kWide},
+              {{"Stage"},
+               {"GPU", kRight},
+               {"Process", kRight},
+               {"Wall", kRight},
+               {"Busy", kRight},
+               {"Compute", kRight},
+               {"Exposed communication", kRight},
+               {"Overlapped communication", kRight},
+               {"Exposed copies", kRight},
+               {"Idle", kRight},
+               {"Waiting for launches", kRight, kWide},
                {"Blocked in sync", kRight, kWide}}};
   for (const auto& stage : run.stages)
     for (const auto& gpu : stage.devices)
@@ -49,8 +58,13 @@ Table budgets_of_gpus(const Run& run) {
 
 Table capture_of_gpus(const Run& run) {
   Table table{"GPUs in the whole capture",
-              {{"GPU", kRight}, {"Process", kRight}, {"Busy", kRight}, {"Kernels, summed", kRight}, {"Exposed communication", kRight},
-               {"of busy", kRight}, {"Overlapped communication", kRight}}};
+              {{"GPU", kRight},
+               {"Process", kRight},
+               {"Busy", kRight},
+               {"Kernels, summed", kRight},
+               {"Exposed communication", kRight},
+               {"of busy", kRight},
+               {"Overlapped communication", kRight}}};
   for (const auto& gpu : run.coverage.devices)
     table.rows.push_back({std::to_string(gpu.device), pid_text(gpu.pid), time_cell(static_cast<double>(gpu.busy_ns)),
                           time_cell(static_cast<double>(gpu.kernel_sum_ns)), time_cell(static_cast<double>(gpu.communication_ns)),
@@ -60,8 +74,9 @@ Table capture_of_gpus(const Run& run) {
 
 std::string spread_text(const Run& run, const StageEntry& stage) {
   const GpuSpread& spread = *stage.gpu_spread;
-  std::string text = fmt::format("{}: the GPUs are busy {} of the time on average, the least busy {}, the busiest {}. ", stage_title(run, stage.name),
-                                 share_text(spread.busy_share_mean), share_text(spread.busy_share_min), share_text(spread.busy_share_max));
+  std::string text =
+      fmt::format("{}: the GPUs are busy {} of the time on average, the least busy {}, the busiest {}. ", stage_title(run, stage.name),
+                  share_text(spread.busy_share_mean), share_text(spread.busy_share_min), share_text(spread.busy_share_max));
   const std::string slowest = gpu_name(spread.slowest_device, spread.slowest_pid);
   if (spread.slowest_by == SlowestBy::kArrival)
     return text + fmt::format("{} is the slowest: it reaches {} of the collectives last.", slowest, share_text(spread.slowest_last_share));
@@ -97,10 +112,11 @@ std::string arrivals_text(const std::vector<Communication>& all) {
   }
   if (arrivals == 0) return {};
   const auto slowest = std::max_element(last.begin(), last.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("Whole capture: the ranks wait {} of {} for the last one to arrive. {} arrives last most often, at {} of the collectives.",
-                     time_text(static_cast<double>(late_ns)), time_text(static_cast<double>(sum_ns)),
-                     gpu_name(slowest->first.first, slowest->first.second),
-                     share_text(ratio(static_cast<double>(slowest->second), static_cast<double>(arrivals))));
+  return fmt::format(
+      "Whole capture: the ranks wait {} of {} for the last one to arrive. {} arrives last most often, at {} of the collectives.",
+      time_text(static_cast<double>(late_ns)), time_text(static_cast<double>(sum_ns)),
+      gpu_name(slowest->first.first, slowest->first.second),
+      share_text(ratio(static_cast<double>(slowest->second), static_cast<double>(arrivals))));
 }
 
 bool any_unpaired(const std::vector<Communication>& all) {
@@ -131,17 +147,28 @@ Blocks gpus(const Run& run) {
 Blocks communication(const Run& run) {
   if (run.communication.empty()) return {};
   Table table{"Communication",
-              {{"Where"}, {"Kind"}, {"GPU", kRight}, {"Process", kRight}, {"n", kRight}, {"Time", kRight}, {"Exposed", kRight},
-               {"Waits for a late rank", kRight}, {"Transfer", kRight}, {"Bytes", kRight}, {"Rate", kRight}}};
+              {{"Where"},
+               {"Kind"},
+               {"GPU", kRight},
+               {"Process", kRight},
+               {"n", kRight},
+               {"Time", kRight},
+               {"Exposed", kRight},
+               {"Waits for a late rank", kRight},
+               {"Transfer", kRight},
+               {"Bytes", kRight},
+               {"Rate", kRight}}};
   for (const auto& stage : run.stages)
     for (const auto& each : stage.communication) table.rows.push_back(communication_row(stage_title(run, stage.name), each));
   for (const auto& each : run.communication) table.rows.push_back(communication_row("whole capture", each));
   Blocks out = {Heading{"Communication"},
-                Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."}, std::move(table)};
+                Paragraph{"NCCL, NVSHMEM and copies between GPUs. Exposed: no compute kernel runs on that GPU at the same time."},
+                std::move(table)};
   add(out, Paragraph{arrivals_text(run.communication)});
   if (any_unpaired(run.communication))
-    out.emplace_back(missing("Waiting for a late rank is not known where the ranks' collectives cannot be paired: the ranks differ in their number, "
-                             "or a pair does not overlap in time."));
+    out.emplace_back(
+        missing("Waiting for a late rank is not known where the ranks' collectives cannot be paired: the ranks differ in their number, "
+                "or a pair does not overlap in time."));
   return out;
 }
 

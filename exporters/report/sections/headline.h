@@ -8,7 +8,7 @@
 namespace nl::exporters::report {
 
 struct Headline : HeadlineFigure {
-  std::string what;                          // "Prefill time", "Output tokens per second, all 4 sequences"
+  std::string what;  // "Prefill time", "Output tokens per second, all 4 sequences"
 };
 
 Headline first_token(const Run& run);

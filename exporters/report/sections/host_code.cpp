@@ -36,7 +36,8 @@ std::string sampler_text(const Run& run) {
   const bool python = host.sampler == HostSampler::kPython;
   std::string out = fmt::format(" {} every {}; {}.", python ? "Python stacks were sampled" : "nsys sampled the CPU's stacks",
                                 rough_time(static_cast<double>(host.period_ns)),
-                                host.cost_share ? fmt::format("sampling took {} of the process' time", share_text(host.cost_share)) : "what that cost was not measured");
+                                host.cost_share ? fmt::format("sampling took {} of the process' time", share_text(host.cost_share))
+                                                : "what that cost was not measured");
   if (host.lost > 0) out += fmt::format(" {} of {} were lost.", count_text(host.lost), plural(host.samples + host.lost, "sample"));
   return out;
 }
@@ -46,7 +47,8 @@ std::string wait_text(const StageEntry& stage) {
   const double wait = static_cast<double>(wait_of(stage));
   const std::string each = time_text(each_window(stage, wait).value_or(wait));
   if (!stage.budget) return fmt::format("The GPU is launch-starved for {} per window.", each);
-  return fmt::format("The GPU is launch-starved {} of the time, {} per window.", share_text(part_of(wait_of(stage), stage.budget->wall_ns)), each);
+  return fmt::format("The GPU is launch-starved {} of the time, {} per window.", share_text(part_of(wait_of(stage), stage.budget->wall_ns)),
+                     each);
 }
 
 std::vector<HostWorkTime> kinds_by_samples(const HostCode& code) {
@@ -55,7 +57,9 @@ std::vector<HostWorkTime> kinds_by_samples(const HostCode& code) {
   return kinds;
 }
 
-double share_of(const HostCode& code, std::uint64_t samples) { return ratio(static_cast<double>(samples), static_cast<double>(code.samples)).value_or(0); }
+double share_of(const HostCode& code, std::uint64_t samples) {
+  return ratio(static_cast<double>(samples), static_cast<double>(code.samples)).value_or(0);
+}
 
 std::string kinds_text(const HostCode& code) {
   std::vector<std::string> parts;
@@ -91,7 +95,8 @@ Legend kinds_legend(const Run& run, const HostCode& code) {
     for (const StackFrame& frame : run.host->frames) shown[static_cast<std::size_t>(frame.kind)] = true;
   Legend legend{{}, false};
   for (std::size_t i = 0; i < kHostWorks; ++i)
-    if (const auto kind = static_cast<HostWork>(i); shown[i]) legend.entries.push_back({work_colour(kind), std::string(host_work_text(kind)), ""});
+    if (const auto kind = static_cast<HostWork>(i); shown[i])
+      legend.entries.push_back({work_colour(kind), std::string(host_work_text(kind)), ""});
   return legend;
 }
 
@@ -129,8 +134,15 @@ std::span<const Entry> first_rows(const std::vector<Entry>& list) {
 }
 
 Table lines_table(const StageEntry& stage) {
-  Table table{"Lines that the host runs", {{"Function"}, {"Line"}, {"Samples", kRight}, {"of the wait", kRight}, {"per window", kRight},
-                                           {"Kind"}, {"Module"}, {"Source", kLeft, kWide}}};
+  Table table{"Lines that the host runs",
+              {{"Function"},
+               {"Line"},
+               {"Samples", kRight},
+               {"of the wait", kRight},
+               {"per window", kRight},
+               {"Kind"},
+               {"Module"},
+               {"Source", kLeft, kWide}}};
   table.sortable = true;
   for (const HostLine& line : first_rows(stage.host_code->lines))
     table.rows.push_back({code_cell(function_text(line.frame)), place_cell(line.frame), count_cell(line.samples),
@@ -140,8 +152,15 @@ Table lines_table(const StageEntry& stage) {
 }
 
 Table functions_table(const StageEntry& stage) {
-  Table table{"Functions with what they call", {{"Function"}, {"Begins at"}, {"Samples", kRight}, {"of the wait", kRight},
-                                                {"of the wait, itself", kRight, kWide}, {"per window", kRight}, {"Kind"}, {"Module"}}};
+  Table table{"Functions with what they call",
+              {{"Function"},
+               {"Begins at"},
+               {"Samples", kRight},
+               {"of the wait", kRight},
+               {"of the wait, itself", kRight, kWide},
+               {"per window", kRight},
+               {"Kind"},
+               {"Module"}}};
   table.sortable = true;
   for (const HostLine& each : first_rows(stage.host_code->functions))
     table.rows.push_back({code_cell(function_text(each.frame)), place_cell(each.frame), count_cell(each.samples_inside),
@@ -153,7 +172,8 @@ Table functions_table(const StageEntry& stage) {
 Table syncs_table(const StageEntry& stage) {
   Table table{"Lines that wait for the GPU", {{"Function"}, {"Line"}, {"Source"}, {"Samples", kRight}, {"per window", kRight}}};
   for (const SyncLine& sync : first_rows(stage.host_code->syncs))
-    table.rows.push_back({code_cell(function_text(sync.frame)), place_cell(sync.frame), code_cell(sync.frame.source), count_cell(sync.samples),
+    table.rows.push_back({code_cell(function_text(sync.frame)), place_cell(sync.frame), code_cell(sync.frame.source),
+                          count_cell(sync.samples),
                           sync.time_ns ? sampled_cell(stage, static_cast<double>(*sync.time_ns)) : Cell(kNoValue)});
   return cut_for_text(std::move(table), stage.host_code->syncs.size(), "line");
 }
@@ -162,9 +182,10 @@ Table syncs_table(const StageEntry& stage) {
 Table os_calls_table(const StageEntry& stage) {
   Table table{"Calls of the operating system", {{"Call"}, {"Times", kRight}, {"Mean", kRight}, {"of the wait", kRight}}};
   for (const WaitCall& call : first_rows(stage.host_code->os_calls))
-    table.rows.push_back({code_cell(call.name), count_cell(call.count),
-                          time_cell_if(call.count > 0, ratio(static_cast<double>(call.time_ns), static_cast<double>(call.count)).value_or(0)),
-                          share_cell(part_of(call.time_ns, stage.host_code->waited_ns))});
+    table.rows.push_back(
+        {code_cell(call.name), count_cell(call.count),
+         time_cell_if(call.count > 0, ratio(static_cast<double>(call.time_ns), static_cast<double>(call.count)).value_or(0)),
+         share_cell(part_of(call.time_ns, stage.host_code->waited_ns))});
   return cut_for_text(std::move(table), stage.host_code->os_calls.size(), "call");
 }
 
@@ -174,8 +195,10 @@ void add_fold(Blocks& blocks, const char* title, Table table) {
 
 std::string collections_text(const HostCode& code) {
   if (code.collections == 0) return {};
-  const std::string times = time_text(static_cast<double>(code.collection_ns)), share = share_text(part_of(code.collection_ns, code.waited_ns));
-  return fmt::format("{} into this wait, for {} ({} of it).", plural(code.collections, "garbage collection falls", "garbage collections fall"), times, share);
+  const std::string times = time_text(static_cast<double>(code.collection_ns)),
+                    share = share_text(part_of(code.collection_ns, code.waited_ns));
+  return fmt::format("{} into this wait, for {} ({} of it).",
+                     plural(code.collections, "garbage collection falls", "garbage collections fall"), times, share);
 }
 
 void add_stage(const Run& run, const StageEntry& stage, Blocks& blocks) {
@@ -211,13 +234,13 @@ Section host_code(const Run& run) {
   std::vector<const StageEntry*> too_few;
   for (const auto& stage : run.stages) {
     if (left_out(run, stage)) continue;
-    if (enough_samples(stage))
-      add_stage(run, stage, out.blocks);
-    else
-      too_few.push_back(&stage);
+    if (enough_samples(stage)) add_stage(run, stage, out.blocks);
+    else too_few.push_back(&stage);
   }
   if (!out.blocks.empty())
-    out.blocks.insert(out.blocks.begin(), Paragraph{"What the launching threads ran while the GPU was idle and its next launch call had not begun." + sampler_text(run)});
+    out.blocks.insert(
+        out.blocks.begin(),
+        Paragraph{"What the launching threads ran while the GPU was idle and its next launch call had not begun." + sampler_text(run)});
   if (!too_few.empty()) out.blocks.emplace_back(missing(too_few_text(run, too_few)));
   return out;
 }

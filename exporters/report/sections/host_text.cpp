@@ -64,11 +64,13 @@ std::string frame_text(const HostFrame& frame) {
 std::string host_clause(const StageEntry& stage) {
   if (!enough_samples(stage) || stage.host_code->kinds.empty()) return {};
   const HostCode& code = *stage.host_code;
-  const auto kind = std::max_element(code.kinds.begin(), code.kinds.end(), [](const HostWorkTime& a, const HostWorkTime& b) { return a.samples < b.samples; });
+  const auto kind = std::max_element(code.kinds.begin(), code.kinds.end(),
+                                     [](const HostWorkTime& a, const HostWorkTime& b) { return a.samples < b.samples; });
   const std::string part = rough_part(static_cast<double>(kind->samples) / static_cast<double>(code.samples));
   const FunctionTime function = main_function(code, kind->kind);
   std::string out = fmt::format("{} of the wait is {}", part, host_work_text(kind->kind));
-  if (function.line != nullptr && has_name(function.line->frame)) out += fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(function.line->frame));
+  if (function.line != nullptr && has_name(function.line->frame))
+    out += fmt::format(", {} {}", 2 * function.samples > kind->samples ? "mostly" : "most often", frame_text(function.line->frame));
   return out;
 }
 

@@ -27,9 +27,7 @@ StepScale step_scale(const Run& run) {
   return scale;
 }
 
-Cell per(std::optional<double> value, int digits) {
-  return value ? Cell(fmt::format("{:.{}f}", *value, digits), *value) : Cell(kNoValue);
-}
+Cell per(std::optional<double> value, int digits) { return value ? Cell(fmt::format("{:.{}f}", *value, digits), *value) : Cell(kNoValue); }
 
 void add_step_cells(const KernelEntry& kernel, const StepScale& scale, Row& row) {
   const StageLaunches* launches = scale.stage == nullptr ? nullptr : launches_in(kernel, scale.stage->name);
@@ -69,13 +67,11 @@ std::string launchers_of(const KernelEntry& kernel, const Entries& entries) {
 Row kernel_row(const Run& run, const WorkingKernel& working, const StepScale& scale, bool stalls) {
   const KernelEntry& kernel = (*run.kernels)[working.index];
   const NcuSample* sample = main_sample(kernel);
-  Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName),
-             std::string(key_of(kernel.kind)),
-             time_cell(static_cast<double>(working.time_ns)),
-             share_cell(working.measured_share),
-             count_cell(working.calls)};
+  Row row = {Text(kernel.name.empty() ? "(no name)" : kernel.name, Inline::kName), std::string(key_of(kernel.kind)),
+             time_cell(static_cast<double>(working.time_ns)), share_cell(working.measured_share), count_cell(working.calls)};
   add_step_cells(kernel, scale, row);
-  for (const Cell& cell : {time_cell(kernel.time.mean_ns), time_cell(kernel.time.median_ns), time_cell(static_cast<double>(kernel.time.p99_ns)), Cell(split_text(kernel))})
+  for (const Cell& cell : {time_cell(kernel.time.mean_ns), time_cell(kernel.time.median_ns),
+                           time_cell(static_cast<double>(kernel.time.p99_ns)), Cell(split_text(kernel))})
     row.push_back(cell);
   for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
     row.push_back(metric_cell(metric->unit, sample == nullptr ? std::nullopt : sample->values[metric->metric]));
@@ -89,13 +85,19 @@ Row kernel_row(const Run& run, const WorkingKernel& working, const StepScale& sc
 
 Table empty_kernel_table(const Run& run, const std::vector<KernelEntry>& kernels, const StepScale& scale) {
   Table table{"Kernels",
-              {{"Kernel", kLeft, kAlways, "kernel"}, {"Kind", kLeft, kWide, "kind"}, {"Total", kRight, kAlways, "total", false, true},
-               {"Share", kRight, kAlways, "share", false, true}, {"Calls", kRight, kAlways, "calls", false, true}}};
+              {{"Kernel", kLeft, kAlways, "kernel"},
+               {"Kind", kLeft, kWide, "kind"},
+               {"Total", kRight, kAlways, "total", false, true},
+               {"Share", kRight, kAlways, "share", false, true},
+               {"Calls", kRight, kAlways, "calls", false, true}}};
   add_step_columns(run, scale, table);
-  for (const Column& column : {Column{"Mean", kRight, kWide, "mean"}, {"p50", kRight, kAlways, "p50"}, {"p99", kRight, kAlways, "p99"},
+  for (const Column& column : {Column{"Mean", kRight, kWide, "mean"},
+                               {"p50", kRight, kAlways, "p50"},
+                               {"p99", kRight, kAlways, "p99"},
                                {"Stages" + source_label(run), kLeft, kAlways, "stages"}})
     table.columns.push_back(column);
-  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch)) table.columns.push_back({std::string(metric->title), kRight, room_of(*metric), metric->key.data()});
+  for (const MetricInfo* metric : columns_of(MetricPlace::kLaunch))
+    table.columns.push_back({std::string(metric->title), kRight, room_of(*metric), metric->key.data()});
   table.columns.push_back({"Bound by", kLeft, kAlways, "bound_by"});
   table.columns.push_back({"GPU", kRight, several_gpus(kernels) ? kAlways : kWide, "gpu"});
   if (any_stalls(kernels)) table.columns.push_back({"Warps stalled by", kLeft, kAlways, "stalls"});
@@ -138,10 +140,14 @@ Section kernels(const Run& run) {
   }
   const std::string by = measured_by(*run.kernels);
   const WorkingKernels working = working_kernels(run);
-  const std::string order = working.measured ? "By GPU time in the measured windows; Mean, p50 and p99 are of all launches." : "By total GPU time.";
+  const std::string order =
+      working.measured ? "By GPU time in the measured windows; Mean, p50 and p99 are of all launches." : "By total GPU time.";
   std::string text = order + " kernels.md lists every kernel and the names [n] in full.";
-  if (!by.empty()) text = fmt::format("{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
-                                      "the names [n] in full and each measured launch.", order, by);
+  if (!by.empty())
+    text = fmt::format(
+        "{} {} measured the columns from SM % to Bound by; a dash: not measured. kernels.md lists every kernel, "
+        "the names [n] in full and each measured launch.",
+        order, by);
   Table table = kernel_table(run, working.list);
   if (working.list.size() > kTextKernels) table.text_note = plural(working.list.size(), "kernel") + " in all.";
   out.blocks = {Paragraph{text}};
@@ -154,19 +160,27 @@ Section api(const Run& run) {
   Section out{"api", "CUDA calls", "CUDA calls"};
   if (run.api.empty()) return out;
   Table table{"CUDA calls",
-              {{"Call", kLeft, kAlways, "call"}, {"Total", kRight, kAlways, "total", false, true}, {"Calls", kRight, kAlways, "calls", false, true},
-               {"Mean", kRight, kAlways, "mean"}, {"p50", kRight, kAlways, "p50"}, {"p99", kRight, kAlways, "p99"}, {"Longest", kRight, kAlways, "longest"}}};
+              {{"Call", kLeft, kAlways, "call"},
+               {"Total", kRight, kAlways, "total", false, true},
+               {"Calls", kRight, kAlways, "calls", false, true},
+               {"Mean", kRight, kAlways, "mean"},
+               {"p50", kRight, kAlways, "p50"},
+               {"p99", kRight, kAlways, "p99"},
+               {"Longest", kRight, kAlways, "longest"}}};
   table.sortable = table.filter = true;
   table.name = "api";
   for (std::size_t i = 0; i < std::min(kMostCalls, run.api.size()); ++i) {
     const ApiEntry& call = run.api[i];
-    table.rows.push_back({code(call.name), time_cell(static_cast<double>(call.time.total_ns)), count_cell(call.time.count), time_cell(call.time.mean_ns),
-                          time_cell(call.time.median_ns), time_cell(static_cast<double>(call.time.p99_ns)), time_cell(static_cast<double>(call.time.max_ns))});
+    table.rows.push_back({code(call.name), time_cell(static_cast<double>(call.time.total_ns)), count_cell(call.time.count),
+                          time_cell(call.time.mean_ns), time_cell(call.time.median_ns), time_cell(static_cast<double>(call.time.p99_ns)),
+                          time_cell(static_cast<double>(call.time.max_ns))});
   }
   table.text_rows = kTextCalls;
   if (run.api.size() > kTextCalls) table.text_note = plural(run.api.size(), "function") + " in all: run.json has every one.";
   if (run.api.size() > kMostCalls) table.foot.push_back({plural(run.api.size() - kMostCalls, "more function") + " in run.json"});
-  out.blocks = {Paragraph{"Time on the CPU inside calls of CUDA, in the whole capture, warm-up included. Calls inside calls count in both."}, std::move(table)};
+  out.blocks = {
+      Paragraph{"Time on the CPU inside calls of CUDA, in the whole capture, warm-up included. Calls inside calls count in both."},
+      std::move(table)};
   return out;
 }
 

@@ -26,7 +26,8 @@ Cell top_kernels(const std::vector<OperatorKernel>& kernels) {
 
 Cell shapes_cell(const std::vector<OperatorShape>& shapes) {
   if (shapes.empty()) return kNoValue;
-  return code(typed_shapes(shapes.front().text, shapes.front().dtypes)) + Text(shapes.size() > 1 ? fmt::format(" and {} more", shapes.size() - 1) : "");
+  return code(typed_shapes(shapes.front().text, shapes.front().dtypes)) +
+         Text(shapes.size() > 1 ? fmt::format(" and {} more", shapes.size() - 1) : "");
 }
 
 std::optional<double> share_of(const std::optional<Ns>& part, const std::optional<Ns>& whole) {
@@ -43,7 +44,8 @@ Row operator_row(const OperatorTable& source, const OperatorEntry& op) {
           host(op.self_ns),
           host(op.total_ns),
           count_cell(op.calls),
-          time_cell_if(op.host_time_known && op.calls > 0, static_cast<double>(op.total_ns) / static_cast<double>(std::max<std::uint64_t>(op.calls, 1))),
+          time_cell_if(op.host_time_known && op.calls > 0,
+                       static_cast<double>(op.total_ns) / static_cast<double>(std::max<std::uint64_t>(op.calls, 1))),
           shapes_cell(op.shapes),
           top_kernels(op.kernels)};
 }
@@ -56,8 +58,14 @@ Row other_operators(const OperatorTable& source, std::size_t from) {
     rest.calls += op.calls;
     if (op.cuda_self_ns) rest.cuda_self_ns = rest.cuda_self_ns.value_or(0) + *op.cuda_self_ns;
   }
-  return {plural(source.entries.size() - from, "more operator"), "", time_cell(rest.cuda_self_ns), share_cell(share_of(rest.cuda_self_ns, source.cuda_ns)),
-          "", time_cell(static_cast<double>(rest.self_ns)), "", count_cell(rest.calls)};
+  return {plural(source.entries.size() - from, "more operator"),
+          "",
+          time_cell(rest.cuda_self_ns),
+          share_cell(share_of(rest.cuda_self_ns, source.cuda_ns)),
+          "",
+          time_cell(static_cast<double>(rest.self_ns)),
+          "",
+          count_cell(rest.calls)};
 }
 
 // Names of stages, separated by bars, as a page's script filters by them.
@@ -70,10 +78,17 @@ std::string stages_of(const std::vector<std::pair<std::string, Ns>>& parts) {
 // `first`: the table whose rows findings link to.
 Table operator_table(const OperatorTable& source, bool first) {
   Table table{"Operators from " + source.source,
-              {{"Operator", kLeft, kAlways, "operator"}, {"Type", kLeft, kAlways, "type"}, {"GPU, self", kRight, kAlways, "gpu_self", false, true},
-               {"Share", kRight, kAlways, "share", false, true}, {"GPU, total", kRight, kAlways, "gpu_total"}, {"Host, self", kRight, kAlways, "host_self", false, true},
-               {"Host, total", kRight, kAlways, "host_total"}, {"Calls", kRight, kAlways, "calls", false, true}, {"Host mean", kRight, kWide, "host_mean"},
-               {"Shapes", kLeft, kWide, "shapes"}, {"Top kernels", kLeft, kAlways, "kernels"}}};
+              {{"Operator", kLeft, kAlways, "operator"},
+               {"Type", kLeft, kAlways, "type"},
+               {"GPU, self", kRight, kAlways, "gpu_self", false, true},
+               {"Share", kRight, kAlways, "share", false, true},
+               {"GPU, total", kRight, kAlways, "gpu_total"},
+               {"Host, self", kRight, kAlways, "host_self", false, true},
+               {"Host, total", kRight, kAlways, "host_total"},
+               {"Calls", kRight, kAlways, "calls", false, true},
+               {"Host mean", kRight, kWide, "host_mean"},
+               {"Shapes", kLeft, kWide, "shapes"},
+               {"Top kernels", kLeft, kAlways, "kernels"}}};
   table.sortable = table.filter = true;
   table.name = "operators";
   const std::size_t shown = std::min(kListedOperators, source.entries.size());
@@ -91,7 +106,9 @@ Table operator_table(const OperatorTable& source, bool first) {
 
 Paragraph origin(const OperatorTable& source) {
   std::string text = "From " + source.source + (source.file.empty() ? "" : ": " + source.file);
-  if (source.gpu_share) text += fmt::format("; {} of the GPU time{} is inside an operator", share_text(source.gpu_share), source.scaled ? " of its stages" : "");
+  if (source.gpu_share)
+    text +=
+        fmt::format("; {} of the GPU time{} is inside an operator", share_text(source.gpu_share), source.scaled ? " of its stages" : "");
   if (source.entries_left_out > 0) text += "; " + plural(source.entries_left_out, "operator") + " with little time left out";
   const std::string graphs = graph_capture_text(source.graph_unjoined_share);
   return {sentence(text) + (graphs.empty() ? "" : " " + graphs)};
@@ -105,8 +122,9 @@ Table step_table(const OperatorStep& step) {
   for (std::size_t i = 0; i < shown; ++i) {
     const OperatorCall& call = *calls[i].call;
     const std::string shapes = typed_shapes(call.shapes, call.dtypes);
-    table.rows.push_back({count_cell(call.index), code(call.name), std::string(key_of(call.type)), text_cell(call.layer), shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)),
-                          time_cell(call.host_ns), time_cell(calls[i].gpu_ns), top_kernels(calls[i].kernels)});
+    table.rows.push_back({count_cell(call.index), code(call.name), std::string(key_of(call.type)), text_cell(call.layer),
+                          shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)), time_cell(call.host_ns), time_cell(calls[i].gpu_ns),
+                          top_kernels(calls[i].kernels)});
   }
   table.filter = true;
   table.text_rows = kTextOperators;
@@ -117,19 +135,30 @@ Table step_table(const OperatorStep& step) {
 Table type_table(const OperatorStep& step) {
   Table table{"By type", {{"Type"}, {"Nodes", kRight}, {"Time", kRight}, {"Share", kRight}}};
   for (const TypeTime& type : times_by_type(step))
-    table.rows.push_back({std::string(key_of(type.type)), count_cell(type.nodes), time_cell(static_cast<double>(type.own_ns)), share_cell(type.share)});
+    table.rows.push_back(
+        {std::string(key_of(type.type)), count_cell(type.nodes), time_cell(static_cast<double>(type.own_ns)), share_cell(type.share)});
   table.sortable = true;
   return table;
 }
 
 Table node_table(const std::vector<NodeTime>& nodes, std::size_t all) {
   Table table{"Node by node",
-              {{"#", kRight}, {"Node"}, {"Operator"}, {"Type"}, {"Provider"}, {"Shapes", kLeft, kWide}, {"Median", kRight}, {"p10 to p90", kRight}, {"Share", kRight}, {"Kernels"}}};
+              {{"#", kRight},
+               {"Node"},
+               {"Operator"},
+               {"Type"},
+               {"Provider"},
+               {"Shapes", kLeft, kWide},
+               {"Median", kRight},
+               {"p10 to p90", kRight},
+               {"Share", kRight},
+               {"Kernels"}}};
   for (const NodeTime& node : nodes) {
     const OperatorCall& call = *node.call;
     const std::string shapes = typed_shapes(call.shapes, call.dtypes);
-    table.rows.push_back({count_cell(call.index), code(node_text(call)), text_cell(call.name), std::string(key_of(call.type)), text_cell(call.provider),
-                          shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)), time_cell(static_cast<double>(node.own_ns)), percentiles_text(node.spread, time_text), share_cell(node.share),
+    table.rows.push_back({count_cell(call.index), code(node_text(call)), text_cell(call.name), std::string(key_of(call.type)),
+                          text_cell(call.provider), shapes.empty() ? Cell(kNoValue) : Cell(code(shapes)),
+                          time_cell(static_cast<double>(node.own_ns)), percentiles_text(node.spread, time_text), share_cell(node.share),
                           top_kernels(call.kernels)});
   }
   table.sortable = table.filter = true;
@@ -178,20 +207,27 @@ Section layers(const Run& run) {
     return out;
   }
   Table table{"Layers",
-              {{"Layer", kLeft, kAlways, "layer"}, {"Type", kLeft, kAlways, "type"}, {"Calls", kRight, kAlways, "calls", false, true},
-               {"GPU, total", kRight, kAlways, "gpu_total"}, {"GPU, self", kRight, kAlways, "gpu_self", false, true}, {"Host, total", kRight, kAlways, "host_total"},
-               {"Host, self", kRight, kWide, "host_self", false, true}, {"Top kernels", kLeft, kAlways, "kernels"}}};
+              {{"Layer", kLeft, kAlways, "layer"},
+               {"Type", kLeft, kAlways, "type"},
+               {"Calls", kRight, kAlways, "calls", false, true},
+               {"GPU, total", kRight, kAlways, "gpu_total"},
+               {"GPU, self", kRight, kAlways, "gpu_self", false, true},
+               {"Host, total", kRight, kAlways, "host_total"},
+               {"Host, self", kRight, kWide, "host_self", false, true},
+               {"Top kernels", kLeft, kAlways, "kernels"}}};
   table.sortable = table.filter = true;
   table.name = "layers";
   const std::size_t shown = std::min(kMaxRows, run.layers.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const LayerEntry& layer = run.layers[i];
-    table.rows.push_back({code(layer.name), text_cell(layer.type), count_cell(layer.calls), time_cell(layer.cuda_total_ns), time_cell(layer.cuda_self_ns),
-                          time_cell(static_cast<double>(layer.total_ns)), time_cell(static_cast<double>(layer.self_ns)), top_kernels(layer.kernels)});
+    table.rows.push_back({code(layer.name), text_cell(layer.type), count_cell(layer.calls), time_cell(layer.cuda_total_ns),
+                          time_cell(layer.cuda_self_ns), time_cell(static_cast<double>(layer.total_ns)),
+                          time_cell(static_cast<double>(layer.self_ns)), top_kernels(layer.kernels)});
     table.rows.back()[0].indent = layer.depth;
   }
   table.text_rows = kTextLayers;
-  if (run.layers.size() > kTextLayers) table.text_note = fmt::format("{} in all: operators.md has every one.", plural(run.layers.size(), "module"));
+  if (run.layers.size() > kTextLayers)
+    table.text_note = fmt::format("{} in all: operators.md has every one.", plural(run.layers.size(), "module"));
   if (run.layers.size() > shown) table.foot.push_back({plural(run.layers.size() - shown, "more module") + " in run.json"});
   out.blocks = {table};
   return out;

@@ -14,9 +14,7 @@ constexpr std::size_t kMaxCurves = 48, kMaxValues = 600, kMaxWindows = 200;
 
 bool names(const std::string& name, const char* part) { return name.find(part) != std::string::npos; }
 
-std::optional<double> finite(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
+std::optional<double> finite(const std::optional<double>& value) { return value && std::isfinite(*value) ? value : std::nullopt; }
 
 // As many values as there are, up to kMaxValues; beyond that, means of neighbours.
 std::vector<std::optional<double>> drawn_values(const ActivityCurve& curve) {
@@ -51,7 +49,11 @@ Extent extent_of(const ActivityCurve& curve) {
 bool percentage(const ActivityCurve& curve) { return unit_of(curve.metric) == MetricUnit::kPercent; }
 
 const char* curve_colour(const std::string& metric) {
-  return names(metric, "tensor") ? "b-sync" : names(metric, "dram") ? "b-copy" : names(metric, "warps") ? "b-queue" : names(metric, "sm__") ? "b-compute" : "b-host";
+  return names(metric, "tensor")  ? "b-sync"
+         : names(metric, "dram")  ? "b-copy"
+         : names(metric, "warps") ? "b-queue"
+         : names(metric, "sm__")  ? "b-compute"
+                                  : "b-host";
 }
 
 double end_of(const ActivityCurve& curve) {
@@ -68,8 +70,8 @@ CurveChart::Curve drawn_curve(const ActivityCurve& curve, double start_ns, doubl
   out.top = percentage(curve) ? std::min(100.0, round_up(most_percent)) : round_up(extent.most);
   out.scale = gpu + "0 to " + figure(out.top);
   out.mean = extent.known > 0 ? "mean " + figure(extent.mean) : "no sample";
-  out.tip = extent.known > 0 ? fmt::format("{}{}: mean {}, most {}; a value every {}; {}", gpu, out.title, figure(extent.mean), figure(extent.most),
-                                           time_text(static_cast<double>(curve.step_ns)), curve.metric)
+  out.tip = extent.known > 0 ? fmt::format("{}{}: mean {}, most {}; a value every {}; {}", gpu, out.title, figure(extent.mean),
+                                           figure(extent.most), time_text(static_cast<double>(curve.step_ns)), curve.metric)
                              : gpu + out.title + ": no sample";
   out.colour = curve_colour(curve.metric);
   out.start_ns = static_cast<double>(curve.start_ns) - start_ns;
@@ -86,7 +88,8 @@ std::vector<CurveChart::Window> drawn_windows(const Run& run, double start_ns, d
     ++number;
     const double start = static_cast<double>(iteration.start_ns) - start_ns, end = start + static_cast<double>(iteration.wall_ns);
     if (end > 0 && start < span_ns && end > start)
-      out.push_back({start, end, iteration.warmup, fmt::format("iteration {}{}: {}", number, iteration.warmup ? ", warm-up" : "", time_text(end - start))});
+      out.push_back({start, end, iteration.warmup,
+                     fmt::format("iteration {}{}: {}", number, iteration.warmup ? ", warm-up" : "", time_text(end - start))});
   }
   return out;
 }

@@ -10,9 +10,7 @@ namespace {
 // An interval wider than this says nothing; see docs/reports.md.
 constexpr double kWidestInterval = 1.0;
 
-bool certain(const StageSlowdown& slowdown) {
-  return !slowdown.low || !slowdown.high || *slowdown.high - *slowdown.low <= kWidestInterval;
-}
+bool certain(const StageSlowdown& slowdown) { return !slowdown.low || !slowdown.high || *slowdown.high - *slowdown.low <= kWidestInterval; }
 
 std::string interval_text(const StageSlowdown& slowdown) {
   if (!slowdown.low || !slowdown.high) return kNoValue;
@@ -21,12 +19,21 @@ std::string interval_text(const StageSlowdown& slowdown) {
 
 Table clocks_table(const std::vector<ClockSummary>& devices) {
   Table table{"Clocks of each GPU",
-              {{"GPU", kRight}, {"Readings", kRight}, {"Power, mean", kRight}, {"max", kRight}, {"SM clock, min", kRight}, {"median", kRight},
-               {"max", kRight}, {"Hottest", kRight}, {"Slowed", kRight}, {"Why"}}};
+              {{"GPU", kRight},
+               {"Readings", kRight},
+               {"Power, mean", kRight},
+               {"max", kRight},
+               {"SM clock, min", kRight},
+               {"median", kRight},
+               {"max", kRight},
+               {"Hottest", kRight},
+               {"Slowed", kRight},
+               {"Why"}}};
   for (const auto& gpu : devices)
-    table.rows.push_back({std::to_string(gpu.device), count_cell(gpu.samples), figure_cell(gpu.power_mean_w, "W"), figure_cell(gpu.power_max_w, "W"),
-                          figure_cell(gpu.sm_clock_min_mhz, "MHz"), figure_cell(gpu.sm_clock_median_mhz, "MHz"), figure_cell(gpu.sm_clock_max_mhz, "MHz"),
-                          figure_cell(gpu.temperature_max_c, "°C"), share_cell(gpu.throttled_share), text_cell(join(gpu.throttle_reasons))});
+    table.rows.push_back(
+        {std::to_string(gpu.device), count_cell(gpu.samples), figure_cell(gpu.power_mean_w, "W"), figure_cell(gpu.power_max_w, "W"),
+         figure_cell(gpu.sm_clock_min_mhz, "MHz"), figure_cell(gpu.sm_clock_median_mhz, "MHz"), figure_cell(gpu.sm_clock_max_mhz, "MHz"),
+         figure_cell(gpu.temperature_max_c, "°C"), share_cell(gpu.throttled_share), text_cell(join(gpu.throttle_reasons))});
   return table;
 }
 
@@ -41,10 +48,12 @@ Section overhead(const Run& run) {
   Table table{"Slowdown by profiler and stage",
               {{"Profiler"}, {"Stage"}, {"Passes", kRight}, {"Slower by", kRight}, {"95 % interval", kRight}, {"Verdict"}}};
   for (const auto& slowdown : run.perturbation.stages)
-    table.rows.push_back({key_cell(slowdown.profiler), text_cell(stage_title(run, slowdown.stage)), fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
+    table.rows.push_back({key_cell(slowdown.profiler), text_cell(stage_title(run, slowdown.stage)),
+                          fmt::format("{} / {}", slowdown.bare_ns.size(), slowdown.profiled_ns.size()),
                           share_cell(certain(slowdown) ? slowdown.slowdown : std::nullopt), interval_text(slowdown),
                           slowdown.verdict ? Cell(std::string(key_of(*slowdown.verdict))) : text_cell(slowdown.note)});
-  out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." + (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
+  out.blocks = {table, Paragraph{"Passes: unprofiled / profiled." +
+                                 (run.perturbation.order.empty() ? "" : " Order: " + run.perturbation.order + ".")}};
   add(out.blocks, notes(run.perturbation.notes));
   return out;
 }
@@ -57,12 +66,15 @@ Section energy(const Run& run) {
     return out;
   }
   if (!energy.pass.empty())
-    add(out.blocks, Paragraph{fmt::format("Sampled during the pass {}{}{}.", energy.pass, energy.source == EnergySource::kNone ? "" : ", from the ",
-                                          energy.source == EnergySource::kNone ? "" : key_of(energy.source))});
-  Table table{"Energy of each stage", {{"Stage"}, {"Per window", kRight}, {"Per token", kRight}, {"Mean power", kRight}, {"Readings", kRight}, {"Note"}}};
+    add(out.blocks,
+        Paragraph{fmt::format("Sampled during the pass {}{}{}.", energy.pass, energy.source == EnergySource::kNone ? "" : ", from the ",
+                              energy.source == EnergySource::kNone ? "" : key_of(energy.source))});
+  Table table{"Energy of each stage",
+              {{"Stage"}, {"Per window", kRight}, {"Per token", kRight}, {"Mean power", kRight}, {"Readings", kRight}, {"Note"}}};
   for (const auto& stage : energy.stages)
-    table.rows.push_back({text_cell(stage_title(run, stage.stage)), figure_cell(stage.joules_per_window, "J"), figure_cell(stage.joules_per_token, "J"),
-                          figure_cell(stage.mean_power_w, "W"), count_cell(stage.samples), text_cell(stage.note)});
+    table.rows.push_back({text_cell(stage_title(run, stage.stage)), figure_cell(stage.joules_per_window, "J"),
+                          figure_cell(stage.joules_per_token, "J"), figure_cell(stage.mean_power_w, "W"), count_cell(stage.samples),
+                          text_cell(stage.note)});
   add(out.blocks, std::move(table));
   add(out.blocks, clocks_table(energy.devices));
   return out;

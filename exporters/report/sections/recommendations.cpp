@@ -18,9 +18,7 @@ bool has_gain(const Finding& finding) { return finding.gain_share && std::isfini
 bool belongs_to(const Finding& finding, const Finding& first) {
   const bool of_stages = finding.scope == RuleScope::kRun || finding.scope == RuleScope::kStage;
   if (!finding.same_cause_as.empty() && finding.same_cause_as == first.rule && (of_stages || finding.subject == first.subject)) return true;
-  if (!finding.suggestions.empty() && !first.suggestions.empty() &&
-      finding.suggestions.front() == first.suggestions.front())
-    return true;
+  if (!finding.suggestions.empty() && !first.suggestions.empty() && finding.suggestions.front() == first.suggestions.front()) return true;
   return has_gain(finding) && has_gain(first) && finding.scope == first.scope && finding.subject == first.subject;
 }
 
@@ -49,7 +47,8 @@ Whole window_time(const Run& run, const Finding& finding, const StageEntry& stag
 std::string part_of_each(const std::optional<double>& saved_ns, const Whole& of, const std::string& each) {
   if (!saved_ns || !of.ns || !(*saved_ns <= *of.ns)) return {};
   const std::string saved = rough_time(*saved_ns), whole = rough_time(*of.ns);
-  return fmt::format("{} of {} per {}{}", saved == whole ? rough_share(*saved_ns / *of.ns) : saved, whole, each, of.traced_only ? " in the traced run" : "");
+  return fmt::format("{} of {} per {}{}", saved == whole ? rough_share(*saved_ns / *of.ns) : saved, whole, each,
+                     of.traced_only ? " in the traced run" : "");
 }
 
 // Per token, else per window of its stage.
@@ -60,7 +59,9 @@ std::string saved_each(const Run& run, const Finding& finding) {
   return part_of_each(finding.gain_per_window_ns, window_time(run, finding, *stage), stage->name);
 }
 
-std::string saved_share(const Finding& finding) { return has_gain(finding) ? rough_share(*finding.gain_share) + " of the measured time" : ""; }
+std::string saved_share(const Finding& finding) {
+  return has_gain(finding) ? rough_share(*finding.gain_share) + " of the measured time" : "";
+}
 
 // "It saves at most 3.8 ms of 4.3 ms per token, 79 % of the measured time." The share is of the traced time: it does not stand beside
 // an unprofiled one.
@@ -68,7 +69,8 @@ std::string worth_sentence(const Run& run, const Finding& finding) {
   const std::string each = saved_each(run, finding);
   const std::string share = !each.empty() && finding.gain_unprofiled ? "" : saved_share(finding);
   if (!each.empty() || !share.empty()) return "It saves at most " + each + (each.empty() || share.empty() ? "" : ", ") + share + ".";
-  if (finding.gain_ns && std::isfinite(*finding.gain_ns)) return "It saves at most " + rough_time(*finding.gain_ns) + " over the whole profile.";
+  if (finding.gain_ns && std::isfinite(*finding.gain_ns))
+    return "It saves at most " + rough_time(*finding.gain_ns) + " over the whole profile.";
   return finding.gain_note.empty() ? "What it saves is not known." : sentence(finding.gain_note);
 }
 
@@ -89,12 +91,9 @@ List action_list(const Run& run, bool for_engineers) {
 std::vector<Recommendation> recommendations(const Run& run, std::size_t most) {
   std::vector<Recommendation> out;
   for (const Finding* each : findings_to_work_on(run)) {
-    const auto same =
-        std::find_if(out.begin(), out.end(), [&](const auto& r) { return belongs_to(*each, *r.finding); });
-    if (same != out.end())
-      same->also.push_back(each);
-    else if (out.size() < most)
-      out.push_back({each, {}});
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& r) { return belongs_to(*each, *r.finding); });
+    if (same != out.end()) same->also.push_back(each);
+    else if (out.size() < most) out.push_back({each, {}});
   }
   return out;
 }
@@ -106,9 +105,14 @@ const Finding* first_to_work_on(const Run& run) {
 
 std::string no_advice(const Run& run) {
   if (run.findings.empty() && run.abstentions.empty()) return "No rule was evaluated, so this report gives no advice.";
-  const std::string left_out = run.abstentions.empty() ? "" : "; " + plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") + " for lack of data";
+  const std::string left_out =
+      run.abstentions.empty()
+          ? ""
+          : "; " + plural(run.abstentions.size(), "rule was not evaluated", "rules were not evaluated") + " for lack of data";
   if (!run.kernels && !left_out.empty()) return "No kernels were captured" + left_out + ".";
-  const bool small = std::any_of(run.findings.begin(), run.findings.end(), [](const Finding& each) { return each.severity != Severity::kInfo && each.about == RuleAbout::kWorkload; });
+  const bool small = std::any_of(run.findings.begin(), run.findings.end(), [](const Finding& each) {
+    return each.severity != Severity::kInfo && each.about == RuleAbout::kWorkload;
+  });
   return (small ? "No change that the rules know saves 1 % of the time" : "No rule asks for a change") + left_out + ".";
 }
 

@@ -26,7 +26,8 @@ auto* found_in(List& list, const Of& matches) {
 
 std::string hidden_graphs_note(const Run& run) {
   if (run.coverage.graph_only_share.value_or(0) <= 0) return "";
-  return fmt::format("Shares are of all computing; {} of it is in CUDA graphs whose kernels are not visible.", share_text(run.coverage.graph_only_share));
+  return fmt::format("Shares are of all computing; {} of it is in CUDA graphs whose kernels are not visible.",
+                     share_text(run.coverage.graph_only_share));
 }
 
 }  // namespace
@@ -50,11 +51,11 @@ std::string scope_text(const Run& run, const Finding& finding) {
 std::string gain_text(const Finding& finding) {
   std::string out;
   if (finding.gain_ns) out = "saves at most " + time_text(*finding.gain_ns);
-  if (finding.gain_share)
-    out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";
+  if (finding.gain_share) out += (out.empty() ? "saves at most " : ", ") + share_text(finding.gain_share) + " of the measured time";
   const bool token = finding.gain_per_token_ns.has_value();
   const auto& each = token ? finding.gain_per_token_ns : finding.gain_per_window_ns;
-  if (each && !out.empty()) out += fmt::format(", {} per {}{}", time_text(*each), token ? "token" : "window", finding.gain_unprofiled ? " unprofiled" : "");
+  if (each && !out.empty())
+    out += fmt::format(", {} per {}{}", time_text(*each), token ? "token" : "window", finding.gain_unprofiled ? " unprofiled" : "");
   return out;
 }
 
@@ -106,8 +107,7 @@ std::string stage_colour(const Run& run, const std::string& stage) {
 const OperatorTable* main_operators(const Run& run) {
   const OperatorTable* best = nullptr;
   for (const auto& table : run.operators)
-    if (!table.entries.empty() && (best == nullptr || table.gpu_share.value_or(-1) > best->gpu_share.value_or(-1)))
-      best = &table;
+    if (!table.entries.empty() && (best == nullptr || table.gpu_share.value_or(-1) > best->gpu_share.value_or(-1))) best = &table;
   return best;
 }
 
@@ -115,8 +115,8 @@ const NcuSample* main_sample(const KernelEntry& kernel) {
   const auto time = [](const NcuSample& sample) {
     return static_cast<double>(sample.nsys_median_ns) * static_cast<double>(sample.nsys_calls);
   };
-  const auto found = std::max_element(kernel.ncu.begin(), kernel.ncu.end(),
-                                      [&](const NcuSample& a, const NcuSample& b) { return time(a) < time(b); });
+  const auto found =
+      std::max_element(kernel.ncu.begin(), kernel.ncu.end(), [&](const NcuSample& a, const NcuSample& b) { return time(a) < time(b); });
   return found == kernel.ncu.end() ? nullptr : &*found;
 }
 
@@ -125,10 +125,8 @@ std::vector<std::string> efficiency_notes(const Run& run, bool without_mfu) {
   for (const auto& entry : run.efficiency) {
     if (entry.note.empty() || (without_mfu && entry.mfu)) continue;
     const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == entry.note; });
-    if (known == reasons.end())
-      reasons.emplace_back(entry.note, entry.stage);
-    else
-      known->second += ", " + entry.stage;
+    if (known == reasons.end()) reasons.emplace_back(entry.note, entry.stage);
+    else known->second += ", " + entry.stage;
   }
   std::vector<std::string> lines;
   for (const auto& [note, stages] : reasons) lines.push_back(stages + ": " + note);
@@ -165,8 +163,7 @@ std::string measured_by(const std::vector<KernelEntry>& kernels) {
 std::string stalls_text(const KernelEntry& kernel) {
   std::vector<std::string> words;
   for (const auto& stall : kernel.stalls)
-    if (!stall.issued() && words.size() < kTopStalls)
-      words.push_back(fmt::format("{} {:.0f} %", stall.reason, stall.share * 100));
+    if (!stall.issued() && words.size() < kTopStalls) words.push_back(fmt::format("{} {:.0f} %", stall.reason, stall.share * 100));
   return words.empty() ? kNoValue : join(words);
 }
 
@@ -197,14 +194,14 @@ std::string working_kernels_note(const Run& run, const WorkingKernels& working) 
 std::string graph_capture_text(const std::optional<double>& unjoined_share) {
   if (!unjoined_share) return "";
   if (*unjoined_share == 0) return "Kernels of CUDA graphs count where they were captured, all of them.";
-  return fmt::format("Kernels of CUDA graphs count where they were captured; for {} of their time that is not known.", share_text(unjoined_share));
+  return fmt::format("Kernels of CUDA graphs count where they were captured; for {} of their time that is not known.",
+                     share_text(unjoined_share));
 }
 
 std::string split_text(const std::vector<std::pair<std::string, Ns>>& parts, Ns whole) {
   std::vector<std::string> words;
   for (const auto& [name, ns] : parts)
-    if (whole > 0)
-      words.push_back(fmt::format("{} {:.0f} %", name, 100.0 * static_cast<double>(ns) / static_cast<double>(whole)));
+    if (whole > 0) words.push_back(fmt::format("{} {:.0f} %", name, 100.0 * static_cast<double>(ns) / static_cast<double>(whole)));
   return words.empty() ? kNoValue : join(words);
 }
 

@@ -96,13 +96,13 @@ Cell percent_cell(const std::optional<double>& percent);
 Cell figure_cell(const std::optional<double>& value, const char* unit = "");
 
 // Blocks.
-Paragraph missing(Text text);                             // why something is not there
+Paragraph missing(Text text);  // why something is not there
 Paragraph not_captured(const std::optional<Remark>& why, const char* otherwise, const char* what = "Not captured");
 Paragraph not_captured(const std::string& why, const char* otherwise, const char* what = "Not captured");
-Paragraph caption(std::string text);                      // below a figure
+Paragraph caption(std::string text);  // below a figure
 List notes(const std::vector<std::string>& plain);
 List notes(const std::vector<Remark>& remarks);
-void add(Blocks& blocks, Paragraph paragraph);            // unless it is empty
+void add(Blocks& blocks, Paragraph paragraph);  // unless it is empty
 void add(Blocks& blocks, List list);
 void add(Blocks& blocks, Table table);
 

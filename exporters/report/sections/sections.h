@@ -13,12 +13,12 @@ Blocks overview(const Run& run);  // status, problems, the figures to see first
 std::vector<std::string> facts(const Run& run);
 
 Section summary(const Run& run);
-Section findings(const Run& run);  // a line each
+Section findings(const Run& run);     // a line each
 Section measurement(const Run& run);  // the findings about it
 Section stages(const Run& run);
 Section budgets(const Run& run);
 Section host_code(const Run& run);  // what the host ran while the GPU waited
-Section evidence(const Run& run);  // of the findings
+Section evidence(const Run& run);   // of the findings
 Section timeline(const Run& run);
 Section activity(const Run& run);
 Section efficiency(const Run& run);
@@ -33,18 +33,19 @@ Section energy(const Run& run);
 Section abstentions(const Run& run);
 Section capture(const Run& run);
 Section environment(const Run& run);
-Section setting(const Run& run);       // the same in brief, with what is not known of it
-std::vector<std::pair<std::string, std::string>> software_versions(const Run& run);  // Driver, CUDA, PyTorch, Engine, nsys, ncu; empty: not known
+Section setting(const Run& run);  // the same in brief, with what is not known of it
+std::vector<std::pair<std::string, std::string>> software_versions(
+    const Run& run);  // Driver, CUDA, PyTorch, Engine, nsys, ncu; empty: not known
 Section import_stats(const Run& run);
 
-Blocks counters(const Run& run);        // a part of the stages
-Blocks late_launches(const Run& run);   // a part of the budgets: what the host did while the GPU waited for launches
-Blocks gpus(const Run& run);            // a part of the budgets; nothing for one GPU that talks to no other
-Blocks communication(const Run& run);   // likewise
-Blocks iterations(const Run& run);      // likewise
+Blocks counters(const Run& run);       // a part of the stages
+Blocks late_launches(const Run& run);  // a part of the budgets: what the host did while the GPU waited for launches
+Blocks gpus(const Run& run);           // a part of the budgets; nothing for one GPU that talks to no other
+Blocks communication(const Run& run);  // likewise
+Blocks iterations(const Run& run);     // likewise
 FlameChart flame_graph(const Run& run, const StageEntry& stage);  // of its waits for launches; without frames: no stacks
-Blocks roofline(const Run& run);        // a part of the efficiency
+Blocks roofline(const Run& run);                                  // a part of the efficiency
 bool several_gpus(const std::vector<KernelEntry>& kernels);
-Text activity_note(const Run& run);     // why there are no curves; empty: no GPU was seen
+Text activity_note(const Run& run);  // why there are no curves; empty: no GPU was seen
 
 }  // namespace nl::exporters::report

@@ -16,7 +16,8 @@ namespace {
 
 std::string slower(const SessionEntry& session) {
   if (!session.slowdown || session.profiled.count == 0) return {};
-  return fmt::format("profiled {}, {} {}", time_text(session.profiled.median_ns), share_text(std::abs(*session.slowdown)), *session.slowdown < 0 ? "less" : "more");
+  return fmt::format("profiled {}, {} {}", time_text(session.profiled.median_ns), share_text(std::abs(*session.slowdown)),
+                     *session.slowdown < 0 ? "less" : "more");
 }
 
 std::string file_name(const Run& run) { return std::filesystem::path(run.session->model).filename().string(); }
@@ -27,8 +28,8 @@ std::string iteration_speed(const Run& run, const std::string& where) {
   const SessionEntry& session = *run.session;
   const double median_ns = session.unprofiled.median_ns;
   // The name of a file stays as it is written, also where it begins the sentence.
-  return fmt::format("{}{} takes {} an iteration, {} per second ({} on {}; unprofiled, median of {}).", where, phrase(file_name(run)), rough_time(median_ns),
-                     rough_count(1e9 / median_ns), session.backend, session.provider, session.unprofiled.count);
+  return fmt::format("{}{} takes {} an iteration, {} per second ({} on {}; unprofiled, median of {}).", where, phrase(file_name(run)),
+                     rough_time(median_ns), rough_count(1e9 / median_ns), session.backend, session.provider, session.unprofiled.count);
 }
 
 std::string operator_shares(const Run& run) {
@@ -49,7 +50,8 @@ std::string providers_sentence(const Run& run) {
   const auto most = std::max_element(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == nodes.end() || most->first.empty()) return {};
   if (nodes.size() == 1 && step->calls_left_out > 0)
-    return fmt::format("All nodes that are listed ({} of {}) run in {}.", count_text(most->second), count_text(most->second + step->calls_left_out), phrase(most->first));
+    return fmt::format("All nodes that are listed ({} of {}) run in {}.", count_text(most->second),
+                       count_text(most->second + step->calls_left_out), phrase(most->first));
   if (nodes.size() == 1) return fmt::format("All {} run in {}.", plural(most->second, "node"), phrase(most->first));
   return fmt::format("{} of {} run in {}.", count_text(most->second), plural(step->calls.size(), "node"), phrase(most->first));
 }
@@ -58,7 +60,8 @@ std::string recording_cost(const Run& run) {
   const SessionEntry& session = *run.session;
   if (!session.slowdown) return {};
   if (*session.slowdown < 0.005) return "Recording the operators does not make an iteration longer.";
-  return fmt::format("Recording the operators makes an iteration {} longer: {}.", rough_share(*session.slowdown), rough_time(session.profiled.median_ns));
+  return fmt::format("Recording the operators makes an iteration {} longer: {}.", rough_share(*session.slowdown),
+                     rough_time(session.profiled.median_ns));
 }
 
 std::vector<Tile> session_tiles(const Run& run) {
@@ -66,7 +69,8 @@ std::vector<Tile> session_tiles(const Run& run) {
   const double median_ns = session.unprofiled.median_ns;
   std::vector<Tile> tiles = {{"Iteration", time_text(median_ns), "unprofiled" + (slower(session).empty() ? "" : "; " + slower(session))},
                              {"Iterations", figure_text(1e9 / median_ns, "per second"), "unprofiled, one after the other"},
-                             {"Longest iteration", time_text(static_cast<double>(session.unprofiled.max_ns)), fmt::format("of {}, unprofiled", session.unprofiled.count)}};
+                             {"Longest iteration", time_text(static_cast<double>(session.unprofiled.max_ns)),
+                              fmt::format("of {}, unprofiled", session.unprofiled.count)}};
   if (session.operators_share) tiles.push_back({"Operators", share_text(session.operators_share), "of an unprofiled iteration, host time"});
   if (const OperatorStep* step = model_step(run); step != nullptr && !times_by_type(*step).empty()) {
     const TypeTime first = times_by_type(*step)[0];

@@ -31,7 +31,8 @@ std::string engine_text(const Run& run) {
 // Of the tool that made an imported capture, its export says it.
 std::string nsys_version(const Run& run) {
   const ImportStats& stats = run.import_stats;
-  return run.software.nsys_version.empty() && stats.source_format == SourceFormat::kNsysSqlite ? stats.tool_version : run.software.nsys_version;
+  return run.software.nsys_version.empty() && stats.source_format == SourceFormat::kNsysSqlite ? stats.tool_version
+                                                                                               : run.software.nsys_version;
 }
 
 std::string description(const Run& run) {

@@ -65,13 +65,15 @@ Speed speed_of(const Run& run) {
 std::string first_token_part(const Run& run, const Speed& speed) {
   const auto first = speed.of(speed.first);
   if (!first) return {};
-  return speed.answers ? "starts to answer after " + rough_time(*first) : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first));
+  return speed.answers ? "starts to answer after " + rough_time(*first)
+                       : fmt::format("reads {} in {}", prompt_text(run), rough_time(*first));
 }
 
 // A few slow steps make a mean that no step has. The unprofiled figures are medians.
 std::string usual_step(const Run& run, const Speed& speed) {
   const StageEntry* step = stage_named(run, key_of(StageKind::kDecodeStep));
-  if (speed.unprofiled || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns)) return {};
+  if (speed.unprofiled || step == nullptr || step->wall.count < 4 || !(step->wall.mean_ns > kFarFromMedian * step->wall.median_ns))
+    return {};
   return fmt::format(" on average, though half of the steps take at most {}", rough_time(step->wall.median_ns));
 }
 
@@ -79,15 +81,16 @@ std::string token_part(const Run& run, const Speed& speed) {
   const auto token = speed.of(speed.token);
   if (!token) return {};
   const double batch = run.latency.batch.value_or(1);
-  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token), batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "",
-                     usual_step(run, speed));
+  return fmt::format("writes a token (word piece) every {}{}{}", rough_time(*token),
+                     batch > 1 ? fmt::format(" for each of {} sequences", tokens_text(batch)) : "", usual_step(run, speed));
 }
 
 // "205 tokens per second over whole requests"
 std::string rate_part(const Run& run, const Speed& speed, bool alone) {
   const auto rate = speed.of(speed.rate);
   if (!rate) return {};
-  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "", counted_as_one(run) ? ", counted as one sequence" : "");
+  return fmt::format("{} tokens{} per second over whole requests{}", rough_count(*rate), alone ? " (word pieces)" : "",
+                     counted_as_one(run) ? ", counted as one sequence" : "");
 }
 
 // " (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205)" where the figures are of unprofiled runs.
@@ -117,17 +120,22 @@ std::string stage_speeds(const Run& run) {
     if (stage.wall.count > 0 && parts.size() < kMostPhases)
       parts.push_back(fmt::format("{} takes {}", plain_stage(run, stage.name), rough_time(stage.wall.mean_ns)));
   if (parts.empty()) return {};
-  return sentence(fmt::format("{}in {}, {}{}", where(run), subject(run), join_and(parts), run.stages.front().wall.count > 1 ? " on average" : ""));
+  return sentence(
+      fmt::format("{}in {}, {}{}", where(run), subject(run), join_and(parts), run.stages.front().wall.count > 1 ? " on average" : ""));
 }
 
 // Of a profile that another tool made of a model file: a run of it, with the sum of what its operators took where no clock was around it.
 std::string imported_speed(const Run& run) {
   const OperatorStep* step = model_step(run);
   if (step == nullptr) return {};
-  if (step->wall_ns) return fmt::format("{} takes {} a run ({}; {} of {} runs have these shapes).", who(run), rough_time(static_cast<double>(*step->wall_ns)), step->source, step->iterations, step->windows);
+  if (step->wall_ns)
+    return fmt::format("{} takes {} a run ({}; {} of {} runs have these shapes).", who(run),
+                       rough_time(static_cast<double>(*step->wall_ns)), step->source, step->iterations, step->windows);
   Ns sum = 0;
   for (const TypeTime& type : times_by_type(*step)) sum += type.own_ns;
-  return sum > 0 ? fmt::format("The operators of {} take {} a run ({}, {}).", subject(run), rough_time(static_cast<double>(sum)), step->source, plural(step->iterations, "run")) : "";
+  return sum > 0 ? fmt::format("The operators of {} take {} a run ({}, {}).", subject(run), rough_time(static_cast<double>(sum)),
+                               step->source, plural(step->iterations, "run"))
+                 : "";
 }
 
 std::string nothing_timed(const Run& run) {
@@ -181,9 +189,11 @@ std::string limit_part(const Run& run, const MainStage& main) {
   const double times = limit->best_ns / limit->ideal_ns;
   const std::string estimated = run.peaks && run.peaks->derived ? " (estimated)" : "";
   if (times < 0.98) return "; it is faster than the model's description allows, so that description is probably wrong";
-  if (times < 1.5) return fmt::format("; {} takes {}, close to the limit of this GPU{}", limit->what, rough_time(limit->best_ns), estimated);
+  if (times < 1.5)
+    return fmt::format("; {} takes {}, close to the limit of this GPU{}", limit->what, rough_time(limit->best_ns), estimated);
   const std::string factor = times < 4 ? fmt::format("{:.1f}", times) : "about " + rough_count(times);
-  return fmt::format("; at the limit of this GPU{} {} takes {}, {} times less", estimated, limit->what, rough_time(limit->ideal_ns), factor);
+  return fmt::format("; at the limit of this GPU{} {} takes {}, {} times less", estimated, limit->what, rough_time(limit->ideal_ns),
+                     factor);
 }
 
 }  // namespace

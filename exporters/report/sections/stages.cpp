@@ -13,21 +13,26 @@ namespace {
 constexpr std::size_t kMaxColumns = 200;
 
 std::string wall_tip(const std::string& name, const TimeSummary& time) {
-  return fmt::format("{}: mean {:.0f} ns, std {}, p50 {:.0f} ns, p99 {} ns, min {} ns, max {} ns, n = {}", name,
-                     time.mean_ns, time.count > 1 ? fmt::format("{:.0f} ns", time.stddev_ns) : kNoValue, time.median_ns,
-                     time.p99_ns, time.min_ns, time.max_ns, time.count);
+  return fmt::format("{}: mean {:.0f} ns, std {}, p50 {:.0f} ns, p99 {} ns, min {} ns, max {} ns, n = {}", name, time.mean_ns,
+                     time.count > 1 ? fmt::format("{:.0f} ns", time.stddev_ns) : kNoValue, time.median_ns, time.p99_ns, time.min_ns,
+                     time.max_ns, time.count);
 }
 
 BarChart wall_bars(const Run& run) {
   double whole = 0;
-  for (const auto& stage : run.stages)
-    whole = std::max(whole, static_cast<double>(std::max(stage.wall.p99_ns, stage.wall.max_ns)));
+  for (const auto& stage : run.stages) whole = std::max(whole, static_cast<double>(std::max(stage.wall.p99_ns, stage.wall.max_ns)));
   BarChart chart;
   for (const auto& stage : run.stages) {
     if (stage.wall.count == 0) continue;
     const std::string title = stage_title(run, stage.name), tip = wall_tip(title, stage.wall);
-    chart.bars.push_back({title, "", {{stage.wall.mean_ns, stage_colour(run, stage.name), tip}}, whole,
-                          mean_text(stage.wall), tip, stage.wall.median_ns, static_cast<double>(stage.wall.p99_ns)});
+    chart.bars.push_back({title,
+                          "",
+                          {{stage.wall.mean_ns, stage_colour(run, stage.name), tip}},
+                          whole,
+                          mean_text(stage.wall),
+                          tip,
+                          stage.wall.median_ns,
+                          static_cast<double>(stage.wall.p99_ns)});
   }
   return chart;
 }
@@ -76,8 +81,13 @@ void add_gpu_table(const Run& run, Blocks& blocks) {
                                [](const StageEntry& s) { return s.gpu_busy_ns || s.kernel_calls || s.tokens_per_s; });
   if (!any) return add(blocks, missing("GPU time of the stages: not captured."));
   Table table{"GPU time of each stage",
-              {{"Stage"}, {"GPU busy", kRight}, {"of wall", kRight}, {"GPU sum", kRight}, {"Kernels", kRight},
-               {"Tokens per window", kRight}, {"Tokens/s", kRight}}};
+              {{"Stage"},
+               {"GPU busy", kRight},
+               {"of wall", kRight},
+               {"GPU sum", kRight},
+               {"Kernels", kRight},
+               {"Tokens per window", kRight},
+               {"Tokens/s", kRight}}};
   for (const auto& stage : run.stages) table.rows.push_back(gpu_row(run, stage));
   blocks.emplace_back(Paragraph{"GPU busy counts overlapping work once, GPU sum counts it twice."});
   blocks.emplace_back(std::move(table));
@@ -88,8 +98,8 @@ void add_latency(const Run& run, Blocks& blocks) {
   const std::string label = source_label(run);
   const auto row = [&](const char* what, const std::optional<TimeSummary>& time) {
     if (time)
-      table.rows.push_back({what + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns), time_cell(time->median_ns),
-                            time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
+      table.rows.push_back({what + label, time_cell(time->mean_ns), time_cell_if(time->count > 1, time->stddev_ns),
+                            time_cell(time->median_ns), time_cell(static_cast<double>(time->p99_ns)), count_cell(time->count)});
   };
   row("Time to first token", run.latency.ttft);
   row("Prefill time", run.latency.prefill);
@@ -101,7 +111,8 @@ void add_latency(const Run& run, Blocks& blocks) {
 }
 
 std::string iterations_text(const Iterations& all) {
-  const std::string warmup = all.warmup == 0 ? "none is warm-up" : plural(all.warmup, "is warm-up", "are warm-up") + " and left out of every figure";
+  const std::string warmup =
+      all.warmup == 0 ? "none is warm-up" : plural(all.warmup, "is warm-up", "are warm-up") + " and left out of every figure";
   return fmt::format("{}; {}. Rule: {}.", plural(all.count, "iteration"), warmup, all.rule.empty() ? "none" : all.rule);
 }
 
@@ -138,14 +149,22 @@ Section stages(const Run& run) {
     return out;
   }
   Table wall{"Stages",
-             {{"Stage"}, {"n", kRight}, {"Mean", kRight}, {"Std", kRight}, {"p50", kRight}, {"p99", kRight}, {"Sum", kRight},
-              {"Warm-up", kRight}, {"Ranges"}}};
+             {{"Stage"},
+              {"n", kRight},
+              {"Mean", kRight},
+              {"Std", kRight},
+              {"p50", kRight},
+              {"p99", kRight},
+              {"Sum", kRight},
+              {"Warm-up", kRight},
+              {"Ranges"}}};
   for (const auto& stage : run.stages) {
     wall.rows.push_back(wall_row(run, stage));
     wall.rows.back().id = stage_id(stage.name);
   }
   add(out.blocks, Paragraph{source_text(run)});
-  for (Block block : Blocks{Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall})
+  for (Block block :
+       Blocks{Figure(wall_bars(run)), caption("Mean wall time of a window; the tick is the median, the line ends at p99."), wall})
     out.blocks.push_back(std::move(block));
   if (run.iterations.count > 0 || !run.iterations.rule.empty()) add(out.blocks, Paragraph{iterations_text(run.iterations)});
   add_gpu_table(run, out.blocks);

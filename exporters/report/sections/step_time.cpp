@@ -15,8 +15,9 @@ struct KindTime {
   double time_ns = 0, calls = 0;  // of one window
 };
 
-constexpr std::array<const char*, kKernelClasses> kKindTexts = {"matrix multiplication", "attention", "elementwise", "copies in kernels", "KV cache writes",
-                                                               "reductions", "normalisation", "communication", "other kernels"};
+constexpr std::array<const char*, kKernelClasses> kKindTexts = {"matrix multiplication", "attention",       "elementwise",
+                                                                "copies in kernels",     "KV cache writes", "reductions",
+                                                                "normalisation",         "communication",   "other kernels"};
 
 const char* text_of_kind(KernelClass kind) { return kKindTexts[static_cast<std::size_t>(kind)]; }
 std::string colour_of_kind(KernelClass kind) { return fmt::format("k-{}", std::string(key_of(kind))); }
@@ -54,7 +55,8 @@ Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime
   Bar bar{title, "", {}, whole_ns, time_text(stage.wall.mean_ns), fmt::format("{}: {}", title, time_text(stage.wall.mean_ns)), 0, 0};
   for (const KindTime& kind : kinds) {
     const std::string share = share_text(ratio(kind.time_ns, whole_ns));
-    bar.segments.push_back({kind.time_ns, colour_of_kind(kind.kind), fmt::format("{}: {}, {}", text_of_kind(kind.kind), time_text(kind.time_ns), share), share});
+    bar.segments.push_back({kind.time_ns, colour_of_kind(kind.kind),
+                            fmt::format("{}: {}, {}", text_of_kind(kind.kind), time_text(kind.time_ns), share), share});
     bar.spoken += fmt::format(", {} {}", text_of_kind(kind.kind), share);
   }
   return bar;
@@ -62,12 +64,22 @@ Bar kind_bar(const Run& run, const StageEntry& stage, const std::vector<KindTime
 
 Table kind_table(const Run& run, const StageEntry& stage, const std::vector<KindTime>& kinds) {
   const std::string title = stage_title(run, stage.name);
-  Table table{"Kinds of kernels in a " + title, {{"Kernels of one " + title}, {"Per window", kRight}, {"of wall", kRight}, {"of the kernels", kRight}, {"Calls", kRight}, {"per token", kRight, kWide}}};
+  Table table{"Kinds of kernels in a " + title,
+              {{"Kernels of one " + title},
+               {"Per window", kRight},
+               {"of wall", kRight},
+               {"of the kernels", kRight},
+               {"Calls", kRight},
+               {"per token", kRight, kWide}}};
   const double kernels_ns = sum_of(kinds);
   const auto tokens = stage.tokens_per_window;
   const auto row = [&](const char* what, double time_ns, double calls) -> Row {
-    return {what, time_cell(time_ns), share_cell(ratio(time_ns, stage.wall.mean_ns)), share_cell(ratio(time_ns, kernels_ns)),
-            {fmt::format("{:.1f}", calls), calls}, time_cell_if(tokens.value_or(0) > 0, time_ns / std::max(tokens.value_or(1), 1e-9))};
+    return {what,
+            time_cell(time_ns),
+            share_cell(ratio(time_ns, stage.wall.mean_ns)),
+            share_cell(ratio(time_ns, kernels_ns)),
+            {fmt::format("{:.1f}", calls), calls},
+            time_cell_if(tokens.value_or(0) > 0, time_ns / std::max(tokens.value_or(1), 1e-9))};
   };
   double calls = 0;
   for (const KindTime& kind : kinds) {
@@ -132,16 +144,24 @@ std::vector<Left> waterfall_of(const Run& run, const StageEntry& stage) {
 }
 
 void add_waterfall(const Run& run, Blocks& blocks) {
-  Table table{"What would be left", {{"Of one window"}, {"Case"}, {"Per window", kRight}, {"of the measured", kRight}, {"What that assumes"}}};
+  Table table{"What would be left",
+              {{"Of one window"}, {"Case"}, {"Per window", kRight}, {"of the measured", kRight}, {"What that assumes"}}};
   BarChart chart;
   for (const StageEntry* stage : told_stages(run)) {
     const std::vector<Left> steps = waterfall_of(run, *stage);
     for (const Left& step : steps) {
       const double whole_ns = steps.front().time_ns;
       const std::string title = stage_title(run, stage->name), share = share_text(ratio(step.time_ns, whole_ns));
-      chart.bars.push_back({title, step.what, {{step.time_ns, step.colour, fmt::format("{}: {}, {}", step.what, time_text(step.time_ns), share), share}},
-                            whole_ns, time_text(step.time_ns), fmt::format("{}, {}: {}, {}", title, step.what, time_text(step.time_ns), share), 0, 0});
-      table.rows.push_back({&step == &steps.front() ? text_cell(title) : Cell(""), step.what, time_cell(step.time_ns), share_cell(ratio(step.time_ns, whole_ns)), step.why});
+      chart.bars.push_back({title,
+                            step.what,
+                            {{step.time_ns, step.colour, fmt::format("{}: {}, {}", step.what, time_text(step.time_ns), share), share}},
+                            whole_ns,
+                            time_text(step.time_ns),
+                            fmt::format("{}, {}: {}, {}", title, step.what, time_text(step.time_ns), share),
+                            0,
+                            0});
+      table.rows.push_back({&step == &steps.front() ? text_cell(title) : Cell(""), step.what, time_cell(step.time_ns),
+                            share_cell(ratio(step.time_ns, whole_ns)), step.why});
     }
   }
   if (table.rows.empty()) return;

@@ -22,8 +22,7 @@ Tile time_tile(const Headline& headline) {
   if (headline.unprofiled)
     return {headline.what, time_text(*headline.unprofiled), beside(time_text(time->mean_ns), time->mean_ns / *headline.unprofiled - 1)};
   return {headline.what, time_text(time->mean_ns),
-          time->count > 1 ? fmt::format("p99 {}, n = {}", time_text(static_cast<double>(time->p99_ns)), time->count)
-                          : "one measurement"};
+          time->count > 1 ? fmt::format("p99 {}, n = {}", time_text(static_cast<double>(time->p99_ns)), time->count) : "one measurement"};
 }
 
 Tile output_tile(const Run& run) {
@@ -69,7 +68,9 @@ Blocks overview(const Run& run) {
   Notice notice{run.status, strong(status_sentence(run.status)), {}};
   for (const auto& problem : run.problems) notice.items.push_back(problem_text(problem));
   const auto stage = main_stage(run);
-  std::vector<Tile> tiles = has_iterations(run) ? session_tiles(run) : std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)};
+  std::vector<Tile> tiles = has_iterations(run)
+                                ? session_tiles(run)
+                                : std::vector<Tile>{time_tile(first_token(run)), time_tile(per_token(run)), output_tile(run)};
   if (!has_iterations(run) || (stage && stage->budget)) tiles.push_back(computing_tile(run, stage));
   if (!has_iterations(run)) tiles.insert(tiles.end(), {utilisation_tile(run, stage), energy_tile(run)});
   return {notice, Tiles{std::move(tiles)}};
@@ -82,7 +83,9 @@ std::vector<std::string> facts(const Run& run) {
   };
   const auto& gpus = run.hardware.gpus;
   put(run.model.name);
-  put(gpus.empty() ? run.hardware.cpu_model : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name.empty() ? "GPU" : gpus[0].name) : gpus[0].name);
+  put(gpus.empty()      ? run.hardware.cpu_model
+      : gpus.size() > 1 ? fmt::format("{} × {}", gpus.size(), gpus[0].name.empty() ? "GPU" : gpus[0].name)
+                        : gpus[0].name);
   put(run.mode.empty() ? "" : run.mode + " mode");
   const std::string by = captured_by(run.provenance.tracer, run.provenance.meter);
   put(by.empty() ? "" : "captured by " + by);

@@ -35,8 +35,8 @@ inline std::string npy(const std::string& descr, const std::string& shape, const
 
 struct Entry {
   std::string name, data;
-  std::uint16_t method = 0;          // 8: deflated
-  std::uint32_t plain_size = 0;      // of a deflated one
+  std::uint16_t method = 0;      // 8: deflated
+  std::uint32_t plain_size = 0;  // of a deflated one
 };
 
 // np.savez gives each local header twenty bytes of its own, which the directory has not.
@@ -47,11 +47,13 @@ inline std::string npz(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries) {
     const std::size_t at = files.size(), plain = entry.method == 0 ? entry.data.size() : entry.plain_size;
     const std::string sizes = u32(0) + u32(entry.data.size()) + u32(plain), name = entry.name + ".npy";
-    files += "PK\x03\x04" + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(20) + name + std::string(20, 'z') + entry.data;
-    directory += "PK\x01\x02" + u16(45) + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(0) + u16(0) + u16(0) + u16(0) +
-                 u32(0) + u32(at) + name;
+    files += "PK\x03\x04" + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(20) + name +
+             std::string(20, 'z') + entry.data;
+    directory += "PK\x01\x02" + u16(45) + u16(45) + u16(0) + u16(entry.method) + u32(0) + sizes + u16(name.size()) + u16(0) + u16(0) +
+                 u16(0) + u16(0) + u32(0) + u32(at) + name;
   }
-  return files + directory + "PK\x05\x06" + u32(0) + u16(entries.size()) + u16(entries.size()) + u32(directory.size()) + u32(files.size()) + u16(0);
+  return files + directory + "PK\x05\x06" + u32(0) + u16(entries.size()) + u16(entries.size()) + u32(directory.size()) + u32(files.size()) +
+         u16(0);
 }
 
 template <class Value>

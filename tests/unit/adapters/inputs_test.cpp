@@ -31,7 +31,8 @@ const std::string kFour = npy("<f4", "(2, 2)", raw_values<float>({1, 2, 3, 4}));
 
 // The expected values are those of the same generator in Python.
 TEST_CASE("a seed gives the same random values everywhere") {
-  CHECK(values_of<float>(random_of("float32", 4)) == std::vector<float>{-0.8944182395935059f, -0.33775943517684937f, 0.3146347105503082f, -0.020079191774129868f});
+  CHECK(values_of<float>(random_of("float32", 4)) ==
+        std::vector<float>{-0.8944182395935059f, -0.33775943517684937f, 0.3146347105503082f, -0.020079191774129868f});
   CHECK(values_of<double>(random_of("float64", 2)) == std::vector<double>{-0.8944182532829836, -0.33775943799629293});
   CHECK(values_of<std::int64_t>(random_of("int64", 6, 7)) == std::vector<std::int64_t>{3, 3, 4, 0, 6, 5});
   CHECK(values_of<std::uint8_t>(random_of("uint8", 6, 7)) == std::vector<std::uint8_t>{3, 3, 4, 0, 6, 5});
@@ -54,7 +55,8 @@ TEST_CASE("open sizes come from their symbols, or from input and position") {
   const std::vector<Tensor> inputs = make_inputs({kX, kIds}, "random", 1, {{"batch", 2}, {"seq", 5}});
   CHECK(inputs[0].shape == std::vector<std::int64_t>{2, 2});
   CHECK(inputs[1].shape == std::vector<std::int64_t>{2, 5});
-  CHECK(make_inputs({{"x", "float32", {{-1, ""}, {-1, ""}}}}, "zeros", 1, {{"x.0", 4}, {"x.1", 3}})[0].shape == std::vector<std::int64_t>{4, 3});
+  CHECK(make_inputs({{"x", "float32", {{-1, ""}, {-1, ""}}}}, "zeros", 1, {{"x.0", 4}, {"x.1", 3}})[0].shape ==
+        std::vector<std::int64_t>{4, 3});
 }
 
 TEST_CASE("open sizes that are not given are listed, each once, with the flags that give them") {

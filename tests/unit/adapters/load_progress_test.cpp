@@ -10,7 +10,13 @@ TEST_CASE("a load that takes long is told again and again, until it ends") {
   std::atomic<int> lines{0};
   std::string last;
   {
-    LoadProgress progress("model.onnx", [&](const std::string& line) { last = line; ++lines; }, std::chrono::milliseconds(1));
+    LoadProgress progress(
+        "model.onnx",
+        [&](const std::string& line) {
+          last = line;
+          ++lines;
+        },
+        std::chrono::milliseconds(1));
     while (lines < 3) std::this_thread::yield();
   }
   const int told = lines;
@@ -21,6 +27,8 @@ TEST_CASE("a load that takes long is told again and again, until it ends") {
 
 TEST_CASE("a load that is quick is not told") {
   int lines = 0;
-  { LoadProgress progress("model.onnx", [&](const std::string&) { ++lines; }); }
+  {
+    LoadProgress progress("model.onnx", [&](const std::string&) { ++lines; });
+  }
   CHECK(lines == 0);
 }

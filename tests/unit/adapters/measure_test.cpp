@@ -51,7 +51,8 @@ TEST_CASE("the time of an iteration is what it takes") {
 }
 
 TEST_CASE("values that are no numbers are counted by output") {
-  CHECK(measured(kModel + "output z float16 4\nnan\n").notes == std::vector<std::string>{"y: 16 of 16 values are NaN", "z: 4 of 4 values are NaN"});
+  CHECK(measured(kModel + "output z float16 4\nnan\n").notes ==
+        std::vector<std::string>{"y: 16 of 16 values are NaN", "z: 4 of 4 values are NaN"});
   CHECK(measured("output ids int64 4\nnan\n").notes.empty());
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("loading and both parts are announced, and an interrupt is heard befor
   options.session.progress = [&](const std::string& line) { lines.push_back(line); };
   options.session.check_interrupt = [&] { ++checks; };
   measured(kModel, options);
-  CHECK(lines == std::vector<std::string>{"loading model.txt", "2 iterations unprofiled", "loading model.txt once more, to profile it", "2 iterations profiled"});
+  CHECK(lines == std::vector<std::string>{"loading model.txt", "2 iterations unprofiled", "loading model.txt once more, to profile it",
+                                          "2 iterations profiled"});
   CHECK(checks == 6);
   options.session.check_interrupt = [] { throw Error(ErrorKind::kInterrupted, "interrupted"); };
   CHECK(thrown_by([&] { measured(kModel, options); }).kind == ErrorKind::kInterrupted);

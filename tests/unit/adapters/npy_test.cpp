@@ -14,9 +14,12 @@ const std::string kTwoByThree = npy("<f4", "(2, 3)", raw_values<float>({1, 2, 3,
 
 // np.savez_compressed(ids=np.array([7, -1])): the 144 bytes of the array as zlib's raw deflate.
 const std::string kDeflated(
-    "\x9b\xec\x17\xea\x1b\x10\xc9\xc8\x50\xc6\x50\xad\x9e\x92\x5a\x9c\x5c\xa4\x6e\xa5\xa0\x6e\x93\x69\xa1\xae\xa3\xa0\x9e\x96\x5f\x54\x52\x94\x98"
-    "\x17\x9f\x5f\x94\x92\x0a\x12\x77\x4b\xcc\x29\x4e\x05\x8a\x17\x67\x24\x16\xa4\x02\xf9\x1a\x46\x3a\x9a\x3a\x0a\xb5\x0a\x14\x00\x2e\x76\x06\x08"
-    "\xf8\x0f\x05\x00", 74);
+    "\x9b\xec\x17\xea\x1b\x10\xc9\xc8\x50\xc6\x50\xad\x9e\x92\x5a\x9c\x5c\xa4\x6e\xa5\xa0\x6e\x93\x69\xa1\xae\xa3\xa0\x9e\x96\x5f\x54\x52"
+    "\x94\x98"
+    "\x17\x9f\x5f\x94\x92\x0a\x12\x77\x4b\xcc\x29\x4e\x05\x8a\x17\x67\x24\x16\xa4\x02\xf9\x1a\x46\x3a\x9a\x3a\x0a\xb5\x0a\x14\x00\x2e\x76"
+    "\x06\x08"
+    "\xf8\x0f\x05\x00",
+    74);
 
 Error refusal(const char* name, const std::string& bytes) {
   Folder folder;
@@ -90,6 +93,7 @@ TEST_CASE("sizes that the file cannot hold are refused before they are allocated
 TEST_CASE("arrays that would be read wrongly are refused") {
   CHECK(has(refusal("x.npy", npy("<U4", "(1,)", "1234567890123456")).message, "<U4"));
   CHECK(has(refusal("x.npy", npy(">f4", "(1,)", "1234")).message, ">f4"));
-  CHECK(has(refusal("x.npy", npy_with_header("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }\n", "1234")).message, "column by column"));
+  CHECK(has(refusal("x.npy", npy_with_header("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }\n", "1234")).message,
+            "column by column"));
   CHECK(has(refusal("x.npy", npy_with_header("{'fortran_order': False, }\n", "1234")).message, "not NumPy's"));
 }

@@ -6,8 +6,8 @@
 TEST_CASE("coverage of each GPU: busy time, kernels and communication apart") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);
-  b.launch(0, 10, 30);                                                                   // 10 to 40
-  b.kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", 35, 15, b.call(2), 0);         // to 50, 5 of it hidden
+  b.launch(0, 10, 30);                                                            // 10 to 40
+  b.kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", 35, 15, b.call(2), 0);  // to 50, 5 of it hidden
   b.copy(nl::MemOpKind::kHostToDevice, 60, 80, b.call(4), 0);
   const nl::Run run = b.run_all();
   REQUIRE(run.coverage.devices.size() == 1);

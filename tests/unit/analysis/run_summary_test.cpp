@@ -34,7 +34,8 @@ nl::StageEntry timed_windows(const char* name, std::uint64_t count, double mean_
 
 TEST_CASE("of an empty run nothing is known") {
   const nl::RunSummary none = nl::analysis::run_summary({});
-  for (const auto& figure : {none.ttft_ms, none.tpot_ms, none.tpot_unprofiled_ms, none.tokens_per_s, none.gpu_busy_share, none.mfu, none.mbu, none.joules_per_token})
+  for (const auto& figure : {none.ttft_ms, none.tpot_ms, none.tpot_unprofiled_ms, none.tokens_per_s, none.gpu_busy_share, none.mfu,
+                             none.mbu, none.joules_per_token})
     CHECK(figure == std::nullopt);
   CHECK(none.top_finding.empty());
 }
@@ -60,8 +61,8 @@ TEST_CASE("each figure of the summary is that of its source") {
   run.phases.phases = {{"decode", 100, budget}};
   run.efficiency = {shares_of_peak("prefill", 0.4, 0.1), shares_of_peak("decode", 0.02, 0.5)};
   run.energy.stages = {{"decode", {}, 0.25, {}, 4, ""}};
-  run.findings = {rule_finding("about-the-run", nl::Severity::kHigh, nl::RuleAbout::kMeasurement), rule_finding("good-to-know", nl::Severity::kInfo),
-                  rule_finding("launch-bound", nl::Severity::kLow)};
+  run.findings = {rule_finding("about-the-run", nl::Severity::kHigh, nl::RuleAbout::kMeasurement),
+                  rule_finding("good-to-know", nl::Severity::kInfo), rule_finding("launch-bound", nl::Severity::kLow)};
   const nl::RunSummary summary = nl::analysis::run_summary(run);
   CHECK(summary.ttft_ms == 12.5);
   CHECK(summary.tpot_ms == 4);

@@ -224,7 +224,7 @@ TEST_CASE("a kernel counts once in a stage, however often its phase is marked") 
 
 TEST_CASE("a step outside of decode's own ranges is no part of decode") {
   Builder b;
-  b.stage("decode_step", 0, 100);      // before it
+  b.stage("decode_step", 0, 100);  // before it
   b.stage("decode_all", 100, 300);
   b.stage("decode_step", 100, 190);
   b.stage("decode_step", 200, 290);
@@ -320,8 +320,8 @@ TEST_CASE("a launch in a measured window counts once, in however many stages it 
     b.stage("prefill", start + 10, start + 100);
     b.stage("decode_all", start + 100, start + 800);
     b.stage("decode_step", start + 110, start + 700);
-    b.kernel("gemm", start + 120, 30, b.call(start + 115));      // in request, decode and decode_step
-    b.kernel("gemm", start + 720, 5, b.call(start + 710));       // not in a step
+    b.kernel("gemm", start + 120, 30, b.call(start + 115));  // in request, decode and decode_step
+    b.kernel("gemm", start + 720, 5, b.call(start + 710));   // not in a step
   };
   using Counted = std::pair<std::optional<Ns>, std::optional<std::uint64_t>>;
   SECTION("where every iteration nests alike") {
@@ -361,7 +361,8 @@ TEST_CASE("files of the collector without kernels: what it says, or that they ar
   Builder b;
   b.trace.has_kernel_data = b.trace.has_mem_data = false;
   b.trace.stats.source_format = nl::SourceFormat::kCollector;
-  const nl::Remark not_recorded{nl::Code::kNotRecorded, {"kernels, copies and CUDA calls are not recorded: no libcupti"}}, counters{nl::Code::kCounterPass};
+  const nl::Remark not_recorded{nl::Code::kNotRecorded, {"kernels, copies and CUDA calls are not recorded: no libcupti"}},
+      counters{nl::Code::kCounterPass};
   b.trace.stats.notes = {{nl::Code::kClockFit, {"a clock"}}, not_recorded};
   CHECK(b.run().kernels_note == not_recorded);
   b.trace.stats.rows_read["counter sets"] = 1;
@@ -415,8 +416,8 @@ TEST_CASE("a million kernels in no particular order", "[.][speed]") {
   for (int i = 0; i < 200; ++i) names.push_back("kernel_" + std::to_string(i));
   for (int i = 0; i < 1000000; ++i) {
     const Ns at = Ns{3000} * i;
-    b.kernel(names[static_cast<std::size_t>(i) * 7919 % 200].c_str(), at + 5000 + i % 13 * 1000,
-             static_cast<std::uint64_t>(1000 + i % 977), b.call(at));
+    b.kernel(names[static_cast<std::size_t>(i) * 7919 % 200].c_str(), at + 5000 + i % 13 * 1000, static_cast<std::uint64_t>(1000 + i % 977),
+             b.call(at));
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto run = b.run();

@@ -56,8 +56,7 @@ struct TraceBuilder {
   nl::Range& stage(const std::string& name, nl::Ns start, nl::Ns end, std::uint32_t thread = 0) {
     return range("LLM", name.c_str(), start, end, thread);
   }
-  std::uint32_t call(nl::Ns at, std::uint32_t thread = 0, const char* name = "cudaLaunchKernel",
-                     std::uint64_t duration = 2) {
+  std::uint32_t call(nl::Ns at, std::uint32_t thread = 0, const char* name = "cudaLaunchKernel", std::uint64_t duration = 2) {
     nl::ApiCall call;
     call.start_ns = at;
     call.duration_ns = duration;
@@ -69,8 +68,7 @@ struct TraceBuilder {
   void wait(nl::Ns start, nl::Ns end, std::uint32_t thread = 0, const char* name = "cudaStreamSynchronize") {
     call(start, thread, name, static_cast<std::uint64_t>(end - start));
   }
-  nl::Kernel& kernel(const char* name, nl::Ns start, std::uint64_t duration, std::uint32_t api,
-                     std::uint32_t queue = 0) {
+  nl::Kernel& kernel(const char* name, nl::Ns start, std::uint64_t duration, std::uint32_t api, std::uint32_t queue = 0) {
     std::uint32_t shape = 0;
     const auto id = trace.strings.intern(name);
     while (shape < trace.shapes.size() && trace.shapes[shape].name != id) ++shape;
@@ -95,9 +93,7 @@ struct TraceBuilder {
     trace.mem_ops.push_back(op);
     return trace.mem_ops.back();
   }
-  void graph(nl::Ns start, nl::Ns end, std::uint32_t api, std::uint32_t queue = 0) {
-    trace.graph_runs.push_back({start, end, queue, api});
-  }
+  void graph(nl::Ns start, nl::Ns end, std::uint32_t api, std::uint32_t queue = 0) { trace.graph_runs.push_back({start, end, queue, api}); }
   void mark(const char* domain, const char* text, nl::Ns at, std::uint32_t thread = 0) {
     trace.marks.push_back({at, trace.strings.intern(text), trace.strings.intern(domain), thread});
   }

@@ -10,9 +10,10 @@ using nl::ErrorKind;
 using nl::cli::exit_status_of;
 
 TEST_CASE("exit status: every kind of error has the status of docs/exit-status.md") {
-  const std::map<ErrorKind, int> documented = {
-      {ErrorKind::kInternal, 1}, {ErrorKind::kUsage, 2},   {ErrorKind::kConfig, 2},  {ErrorKind::kInput, 3},  {ErrorKind::kTool, 4},
-      {ErrorKind::kWorkload, 5}, {ErrorKind::kCapture, 6}, {ErrorKind::kTimeout, 7}, {ErrorKind::kOutput, 8}, {ErrorKind::kInterrupted, 130}};
+  const std::map<ErrorKind, int> documented = {{ErrorKind::kInternal, 1},     {ErrorKind::kUsage, 2},   {ErrorKind::kConfig, 2},
+                                               {ErrorKind::kInput, 3},        {ErrorKind::kTool, 4},    {ErrorKind::kWorkload, 5},
+                                               {ErrorKind::kCapture, 6},      {ErrorKind::kTimeout, 7}, {ErrorKind::kOutput, 8},
+                                               {ErrorKind::kInterrupted, 130}};
   for (const auto& [kind, status] : documented) CHECK(exit_status_of(kind) == status);
 }
 

@@ -89,7 +89,8 @@ reduce      3     1.500  37.5%    -
 
 note: ncu was left out
 
-)" + nl::exporters::report::executive_summary(result().run).front() + R"(
+)" + nl::exporters::report::executive_summary(result().run).front() +
+                           R"(
 high    first Saves at most 25.0 %.
 low     second
         and 3 more in the report
@@ -126,7 +127,8 @@ TEST_CASE("print_result: what asks for no change is in the report, and kernels t
 
 TEST_CASE("print_result: problems go to standard error, each in up to three lines") {
   nl::orchestrator::RunResult failed = result();
-  failed.run.problems = {problem(nl::Severity::kHigh, "nsys was killed", "pass nsys", "run it again"), problem(nl::Severity::kInfo, "no power", "", "")};
+  failed.run.problems = {problem(nl::Severity::kHigh, "nsys was killed", "pass nsys", "run it again"),
+                         problem(nl::Severity::kInfo, "no power", "", "")};
   CHECK(print(failed).err == "error: nsys was killed\nwhere: pass nsys\nfix:   run it again\nnote:  no power\n");
 }
 
@@ -137,13 +139,15 @@ TEST_CASE("print_result: JSON has the status, the bundle and every problem with 
   const Printed printed = print(failed, true);
   CHECK(printed.status == 143);
   const auto json = nlohmann::ordered_json::parse(printed.out);
-  const nlohmann::ordered_json expected = {
-      {"run_id", "20250101-120000-llama-deep"},
-      {"bundle", "runs/one"},
-      {"status", "partial"},
-      {"exit_status", 143},
-      {"ledger", nullptr},
-      {"problems", nlohmann::ordered_json::array({{{"code", nl::key_of(failed.run.problems[0].code)}, {"what", "what it is"}, {"where", "where it is"}, {"fix", "how to fix it"}}})}};
+  const nlohmann::ordered_json expected = {{"run_id", "20250101-120000-llama-deep"},
+                                           {"bundle", "runs/one"},
+                                           {"status", "partial"},
+                                           {"exit_status", 143},
+                                           {"ledger", nullptr},
+                                           {"problems", nlohmann::ordered_json::array({{{"code", nl::key_of(failed.run.problems[0].code)},
+                                                                                        {"what", "what it is"},
+                                                                                        {"where", "where it is"},
+                                                                                        {"fix", "how to fix it"}}})}};
   CHECK(json == expected);
 }
 
@@ -179,7 +183,9 @@ TEST_CASE("print_failure: three lines on stderr, with JSON an object on stdout, 
   CHECK(plain.err() == "error: nsys is gone\nfix:   install it\n");
   nl::test::CapturedOutput both;
   CHECK(nl::cli::print_failure(error, true) == 4);
-  CHECK(nlohmann::json::parse(both.out()) == nlohmann::json{{"error", {{"kind", "tool"}, {"what", "nsys is gone"}, {"where", nullptr}, {"fix", "install it"}, {"exit_status", 4}}}});
+  CHECK(nlohmann::json::parse(both.out()) ==
+        nlohmann::json{
+            {"error", {{"kind", "tool"}, {"what", "nsys is gone"}, {"where", nullptr}, {"fix", "install it"}, {"exit_status", 4}}}});
   CHECK(both.err() == "error: nsys is gone\nfix:   install it\n");
 }
 

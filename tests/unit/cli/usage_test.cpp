@@ -56,7 +56,8 @@ TEST_CASE("cli --json: asked for by us, also where the words are wrong, and not 
 }
 
 TEST_CASE("cli help: as JSON, the flags of a verb and the verbs below it") {
-  const json all = json::parse(nl_stage({"help", "--json"}).out), search = json::parse(nl_stage({"help", "fingerprint", "search", "--json"}).out);
+  const json all = json::parse(nl_stage({"help", "--json"}).out),
+             search = json::parse(nl_stage({"help", "fingerprint", "search", "--json"}).out);
   CHECK(all["name"] == "nl-stage");
   CHECK(std::any_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "import"; }));
   CHECK(std::none_of(all["verbs"].begin(), all["verbs"].end(), [](const json& verb) { return verb["name"] == "session"; }));
@@ -68,11 +69,17 @@ TEST_CASE("cli usage: the nearest verb or flag, or where the list is") {
   CHECK(refused({"improt"}).message == "unknown verb 'improt'");
   CHECK(refused({"run", "--nmae=x"}).message == "unknown flag '--nmae'");
   CHECK(refused({"run", "--nmae=x"}).fix == "did you mean '--name'?");
-  CHECK(refused({"validate"}).fix == "add FILE: run.json, compare.json or suite.json files, or the folders of bundles; `nl-stage validate --help` has examples");
+  CHECK(refused({"validate"}).fix ==
+        "add FILE: run.json, compare.json or suite.json files, or the folders of bundles; `nl-stage validate --help` has examples");
   CHECK(refused({"doctor", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"doctor", "--set", "run.top_n_kernels=3", "word"}).message == "unexpected word 'word'");
   CHECK(refused({"run", "-x"}).message == "unknown flag '-x'");
-  CHECK(refused({"zzzzzzzz"}).fix.find("one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") == 0);
+  CHECK(
+      refused({"zzzzzzzz"})
+          .fix.find(
+              "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, "
+              "note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help`") ==
+      0);
   CHECK(refused({"improt"}).kind == nl::ErrorKind::kUsage);
   CHECK(refused({"improt"}).where == "command line");
 }
@@ -84,11 +91,14 @@ TEST_CASE("cli usage: the whole message of every kind of mistake") {
     CHECK(error.where == "command line");
     return error.message + " | " + error.fix;
   };
-  const std::string verbs = "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
+  const std::string verbs =
+      "one of: run, profile, plan, import, report, compare, try, bisect, nodes, gate, fingerprint, stats, suite, ls, show, tag, note, rm, "
+      "record, trends, export, import-bundle, doctor, backends, validate, schema, help, completion; `nl-stage --help` explains them";
   CHECK(words({"zzzzzzzz"}) == "unknown verb 'zzzzzzzz' | " + verbs);
   CHECK(words({"improt"}) == "unknown verb 'improt' | did you mean 'import'?");
   CHECK(words({"--jsno"}) == "unknown flag '--jsno' | one of: --help, --version; `nl-stage --help` explains them");
-  CHECK(words({"doctor", "--zzzzzzzz=3"}) == "unknown flag '--zzzzzzzz' | one of: --help, --config, --set, --json; `nl-stage doctor --help` explains them");
+  CHECK(words({"doctor", "--zzzzzzzz=3"}) ==
+        "unknown flag '--zzzzzzzz' | one of: --help, --config, --set, --json; `nl-stage doctor --help` explains them");
   CHECK(words({"doctor", "--jsno"}) == "unknown flag '--jsno' | did you mean '--json'?");
   CHECK(words({"doctor", "word"}) == "unexpected word 'word' | `nl-stage doctor --help` has the flags and examples");
   CHECK(words({"doctor", "-"}) == "unexpected word '-' | `nl-stage doctor --help` has the flags and examples");
@@ -104,8 +114,14 @@ TEST_CASE("cli usage: a flag or an argument that is missing, lacks its value or 
     std::string what, where, fix;
   };
   const std::vector<Case> cases = {
-      {{"fingerprint", "search"}, "RUN is missing", "nl-stage fingerprint search", "add RUN: a bundle, its run.json, or a name of the ledger; `nl-stage fingerprint search --help` has examples"},
-      {{"export", "last"}, "--out FILE is missing", "nl-stage export", "add --out FILE: the archive, NAME.nlz or NAME.tar.zst; must not exist; `nl-stage export --help` has examples"},
+      {{"fingerprint", "search"},
+       "RUN is missing",
+       "nl-stage fingerprint search",
+       "add RUN: a bundle, its run.json, or a name of the ledger; `nl-stage fingerprint search --help` has examples"},
+      {{"export", "last"},
+       "--out FILE is missing",
+       "nl-stage export",
+       "add --out FILE: the archive, NAME.nlz or NAME.tar.zst; must not exist; `nl-stage export --help` has examples"},
       {{"--"}, "no verb is given", "nl-stage", "`nl-stage --help` lists the verbs"},
       {{"doctor", "--set"}, "--set has no value", "--set", "write --set KEY=VALUE"},
       {{"doctor", "--json", "-c"}, "--config has no value", "--config", "write --config RUNNER"},
@@ -114,16 +130,25 @@ TEST_CASE("cli usage: a flag or an argument that is missing, lacks its value or 
       {{"try", "--rounds", "--json", "./w"}, "--rounds has no value", "--rounds", "write --rounds N"},
       {{"try", "--rounds", "many", "./w"}, "'many' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
       {{"try", "--rounds", "1.5", "./w"}, "'1.5' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
-      {{"try", "--warmup", "1", "--rounds", "5000", "./w"}, "'5000' is no value of --rounds", "--rounds", "write a whole number from 1 to 1000"},
+      {{"try", "--warmup", "1", "--rounds", "5000", "./w"},
+       "'5000' is no value of --rounds",
+       "--rounds",
+       "write a whole number from 1 to 1000"},
       {{"try", "--tolerance=-1", "./w"}, "'-1' is no value of --tolerance", "--tolerance", "write a number from 0"},
-      {{"compare", "a", "--to", "b", "--minimum-effect", "much"}, "'much' is no value of --minimum-effect", "--minimum-effect", "write a number from 0 to 100"},
+      {{"compare", "a", "--to", "b", "--minimum-effect", "much"},
+       "'much' is no value of --minimum-effect",
+       "--minimum-effect",
+       "write a number from 0 to 100"},
       {{"rm", "--keep-last", "0"}, "'0' is no value of --keep-last", "--keep-last", "write a whole number above 0"},
       {{"ls", "--limit", "all"}, "'all' is no value of --limit", "--limit", "write a number"},
       {{"ls", "--limit", "1.5"}, "'1.5' is no value of --limit", "--limit", "write a whole number"},
       {{"import-bundle", "x.nlz", "--max-files", "few"}, "'few' is no value of --max-files", "--max-files", "write a number"},
       {{"completion", "bsh"}, "'bsh' is no value of SHELL", "SHELL", "did you mean 'bash'?"},
       {{"completion", "powershell"}, "'powershell' is no value of SHELL", "SHELL", "one of: bash, zsh, fish"},
-      {{"stats", "-f", "xml", nl::test::kProbe + "probe_node.sqlite"}, "'xml' is no value of --format", "--format", "one of: table, csv, json"},
+      {{"stats", "-f", "xml", nl::test::kProbe + "probe_node.sqlite"},
+       "'xml' is no value of --format",
+       "--format",
+       "one of: table, csv, json"},
       {{"export", "last", "-o", "x.nlz", "--redact", "host,all"}, "'all' is no value of --redact", "--redact", "one of: host, paths"},
       {{"trends", "tpot_ms", "--by", "comit"}, "'comit' is no value of --by", "--by", "did you mean 'commit'?"},
       {{"doctor", "--json=maybe"}, "--json takes no value", "--json", "write --json alone"},

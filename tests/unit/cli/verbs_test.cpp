@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -59,8 +59,8 @@ std::string nsys_csv(const std::string& report) { return nl::test::read_text(NL_
 }  // namespace
 
 TEST_CASE("cli flags: each goes to its own place in the request") {
-  const auto request = requested({"-c", "light", "--model", "gpt2", "--set", "a.b=[1,2]", "--set", "c.d=3", "--rules", "one.yaml", "--rules",
-                                  "two.yaml", "--name", "smoke", "--out", "bundle", "./workload", "x"});
+  const auto request = requested({"-c", "light", "--model", "gpt2", "--set", "a.b=[1,2]", "--set", "c.d=3", "--rules", "one.yaml",
+                                  "--rules", "two.yaml", "--name", "smoke", "--out", "bundle", "./workload", "x"});
   CHECK(request.runner_file == "light");
   CHECK(request.model_file == "gpt2");
   CHECK(request.sets == Words{"a.b=[1,2]", "c.d=3"});
@@ -174,19 +174,22 @@ TEST_CASE("cli plan: --keys lists the keys, as text or as Markdown") {
 
 TEST_CASE("cli import: files and flags go to the same bundle, and JSON says where it is") {
   Folder folder;
-  const Answer flagged = nl_stage({"import", "--nsys", NL_FIXTURES "/h200-llama/nsys.sqlite", "--ncu", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--name", "mine", "--out",
-                                   folder / "one", "--model", NL_FIXTURES "/h200-llama/model.yaml", "--set", "run.top_n_kernels=2", "--json"});
+  const Answer flagged = nl_stage({"import", "--nsys", NL_FIXTURES "/h200-llama/nsys.sqlite", "--ncu",
+                                   NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--name", "mine", "--out", folder / "one", "--model",
+                                   NL_FIXTURES "/h200-llama/model.yaml", "--set", "run.top_n_kernels=2", "--json"});
   CHECK(flagged.status == 0);
   CHECK(json::parse(flagged.out)["bundle"] == folder / "one");
   const json run = json::parse(nl::test::read_text(folder / "one/run.json"));
   CHECK(json::parse(flagged.out)["run_id"] == run["run_id"]);
   CHECK(run["run_id"].get<std::string>().find("mine") != std::string::npos);
-  const auto selected = std::count_if(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return kernel["selected"] == true; });
+  const auto selected =
+      std::count_if(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return kernel["selected"] == true; });
   CHECK(selected == 2);
   CHECK(std::any_of(run["kernels"].begin(), run["kernels"].end(), [](const json& kernel) { return !kernel["ncu"].empty(); }));
   CHECK(!run["model"]["attributes"].empty());
   CHECK(!fs::exists(folder / "one/captures"));
-  const Answer named = nl_stage({"import", NL_FIXTURES "/h200-llama/nsys.sqlite", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--out", folder / "two"});
+  const Answer named =
+      nl_stage({"import", NL_FIXTURES "/h200-llama/nsys.sqlite", NL_FIXTURES "/h200-llama/ncu_decode_raw.csv", "--out", folder / "two"});
   CHECK(named.status == 0);
   CHECK(named.out.find("\ncomplete: " + (folder / "two") + "\n") != std::string::npos);
   const json other = json::parse(nl::test::read_text(folder / "two/run.json"));
@@ -198,8 +201,12 @@ TEST_CASE("cli import: a flag takes one word, and the next one is a capture") {
   Folder folder;
   put(folder / "rules.yaml", "rules: []\n");
   const std::string nsys = NL_FIXTURES "/h200-llama/nsys.sqlite", ncu = NL_FIXTURES "/h200-llama/ncu_decode_raw.csv";
-  const std::vector<Words> all = {{"--rules", folder / "rules.yaml", nsys}, {"--set", "run.top_n_kernels=2", nsys}, {"--config", "light", nsys},
-                                  {"--model", NL_FIXTURES "/h200-llama/model.yaml", nsys}, {"--name", "mine", nsys}, {"--nsys", nsys, ncu}};
+  const std::vector<Words> all = {{"--rules", folder / "rules.yaml", nsys},
+                                  {"--set", "run.top_n_kernels=2", nsys},
+                                  {"--config", "light", nsys},
+                                  {"--model", NL_FIXTURES "/h200-llama/model.yaml", nsys},
+                                  {"--name", "mine", nsys},
+                                  {"--nsys", nsys, ncu}};
   for (const Words& words : all) {
     INFO(words[0]);
     const std::string bundle = folder / ("bundle" + words[0]);
@@ -237,7 +244,8 @@ TEST_CASE("cli report: the files are listed, with --out in the other folder, and
 
 TEST_CASE("cli stats: every report by itself is nsys' CSV to the byte") {
   // Each asks for its own tables only, so one that is left out shows here.
-  for (const std::string report : {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"}) {
+  for (const std::string report :
+       {"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"}) {
     const Answer answer = nl_stage({"stats", "--report", report, kProbe});
     INFO(report);
     CHECK(answer.status == 0);
@@ -247,8 +255,9 @@ TEST_CASE("cli stats: every report by itself is nsys' CSV to the byte") {
 }
 
 TEST_CASE("cli stats: several reports have titles, and a prefix gives each a file") {
-  CHECK((nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", kProbe}).out ==
-         "** NVTX Range Summary (nvtx_sum):\n\n" + nsys_csv("nvtx_sum") + "\n** CUDA API Summary (cuda_api_sum):\n\n" + nsys_csv("cuda_api_sum")));
+  CHECK((nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", kProbe}).out == "** NVTX Range Summary (nvtx_sum):\n\n" + nsys_csv("nvtx_sum") +
+                                                                               "\n** CUDA API Summary (cuda_api_sum):\n\n" +
+                                                                               nsys_csv("cuda_api_sum")));
   Folder folder;
   const Answer answer = nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-o", folder / "all", kProbe});
   CHECK(answer.out == "");
@@ -262,7 +271,8 @@ TEST_CASE("cli stats: several reports have titles, and a prefix gives each a fil
   CHECK(both.size() == 2);
   CHECK(both["nvtx_sum"] == rows);
   CHECK(json::parse(nl_stage({"stats", "-r", "nvtx_sum", "--json", kProbe}).out) == json{{"nvtx_sum", rows}});
-  CHECK(json::parse(nl_stage({"stats", "-r", "cuda_gpu_mem_time_sum", "--json", NL_FIXTURES "/crafted/ranges.sqlite"}).out) == json::object());
+  CHECK(json::parse(nl_stage({"stats", "-r", "cuda_gpu_mem_time_sum", "--json", NL_FIXTURES "/crafted/ranges.sqlite"}).out) ==
+        json::object());
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 3);
 }
 
@@ -302,9 +312,14 @@ TEST_CASE("cli validate: as JSON, every file with its fault") {
   CHECK(answer.err == "");
   const json listed = json::parse(answer.out);
   CHECK(listed["exit_status"] == 3);
-  CHECK(listed["files"][0] == json{{"file", folder / "missing.json"}, {"valid", false},
-                                   {"error", {{"kind", "input"}, {"what", "the file cannot be read"}, {"where", folder / "missing.json"},
-                                              {"fix", "give a run.json or the folder of a bundle"}, {"exit_status", 3}}}});
+  CHECK(listed["files"][0] == json{{"file", folder / "missing.json"},
+                                   {"valid", false},
+                                   {"error",
+                                    {{"kind", "input"},
+                                     {"what", "the file cannot be read"},
+                                     {"where", folder / "missing.json"},
+                                     {"fix", "give a run.json or the folder of a bundle"},
+                                     {"exit_status", 3}}}});
   CHECK(listed["files"][1] == json{{"file", folder / "bundle/run.json"}, {"valid", true}, {"error", nullptr}});
 }
 
@@ -321,7 +336,8 @@ TEST_CASE("cli doctor: status 4 with a blocked check, and JSON on request") {
   const Answer answer = nl_stage({"doctor", "--json"});
   const json report = json::parse(answer.out);
   CHECK(report.at("blocked").get<bool>() == (answer.status == 4));
-  CHECK(report.at("blocked").get<bool>() == std::any_of(report.at("checks").begin(), report.at("checks").end(), [](const json& check) { return check.at("level") == "blocked"; }));
+  CHECK(report.at("blocked").get<bool>() == std::any_of(report.at("checks").begin(), report.at("checks").end(),
+                                                        [](const json& check) { return check.at("level") == "blocked"; }));
   CHECK(refused({"doctor", "--set", "tools.nsys=/no/such/nsys"}).kind == nl::ErrorKind::kTool);
   CHECK(nl_stage({"doctor"}).out.find('\x1b') == std::string::npos);  // a file takes no colours
 }
@@ -346,14 +362,18 @@ TEST_CASE("cli stats: what cannot be answered or written, in whole messages") {
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
   const Answer tables = nl_stage({"stats", "-r", "nvtx_sum,cuda_api_sum", "-f", "table", kProbe});
   CHECK(tables.out.find("** NVTX Range Summary (nvtx_sum):\n\n\n") == std::string::npos);
-  CHECK(tables.out == nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", kProbe}).out + "\n" + nl_stage({"stats", "-r", "cuda_api_sum", "-f", "table", kProbe}).out);
+  CHECK(tables.out == nl_stage({"stats", "-r", "nvtx_sum", "-f", "table", kProbe}).out + "\n" +
+                          nl_stage({"stats", "-r", "cuda_api_sum", "-f", "table", kProbe}).out);
   CHECK(refused({"stats", "-f", "xml", kProbe}).kind == nl::ErrorKind::kUsage);
 }
 
 TEST_CASE("cli stats: rows that are damaged are counted on standard error") {
   Folder folder;
   fs::copy_file(NL_FIXTURES "/crafted/ties.sqlite", folder / "damaged.sqlite");
-  { SQLite::Database(folder / "damaged.sqlite", SQLite::OPEN_READWRITE).exec("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid <= 2"); }
+  {
+    SQLite::Database(folder / "damaged.sqlite", SQLite::OPEN_READWRITE)
+        .exec("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid <= 2");
+  }
   const Answer answer = nl_stage({"stats", "-r", "cuda_gpu_kern_sum", folder / "damaged.sqlite"});
   CHECK(answer.err == (folder / "damaged.sqlite") + ": 2 rows: kernel that ends before it starts or lasts over 4.8 hours\n");
 }
@@ -364,13 +384,15 @@ TEST_CASE("cli validate: the file of a bundle, a folder without one, and what is
   const Answer answer = nl_stage({"validate", folder / "empty", folder / "none"});
   CHECK(answer.status == 3);
   CHECK(answer.out == "");
-  CHECK(answer.err == "error: the file cannot be read\nwhere: " + (folder / "empty") + "\nfix:   give a run.json or the folder of a bundle\n" +
-                          "error: the file cannot be read\nwhere: " + (folder / "none") + "\nfix:   give a run.json or the folder of a bundle\n");
+  CHECK(answer.err ==
+        "error: the file cannot be read\nwhere: " + (folder / "empty") + "\nfix:   give a run.json or the folder of a bundle\n" +
+            "error: the file cannot be read\nwhere: " + (folder / "none") + "\nfix:   give a run.json or the folder of a bundle\n");
 }
 
 TEST_CASE("cli import: --rules, --config and --keep-env are handed on, and --copy copies") {
   Folder folder;
-  put(folder / "rules.yaml", "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
+  put(folder / "rules.yaml",
+      "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
   const std::string nsys = NL_FIXTURES "/h200-llama/nsys.sqlite";
   nl_stage({"import", nsys, "--rules", folder / "rules.yaml", "-c", "light", "--out", folder / "one"});
   const json run = json::parse(nl::test::read_text(folder / "one/run.json"));
@@ -394,7 +416,8 @@ TEST_CASE("cli report: without JSON the files and notes, with it every field") {
   for (const auto& file : listed["files"]) expected += folder / ("b/" + file.get<std::string>()) + "\n";
   for (const auto& note : listed["notes"]) expected += "note: " + note.get<std::string>() + "\n";
   CHECK(text.out == expected);
-  put(folder / "rules.yaml", "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
+  put(folder / "rules.yaml",
+      "rules:\n  - {name: mine, scope: run, condition: total_time > 0, severity: low, message: it ran, suggestions: [a, b]}\n");
   put(folder / "b/run.json", nl::exporters::run_to_json(nl::test::full_run()));
   nl_stage({"report", folder / "b", "--rules", folder / "rules.yaml", "--out", folder / "c"});
   CHECK(nl::test::read_text(folder / "c/report.md").find("it ran") != std::string::npos);

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/gpu/cupti_api.h"
 #include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_api.h"
 #include "tests/unit/collector/fake_cupti_profiler.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
@@ -34,10 +34,10 @@ constexpr std::size_t kKernelBytes = 208, kOtherBytes = 160;
 std::size_t bytes_of(Kind kind) { return kind == kConcurrentKernel ? kKernelBytes : kOtherBytes; }
 
 const std::map<std::pair<int, std::uint32_t>, const char*> kNames = {
-    {{2, 17}, "cudaGetDevice_v3020"},  {{2, 41}, "cudaMemcpyAsync_v3020"}, {{2, 51}, "cudaMemsetAsync_v3020"},
-    {{2, 131}, "cudaStreamSynchronize_v3020"},
-    {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"}, {{2, 211}, "cudaLaunchKernel_v7000"},
-    {{1, 307}, "cuLaunchKernel"}, {{1, 308}, "cuStreamBeginCapture_v2"}, {{1, 309}, "cuStreamEndCapture"}, {{1, 310}, "cuIpcOpenMemHandle_v2"},
+    {{2, 17}, "cudaGetDevice_v3020"},          {{2, 41}, "cudaMemcpyAsync_v3020"},  {{2, 51}, "cudaMemsetAsync_v3020"},
+    {{2, 131}, "cudaStreamSynchronize_v3020"}, {{2, 164}, "cudaDeviceReset_v3020"}, {{2, 165}, "cudaDeviceSynchronize_v3020"},
+    {{2, 211}, "cudaLaunchKernel_v7000"},      {{1, 307}, "cuLaunchKernel"},        {{1, 308}, "cuStreamBeginCapture_v2"},
+    {{1, 309}, "cuStreamEndCapture"},          {{1, 310}, "cuIpcOpenMemHandle_v2"},
 };
 
 struct Fake {
@@ -104,15 +104,16 @@ void write(const Record& record) {
   f.used += bytes;
 }
 
-void call(Domain domain, std::uint32_t function, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, std::uint32_t result = 0) {
+void call(Domain domain, std::uint32_t function, std::uint64_t start, std::uint64_t end, std::uint32_t correlation,
+          std::uint32_t result = 0) {
   Fake& f = fake();
   Kind kind = domain == kDomainDriver ? kDriver : kRuntime;
   bool wanted = f.kinds.contains(kind) ? !f.not_functions.contains({domain, function}) : f.functions.contains({domain, function});
   if (!wanted) return;
   while (now() < end) {  // a call takes its time: what comes next in the program comes after it
   }
-  write(CallRecord{kind, function, start, end, static_cast<std::uint32_t>(getpid()),
-                   static_cast<std::uint32_t>(syscall(SYS_gettid)), correlation, result});
+  write(CallRecord{kind, function, start, end, static_cast<std::uint32_t>(getpid()), static_cast<std::uint32_t>(syscall(SYS_gettid)),
+                   correlation, result});
 }
 
 void call_back(Domain domain, std::uint32_t function, const void* data) {
@@ -147,7 +148,8 @@ void enter() {
 int contexts[2];  // of two GPUs
 
 // Of a call that does nothing more here: its begin and its end.
-void call_back_around(Domain domain, std::uint32_t function, const char* name, const void* arguments = nullptr, const char* symbol = nullptr) {
+void call_back_around(Domain domain, std::uint32_t function, const char* name, const void* arguments = nullptr,
+                      const char* symbol = nullptr) {
   CallbackData data{kEnter, name, arguments, nullptr, symbol, &contexts[0], 1, nullptr, 1};
   call_back(domain, function, &data);
   data.site = kExit;
@@ -259,7 +261,8 @@ FAKE void fake_launch(const char* name, int blocks, std::uint32_t stream, std::u
   std::uint64_t start = now();
   launch_in_driver(name, blocks);
   call(kDomainRuntime, 211, start, start + 900, correlation);
-  if (node != 0 && f.kinds.contains(kGraphTrace)) return write(GraphRecord{kGraphTrace, correlation, start + 2000, start + 3500, 0, 3, 1, stream});
+  if (node != 0 && f.kinds.contains(kGraphTrace))
+    return write(GraphRecord{kGraphTrace, correlation, start + 2000, start + 3500, 0, 3, 1, stream});
   if (!f.kinds.contains(kConcurrentKernel)) return;
   KernelRecord kernel{};
   kernel.kind = kConcurrentKernel;

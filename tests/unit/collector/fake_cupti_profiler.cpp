@@ -184,7 +184,9 @@ FAKE Result cuptiProfilerHostEvaluateToGpuValues(HostEvaluate* params) {
   for (std::size_t i = 0; i < params->count; ++i) {
     std::string name = params->metrics[i];
     auto count = static_cast<double>(data.entries[params->range].launches);
-    double value = name == "gpu__time_duration.sum" ? 1000 * count : name == "dram__bytes_read.sum" ? 64 * count : 10 + static_cast<double>(i);
+    double value = name == "gpu__time_duration.sum" ? 1000 * count
+                   : name == "dram__bytes_read.sum" ? 64 * count
+                                                    : 10 + static_cast<double>(i);
     params->values[i] = ours ? value : std::nan("");
   }
   return 0;
@@ -326,7 +328,8 @@ FAKE Result cuptiPmSamplingCounterDataGetSampleInfo(PmSampleInfo* params) {
 FAKE Result cuptiPCSamplingEnable(PcCall*) { return denied(); }
 FAKE Result cuptiPCSamplingGetNumStallReasons(PcReasonCount* params) { return *params->count = 3, 0; }
 FAKE Result cuptiPCSamplingGetStallReasons(PcReasons* params) {
-  const char* names[] = {"smsp__pcsamp_warps_issue_stalled_wait", "smsp__pcsamp_warps_issue_stalled_long_scoreboard", "smsp__pcsamp_warps_issue_stalled_selected"};
+  const char* names[] = {"smsp__pcsamp_warps_issue_stalled_wait", "smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+                         "smsp__pcsamp_warps_issue_stalled_selected"};
   for (std::uint32_t i = 0; i < 3; ++i) {
     params->indices[i] = i + 1;
     std::strncpy(params->names[i], names[i], kStallNameBytes - 1);

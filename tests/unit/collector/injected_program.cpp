@@ -68,7 +68,9 @@ Outcome run_gpu(const std::vector<std::string>& arguments, const std::filesystem
   std::vector<std::string> argv{NL_BUILD_ROOT "/tests/unit/collector/gpu_program"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   Environment environment{{"CUDA_INJECTION64_PATH", NL_BUILD_ROOT "/collector/libnl_collector.so"},
-                          {"FAKE_CUPTI", kFakeCupti}, {"NL_STAGE_CUPTI", kFakeCupti}, {"NL_STAGE_FLUSH_MS", "50"}};
+                          {"FAKE_CUPTI", kFakeCupti},
+                          {"NL_STAGE_CUPTI", kFakeCupti},
+                          {"NL_STAGE_FLUSH_MS", "50"}};
   environment.insert(environment.end(), more.begin(), more.end());
   return run_injected(argv, folder, environment);
 }
@@ -79,9 +81,7 @@ Outcome run_program(const std::vector<std::string>& arguments, const std::filesy
   return run_injected(argv, folder, environment);
 }
 
-bool in_use(const std::string& trace, std::size_t at) {
-  return trace.substr(at, 16).find_first_not_of('\0') != std::string::npos;
-}
+bool in_use(const std::string& trace, std::size_t at) { return trace.substr(at, 16).find_first_not_of('\0') != std::string::npos; }
 
 std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;

@@ -130,7 +130,7 @@ void names(int count) {
 // The handler interrupts the recorder itself again and again, and uses NVTX too.
 void signals(int count) {
   pairs("first", 1);  // NVTX itself does not bear a signal while it loads the collector
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) { pairs("in handler", 1); };
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
@@ -179,8 +179,8 @@ int daemonise() {
 int check_depths() {
   nvtxDomainHandle_t domain = nvtxDomainCreateA("depths");
   nvtxEventAttributes_t event = nl::nvtx::detail::event("x");
-  bool right = nvtxRangePushA("a") == 0 && nvtxRangePushA("b") == 1 && nvtxDomainRangePushEx(domain, &event) == 0 &&
-               nvtxRangePop() == 1 && nvtxDomainRangePop(domain) == 0 && nvtxRangePop() == 0 && nvtxRangePop() < 0;
+  bool right = nvtxRangePushA("a") == 0 && nvtxRangePushA("b") == 1 && nvtxDomainRangePushEx(domain, &event) == 0 && nvtxRangePop() == 1 &&
+               nvtxDomainRangePop(domain) == 0 && nvtxRangePop() == 0 && nvtxRangePop() < 0;
   return right ? 0 : 6;
 }
 
@@ -201,15 +201,15 @@ int main(int argc, char** argv) {
   if (mode == "everything") everything();
   else if (mode == "pairs") pairs("pair", count);
   else if (mode == "threads") threads(count, argc > 3 ? std::atoi(argv[3]) : 0);
-  else if (mode == "short-threads") for (int i = 0; i < count; ++i) std::thread([] { pairs("short", 1); }).join();
+  else if (mode == "short-threads")
+    for (int i = 0; i < count; ++i) std::thread([] { pairs("short", 1); }).join();
   else if (mode == "fork") fork_children();
   else if (mode == "names") names(count);
   else if (mode == "signals") signals(count);
   else if (mode == "fork-in-thread") fork_in_thread();
   else if (mode == "cut") {  // a character of three bytes lies over the cut, two or one byte of it before
     for (std::size_t before : {4096u, 4095u, 4094u, 4093u}) pairs((std::string(before, 'x') + "大大").c_str(), 1);
-  }
-  else if (mode == "exec-self") {
+  } else if (mode == "exec-self") {
     pairs("pair", 1);
     if (count > 0) execl(argv[0], argv[0], "exec-self", std::to_string(count - 1).c_str(), nullptr);
   } else if (mode == "_exit") {

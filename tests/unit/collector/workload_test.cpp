@@ -9,8 +9,10 @@ using namespace nl::test;
 
 TEST_CASE("a workload that takes turns iterates once for each line it is given") {
   ScratchFolder folder;
-  Outcome outcome = run_injected({"/bin/sh", "-c", "printf 'go\\n\\nhalf a line' | \"$0\" --layers 1 --hidden 32 --prompt 2 --steps 1 --turns",
-                                  NL_BUILD_ROOT "/workloads/nl-llm-cpu"}, folder.path());
+  Outcome outcome =
+      run_injected({"/bin/sh", "-c", "printf 'go\\n\\nhalf a line' | \"$0\" --layers 1 --hidden 32 --prompt 2 --steps 1 --turns",
+                    NL_BUILD_ROOT "/workloads/nl-llm-cpu"},
+                   folder.path());
   REQUIRE(outcome.exit_status == 0);
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
   CHECK(ranges_named(read_folder(folder.path()), "LLM", "prefill").size() == 2);
@@ -18,8 +20,9 @@ TEST_CASE("a workload that takes turns iterates once for each line it is given")
 
 TEST_CASE("the CPU workload's stages and operators are recorded") {
   ScratchFolder folder;
-  Outcome outcome = run_injected({NL_BUILD_ROOT "/workloads/nl-llm-cpu", "--layers", "2", "--hidden", "64", "--prompt", "5",
-                                  "--steps", "4", "--iterations", "3", "--threads", "2"}, folder.path());
+  Outcome outcome = run_injected({NL_BUILD_ROOT "/workloads/nl-llm-cpu", "--layers", "2", "--hidden", "64", "--prompt", "5", "--steps", "4",
+                                  "--iterations", "3", "--threads", "2"},
+                                 folder.path());
   REQUIRE(outcome.exit_status == 0);
   CHECK(outcome.err.empty());
   Trace trace = read_folder(folder.path());

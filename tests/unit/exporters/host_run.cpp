@@ -20,24 +20,33 @@ std::vector<StackFrame> frames() {
   constexpr const char *kModule = "torch/nn/modules/module.py", *kModuleModule = "torch.nn.modules.module";
   return {
       frame(HostWork::kOther, "<module>", "/home/me/run.py", "__main__", 88, "model.generate(**inputs)"),
-      frame(HostWork::kFramework, "decorate_context", "torch/utils/_contextlib.py", "torch.utils._contextlib", 120, "return func(*args, **kwargs)"),
+      frame(HostWork::kFramework, "decorate_context", "torch/utils/_contextlib.py", "torch.utils._contextlib", 120,
+            "return func(*args, **kwargs)"),
       frame(HostWork::kGeneration, "GenerationMixin.generate", kUtils, kUtilsModule, 2566, "result = decoding_method("),
-      frame(HostWork::kGeneration, "GenerationMixin._sample", kUtils, kUtilsModule, 2786, "outputs = model_forward(**model_inputs, return_dict=True)"),
+      frame(HostWork::kGeneration, "GenerationMixin._sample", kUtils, kUtilsModule, 2786,
+            "outputs = model_forward(**model_inputs, return_dict=True)"),
       frame(HostWork::kFramework, "Module._wrapped_call_impl", kModule, kModuleModule, 1775, "return self._call_impl(*args, **kwargs)"),
       frame(HostWork::kFramework, "Module._call_impl", kModule, kModuleModule, 1786, "return forward_call(*args, **kwargs)"),
       frame(HostWork::kModel, "Qwen3ForCausalLM.forward", kQwen, kQwenModule, 480, "outputs = self.model("),
       frame(HostWork::kModel, "Qwen3Model.forward", kQwen, kQwenModule, 410, "hidden_states = decoder_layer("),
       frame(HostWork::kModel, "Qwen3DecoderLayer.forward", kQwen, kQwenModule, 260, "hidden_states, _ = self.self_attn("),
       frame(HostWork::kModel, "Qwen3Attention.forward", kQwen, kQwenModule, 245, "attn_output = self.o_proj(attn_output)"),
-      frame(HostWork::kModel, "Qwen3Attention.forward", kQwen, kQwenModule, 231, "key_states, value_states = past_key_values.update(key_states, value_states)"),
-      frame(HostWork::kModel, "Qwen3MLP.forward", kQwen, kQwenModule, 81, "return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"),
+      frame(HostWork::kModel, "Qwen3Attention.forward", kQwen, kQwenModule, 231,
+            "key_states, value_states = past_key_values.update(key_states, value_states)"),
+      frame(HostWork::kModel, "Qwen3MLP.forward", kQwen, kQwenModule, 81,
+            "return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"),
       frame(HostWork::kModel, "Qwen3RMSNorm.forward", kQwen, kQwenModule, 63, "variance = hidden_states.pow(2).mean(-1, keepdim=True)"),
-      frame(HostWork::kFramework, "Linear.forward", "torch/nn/modules/linear.py", "torch.nn.modules.linear", 134, "return F.linear(input, self.weight, self.bias)"),
-      frame(HostWork::kGeneration, "DynamicLayer.update", "transformers/cache_utils.py", "transformers.cache_utils", 119, "self.keys = torch.cat([self.keys, key_states], dim=-2)"),
-      frame(HostWork::kSampling, "GenerationMixin._sample", kUtils, kUtilsModule, 2820, "next_tokens = torch.argmax(next_token_scores, dim=-1)"),
+      frame(HostWork::kFramework, "Linear.forward", "torch/nn/modules/linear.py", "torch.nn.modules.linear", 134,
+            "return F.linear(input, self.weight, self.bias)"),
+      frame(HostWork::kGeneration, "DynamicLayer.update", "transformers/cache_utils.py", "transformers.cache_utils", 119,
+            "self.keys = torch.cat([self.keys, key_states], dim=-2)"),
+      frame(HostWork::kSampling, "GenerationMixin._sample", kUtils, kUtilsModule, 2820,
+            "next_tokens = torch.argmax(next_token_scores, dim=-1)"),
       frame(HostWork::kSync, "GenerationMixin._sample", kUtils, kUtilsModule, 2829, "this_peer_finished = unfinished_sequences.max() == 0"),
-      frame(HostWork::kTokenizer, "PreTrainedTokenizerBase.decode", "transformers/tokenization_utils_base.py", "transformers.tokenization_utils_base", 3900, ""),
-      frame(HostWork::kGeneration, "GenerationMixin.prepare_inputs_for_generation", kUtils, kUtilsModule, 600, "model_inputs[\"cache_position\"] = cache_position"),
+      frame(HostWork::kTokenizer, "PreTrainedTokenizerBase.decode", "transformers/tokenization_utils_base.py",
+            "transformers.tokenization_utils_base", 3900, ""),
+      frame(HostWork::kGeneration, "GenerationMixin.prepare_inputs_for_generation", kUtils, kUtilsModule, 600,
+            "model_inputs[\"cache_position\"] = cache_position"),
   };
 }
 
@@ -47,9 +56,11 @@ std::vector<WaitStack> stacks() {
     path.insert(path.end(), inner.begin(), inner.end());
     return WaitStack{"decode_step", path, samples};
   };
-  return {in_layer({4, 5, 9, 4, 5, 13}, 84), in_layer({4, 5, 9}, 61), in_layer({4, 5, 11, 4, 5, 13}, 52), in_layer({4, 5, 12}, 48), in_layer({4, 5}, 37),
-          in_layer({4, 5, 10, 14}, 31), {"decode_step", {0, 1, 2, 15}, 28}, in_layer({4}, 22), {"decode_step", {0, 1, 2, 18}, 19},
-          {"decode_step", {0, 1, 2, 16}, 17}, {"decode_step", {0, 17}, 9}, {"decode_step", {0, 1, 2, 3, 4, 5, 6}, 1}, {"decode_step", {0, 1, 2}, 1}};
+  return {in_layer({4, 5, 9, 4, 5, 13}, 84),  in_layer({4, 5, 9}, 61),     in_layer({4, 5, 11, 4, 5, 13}, 52),
+          in_layer({4, 5, 12}, 48),           in_layer({4, 5}, 37),        in_layer({4, 5, 10, 14}, 31),
+          {"decode_step", {0, 1, 2, 15}, 28}, in_layer({4}, 22),           {"decode_step", {0, 1, 2, 18}, 19},
+          {"decode_step", {0, 1, 2, 16}, 17}, {"decode_step", {0, 17}, 9}, {"decode_step", {0, 1, 2, 3, 4, 5, 6}, 1},
+          {"decode_step", {0, 1, 2}, 1}};
 }
 
 // Lines as the stacks have them; of a function, the line where it was seen stands for where it begins.
@@ -67,13 +78,15 @@ HostCode code_of(const HostStacks& host, Ns waited_ns) {
   }
   const auto time = [&](std::uint64_t samples) { return waited_ns * static_cast<Ns>(samples) / static_cast<Ns>(code.samples); };
   for (auto& [index, line] : lines) {
-    line = {host.frames[index].frame, host.frames[index].kind, line.samples, line.samples_inside, time(line.samples), time(line.samples_inside)};
+    line = {host.frames[index].frame, host.frames[index].kind, line.samples,
+            line.samples_inside,      time(line.samples),      time(line.samples_inside)};
     if (line.samples > 0) code.lines.push_back(line);
     code.functions.push_back(line);
   }
   for (auto& [kind, sum] : kinds) code.kinds.push_back({kind, sum.samples, time(sum.samples)});
   std::stable_sort(code.lines.begin(), code.lines.end(), [](const HostLine& a, const HostLine& b) { return a.samples > b.samples; });
-  std::stable_sort(code.functions.begin(), code.functions.end(), [](const HostLine& a, const HostLine& b) { return a.samples_inside > b.samples_inside; });
+  std::stable_sort(code.functions.begin(), code.functions.end(),
+                   [](const HostLine& a, const HostLine& b) { return a.samples_inside > b.samples_inside; });
   return code;
 }
 

@@ -32,10 +32,8 @@ void add_machine(Run& run) {
   gpu.compute_major = 9;
   run.hardware = {{gpu}, "580.95.05", "Intel(R) Xeon(R) Platinum 8480C", 16, 137438953472, "x86_64"};
   run.software = {"0.1.0", "Debian GNU/Linux 12 (bookworm)", "6.1.0", "13.0", "2025.3.1", "2025.3.1", "", {}};
-  run.model = {"llama-4l-1024",
-               {{"architecture", "LlamaForCausalLM"}, {"dtype", "bf16"}, {"hidden_size", "1024"}, {"layers", "4"}}};
-  run.workload = {
-      {"python3", "workloads/pytorch/hf_llm.py", "--layers", "4", "--prompt", "256", "--steps", "8"}, "work", 0};
+  run.model = {"llama-4l-1024", {{"architecture", "LlamaForCausalLM"}, {"dtype", "bf16"}, {"hidden_size", "1024"}, {"layers", "4"}}};
+  run.workload = {{"python3", "workloads/pytorch/hf_llm.py", "--layers", "4", "--prompt", "256", "--steps", "8"}, "work", 0};
 }
 
 StageEntry stage(const std::string& name, const TimeSummary& wall, const double (&share)[6], double busy) {
@@ -69,8 +67,7 @@ StageEntry stage(const std::string& name, const TimeSummary& wall, const double 
 void add_stages(Run& run) {
   const double prefill[] = {0.105, 0.004, 0.021, 0.062, 0.741, 0.058};
   const double decode[] = {0.0931, 0.0008, 0.0402, 0.0287, 0.8125, 0.0186};
-  run.stages = {stage("prefill", summary(3, 4918945, 0.021), prefill, 0.109),
-                stage("decode", summary(3, 34091823, 0.043), decode, 0.0939),
+  run.stages = {stage("prefill", summary(3, 4918945, 0.021), prefill, 0.109), stage("decode", summary(3, 34091823, 0.043), decode, 0.0939),
                 stage("decode_step", summary(24, 4259877, 0.067), decode, 0.0941)};
   run.stages[0].tokens_per_window = 256;
   run.stages[0].tokens_per_s = 256 / 4918945e-9;
@@ -89,8 +86,7 @@ void add_stages(Run& run) {
   Ns at_ns = 1000000000;
   for (int i = 0; i < 4; ++i) {
     const Ns first = i == 0 ? 1419242931 : 4890000 + i * 17000, second = i == 0 ? 958265947 : 33800000 + i * 190000;
-    run.iterations.list.push_back(
-        iteration(at_ns, first + second + 400000, i == 0, {{"prefill", first}, {"decode", second}}));
+    run.iterations.list.push_back(iteration(at_ns, first + second + 400000, i == 0, {{"prefill", first}, {"decode", second}}));
     at_ns += first + second + 900000;
   }
   run.iterations.count = 4;
@@ -125,8 +121,8 @@ const KernelSeed kKernels[] = {
      "float, float>, unsigned int, "
      "float, (int)4, (int)4>>(T3)",
      2223, 162, 4.4, 1.2, Bound::kLatency},
-    {"cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x64_1x4x1_cga1x1x1_kernel0_0", 4964, 64,
-     21.7, 9.8, Bound::kLatency},
+    {"cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_35_16x128x64_1x4x1_cga1x1x1_kernel0_0", 4964, 64, 21.7, 9.8,
+     Bound::kLatency},
     {"nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT", 18910, 16, 24.6, 71.3, Bound::kMemory},
     {"void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>, unsigned "
      "int, (int)4, (int)64, (int)64>(T1 "
@@ -165,11 +161,13 @@ void add_kernels(Run& run) {
       kernel.ncu = {sample};
     }
     if (seed.calls >= 128)
-      kernel.stalls = {{"long_scoreboard", seed.calls * 5, 0.5}, {"wait", seed.calls * 2, 0.2}, {"barrier", seed.calls * 2, 0.2}, {"selected", seed.calls, 0.1}};
+      kernel.stalls = {{"long_scoreboard", seed.calls * 5, 0.5},
+                       {"wait", seed.calls * 2, 0.2},
+                       {"barrier", seed.calls * 2, 0.2},
+                       {"selected", seed.calls, 0.1}};
     run.kernels->push_back(std::move(kernel));
   }
-  std::sort(run.kernels->begin(), run.kernels->end(),
-            [](const auto& a, const auto& b) { return a.time.total_ns > b.time.total_ns; });
+  std::sort(run.kernels->begin(), run.kernels->end(), [](const auto& a, const auto& b) { return a.time.total_ns > b.time.total_ns; });
   run.coverage = {32966206, 7406715, 0.9972, 0.0, 0.0};
   run.api = {{"cudaLaunchKernel", summary(3356, 6100, 0.4)}, {"cudaDeviceSynchronize", summary(6, 401000, 0.8)}};
 }
@@ -213,26 +211,11 @@ void add_operators(Run& run) {
   run.layers = {{"model", "LlamaModel", 0, 27, 98400000, 1200000, 6900000, 21000, {}}};
   for (int i = 0; i < 4; ++i) {
     const std::string name = fmt::format("model.layers.{}", i);
-    run.layers.push_back({name,
-                          "LlamaDecoderLayer",
-                          1,
-                          27,
-                          23100000 + i * 41000,
-                          900000,
-                          1640000,
-                          88000,
-                          {{kKernels[0].name, 54, 410000}}});
-    run.layers.push_back({name + ".self_attn",
-                          "LlamaAttention",
-                          2,
-                          27,
-                          14200000,
-                          8100000,
-                          870000,
-                          310000,
-                          {{kKernels[6].name, 27, 134000}}});
     run.layers.push_back(
-        {name + ".mlp", "LlamaMLP", 2, 27, 5300000, 2100000, 560000, 140000, {{kKernels[0].name, 54, 410000}}});
+        {name, "LlamaDecoderLayer", 1, 27, 23100000 + i * 41000, 900000, 1640000, 88000, {{kKernels[0].name, 54, 410000}}});
+    run.layers.push_back(
+        {name + ".self_attn", "LlamaAttention", 2, 27, 14200000, 8100000, 870000, 310000, {{kKernels[6].name, 27, 134000}}});
+    run.layers.push_back({name + ".mlp", "LlamaMLP", 2, 27, 5300000, 2100000, 560000, 140000, {{kKernels[0].name, 54, 410000}}});
   }
 }
 
@@ -298,8 +281,7 @@ void add_efficiency(Run& run) {
   run.roofline.notes = {"2 launches without FLOP counts: add --set roofline to ncu.args"};
 }
 
-Finding finding(const char* rule, RuleScope scope, const std::string& subject, Severity severity, double confidence,
-                const char* message) {
+Finding finding(const char* rule, RuleScope scope, const std::string& subject, Severity severity, double confidence, const char* message) {
   Finding out;
   out.rule = rule;
   out.scope = scope;
@@ -311,12 +293,10 @@ Finding finding(const char* rule, RuleScope scope, const std::string& subject, S
 }
 
 void add_findings(Run& run) {
-  Finding launch =
-      finding("launch_bound_decode", RuleScope::kStage, "decode", Severity::kHigh, 0.92,
-              "decode is launch-bound: the GPU waits for the CPU to launch the next kernel 81 % of the time.");
+  Finding launch = finding("launch_bound_decode", RuleScope::kStage, "decode", Severity::kHigh, 0.92,
+                           "decode is launch-bound: the GPU waits for the CPU to launch the next kernel 81 % of the time.");
   launch.evidence = {
-      windowed(evidence("launch-starved time is 81.3 % of decode's wall time", true, "/stages/1/budget"), 2471000000,
-               2505091823),
+      windowed(evidence("launch-starved time is 81.3 % of decode's wall time", true, "/stages/1/budget"), 2471000000, 2505091823),
       evidence("187 launches a step, 6.1 µs each", true, "/stages/1/activity"),
       evidence("none of the kernels ran from a CUDA graph", true, "/stages/1/activity/graph_kernels"),
       evidence("the CPU's calls alone take 25 % of the wall time", false, "/stages/1/activity/launch_call_ns"),
@@ -332,11 +312,9 @@ void add_findings(Run& run) {
   launch.gain_per_token_ns = 2.597e6;
   launch.gain_unprofiled = true;
   launch.gain_note = "assumes that all launch-starved time of decode goes away";
-  Finding chain = finding(
-      "elementwise_chains", RuleScope::kStage, "decode", Severity::kMedium, 0.7,
-      "Chains of up to 7 elementwise kernels run one after another; fused, each would be one pass over memory.");
-  chain.evidence = {
-      evidence("elementwise kernels take 38 % of the kernel time", true, "/stages/1/activity/elementwise_ns")};
+  Finding chain = finding("elementwise_chains", RuleScope::kStage, "decode", Severity::kMedium, 0.7,
+                          "Chains of up to 7 elementwise kernels run one after another; fused, each would be one pass over memory.");
+  chain.evidence = {evidence("elementwise kernels take 38 % of the kernel time", true, "/stages/1/activity/elementwise_ns")};
   chain.suggestions = {"Fuse them with torch.compile.", "Use a fused RMSNorm and rotary embedding."};
   chain.gain_ns = 2400000;
   chain.gain_share = 0.021;
@@ -347,20 +325,21 @@ void add_findings(Run& run) {
   head.suggestions = {"Quantise the head's weights to halve its traffic.", "Leave it as it is."};
   head.gain_note = "not computed: it depends on the quantisation";
   run.findings = {launch, chain, head};
-  run.abstentions = {abstention("pageable_copies", RuleScope::kStage, "activity.pageable_ns", "needs memory copies",
-                                "nl-stage run --config deep --set nsys.trace=cuda,nvtx"),
-                     abstention("low_occupancy", RuleScope::kKernel, "ncu.occupancy_pct", "needs counters of the kernels by ncu or the collector",
-                                "nl-stage run --config deep --set ncu.sections=Occupancy")};
+  run.abstentions = {
+      abstention("pageable_copies", RuleScope::kStage, "activity.pageable_ns", "needs memory copies",
+                 "nl-stage run --config deep --set nsys.trace=cuda,nvtx"),
+      abstention("low_occupancy", RuleScope::kKernel, "ncu.occupancy_pct", "needs counters of the kernels by ncu or the collector",
+                 "nl-stage run --config deep --set ncu.sections=Occupancy")};
 }
 
 void add_costs(Run& run) {
   run.perturbation.order = "bare nsys bare nsys bare nsys";
   StageSlowdown replayed = slowdown(PassKind::kNcu, "decode_step", {3.61e6}, {});
   replayed.note = "ncu replays kernels: its stages have no wall time";
-  run.perturbation.stages = {judged(slowdown(PassKind::kNsys, "prefill", {4.41e6, 4.52e6, 4.47e6}, {4.90e6, 4.93e6, 4.92e6}),
-                                    0.101, 0.071, 0.131, SlowdownVerdict::kUndecidable),
-                             judged(slowdown(PassKind::kNsys, "decode_step", {3.61e6, 3.59e6, 3.66e6}, {4.24e6, 4.29e6, 4.25e6}),
-                                    0.176, 0.158, 0.194, SlowdownVerdict::kOverTenPercent),
+  run.perturbation.stages = {judged(slowdown(PassKind::kNsys, "prefill", {4.41e6, 4.52e6, 4.47e6}, {4.90e6, 4.93e6, 4.92e6}), 0.101, 0.071,
+                                    0.131, SlowdownVerdict::kUndecidable),
+                             judged(slowdown(PassKind::kNsys, "decode_step", {3.61e6, 3.59e6, 3.66e6}, {4.24e6, 4.29e6, 4.25e6}), 0.176,
+                                    0.158, 0.194, SlowdownVerdict::kOverTenPercent),
                              replayed};
   ClockSummary clock;
   clock.samples = 214;
@@ -395,8 +374,7 @@ void add_timeline(Run& run) {
                     kKernels[6].name,
                     kKernels[2].name,
                     "[CUDA memcpy Host-to-Device]"};
-  TimelineLane outer{
-      LaneKind::kRanges, "thread 973", {{timeline.start_ns, 4920000, 0, 1}, {timeline.start_ns + 5100000, 34090000, 1, 1}}},
+  TimelineLane outer{LaneKind::kRanges, "thread 973", {{timeline.start_ns, 4920000, 0, 1}, {timeline.start_ns + 5100000, 34090000, 1, 1}}},
       steps{LaneKind::kRanges, "thread 973", {}};
   TimelineLane api{LaneKind::kApi, "thread 973 CUDA", {}}, gpu{LaneKind::kGpu, "GPU 0 stream 7", {}};
   for (int i = 0; i < 8; ++i) steps.slices.push_back({timeline.start_ns + 5100000 + i * 4261000, 4230000, 2, 1});
@@ -404,8 +382,8 @@ void add_timeline(Run& run) {
     const Ns at_ns = timeline.start_ns + 90000 + i * 129000;
     const bool waits = i % 37 == 36;
     api.slices.push_back({at_ns, waits ? 110000 : 24000 + (i % 5) * 9000, waits ? 4u : 3u, waits ? 1u : 4u});
-    gpu.slices.push_back({at_ns + 31000, i % 11 == 0 ? 34000 : 9000 + (i % 7) * 3000,
-                          i % 50 == 0 ? 8u : 5u + static_cast<std::uint32_t>(i % 3), 1});
+    gpu.slices.push_back(
+        {at_ns + 31000, i % 11 == 0 ? 34000 : 9000 + (i % 7) * 3000, i % 50 == 0 ? 8u : 5u + static_cast<std::uint32_t>(i % 3), 1});
   }
   timeline.lanes = {outer, steps, api, gpu};
   timeline.slices_left_out = 128;
@@ -429,19 +407,19 @@ Run rich_run() {
   add_findings(run);
   add_costs(run);
   add_timeline(run);
-  run.import_stats = {
-      SourceFormat::kNsysSqlite,
-      "3.20.3",
-      "2025.3.1",
-      {{"CUPTI_ACTIVITY_KIND_KERNEL", 3356}, {"CUPTI_ACTIVITY_KIND_RUNTIME", 9120}, {"NVTX_EVENTS", 20}},
-      {},
-      {"GPU_METRICS"},
-      {}};
+  run.import_stats = {SourceFormat::kNsysSqlite,
+                      "3.20.3",
+                      "2025.3.1",
+                      {{"CUPTI_ACTIVITY_KIND_KERNEL", 3356}, {"CUPTI_ACTIVITY_KIND_RUNTIME", 9120}, {"NVTX_EVENTS", 20}},
+                      {},
+                      {"GPU_METRICS"},
+                      {}};
   run.provenance.tracer = Tracer::kNsys;
   run.provenance.meter = Meter::kNcu;
-  run.provenance.passes = {{PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
-                           {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
-                           {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}};
+  run.provenance.passes = {
+      {PassKind::kUnprofiled, {"python3", "hf_llm.py"}, 0, 9120000000, PassOutcome::kOk, "", {}},
+      {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, 0, 14310000000, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}},
+      {PassKind::kNcu, {"ncu", "--set", "roofline"}, 0, 48100000000, PassOutcome::kOk, "", {"ncu/profile.ncu-rep"}}};
   run.provenance.adaptations = {{Code::kNote, {"--gpu-metrics-devices left out: this nsys has no such option"}}};
   run.provenance.inputs_sha256 = {{"run.sqlite", std::string(64, 'a')}};
   return run;
@@ -459,8 +437,7 @@ Run large_run(std::size_t kernels, std::size_t operators, std::size_t slices, st
   run.findings.assign(findings, one);
   auto& gpu = run.timeline->lanes.back().slices;
   gpu.clear();
-  const Ns step_ns =
-      (run.timeline->end_ns - run.timeline->start_ns) / static_cast<Ns>(std::max<std::size_t>(slices, 1));
+  const Ns step_ns = (run.timeline->end_ns - run.timeline->start_ns) / static_cast<Ns>(std::max<std::size_t>(slices, 1));
   for (std::size_t i = 0; i < slices; ++i)
     gpu.push_back({run.timeline->start_ns + static_cast<Ns>(i) * step_ns, std::max<Ns>(step_ns * 7 / 10, 1),
                    static_cast<std::uint32_t>(5 + i % 4), 1});

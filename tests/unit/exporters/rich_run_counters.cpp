@@ -41,12 +41,12 @@ void add_counters(Run& run) {
   run.stages[2].counters->note = "no window of its own was measured: a range inside another stage's counts with that one";
   run.stages[2].sampling = sampled(203, 8.8, 0.4, 1.1);
   // 300 values over the iterations; the samples of one step were lost.
-  for (const auto& [metric, title, scale] : {std::tuple{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 1.0},
-                                             std::tuple{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active", 0.125},
-                                             std::tuple{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", 0.25}}) {
+  for (const auto& [metric, title, scale] :
+       {std::tuple{"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 1.0},
+        std::tuple{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe active", 0.125},
+        std::tuple{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput", 0.25}}) {
     ActivityCurve curve{0, metric, title, 995000000, 8400000, {}};
-    for (int i = 0; i < 300; ++i)
-      curve.values.push_back(i == 200 ? std::nullopt : std::optional((i < 285 ? i % 9 : 8 + i % 12) * scale));
+    for (int i = 0; i < 300; ++i) curve.values.push_back(i == 200 ? std::nullopt : std::optional((i < 285 ? i % 9 : 8 + i % 12) * scale));
     run.activity.push_back(std::move(curve));
   }
   run.clock = {1180, 1180, 940, 0, "decode_step", run.stages[2].wall.median_ns, 1180 / run.stages[2].wall.median_ns};

@@ -54,8 +54,7 @@ inline Evidence unknown(std::string text) {
   return out;
 }
 
-inline Abstention abstention(std::string rule, RuleScope scope, std::string missing, std::string why,
-                             std::string command) {
+inline Abstention abstention(std::string rule, RuleScope scope, std::string missing, std::string why, std::string command) {
   Abstention out;
   out.rule = std::move(rule);
   out.scope = scope;
@@ -65,8 +64,7 @@ inline Abstention abstention(std::string rule, RuleScope scope, std::string miss
   return out;
 }
 
-inline StageSlowdown slowdown(PassKind profiler, std::string stage, std::vector<double> bare_ns,
-                              std::vector<double> profiled_ns) {
+inline StageSlowdown slowdown(PassKind profiler, std::string stage, std::vector<double> bare_ns, std::vector<double> profiled_ns) {
   StageSlowdown out;
   out.profiler = profiler;
   out.stage = std::move(stage);

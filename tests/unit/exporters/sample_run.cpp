@@ -95,7 +95,8 @@ StageSampling sampling() {
   return out;
 }
 
-const HostFrame kAttentionLine = {"Attention.forward", "/site/modeling.py", "transformers.models.llama.modeling_llama", 245, 227, "q = self.q_proj(x)"};
+const HostFrame kAttentionLine = {"Attention.forward", "/site/modeling.py", "transformers.models.llama.modeling_llama", 245, 227,
+                                  "q = self.q_proj(x)"};
 
 void fill_stages(Run& run) {
   StageEntry stage;
@@ -111,9 +112,17 @@ void fill_stages(Run& run) {
   stage.budget = kBudget;
   stage.foreign_gpu_ns = 15;
   stage.activity = activity();
-  stage.launch_waits = LaunchWaits{150, 20, 90, {{CallKind::kWait, CallKind::kKernelLaunch, 3, 150, 20, 80, 4000}}, {{"cudaMalloc", 1, 60}}};
-  stage.host_code = HostCode{150, 24, {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}}, {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}},
-                             {{HostWork::kModel, 18, 112}, {HostWork::kOther, 6, 38}}, {{kAttentionLine, 21, 30}}, 1, 12, {{"poll", 2, 9}}};
+  stage.launch_waits =
+      LaunchWaits{150, 20, 90, {{CallKind::kWait, CallKind::kKernelLaunch, 3, 150, 20, 80, 4000}}, {{"cudaMalloc", 1, 60}}};
+  stage.host_code = HostCode{150,
+                             24,
+                             {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}},
+                             {{kAttentionLine, HostWork::kModel, 18, 20, 112, 125}},
+                             {{HostWork::kModel, 18, 112}, {HostWork::kOther, 6, 38}},
+                             {{kAttentionLine, 21, 30}},
+                             1,
+                             12,
+                             {{"poll", 2, 9}}};
   stage.devices = {{0, 650}};
   stage.tokens_per_window = 256;
   stage.tokens_per_s = 768000;
@@ -127,8 +136,23 @@ void fill_stages(Run& run) {
   stage.sampling = sampling();
   stage.series = {{500, 240, 260}, 1, 1};
   run.stages = {stage};
-  run.session = SessionEntry{"onnxruntime", "1.21.0", "cpu", "fp32", "block.onnx", "random, seed 1", 2, 3, 4'000'000, {{"x", "float32", "[batch, 64]", {2, 64}}},
-                             {{"y", "float32", "[batch, 64]", {2, 64}}}, kTime, kTime, 0.04, 950.0, 0.95, {"y: 1 of 128 values are NaN"}};
+  run.session = SessionEntry{"onnxruntime",
+                             "1.21.0",
+                             "cpu",
+                             "fp32",
+                             "block.onnx",
+                             "random, seed 1",
+                             2,
+                             3,
+                             4'000'000,
+                             {{"x", "float32", "[batch, 64]", {2, 64}}},
+                             {{"y", "float32", "[batch, 64]", {2, 64}}},
+                             kTime,
+                             kTime,
+                             0.04,
+                             950.0,
+                             0.95,
+                             {"y: 1 of 128 values are NaN"}};
   run.host = HostStacks{HostSampler::kPython, 10'000'000, 0.015, 400, 2, {{kAttentionLine, HostWork::kModel}}, {{"prefill", {0}, 18}}, 6};
   run.phases = {1200, {{"prefill", 1000, kBudget}, {"idle", 200, std::nullopt}}, 0.25, 0.125};
   run.iterations = {{iteration(0, 5000, true, {{"prefill", 5000}}), iteration(6000, 500, false, {{"prefill", 500}})},
@@ -205,8 +229,20 @@ void fill_operators(Run& run) {
   table.entries_left_out = 2;
   table.ranges_left_out = 1;
   run.operators = {table};
-  OperatorCall call{0, "aten::linear", OperatorType::kMatmul, 0, "[[1, 1024], [1024, 1024]]", "[bfloat16, bfloat16]", "model.layers.0.mlp", "modeling_llama.py:176 forward", 90, 0, 0, {}};
-  OperatorCall inside{1, "aten::mm", OperatorType::kMatmul, 1, "[[1, 1024], [1024, 1024]]", "", "model.layers.0.mlp", "", 60, 200, 260, {{"reduce", 1, 200}}};
+  OperatorCall call{0,
+                    "aten::linear",
+                    OperatorType::kMatmul,
+                    0,
+                    "[[1, 1024], [1024, 1024]]",
+                    "[bfloat16, bfloat16]",
+                    "model.layers.0.mlp",
+                    "modeling_llama.py:176 forward",
+                    90,
+                    0,
+                    0,
+                    {}};
+  OperatorCall inside{1,   "aten::mm", OperatorType::kMatmul, 1, "[[1, 1024], [1024, 1024]]", "", "model.layers.0.mlp", "", 60,
+                      200, 260,        {{"reduce", 1, 200}}};
   OperatorCall node{0, "MatMul", OperatorType::kMatmul, 0, "[[1, 64], [64, 64]]", "[float32, float32]", "", "", 70, 40, 40, {}};
   node.node = "/block/MatMul";
   node.node_index = 7;
@@ -229,8 +265,7 @@ void fill_operators(Run& run) {
 }
 
 void fill_efficiency(Run& run) {
-  run.peaks = {"NVIDIA H200", "conf/device/h200.yaml", false, {{"bf16", 989e12}, {"f32", 67e12}},
-               4.8e12,        {"dense peaks"}};
+  run.peaks = {"NVIDIA H200", "conf/device/h200.yaml", false, {{"bf16", 989e12}, {"f32", 67e12}}, 4.8e12, {"dense peaks"}};
   StageEfficiency stage;
   stage.stage = "prefill";
   stage.dtype = "bf16";
@@ -262,9 +297,8 @@ void fill_findings(Run& run) {
   finding.message = "prefill waits for launches";
   finding.plain = "The GPU waits for the program; larger pieces of work remove the wait.";
   finding.action = "Give the GPU larger pieces of work.";
-  finding.evidence = {
-      windowed(evidence("the GPU waits for the next launch 15 % of the time", true, "/stages/0/budget"), 4000, 4500),
-      evidence("the API calls take 7 % of the time", false, "/stages/0/activity"), unknown("occupancy under 25 %")};
+  finding.evidence = {windowed(evidence("the GPU waits for the next launch 15 % of the time", true, "/stages/0/budget"), 4000, 4500),
+                      evidence("the API calls take 7 % of the time", false, "/stages/0/activity"), unknown("occupancy under 25 %")};
   finding.suggestions = {"capture the step in a CUDA graph", "compile the model"};
   finding.gain_ns = 150;
   finding.gain_share = 0.125;
@@ -327,13 +361,15 @@ Run full_run() {
   fill_efficiency(run);
   fill_findings(run);
   fill_costs(run);
-  run.import_stats = {SourceFormat::kNsysSqlite, "3.20.3",  "2025.3.1", {{"NVTX_EVENTS", 5}}, {{{Code::kNote, {"end before start"}}, 1}},
-                      {"GPU_METRICS"}, {{Code::kNote, {"a note"}}}};
+  run.import_stats = {
+      SourceFormat::kNsysSqlite,  "3.20.3", "2025.3.1", {{"NVTX_EVENTS", 5}}, {{{Code::kNote, {"end before start"}}, 1}}, {"GPU_METRICS"},
+      {{Code::kNote, {"a note"}}}};
   run.ncu_rows_damaged = {{{Code::kNote, {"a row was cut off"}}, 1}};
   run.provenance.tracer = Tracer::kNsys;
   run.provenance.meter = Meter::kNcu;
   run.provenance.counters_missing = Problem{Code::kCountersDenied, "ncu may not read the counters.", "ncu/cmd.txt", "Run as root."};
-  run.provenance.passes = {{PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}};
+  run.provenance.passes = {
+      {PassKind::kNsys, {"nsys", "profile", "--trace=cuda,nvtx"}, std::nullopt, 5, PassOutcome::kOk, "", {"nsys/run.nsys-rep"}}};
   run.provenance.adaptations = {{Code::kNote, {"--gpu-metrics-devices left out"}}};
   run.provenance.inputs_sha256 = {{"run.sqlite", std::string(64, 'a')}};
   return run;

@@ -36,8 +36,7 @@ std::string first_difference(const std::string& ours, const std::string& theirs)
     bool more_a = static_cast<bool>(std::getline(a, line_a)), more_b = static_cast<bool>(std::getline(b, line_b));
     if (!more_a && !more_b) return {};
     if (more_a != more_b || line_a != line_b)
-      return "line " + std::to_string(line) + "\n ours: " + (more_a ? line_a : "(end)") +
-             "\n nsys: " + (more_b ? line_b : "(end)");
+      return "line " + std::to_string(line) + "\n ours: " + (more_a ? line_a : "(end)") + "\n nsys: " + (more_b ? line_b : "(end)");
   }
 }
 
@@ -77,29 +76,23 @@ void check_crafted(const std::string& name, std::size_t reports) {
 
 TEST_CASE("reports equal nsys 2025.3 byte for byte") {
   fs::path fixtures(NL_FIXTURES);
-  SECTION("a PyTorch model") {
-    check_against_nsys(read_nsys_sqlite(fixtures / "h200-llama/nsys.sqlite"), fixtures / "h200-llama", "nsys");
-  }
+  SECTION("a PyTorch model") { check_against_nsys(read_nsys_sqlite(fixtures / "h200-llama/nsys.sqlite"), fixtures / "h200-llama", "nsys"); }
   SECTION("a PyTorch model with operator ranges") {
     Folder folder;
     Trace trace = read_nsys_sqlite(unpacked(fixtures / "h200-llama/nsys_pytorch_ops.sqlite.gz", folder));
     check_against_nsys(trace, fixtures / "h200-llama", "nsys_pytorch_ops");
   }
   SECTION("the probe with graph nodes") {
-    check_against_nsys(read_nsys_sqlite(fixtures / "h200-probe/probe_node.sqlite"), fixtures / "h200-probe",
-                       "probe_node");
+    check_against_nsys(read_nsys_sqlite(fixtures / "h200-probe/probe_node.sqlite"), fixtures / "h200-probe", "probe_node");
   }
   SECTION("the probe with whole graphs") {
-    check_against_nsys(read_nsys_sqlite(fixtures / "h200-probe/probe_graph.sqlite"), fixtures / "h200-probe",
-                       "probe_graph");
+    check_against_nsys(read_nsys_sqlite(fixtures / "h200-probe/probe_graph.sqlite"), fixtures / "h200-probe", "probe_graph");
   }
 }
 
 TEST_CASE("reports equal nsys 2025.3 where it matters which of two equals comes first") { check_crafted("ties", 6); }
 
-TEST_CASE("reports equal nsys 2025.3 on ranges that overlap, repeat, cross threads or never end") {
-  check_crafted("ranges", 5);
-}
+TEST_CASE("reports equal nsys 2025.3 on ranges that overlap, repeat, cross threads or never end") { check_crafted("ranges", 5); }
 
 TEST_CASE("reports equal nsys 2025.3 on names that a CSV trips over, and on means between two roundings") {
   // But for one thing: nsys tells a kernel whose name is empty from one whose name is not in the export; to us both
@@ -137,8 +130,7 @@ StatTable small_table() {
 }  // namespace
 
 TEST_CASE("CSV: quotes around commas only, halves away from zero, nothing where there is no value") {
-  CHECK(stat_csv(small_table()) ==
-        "Time (%),Total Time (ns),Name\n100.0,1234567,\"a, \"b\"\"\n0.3,-1000,\u00e9\n\n,0,\n");
+  CHECK(stat_csv(small_table()) == "Time (%),Total Time (ns),Name\n100.0,1234567,\"a, \"b\"\"\n0.3,-1000,\u00e9\n\n,0,\n");
 }
 
 TEST_CASE("JSON: an array of objects with the columns as keys") {

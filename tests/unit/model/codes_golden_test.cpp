@@ -36,15 +36,14 @@ std::string list_of(const char* name) {
 }  // namespace
 
 TEST_CASE("the severity, the exit status and the words of every code are the golden ones", "[golden]") {
-  const std::string text = table_of_codes() + list_of<PassKind>("pass") + list_of<PassOutcome>("outcome") + list_of<Tracer>("tracer") +
-                           list_of<Meter>("meter") + list_of<SourceFormat>("format") + list_of<Bound>("bound") +
-                           list_of<SlowdownVerdict>("slowdown") + list_of<LaneKind>("lane") + list_of<MemoryLevel>("memory") +
-                           list_of<RunStatus>("status") + list_of<Severity>("severity") + list_of<RuleScope>("scope") + list_of<RuleAbout>("about") +
-                           list_of<StageKind>("stage") + list_of<StageSource>("source") + list_of<KernelMatch>("match") + list_of<RangeStyle>("style") +
-                           list_of<Collective>("collective") + list_of<SlowestBy>("slowest") + list_of<EnergySource>("energy") +
-                           list_of<MetricUnit>("unit") + list_of<CompareVerdict>("verdict") + list_of<LineReason>("reason") +
-                           list_of<CompareBasis>("basis") + list_of<RunOrder>("order") + list_of<Better>("better") +
-                           list_of<CompareFigure>("figure") + list_of<KernelPairing>("pairing") + list_of<KernelRelation>("relation") +
-                           list_of<DifferenceCode>("difference") + list_of<WaterfallPart>("waterfall") + "\n";
+  const std::string text =
+      table_of_codes() + list_of<PassKind>("pass") + list_of<PassOutcome>("outcome") + list_of<Tracer>("tracer") + list_of<Meter>("meter") +
+      list_of<SourceFormat>("format") + list_of<Bound>("bound") + list_of<SlowdownVerdict>("slowdown") + list_of<LaneKind>("lane") +
+      list_of<MemoryLevel>("memory") + list_of<RunStatus>("status") + list_of<Severity>("severity") + list_of<RuleScope>("scope") +
+      list_of<RuleAbout>("about") + list_of<StageKind>("stage") + list_of<StageSource>("source") + list_of<KernelMatch>("match") +
+      list_of<RangeStyle>("style") + list_of<Collective>("collective") + list_of<SlowestBy>("slowest") + list_of<EnergySource>("energy") +
+      list_of<MetricUnit>("unit") + list_of<CompareVerdict>("verdict") + list_of<LineReason>("reason") + list_of<CompareBasis>("basis") +
+      list_of<RunOrder>("order") + list_of<Better>("better") + list_of<CompareFigure>("figure") + list_of<KernelPairing>("pairing") +
+      list_of<KernelRelation>("relation") + list_of<DifferenceCode>("difference") + list_of<WaterfallPart>("waterfall") + "\n";
   test::check_golden(test::kGolden + "codes.txt", text);
 }

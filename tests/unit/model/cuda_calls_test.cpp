@@ -40,15 +40,21 @@ TEST_CASE("the version that a trace appends to a call is not part of its name") 
 TEST_CASE("what a CUDA call does to the GPU") {
   using nl::CallKind;
   const auto kind = [](const char* name) { return cuda_call(name).kind; };
-  for (const char* name : {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaLaunchCooperativeKernel"}) CHECK(kind(name) == CallKind::kKernelLaunch);
+  for (const char* name : {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaLaunchCooperativeKernel"})
+    CHECK(kind(name) == CallKind::kKernelLaunch);
   for (const char* name : {"cudaGraphLaunch_v10000", "cuGraphLaunch_ptsz"}) CHECK(kind(name) == CallKind::kGraphLaunch);
-  for (const char* name : {"cudaMemcpyAsync_v3020", "cudaMemcpy", "cuMemcpyHtoD_v2", "cudaMemsetAsync", "cuMemsetD8Async"}) CHECK(kind(name) == CallKind::kCopy);
-  for (const char* name : {"cudaStreamSynchronize_v3020", "cuEventSynchronize", "cudaDeviceSynchronize"}) CHECK(kind(name) == CallKind::kWait);
-  for (const char* name : {"cudaMalloc", "cudaStreamWaitEvent", "cudaLaunchHostFunc", "cudaGraphInstantiate"}) CHECK(kind(name) == CallKind::kOther);
+  for (const char* name : {"cudaMemcpyAsync_v3020", "cudaMemcpy", "cuMemcpyHtoD_v2", "cudaMemsetAsync", "cuMemsetD8Async"})
+    CHECK(kind(name) == CallKind::kCopy);
+  for (const char* name : {"cudaStreamSynchronize_v3020", "cuEventSynchronize", "cudaDeviceSynchronize"})
+    CHECK(kind(name) == CallKind::kWait);
+  for (const char* name : {"cudaMalloc", "cudaStreamWaitEvent", "cudaLaunchHostFunc", "cudaGraphInstantiate"})
+    CHECK(kind(name) == CallKind::kOther);
 }
 
 TEST_CASE("calls that load GPU code, or make CUDA load it, are told by their names") {
-  for (const char* name : {"cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData", "cudaFuncGetAttributes_v3020", "cuModuleGetFunction", "cuKernelGetFunction"})
+  for (const char* name : {"cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData", "cudaFuncGetAttributes_v3020",
+                           "cuModuleGetFunction", "cuKernelGetFunction"})
     CHECK(nl::cuda_call(name).loads_code);
-  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMalloc", "cuModuleUnload", "cudaFuncSetAttribute"}) CHECK_FALSE(nl::cuda_call(name).loads_code);
+  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMalloc", "cuModuleUnload", "cudaFuncSetAttribute"})
+    CHECK_FALSE(nl::cuda_call(name).loads_code);
 }

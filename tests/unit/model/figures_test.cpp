@@ -30,7 +30,8 @@ TEST_CASE("units go by the thousand, and stop at the last") {
   CHECK(with_prefix(0, "B") == "0 B");
   CHECK(with_prefix(-1.5e9, "B") == "-1.50 GB");
   CHECK(with_prefix(4.83e13, "FLOP/s") == "48.3 TFLOP/s");
-  for (const auto& [value, text] : {std::pair(2e3, "2.00 kB"), std::pair(2e6, "2.00 MB"), std::pair(2e12, "2.00 TB"), std::pair(2e15, "2.00 PB"), std::pair(2e18, "2.00 EB")})
+  for (const auto& [value, text] : {std::pair(2e3, "2.00 kB"), std::pair(2e6, "2.00 MB"), std::pair(2e12, "2.00 TB"),
+                                    std::pair(2e15, "2.00 PB"), std::pair(2e18, "2.00 EB")})
     CHECK(with_prefix(value, "B") == text);
   CHECK(with_prefix(2e21, "B") == "2000 EB");
   CHECK(short_time(12) == "12.0 ns");

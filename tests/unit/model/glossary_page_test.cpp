@@ -20,7 +20,8 @@ struct GroupText {
 constexpr GroupText kGroups[] = {
     {nl::GlossaryGroup::kWorkload, "The workload", ""},
     {nl::GlossaryGroup::kBudget, "The budget",
-     "The budget of a stage splits the wall time of its measured windows. Each instant is in exactly one bin. [stages.md](stages.md#the-budget) has the rule for each."},
+     "The budget of a stage splits the wall time of its measured windows. Each instant is in exactly one bin. "
+     "[stages.md](stages.md#the-budget) has the rule for each."},
     {nl::GlossaryGroup::kGpuWork, "GPU work", ""},
     {nl::GlossaryGroup::kCounters, "Counters", "What the hardware counts. ncu and CUPTI name the same counters alike."},
     {nl::GlossaryGroup::kEfficiency, "Efficiency", "[efficiency.md](efficiency.md) has every term of FLOPs and bytes."},
@@ -46,15 +47,17 @@ std::string names_text(std::string_view names) {
 
 std::string row(const nl::GlossaryEntry& entry) {
   const std::string names = names_text(entry.names);
-  return fmt::format("| {} | {}{} | {} | {} | {} |\n", entry.term, entry.sentence, names.empty() ? "" : " (also: " + names + ")", or_dash(entry.unit),
-                     or_dash(entry.source), or_dash(entry.formula));
+  return fmt::format("| {} | {}{} | {} | {} | {} |\n", entry.term, entry.sentence, names.empty() ? "" : " (also: " + names + ")",
+                     or_dash(entry.unit), or_dash(entry.source), or_dash(entry.formula));
 }
 
 // Written as it is: the texts are ours, and have links and code of their own.
 std::string glossary_page() {
   std::string out =
-      "# Glossary\n\nEach term once, with its unit, what it comes from and its formula. The command line, run.json, the reports and these pages use the\n"
-      "same words. This page is made of model/glossary_table.cpp, as the texts are that report.html shows beside its terms: `tools/golden` writes it.\n";
+      "# Glossary\n\nEach term once, with its unit, what it comes from and its formula. The command line, run.json, the reports and these "
+      "pages use the\n"
+      "same words. This page is made of model/glossary_table.cpp, as the texts are that report.html shows beside its terms: `tools/golden` "
+      "writes it.\n";
   for (const GroupText& group : kGroups) {
     out += fmt::format("\n## {}\n\n{}{}", group.title, group.about, *group.about != '\0' ? "\n\n" : "");
     out += "| term | meaning | unit | source | formula |\n| --- | --- | --- | --- | --- |\n";

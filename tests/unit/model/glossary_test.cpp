@@ -56,7 +56,8 @@ TEST_CASE("a name leads to one entry, and an entry says what it is") {
 
 TEST_CASE("a hover text has meaning, formula, unit and source, as far as there are any") {
   CHECK(nl::glossary_text(*nl::glossary_entry("mbu")) ==
-        "Model bandwidth utilisation: how much of the GPU's memory rate the model's own work uses. Formula: needed bytes ÷ (time × peak bytes/s). Unit: %. "
+        "Model bandwidth utilisation: how much of the GPU's memory rate the model's own work uses. Formula: needed bytes ÷ (time × peak "
+        "bytes/s). Unit: %. "
         "From: trace and the model's description.");
   CHECK(nl::glossary_text(*nl::glossary_entry("Measured")) == "Not warm-up.");
 }

@@ -62,7 +62,8 @@ TEST_CASE("the table of metrics is the golden one", "[golden]") {
   for (const MetricPlace place : {MetricPlace::kLaunch, MetricPlace::kStage, MetricPlace::kSampled})
     for (const MetricInfo& info : metrics_of(place)) {
       text += places[static_cast<std::size_t>(place)];
-      for (const std::string_view word : {info.key, info.title, key_of(info.unit), info.rule_field, info.help}) text += " | " + std::string(word);
+      for (const std::string_view word : {info.key, info.title, key_of(info.unit), info.rule_field, info.help})
+        text += " | " + std::string(word);
       for (const char* counter : info.counters)
         if (counter != nullptr) text += std::string(" | ") + counter;
       text += "\n";

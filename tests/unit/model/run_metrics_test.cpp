@@ -96,7 +96,8 @@ TEST_CASE("run metrics: the row of a key") {
   CHECK(find_metric("stage.decode.joules_per_token")->scope == RunMetricScope::kStage);
   CHECK(find_metric("joules_per_token")->scope == RunMetricScope::kRun);
   CHECK(find_metric("kernel.a.b.gpu1.median_us")->scope == RunMetricScope::kKernel);
-  for (const char* key : {"", "median_ms", "stage.median_ms", "stage..median_ms", "stage.a.median_us", "xtpot_ms", "stage.a.tpot_ms", "kernel.a.b"}) {
+  for (const char* key :
+       {"", "median_ms", "stage.median_ms", "stage..median_ms", "stage.a.median_us", "xtpot_ms", "stage.a.tpot_ms", "kernel.a.b"}) {
     INFO(key);
     CHECK(find_metric(key) == nullptr);
   }
@@ -110,7 +111,7 @@ TEST_CASE("run metrics: figures of the run, of its stages and of its kernels") {
   CHECK(values.at("tokens_per_s") == 200);
   CHECK(values.at("stage.prefill.median_ms") == 9);
   CHECK(values.at("stage.prefill.mean_ms") == 10);
-  CHECK(values.at("stage.decode.gpu_compute_ms") == 7.5);       // 15 ms in two windows
+  CHECK(values.at("stage.decode.gpu_compute_ms") == 7.5);  // 15 ms in two windows
   CHECK(values.at("stage.decode.launch_starved_ms") == 22.5);
   CHECK(values.at("stage.decode.gpu_busy_share") == 0.25);
   CHECK(values.at("stage.decode.kernels") == 250);
@@ -187,7 +188,8 @@ TEST_CASE("run metrics: the unprofiled figures are those of the headline") {
 
 TEST_CASE("run metrics: kernels of one short name keep keys of their own, the same in every run") {
   Run run = made_run();
-  run.kernels = {{made_kernel("void fill<int>(int*)", "_Z4fillIiE", "fill", 0, 1000), made_kernel("void fill<float>(float*)", "_Z4fillIfE", "fill", 0, 2000)}};
+  run.kernels = {{made_kernel("void fill<int>(int*)", "_Z4fillIiE", "fill", 0, 1000),
+                  made_kernel("void fill<float>(float*)", "_Z4fillIfE", "fill", 0, 2000)}};
   const std::string a = "kernel.fill~" + stable_hash_text("_Z4fillIiE", 8), b = "kernel.fill~" + stable_hash_text("_Z4fillIfE", 8);
   CHECK(values_of(run).at(a + ".median_us") == 1);
   CHECK(values_of(run).at(b + ".median_us") == 2);

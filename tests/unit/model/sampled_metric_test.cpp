@@ -8,7 +8,9 @@ using namespace nl;
 
 TEST_CASE("counters of two stretches add up, percentages, rates and ratios do not") {
   for (const char* metric : {"dram__bytes_read.sum", "sm__cycles_active.avg", "a.max", "a.min"}) CHECK(adds_up(metric));
-  for (const char* metric : {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum.per_second", "a.ratio", "sum", ""}) CHECK_FALSE(adds_up(metric));
+  for (const char* metric :
+       {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "dram__bytes_read.sum.per_second", "a.ratio", "sum", ""})
+    CHECK_FALSE(adds_up(metric));
 }
 
 TEST_CASE("a sampled counter is shown as a rate, anything else as it is, and what was not measured not at all") {

@@ -6,8 +6,10 @@ TEST_CASE("visible: no control character is left, and JSON reads back what stood
   CHECK(nl::visible("\x1b[31mred\x1b[0m") == "\\u001b[31mred\\u001b[0m");
   CHECK(nl::visible(std::string_view("a\0b", 3)) == "a\\u0000b");
   CHECK(nl::visible("\r\b\x7f") == "\\u000d\\u0008\\u007f");
-  CHECK(nl::visible("\xc2\x9b" "31m") == "\\u009b31m");          // C1, as UTF-8
-  CHECK(nl::visible("\xe2\x80\xae" "evil") == "\\u202eevil");    // turns the line around
+  CHECK(nl::visible("\xc2\x9b"
+                    "31m") == "\\u009b31m");  // C1, as UTF-8
+  CHECK(nl::visible("\xe2\x80\xae"
+                    "evil") == "\\u202eevil");  // turns the line around
   CHECK(nl::visible("two\nlines\tand a tab") == "two\nlines\tand a tab");
   CHECK(nl::visible_line("two\nlines\tand a tab") == "two lines and a tab");
   CHECK(nl::visible("größe µs 日本 …") == "größe µs 日本 …");
@@ -19,7 +21,10 @@ TEST_CASE("visible: bytes that are no UTF-8 become the replacement character, on
     CHECK(out.find("\xef\xbf\xbd") == 0);
     CHECK(out.size() % 3 == 0);
   }
-  CHECK(nl::visible("a\x9b" "b") == "a\xef\xbf\xbd" "b");
+  CHECK(nl::visible("a\x9b"
+                    "b") ==
+        "a\xef\xbf\xbd"
+        "b");
 }
 
 TEST_CASE("cut_to: places are counted, not bytes") {

@@ -1,5 +1,5 @@
-#include "model/comparison_keys.h"
 #include "model/words.h"
+#include "model/comparison_keys.h"
 
 #include <set>
 #include <tuple>
@@ -17,7 +17,7 @@ TEST_CASE("every code has a key of its own, a sentence, and finds its way back")
     CHECK(words.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos);
     CHECK(from_key<Code>(words.key) == words.code);
     CHECK_FALSE(words.text.empty());
-    if (words.code == Code::kNote) continue;  // brings its own sentence
+    if (words.code == Code::kNote) continue;                // brings its own sentence
     const bool damage = words.code >= Code::kNoStartOrEnd;  // names a row
     CHECK((words.text.substr(words.text.size() - 1) == ".") != damage);
   }
@@ -110,10 +110,13 @@ TEST_CASE("a remark and an error become problems with all they say") {
 }
 
 TEST_CASE("what traced and what measured, in one text and back") {
-  const std::vector<std::tuple<Tracer, Meter, std::string>> table = {
-      {Tracer::kNone, Meter::kNone, ""},          {Tracer::kNsys, Meter::kNone, "nsys"},        {Tracer::kNsys, Meter::kNcu, "nsys+ncu"},
-      {Tracer::kNsys, Meter::kCupti, "nsys+CUPTI counters"}, {Tracer::kCupti, Meter::kNone, "collector (CUPTI)"}, {Tracer::kCupti, Meter::kNcu, "collector (CUPTI)+ncu"},
-      {Tracer::kCupti, Meter::kCupti, "collector (CUPTI+counters)"}};
+  const std::vector<std::tuple<Tracer, Meter, std::string>> table = {{Tracer::kNone, Meter::kNone, ""},
+                                                                     {Tracer::kNsys, Meter::kNone, "nsys"},
+                                                                     {Tracer::kNsys, Meter::kNcu, "nsys+ncu"},
+                                                                     {Tracer::kNsys, Meter::kCupti, "nsys+CUPTI counters"},
+                                                                     {Tracer::kCupti, Meter::kNone, "collector (CUPTI)"},
+                                                                     {Tracer::kCupti, Meter::kNcu, "collector (CUPTI)+ncu"},
+                                                                     {Tracer::kCupti, Meter::kCupti, "collector (CUPTI+counters)"}};
   for (const auto& [tracer, meter, text] : table) {
     CHECK(captured_by(tracer, meter) == text);
     CHECK(capture_of(text) == std::pair(tracer, meter));

@@ -6,7 +6,8 @@ using namespace nl;
 
 namespace {
 
-KernelEntry kernel(const char* name, Ns total_ns, std::vector<StageSplit> stages, std::vector<StageLaunches> measured, std::int32_t device = 0) {
+KernelEntry kernel(const char* name, Ns total_ns, std::vector<StageSplit> stages, std::vector<StageLaunches> measured,
+                   std::int32_t device = 0) {
   KernelEntry entry;
   entry.name = name;
   entry.device = device;
@@ -26,7 +27,8 @@ TEST_CASE("kernels that run only in warm-up or outside of stages do not work, ho
   run.kernels->push_back(kernel("autotune", 9000, {{"prefill", 9000, 10}}, {}));
   run.kernels->push_back(kernel("load", 5000, {{"none", 5000, 10}}, {}));
   run.kernels->push_back(kernel("mostly warm-up", 4000, {{"decode", 4000, 10}}, {{"decode", 100, 2}, {"decode_step", 100, 2}}));
-  run.kernels->push_back(kernel("gemm", 600, {{"prefill", 300, 5}, {"decode", 300, 5}}, {{"prefill", 150, 3}, {"decode", 150, 2}, {"decode_step", 140, 1}}));
+  run.kernels->push_back(
+      kernel("gemm", 600, {{"prefill", 300, 5}, {"decode", 300, 5}}, {{"prefill", 150, 3}, {"decode", 150, 2}, {"decode_step", 140, 1}}));
   run.kernels->push_back(kernel("other GPU", 60, {{"decode", 60, 10}}, {{"decode", 60, 10}}, 1));
   const WorkingKernels working = working_kernels(run);
   CHECK(working.measured);

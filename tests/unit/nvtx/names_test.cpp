@@ -48,8 +48,7 @@ TEST_CASE("decode is made of decode_all, decode and decode_step") {
 }
 
 TEST_CASE("ncu filters cover both spellings and both styles") {
-  CHECK(ncu_include_filters("prefill") ==
-        std::vector<std::string>{"LLM@prefill/", "LLM@prefill", "LLM\\@prefill/", "LLM\\@prefill"});
+  CHECK(ncu_include_filters("prefill") == std::vector<std::string>{"LLM@prefill/", "LLM@prefill", "LLM\\@prefill/", "LLM\\@prefill"});
   std::vector<std::string> decode = ncu_include_filters("decode");
   CHECK(decode.size() == 12);
   for (const char* filter : {"LLM@decode_all/", "LLM\\@decode_step/", "LLM@decode_step", "LLM\\@decode"})

@@ -113,7 +113,8 @@ TEST_CASE("what was recorded beside the capture is in the run: operators, notes 
   REQUIRE_FALSE(run.operators.empty());
   CHECK(run.operators.back().source == "trtexec");
   CHECK(run.operators_note.empty());
-  CHECK(std::find(run.import_stats.notes.begin(), run.import_stats.notes.end(), Remark{Code::kProfileCutShort, {"9"}, "profile.json"}) != run.import_stats.notes.end());
+  CHECK(std::find(run.import_stats.notes.begin(), run.import_stats.notes.end(), Remark{Code::kProfileCutShort, {"9"}, "profile.json"}) !=
+        run.import_stats.notes.end());
   CHECK(run.import_stats.rows_damaged == DamagedRows{{{Code::kNotJson, {}, "onnxruntime"}, 3}});
 }
 
@@ -170,7 +171,8 @@ TEST_CASE("launches that match no kernel: a note of a run, a problem of an impor
   CHECK(run.kernels->at(0).ncu[0].measured_by == Meter::kNcu);
   CHECK(run.provenance.meter == Meter::kNcu);
   CHECK(run.problems.empty());
-  const auto unmatched = std::find_if(run.import_stats.notes.begin(), run.import_stats.notes.end(), [](const Remark& note) { return note.code == Code::kLaunchesUnmatched; });
+  const auto unmatched = std::find_if(run.import_stats.notes.begin(), run.import_stats.notes.end(),
+                                      [](const Remark& note) { return note.code == Code::kLaunchesUnmatched; });
   REQUIRE(unmatched != run.import_stats.notes.end());
   CHECK(unmatched->details.at(0) == "2");
   CHECK(unmatched->details.at(1) == "ncu");
@@ -186,7 +188,8 @@ TEST_CASE("launches that match no kernel: a note of a run, a problem of an impor
   REQUIRE(run.problems.size() == 1);
   CHECK(run.problems[0].what.starts_with("None of the launches that ncu measured is a kernel of this trace. The first is other"));
   evidence.ncu = {launches_of({})};
-  CHECK(analyse(evidence, {}).problems.at(0).what == "None of the launches that ncu measured is a kernel of this trace: its files hold no launch.");
+  CHECK(analyse(evidence, {}).problems.at(0).what ==
+        "None of the launches that ncu measured is a kernel of this trace: its files hold no launch.");
   evidence.ncu = {launches_of({"k"})};
   run = analyse(evidence, {});
   CHECK(run.problems.empty());
@@ -199,7 +202,8 @@ TEST_CASE("files without counters say why, where they are imported") {
   evidence.counters[0].notes = {{Code::kNote, {"x"}}, {Code::kCountersDenied, {"CUPTI"}}};
   CHECK(analyse(evidence, {}).problems.empty());
   evidence.tracer = Tracer::kImport;
-  CHECK(analyse(evidence, {}).problems.at(0).what == "The counter files hold no counters: CUPTI may not read the GPU's performance counters.");
+  CHECK(analyse(evidence, {}).problems.at(0).what ==
+        "The counter files hold no counters: CUPTI may not read the GPU's performance counters.");
   evidence.counters[0].notes.clear();
   CHECK(analyse(evidence, {}).problems.at(0).what == "The counter files hold no counters.");
   evidence.counters[1].windows.resize(1);

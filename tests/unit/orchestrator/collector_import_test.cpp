@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/capture/collector_sqlite.h"
 #include "model/words.h"
+#include "orchestrator/capture/collector_sqlite.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/unpacked.h"
@@ -45,11 +45,12 @@ void add_work(const Trace& trace, Records& out) {
     const KernelShape& s = trace.shapes.at(k.shape);
     ++out[fmt::format("kernel {} {} {} {} {} | {} | {} | {} {} {} {} {} {}", k.start_ns, k.end_ns(), k.in_graph != 0,
                       queue_of(trace, static_cast<std::uint32_t>(k.queue)), call_of(trace, k.api), words[s.name], words[s.short_name],
-                      words[s.mangled_name], text(s.grid), text(s.block), s.registers_per_thread, s.static_shared_bytes, s.dynamic_shared_bytes)];
+                      words[s.mangled_name], text(s.grid), text(s.block), s.registers_per_thread, s.static_shared_bytes,
+                      s.dynamic_shared_bytes)];
   }
   for (const MemOp& op : trace.mem_ops)
-    ++out[fmt::format("copy {} {} {} {} {} {} {} {} {} {}", op.start_ns, op.end_ns, op.bytes, queue_of(trace, op.queue), call_of(trace, op.api),
-                      words[StringId{op.label}], static_cast<int>(op.kind), op.src_kind, op.dst_kind, op.in_graph)];
+    ++out[fmt::format("copy {} {} {} {} {} {} {} {} {} {}", op.start_ns, op.end_ns, op.bytes, queue_of(trace, op.queue),
+                      call_of(trace, op.api), words[StringId{op.label}], static_cast<int>(op.kind), op.src_kind, op.dst_kind, op.in_graph)];
   for (const GraphRun& run : trace.graph_runs)
     ++out[fmt::format("graph {} {} {} {}", run.start_ns, run.end_ns, queue_of(trace, run.queue), call_of(trace, run.api))];
   for (const SyncWait& wait : trace.syncs)
@@ -60,8 +61,8 @@ void add_work(const Trace& trace, Records& out) {
 void add_host_side(const Trace& trace, Records& out) {
   const auto& words = trace.strings;
   for (const ApiCall& call : trace.api_calls)
-    ++out[fmt::format("call {} {} {} {} {}", call.start_ns, call.end_ns(), thread_of(trace, static_cast<std::uint32_t>(call.thread)), words[call.name],
-                      call.correlation)];
+    ++out[fmt::format("call {} {} {} {} {}", call.start_ns, call.end_ns(), thread_of(trace, static_cast<std::uint32_t>(call.thread)),
+                      words[call.name], call.correlation)];
   for (const Range& range : trace.ranges)
     ++out[fmt::format("range {} {} {} {} {} {} {} {} {}", range.start_ns, range.end_ns, words[range.name], words[range.domain],
                       thread_of(trace, range.thread), thread_of(trace, range.end_thread), static_cast<int>(range.style), range.open,
@@ -73,8 +74,8 @@ void add_host_side(const Trace& trace, Records& out) {
 void add_facts(const Trace& trace, Records& out) {
   for (const Process& process : trace.processes) ++out[fmt::format("process {} {}", process.pid, process.name)];
   for (const Device& d : trace.devices)
-    ++out[fmt::format("device {} {} {} {} {} {} {} {} {} {} {}.{}", d.id, d.name, d.uuid, d.bus, d.chip, d.sm_count, d.clock_hz, d.memory_bytes,
-                      d.bandwidth_bytes_per_s, d.l2_bytes, d.compute_major, d.compute_minor)];
+    ++out[fmt::format("device {} {} {} {} {} {} {} {} {} {} {}.{}", d.id, d.name, d.uuid, d.bus, d.chip, d.sm_count, d.clock_hz,
+                      d.memory_bytes, d.bandwidth_bytes_per_s, d.l2_bytes, d.compute_major, d.compute_minor)];
   for (const MetricSeries& series : trace.metric_series) ++out[fmt::format("series {} {}", series.metrics.size(), series.start_ns.size())];
   out["stalls"] += static_cast<int>(trace.stalls.size());
   for (const auto& [damage, rows] : trace.stats.rows_damaged) ++out[fmt::format("damage {} {}", text_of(damage), rows)];

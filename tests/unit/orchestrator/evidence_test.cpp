@@ -16,16 +16,18 @@ const ModelInfo kNoted{"Qwen3-0.6B", {{"layers", "28"}, {"dtype", "bf16"}}, {}};
 
 // As transformers 5 writes it, shortened; the dtype is spelled as str(torch.bfloat16) and as its name.
 std::string facts_of_model(const std::string& dtype, const std::string& config, const std::string& parameters) {
-  return R"json({"versions": {"torch": "2.11.0"}, "backend": "transformers", "models": [{"class": "ForCausalLM", "precision": "bfloat16", "dtype": ")json" + dtype +
-         R"json(", "parameters": {"count": )json" + parameters + R"json(}, "new_tokens": 99, "config": )json" + config + "}]}";
+  return R"json({"versions": {"torch": "2.11.0"}, "backend": "transformers", "models": [{"class": "ForCausalLM", "precision": "bfloat16", "dtype": ")json" +
+         dtype + R"json(", "parameters": {"count": )json" + parameters + R"json(}, "new_tokens": 99, "config": )json" + config + "}]}";
 }
 
-const char* const kQwen3 = R"json({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "attention_bias": false, "dtype": "bfloat16",
+const char* const kQwen3 =
+    R"json({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "attention_bias": false, "dtype": "bfloat16",
   "head_dim": 128, "hidden_act": "silu", "hidden_size": 1024, "intermediate_size": 3072, "layer_types": ["full_attention"],
   "max_position_embeddings": 40960, "max_window_layers": 28, "num_attention_heads": 16, "num_hidden_layers": 28, "num_key_value_heads": 8,
   "rope_parameters": {"rope_theta": 1000000, "rope_type": "default"}, "sliding_window": null, "tie_word_embeddings": true,
   "use_sliding_window": false, "vocab_size": 151936, "_name_or_path": "Qwen/Qwen3-0.6B"})json";
-const char* const kLlamaFacts = R"json({"model_type": "llama", "dtype": "bfloat16", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 14336,
+const char* const kLlamaFacts =
+    R"json({"model_type": "llama", "dtype": "bfloat16", "head_dim": 128, "hidden_size": 4096, "intermediate_size": 14336,
   "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 128256})json";
 const char* const kMixtral = R"json({"model_type": "mixtral", "dtype": "bfloat16", "head_dim": null, "hidden_size": 4096,
   "intermediate_size": 14336, "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "num_experts_per_tok": 2,

@@ -77,7 +77,10 @@ TEST_CASE("knowledge: the user's devices and rules beside the shipped ones, and 
   CHECK(shipped.devices.size() > 1);
   CHECK(shipped.rules.list.size() > 5);
   CHECK(shipped.options.top_n_kernels == 4);
-  config.analysis.rules = {tree.write("mine.yaml", "rules:\n  - {name: mine, scope: stage, condition: total_time > 0, severity: low, message: m, suggestions: [a, b]}\n").string()};
+  config.analysis.rules = {
+      tree.write("mine.yaml",
+                 "rules:\n  - {name: mine, scope: stage, condition: total_time > 0, severity: low, message: m, suggestions: [a, b]}\n")
+          .string()};
   CHECK(load_knowledge(config).rules.list.size() == shipped.rules.list.size() + 1);
   config.device.file = tree.write("card.yaml", "nonsense: [").string();
   CHECK_THROWS_AS(load_knowledge(config), Error);

@@ -9,9 +9,9 @@
 #include "analysis/counters/ncu_match.h"
 #include "analysis/operators/operators.h"
 #include "exporters/run_json/run_json.h"
-#include "orchestrator/explain.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"
+#include "orchestrator/explain.h"
 #include "parsers/kineto/json.h"
 #include "parsers/ncu/csv.h"
 #include "parsers/nsys/sqlite.h"
@@ -30,7 +30,6 @@ using nl::test::update_if_asked;
 namespace {
 
 using nlohmann::json;
-
 
 // The numbers of a golden run.json may differ in the last bit where one compiler fuses a multiplication
 // and an addition and another does not; all else must be equal.
@@ -94,7 +93,8 @@ void check_golden(const std::string& name, const nl::orchestrator::Config& confi
   REQUIRE_FALSE(golden.empty());
   check_same(json::parse(text), json::parse(golden), "");
   nl::orchestrator::write_reports(run, {}, [&](const std::filesystem::path& file, std::string_view report) {
-    if (file.extension() == ".md") nl::test::check_golden(folder + file.string(), std::string(report));  // the page is looked at in tests/browser
+    if (file.extension() == ".md")
+      nl::test::check_golden(folder + file.string(), std::string(report));  // the page is looked at in tests/browser
   });
 }
 

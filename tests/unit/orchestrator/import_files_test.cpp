@@ -27,7 +27,10 @@ std::string not_taken(const Paths& paths) {
   try {
     added(paths);
   } catch (const Error& error) {
-    return (error.kind == ErrorKind::kUsage ? "usage: " : error.kind == ErrorKind::kInput ? "input: " : "?: ") + error.message + " | " + error.where + " | " + error.fix;
+    return (error.kind == ErrorKind::kUsage   ? "usage: "
+            : error.kind == ErrorKind::kInput ? "input: "
+                                              : "?: ") +
+           error.message + " | " + error.where + " | " + error.fix;
   }
   return "";
 }
@@ -46,13 +49,17 @@ TEST_CASE("import takes files by what is in them") {
   CHECK(added({kPage, kExport, trace}) == TakenFiles{{"ncu", {kPage}}, {"nsys", {kExport}}, {"collector", {trace}}});
   CHECK(added({report}) == TakenFiles{{"nsys", {report}}});
   CHECK(added({kPage, kPage}) == TakenFiles{{"ncu", {kPage, kPage}}});  // as many as there are; twins are refused later
-  CHECK(not_taken({kExport, report}) == "usage: two captures of one kind are given (nsys) | " + kExport + " and " + report.string() + " | import them one at a time");
+  CHECK(not_taken({kExport, report}) ==
+        "usage: two captures of one kind are given (nsys) | " + kExport + " and " + report.string() + " | import them one at a time");
   const fs::path notes = tree.write("notes.txt", "hello");
   CHECK(not_taken({notes}) == "input: no format that nl-stage reads | " + notes.string() + " | give " + known_formats());
   const fs::path packed = tree.write("t.gz", "\x1f\x8b\x08"), archive = tree.write("my runs", "\x28\xb5\x2f\xfd");
-  CHECK(not_taken({packed}) == "input: no format that nl-stage reads | " + packed.string() + " | unpack it first: gunzip --keep " + packed.string());
-  CHECK(not_taken({archive}) == "input: no format that nl-stage reads | " + archive.string() + " | an archive of nl-stage export: nl-stage import-bundle '" + archive.string() + "'");
-  CHECK(not_taken({tree.root() / "none"}) == "input: there is no such file or folder | " + (tree.root() / "none").string() + " | give the path of a capture");
+  CHECK(not_taken({packed}) ==
+        "input: no format that nl-stage reads | " + packed.string() + " | unpack it first: gunzip --keep " + packed.string());
+  CHECK(not_taken({archive}) == "input: no format that nl-stage reads | " + archive.string() +
+                                    " | an archive of nl-stage export: nl-stage import-bundle '" + archive.string() + "'");
+  CHECK(not_taken({tree.root() / "none"}) ==
+        "input: there is no such file or folder | " + (tree.root() / "none").string() + " | give the path of a capture");
 }
 
 TEST_CASE("import takes of a folder what it knows, and refuses one without") {
@@ -63,9 +70,11 @@ TEST_CASE("import takes of a folder what it knows, and refuses one without") {
   fs::copy_file(kPage, tree.root() / "f/a.txt");
   fs::copy_file(kPage, tree.root() / "f/below/d.txt");
   tree.write("f/notes.md", "hello");
-  CHECK(added({tree.root() / "f"}) == TakenFiles{{"ncu", {tree.root() / "f/a.txt", tree.root() / "f/c.txt"}}, {"nsys", {tree.root() / "f/b.db"}}});
+  CHECK(added({tree.root() / "f"}) ==
+        TakenFiles{{"ncu", {tree.root() / "f/a.txt", tree.root() / "f/c.txt"}}, {"nsys", {tree.root() / "f/b.db"}}});
   tree.write("empty/notes.md", "hello");
-  const std::string empty = "input: the folder has no capture in it | " + (tree.root() / "empty").string() + " | give the folder that holds the exports, or the files themselves";
+  const std::string empty = "input: the folder has no capture in it | " + (tree.root() / "empty").string() +
+                            " | give the folder that holds the exports, or the files themselves";
   CHECK(not_taken({tree.root() / "empty"}) == empty);
   CHECK(not_taken({kExport, tree.root() / "empty"}) == empty);  // also beside one that has
 }

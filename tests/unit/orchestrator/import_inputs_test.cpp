@@ -42,7 +42,8 @@ TEST_CASE("a file that is given twice is refused, by whatever name") {
   const fs::path one = folder.file("one", "12345"), copy = folder.file("copy", "12345"), other = folder.file("other", "12346");
   const fs::path empty = folder.file("empty", ""), empty_too = folder.file("empty_too", ""), out = folder.path / "out";
   const auto text = [](const char* flag, const fs::path& a, const fs::path& b) {
-    return std::string(flag) + " is given the same file twice, and its figures would count twice (" + a.string() + " and " + b.string() + ")";
+    return std::string(flag) + " is given the same file twice, and its figures would count twice (" + a.string() + " and " + b.string() +
+           ")";
   };
   CHECK(refusal({{"collector", {one, one}}}, out) == text("--collector", one, one));
   CHECK(refusal({{"collector", {one, other, folder.path / "." / "one"}}}, out) == text("--collector", one, folder.path / "." / "one"));
@@ -65,7 +66,9 @@ TEST_CASE("a copy of the export in the bundle has no environment, unless it is t
   fs::permissions(sqlite, fs::perms::owner_write, fs::perm_options::add);
   {
     SQLite::Database capture(sqlite.string(), SQLite::OPEN_READWRITE);
-    capture.exec("INSERT INTO StringIds SELECT max(id) + 1, 'PATH=/bin' || char(0) || 'API_TOKEN=hunter2' || char(0) || 'HOME=/root' FROM StringIds");
+    capture.exec(
+        "INSERT INTO StringIds SELECT max(id) + 1, 'PATH=/bin' || char(0) || 'API_TOKEN=hunter2' || char(0) || 'HOME=/root' FROM "
+        "StringIds");
   }
   REQUIRE(nl::test::has(nl::test::read_text(sqlite), "hunter2"));
   for (const bool keep : {false, true}) {

@@ -26,7 +26,7 @@ TEST_CASE("an import is called as its bundle, its file, the folder around it or 
       {{"/data/llama/first-raw.csv"}, "llama"},
       {{"/data/llama/export.sqlite"}, "llama"},
       {{"/data/my run/run.sqlite"}, "my-run"},
-      {{"/data/runner.sqlite"}, "runner"},          // no name of a tool's
+      {{"/data/runner.sqlite"}, "runner"},  // no name of a tool's
       {{"/data/llama/nsys-h200.sqlite"}, "nsys-h200"},
       {{"/runs/20260101-smoke-deep/nsys/run.sqlite"}, "20260101-smoke-deep"},
       {{"/runs/20260101-smoke-deep/nsys/run.sqlite", "smoke"}, "smoke"},
@@ -53,8 +53,9 @@ TEST_CASE("the name of the bundle that a capture lies in; without one, or with o
   CHECK(recorded(R"({"summary": {"name": "no"}, "list": [{"name": "no"}], "name": "smoke", "name": "later"})") == "smoke");
   CHECK(recorded(R"({"name": "smoke", "kernels": [tr)") == "smoke");  // read no further
   CHECK(recorded(R"({"name": "smoke"})", "b/collector/nvtx-1.nltrace") == "smoke");
-  CHECK(recorded(R"({"name": "smoke"})", "b/mine.sqlite") == "");     // beside a bundle's files, and none of its own
-  for (const char* none : {"", "{", "[]", "\xff", R"({"name": null, "x": "no"})", R"({"name": {"name": "no"}})", R"({"name": 5})", R"(["name", "no"])", R"({"run_id": "no"})"}) {
+  CHECK(recorded(R"({"name": "smoke"})", "b/mine.sqlite") == "");  // beside a bundle's files, and none of its own
+  for (const char* none : {"", "{", "[]", "\xff", R"({"name": null, "x": "no"})", R"({"name": {"name": "no"}})", R"({"name": 5})",
+                           R"(["name", "no"])", R"({"run_id": "no"})"}) {
     CAPTURE(none);
     CHECK(recorded(none) == "");
   }

@@ -26,7 +26,7 @@ namespace {
 struct Importing {
   test::FakeTree tree;
   ImportRequest request;
-  ProcessResult ends;           // of each export
+  ProcessResult ends;  // of each export
   bool writes = true;
   fs::path page = kProbe + "ncu_prefill_raw_mangled.csv";
   test::PlayedLauncher launcher{[this](const ProcessSpec& process, ProcessResult& result) { play(process, result); }};
@@ -75,7 +75,9 @@ TEST_CASE("import: an nsys export, described as the machine that it was made on"
   fs::copy_file(kProbe + "probe_node.sqlite", capture);
   fs::permissions(capture, fs::perms::owner_write, fs::perm_options::add);
   SQLite::Database(capture.string(), SQLite::OPEN_READWRITE)
-      .exec("CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('CpuDescription', 'a processor')");
+      .exec(
+          "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('CpuDescription', 'a "
+          "processor')");
   importing.request.files["nsys"] = {capture};
   const RunResult result = import_captures(importing.request, importing.launcher);
   const Run& run = result.run;
@@ -98,7 +100,8 @@ TEST_CASE("import: an nsys export, described as the machine that it was made on"
   CHECK(run.peaks);
   CHECK_FALSE((run.findings.empty() && run.abstentions.empty()));
   CHECK(test::read_text(result.bundle / "config.yaml") == "run: {}\n");
-  for (const char* name : {"run.json", "report.md", "trace.pftrace", "manifest.json", "nsys/run_cuda_gpu_kern_sum.csv"}) CHECK(fs::exists(result.bundle / name));
+  for (const char* name : {"run.json", "report.md", "trace.pftrace", "manifest.json", "nsys/run_cuda_gpu_kern_sum.csv"})
+    CHECK(fs::exists(result.bundle / name));
   CHECK_FALSE(fs::exists(result.bundle / "nsys/run.sqlite"));  // not without --copy
   CHECK(importing.launcher.started.empty());
 }
@@ -123,8 +126,10 @@ TEST_CASE("import: reports are exported by their tools first") {
   const auto& started = importing.launcher.started;
   REQUIRE(started.size() == 2);
   CHECK(started[0].argv.back() == report.string());
-  CHECK(std::count(started[0].argv.begin(), started[0].argv.end(), "--output=" + (importing.request.out / "nsys/run.sqlite").string()) == 1);
-  CHECK(Strings(started[1].argv.begin() + 1, started[1].argv.begin() + 6) == Strings{"--import", profile.string(), "--csv", "--page", "raw"});
+  CHECK(std::count(started[0].argv.begin(), started[0].argv.end(), "--output=" + (importing.request.out / "nsys/run.sqlite").string()) ==
+        1);
+  CHECK(Strings(started[1].argv.begin() + 1, started[1].argv.begin() + 6) ==
+        Strings{"--import", profile.string(), "--csv", "--page", "raw"});
   CHECK(started[1].stdout_log == importing.request.out / "ncu/y.csv.partial");
   CHECK_FALSE(started[0].forward_output);
   CHECK(samples_in(run) > 0);
@@ -213,13 +218,15 @@ TEST_CASE("import: the tool that a report needs is named with the command that r
     CHECK(error.kind == ErrorKind::kTool);
     CHECK(error.message == "nsys is needed to read this file, and it was not found");
     CHECK(error.where == report.string());
-    CHECK(error.fix == "where nsys is installed: nsys export --type sqlite -o out.sqlite '" + report.string() + "'; then import what it wrote");
+    CHECK(error.fix ==
+          "where nsys is installed: nsys export --type sqlite -o out.sqlite '" + report.string() + "'; then import what it wrote");
   }
   if (!found.ncu) {
     importing.request.files = {{"nsys", {kProbe + "probe_node.sqlite"}}, {"ncu", {profile}}};
     const Error error = importing.refused();
     CHECK(error.message == "ncu is needed to read this file, and it was not found");
-    CHECK(error.fix == "where ncu is installed: LC_ALL=C ncu --import '" + profile.string() + "' --csv --page raw --print-units base > raw.csv; then import what it wrote");
+    CHECK(error.fix == "where ncu is installed: LC_ALL=C ncu --import '" + profile.string() +
+                           "' --csv --page raw --print-units base > raw.csv; then import what it wrote");
   }
   CHECK_FALSE(fs::exists(importing.request.out));
 }
@@ -265,11 +272,13 @@ TEST_CASE("import: sampled stacks join the capture by its marks of the clock") {
   fs::permissions(capture, fs::perms::owner_write, fs::perm_options::add);
   SQLite::Database database(capture.string(), SQLite::OPEN_READWRITE);
   const std::int64_t thread = database.execAndGet("SELECT globalTid FROM NVTX_EVENTS WHERE globalTid IS NOT NULL LIMIT 1").getInt64();
-  SQLite::Statement mark(database, "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid) VALUES (1000, 34, 'LLM.clock@monotonic_ns=5001000', ?)");
+  SQLite::Statement mark(
+      database, "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid) VALUES (1000, 34, 'LLM.clock@monotonic_ns=5001000', ?)");
   mark.bind(1, thread);
   mark.exec();
   const std::string name = "stacks-" + std::to_string(thread >> 24 & 0xFFFFFF) + ".txt";
-  const std::string text = "nl-stage stacks\t1\nf\t0\t3\tmain\t/m.py\t__main__\t1\tf()\nk\t0\t0\ns\t5002000\t" + std::to_string(thread & 0xFFFFFF) + "\t0\n";
+  const std::string text =
+      "nl-stage stacks\t1\nf\t0\t3\tmain\t/m.py\t__main__\t1\tf()\nk\t0\t0\ns\t5002000\t" + std::to_string(thread & 0xFFFFFF) + "\t0\n";
   importing.tree.write(name, text);
   importing.tree.write("stacks-1.txt", text + "c\t5003000\t0\t1\t0\n");
   importing.request.files = {{"nsys", {capture}}, {"stacks", {importing.tree.root() / name, importing.tree.root() / "stacks-1.txt"}}};
@@ -289,7 +298,9 @@ TEST_CASE("import: the operator pass of a bundle, with its data types; one that 
     fs::copy_file(kProbe + "probe_node.sqlite", sqlite);
     fs::permissions(sqlite, fs::perms::owner_write, fs::perm_options::add);
     SQLite::Database(sqlite.string(), SQLite::OPEN_READWRITE)
-        .exec("UPDATE NVTX_EVENTS SET text = 'aten::mm, op_id = 7, sizes = [[2]]', textId = NULL, domainId = 0 WHERE rowid = (SELECT min(rowid) FROM NVTX_EVENTS WHERE end IS NOT NULL AND eventType = 59)");
+        .exec(
+            "UPDATE NVTX_EVENTS SET text = 'aten::mm, op_id = 7, sizes = [[2]]', textId = NULL, domainId = 0 WHERE rowid = (SELECT "
+            "min(rowid) FROM NVTX_EVENTS WHERE end IS NOT NULL AND eventType = 59)");
     const Run run = importing.import();
     REQUIRE_FALSE(run.operators.empty());
     CHECK(run.operators[0].source == "pytorch ranges");
@@ -321,7 +332,8 @@ TEST_CASE("import: launches of ncu, beside a capture and alone") {
 
 TEST_CASE("import: counters of another workload are a problem, and so are files without any") {
   Importing importing;
-  const Unpacked counted(NL_FIXTURES "/h200-collector/gemm-kernels.nltrace.gz"), traced(NL_FIXTURES "/h200-collector/llm-cuda-graph.nltrace.gz");
+  const Unpacked counted(NL_FIXTURES "/h200-collector/gemm-kernels.nltrace.gz"),
+      traced(NL_FIXTURES "/h200-collector/llm-cuda-graph.nltrace.gz");
   SECTION("of another") {
     importing.request.files["counters"] = {counted.file};
     const Run run = importing.import();
@@ -380,7 +392,8 @@ TEST_CASE("import: a collector's trace that was cut is partial, named, and no ru
     CHECK((finding.rule == "slow_first_step" || finding.rule == "step_jitter"));  // of windows that are there to their end
     CHECK((finding.gain_ns || finding.gain_note.find("captured") == std::string::npos));
   }
-  const auto launches = std::find_if(run.abstentions.begin(), run.abstentions.end(), [](const Abstention& each) { return each.rule == "launch_bound_decode"; });
+  const auto launches = std::find_if(run.abstentions.begin(), run.abstentions.end(),
+                                     [](const Abstention& each) { return each.rule == "launch_bound_decode"; });
   REQUIRE(launches != run.abstentions.end());
   CHECK(launches->why == "needs the whole trace: a part of it is missing");
   CHECK(run_metrics(run).empty());  // nothing to gate or to draw
@@ -400,7 +413,9 @@ TEST_CASE("import: files that are not there, and folders, are named") {
   error = importing.refused();
   CHECK(error.kind == ErrorKind::kUsage);
   CHECK(error.message == "there is nothing to import");
-  CHECK(error.fix == "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a collector trace, a torch.profiler JSON, an ONNX Runtime JSON, a trtexec JSON, sampled stacks (stacks-<pid>.txt), or a bundle");
+  CHECK(error.fix ==
+        "give an nsys SQLite or .nsys-rep, an ncu CSV or .ncu-rep, a collector trace, a torch.profiler JSON, an ONNX Runtime JSON, a "
+        "trtexec JSON, sampled stacks (stacks-<pid>.txt), or a bundle");
   CHECK_FALSE(fs::exists(importing.request.out));
 }
 

@@ -22,7 +22,9 @@ inline OperatorCall node_of(const char* name, const char* op, OperatorType type,
 inline constexpr const char* kCpu = "CPUExecutionProvider";
 inline constexpr const char* kCuda = "CUDAExecutionProvider";
 
-inline OperatorCall matmul(const char* name, Ns host_ns, const char* provider = kCpu) { return node_of(name, "MatMul", OperatorType::kMatmul, host_ns, provider); }
+inline OperatorCall matmul(const char* name, Ns host_ns, const char* provider = kCpu) {
+  return node_of(name, "MatMul", OperatorType::kMatmul, host_ns, provider);
+}
 
 // Nodes of one iteration, and the table of ten such.
 inline OperatorStep& add_nodes(std::vector<OperatorCall> calls, Run& run, Ns wall_ns = 0) {
@@ -33,7 +35,8 @@ inline OperatorStep& add_nodes(std::vector<OperatorCall> calls, Run& run, Ns wal
   step.stage = "inference";
   if (wall_ns > 0) step.wall_ns = wall_ns;
   for (const OperatorCall& call : calls) {
-    auto entry = std::find_if(table.entries.begin(), table.entries.end(), [&](const OperatorEntry& each) { return each.name == call.name; });
+    auto entry =
+        std::find_if(table.entries.begin(), table.entries.end(), [&](const OperatorEntry& each) { return each.name == call.name; });
     if (entry == table.entries.end()) {
       entry = table.entries.insert(table.entries.end(), OperatorEntry());
       entry->name = call.name;

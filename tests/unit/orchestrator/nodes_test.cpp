@@ -39,7 +39,9 @@ std::filesystem::path run_file(const test::Folder& folder, const char* name, std
 
 TEST_CASE("nodes: pairs, what has no partner, and the share of time") {
   const test::Folder folder;
-  const auto a = run_file(folder, "a.json", {node_call(0, "/mm", "MatMul", OperatorType::kMatmul, 3000), node_call(1, "/a|b", "Cast", OperatorType::kCast, 1000)});
+  const auto a =
+      run_file(folder, "a.json",
+               {node_call(0, "/mm", "MatMul", OperatorType::kMatmul, 3000), node_call(1, "/a|b", "Cast", OperatorType::kCast, 1000)});
   const auto b = run_file(folder, "b.json", {node_call(0, "/mm", "MatMul", OperatorType::kMatmul, 1500)});
   const NodeComparison comparison = compare_nodes(a, b);
   const std::string text = exporters::nodes_markdown(comparison);

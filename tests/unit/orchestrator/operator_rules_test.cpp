@@ -23,7 +23,9 @@ std::vector<Finding> judged(Run run, const std::string& rule) {
 }  // namespace
 
 TEST_CASE("cpu_fallback: nodes on the CPU while another provider runs the rest") {
-  const auto found = judged(made_run({matmul("/a", 70, kCuda), node_of("/b", "NonZero", OperatorType::kIndex, 20, kCpu), matmul("/c", 10, kCuda)}), "cpu_fallback");
+  const auto found =
+      judged(made_run({matmul("/a", 70, kCuda), node_of("/b", "NonZero", OperatorType::kIndex, 20, kCpu), matmul("/c", 10, kCuda)}),
+             "cpu_fallback");
   REQUIRE(found.size() == 1);
   CHECK(found[0].subject == "NonZero");
   CHECK(found[0].message == "1 node of NonZero run on the CPU, while CUDAExecutionProvider runs the rest: 20 % of the node time.");
@@ -119,7 +121,8 @@ TEST_CASE("rules about nodes neither fire nor abstain where no backend ran a mod
   torch.operators[0].source = torch.operator_steps[0].source = "pytorch ranges";
   for (Run* run : {&without, &torch}) {
     analysis::judge(rules, *run);
-    for (const char* rule : {"cpu_fallback", "provider_copies", "cast_chain", "transpose_chain", "operator_dominates", "node_dominates", "time_between_nodes", "single_thread", "idle_threads"}) {
+    for (const char* rule : {"cpu_fallback", "provider_copies", "cast_chain", "transpose_chain", "operator_dominates", "node_dominates",
+                             "time_between_nodes", "single_thread", "idle_threads"}) {
       INFO(rule);
       CHECK(std::none_of(run->findings.begin(), run->findings.end(), [&](const Finding& each) { return each.rule == rule; }));
       CHECK(std::none_of(run->abstentions.begin(), run->abstentions.end(), [&](const Abstention& each) { return each.rule == rule; }));

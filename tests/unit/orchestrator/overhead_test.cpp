@@ -41,7 +41,8 @@ orchestrator::Evidence compared() {
 }
 
 const StageSlowdown* row_of(const Perturbation& found, PassKind profiler, const std::string& stage) {
-  const auto row = std::find_if(found.stages.begin(), found.stages.end(), [&](const auto& each) { return each.profiler == profiler && each.stage == stage; });
+  const auto row = std::find_if(found.stages.begin(), found.stages.end(),
+                                [&](const auto& each) { return each.profiler == profiler && each.stage == stage; });
   return row == found.stages.end() ? nullptr : &*row;
 }
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/detail/detail_json.h"
-#include "exporters/report/reports.h"
 #include "exporters/report/figure_text.h"
+#include "exporters/report/reports.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"
@@ -21,8 +21,8 @@
 #include "tests/unit/files.h"
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using nl::test::read_text;
+using nlohmann::json;
 
 namespace {
 
@@ -74,7 +74,8 @@ TEST_CASE("report renders a run.json of each earlier format, with the kinds of i
     REQUIRE(result.run.kernels);
     CHECK_FALSE(result.run.stages.empty());
     const auto kind = [&](nl::KernelClass wanted) {
-      return std::count_if(result.run.kernels->begin(), result.run.kernels->end(), [&](const nl::KernelEntry& kernel) { return kernel.kind == wanted; });
+      return std::count_if(result.run.kernels->begin(), result.run.kernels->end(),
+                           [&](const nl::KernelEntry& kernel) { return kernel.kind == wanted; });
     };
     CHECK(kind(nl::KernelClass::kOther) < static_cast<std::ptrdiff_t>(result.run.kernels->size()));
     if (std::string(name) != "h200-llama-3.1.0") continue;
@@ -172,7 +173,8 @@ TEST_CASE("with --rules the findings are judged anew and run.json says so") {
   CHECK(report_refusal({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}}).kind == nl::ErrorKind::kConfig);
   CHECK_FALSE(fs::exists(folder.bundle() / "report.md"));  // nothing is written before the rules were read
   put(folder.path / "mine.yaml",
-      "rules:\n  - name: any_stage\n    scope: stage\n    condition: total_time > 0\n    severity: low\n    message: \"{name} takes time\"\n"
+      "rules:\n  - name: any_stage\n    scope: stage\n    condition: total_time > 0\n    severity: low\n    message: \"{name} takes "
+      "time\"\n"
       "    evidence:\n      - {when: total_time > 0, text: \"it does\"}\n    suggestions: [\"try this\", \"or that\"]\n");
   const auto result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
   const std::string text = read_text(folder.bundle() / "run.json");
@@ -223,7 +225,9 @@ TEST_CASE("report says which files it wrote, where, and what it has to say of th
   auto result = nl::orchestrator::report_bundle({folder.bundle(), {}, {}});
   CHECK(result.folder == folder.bundle());
   CHECK(result.files == kReports);
-  CHECK(result.notes == std::vector<std::string>{"no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures"});
+  CHECK(result.notes ==
+        std::vector<std::string>{
+            "no trace for Perfetto: the bundle has none, and run.json has no timeline; `nl-stage import` makes one from the captures"});
   CHECK_FALSE(fs::exists(folder.bundle() / "manifest.json"));  // none is made where there is none
   // The bundle itself, by another name, is not elsewhere.
   result = nl::orchestrator::report_bundle({folder.bundle(), {}, folder.path / "bundle/../bundle"});
@@ -241,7 +245,8 @@ TEST_CASE("report says which files it wrote, where, and what it has to say of th
   result = nl::orchestrator::report_bundle({folder.bundle(), {(folder.path / "mine.yaml").string()}, {}});
   with_run.emplace_back("host_stacks.folded");  // this one has stacks
   CHECK(result.files == with_run);
-  CHECK(result.notes.at(0) == "judged anew: " + nl::exporters::plural(result.run.findings.size(), "finding") + ", " + nl::exporters::plural(result.run.abstentions.size(), "rule") + " abstained");
+  CHECK(result.notes.at(0) == "judged anew: " + nl::exporters::plural(result.run.findings.size(), "finding") + ", " +
+                                  nl::exporters::plural(result.run.abstentions.size(), "rule") + " abstained");
   CHECK(result.run.schema_version == json::parse(read_text(folder.bundle() / "run.json")).at("schema_version").get<std::string>());
 }
 

@@ -50,7 +50,8 @@ struct WholeRun {
     const int* reads = static_cast<const int*>(dlsym(library, "nl_fake_nvml_reads"));
     REQUIRE(reads != nullptr);
     const int before = __atomic_load_n(reads, __ATOMIC_SEQ_CST);
-    for (int i = 0; i < 2000 && __atomic_load_n(reads, __ATOMIC_SEQ_CST) == before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 2000 && __atomic_load_n(reads, __ATOMIC_SEQ_CST) == before; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     dlclose(library);
   }
   void play(const ProcessSpec& process, ProcessResult& result) const {
@@ -94,26 +95,29 @@ TEST_CASE("run: from a configuration to a bundle") {
   CHECK(result.interrupt_signal == 0);
   const Run& run = result.run;
   CHECK(run.status == RunStatus::kComplete);
-  CHECK(test::outcomes_of(run.provenance.passes) == Strings{"unprofiled ok", "nsys ok", "nsys-export ok", "operators skipped", "operators-export skipped"});
+  CHECK(test::outcomes_of(run.provenance.passes) ==
+        Strings{"unprofiled ok", "nsys ok", "nsys-export ok", "operators skipped", "operators-export skipped"});
   CHECK(captured_by(run.provenance.tracer, run.provenance.meter) == "nsys");
   CHECK(run.software.nsys_version == "2025.3.1");
   CHECK(run.software.ncu_version.empty());
   REQUIRE(run.kernels);
-  CHECK(std::count_if(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return kernel.selected; }) == 1);  // run.top_n_kernels
+  CHECK(std::count_if(run.kernels->begin(), run.kernels->end(), [](const KernelEntry& kernel) { return kernel.selected; }) ==
+        1);  // run.top_n_kernels
   CHECK(run.perturbation.order == "unprofiled nsys");
   CHECK(run.provenance.workload_starts == 3);  // the operator pass is planned, too
   CHECK(run.provenance.expected_s == 3);
   CHECK_FALSE(run.provenance.budget_s);
   CHECK(run.energy.pass == "unprofiled");
   CHECK_FALSE((run.findings.empty() && run.abstentions.empty()));  // the shipped rules were asked
-  CHECK(run.peaks);                                              // and the table of devices
+  CHECK(run.peaks);                                                // and the table of devices
   CHECK(whole.launcher.started.at(1).forward_output);
 
   CHECK(result.bundle.parent_path() == whole.tree.root() / "runs");
   CHECK(result.bundle.filename().string().ends_with("-a-name-light"));
   CHECK(test::read_text(result.bundle / "config.yaml") == "run: {}\n");
   CHECK(test::has(test::read_text(result.bundle / "inputs.yaml"), "prompts.txt\n    size_bytes: 3\n"));
-  for (const char* name : {"run.json", "report.md", "trace.pftrace", "manifest.json", "energy/samples.csv", "nsys/run_cuda_gpu_kern_sum.csv", "nsys/run.sqlite"}) {
+  for (const char* name : {"run.json", "report.md", "trace.pftrace", "manifest.json", "energy/samples.csv",
+                           "nsys/run_cuda_gpu_kern_sum.csv", "nsys/run.sqlite"}) {
     INFO(name);
     CHECK(fs::exists(result.bundle / name));
   }
@@ -143,8 +147,9 @@ TEST_CASE("run: with a budget of time the trace comes first, and what would not 
   whole.request.config.run.budget_s = 3.5;  // each process takes a second
   SECTION("operators are worth more than repetitions") {
     const Run run = whole.run().run;
-    CHECK(test::outcomes_of(run.provenance.passes) == Strings{"nsys ok", "nsys-export ok", "unprofiled skipped", "nsys-repeat skipped", "nsys-repeat-export skipped",
-                                                              "unprofiled skipped", "operators skipped", "operators-export skipped"});
+    CHECK(test::outcomes_of(run.provenance.passes) == Strings{"nsys ok", "nsys-export ok", "unprofiled skipped", "nsys-repeat skipped",
+                                                              "nsys-repeat-export skipped", "unprofiled skipped", "operators skipped",
+                                                              "operators-export skipped"});
     return;
   }
   whole.request.config.mark.operators = false;
@@ -162,8 +167,9 @@ TEST_CASE("run: with a budget of time the trace comes first, and what would not 
 TEST_CASE("run: an input that is not there is refused before anything runs") {
   WholeRun whole;
   whole.request.config.workload.inputs.push_back("absent.txt");
-  CHECK(whole.refusal() == "an input of the workload is not there | absent.txt | correct workload.inputs; its paths are relative to "
-                           "where the workload is started (workload.working_directory)");
+  CHECK(whole.refusal() ==
+        "an input of the workload is not there | absent.txt | correct workload.inputs; its paths are relative to "
+        "where the workload is started (workload.working_directory)");
   CHECK(whole.launcher.started.empty());
   CHECK_FALSE(fs::exists(whole.tree.root() / "runs"));
 }

@@ -120,8 +120,8 @@ TEST_CASE("an SQLite file of something else is no export, a damaged one is left 
 
 TEST_CASE("what is empty, cut off inside its signature or made of chance is of no format") {
   CHECK(sniff_text("") == "");
-  for (const char* text : {"{", "[", "[]", "{}", "null", "[{", "[1, 2]", "NLTRACE", "SQLite format 3", "==PRO", "{\"traceEvents\": [", "{\"Layers\": []}",
-                           "[{\"count\": 3}]", "\x1f\x8b", "ID,Process ID"})
+  for (const char* text : {"{", "[", "[]", "{}", "null", "[{", "[1, 2]", "NLTRACE", "SQLite format 3", "==PRO", "{\"traceEvents\": [",
+                           "{\"Layers\": []}", "[{\"count\": 3}]", "\x1f\x8b", "ID,Process ID"})
     CHECK(sniff_text(text) == "");
   std::mt19937 chance(13);
   for (int i = 0; i < 50; ++i) {
@@ -192,6 +192,4 @@ TEST_CASE("what import asks of each format: in this order, how many files, and w
   }
 }
 
-TEST_CASE("a path that is not there is an error") {
-  CHECK_THROWS_AS(sniff("/nowhere/at/all"), Error);
-}
+TEST_CASE("a path that is not there is an error") { CHECK_THROWS_AS(sniff("/nowhere/at/all"), Error); }

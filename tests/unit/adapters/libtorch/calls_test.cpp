@@ -30,7 +30,7 @@ std::vector<std::uint32_t> nodes_of(const Executions& done) {
 }  // namespace
 
 TEST_CASE("the n-th call of a type is one node in all iterations") {
-  const std::vector<RecordedCall> calls = {{0, 0, kTop, 10, 20}, {0, 1, kTop, 20, 25}, {0, 0, kTop, 30, 36},
+  const std::vector<RecordedCall> calls = {{0, 0, kTop, 10, 20},   {0, 1, kTop, 20, 25},   {0, 0, kTop, 30, 36},
                                            {1, 0, kTop, 110, 120}, {1, 1, kTop, 120, 125}, {1, 0, kTop, 130, 137}};
   const Executions done = executions_of(calls, looks_of({"aten::mm", "aten::add"}));
   CHECK(names_of(done) == std::vector<std::string>{"aten::mm 1", "aten::add 1", "aten::mm 2"});

@@ -110,7 +110,8 @@ TEST_CASE("providers and precisions that are not there are named") {
   options.provider = "tpu";
   CHECK(failure_of(options, {{"x", "2x16"}}).message == "LibTorch has no provider \"tpu\"");
   options.provider = "cuda";
-  if (libtorch().availability().providers.size() == 1) CHECK(failure_of(options, {{"x", "2x16"}}).message == "CUDA is not available to this LibTorch");
+  if (libtorch().availability().providers.size() == 1)
+    CHECK(failure_of(options, {{"x", "2x16"}}).message == "CUDA is not available to this LibTorch");
   options.provider = "cpu";
   options.precision = "int8";
   const Error int8 = failure_of(options, {{"x", "2x16"}});

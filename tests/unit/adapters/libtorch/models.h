@@ -9,7 +9,9 @@
 // The models of tools/make-torchscript, which the build makes, and LibTorch to run them.
 namespace nl::test {
 
-inline std::filesystem::path torchscript(const std::string& name) { return std::filesystem::path(NL_BUILD_ROOT "/tests/unit/adapters/torch_models") / name; }
+inline std::filesystem::path torchscript(const std::string& name) {
+  return std::filesystem::path(NL_BUILD_ROOT "/tests/unit/adapters/torch_models") / name;
+}
 
 inline const adapters::Adapter& libtorch() { return adapters::adapter_named("libtorch"); }
 
@@ -37,8 +39,8 @@ inline std::vector<adapters::Tensor> random_inputs(const adapters::Session& sess
 
 }  // namespace nl::test
 
-#define NL_NEEDS_LIBTORCH()                                                       \
-  do {                                                                            \
-    const auto availability = ::nl::test::libtorch().availability();              \
-    if (!availability.loads) NL_SKIP("LibTorch: " + availability.reason);         \
+#define NL_NEEDS_LIBTORCH()                                               \
+  do {                                                                    \
+    const auto availability = ::nl::test::libtorch().availability();      \
+    if (!availability.loads) NL_SKIP("LibTorch: " + availability.reason); \
   } while (false)

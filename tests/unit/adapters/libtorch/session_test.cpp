@@ -171,7 +171,8 @@ TEST_CASE("operators of forked tasks are recorded too") {
 
 TEST_CASE("a session that is not profiled records nothing, and is not recorded by one that is") {
   NL_NEEDS_LIBTORCH();
-  const auto plain = libtorch().open(torch_options(torchscript("add.pt"))), profiled = libtorch().open(torch_options(torchscript("add.pt"), true));
+  const auto plain = libtorch().open(torch_options(torchscript("add.pt"))),
+             profiled = libtorch().open(torch_options(torchscript("add.pt"), true));
   for (const auto* session : {&plain, &profiled}) (*session)->bind({floats("a", {1}, {1}), floats("b", {1}, {2})});
   plain->run();
   profiled->run();
@@ -205,7 +206,8 @@ TEST_CASE("nodes of a measured model are those of its measured iterations") {
   const ModelSession session = measure(libtorch(), options);
   CHECK(session.outputs.at(1).shape == std::vector<std::int64_t>{1, 4, 5, 16});
   CHECK(session.runs.size() == 2 * session.nodes.size());
-  CHECK(std::count_if(session.nodes.begin(), session.nodes.end(), [](const SessionNode& node) { return node.type == "aten::matmul" && node.depth == 0; }) == 8);
+  CHECK(std::count_if(session.nodes.begin(), session.nodes.end(),
+                      [](const SessionNode& node) { return node.type == "aten::matmul" && node.depth == 0; }) == 8);
 }
 
 TEST_CASE("the block, its cache and eight blocks in a row give what ONNX Runtime gives") {

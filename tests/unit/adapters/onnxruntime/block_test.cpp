@@ -31,7 +31,8 @@ class ReferenceBlock {
 
   Values output(const Values& x, const Values& past_key, const Values& past_value) const {
     const Values n = norm("norm1", x);
-    const Values context = attention(linear("query", n, kHidden), with_past(past_key, linear("key", n, kHidden)), with_past(past_value, linear("value", n, kHidden)));
+    const Values context = attention(linear("query", n, kHidden), with_past(past_key, linear("key", n, kHidden)),
+                                     with_past(past_value, linear("value", n, kHidden)));
     const Values h = sum(x, linear("output", context, kHidden));
     Values up = linear("up", norm("norm2", h), kInner);
     for (double& value : up) value = value * (1 + std::erf(value / std::sqrt(2.0))) * 0.5;
@@ -56,7 +57,8 @@ class ReferenceBlock {
       for (std::size_t n = 0; n < kHidden; ++n) mean += x[row * kHidden + n] / kHidden;
       for (std::size_t n = 0; n < kHidden; ++n) variance += std::pow(x[row * kHidden + n] - mean, 2) / kHidden;
       for (std::size_t n = 0; n < kHidden; ++n)
-        out[row * kHidden + n] = (x[row * kHidden + n] - mean) / std::sqrt(variance + 1e-5) * weights_.at(name + ".weight")[n] + weights_.at(name + ".bias")[n];
+        out[row * kHidden + n] =
+            (x[row * kHidden + n] - mean) / std::sqrt(variance + 1e-5) * weights_.at(name + ".weight")[n] + weights_.at(name + ".bias")[n];
     }
     return out;
   }
@@ -85,7 +87,8 @@ class ReferenceBlock {
           total += weights[s] = std::exp(score / std::sqrt(double{kHead}));
         }
         for (std::size_t s = 0; s < kAll; ++s)
-          for (std::size_t d = 0; d < kHead; ++d) context[t * kHidden + h * kHead + d] += weights[s] / total * value[(h * kAll + s) * kHead + d];
+          for (std::size_t d = 0; d < kHead; ++d)
+            context[t * kHidden + h * kHead + d] += weights[s] / total * value[(h * kAll + s) * kHead + d];
       }
     return context;
   }
@@ -108,7 +111,8 @@ TEST_CASE("ONNX Runtime: the block computes what the page of tools/make-models s
   session->bind(inputs);
   session->run();
   const std::vector<Tensor> results = session->results();
-  const Values expected = ReferenceBlock().output(ReferenceBlock::doubles(inputs[0]), ReferenceBlock::doubles(inputs[1]), ReferenceBlock::doubles(inputs[2]));
+  const Values expected =
+      ReferenceBlock().output(ReferenceBlock::doubles(inputs[0]), ReferenceBlock::doubles(inputs[1]), ReferenceBlock::doubles(inputs[2]));
   const Values actual = ReferenceBlock::doubles(results.at(0));
   REQUIRE(actual.size() == expected.size());
   double furthest = 0;

@@ -97,7 +97,9 @@ TEST_CASE("ONNX Runtime: inputs that do not fit each other end with the node tha
   NL_NEEDS_ONNXRUNTIME();
   Folder folder;
   MeasureOptions options = measure_options(made_model("add.onnx"), folder);
-  const auto rows = [](int count) { return npy("<f4", "(" + std::to_string(count) + ", 16)", std::string(static_cast<std::size_t>(count) * 64, '\0')); };
+  const auto rows = [](int count) {
+    return npy("<f4", "(" + std::to_string(count) + ", 16)", std::string(static_cast<std::size_t>(count) * 64, '\0'));
+  };
   options.inputs = folder.file("in.npz", npz({{"a", rows(2)}, {"b", rows(3)}})).string();
   const Error error = thrown_by([&] { measure(onnxruntime(), options); });
   CHECK(error.kind == ErrorKind::kWorkload);

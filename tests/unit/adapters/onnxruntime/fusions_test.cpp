@@ -10,10 +10,11 @@ namespace {
 using Names = std::vector<std::string>;
 
 // x → MatMul → Add → Gelu (Div, Erf, Mul) → y
-const std::vector<GraphNode> kOriginal = {
-    {"/up/MatMul", "MatMul", {"x", "weight"}, {"product"}}, {"/up/Add", "Add", {"product", "bias"}, {"sum"}},
-    {"/gelu/Div", "Div", {"sum", "sqrt_two"}, {"scaled"}},  {"/gelu/Erf", "Erf", {"scaled"}, {"erf"}},
-    {"/gelu/Mul", "Mul", {"sum", "erf"}, {"y"}}};
+const std::vector<GraphNode> kOriginal = {{"/up/MatMul", "MatMul", {"x", "weight"}, {"product"}},
+                                          {"/up/Add", "Add", {"product", "bias"}, {"sum"}},
+                                          {"/gelu/Div", "Div", {"sum", "sqrt_two"}, {"scaled"}},
+                                          {"/gelu/Erf", "Erf", {"scaled"}, {"erf"}},
+                                          {"/gelu/Mul", "Mul", {"sum", "erf"}, {"y"}}};
 
 SessionNode executed(std::string name, std::string type) {
   SessionNode node;
@@ -37,7 +38,8 @@ TEST_CASE("a fusion holds what the model has between its inputs and its outputs,
 }
 
 TEST_CASE("a fusion ends at what another node makes, even where its own inputs have new names") {
-  const std::vector<GraphNode> optimised = {kOriginal[0], kOriginal[1], {"copy", "Cast", {"sum"}, {"sum_as_half"}}, {"Gelu", "Gelu", {"sum_as_half"}, {"y"}}};
+  const std::vector<GraphNode> optimised = {
+      kOriginal[0], kOriginal[1], {"copy", "Cast", {"sum"}, {"sum_as_half"}}, {"Gelu", "Gelu", {"sum_as_half"}, {"y"}}};
   CHECK(held(optimised, {executed("Gelu", "Gelu")}, 0) == Names{"/gelu/Div", "/gelu/Erf", "/gelu/Mul"});
 }
 
@@ -60,7 +62,8 @@ TEST_CASE("nodes that ONNX Runtime added hold nothing") {
 }
 
 TEST_CASE("fusions of one name are told apart by their order, if all of them ran") {
-  const std::vector<GraphNode> optimised = {{"Fused", "Fused", {"x", "weight"}, {"product"}}, {"Fused", "Fused", {"product", "bias"}, {"sum"}}};
+  const std::vector<GraphNode> optimised = {{"Fused", "Fused", {"x", "weight"}, {"product"}},
+                                            {"Fused", "Fused", {"product", "bias"}, {"sum"}}};
   const SessionNode fused = executed("Fused", "Fused");
   CHECK(held(optimised, {fused, fused}, 0) == Names{"/up/MatMul"});
   CHECK(held(optimised, {fused, fused}, 1) == Names{"/up/Add"});

@@ -33,7 +33,11 @@ TEST_CASE("weights count with their types, those in another file too") {
 TEST_CASE("a node without a name is called as ONNX Runtime calls it") {
   // ModelProto.graph (7) { node (1) { op_type (4) "Add" } node { op_type "Mul" } }
   Folder folder;
-  const auto file = folder.file("m.onnx", std::string("\x3a\x0e\x0a\x05\x22\x03" "Add" "\x0a\x05\x22\x03" "Mul", 16));
+  const auto file = folder.file("m.onnx", std::string("\x3a\x0e\x0a\x05\x22\x03"
+                                                      "Add"
+                                                      "\x0a\x05\x22\x03"
+                                                      "Mul",
+                                                      16));
   const ModelGraph graph = read_model_graph(file);
   REQUIRE(graph.nodes.size() == 2);
   CHECK(graph.nodes[0].name == "Add_0");
@@ -47,7 +51,8 @@ TEST_CASE("a file that is no model has no nodes") {
   CHECK(read_model_graph(folder / "missing").nodes.empty());
   CHECK(read_model_graph(folder.path).nodes.empty());
   const std::string whole = read_text(made_model("branch.onnx"));
-  for (std::size_t size = 25; size + 4 < whole.size(); size += 3) CHECK(read_model_graph(folder.file("cut", whole.substr(0, size))).nodes.empty());
+  for (std::size_t size = 25; size + 4 < whole.size(); size += 3)
+    CHECK(read_model_graph(folder.file("cut", whole.substr(0, size))).nodes.empty());
 }
 
 TEST_CASE("graphs that lie in each other without end are no model") {

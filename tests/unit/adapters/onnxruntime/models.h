@@ -10,7 +10,9 @@
 // The models of tools/make-models, which the build makes, and ONNX Runtime to run them.
 namespace nl::test {
 
-inline std::filesystem::path made_model(const std::string& name) { return std::filesystem::path(NL_BUILD_ROOT "/tests/unit/adapters/models") / name; }
+inline std::filesystem::path made_model(const std::string& name) {
+  return std::filesystem::path(NL_BUILD_ROOT "/tests/unit/adapters/models") / name;
+}
 
 inline const adapters::Adapter& onnxruntime() { return adapters::adapter_named("onnxruntime"); }
 
@@ -37,8 +39,8 @@ inline adapters::MeasureOptions measure_options(const std::filesystem::path& mod
 
 }  // namespace nl::test
 
-#define NL_NEEDS_ONNXRUNTIME()                                                                             \
-  do {                                                                                                     \
-    const auto availability = ::nl::test::onnxruntime().availability();                                    \
-    if (!availability.loads) NL_SKIP("ONNX Runtime: " + availability.reason);                              \
+#define NL_NEEDS_ONNXRUNTIME()                                                \
+  do {                                                                        \
+    const auto availability = ::nl::test::onnxruntime().availability();       \
+    if (!availability.loads) NL_SKIP("ONNX Runtime: " + availability.reason); \
   } while (false)

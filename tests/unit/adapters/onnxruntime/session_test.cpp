@@ -98,8 +98,9 @@ TEST_CASE("ONNX Runtime: fusions hold the nodes of the model, none is lost") {
   NL_NEEDS_ONNXRUNTIME();
   Folder scratch;
   const Executions done = executed("block.onnx", scratch, 1);
-  CHECK(node_of_type(done.nodes, "BiasGelu").holds ==
-        std::vector<std::string>{"/block/up/Add", "/block/gelu/Div", "/block/gelu/Erf", "/block/gelu/Add", "/block/gelu/Mul", "/block/gelu/halve/Mul"});
+  CHECK(node_of_type(done.nodes, "BiasGelu").holds == std::vector<std::string>{"/block/up/Add", "/block/gelu/Div", "/block/gelu/Erf",
+                                                                               "/block/gelu/Add", "/block/gelu/Mul",
+                                                                               "/block/gelu/halve/Mul"});
   CHECK(node_of_type(done.nodes, "LayerNormalization").holds.empty());
   std::size_t held = 0;
   for (const SessionNode& node : done.nodes) held += std::max<std::size_t>(node.holds.size(), 1);

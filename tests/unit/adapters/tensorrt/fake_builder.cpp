@@ -17,7 +17,9 @@ class NetworkTensor : public Played<nvinfer1::ITensor, nvinfer1::stubs::Tensor> 
   nvinfer1::Dims getDimensions() const noexcept override { return line_.dims; }
   nvinfer1::DataType getType() const noexcept override { return line_.type; }
   bool isShapeTensor() const noexcept override { return decides_shapes_; }
-  const char* getDimensionName(std::int32_t axis) const noexcept override { return line_.symbols[axis].empty() ? nullptr : line_.symbols[axis].c_str(); }
+  const char* getDimensionName(std::int32_t axis) const noexcept override {
+    return line_.symbols[axis].empty() ? nullptr : line_.symbols[axis].c_str();
+  }
 
  private:
   TensorLine line_;
@@ -30,7 +32,8 @@ class FakeNetwork : public Played<nvinfer1::INetworkDefinition, nvinfer1::stubs:
 
   void take(Model read) {
     model = std::move(read);
-    for (const TensorLine& line : model.tensors) (line.is_input ? inputs_ : outputs_).push_back(std::make_unique<NetworkTensor>(line, model.fault == "shape-tensor"));
+    for (const TensorLine& line : model.tensors)
+      (line.is_input ? inputs_ : outputs_).push_back(std::make_unique<NetworkTensor>(line, model.fault == "shape-tensor"));
   }
   std::int32_t getNbInputs() const noexcept override { return static_cast<std::int32_t>(inputs_.size()); }
   std::int32_t getNbOutputs() const noexcept override { return static_cast<std::int32_t>(outputs_.size()); }
@@ -56,7 +59,9 @@ class ShapeProfile : public Played<nvinfer1::IOptimizationProfile, nvinfer1::stu
 
 class Config : public Played<nvinfer1::IBuilderConfig, nvinfer1::stubs::BuilderConfig> {
  public:
-  std::int32_t addOptimizationProfile(const nvinfer1::IOptimizationProfile* added) noexcept override { return profile = static_cast<const ShapeProfile*>(added), 0; }
+  std::int32_t addOptimizationProfile(const nvinfer1::IOptimizationProfile* added) noexcept override {
+    return profile = static_cast<const ShapeProfile*>(added), 0;
+  }
   void setProfilingVerbosity(nvinfer1::ProfilingVerbosity wanted) noexcept override { verbosity = static_cast<int>(wanted); }
   void setProgressMonitor(nvinfer1::IProgressMonitor* wanted) noexcept override { monitor = wanted; }
   void setFlag(nvinfer1::BuilderFlag flag) noexcept override { flags |= 1u << static_cast<int>(flag); }
@@ -107,7 +112,8 @@ nvinfer1::IHostMemory* Builder::buildSerializedNetwork(nvinfer1::INetworkDefinit
   std::ostringstream text;
   text << "engine " << NV_TENSORRT_MAJOR << "\n" << from.model.text;
   if (config.profile != nullptr)
-    for (const auto& [name, range] : config.profile->ranges) text << "profile 0 " << name << " " << sizes_text(range.first) << " " << sizes_text(range.second) << "\n";
+    for (const auto& [name, range] : config.profile->ranges)
+      text << "profile 0 " << name << " " << sizes_text(range.first) << " " << sizes_text(range.second) << "\n";
   text << "built network-flags " << from.flags << " builder-flags " << config.flags << " verbosity " << config.verbosity << "\n";
   return new Bytes(text.str());
 }
@@ -155,5 +161,6 @@ extern "C" void* createInferBuilder_INTERNAL(void* log, std::int32_t) noexcept {
 }
 
 extern "C" void* createNvOnnxParser_INTERNAL(void* network, void*, int) noexcept {
-  return static_cast<nvonnxparser::IParser*>(new nl::fake::Parser(static_cast<nl::fake::FakeNetwork&>(*static_cast<nvinfer1::INetworkDefinition*>(network))));
+  return static_cast<nvonnxparser::IParser*>(
+      new nl::fake::Parser(static_cast<nl::fake::FakeNetwork&>(*static_cast<nvinfer1::INetworkDefinition*>(network))));
 }

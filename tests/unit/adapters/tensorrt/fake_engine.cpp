@@ -15,7 +15,9 @@ class Inspector : public Played<nvinfer1::IEngineInspector, nvinfer1::stubs::Eng
  public:
   explicit Inspector(const Engine& engine) : engine_(engine) {}
   bool setExecutionContext(const nvinfer1::IExecutionContext*) noexcept override { return true; }
-  const char* getLayerInformation(std::int32_t layer, nvinfer1::LayerInformationFormat) const noexcept override { return engine_.model.layers[layer].json.c_str(); }
+  const char* getLayerInformation(std::int32_t layer, nvinfer1::LayerInformationFormat) const noexcept override {
+    return engine_.model.layers[layer].json.c_str();
+  }
 
  private:
   const Engine& engine_;

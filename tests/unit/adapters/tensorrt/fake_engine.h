@@ -59,7 +59,9 @@ class Context : public Played<nvinfer1::IExecutionContext, nvinfer1::stubs::Exec
   bool setInputShape(const char* name, const nvinfer1::Dims& dims) noexcept override;
   nvinfer1::Dims getTensorShape(const char* name) const noexcept override;
   bool setTensorAddress(const char* name, void* address) noexcept override { return addresses_[name] = address, true; }
-  bool setOutputAllocator(const char* name, nvinfer1::IOutputAllocator* allocator) noexcept override { return allocators_[name] = allocator, true; }
+  bool setOutputAllocator(const char* name, nvinfer1::IOutputAllocator* allocator) noexcept override {
+    return allocators_[name] = allocator, true;
+  }
   std::int32_t inferShapes(std::int32_t, const char**) noexcept override { return 0; }
   bool enqueueV3(cudaStream_t stream) noexcept override;
   bool reportToProfiler() const noexcept override;

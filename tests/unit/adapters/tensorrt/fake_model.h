@@ -38,13 +38,13 @@ struct LayerLine {
 };
 
 struct Model {
-  std::string kind;                 // "onnx", "engine"; of a damaged file anything
-  std::string version;              // of an engine
+  std::string kind;     // "onnx", "engine"; of a damaged file anything
+  std::string version;  // of an engine
   std::vector<TensorLine> tensors;
   std::vector<ProfileLine> profiles;
   std::vector<LayerLine> layers;
   std::string unsupported_node, unsupported_operator, fault;
-  std::string text;                 // after the first line
+  std::string text;  // after the first line
 
   const TensorLine* tensor(const std::string& name) const;
 };

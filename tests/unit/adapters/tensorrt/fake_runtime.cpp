@@ -12,8 +12,12 @@ class Runtime : public Played<nvinfer1::IRuntime, nvinfer1::stubs::Runtime> {
   using nvinfer1::stubs::Runtime::deserializeCudaEngine;
   nvinfer1::ICudaEngine* deserializeCudaEngine(const void* bytes, std::size_t size) noexcept override {
     Model model = model_of(std::string(static_cast<const char*>(bytes), size));
-    if (model.kind != "engine") return refuse("IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization assertion stdVersionRead == kSERIALIZATION_VERSION failed.)");
-    if (model.version != std::to_string(NV_TENSORRT_MAJOR)) return refuse("The engine plan file is not compatible with this version of TensorRT, please rebuild.");
+    if (model.kind != "engine")
+      return refuse(
+          "IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization assertion stdVersionRead == kSERIALIZATION_VERSION "
+          "failed.)");
+    if (model.version != std::to_string(NV_TENSORRT_MAJOR))
+      return refuse("The engine plan file is not compatible with this version of TensorRT, please rebuild.");
     return new Engine(std::move(model), log_);
   }
 

@@ -6,7 +6,9 @@ using adapters::tensorrt::layer_of_json;
 
 TEST_CASE("a layer of the inspector has the ONNX nodes that were fused into it", "[tensorrt]") {
   using Nodes = std::vector<std::string>;
-  const auto nodes = [](const std::string& metadata) { return layer_of_json("{\"Name\": \"l\", \"Metadata\": \"" + metadata + "\"}").holds; };
+  const auto nodes = [](const std::string& metadata) {
+    return layer_of_json("{\"Name\": \"l\", \"Metadata\": \"" + metadata + "\"}").holds;
+  };
   CHECK(nodes("") == Nodes{});
   CHECK(nodes("[ONNX Layer: /a/MatMul]") == Nodes{"/a/MatMul"});
   CHECK(nodes("[ONNX Layer: /a/MatMul]\\u001e[ONNX Layer: /a/Add]\\u001f[ONNX Layer: /a/Relu]") == Nodes{"/a/MatMul", "/a/Add", "/a/Relu"});

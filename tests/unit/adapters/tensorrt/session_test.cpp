@@ -117,11 +117,12 @@ TEST_CASE("TensorRT: no precision keeps the model's types, and one that is asked
   if (NV_TENSORRT_MAJOR != 10) NL_SKIP("TensorRT 11 has no flags for a precision");
   TensorRtScene scene;
   auto options = scene.options("m.onnx", kOnnx);
-  const auto [precision, flags] = GENERATE(table<std::string, std::string>({{"", "network-flags 2 builder-flags 64 "},  // strongly typed; TF32 is on by default
-                                                                            {"fp16", "network-flags 0 builder-flags 65 "},
-                                                                            {"int8", "network-flags 0 builder-flags 66 "},
-                                                                            {"bf16", "network-flags 0 builder-flags 131136 "},
-                                                                            {"fp32", "network-flags 0 builder-flags 0 "}}));
+  const auto [precision, flags] =
+      GENERATE(table<std::string, std::string>({{"", "network-flags 2 builder-flags 64 "},  // strongly typed; TF32 is on by default
+                                                {"fp16", "network-flags 0 builder-flags 65 "},
+                                                {"int8", "network-flags 0 builder-flags 66 "},
+                                                {"bf16", "network-flags 0 builder-flags 131136 "},
+                                                {"fp32", "network-flags 0 builder-flags 0 "}}));
   options.precision = precision;
   scene.open(options)->bind({two_by_two()});
   CHECK(has(scene.built_engine(), flags));
@@ -129,7 +130,8 @@ TEST_CASE("TensorRT: no precision keeps the model's types, and one that is asked
 
 TEST_CASE("TensorRT: an engine with several profiles runs with the first that has the shape", "[tensorrt]") {
   TensorRtScene scene;
-  const auto session = scene.open("m.engine", engine_head() + "input x float32 -1 2\noutput y float32 -1 1\nprofile 0 x 1x2 1x2\nprofile 1 x 2x2 8x2\n");
+  const auto session =
+      scene.open("m.engine", engine_head() + "input x float32 -1 2\noutput y float32 -1 1\nprofile 0 x 1x2 1x2\nprofile 1 x 2x2 8x2\n");
   CHECK(session->inputs()[0].shape[0].symbol.empty());
   session->bind({two_by_two()});
   session->run();

@@ -11,8 +11,7 @@ using namespace nl::analysis;
 
 namespace {
 
-void add_range(Trace& trace, Ns start, Ns end, std::uint32_t thread = 0, std::uint32_t end_thread = kNone,
-               bool open = false) {
+void add_range(Trace& trace, Ns start, Ns end, std::uint32_t thread = 0, std::uint32_t end_thread = kNone, bool open = false) {
   Range range;
   range.start_ns = start;
   range.end_ns = end;
@@ -43,17 +42,15 @@ Trace random_trace(std::uint32_t seed, bool nested) {
   for (int i = 0; i < 300; ++i) {
     Ns start = static_cast<Ns>(random() % 1000);
     Ns length = nested ? (start % 7 == 0 ? 100 : 10) : static_cast<Ns>(random() % 200);
-    add_range(trace, nested ? start / 100 * 100 + (length == 10 ? start % 90 : 0) : start, 0, random() % 3,
-              random() % 10 == 0 ? 1 : kNone);
+    add_range(trace, nested ? start / 100 * 100 + (length == 10 ? start % 90 : 0) : start, 0, random() % 3, random() % 10 == 0 ? 1 : kNone);
     trace.ranges.back().end_ns = trace.ranges.back().start_ns + length;
   }
   for (int i = 0; i < 2000; ++i) {
     Ns start = static_cast<Ns>(random() % 1100);
     trace.api_calls.push_back(call_at(start, start + static_cast<Ns>(random() % 20), random() % 3));
   }
-  std::sort(trace.api_calls.begin(), trace.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
-    return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
-  });
+  std::sort(trace.api_calls.begin(), trace.api_calls.end(),
+            [](const ApiCall& a, const ApiCall& b) { return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns; });
   for (std::uint32_t i = 0; i < 3000; ++i) {
     Kernel kernel;
     kernel.api = random() % 50 == 0 ? kNone : static_cast<std::uint32_t>(random() % trace.api_calls.size());
@@ -66,8 +63,7 @@ Trace random_trace(std::uint32_t seed, bool nested) {
 }
 
 bool encloses(const Range& range, const ApiCall& call) {
-  return range.thread == call.thread && range.end_thread == kNone && range.start_ns <= call.start_ns &&
-         range.end_ns >= call.end_ns();
+  return range.thread == call.thread && range.end_thread == kNone && range.start_ns <= call.start_ns && range.end_ns >= call.end_ns();
 }
 
 }  // namespace
@@ -115,8 +111,7 @@ TEST_CASE("the index and the launch order agree with trying every pair") {
       std::vector<std::uint32_t> expected, found = enclosing(index, call);
       for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
         if (encloses(trace.ranges[i], call)) expected.push_back(i);
-      for (std::size_t i = 1; i < found.size(); ++i)
-        REQUIRE(trace.ranges[found[i - 1]].start_ns <= trace.ranges[found[i]].start_ns);
+      for (std::size_t i = 1; i < found.size(); ++i) REQUIRE(trace.ranges[found[i - 1]].start_ns <= trace.ranges[found[i]].start_ns);
       std::sort(found.begin(), found.end());
       REQUIRE(found == expected);
     }
@@ -132,8 +127,7 @@ TEST_CASE("the index and the launch order agree with trying every pair") {
       for (std::uint32_t i = 0; i < trace.mem_ops.size(); ++i)
         if (inside(trace.mem_ops[i].api)) expected_ops.push_back(i);
       order.kernels_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found.push_back(i); });
-      order.mem_ops_within(range.thread, range.start_ns, range.end_ns,
-                           [&](std::uint32_t i) { found_ops.push_back(i); });
+      order.mem_ops_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found_ops.push_back(i); });
       std::sort(found.begin(), found.end());
       std::sort(found_ops.begin(), found_ops.end());
       REQUIRE(found == expected);

@@ -1,27 +1,42 @@
-#include "analysis/attribution/collectives.h"
 #include "analysis/attribution/kernel_class.h"
+#include "analysis/attribution/collectives.h"
 
 #include <map>
 
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 
-using nl::analysis::classify_kernel;
 using nl::KernelClass;
+using nl::analysis::classify_kernel;
 
 TEST_CASE("kernels of PyTorch, its libraries and other engines by what they do") {
   const std::pair<const char*, KernelClass> known[] = {
-      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctorOnSelf_add<float>, std::array<char *, (unsigned long)2>>(int, T2, T3)", KernelClass::kElementwise},
-      {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::<unnamed>::silu_kernel(at::TensorIteratorBase &)::[lambda() (instance 1)]>(int, T2, T3)", KernelClass::kElementwise},
-      {"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]>(int)", KernelClass::kCopy},
-      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, (unsigned long)1>>(int, T2, T3)", KernelClass::kCopy},
-      {"void at::native::index_elementwise_kernel<(int)128, (int)4, void at::native::gpu_index_kernel<void at::native::index_put_kernel_impl<at::native::OpaqueType<(int)2>>(at::TensorIterator &)>>(long)", KernelClass::kCacheCopy},
-      {"void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>, unsigned int, (int)4, (int)64, (int)64>(T1 *)", KernelClass::kCacheCopy},
+      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::CUDAFunctorOnSelf_add<float>, std::array<char *, (unsigned "
+       "long)2>>(int, T2, T3)",
+       KernelClass::kElementwise},
+      {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::<unnamed>::silu_kernel(at::TensorIteratorBase &)::[lambda() "
+       "(instance 1)]>(int, T2, T3)",
+       KernelClass::kElementwise},
+      {"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance "
+       "3)]>(int)",
+       KernelClass::kCopy},
+      {"void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, (unsigned long)1>>(int, "
+       "T2, T3)",
+       KernelClass::kCopy},
+      {"void at::native::index_elementwise_kernel<(int)128, (int)4, void at::native::gpu_index_kernel<void "
+       "at::native::index_put_kernel_impl<at::native::OpaqueType<(int)2>>(at::TensorIterator &)>>(long)",
+       KernelClass::kCacheCopy},
+      {"void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>, unsigned int, (int)4, (int)64, "
+       "(int)64>(T1 *)",
+       KernelClass::kCacheCopy},
       {"void (anonymous namespace)::CatArrayBatchedCopy_vectorized<float>(char*)", KernelClass::kCacheCopy},
-      {"void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>>>(T3)", KernelClass::kReduce},
+      {"void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>>>(T3)",
+       KernelClass::kReduce},
       {"void <unnamed>::softmax_warp_forward<float, float, float, (int)5>(T2 *)", KernelClass::kReduce},
       {"void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float>(int)", KernelClass::kNorm},
-      {"void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float, (int)4, void at::native::templates::cuda::normal_kernel>(long)", KernelClass::kElementwise},
+      {"void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float, (int)4, void "
+       "at::native::templates::cuda::normal_kernel>(long)",
+       KernelClass::kElementwise},
       {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT", KernelClass::kGemm},
       {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_execute_kernel__5x_cublas", KernelClass::kGemm},
       {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(T1::Params)", KernelClass::kGemm},
@@ -123,30 +138,32 @@ TEST_CASE("the function of a kernel's name: without scopes, arguments and parame
 TEST_CASE("each word that tells a class does so") {
   const std::pair<KernelClass, std::vector<const char*>> words[] = {
       {KernelClass::kCacheCopy,
-       {"reshape_and_cache_kernel", "concat_and_cache_mla", "CatArrayBatchedCopy", "index_put_kernel", "index_copy_kernel", "copy_blocks_kernel",
-        "store_values", "store_kv_cache", "append_paged_kv_cache", "triton_poi_fused_cat_0", "triton_poi_fused_index_put_1",
-        "triton_poi_fused_index_copy_2"}},
+       {"reshape_and_cache_kernel", "concat_and_cache_mla", "CatArrayBatchedCopy", "index_put_kernel", "index_copy_kernel",
+        "copy_blocks_kernel", "store_values", "store_kv_cache", "append_paged_kv_cache", "triton_poi_fused_cat_0",
+        "triton_poi_fused_index_put_1", "triton_poi_fused_index_copy_2"}},
       {KernelClass::kCopy,
-       {"copy_kernel", "cpy_f32_f16", "fill_zeros", "memset32", "transpose_kernel", "vectorized_gather_kernel", "scatter_kernel", "indexSelectSmallIndex",
-        "index_select", "embed_rows", "k_get_rows", "repeat_rows", "triton_poi_fused_gather_0", "elementwise_kernel<index_kernel>",
-        "elementwise_kernel<FillFunctor>", "elementwise_kernel<fill_kernel_cuda>", "elementwise_kernel<direct_copy_kernel_cuda>"}},
+       {"copy_kernel", "cpy_f32_f16", "fill_zeros", "memset32", "transpose_kernel", "vectorized_gather_kernel", "scatter_kernel",
+        "indexSelectSmallIndex", "index_select", "embed_rows", "k_get_rows", "repeat_rows", "triton_poi_fused_gather_0",
+        "elementwise_kernel<index_kernel>", "elementwise_kernel<FillFunctor>", "elementwise_kernel<fill_kernel_cuda>",
+        "elementwise_kernel<direct_copy_kernel_cuda>"}},
       {KernelClass::kAttention,
        {"sdpa_fwd", "fmha_v2", "flash_fwd", "paged_attention_v2", "attn_fwd", "BatchDecodeWithPagedKVCacheKernel", "mla_decode_kernel"}},
       {KernelClass::kGemm,
-       {"sgemm_128", "gemvNSP", "nvjet_tst", "cutlass_80_wmma", "sm80_xmma_x", "matmul_kernel", "mul_mat_q", "splitKreduce", "fused_moe_kernel",
-        "Marlin", "triton_mm", "triton_tem_fused_mm", "triton_tem_fused_addmm_1", "triton_tem_fused_bmm_2", "dot_kernel"}},
+       {"sgemm_128", "gemvNSP", "nvjet_tst", "cutlass_80_wmma", "sm80_xmma_x", "matmul_kernel", "mul_mat_q", "splitKreduce",
+        "fused_moe_kernel", "Marlin", "triton_mm", "triton_tem_fused_mm", "triton_tem_fused_addmm_1", "triton_tem_fused_bmm_2",
+        "dot_kernel"}},
       {KernelClass::kReduce,
        {"reduce_1Block", "softmax_warp", "soft_max_f32", "argmax_kernel", "topk_stage1", "radixSort", "DeviceScanKernel", "cumsum_kernel",
         "multinomial_sample", "triton_red_fused_1", "triton_per_fused_2", "k_sum_rows_f32", "top_p_sampling"}},
-      {KernelClass::kElementwise,
-       {"silu_and_mul", "gelu_tanh", "relu_kernel", "swiglu", "act_and_mul_kernel"}},
+      {KernelClass::kElementwise, {"silu_and_mul", "gelu_tanh", "relu_kernel", "swiglu", "act_and_mul_kernel"}},
       {KernelClass::kNorm, {"rms_norm_kernel", "triton_red_fused_mean_rsqrt_0", "triton_per_fused_rsqrt_var_1", "layernorm"}}};
   for (const auto& [kind, names] : words)
     for (const std::string name : names) {
       INFO(name);
       CHECK(static_cast<int>(classify_kernel(name)) == static_cast<int>(kind));
     }
-  for (const char* name : {"rope_kernel", "rotary_embedding", "bin_bcast", "unary_op_kernel", "quantize_q8", "scale_f32", "pointwise_op", "advance_step"}) {
+  for (const char* name :
+       {"rope_kernel", "rotary_embedding", "bin_bcast", "unary_op_kernel", "quantize_q8", "scale_f32", "pointwise_op", "advance_step"}) {
     INFO(name);
     CHECK(classify_kernel(name) == KernelClass::kElementwise);
   }

@@ -2,9 +2,9 @@
 
 #include <cxxabi.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
-#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -149,9 +149,9 @@ TEST_CASE("what differs stays apart") {
 
 TEST_CASE("a name that fits several kernels comes back with all of them") {
   const nl::analysis::KernelNames names({{"void a::x::scale<(int)1>(int)", "_Z1a", "scale"},
-                               {"void a::y::scale<(int)1>(int)", "_Z1b", "scale"},
-                               {"void b::scale<(int)1>(int)", "_Z1c", "scale"},
-                               {"void b::copy(int)", "_Z1d", "copy"}});
+                                         {"void a::y::scale<(int)1>(int)", "_Z1b", "scale"},
+                                         {"void b::scale<(int)1>(int)", "_Z1c", "scale"},
+                                         {"void b::copy(int)", "_Z1d", "copy"}});
   const auto both = names.find("void a::scale<1>(int)");
   CHECK(both.how == nl::KernelMatch::kNormalisedName);
   CHECK(both.entries == std::vector<std::size_t>{0, 1});

@@ -23,8 +23,8 @@ nl::StageActivity activity_of_copy(Kind kind, std::uint8_t src_kind, std::uint8_
 }  // namespace
 
 TEST_CASE("a copy counts in its own direction only, and memory that is not pinned on the host's side only") {
-  for (const Kind kind : {Kind::kHostToDevice, Kind::kDeviceToHost, Kind::kDeviceToDevice, Kind::kPeerToPeer,
-                          Kind::kHostToHost, Kind::kMemset, Kind::kOther}) {
+  for (const Kind kind : {Kind::kHostToDevice, Kind::kDeviceToHost, Kind::kDeviceToDevice, Kind::kPeerToPeer, Kind::kHostToHost,
+                          Kind::kMemset, Kind::kOther}) {
     for (const auto& [src, dst] : {std::pair{1, 3}, std::pair{3, 1}, std::pair{2, 2}, std::pair{1, 1}}) {
       CAPTURE(static_cast<int>(kind), src, dst);
       const auto a = activity_of_copy(kind, static_cast<std::uint8_t>(src), static_cast<std::uint8_t>(dst));

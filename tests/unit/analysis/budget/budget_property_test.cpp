@@ -13,7 +13,8 @@ void check_devices(const nl::Trace& trace, const nl::StageEntry& stage, const Sl
     if (lane.second == SlowJudge::kNowhere || slow.budget.wall_ns == 0) continue;
     INFO("process " << lane.first << ", GPU " << lane.second);
     const std::uint32_t pid = lane.first < trace.processes.size() ? trace.processes[lane.first].pid : 0;
-    const auto device = std::find_if(stage.devices.begin(), stage.devices.end(), [&](const auto& each) { return each.pid == pid && each.device == lane.second; });
+    const auto device = std::find_if(stage.devices.begin(), stage.devices.end(),
+                                     [&](const auto& each) { return each.pid == pid && each.device == lane.second; });
     REQUIRE(device != stage.devices.end());
     ++seen;
     REQUIRE(sound(device->budget));
@@ -66,7 +67,8 @@ void check_launch_waits(const nl::StageEntry& stage) {
 
 // A random trace as we and as the judge see it.
 struct Judged {
-  Judged(const RandomTrace& random, unsigned seed) : options(options_of(seed)), judge(random.trace, options.warmup), stages(judge.stages()) {
+  Judged(const RandomTrace& random, unsigned seed)
+      : options(options_of(seed)), judge(random.trace, options.warmup), stages(judge.stages()) {
     nl::analysis::summarise(random.trace, options, run);
   }
   static nl::analysis::SummaryOptions options_of(unsigned seed) {
@@ -136,8 +138,8 @@ TEST_CASE("budgets close, and agree with a judge that looks at every nanosecond"
   }
   CHECK(stages > 1000);
   CHECK(phases > 1000);
-  for (const Ns bin : {met.exposed_copy_ns, met.queue_wait_ns, met.sync_blocked_ns, met.launch_starved_ns, met.launch_latency_ns, met.other_host_ns,
-                       met.residual_ns})
+  for (const Ns bin : {met.exposed_copy_ns, met.queue_wait_ns, met.sync_blocked_ns, met.launch_starved_ns, met.launch_latency_ns,
+                       met.other_host_ns, met.residual_ns})
     CHECK(bin > 100);
   for (const char* name : {"prefill", "decode", "mixed", "idle", "vision", "request"}) CHECK(phase_names.count(name) == 1);
 }

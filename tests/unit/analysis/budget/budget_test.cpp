@@ -22,13 +22,13 @@ const nl::Phase* phase(const nl::Run& run, const std::string& name) {
 TEST_CASE("each bin of a budget, worked out by hand") {
   TraceBuilder b;
   b.stage("prefill", 0, 100);
-  b.launch(5, 10, 10);                                   // 0..5 starved, 5..10 launch latency, 10..20 compute
-  b.launch(12, 25, 5);                                   // 20..25 queued: launched while the GPU was busy
-  b.copy(Kind::kHostToDevice, 28, 40, b.call(22));       // 30..40 exposed
-  b.kernel("k", 45, 5, nl::kNone);                       // 40..45 residual
-  b.wait(52, 58);                                        // 52..58 blocked
-  b.launch(60, 63, 7);                                   // 50..52, 58..60 starved, 60..63 launch latency
-  b.launch(99, 110, 5);                                  // 70..99 starved, 99..100 latency: launched inside, runs outside
+  b.launch(5, 10, 10);                              // 0..5 starved, 5..10 launch latency, 10..20 compute
+  b.launch(12, 25, 5);                              // 20..25 queued: launched while the GPU was busy
+  b.copy(Kind::kHostToDevice, 28, 40, b.call(22));  // 30..40 exposed
+  b.kernel("k", 45, 5, nl::kNone);                  // 40..45 residual
+  b.wait(52, 58);                                   // 52..58 blocked
+  b.launch(60, 63, 7);                              // 50..52, 58..60 starved, 60..63 launch latency
+  b.launch(99, 110, 5);                             // 70..99 starved, 99..100 latency: launched inside, runs outside
   const auto run = b.run();
   const auto& prefill = stage(run, "prefill");
   REQUIRE(prefill.budget);
@@ -66,9 +66,9 @@ TEST_CASE("from the start of its launching call on, work that is late is launch 
   TraceBuilder b;
   b.stage("prefill", 0, 100);
   b.launch(2, 2, 8);
-  b.kernel("k", 40, 10, b.call(30, 0, "cudaLaunchKernel", 5));  // 10..30 starved, 30..40 latency
-  b.wait(52, 70);                                               // waits for what was just launched
-  b.kernel("k", 62, 8, b.call(51, 1, "cudaLaunchKernel", 1));   // 50..51 starved, 51..62 latency although a thread waits
+  b.kernel("k", 40, 10, b.call(30, 0, "cudaLaunchKernel", 5));           // 10..30 starved, 30..40 latency
+  b.wait(52, 70);                                                        // waits for what was just launched
+  b.kernel("k", 62, 8, b.call(51, 1, "cudaLaunchKernel", 1));            // 50..51 starved, 51..62 latency although a thread waits
   b.copy(Kind::kDeviceToHost, 85, 90, b.call(80, 0, "cudaMemcpy", 12));  // 70..80 starved, 80..85 its own latency
   const auto run = b.run();
   const auto& budget = *stage(run, "prefill").budget;
@@ -122,9 +122,9 @@ TEST_CASE("graphs without their kernels count as compute") {
 TEST_CASE("work of another window, thread or time is foreign") {
   TraceBuilder b;
   b.stage("prefill", 100, 200);
-  b.launch(10, 90, 30);         // launched before, still running: 100..120
-  b.launch(110, 130, 10);       // its own
-  b.launch(120, 150, 10, 1);    // by another thread
+  b.launch(10, 90, 30);       // launched before, still running: 100..120
+  b.launch(110, 130, 10);     // its own
+  b.launch(120, 150, 10, 1);  // by another thread
   const auto run = b.run();
   CHECK(stage(run, "prefill").budget->gpu_compute_ns == 40);
   CHECK(*stage(run, "prefill").foreign_gpu_ns == 30);
@@ -134,11 +134,11 @@ TEST_CASE("work of another window, thread or time is foreign") {
 
 TEST_CASE("phases: stages, mixed and idle add up to the span") {
   TraceBuilder b;
-  b.stage("request", 0, 400);       // around both: names what neither does
+  b.stage("request", 0, 400);  // around both: names what neither does
   b.stage("prefill", 10, 100);
   b.stage("decode_all", 150, 400);
   b.stage("decode_step", 150, 200);
-  b.stage("vision", 300, 350, 1);   // another thread
+  b.stage("vision", 300, 350, 1);  // another thread
   b.stage("prefill", 450, 500);
   b.launch(20, 30, 10);
   const auto run = b.run_all();
@@ -199,8 +199,9 @@ TEST_CASE("what happens in a stage is counted where it starts") {
 }
 
 TEST_CASE("the concatenation of a rotary embedding is no copy of the KV cache") {
-  const char* neg = "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::neg_kernel_cuda"
-                    "(at::TensorIteratorBase &)::[lambda() (instance 2)]>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)";
+  const char* neg =
+      "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::neg_kernel_cuda"
+      "(at::TensorIteratorBase &)::[lambda() (instance 2)]>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance 1)]>(int, T3)";
   const char* add = "void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int, T2, T3)";
   const char* cat = "void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned int)2>>(T1 *)";
   TraceBuilder b;
@@ -211,13 +212,13 @@ TEST_CASE("the concatenation of a rotary embedding is no copy of the KV cache") 
     at += 20;
   };
   run_kernel(neg, 2);
-  run_kernel(cat, 3);      // rotate_half(q)
+  run_kernel(cat, 3);  // rotate_half(q)
   run_kernel(neg, 2);
-  run_kernel(add, 2, 1);   // another stream
-  run_kernel(cat, 4);      // rotate_half(k)
+  run_kernel(add, 2, 1);  // another stream
+  run_kernel(cat, 4);     // rotate_half(k)
   run_kernel(add, 2);
-  run_kernel(cat, 5);      // keys
-  run_kernel(cat, 6);      // values
+  run_kernel(cat, 5);  // keys
+  run_kernel(cat, 6);  // values
   const auto run = b.run();
   const auto& activity = *stage(run, "decode").activity;
   CHECK(activity.copy_kernels == 4);

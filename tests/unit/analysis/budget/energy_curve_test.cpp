@@ -21,8 +21,7 @@ PowerSample reading(double at_s, std::optional<double> energy_j, std::optional<d
 // A counter that moves by 10 J every second, read in the middle of each and when it moved.
 std::vector<PowerSample> steady(int seconds, std::int32_t device = 0, int step_s = 1) {
   std::vector<PowerSample> samples;
-  for (int half = 0; half <= 2 * seconds; ++half)
-    samples.push_back(reading(half / 2.0, 10.0 * (half / (2 * step_s)), {}, device));
+  for (int half = 0; half <= 2 * seconds; ++half) samples.push_back(reading(half / 2.0, 10.0 * (half / (2 * step_s)), {}, device));
   return samples;
 }
 
@@ -33,8 +32,8 @@ SampledPass pass_of(std::vector<PowerSample> samples, Ns from_s, Ns to_s, std::o
 }  // namespace
 
 TEST_CASE("a counter is known where it changed, and between") {
-  const auto curve = EnergyCurve::of_counter({reading(0, 10), reading(1, 10), reading(1.5, {}), reading(2, 20), reading(2.5, 999, {}, 1),
-                                              reading(3, 20), reading(4, 40)}, 0);
+  const auto curve = EnergyCurve::of_counter(
+      {reading(0, 10), reading(1, 10), reading(1.5, {}), reading(2, 20), reading(2.5, 999, {}, 1), reading(3, 20), reading(4, 40)}, 0);
   REQUIRE_FALSE(curve.empty());
   CHECK(curve.covers({2 * kSec, 4 * kSec}));
   CHECK_FALSE(curve.covers({2 * kSec - 1, 4 * kSec}));  // when the first reading was made the counter had stood for long
@@ -52,8 +51,9 @@ TEST_CASE("a counter is known where it changed, and between") {
 }
 
 TEST_CASE("power is added up between readings, and only new values are updates") {
-  const auto curve = EnergyCurve::of_power({reading(0, {}, 100), reading(1, {}, 100), reading(1.5, {}), reading(2, {}, 300), reading(2, {}, 900),
-                                            reading(1, {}, 900), reading(3, {}, 300)}, 0);
+  const auto curve = EnergyCurve::of_power({reading(0, {}, 100), reading(1, {}, 100), reading(1.5, {}), reading(2, {}, 300),
+                                            reading(2, {}, 900), reading(1, {}, 900), reading(3, {}, 300)},
+                                           0);
   CHECK(curve.joules({0, kSec}) == 100);
   CHECK(curve.joules({kSec, 2 * kSec}) == 200);
   CHECK(curve.joules({2 * kSec, 3 * kSec}) == 300);
@@ -80,7 +80,8 @@ TEST_CASE("five new readings are enough, four are not") {
   CHECK_FALSE(few.stages[0].joules_per_window);
   CHECK_FALSE(few.stages[0].joules_per_token);
   CHECK(few.stages[0].note == "too short: its windows have 4 new readings of the energy counter, and 5 are needed; run more iterations");
-  CHECK(measure_energy("bare", {pass_of(steady(20), 2, 6), pass_of(steady(20), 2, 3)}).stages[0].joules_per_window == 25.0);  // 5 in two passes
+  CHECK(measure_energy("bare", {pass_of(steady(20), 2, 6), pass_of(steady(20), 2, 3)}).stages[0].joules_per_window ==
+        25.0);  // 5 in two passes
   CHECK_FALSE(measure_energy("bare", {pass_of(steady(20), 2, 7, 0)}).stages[0].joules_per_token);
   CHECK_FALSE(measure_energy("bare", {pass_of(steady(20), 2, 7)}).stages[0].joules_per_token);
 }
@@ -110,9 +111,15 @@ TEST_CASE("a pass without readings takes nothing from the others") {
 }
 
 TEST_CASE("reasons for lower clocks, the most frequent first") {
-  const std::pair<std::uint64_t, const char*> words[] = {{0x01, "idle"}, {0x02, "application clocks"}, {0x04, "power cap"}, {0x08, "hardware slowdown"},
-                                                         {0x10, "sync boost"}, {0x20, "thermal slowdown by the driver"},
-                                                         {0x40, "thermal slowdown by the hardware"}, {0x80, "power brake"}, {0x100, "display clocks"},
+  const std::pair<std::uint64_t, const char*> words[] = {{0x01, "idle"},
+                                                         {0x02, "application clocks"},
+                                                         {0x04, "power cap"},
+                                                         {0x08, "hardware slowdown"},
+                                                         {0x10, "sync boost"},
+                                                         {0x20, "thermal slowdown by the driver"},
+                                                         {0x40, "thermal slowdown by the hardware"},
+                                                         {0x80, "power brake"},
+                                                         {0x100, "display clocks"},
                                                          {0x200, "unknown reason"}};
   for (const auto& [bit, word] : words) CHECK(throttle_word(bit) == word);
   std::vector<PowerSample> samples;

@@ -34,8 +34,7 @@ std::vector<PowerSample> readings(double length_s, Ns update_ms, std::int32_t de
 
 StageWindows stage(const std::string& name, const std::vector<std::pair<double, double>>& windows_s) {
   StageWindows result{name, {}, std::nullopt};
-  for (const auto& [from, to] : windows_s)
-    result.utc_ns.emplace_back(kUtc + static_cast<Ns>(from * 1e9), kUtc + static_cast<Ns>(to * 1e9));
+  for (const auto& [from, to] : windows_s) result.utc_ns.emplace_back(kUtc + static_cast<Ns>(from * 1e9), kUtc + static_cast<Ns>(to * 1e9));
   return result;
 }
 
@@ -135,7 +134,8 @@ TEST_CASE("clocks and throttling are those of the stages alone") {
     samples.push_back(sample);
   }
   // Steps inside it, in any order, change nothing.
-  const Energy energy = measure_energy("bare", {{samples, {stage("decode_step", {{5.0, 5.5}, {3.0, 4.0}}), stage("decode", {{2.0, 6.0}})}}});
+  const Energy energy =
+      measure_energy("bare", {{samples, {stage("decode_step", {{5.0, 5.5}, {3.0, 4.0}}), stage("decode", {{2.0, 6.0}})}}});
   REQUIRE(energy.devices.size() == 1);
   const auto& gpu = energy.devices[0];
   CHECK(gpu.samples == 40);

@@ -33,12 +33,12 @@ void other_call(TraceBuilder& b, nl::Ns start, nl::Ns end, const char* name, std
 TEST_CASE("late launches are told by their kind and by the thread's call before") {
   TraceBuilder b;
   b.stage("decode_step", 0, 1000);
-  b.kernel("g", 10, 90, b.call(10, 0, "cudaGraphLaunch", 5));               // 0..10 starved, before any call
-  b.kernel("k", 160, 40, b.call(150, 0, "cudaLaunchKernel", 5));            // 100..150 starved, after a graph
-  b.wait(190, 230);                                                         // 200..230 blocked
+  b.kernel("g", 10, 90, b.call(10, 0, "cudaGraphLaunch", 5));                        // 0..10 starved, before any call
+  b.kernel("k", 160, 40, b.call(150, 0, "cudaLaunchKernel", 5));                     // 100..150 starved, after a graph
+  b.wait(190, 230);                                                                  // 200..230 blocked
   b.copy(MemOpKind::kHostToDevice, 290, 300, b.call(280, 0, "cudaMemcpyAsync", 4));  // 230..280 starved, after a wait
-  b.kernel("g", 350, 50, b.call(340, 0, "cudaGraphLaunch", 5));             // 300..340 starved, after a copy
-  b.kernel("g", 480, 520, b.call(470, 0, "cudaGraphLaunch", 5));            // 400..470 starved, after a graph
+  b.kernel("g", 350, 50, b.call(340, 0, "cudaGraphLaunch", 5));                      // 300..340 starved, after a copy
+  b.kernel("g", 480, 520, b.call(470, 0, "cudaGraphLaunch", 5));                     // 400..470 starved, after a graph
   const auto run = b.run();
   const auto& host = waits_of(run, "decode_step");
   CHECK(host.starved_ns == 10 + 50 + 50 + 40 + 70);
@@ -74,9 +74,9 @@ TEST_CASE("the longest of several late launches says when it began") {
   TraceBuilder b;
   b.stage("decode_step", 0, 400);
   b.launch(0, 0, 100);
-  b.launch(110, 110, 90);   // 100..110
-  b.launch(240, 240, 60);   // 200..240
-  b.launch(320, 320, 80);   // 300..320
+  b.launch(110, 110, 90);  // 100..110
+  b.launch(240, 240, 60);  // 200..240
+  b.launch(320, 320, 80);  // 300..320
   const auto run = b.run();
   const auto& host = waits_of(run, "decode_step");
   REQUIRE(host.late.size() == 1);
@@ -104,12 +104,12 @@ TEST_CASE("starved time is told by the calls in it, and the program's own code i
   TraceBuilder b;
   b.stage("decode_step", 0, 1000);
   b.launch(0, 0, 100);
-  other_call(b, 90, 120, "cudaMalloc");            // 100..120 of it
-  b.call(150, 0, "cudaStreamWaitEvent", 10);       // neither launches nor makes the thread wait
-  other_call(b, 152, 158, "cuStreamWaitEvent");    // inside the one before: counts for that
-  b.wait(180, 200);                                // blocked, not starved
-  other_call(b, 240, 330, "cudaMalloc");           // until the launch
-  b.launch(300, 320, 100);                         // 100..300 starved but 20
+  other_call(b, 90, 120, "cudaMalloc");          // 100..120 of it
+  b.call(150, 0, "cudaStreamWaitEvent", 10);     // neither launches nor makes the thread wait
+  other_call(b, 152, 158, "cuStreamWaitEvent");  // inside the one before: counts for that
+  b.wait(180, 200);                              // blocked, not starved
+  other_call(b, 240, 330, "cudaMalloc");         // until the launch
+  b.launch(300, 320, 100);                       // 100..300 starved but 20
   const auto run = b.run();
   const auto& host = waits_of(run, "decode_step");
   CHECK(host.starved_ns == 180);
@@ -128,8 +128,8 @@ TEST_CASE("calls of other threads and of other times are not the launching threa
   TraceBuilder b;
   b.stage("decode_step", 0, 500);
   b.launch(0, 0, 100);
-  other_call(b, 20, 60, "cudaFree");        // while the GPU worked
-  other_call(b, 110, 190, "cudaMalloc", 1); // another thread
+  other_call(b, 20, 60, "cudaFree");         // while the GPU worked
+  other_call(b, 110, 190, "cudaMalloc", 1);  // another thread
   b.launch(200, 200, 100);
   const auto run = b.run();
   const auto& host = waits_of(run, "decode_step");
@@ -142,7 +142,7 @@ TEST_CASE("what another thread launches late is told by its own calls") {
   TraceBuilder b;
   b.stage("decode_step", 0, 500);
   b.launch(0, 0, 100);
-  b.wait(120, 140);                                                // of the stage's thread: blocked
+  b.wait(120, 140);  // of the stage's thread: blocked
   other_call(b, 150, 170, "cudaMalloc", 1);
   b.kernel("k", 210, 50, b.call(200, 1, "cudaLaunchKernel", 2));
   const auto run = b.run();

@@ -100,8 +100,7 @@ TEST_CASE("passes of equal cost are hardly ever called slower") {
   std::lognormal_distribution<double> ms(1.4, 0.05);
   int over = 0;
   for (int i = 0; i < 1000; ++i) {
-    const auto row = only(compare_passes(
-        in_turn({ms(random), ms(random), ms(random)}, {ms(random), ms(random), ms(random)})));
+    const auto row = only(compare_passes(in_turn({ms(random), ms(random), ms(random)}, {ms(random), ms(random), ms(random)})));
     over += row.verdict == nl::SlowdownVerdict::kOverTenPercent;
     REQUIRE(*row.low <= *row.slowdown);
     REQUIRE(*row.slowdown <= *row.high);
@@ -149,7 +148,8 @@ TEST_CASE("what cannot be compared says why") {
     CHECK(result.stages[1].note == "no nsys pass has it");
   }
   SECTION("no stages at all: the whole run") {
-    const auto row = only(compare_passes({{PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}, {PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}}));
+    const auto row = only(compare_passes(
+        {{PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}, {PassKind::kUnprofiled, {}, 100}, {PassKind::kNsys, {}, 150}}));
     CHECK(row.stage == "whole run");
     CHECK(*row.slowdown == Approx(0.5));
     CHECK(row.note.find("no stage is marked") == 0);

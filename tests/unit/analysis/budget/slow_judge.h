@@ -74,7 +74,7 @@ class RandomTrace {
     builder_.queue(0, 0, 13);
   }
   void make_calls() {
-    static const char* const names[] = {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy", "cudaStreamSynchronize",
+    static const char* const names[] = {"cudaLaunchKernel",    "cudaMemcpyAsync",       "cudaMemcpy",      "cudaStreamSynchronize",
                                         "cudaStreamWaitEvent", "cudaDeviceSynchronize", "cudaGraphLaunch", "cuMemcpyDtoH_v2"};
     const int calls = 3 + below(25);
     for (int i = 0; i < calls; ++i)
@@ -97,23 +97,19 @@ class RandomTrace {
       Ns start = below(kEver - 20);
       if (api != kNone && chance(70)) start = trace.api_calls[api].start_ns + below(12) - 1;
       const int kind = below(gpus_ > 0 ? 14 : 10);
-      if (kind >= 10)
-        make_talk(kind, start, api, queue);
-      else if (kind < 6)
-        builder_.kernel(chance(50) ? "k" : "gemm", start, static_cast<std::uint64_t>(below(12)), api, queue);
+      if (kind >= 10) make_talk(kind, start, api, queue);
+      else if (kind < 6) builder_.kernel(chance(50) ? "k" : "gemm", start, static_cast<std::uint64_t>(below(12)), api, queue);
       else if (kind < 9)
         builder_.copy(chance(50) ? nl::MemOpKind::kHostToDevice : nl::MemOpKind::kMemset, start, start + below(14) - 1, api, queue);
-      else
-        builder_.graph(start, start + below(14), api, queue);
+      else builder_.graph(start, start + below(14), api, queue);
     }
   }
   void make_talk(int kind, Ns start, std::uint32_t api, std::uint32_t queue) {
-    static const char* const names[] = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)", "ncclDevKernel_SendRecv(x)",
-                                        "void nvshmemi_barrier_kernel<1>(int)"};
+    static const char* const names[] = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)",
+                                        "ncclDevKernel_SendRecv(x)", "void nvshmemi_barrier_kernel<1>(int)"};
     if (kind == 10)
       builder_.copy(MemOpKind::kPeerToPeer, start, start + below(14), api, queue).bytes = static_cast<std::uint64_t>(below(100));
-    else
-      builder_.kernel(names[below(3)], start, static_cast<std::uint64_t>(below(16)), api, queue);
+    else builder_.kernel(names[below(3)], start, static_cast<std::uint64_t>(below(16)), api, queue);
   }
   // The same ones on every queue of a GPU's own, each rank a little earlier or later: those can be paired.
   void make_collectives() {
@@ -122,7 +118,8 @@ class RandomTrace {
     for (Ns at = 5 + below(10); at < kEver - 30; at += 16 + below(20))
       for (const auto& [place, queue] : ranks) {
         const Ns start = at + below(7);
-        builder_.kernel("ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWork)", start, static_cast<std::uint64_t>(at + 7 + below(4) - start), some_call(), queue);
+        builder_.kernel("ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWork)", start, static_cast<std::uint64_t>(at + 7 + below(4) - start),
+                        some_call(), queue);
       }
   }
   void make_ranges() {
@@ -158,7 +155,8 @@ class SlowJudge {
       return work_.emplace_back(JudgedWork{start, std::max(start, end), api, lane, kernel, graph, {}, 0});
     };
     for (const auto& k : trace.kernels)
-      add(k.start_ns, k.end_ns(), k.api, static_cast<std::uint32_t>(k.queue), true, false).communication = talk_of(trace.strings[trace.shapes[k.shape].name]);
+      add(k.start_ns, k.end_ns(), k.api, static_cast<std::uint32_t>(k.queue), true, false).communication =
+          talk_of(trace.strings[trace.shapes[k.shape].name]);
     for (const auto& m : trace.mem_ops) {
       JudgedWork& work = add(m.start_ns, m.end_ns, m.api, m.queue, false, false);
       if (m.kind != MemOpKind::kPeerToPeer) continue;
@@ -212,7 +210,8 @@ class SlowJudge {
           nl::Budget budget;
           put(t, lane, window.thread, window.end_ns, budget);
           if (budget.launch_starved_ns > 0)
-            all[table_.stages()[window.stage]].emplace_back(t, static_cast<std::uint32_t>(trace_.api_calls[next_work(t, lane)->api].thread));
+            all[table_.stages()[window.stage]].emplace_back(t,
+                                                            static_cast<std::uint32_t>(trace_.api_calls[next_work(t, lane)->api].thread));
         }
     }
     return all;
@@ -257,7 +256,8 @@ class SlowJudge {
         const Ns last = *std::max_element(starts.begin(), starts.end());
         good = last <= *std::min_element(ends.begin(), ends.end());
         for (const auto& [lane, rows] : ranks)
-          found[rows[i]] = {last - work_[rows[i]].start, work_[rows[i]].start == last && std::count(starts.begin(), starts.end(), last) == 1};
+          found[rows[i]] = {last - work_[rows[i]].start,
+                            work_[rows[i]].start == last && std::count(starts.begin(), starts.end(), last) == 1};
       }
       if (good) arrivals_.insert(found.begin(), found.end());
     }
@@ -341,16 +341,11 @@ class SlowJudge {
       ++budget.residual_ns;
     } else {
       const Ns launch = next == nullptr ? kEver * 10 : std::min(next->start, trace_.api_calls[next->api].start_ns);
-      if (next != nullptr && launch <= idle_since)
-        ++budget.queue_wait_ns;
-      else if (t >= launch)
-        ++budget.launch_latency_ns;
-      else if (waits(thread, t))
-        ++budget.sync_blocked_ns;
-      else if (launch < launch_end)
-        ++budget.launch_starved_ns;
-      else
-        ++budget.other_host_ns;
+      if (next != nullptr && launch <= idle_since) ++budget.queue_wait_ns;
+      else if (t >= launch) ++budget.launch_latency_ns;
+      else if (waits(thread, t)) ++budget.sync_blocked_ns;
+      else if (launch < launch_end) ++budget.launch_starved_ns;
+      else ++budget.other_host_ns;
     }
   }
 
@@ -393,9 +388,8 @@ class SlowJudge {
     std::set<std::string> names;
     const nl::analysis::Window* first = nullptr;
     for (const auto i : open) {
-      const bool named = std::any_of(open.begin(), open.end(), [&](auto j) {
-        return kind(j) != kAround && windows_[j].thread == windows_[i].thread;
-      });
+      const bool named =
+          std::any_of(open.begin(), open.end(), [&](auto j) { return kind(j) != kAround && windows_[j].thread == windows_[i].thread; });
       if (kind(i) == kAround && named) continue;
       const std::string& stage = table_.stages()[windows_[i].stage];
       names.insert(stage == "decode_step" ? "decode" : stage);
@@ -442,8 +436,8 @@ class SlowJudge {
 };
 
 inline std::array<Ns, 10> bins(const nl::Budget& b) {
-  return {b.wall_ns,         b.gpu_compute_ns,    b.communication_ns, b.exposed_copy_ns, b.queue_wait_ns,
-          b.sync_blocked_ns, b.launch_starved_ns, b.launch_latency_ns, b.other_host_ns, b.residual_ns};
+  return {b.wall_ns,         b.gpu_compute_ns,    b.communication_ns,  b.exposed_copy_ns, b.queue_wait_ns,
+          b.sync_blocked_ns, b.launch_starved_ns, b.launch_latency_ns, b.other_host_ns,   b.residual_ns};
 }
 
 // The mean over the GPUs of each process, the processes added up: exactly where a process has one, else to the nanosecond below or above.

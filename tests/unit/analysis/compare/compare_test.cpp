@@ -101,7 +101,8 @@ void check_mirror(const Comparison& there, const Comparison& back) {
 void check_nothing_changed(const Comparison& comparison) {
   CHECK(comparison.verdict == CompareVerdict::kUnchanged);
   CHECK(comparison.reason == LineReason::kNoDifference);
-  for (const CompareSection* section : {&comparison.headline, &comparison.stages, &comparison.budget, &comparison.efficiency, &comparison.api})
+  for (const CompareSection* section :
+       {&comparison.headline, &comparison.stages, &comparison.budget, &comparison.efficiency, &comparison.api})
     for (const CompareLine& line : section->lines) {
       INFO(line.key);
       CHECK(line.verdict == CompareVerdict::kUnchanged);

@@ -31,7 +31,8 @@ TEST_CASE("of two sides of one build hardly one comparison in twenty calls a cha
   std::mt19937_64 random(3);
   int changed = 0;
   for (int i = 0; i < 40; ++i) {
-    const SimulatedSides sides = simulate(captured, i % 2 == 0 ? 10 : 5, i % 4 < 2 ? Order::kInterleaved : Order::kBlocks, kDrifting, random);
+    const SimulatedSides sides =
+        simulate(captured, i % 2 == 0 ? 10 : 5, i % 4 < 2 ? Order::kInterleaved : Order::kBlocks, kDrifting, random);
     changed += says_changed(compare(sides.a, sides.b).verdict);
   }
   CHECK(changed <= 4);  // 2 expected at the worst; more than 4 in 40 come by chance once in twenty times even at 5 %

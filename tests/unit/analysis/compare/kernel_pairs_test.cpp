@@ -11,7 +11,9 @@ using namespace nl::analysis;
 
 namespace {
 
-PairedKernel kernel(const std::string& name, double time_ns = 1000, double calls = 4) { return describe_kernel({name, name, calls, time_ns}, name); }
+PairedKernel kernel(const std::string& name, double time_ns = 1000, double calls = 4) {
+  return describe_kernel({name, name, calls, time_ns}, name);
+}
 
 PairedKernel launched_at(PairedKernel kernel, const std::string& site, const std::string& layer) {
   kernel.sites.insert(site);
@@ -19,8 +21,10 @@ PairedKernel launched_at(PairedKernel kernel, const std::string& site, const std
   return kernel;
 }
 
-constexpr const char* kVectorAdd = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>(int)";
-constexpr const char* kVectorMul = "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, at::native::MulFunctor<float>>>(int)";
+constexpr const char* kVectorAdd =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>(int)";
+constexpr const char* kVectorMul =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, at::native::MulFunctor<float>>>(int)";
 
 KernelMatchUp match_of(const std::vector<KernelMatchUp>& matches, std::size_t a) {
   for (const KernelMatchUp& match : matches)
@@ -64,8 +68,9 @@ TEST_CASE("the same operator, layer and position pair kernels of any name") {
 }
 
 TEST_CASE("other template arguments: renamed by its root; other tiles: by its words") {
-  const auto matches = match_kernels({kernel("void cublasLt::splitKreduce_kernel<32, 16, int, float>(T1)"), kernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT")},
-                                     {kernel("nvjet_sm90_tst_128x8_64x16_4x1_v_bz_TNT"), kernel("void cublasLt::splitKreduce_kernel<32, 16, int, half>(T1)")});
+  const auto matches = match_kernels(
+      {kernel("void cublasLt::splitKreduce_kernel<32, 16, int, float>(T1)"), kernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT")},
+      {kernel("nvjet_sm90_tst_128x8_64x16_4x1_v_bz_TNT"), kernel("void cublasLt::splitKreduce_kernel<32, 16, int, half>(T1)")});
   CHECK(match_of(matches, 0).paired_by == KernelPairing::kRoot);
   CHECK(match_of(matches, 0).b == std::vector<std::size_t>{1});
   CHECK(match_of(matches, 1).paired_by == KernelPairing::kTokens);
@@ -85,7 +90,8 @@ TEST_CASE("kernels that a compiler fused into one are fused, and split the other
 }
 
 TEST_CASE("products and softmax become one attention kernel: a guess, and unfit for tuning") {
-  const std::vector<PairedKernel> apart = {kernel("bmm_gemm_qk"), kernel("void (anonymous namespace)::softmax_warp_forward<float>(T1)"), kernel("bmm_gemm_pv")};
+  const std::vector<PairedKernel> apart = {kernel("bmm_gemm_qk"), kernel("void (anonymous namespace)::softmax_warp_forward<float>(T1)"),
+                                           kernel("bmm_gemm_pv")};
   const std::vector<PairedKernel> whole = {kernel("flash_fwd_kernel")};
   const KernelMatchUp match = match_of(match_kernels(apart, whole), 0);
   CHECK(match.relation == KernelRelation::kFused);
@@ -94,26 +100,30 @@ TEST_CASE("products and softmax become one attention kernel: a guess, and unfit 
 }
 
 TEST_CASE("kernels of one layer without any pair belong together") {
-  const auto matches = match_kernels({launched_at(kernel("first_part"), "a|attn|0|0", "attn"), launched_at(kernel("second_part"), "b|attn|0|0", "attn")},
-                                     {launched_at(kernel("one_for_all"), "c|attn|0|0", "attn")});
+  const auto matches =
+      match_kernels({launched_at(kernel("first_part"), "a|attn|0|0", "attn"), launched_at(kernel("second_part"), "b|attn|0|0", "attn")},
+                    {launched_at(kernel("one_for_all"), "c|attn|0|0", "attn")});
   CHECK(match_of(matches, 0).relation == KernelRelation::kFused);
   CHECK(match_of(matches, 0).paired_by == KernelPairing::kStructure);
   CHECK(match_of(matches, 0).a.size() == 2);
 }
 
 TEST_CASE("by rank only kernels of one class that run as often, and never for tuning") {
-  const auto matches = match_kernels({kernel("alpha_gemm_x", 5000, 8), kernel("rms_norm_alpha", 100, 8)}, {kernel("xmma_beta", 4000, 8), kernel("topk_other", 90, 8)});
+  const auto matches = match_kernels({kernel("alpha_gemm_x", 5000, 8), kernel("rms_norm_alpha", 100, 8)},
+                                     {kernel("xmma_beta", 4000, 8), kernel("topk_other", 90, 8)});
   const KernelMatchUp match = match_of(matches, 0);
   CHECK(match.paired_by == KernelPairing::kRank);
   CHECK_FALSE(match.fit_for_tuning);
   CHECK(match_of(matches, 1).relation == KernelRelation::kRemoved);
-  CHECK(std::count_if(matches.begin(), matches.end(), [](const KernelMatchUp& each) { return each.relation == KernelRelation::kAdded; }) == 1);
+  CHECK(std::count_if(matches.begin(), matches.end(), [](const KernelMatchUp& each) { return each.relation == KernelRelation::kAdded; }) ==
+        1);
 }
 
 TEST_CASE("every kernel is in exactly one match") {
   std::vector<PairedKernel> a, b;
   for (int i = 0; i < 30; ++i) a.push_back(kernel("gemm_" + std::to_string(i), 100.0 * i, 1 + i % 3));
-  for (int i = 10; i < 45; ++i) b.push_back(kernel(i % 2 ? "gemm_" + std::to_string(i) : "triton_poi_fused_add_" + std::to_string(i), 90.0 * i, 1 + i % 3));
+  for (int i = 10; i < 45; ++i)
+    b.push_back(kernel(i % 2 ? "gemm_" + std::to_string(i) : "triton_poi_fused_add_" + std::to_string(i), 90.0 * i, 1 + i % 3));
   std::vector<int> seen_a(a.size()), seen_b(b.size());
   for (const KernelMatchUp& match : match_kernels(a, b)) {
     for (const std::size_t i : match.a) ++seen_a[i];

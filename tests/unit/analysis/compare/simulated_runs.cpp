@@ -28,7 +28,8 @@ std::vector<Pace> paces(std::size_t runs, const RunNoise& noise, std::mt19937_64
   for (std::size_t i = 0; i < runs; ++i) {
     const double way = runs > 1 ? static_cast<double>(i) / static_cast<double>(runs - 1) : 0;
     walked += noise.walk * normal(random);
-    all.push_back({std::exp(noise.host * normal(random) + noise.host_drift * way + walked), std::exp(noise.gpu * normal(random) + noise.gpu_drift * way)});
+    all.push_back({std::exp(noise.host * normal(random) + noise.host_drift * way + walked),
+                   std::exp(noise.gpu * normal(random) + noise.gpu_drift * way)});
   }
   return all;
 }

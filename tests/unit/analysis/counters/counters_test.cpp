@@ -1,8 +1,8 @@
 #include "analysis/counters/counters.h"
 
+#include "analysis/counters/ncu_match.h"
 #include "analysis/efficiency/dram_use.h"
 #include "analysis/efficiency/efficiency.h"
-#include "analysis/counters/ncu_match.h"
 #include "analysis/rules/fields.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -48,7 +48,8 @@ CounterReport report_of(std::vector<WindowCounters> windows) {
 }  // namespace
 
 TEST_CASE("counters of a stage are found under all its names") {
-  const auto spelling = GENERATE(std::pair("LLM", "decode_all"), std::pair("LLM", "decode"), std::pair("", "LLM@decode_all"), std::pair("", "LLM@decode"));
+  const auto spelling =
+      GENERATE(std::pair("LLM", "decode_all"), std::pair("LLM", "decode"), std::pair("", "LLM@decode_all"), std::pair("", "LLM@decode"));
   Run run = run_with({"prefill", "decode"});
   apply_stage_counters(report_of({window(spelling.first, spelling.second, 0, {{kTime, 100}})}), run);
   REQUIRE(run.stages[1].counters);
@@ -83,16 +84,19 @@ TEST_CASE("counters of a range that is no stage of the trace are mentioned") {
 TEST_CASE("sums are for one window, percentages over all of them by their weight") {
   Run run = run_with({"prefill"});
   // Three windows in two records: 100 + 500 ns, of 40 and 50 active cycles.
-  apply_stage_counters(report_of({window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 600}, {kThroughput, 90}, {kOccupancy, 10}, {kActive, 40}, {kElapsed, 100}}),
-                                  window("LLM", "prefill", 1, {{kTime, 500}, {kRead, 900}, {kThroughput, 30}, {kOccupancy, 19}, {kActive, 50}, {kElapsed, 200}}, 2)}),
-                       run);
+  apply_stage_counters(
+      report_of(
+          {window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 600}, {kThroughput, 90}, {kOccupancy, 10}, {kActive, 40}, {kElapsed, 100}}),
+           window("LLM", "prefill", 1, {{kTime, 500}, {kRead, 900}, {kThroughput, 30}, {kOccupancy, 19}, {kActive, 50}, {kElapsed, 200}},
+                  2)}),
+      run);
   const StageCounters& counters = *run.stages[0].counters;
   CHECK(counters.windows == 3);
   CHECK(counters.duration_ns == 200);
   CHECK(counters.values[Metric::kDramRead] == 500);
-  CHECK(counters.metrics.at(kThroughput) == 40);                       // (100·90 + 500·30) ÷ 600
-  CHECK(*counters.values[Metric::kOccupancy] == (40 * 10 + 50 * 19) / 90.0);        // of the active cycles, so by these
-  CHECK(*counters.values[Metric::kSmActive] == 30);                                // 90 of 300 cycles
+  CHECK(counters.metrics.at(kThroughput) == 40);                              // (100·90 + 500·30) ÷ 600
+  CHECK(*counters.values[Metric::kOccupancy] == (40 * 10 + 50 * 19) / 90.0);  // of the active cycles, so by these
+  CHECK(*counters.values[Metric::kSmActive] == 30);                           // 90 of 300 cycles
   CHECK_FALSE(counters.values[Metric::kDramWritten]);
   CHECK_FALSE(counters.values[Metric::kTensor]);
   CHECK_FALSE(counters.values[Metric::kDram]);
@@ -100,7 +104,9 @@ TEST_CASE("sums are for one window, percentages over all of them by their weight
 
 TEST_CASE("a metric that some windows lack is that of the others") {
   Run run = run_with({"prefill"});
-  apply_stage_counters(report_of({window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 600}, {kThroughput, 90}}), window("LLM", "prefill", 1, {{kTime, 300}})}), run);
+  apply_stage_counters(report_of({window("LLM", "prefill", 0, {{kTime, 100}, {kRead, 600}, {kThroughput, 90}}),
+                                  window("LLM", "prefill", 1, {{kTime, 300}})}),
+                       run);
   CHECK(run.stages[0].counters->values[Metric::kDramRead] == 600);
   CHECK(run.stages[0].counters->metrics.at(kThroughput) == 90);
   CHECK(run.stages[0].counters->duration_ns == 200);
@@ -155,8 +161,8 @@ TEST_CASE("DRAM % is of the table's peak for the GPU that it is of and for its t
   };
   CHECK(pct_on(0, {entry}) == 25.0);
   CHECK(run.peaks->bytes_per_s == 8e12);
-  CHECK(pct_on(1, {entry}) == 25.0);  // its twin
-  CHECK(pct_on(2, {entry}) == 50.0);  // another model: as it says itself
+  CHECK(pct_on(1, {entry}) == 25.0);          // its twin
+  CHECK(pct_on(2, {entry}) == 50.0);          // another model: as it says itself
   CHECK(pct_on(3, {entry}) == std::nullopt);  // not described
   CHECK(pct_on(0, {}) == 50.0);
   run.hardware.gpus[0].name = "NVIDIA Card MIG 1g.18gb";  // the memory of the card is not the slice's
@@ -177,7 +183,9 @@ TEST_CASE("DRAM % of a run that was read from run.json stays") {
 TEST_CASE("warm-up windows are left out by their number, where others remain") {
   Run run = run_with({"prefill"});
   run.stages[0].warmup_windows = 2;
-  const auto cold = [](std::uint64_t first, std::uint64_t windows = 1) { return window("LLM", "prefill", first, {{kTime, 1000.0 * static_cast<double>(windows)}}, windows); };
+  const auto cold = [](std::uint64_t first, std::uint64_t windows = 1) {
+    return window("LLM", "prefill", first, {{kTime, 1000.0 * static_cast<double>(windows)}}, windows);
+  };
   const auto warm = [](std::uint64_t first) { return window("LLM", "prefill", first, {{kTime, 100}}); };
   apply_stage_counters(report_of({cold(0), cold(1), warm(2), warm(3)}), run);
   CHECK(run.stages[0].counters->windows == 2);
@@ -225,7 +233,10 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
   NcuReport report;
   NcuLaunch& launch = report.launches.emplace_back();
   launch.kernel_name = "k";
-  launch.metrics = {{kTime, 1000}, {kRead, 3'000'000}, {kWritten, 600'000}, {kThroughput, 20},
+  launch.metrics = {{kTime, 1000},
+                    {kRead, 3'000'000},
+                    {kWritten, 600'000},
+                    {kThroughput, 20},
                     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 30}};
   const auto by = GENERATE(Meter::kNcu, Meter::kCupti);
   CHECK(match_ncu(report, builder.trace, run, by).matched == 1);
@@ -234,7 +245,7 @@ TEST_CASE("our own counters of a kernel say who measured, and derive DRAM % from
   CHECK(sample.measured_by == by);
   if (sample.measured_by == Meter::kCupti) {
     CHECK(*sample.values[Metric::kDram] == Approx(90));  // rounding: 3.6 MB of 4 MB
-    CHECK(sample.bound_by == Bound::kMemory);     // not what the replays saw, 30 %
+    CHECK(sample.bound_by == Bound::kMemory);            // not what the replays saw, 30 %
     CHECK(sample.bound_memory == MemoryLevel::kDram);
     run.peaks.emplace().bytes_per_s = 8e12;
     fill_dram_use(run);

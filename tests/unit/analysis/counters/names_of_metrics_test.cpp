@@ -36,7 +36,9 @@ TEST_CASE("active SMs by cycles, where one pass had no room for the percentage")
   CHECK_FALSE(active({{"sm__cycles_active.avg", 30}, {"sm__cycles_elapsed.avg", 0}}));
   CHECK_FALSE(active({{"sm__cycles_active.avg", 30}}));
   CHECK_FALSE(active({{"sm__cycles_elapsed.avg", 30}}));
-  CHECK(active({{"sm__cycles_active.avg", 30}, {"sm__cycles_elapsed.avg", 40}, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80}}) == 80.0);
+  CHECK(active(
+            {{"sm__cycles_active.avg", 30}, {"sm__cycles_elapsed.avg", 40}, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80}}) ==
+        80.0);
   CHECK_FALSE(metric_values(MetricPlace::kSampled, {{"sm__cycles_active.avg", 30}, {"sm__cycles_elapsed.avg", 40}})[Metric::kSmActive]);
 }
 

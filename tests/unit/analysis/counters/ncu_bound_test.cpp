@@ -8,11 +8,11 @@
 TEST_CASE("a bound is named with the points that decide it") {
   const auto bound = [](double sm, double memory) { return nl::analysis::classify_bound(sm, memory); };
   CHECK(bound(20, 90).by == nl::Bound::kMemory);
-  CHECK(bound(20, 90).margin == 30);     // 60 % is what it would have to fall to
-  CHECK(bound(80, 90).margin == 5);      // the other side would have to come within 5 points
+  CHECK(bound(20, 90).margin == 30);  // 60 % is what it would have to fall to
+  CHECK(bound(80, 90).margin == 5);   // the other side would have to come within 5 points
   CHECK(bound(75, 61).by == nl::Bound::kCompute);
   CHECK(bound(75, 61).margin == 9);
-  CHECK(bound(60, 10).margin == 0);      // as close a call as there is
+  CHECK(bound(60, 10).margin == 0);  // as close a call as there is
   CHECK(bound(10, 59).by == nl::Bound::kLatency);
   CHECK(bound(10, 59).margin == 1);
   CHECK_FALSE(bound(90, 88).by);
@@ -24,7 +24,8 @@ TEST_CASE("a bound is named with the points that decide it") {
 
 TEST_CASE("which memory binds a kernel: the busiest") {
   const std::string whole = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
-  const std::string dram = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", l2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+  const std::string dram = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                    l2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
   const std::string l1 = "l1tex__throughput.avg.pct_of_peak_sustained_active";
   using Metrics = std::map<std::string, double>;
   const auto which = [](const Metrics& metrics) { return nl::analysis::busiest_memory(metrics); };

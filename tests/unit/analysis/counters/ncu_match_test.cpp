@@ -218,5 +218,5 @@ TEST_CASE("bound by: both sides measured, one clearly busier") {
   CHECK(nl::analysis::bound_by(85.0, std::nullopt) == std::nullopt);
   CHECK(nl::analysis::memory_throughput({{"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == std::nullopt);
   CHECK(nl::analysis::memory_throughput({{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 40},
-                               {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == 70.0);
+                                         {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 70}}) == 70.0);
 }

@@ -113,13 +113,14 @@ TEST_CASE("the same launch on another page fills what the first lacks; another i
   CHECK(samples_of({first, launch_of_k(2, {{"sm__b.avg", 2}})}).size() == 2);
   CHECK(samples_of({first, launch_of_k(1, {{"gpu__time_duration.sum", 207}})}).size() == 1);  // 5 ns and a hundredth
   CHECK(samples_of({first, launch_of_k(1, {{"gpu__time_duration.sum", 208}})}).size() == 2);
-  const auto filled = samples_of({launch_of_k(1, {{"sm__a.avg", 1}}), launch_of_k(1, {{"gpu__time_duration.sum", 200}, {"sm__a.avg", 3}})})[0];
+  const auto filled =
+      samples_of({launch_of_k(1, {{"sm__a.avg", 1}}), launch_of_k(1, {{"gpu__time_duration.sum", 200}, {"sm__a.avg", 3}})})[0];
   CHECK(filled.ncu_duration_ns == 200);
   CHECK(filled.durations_agree == true);
   CHECK(filled.metrics.at("sm__a.avg") == 1);
-  const auto bound = samples_of({launch_of_k(1, {{"sm__a.avg", 1}}),
-                                 launch_of_k(1, {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 20},
-                                                 {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 90}})})[0];
+  const auto bound =
+      samples_of({launch_of_k(1, {{"sm__a.avg", 1}}), launch_of_k(1, {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 20},
+                                                                      {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 90}})})[0];
   CHECK(bound.bound_by == nl::Bound::kMemory);
   CHECK(bound.bound_memory == nl::MemoryLevel::kDram);
   CHECK(bound.values[nl::Metric::kSm] == 20.0);
@@ -136,7 +137,7 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
   };
   nl::NcuReport report;
   report.launches = {launch("a", 0, 1, 100, "prefill"), launch("a", 0, 2, 50, "decode_all"), launch("a", 0, 3, 50, "decode_all"),
-                     launch("b", 0, 4, 600, nullptr), launch("a", 1, 5, 200, nullptr), launch("c", 0, 6, std::nullopt, "prefill")};
+                     launch("b", 0, 4, 600, nullptr),   launch("a", 1, 5, 200, nullptr),     launch("c", 0, 6, std::nullopt, "prefill")};
   nl::Run run;
   run.kernels_note = nl::Remark{nl::Code::kNcuAlone};
   nl::analysis::list_ncu_kernels(report, run);
@@ -155,7 +156,8 @@ TEST_CASE("kernels from ncu alone: times, shares and stages are of the launches 
   CHECK(kernels[1].gpu_share == Approx(0.25));
   CHECK(kernels[1].ncu.size() == 3);
   REQUIRE(kernels[1].stages.size() == 2);
-  CHECK(std::tuple(kernels[1].stages[0].stage, kernels[1].stages[0].total_ns, kernels[1].stages[0].calls) == std::tuple("prefill", 100, 1u));
+  CHECK(std::tuple(kernels[1].stages[0].stage, kernels[1].stages[0].total_ns, kernels[1].stages[0].calls) ==
+        std::tuple("prefill", 100, 1u));
   CHECK(std::tuple(kernels[1].stages[1].stage, kernels[1].stages[1].total_ns, kernels[1].stages[1].calls) == std::tuple("decode", 100, 2u));
   CHECK(kernels[2].device == 1);
   CHECK(kernels[3].name == "c");

@@ -68,7 +68,8 @@ TEST_CASE("a stage's mean weighs each sample by what of it lies in its windows, 
       }
     MetricSeries& made = series(builder.trace, {kSm, kRead});
     for (Ns at = static_cast<Ns>(random() % 100) - 50; at < 2100; at += static_cast<Ns>(random() % 40))  // some overlap, some leave gaps
-      sample(made, at, static_cast<std::uint32_t>(random() % 60), {static_cast<float>(random() % 100), static_cast<float>(random() % 1000)});
+      sample(made, at, static_cast<std::uint32_t>(random() % 60),
+             {static_cast<float>(random() % 100), static_cast<float>(random() % 1000)});
     const BruteForce expected(made, inside);
     const Run run = builder.run_all();
     const auto& sampling = stage(run, "prefill").sampling;
@@ -166,10 +167,10 @@ TEST_CASE("what several GPUs move in a stage adds up, percentages are their mean
   fill_dram_use(run);
   const StageSampling& sampling = *stage(run, "prefill").sampling;
   CHECK(*sampling.values[Metric::kSmActive] == 60);
-  CHECK(*sampling.values[Metric::kDramRead] == 70e9);   // 4000, 2000 and 1000 bytes in 100 ns
-  CHECK(*sampling.values[Metric::kDramWritten] == 20e9);  // of two of them
+  CHECK(*sampling.values[Metric::kDramRead] == 70e9);                         // 4000, 2000 and 1000 bytes in 100 ns
+  CHECK(*sampling.values[Metric::kDramWritten] == 20e9);                      // of two of them
   CHECK(sampling.metrics.at("gpc__cycles_elapsed.avg.per_second") == 1.8e9);  // a clock is no sum
-  CHECK(*sampling.values[Metric::kDram] == 20);  // 50 + 30 of 100 + 300 bytes a ns: the third says too little
+  CHECK(*sampling.values[Metric::kDram] == 20);                               // 50 + 30 of 100 + 300 bytes a ns: the third says too little
 }
 
 TEST_CASE("the curve of a capture: at most 600 values, each the mean of its samples, none where there are no samples") {
@@ -219,8 +220,14 @@ TEST_CASE("stalls: shares of all samples, most frequent first, and a reason's tw
   builder.launch(0, 10, 50);
   builder.launch(0, 70, 50, 0, 1);
   const std::string prefix = "smsp__pcsamp_warps_issue_stalled_";
-  builder.trace.stalls.push_back({"k", 0, {{prefix + "wait", 30}, {prefix + "wait_not_issued", 20}, {prefix + "long_scoreboard", 60},
-                                           {prefix + "selected", 10}, {prefix + "barrier", 0}, {"smsp__pcsamp_sample_buffer_full", 1000}}});
+  builder.trace.stalls.push_back({"k",
+                                  0,
+                                  {{prefix + "wait", 30},
+                                   {prefix + "wait_not_issued", 20},
+                                   {prefix + "long_scoreboard", 60},
+                                   {prefix + "selected", 10},
+                                   {prefix + "barrier", 0},
+                                   {"smsp__pcsamp_sample_buffer_full", 1000}}});
   builder.trace.stalls.push_back({"k", 1, {{prefix + "wait", 7}, {prefix + "wait_not_issued", 7}}});
   builder.trace.stalls.push_back({"never launched", 0, {{prefix + "wait", 30}}});
   const Run run = builder.run_all();
@@ -244,7 +251,8 @@ TEST_CASE("stalls: a reason's twin never adds to it, whatever its size or that o
   builder.launch(0, 10, 50);
   const std::string prefix = "smsp__pcsamp_warps_issue_stalled_";
   // As an H200 gave them for one kernel, and a damaged one.
-  builder.trace.stalls.push_back({"k", 0, {{prefix + "long_scoreboard", 2817}, {prefix + "long_scoreboard_not_issued", 2663}, {prefix + "barrier", 50}}});
+  builder.trace.stalls.push_back(
+      {"k", 0, {{prefix + "long_scoreboard", 2817}, {prefix + "long_scoreboard_not_issued", 2663}, {prefix + "barrier", 50}}});
   builder.trace.stalls.push_back({"other", 0, {{prefix + "wait", 30}, {prefix + "wait_not_issued", 31}}});
   const Run run = builder.run_all();
   const auto& stalls = run.kernels->at(0).stalls;

@@ -51,19 +51,19 @@ TEST_CASE("a sample tells the line of a call only where no other call of the thr
   const auto& kernels = lane_ending(detail, "kernels").slices;
   REQUIRE(kernels.size() == 4);
   const auto site = [&](std::size_t kernel) { return detail.sites.at(kernels[kernel].site); };
-  CHECK((site(0).place == "m.py:9 forward" && site(0).nearby));    // sampled after the call
+  CHECK((site(0).place == "m.py:9 forward" && site(0).nearby));  // sampled after the call
   CHECK((site(1).place == "m.py:9 forward" && !site(1).nearby));
-  CHECK((site(2).place == "m.py:20 norm" && site(2).nearby));      // the nearest, but after it
-  CHECK((site(3).place == "m.py:20 norm" && site(3).nearby));      // the wait lies between
+  CHECK((site(2).place == "m.py:20 norm" && site(2).nearby));  // the nearest, but after it
+  CHECK((site(3).place == "m.py:20 norm" && site(3).nearby));  // the wait lies between
   CHECK(detail.sample_period_ns == 5000);
 }
 
 TEST_CASE("each moment of a step has one bin, and kernels know the call that launched them") {
   TraceBuilder b;
   b.stage("decode_step", 100, 200);
-  b.kernel("gemm", 120, 30, b.call(105));           // idle 100..120: launched at 105
-  b.kernel("copy_kernel", 160, 20, b.call(140));    // idle 150..160: launched before the GPU went idle
-  b.wait(182, 190);                                 // idle 180..200: nothing more is launched
+  b.kernel("gemm", 120, 30, b.call(105));         // idle 100..120: launched at 105
+  b.kernel("copy_kernel", 160, 20, b.call(140));  // idle 150..160: launched before the GPU went idle
+  b.wait(182, 190);                               // idle 180..200: nothing more is launched
   const Detail detail = make_detail(b.trace, {}, {});
   REQUIRE(detail.windows.size() == 1);
   CHECK(detail.windows[0].whole);
@@ -132,7 +132,8 @@ TEST_CASE("the parts of random traces add up to the figures of their runs") {
 }
 
 TEST_CASE("the parts of real captures add up to the figures of their runs") {
-  for (const std::string& file : {kLlamaExport, std::string(NL_FIXTURES "/h200-probe/probe_node.sqlite"), std::string(NL_FIXTURES "/h200-probe/probe_graph.sqlite")}) {
+  for (const std::string& file : {kLlamaExport, std::string(NL_FIXTURES "/h200-probe/probe_node.sqlite"),
+                                  std::string(NL_FIXTURES "/h200-probe/probe_graph.sqlite")}) {
     INFO(file);
     const auto trace = nl::parsers::read_nsys_sqlite(file);
     const nl::Run run = run_of_trace(trace);
@@ -149,15 +150,18 @@ TEST_CASE("the parts of real captures add up to the figures of their runs") {
 TEST_CASE("a capture that is too large is shown in windows, the cited moments among them") {
   const auto trace = nl::parsers::read_nsys_sqlite(kLlamaExport);
   const Detail whole = make_detail(trace, {}, {});
-  const auto& shortest = *std::min_element(whole.steps.begin(), whole.steps.end(), [](const auto& a, const auto& b) { return a.wall_ns < b.wall_ns; });
+  const auto& shortest =
+      *std::min_element(whole.steps.begin(), whole.steps.end(), [](const auto& a, const auto& b) { return a.wall_ns < b.wall_ns; });
   const Ns middle_ns = (whole.start_ns + whole.end_ns) / 2;
   nl::analysis::DetailLimits limits;
   limits.slices = nl::test::slices_of_windows(whole) / 2;
-  const Detail detail = make_detail(trace, {}, {{middle_ns, middle_ns + 50'000}, {shortest.start_ns, shortest.start_ns + shortest.wall_ns}}, limits);
+  const Detail detail =
+      make_detail(trace, {}, {{middle_ns, middle_ns + 50'000}, {shortest.start_ns, shortest.start_ns + shortest.wall_ns}}, limits);
   REQUIRE(detail.windows.size() > 1);
   CHECK(nl::test::slices_of_windows(detail) <= limits.slices + limits.slices / 4);  // ranges around a window count too
   const auto shown = [&](Ns start_ns, Ns end_ns) {
-    return std::any_of(detail.windows.begin(), detail.windows.end(), [&](const auto& window) { return window.start_ns <= start_ns && window.end_ns >= end_ns; });
+    return std::any_of(detail.windows.begin(), detail.windows.end(),
+                       [&](const auto& window) { return window.start_ns <= start_ns && window.end_ns >= end_ns; });
   };
   CHECK(shown(middle_ns, middle_ns + 50'000));
   CHECK(shown(shortest.start_ns, shortest.start_ns + shortest.wall_ns));
@@ -191,7 +195,9 @@ TEST_CASE("where there are too many lanes, those of stages and streams stay, and
     for (std::uint32_t j = 0; j < 3 + i; ++j) b.range("", "work", 10 * Ns{j}, 10 * Ns{j} + 5, thread);
   }
   const Detail detail = make_detail(b.trace, {}, {});
-  const auto has_lane = [&](std::string_view end) { return std::any_of(detail.lanes.begin(), detail.lanes.end(), [&](const auto& lane) { return lane.title.ends_with(end); }); };
+  const auto has_lane = [&](std::string_view end) {
+    return std::any_of(detail.lanes.begin(), detail.lanes.end(), [&](const auto& lane) { return lane.title.ends_with(end); });
+  };
   CHECK(detail.lanes.size() == 48);
   CHECK(has_lane(": stages"));
   CHECK(has_lane("GPU 0 stream 7: kernels"));
@@ -199,7 +205,8 @@ TEST_CASE("where there are too many lanes, those of stages and streams stay, and
   std::uint64_t slices = 0;
   for (std::uint64_t i = 0; i < 14; ++i) slices += 3 + i;
   CHECK(detail.slices_left_out == slices + 1);
-  CHECK(nl::test::slices_of_windows(detail) + detail.slices_left_out == b.trace.ranges.size() + b.trace.api_calls.size() + b.trace.kernels.size());
+  CHECK(nl::test::slices_of_windows(detail) + detail.slices_left_out ==
+        b.trace.ranges.size() + b.trace.api_calls.size() + b.trace.kernels.size());
 }
 
 TEST_CASE("many short steps are listed in at most 400 windows, over the whole capture") {
@@ -237,7 +244,8 @@ TEST_CASE("lanes say what they are, and a busy bucket how busy it is") {
   std::set<std::string> titles;
   for (const auto& lane : detail.lanes) titles.insert(lane.title);
   CHECK(titles.size() == detail.lanes.size());
-  CHECK(std::any_of(titles.begin(), titles.end(), [](const auto& title) { return title.find("main thread") != std::string::npos && title.ends_with(": CUDA calls"); }));
+  CHECK(std::any_of(titles.begin(), titles.end(),
+                    [](const auto& title) { return title.find("main thread") != std::string::npos && title.ends_with(": CUDA calls"); }));
   CHECK(std::any_of(titles.begin(), titles.end(), [](const auto& title) { return title.starts_with("GPU 0 stream "); }));
   for (const auto& lane : detail.overview.lanes)
     for (const auto& bucket : lane) CHECK(bucket.busy_ns <= detail.overview.bucket_ns);

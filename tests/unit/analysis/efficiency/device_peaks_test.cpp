@@ -14,7 +14,8 @@ nl::Device device(const char* name, std::uint32_t sms, std::uint64_t mhz, std::u
   return device;
 }
 
-const std::vector<nl::DeviceTableEntry> kTable = {{"NVIDIA H200", {"H200"}, {{"bf16", 989.4e12}}, 4.8e12, {"a note"}, "conf/device/h200.yaml"}};
+const std::vector<nl::DeviceTableEntry> kTable = {
+    {"NVIDIA H200", {"H200"}, {{"bf16", 989.4e12}}, 4.8e12, {"a note"}, "conf/device/h200.yaml"}};
 
 }  // namespace
 
@@ -49,10 +50,16 @@ TEST_CASE("an unknown GPU's peaks are derived from its SMs and its clock, and ma
     const char* dtype;
     double tflops;
   };
-  for (const Known& known : {Known{device("x", 132, 1830, 9, 0), "bf16", 989.4}, {device("x", 132, 1830, 9, 0), "fp8", 1979},
-                             {device("x", 132, 1830, 9, 0), "f32", 61.8}, {device("x", 108, 1410, 8, 0), "bf16", 312}, {device("x", 108, 1410, 8, 0), "f32", 19.5},
-                             {device("x", 40, 1590, 7, 5), "f16", 65}, {device("x", 80, 1530, 7, 0), "f16", 125}, {device("x", 58, 2040, 8, 9), "f16", 121},
-                             {device("NVIDIA GeForce x", 128, 2520, 8, 9), "bf16", 165}, {device("NVIDIA GeForce x", 170, 2407, 12, 0), "bf16", 209.5}}) {
+  for (const Known& known : {Known{device("x", 132, 1830, 9, 0), "bf16", 989.4},
+                             {device("x", 132, 1830, 9, 0), "fp8", 1979},
+                             {device("x", 132, 1830, 9, 0), "f32", 61.8},
+                             {device("x", 108, 1410, 8, 0), "bf16", 312},
+                             {device("x", 108, 1410, 8, 0), "f32", 19.5},
+                             {device("x", 40, 1590, 7, 5), "f16", 65},
+                             {device("x", 80, 1530, 7, 0), "f16", 125},
+                             {device("x", 58, 2040, 8, 9), "f16", 121},
+                             {device("NVIDIA GeForce x", 128, 2520, 8, 9), "bf16", 165},
+                             {device("NVIDIA GeForce x", 170, 2407, 12, 0), "bf16", 209.5}}) {
     const auto peaks = nl::analysis::device_peaks(known.gpu, kTable);
     INFO(known.dtype << " " << known.tflops);
     CHECK(peaks.derived);
@@ -97,8 +104,10 @@ TEST_CASE("the data sheets' dense peaks, generation by generation") {
       {device("T4", 40, 1590, 7, 5), {{"f64", 0.2544}, {"f32", 8.14}, {"f16", 65.1}, {"int8", 130}}},
       {device("A100", 108, 1410, 8, 0), {{"f64", 9.7}, {"f32", 19.5}, {"tf32", 156}, {"f16", 312}, {"bf16", 312}, {"int8", 624}}},
       {device("A10", 72, 1695, 8, 6), {{"f64", 0.488}, {"f32", 31.2}, {"tf32", 62.5}, {"f16", 125}, {"bf16", 125}, {"int8", 250}}},
-      {device("L4", 58, 2040, 8, 9), {{"f64", 0.473}, {"f32", 30.3}, {"tf32", 60.6}, {"f16", 121}, {"bf16", 121}, {"int8", 242}, {"fp8", 242}}},
-      {device("H100", 132, 1830, 9, 0), {{"f64", 30.9}, {"f32", 61.8}, {"tf32", 494.7}, {"f16", 989.4}, {"bf16", 989.4}, {"int8", 1979}, {"fp8", 1979}}},
+      {device("L4", 58, 2040, 8, 9),
+       {{"f64", 0.473}, {"f32", 30.3}, {"tf32", 60.6}, {"f16", 121}, {"bf16", 121}, {"int8", 242}, {"fp8", 242}}},
+      {device("H100", 132, 1830, 9, 0),
+       {{"f64", 30.9}, {"f32", 61.8}, {"tf32", 494.7}, {"f16", 989.4}, {"bf16", 989.4}, {"int8", 1979}, {"fp8", 1979}}},
       {device("B200", 148, 1850, 10, 0),
        {{"f64", 35}, {"f32", 70.1}, {"tf32", 1125}, {"f16", 2250}, {"bf16", 2250}, {"int8", 4500}, {"fp8", 4500}, {"fp4", 9000}}},
       {device("RTX PRO 6000", 188, 2617, 12, 0),
@@ -120,7 +129,8 @@ TEST_CASE("of a GeForce card the products that add up in 32 bits run at half the
   };
   for (const char* halved : {"tf32", "f16", "bf16", "fp8", "fp4"})
     CHECK(bf16("NVIDIA GeForce RTX 5090", 12, 0, halved) * 2 == bf16("NVIDIA RTX PRO", 12, 0, halved));
-  for (const char* same : {"f64", "f32", "int8"}) CHECK(bf16("NVIDIA GeForce RTX 5090", 12, 0, same) == bf16("NVIDIA RTX PRO", 12, 0, same));
+  for (const char* same : {"f64", "f32", "int8"})
+    CHECK(bf16("NVIDIA GeForce RTX 5090", 12, 0, same) == bf16("NVIDIA RTX PRO", 12, 0, same));
   CHECK(bf16("NVIDIA GeForce RTX 3090", 8, 6, "bf16") == 512);
   CHECK(bf16("NVIDIA GeForce RTX 2080", 7, 5, "f16") == 1024);
 }
@@ -128,8 +138,9 @@ TEST_CASE("of a GeForce card the products that add up in 32 bits run at half the
 TEST_CASE("what a note on missing peaks cites, and where the peaks come from") {
   const auto future = nl::analysis::device_peaks(device("NVIDIA X1", 100, 2000, 42, 1), {});
   CHECK(future.source == "the capture's device table");
-  CHECK(future.notes == std::vector<std::string>{"the peak FLOP/s of NVIDIA X1 are not known: compute capability 42.1, 100 SMs, 2000 MHz; give a "
-                                                 "device table with --set device.file=FILE"});
+  CHECK(future.notes ==
+        std::vector<std::string>{"the peak FLOP/s of NVIDIA X1 are not known: compute capability 42.1, 100 SMs, 2000 MHz; give a "
+                                 "device table with --set device.file=FILE"});
   CHECK(nl::analysis::device_peaks(device("", 0, 0, 9, 0), {}).notes.at(0).starts_with("the peak FLOP/s of this GPU are not known"));
   CHECK(nl::analysis::device_peaks(device("NVIDIA X1", 100, 0, 9, 0), {}).flops_per_s.empty());
   CHECK(nl::analysis::device_peaks(device("NVIDIA X1", 100, 2000, 9, 0), {}).notes ==

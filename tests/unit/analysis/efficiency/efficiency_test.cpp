@@ -55,7 +55,8 @@ const Attributes kLengths = {{"batch_size", "1"}, {"prompt_tokens", "512"}};
 
 TEST_CASE("the MFU of a known product is its FLOPs over its time") {
   // 8192³ in bf16: 1.0995e12 FLOPs, 1.395 ms as seen on an H200.
-  auto run = run_with({stage("gemm", 10, 1.395e6)}, {{"dtype", "bf16"}, {"stage_flops.gemm", "1099511627776"}, {"stage_bytes.gemm", "402653184"}});
+  auto run =
+      run_with({stage("gemm", 10, 1.395e6)}, {{"dtype", "bf16"}, {"stage_flops.gemm", "1099511627776"}, {"stage_bytes.gemm", "402653184"}});
   run.stages[0].budget.emplace();
   run.stages[0].budget->gpu_compute_ns = 13900000;
   nl::analysis::fill_efficiency(kDevices, run);
@@ -86,11 +87,13 @@ TEST_CASE("prefill, decode and its steps of a Llama") {
 }
 
 TEST_CASE("each kind of stage has the work of its part of the model, and any other name has none") {
-  const Attributes seeing = {{"vision_layers", "24"}, {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"}, {"vision_patches", "577"},
-                             {"vision_patch_size", "14"}, {"image_tokens", "576"}, {"projector_input_size", "1024"}};
+  const Attributes seeing = {{"vision_layers", "24"},         {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"},
+                             {"vision_patches", "577"},       {"vision_patch_size", "14"},    {"image_tokens", "576"},
+                             {"projector_input_size", "1024"}};
   const Attributes attributes = with(with(llama_8b(), kLengths), seeing);
   std::vector<nl::StageEntry> stages = {stage("sampling", 1, 1e6)};
-  for (const std::string_view key : nl::keys_of<nl::StageKind>()) stages.push_back(stage(std::string(key).c_str(), key == "decode_step" ? 16 : 1, 1e6));
+  for (const std::string_view key : nl::keys_of<nl::StageKind>())
+    stages.push_back(stage(std::string(key).c_str(), key == "decode_step" ? 16 : 1, 1e6));
   auto run = run_with(stages, attributes);
   nl::analysis::fill_efficiency(kDevices, run);
   const auto shape = nl::analysis::read_llm_shape(attributes);
@@ -109,7 +112,8 @@ TEST_CASE("each kind of stage has the work of its part of the model, and any oth
     const auto work = expected.find(each.stage);
     CHECK(each.flops.has_value() == (work != expected.end()));
     if (work == expected.end()) {
-      CHECK(each.note == "the work of this stage is not known; set model.stage_flops." + each.stage + " and model.stage_bytes." + each.stage);
+      CHECK(each.note ==
+            "the work of this stage is not known; set model.stage_flops." + each.stage + " and model.stage_bytes." + each.stage);
       continue;
     }
     double flops = 0, bytes = 0;
@@ -155,7 +159,8 @@ TEST_CASE("what is not known is asked for by name") {
   CHECK(of(run, "vision").note.find("set model.batch_size") != std::string::npos);
   auto shapeless = run_with({stage("prefill", 1, 1e6)}, {{"layers", "4"}});
   nl::analysis::fill_efficiency(kDevices, shapeless);
-  CHECK(of(shapeless, "prefill").note.find("model.hidden_size, model.heads, model.intermediate_size, model.vocab_size are not set") != std::string::npos);
+  CHECK(of(shapeless, "prefill").note.find("model.hidden_size, model.heads, model.intermediate_size, model.vocab_size are not set") !=
+        std::string::npos);
 }
 
 TEST_CASE("an unknown type leaves FLOPs, and says what it would give") {
@@ -262,9 +267,10 @@ TEST_CASE("a real capture: a small Llama's stages on an H200") {
   nl::Run run;
   nl::analysis::summarise(trace, {}, run);
   run.hardware.gpus = trace.devices;
-  run.model.attributes = {{"architecture", "llama"}, {"dtype", "bf16"}, {"layers", "4"}, {"hidden_size", "1024"}, {"heads", "16"}, {"kv_heads", "4"},
-                          {"head_dim", "64"}, {"intermediate_size", "2816"}, {"vocab_size", "32000"}, {"batch_size", "1"}, {"prompt_tokens", "256"},
-                          {"decode_tokens", "8"}, {"prefill_logits", "all"}};
+  run.model.attributes = {{"architecture", "llama"}, {"dtype", "bf16"},   {"layers", "4"},          {"hidden_size", "1024"},
+                          {"heads", "16"},           {"kv_heads", "4"},   {"head_dim", "64"},       {"intermediate_size", "2816"},
+                          {"vocab_size", "32000"},   {"batch_size", "1"}, {"prompt_tokens", "256"}, {"decode_tokens", "8"},
+                          {"prefill_logits", "all"}};
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(run.peaks->name == "NVIDIA H200");
   const double layer = 1024. * (16 + 8) * 64 + 16. * 64 * 1024 + 3. * 1024 * 2816, head = 1024. * 32000;
@@ -283,8 +289,9 @@ TEST_CASE("a real capture: a small Llama's stages on an H200") {
 }
 
 TEST_CASE("the work of a stage may be configured in part") {
-  auto run = run_with({stage("a", 1, 1e6), stage("b", 1, 1e6), stage("c", 1, 1e6)},
-                      {{"dtype", "bf16"}, {"stage_flops.a", "10"}, {"stage_bytes.b", "20"}, {"stage_flops.c", "30"}, {"stage_bytes.c", "40"}});
+  auto run =
+      run_with({stage("a", 1, 1e6), stage("b", 1, 1e6), stage("c", 1, 1e6)},
+               {{"dtype", "bf16"}, {"stage_flops.a", "10"}, {"stage_bytes.b", "20"}, {"stage_flops.c", "30"}, {"stage_bytes.c", "40"}});
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(of(run, "a").flops == 10.0);
   CHECK_FALSE(of(run, "a").bytes);
@@ -294,8 +301,8 @@ TEST_CASE("the work of a stage may be configured in part") {
   CHECK_FALSE(of(run, "b").flops_per_s);
   CHECK(of(run, "b").bytes == 20.0);
   CHECK(of(run, "c").intensity == 0.75);
-  const std::pair<const char*, const char*> formulas[] = {{"a", "model.stage_flops.a = 10"}, {"b", "model.stage_bytes.b = 20"},
-                                                          {"c", "model.stage_flops.c = 30; model.stage_bytes.c = 40"}};
+  const std::pair<const char*, const char*> formulas[] = {
+      {"a", "model.stage_flops.a = 10"}, {"b", "model.stage_bytes.b = 20"}, {"c", "model.stage_flops.c = 30; model.stage_bytes.c = 40"}};
   for (const auto& [name, formula] : formulas) {
     const auto& configured = of(run, name);
     REQUIRE(configured.terms.size() == 1);
@@ -322,9 +329,13 @@ TEST_CASE("more than the peak is impossible; of the memory's, five percent more"
 }
 
 TEST_CASE("the least time of a stage is that of its slower side") {
-  auto run = run_with({stage("memory", 1, 2e6), stage("compute", 1, 2e6), stage("both", 1, 2e6)},
-                      {{"dtype", "bf16"}, {"stage_flops.memory", "98.94e9"}, {"stage_bytes.memory", "4.8e9"}, {"stage_flops.compute", "989.4e9"},
-                       {"stage_bytes.compute", "0.48e9"}, {"stage_flops.both", "989.4e12"}, {"stage_bytes.both", "4.8e12"}});
+  auto run = run_with({stage("memory", 1, 2e6), stage("compute", 1, 2e6), stage("both", 1, 2e6)}, {{"dtype", "bf16"},
+                                                                                                   {"stage_flops.memory", "98.94e9"},
+                                                                                                   {"stage_bytes.memory", "4.8e9"},
+                                                                                                   {"stage_flops.compute", "989.4e9"},
+                                                                                                   {"stage_bytes.compute", "0.48e9"},
+                                                                                                   {"stage_flops.both", "989.4e12"},
+                                                                                                   {"stage_bytes.both", "4.8e12"}});
   nl::analysis::fill_efficiency(kDevices, run);
   CHECK(*of(run, "memory").ideal_ns == Approx(1e6));
   CHECK(of(run, "memory").limit == nl::Bound::kMemory);

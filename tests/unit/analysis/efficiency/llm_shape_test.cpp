@@ -14,17 +14,19 @@ TEST_CASE("a shape's matrices hold the published number of parameters") {
   CHECK(mixtral_count.total == 46702792704.0 - 65 * 4096);
   CHECK(mixtral_count.active == Approx(12.88e9).epsilon(0.001));  // published as 12.9 B
   const auto deepseek = nl::analysis::count_parameters(nl::analysis::read_llm_shape(deepseek_v3()));
-  CHECK(deepseek.total == Approx(671.03e9).epsilon(0.0001));      // published as 671 B
-  CHECK(deepseek.active == Approx(37.55e9).epsilon(0.001));       // published as 37 B
+  CHECK(deepseek.total == Approx(671.03e9).epsilon(0.0001));  // published as 671 B
+  CHECK(deepseek.active == Approx(37.55e9).epsilon(0.001));   // published as 37 B
 }
 
 TEST_CASE("what is not said is assumed aloud, or missing") {
-  const auto bare = nl::analysis::read_llm_shape({{"layers", "2"}, {"hidden_size", "512"}, {"heads", "8"}, {"intermediate_size", "1024"}, {"vocab_size", "100"}});
+  const auto bare = nl::analysis::read_llm_shape(
+      {{"layers", "2"}, {"hidden_size", "512"}, {"heads", "8"}, {"intermediate_size", "1024"}, {"vocab_size", "100"}});
   CHECK(bare.missing.empty());
   CHECK(bare.kv_heads == 8);
   CHECK(bare.head_dim == 64);
   CHECK(bare.gated_mlp);
-  CHECK(bare.assumptions == std::vector<std::string>{"model.mlp is not set; assumed gated", "model.kv_heads is not set; assumed model.heads, 8",
+  CHECK(bare.assumptions == std::vector<std::string>{"model.mlp is not set; assumed gated",
+                                                     "model.kv_heads is not set; assumed model.heads, 8",
                                                      "model.head_dim is not set; assumed hidden_size ÷ heads, 64"});
   const auto nothing = nl::analysis::read_llm_shape({});
   CHECK(nothing.assumptions.empty());
@@ -32,7 +34,8 @@ TEST_CASE("what is not said is assumed aloud, or missing") {
   CHECK(nothing.head_dim == 0);
   CHECK(nothing.missing ==
         std::vector<std::string>{"model.layers", "model.hidden_size", "model.heads", "model.intermediate_size", "model.vocab_size"});
-  CHECK(nl::analysis::read_llm_shape(with(mixtral(), {{"experts_per_token", ""}})).missing == std::vector<std::string>{"model.experts_per_token"});
+  CHECK(nl::analysis::read_llm_shape(with(mixtral(), {{"experts_per_token", ""}})).missing ==
+        std::vector<std::string>{"model.experts_per_token"});
   CHECK(nl::analysis::read_llm_shape(with(deepseek_v3(), {{"v_head_dim", "0"}})).missing == std::vector<std::string>{"model.v_head_dim"});
   CHECK_FALSE(nl::analysis::read_llm_shape({{"architecture", "GPT2"}}).gated_mlp);
   CHECK_FALSE(nl::analysis::read_llm_shape({{"architecture", "llama"}, {"mlp", "plain"}}).gated_mlp);
@@ -86,12 +89,17 @@ TEST_CASE("numbers have a sensible size, and what is cited of others is short") 
   CHECK(nl::analysis::read_llm_shape({{"layers", "2e30"}}).layers == 0);
   CHECK(nl::analysis::read_llm_shape({{"images", "0"}, {"vision_layers", "1"}}).vision->images == 1);
   const auto cited = nl::analysis::read_llm_shape({{"batch_size", std::string(50, 'x')}});
-  CHECK(cited.assumptions == std::vector<std::string>{"model.batch_size is '" + std::string(40, 'x') + "', which is not a number; ignored"});
+  CHECK(cited.assumptions ==
+        std::vector<std::string>{"model.batch_size is '" + std::string(40, 'x') + "', which is not a number; ignored"});
 }
 
 TEST_CASE("the work of stages is read by the stage's name") {
-  const auto shape = nl::analysis::read_llm_shape({{"stage_flops.gemm", "5"}, {"stage_flops.a.b", "0"}, {"stage_flops.", "6"}, {"stage_flopsxgemm", "7"},
-                                                   {"stage_bytes.gemm", "8"}, {"stage_bytes.bad", "much"}});
+  const auto shape = nl::analysis::read_llm_shape({{"stage_flops.gemm", "5"},
+                                                   {"stage_flops.a.b", "0"},
+                                                   {"stage_flops.", "6"},
+                                                   {"stage_flopsxgemm", "7"},
+                                                   {"stage_bytes.gemm", "8"},
+                                                   {"stage_bytes.bad", "much"}});
   CHECK(shape.stage_flops == std::map<std::string, double>{{"gemm", 5}, {"a.b", 0}});
   CHECK(shape.stage_bytes == std::map<std::string, double>{{"gemm", 8}});
 }
@@ -116,15 +124,19 @@ TEST_CASE("experts: their size, those that all tokens visit, and models that hav
   CHECK(shared.assumptions.empty());
   CHECK(shared.moe->intermediate_size == 100);
   CHECK(shared.moe->shared_intermediate_size == 300);
-  CHECK(nl::analysis::read_llm_shape(with(mixtral(), {{"shared_intermediate_size", "700"}, {"shared_experts", "3"}})).moe->shared_intermediate_size == 700);
+  CHECK(nl::analysis::read_llm_shape(with(mixtral(), {{"shared_intermediate_size", "700"}, {"shared_experts", "3"}}))
+            .moe->shared_intermediate_size == 700);
   const auto only = nl::analysis::read_llm_shape(with(mixtral(), {{"intermediate_size", ""}, {"moe_intermediate_size", "100"}}));
   CHECK(only.missing.empty());
-  CHECK(nl::analysis::read_llm_shape(with(llama_8b(), {{"intermediate_size", ""}})).missing == std::vector<std::string>{"model.intermediate_size"});
+  CHECK(nl::analysis::read_llm_shape(with(llama_8b(), {{"intermediate_size", ""}})).missing ==
+        std::vector<std::string>{"model.intermediate_size"});
 }
 
 TEST_CASE("weights: tied embeddings once, the vision tower and its projector as well") {
   const double llama = 8030261248.0 - 65 * 4096;
-  const auto total = [](const Attributes& more) { return nl::analysis::count_parameters(nl::analysis::read_llm_shape(with(llama_8b(), more))).total; };
+  const auto total = [](const Attributes& more) {
+    return nl::analysis::count_parameters(nl::analysis::read_llm_shape(with(llama_8b(), more))).total;
+  };
   CHECK(total({{"tied_embeddings", "true"}}) == llama - 128256. * 4096);
   CHECK(total({{"tied_embeddings", "yes"}}) == llama);
   const Attributes tower = {{"vision_layers", "2"}, {"vision_hidden_size", "100"}};
@@ -150,9 +162,15 @@ TEST_CASE("a claimed number of parameters may be five percent off") {
 }
 
 TEST_CASE("what the model file says of the run, of its cache and of itself") {
-  const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), {{"batch_size", "4"}, {"prompt_tokens", "512"}, {"decode_tokens", "16"}, {"tensor_parallel", "2"},
-                                                                    {"prefill_logits", "all"}, {"sliding_window", "128"}, {"sliding_layers", "99"},
-                                                                    {"dtype", "fp8"}, {"notes", "measured by hand"}}));
+  const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), {{"batch_size", "4"},
+                                                                    {"prompt_tokens", "512"},
+                                                                    {"decode_tokens", "16"},
+                                                                    {"tensor_parallel", "2"},
+                                                                    {"prefill_logits", "all"},
+                                                                    {"sliding_window", "128"},
+                                                                    {"sliding_layers", "99"},
+                                                                    {"dtype", "fp8"},
+                                                                    {"notes", "measured by hand"}}));
   CHECK(shape.batch_size == 4.0);
   CHECK(shape.prompt_tokens == 512.0);
   CHECK(shape.decode_tokens == 16.0);
@@ -171,7 +189,8 @@ TEST_CASE("what the model file says of the run, of its cache and of itself") {
 }
 
 TEST_CASE("each type has its bytes") {
-  const std::map<std::string, double> bytes = {{"f64", 8}, {"f32", 4}, {"tf32", 4}, {"bf16", 2}, {"f16", 2}, {"fp8", 1}, {"int8", 1}, {"fp4", 0.5}};
+  const std::map<std::string, double> bytes = {{"f64", 8}, {"f32", 4}, {"tf32", 4}, {"bf16", 2},
+                                               {"f16", 2}, {"fp8", 1}, {"int8", 1}, {"fp4", 0.5}};
   for (const auto& [type, size] : bytes) {
     INFO(type);
     CHECK(nl::analysis::dtype_bytes(type) == size);

@@ -28,8 +28,11 @@ TEST_CASE("a real product is counted to the multiply-add") {
 }
 
 TEST_CASE("half precision works on two values at a time; whole counts win over counts per cycle") {
-  const auto flops = nl::analysis::count_flops({{kOp + "hfma_pred_on.sum", 10}, {kOp + "hadd_pred_on.sum", 5}, {kOp + "hfma_pred_on.sum.per_cycle_elapsed", 99},
-                                      {kOp + "dfma_pred_on.sum.per_cycle_elapsed", 0.5}, {"smsp__cycles_elapsed.avg", 100}});
+  const auto flops = nl::analysis::count_flops({{kOp + "hfma_pred_on.sum", 10},
+                                                {kOp + "hadd_pred_on.sum", 5},
+                                                {kOp + "hfma_pred_on.sum.per_cycle_elapsed", 99},
+                                                {kOp + "dfma_pred_on.sum.per_cycle_elapsed", 0.5},
+                                                {"smsp__cycles_elapsed.avg", 100}});
   CHECK(flops.by_precision.at({"f16"}) == 50);
   CHECK(flops.by_precision.at({"f64"}) == 100);
   CHECK(flops.total() == 150);
@@ -38,15 +41,21 @@ TEST_CASE("half precision works on two values at a time; whole counts win over c
 }
 
 TEST_CASE("tensor operations: a coarse count holds the finer ones") {
-  const auto flops = nl::analysis::count_flops({{kTensor + "bf16_dst_fp32.sum", 1000}, {kTensor + "bf16_dst_fp32_sparsity_off.sum", 1000},
-                                      {kTensor + "fp16.sum", 70}, {kTensor + "fp16_dst_fp16.sum", 30}, {kTensor + "fp16_dst_fp32.sum", 40},
-                                      {kTensor + "tf32_dst_fp32.avg", 7}, {kTensor + "fp8.sum", 0}});
+  const auto flops = nl::analysis::count_flops({{kTensor + "bf16_dst_fp32.sum", 1000},
+                                                {kTensor + "bf16_dst_fp32_sparsity_off.sum", 1000},
+                                                {kTensor + "fp16.sum", 70},
+                                                {kTensor + "fp16_dst_fp16.sum", 30},
+                                                {kTensor + "fp16_dst_fp32.sum", 40},
+                                                {kTensor + "tf32_dst_fp32.avg", 7},
+                                                {kTensor + "fp8.sum", 0}});
   CHECK(flops.tensor_counted);
   CHECK(flops.by_precision.size() == 2);
   CHECK(flops.by_precision.at({"tensor bf16"}) == 1000);
   CHECK(flops.by_precision.at({"tensor f16"}) == 70);
-  CHECK(nl::analysis::count_flops({{kTensor + "fp16_dst_fp16.sum", 30}, {kTensor + "fp16_dst_fp32.sum", 40}}).by_precision.at({"tensor f16"}) == 70);
-  CHECK(nl::analysis::count_flops({{kTensor + "int8_sparsity_off.sum", 30}, {kTensor + "int8_sparsity_on.sum", 4}}).by_precision.at({"tensor int8"}) == 34);
+  CHECK(nl::analysis::count_flops({{kTensor + "fp16_dst_fp16.sum", 30}, {kTensor + "fp16_dst_fp32.sum", 40}})
+            .by_precision.at({"tensor f16"}) == 70);
+  CHECK(nl::analysis::count_flops({{kTensor + "int8_sparsity_off.sum", 30}, {kTensor + "int8_sparsity_on.sum", 4}})
+            .by_precision.at({"tensor int8"}) == 34);
   CHECK(nl::analysis::count_flops({{kTensor + "bf16_dst_fp32.sum.per_cycle_elapsed", 2}, {"sm__cycles_elapsed.avg", 50}}).total() == 100);
 }
 
@@ -81,13 +90,15 @@ TEST_CASE("half-precision instructions of kernels that compute in single precisi
   // Products in half precision stay what they are.
   const auto half = nl::analysis::count_flops({{kOp + "hfma_pred_on.sum", 5000}, {kOp + "fadd_pred_on.sum", 40}}, KernelClass::kGemm);
   CHECK(half.by_precision.at({"f16"}) == 20000);
-  const auto scaled = nl::analysis::count_flops({{kOp + "hmul_pred_on.sum", 50}, {kOp + "hfma_pred_on.sum", 10}}, KernelClass::kElementwise);
+  const auto scaled =
+      nl::analysis::count_flops({{kOp + "hmul_pred_on.sum", 50}, {kOp + "hfma_pred_on.sum", 10}}, KernelClass::kElementwise);
   CHECK(scaled.by_precision.at({"f16"}) == 140);
 }
 
 TEST_CASE("each instruction has its FLOPs and its precision, each tensor source the type of its peak") {
-  const std::tuple<const char*, const char*, double> ops[] = {{"fadd", "f32", 1}, {"fmul", "f32", 1}, {"ffma", "f32", 2}, {"hadd", "f16", 2}, {"hmul", "f16", 2},
-                                                              {"hfma", "f16", 4}, {"dadd", "f64", 1}, {"dmul", "f64", 1}, {"dfma", "f64", 2}};
+  const std::tuple<const char*, const char*, double> ops[] = {{"fadd", "f32", 1}, {"fmul", "f32", 1}, {"ffma", "f32", 2},
+                                                              {"hadd", "f16", 2}, {"hmul", "f16", 2}, {"hfma", "f16", 4},
+                                                              {"dadd", "f64", 1}, {"dmul", "f64", 1}, {"dfma", "f64", 2}};
   for (const auto& [op, precision, flops] : ops) {
     INFO(op);
     const auto counted = nl::analysis::count_flops({{kOp + op + "_pred_on.sum", 10}});
@@ -96,7 +107,8 @@ TEST_CASE("each instruction has its FLOPs and its precision, each tensor source 
     CHECK(counted.main_precision().peak_is_higher == (std::string(precision) == "f16"));
     CHECK(counted.main_precision().peak_dtype == (std::string(precision) == "f64" ? "f64" : "f32"));
   }
-  const std::pair<const char*, const char*> sources[] = {{"bf16", "bf16"}, {"fp16", "f16"}, {"tf32", "tf32"}, {"fp8", "fp8"}, {"fp4", "fp4"}, {"fp64", "f64"},
+  const std::pair<const char*, const char*> sources[] = {{"bf16", "bf16"}, {"fp16", "f16"},        {"tf32", "tf32"},
+                                                         {"fp8", "fp8"},   {"fp4", "fp4"},         {"fp64", "f64"},
                                                          {"int8", "int8"}, {"fp4_fp6_fp8", "fp8"}, {"fp3", "fp3"}};
   for (const auto& [source, dtype] : sources) {
     INFO(source);

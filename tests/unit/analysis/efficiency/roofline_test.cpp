@@ -50,7 +50,7 @@ TEST_CASE("a point has its rate, its intensity and its roof") {
   CHECK(point.flops_per_s == Approx(5.02e14));
   CHECK(point.intensity == Approx(502));
   CHECK(point.precision == "tensor bf16");
-  CHECK(*point.roof_flops_per_s == 1e15);       // the slope is at 2.51e15 there
+  CHECK(*point.roof_flops_per_s == 1e15);  // the slope is at 2.51e15 there
   CHECK(*point.roof_share == Approx(0.502));
   CHECK(point.bound_by == nl::Bound::kCompute);
   CHECK(point.margin == 20);
@@ -84,7 +84,8 @@ TEST_CASE("a launch without what a point needs is left out, with the metrics to 
   std::string all;
   for (const auto& note : run.roofline.notes) all += note + "\n";
   INFO(all);
-  CHECK(all.find("2 launches left out, first gemm: its tensor operations were not measured (sm__ops_path_tensor_src_*.sum") != std::string::npos);
+  CHECK(all.find("2 launches left out, first gemm: its tensor operations were not measured (sm__ops_path_tensor_src_*.sum") !=
+        std::string::npos);
   CHECK(all.find("its FLOPs were not measured") != std::string::npos);
   CHECK(all.find("it has no floating-point work") != std::string::npos);
   CHECK(all.find("gpu__time_duration.sum") != std::string::npos);
@@ -154,7 +155,8 @@ TEST_CASE("an f32 elementwise kernel stands on the roofline with the FLOPs it do
 }
 
 TEST_CASE("a point says which launch it is, what it moved, and which memory it waits for") {
-  auto measured = sample({{kFfma, 3e6}, {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 90},
+  auto measured = sample({{kFfma, 3e6},
+                          {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 90},
                           {"lts__throughput.avg.pct_of_peak_sustained_elapsed", 88}});
   measured.values[nl::Metric::kSm] = 20;
   const auto run = run_with({measured});
@@ -183,11 +185,13 @@ TEST_CASE("tensor operations alone make a point; where only the vector's were co
   auto untold = sample({{kFfma, 1e6}});
   untold.values[nl::Metric::kTensor].reset();
   CHECK(run_with({untold}).roofline.notes.at(0) ==
-        "1 launch left out, first gemm: its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; the preset profiling/ncu/roofline "
+        "1 launch left out, first gemm: its tensor core use was not measured (sm__ops_path_tensor_src_*.sum; the preset "
+        "profiling/ncu/roofline "
         "measures them)");
   auto at_once = sample({{kFfma, 1e6}});
   at_once.ncu_duration_ns = 0;
-  CHECK(run_with({at_once}).roofline.notes.at(0) == "1 launch left out, first gemm: its duration was not measured (gpu__time_duration.sum)");
+  CHECK(run_with({at_once}).roofline.notes.at(0) ==
+        "1 launch left out, first gemm: its duration was not measured (gpu__time_duration.sum)");
 }
 
 TEST_CASE("a reason for leaving launches out names the first, in 80 characters") {
@@ -200,7 +204,8 @@ TEST_CASE("a reason for leaving launches out names the first, in 80 characters")
     run.kernels->push_back(kernel);
   }
   nl::analysis::fill_roofline(run);
-  CHECK(run.roofline.notes == std::vector<std::string>{"2 launches left out, first " + std::string(80, 'a') + ": it has no floating-point work"});
+  CHECK(run.roofline.notes ==
+        std::vector<std::string>{"2 launches left out, first " + std::string(80, 'a') + ": it has no floating-point work"});
 }
 
 TEST_CASE("twins share a roof; without a bandwidth or a peak of the type there is none") {

@@ -50,14 +50,17 @@ TEST_CASE("the prefill of a Llama, against the products written out") {
   // Weights once, the cache written once, one row of the embedding a token.
   const double weights = nl::analysis::count_parameters(shape).total - 128256. * 4096;
   CHECK(sum_of(work).bytes == weights * 2 + 2. * 8 * 128 * 32 * 1024 * 2 + 1024. * 4096 * 2);
-  CHECK(nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"prefill_logits", "all"}})), 2, 512).terms[4].flops == 2. * 4096 * 128256 * 1024);
+  CHECK(nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"prefill_logits", "all"}})), 2, 512).terms[4].flops ==
+        2. * 4096 * 128256 * 1024);
 }
 
 TEST_CASE("a token costs two FLOPs a weight it visits, and its attention") {
-  for (const auto& attributes : {llama_8b(), mixtral(), deepseek_v3(), with(deepseek_v3(), {{"q_lora_rank", "0"}}), with(llama_8b(), {{"mlp", "plain"}})}) {
+  for (const auto& attributes :
+       {llama_8b(), mixtral(), deepseek_v3(), with(deepseek_v3(), {{"q_lora_rank", "0"}}), with(llama_8b(), {{"mlp", "plain"}})}) {
     const auto shape = nl::analysis::read_llm_shape(attributes);
     const double embedding = shape.vocab_size * shape.hidden_size;  // looked up, not multiplied
-    for (const auto& work : {nl::analysis::decode_step_work(shape, 3, 100, 1), nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(attributes, {{"prefill_logits", "all"}})), 3, 1)})
+    for (const auto& work : {nl::analysis::decode_step_work(shape, 3, 100, 1),
+                             nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(attributes, {{"prefill_logits", "all"}})), 3, 1)})
       CHECK(sum_of(work).flops - term(work, "attention scores and values").flops ==
             Approx(3 * 2 * (nl::analysis::count_parameters(shape).active - embedding)).epsilon(1e-12));  // the order of the additions
   }
@@ -117,9 +120,11 @@ TEST_CASE("tensor parallelism shares products and key/value heads, not the compr
   const auto half = nl::analysis::decode_step_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"tensor_parallel", "2"}})), 1, 99, 1);
   CHECK(sum_of(half).flops == sum_of(whole).flops / 2);
   CHECK(sum_of(half).bytes == sum_of(whole).bytes / 2);
-  const auto sixteenth = nl::analysis::decode_step_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"tensor_parallel", "16"}})), 1, 99, 1);
+  const auto sixteenth =
+      nl::analysis::decode_step_work(nl::analysis::read_llm_shape(with(llama_8b(), {{"tensor_parallel", "16"}})), 1, 99, 1);
   CHECK(term(sixteenth, "attention scores and values").bytes == term(whole, "attention scores and values").bytes / 8);
-  const auto latent = nl::analysis::decode_step_work(nl::analysis::read_llm_shape(with(deepseek_v3(), {{"tensor_parallel", "8"}})), 1, 99, 1);
+  const auto latent =
+      nl::analysis::decode_step_work(nl::analysis::read_llm_shape(with(deepseek_v3(), {{"tensor_parallel", "8"}})), 1, 99, 1);
   CHECK(term(latent, "attention scores and values").bytes ==
         term(nl::analysis::decode_step_work(nl::analysis::read_llm_shape(deepseek_v3()), 1, 99, 1), "attention scores and values").bytes);
 }
@@ -134,9 +139,18 @@ TEST_CASE("quantised weights are read as what they are, the head as what it comp
 
 // One view of 1024 pixels: 64 × 64 patches of 16 for SAM-B, a sixteenth of them and a class token for CLIP-L.
 TEST_CASE("the two vision towers of DeepSeek-OCR") {
-  const Attributes towers = {{"sam_layers", "12"}, {"sam_hidden_size", "768"}, {"sam_patch_size", "16"}, {"sam_patches", "4096"}, {"sam_window", "14"},
-                             {"sam_global_layers", "4"}, {"sam_channels", "256,256,512,1024"}, {"vision_layers", "24"}, {"vision_hidden_size", "1024"},
-                             {"vision_patches", "257"}, {"image_tokens", "256"}, {"projector_input_size", "2048"}};
+  const Attributes towers = {{"sam_layers", "12"},
+                             {"sam_hidden_size", "768"},
+                             {"sam_patch_size", "16"},
+                             {"sam_patches", "4096"},
+                             {"sam_window", "14"},
+                             {"sam_global_layers", "4"},
+                             {"sam_channels", "256,256,512,1024"},
+                             {"vision_layers", "24"},
+                             {"vision_hidden_size", "1024"},
+                             {"vision_patches", "257"},
+                             {"image_tokens", "256"},
+                             {"projector_input_size", "2048"}};
   const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), towers));
   const auto work = nl::analysis::vision_work(shape, 2);
   const double T = 2 * 4096, D = 768;
@@ -148,21 +162,29 @@ TEST_CASE("the two vision towers of DeepSeek-OCR") {
   const double convolutions = 4096. * 768 * 256 + 4096. * 9 * 256 * 256 + 1024. * 9 * 256 * 512 + 256. * 9 * 512 * 1024;
   const double clip = 257. * 12 * 1024 * 1024 * 24 * 2 + 4. * 1024 * 257 * 257 * 24;
   CHECK(sum_of(work).flops == Approx(2 * (937'779'265'536. + 161'715'683'328.)).epsilon(1e-12));
-  CHECK(sum_of(work).flops == Approx(T * (2 * 768 * D + D * 4 * (196 * 8 + 4096 * 4) + 24 * D * D * 12) + 4 * convolutions + 2 * clip).epsilon(1e-12));
+  CHECK(sum_of(work).flops ==
+        Approx(T * (2 * 768 * D + D * 4 * (196 * 8 + 4096 * 4) + 24 * D * D * 12) + 4 * convolutions + 2 * clip).epsilon(1e-12));
   CHECK(term(work, "SAM projections").bytes == 2 * 4 * D * D * 12);
   CHECK(sum_of(nl::analysis::projector_work(shape, 1)).flops == 2 * 256. * 2048 * 4096);
 }
 
 TEST_CASE("SAM without windows attends to all, and a list that is none is left out") {
-  const auto shape = nl::analysis::read_llm_shape({{"sam_layers", "2"}, {"sam_hidden_size", "8"}, {"sam_patches", "16"}, {"sam_channels", "4,x"}});
+  const auto shape =
+      nl::analysis::read_llm_shape({{"sam_layers", "2"}, {"sam_hidden_size", "8"}, {"sam_patches", "16"}, {"sam_channels", "4,x"}});
   CHECK(shape.sam->channels.empty());
   CHECK(term(nl::analysis::vision_work(shape, 1), "SAM attention, global").flops == 4. * 8 * 16 * 16 * 2);
 }
 
 TEST_CASE("a vision tower and its projector") {
-  const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), {{"vision_layers", "24"}, {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"},
-                                                          {"vision_patches", "577"}, {"vision_patch_size", "14"}, {"image_tokens", "576"},
-                                                          {"projector_input_size", "1024"}, {"projector_hidden_size", "4096"}, {"images", "2"}}));
+  const auto shape = nl::analysis::read_llm_shape(with(llama_8b(), {{"vision_layers", "24"},
+                                                                    {"vision_hidden_size", "1024"},
+                                                                    {"vision_intermediate_size", "4096"},
+                                                                    {"vision_patches", "577"},
+                                                                    {"vision_patch_size", "14"},
+                                                                    {"image_tokens", "576"},
+                                                                    {"projector_input_size", "1024"},
+                                                                    {"projector_hidden_size", "4096"},
+                                                                    {"images", "2"}}));
   const auto vision = nl::analysis::vision_work(shape, 3);
   const double T = 6 * 577;
   CHECK(sum_of(vision).flops == 2 * T * (588 * 1024 + 24. * (4 * 1024 * 1024 + 2 * 1024 * 4096)) + 4. * 1024 * T * 577 * 24);

@@ -19,23 +19,25 @@ Lines formulas(const StageWork& work) {
 
 nl::analysis::LlmShape llama_with(const Attributes& more) { return nl::analysis::read_llm_shape(with(llama_8b(), more)); }
 
-const Attributes kTower = {{"vision_layers", "24"}, {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"}, {"vision_patches", "577"},
-                           {"vision_patch_size", "14"}, {"image_tokens", "576"}, {"projector_input_size", "1024"}, {"images", "2"}};
+const Attributes kTower = {
+    {"vision_layers", "24"},     {"vision_hidden_size", "1024"}, {"vision_intermediate_size", "4096"}, {"vision_patches", "577"},
+    {"vision_patch_size", "14"}, {"image_tokens", "576"},        {"projector_input_size", "1024"},     {"images", "2"}};
 
 }  // namespace
 
 TEST_CASE("the formulas of a Llama's prefill") {
   const auto work = nl::analysis::prefill_work(llama_with({}), 2, 512);
-  CHECK(formulas(work) == Lines{"query, key and value projections: 2·T·D·(q+2·kv)·d·L = 2·1024·4096·(32+2·8)·128·32; weights 8.05306e+08 × 2 B × 1",
-                                "attention output projection: 2·T·D·q·d·L = 2·1024·4096·32·128·32; weights 5.36871e+08 × 2 B × 1",
-                                "attention scores and values: 4·q·d·ΣC·L = 4·32·128·262656·32; cache 2048 values × 2 B × (0 read + 32768 written)",
-                                "feed-forward, gated: 6·T·D·I·L = 6·1024·4096·14336·32; weights 5.63714e+09 × 2 B × 1",
-                                "output head: 2·D·V·logits = 2·4096·128256·2", "embedding rows: T·D·2 B = 1024·4096·2"});
-  CHECK(work.assumptions ==
-        Lines{"prompt of 512 tokens at batch 2, empty cache",
-              "causal attention is exact: ΣC = T(T+1)/2 per sequence (tools that count T² show about twice as much)",
-              "the output head runs for the last token of each sequence", "keys and values of the prompt are written once and not read again",
-              "lower bound: weights are read once per pass, activations stay on the chip"});
+  CHECK(formulas(work) ==
+        Lines{"query, key and value projections: 2·T·D·(q+2·kv)·d·L = 2·1024·4096·(32+2·8)·128·32; weights 8.05306e+08 × 2 B × 1",
+              "attention output projection: 2·T·D·q·d·L = 2·1024·4096·32·128·32; weights 5.36871e+08 × 2 B × 1",
+              "attention scores and values: 4·q·d·ΣC·L = 4·32·128·262656·32; cache 2048 values × 2 B × (0 read + 32768 written)",
+              "feed-forward, gated: 6·T·D·I·L = 6·1024·4096·14336·32; weights 5.63714e+09 × 2 B × 1",
+              "output head: 2·D·V·logits = 2·4096·128256·2", "embedding rows: T·D·2 B = 1024·4096·2"});
+  CHECK(work.assumptions == Lines{"prompt of 512 tokens at batch 2, empty cache",
+                                  "causal attention is exact: ΣC = T(T+1)/2 per sequence (tools that count T² show about twice as much)",
+                                  "the output head runs for the last token of each sequence",
+                                  "keys and values of the prompt are written once and not read again",
+                                  "lower bound: weights are read once per pass, activations stay on the chip"});
   const auto all = nl::analysis::prefill_work(llama_with({{"prefill_logits", "all"}, {"dtype", ""}, {"mlp", "plain"}}), 1, 8);
   CHECK(all.assumptions[2] == "the output head runs for every token of the prompt (model.prefill_logits)");
   CHECK(all.terms[1].formula == "2·T·D·q·d·L = 2·8·4096·32·128·32");  // bytes need a type
@@ -55,7 +57,8 @@ TEST_CASE("the formulas of a decode on two GPUs, and of its mean step") {
                                     "lower bound: weights are read once per pass, activations stay on the chip",
                                     "per GPU, of 2: 1/2 of the products, and the cache of its key/value heads"});
   const auto step = nl::analysis::decode_step_work(shape, 4, 256, 16);
-  CHECK(formulas(step)[0] == "query, key and value projections: 2·T·D·(q+2·kv)·d·L = 2·4·4096·(32+2·8)·128·32; weights 8.05306e+08 × 2 B × 1; ÷ 2 GPUs");
+  CHECK(formulas(step)[0] ==
+        "query, key and value projections: 2·T·D·(q+2·kv)·d·L = 2·4·4096·(32+2·8)·128·32; weights 8.05306e+08 × 2 B × 1; ÷ 2 GPUs");
   CHECK(formulas(step)[4] == "output head: 2·D·V·logits = 2·4096·128256·4; ÷ 2 GPUs");
   CHECK(step.assumptions[0] == "mean of 16 steps at batch 4: one token per sequence, after 256 tokens of prompt and on average 8.5 more");
 }
@@ -69,7 +72,8 @@ TEST_CASE("the formulas of latent attention and of experts") {
               "up projection of keys and values, absorbed into query and output: 2·T·rank·q·(nope+v)·L = 2·1·512·128·(128+128)·61; "
               "weights 1.02341e+09 × 1 B × 1",
               "attention output projection: 2·T·D·q·v·L = 2·1·7168·128·128·61; weights 7.16387e+09 × 1 B × 1",
-              "attention scores and values: 2·q·(rank+rope + rank)·ΣC·L = 2·128·(576+512)·1000·61; cache 576 values × 2 B × (61000 read + 61 written)",
+              "attention scores and values: 2·q·(rank+rope + rank)·ΣC·L = 2·128·(576+512)·1000·61; cache 576 values × 2 B × (61000 read + "
+              "61 written)",
               "feed-forward, gated: 6·T·D·I·L = 6·1·7168·18432·3; weights 1.18909e+09 × 1 B × 1",
               "experts: 6·T·topk·D·I_moe·L = 6·1·8·7168·2048·58; weights of min(T·topk, 256) = 8 experts × 2.55433e+09 × 1 B × 1",
               "shared experts: 6·T·D·I_shared·L = 6·1·7168·2048·58; weights 2.55433e+09 × 1 B × 1",
@@ -78,8 +82,8 @@ TEST_CASE("the formulas of latent attention and of experts") {
   CHECK(Lines(step.assumptions.begin() + 2, step.assumptions.end()) ==
         Lines{"latent attention: decode counts the absorbed form over the compressed cache, prefill the expanded form",
               "experts read per pass: min(T·topk, experts)"});
-  const auto prefill =
-      nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(deepseek_v3(), {{"q_lora_rank", "0"}, {"tensor_parallel", "8"}})), 1, 1000);
+  const auto prefill = nl::analysis::prefill_work(
+      nl::analysis::read_llm_shape(with(deepseek_v3(), {{"q_lora_rank", "0"}, {"tensor_parallel", "8"}})), 1, 1000);
   CHECK(prefill.terms[0].formula ==
         "2·T·(D·q·(nope+rope) + D·(rank+rope))·L = 2·1000·(7168·128·192 + 7168·(512+64))·61; weights 1.09977e+10 × 1 B × 1; ÷ 8 GPUs");
   CHECK(prefill.terms[1].name == "up projection of keys and values");
@@ -88,7 +92,7 @@ TEST_CASE("the formulas of latent attention and of experts") {
   CHECK(prefill.assumptions.back() == "per GPU, of 8: 1/8 of the products, and the whole compressed cache");
   const auto plain = nl::analysis::prefill_work(nl::analysis::read_llm_shape(with(mixtral(), {{"mlp", "plain"}, {"dtype", ""}})), 1, 1);
   CHECK(formulas(plain)[3] == "experts: 4·T·topk·D·I_moe·L = 4·1·2·4096·14336·32");  // no layer has a feed-forward part of its own
-  CHECK(plain.terms[4].name == "router");                                              // nor experts that all tokens visit
+  CHECK(plain.terms[4].name == "router");                                            // nor experts that all tokens visit
 }
 
 TEST_CASE("the formula of layers with a sliding window") {
@@ -106,12 +110,15 @@ TEST_CASE("the formulas of a vision tower") {
   CHECK(work.terms[2].bytes == 0);
   CHECK(work.assumptions == Lines{"6 images of 577 patches; each patch attends to its whole image"});
   const auto gated = nl::analysis::vision_work(
-      llama_with(with(kTower, {{"vision_mlp", "gated"}, {"vision_patch_size", ""}, {"dtype", ""}, {"tensor_parallel", "2"}, {"images", ""}})), 3);
+      llama_with(
+          with(kTower, {{"vision_mlp", "gated"}, {"vision_patch_size", ""}, {"dtype", ""}, {"tensor_parallel", "2"}, {"images", ""}})),
+      3);
   REQUIRE(gated.terms.size() == 3);
   CHECK(formulas(gated)[2] == "vision feed-forward, gated: 6·T·D·I·L = 6·1731·1024·4096·24");
   CHECK(gated.terms[2].flops == 6. * 1731 * 1024 * 4096 * 24);
   CHECK(gated.terms[2].bytes == 0);
-  CHECK(gated.assumptions == Lines{"3 images of 577 patches; each patch attends to its whole image", "each GPU runs the whole vision tower"});
+  CHECK(gated.assumptions ==
+        Lines{"3 images of 577 patches; each patch attends to its whole image", "each GPU runs the whole vision tower"});
   CHECK(nl::analysis::vision_work(llama_with(with(kTower, {{"vision_patches", "0"}})), 1).terms.empty());
   CHECK(nl::analysis::vision_work(llama_with(with(kTower, {{"vision_hidden_size", ""}})), 1).terms.empty());
   CHECK(nl::analysis::vision_work(llama_with(with(kTower, {{"vision_intermediate_size", ""}})), 3).terms[3].flops == work.terms[3].flops);

@@ -77,7 +77,8 @@ Run run_of(std::vector<OperatorCall> calls) {
 }
 
 std::vector<OperatorCall> small_step() {
-  return {timed_call("aten::mm", OperatorType::kMatmul, "[[1, 8], [8, 8]]", 600), timed_call("aten::add", OperatorType::kElementwise, "[[1, 8]]", 100),
+  return {timed_call("aten::mm", OperatorType::kMatmul, "[[1, 8], [8, 8]]", 600),
+          timed_call("aten::add", OperatorType::kElementwise, "[[1, 8]]", 100),
           timed_call("aten::mm", OperatorType::kMatmul, "[[1, 8], [8, 8]]", 300)};
 }
 
@@ -91,12 +92,12 @@ TEST_CASE("fingerprint: the vector of a kernel, each figure by hand") {
   CHECK(made.ridge == 200);
   REQUIRE(made.items.size() == 2);
   const FingerprintItem& gemm = made.items[0];
-  CHECK(gemm.vector[0] == 0.75);                 // 3 of 4 µs
-  CHECK(gemm.vector[1] == 0.75);                 // 600 ÷ (600 + 200)
+  CHECK(gemm.vector[0] == 0.75);  // 3 of 4 µs
+  CHECK(gemm.vector[1] == 0.75);  // 600 ÷ (600 + 200)
   CHECK(gemm.vector[2] == 0.25);
-  CHECK(gemm.vector[3] == 0.75);                 // 24 of 32 threads
+  CHECK(gemm.vector[3] == 0.75);  // 24 of 32 threads
   CHECK(gemm.vector[4] == Approx(0.6));
-  CHECK(gemm.vector[5] == Approx(0.4));          // 2 MB in 1 µs, of 5 TB/s
+  CHECK(gemm.vector[5] == Approx(0.4));  // 2 MB in 1 µs, of 5 TB/s
   CHECK(gemm.counters.intensity == 600);
 }
 
@@ -208,7 +209,8 @@ TEST_CASE("similarity: a run with itself is exactly 1") {
   const Run run = counted_run();
   CHECK(alike(run, run) == 1);
   std::vector<OperatorCall> many;
-  for (int i = 1; i < 500; ++i) many.push_back(timed_call("op", static_cast<OperatorType>(i % 19), i % 3 ? "[[1, 3]]" : "[[7]]", 1000 / i + 1));
+  for (int i = 1; i < 500; ++i)
+    many.push_back(timed_call("op", static_cast<OperatorType>(i % 19), i % 3 ? "[[1, 3]]" : "[[7]]", 1000 / i + 1));
   const FingerprintMatch match = similarity(make_fingerprint(run_of(many)), make_fingerprint(run_of(many)));
   CHECK(match.similarity == 1);
   CHECK(match.pairs.size() == many.size());
@@ -249,7 +251,8 @@ TEST_CASE("similarity: what signatures do not pair is paired by type, in the ord
   // In the other order only one kind can be paired.
   std::swap(other[0], other[1]);
   other.pop_back();
-  const FingerprintMatch crossed = similarity(make_fingerprint(run_of({small_step()[0], small_step()[1]})), make_fingerprint(run_of(other)));
+  const FingerprintMatch crossed =
+      similarity(make_fingerprint(run_of({small_step()[0], small_step()[1]})), make_fingerprint(run_of(other)));
   REQUIRE(crossed.pairs.size() == 1);
   CHECK(crossed.pairs[0].a == 0);
   CHECK(crossed.pairs[0].b == 1);
@@ -257,8 +260,10 @@ TEST_CASE("similarity: what signatures do not pair is paired by type, in the ord
 
 TEST_CASE("similarity: the same from either side") {
   std::vector<OperatorCall> left, right;
-  for (int i = 1; i < 120; ++i) left.push_back(timed_call("a", static_cast<OperatorType>(i * 7 % 5), i % 2 ? "[[1]]" : "[[2]]", i * i % 97 + 1));
-  for (int i = 1; i < 90; ++i) right.push_back(timed_call("b", static_cast<OperatorType>(i * 3 % 5), i % 2 ? "[[1]]" : "[[3]]", i * i % 89 + 1));
+  for (int i = 1; i < 120; ++i)
+    left.push_back(timed_call("a", static_cast<OperatorType>(i * 7 % 5), i % 2 ? "[[1]]" : "[[2]]", i * i % 97 + 1));
+  for (int i = 1; i < 90; ++i)
+    right.push_back(timed_call("b", static_cast<OperatorType>(i * 3 % 5), i % 2 ? "[[1]]" : "[[3]]", i * i % 89 + 1));
   const double forth = alike(run_of(left), run_of(right)), back = alike(run_of(right), run_of(left));
   CHECK(forth == back);
   CHECK(forth > 0);

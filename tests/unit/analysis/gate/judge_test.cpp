@@ -106,7 +106,8 @@ TEST_CASE("gate: figures of different capture modes or models are not compared")
   CHECK(refusal(on_h200({expected("tpot_ms", 10)}), {run_with("a", 10, 100, "collector (CUPTI)")}) ==
         "tpot_ms is expected of 'nsys' and was captured by 'collector (CUPTI)'");
   // An expectation of an unprofiled run against a profiled figure, and the other way round.
-  CHECK(refusal(on_h200({expected("tpot_ms", 10, "unprofiled")}), {run_with("a", 10)}) == "tpot_ms is expected of 'unprofiled' and was captured by 'nsys'");
+  CHECK(refusal(on_h200({expected("tpot_ms", 10, "unprofiled")}), {run_with("a", 10)}) ==
+        "tpot_ms is expected of 'unprofiled' and was captured by 'nsys'");
   CHECK(refusal(on_h200({expected("tpot_unprofiled_ms", 5)}), {run_with("a", 10)}) ==
         "tpot_unprofiled_ms is expected of 'nsys' and was captured by 'unprofiled'");
   CHECK(refusal(on_h200({expected("tpot_ms", 10)}), {run_with("a", 10), run_with("b", 10, 100, "import (kineto)")}) ==
@@ -169,12 +170,13 @@ TEST_CASE("gate update: a change of the capture mode sets all of a hardware, or 
   CHECK(after.hardware[0].list[0].from.captured_by == "collector (CUPTI)");
   CHECK(of_other_mode(after.hardware[0]) == nullptr);
   CHECK_THROWS_AS(updated(on_h200({expected("ttft_ms", 3), expected("tpot_ms", 10)}), collector, {}), Error);
-  const auto mixed = on_h200({expected("tpot_unprofiled_ms", 5, "unprofiled"), expected("tpot_ms", 10), expected("tokens_per_s", 1, "import (kineto)")});
+  const auto mixed =
+      on_h200({expected("tpot_unprofiled_ms", 5, "unprofiled"), expected("tpot_ms", 10), expected("tokens_per_s", 1, "import (kineto)")});
   CHECK(of_other_mode(mixed.hardware[0])->metric == "tokens_per_s");
 }
 
 TEST_CASE("gate: another batch, prompt, precision or architecture is not comparable, and missing") {
-  const auto of = [](std::string ExpectationSource::*fact, const std::string& value, GateRun run) {
+  const auto of = [](std::string ExpectationSource::* fact, const std::string& value, GateRun run) {
     run.from.*fact = value;
     return run;
   };
@@ -193,7 +195,10 @@ TEST_CASE("gate: another batch, prompt, precision or architecture is not compara
     CHECK(updated(ten, {of(fact.value, "8", run_with("b", 10))}, {}).hardware[0].list[0].from.*fact.value == "8");
   }
   const Expectations none;
-  CHECK_THROWS_AS(updated(none, {of(&ExpectationSource::batch, "1", run_with("a", 10)), of(&ExpectationSource::batch, "8", run_with("b", 10))}, {"tpot_ms"}), Error);
+  CHECK_THROWS_AS(
+      updated(none, {of(&ExpectationSource::batch, "1", run_with("a", 10)), of(&ExpectationSource::batch, "8", run_with("b", 10))},
+              {"tpot_ms"}),
+      Error);
 }
 
 TEST_CASE("gate: one run of another workload fails the metric, whatever the others reached") {

@@ -29,13 +29,14 @@ TEST_CASE("host code: the waits of a stage, by line, function and kind") {
   TwoWaits b;
   const auto main = b.frame("__main__", "main", 3), attention = b.frame("transformers.models.x.modeling_x", "A.forward", 20),
              mlp = b.frame("transformers.models.x.modeling_x", "A.forward", 25), call = b.frame("torch.nn.modules.module", "_call_impl", 7);
-  const auto in_attention = b.stack({main, attention}), in_mlp = b.stack({main, mlp}), in_call = b.stack({main, attention, call, mlp, call});
-  for (Ns at = 100; at < 110; ++at) b.sample(at, in_attention);       // 10 in the first wait
-  for (Ns at = 300; at < 325; ++at) b.sample(at, in_mlp);             // 25 in the second
-  for (Ns at = 380; at < 385; ++at) b.sample(at, in_call);            // 5 more
-  b.sample(99, in_mlp);                                               // while the GPU works
-  b.sample(200, in_mlp);                                              // as the launch begins
-  b.sample(150, in_mlp, 1);                                           // another thread
+  const auto in_attention = b.stack({main, attention}), in_mlp = b.stack({main, mlp}),
+             in_call = b.stack({main, attention, call, mlp, call});
+  for (Ns at = 100; at < 110; ++at) b.sample(at, in_attention);  // 10 in the first wait
+  for (Ns at = 300; at < 325; ++at) b.sample(at, in_mlp);        // 25 in the second
+  for (Ns at = 380; at < 385; ++at) b.sample(at, in_call);       // 5 more
+  b.sample(99, in_mlp);                                          // while the GPU works
+  b.sample(200, in_mlp);                                         // as the launch begins
+  b.sample(150, in_mlp, 1);                                      // another thread
   const auto run = b.run_all();
   const nl::HostCode& code = code_of(run, "prefill");
   CHECK(code.waited_ns == 200);
@@ -91,9 +92,10 @@ TEST_CASE("host code: waits inside a gap are syncs, not starved time, and are li
   SampledTrace b;
   b.stage("prefill", 0, 500);
   b.launch(0, 0, 100);
-  b.wait(90, 150);           // 100..150 the thread waits: blocked, not starved
-  b.launch(200, 200, 300);   // 150..200 starved
-  const auto main = b.frame("__main__", "main", 3), item = b.frame("__main__", "main", 4, "n = x.item()"), tensor = b.frame("torch._tensor", "item", 9);
+  b.wait(90, 150);          // 100..150 the thread waits: blocked, not starved
+  b.launch(200, 200, 300);  // 150..200 starved
+  const auto main = b.frame("__main__", "main", 3), item = b.frame("__main__", "main", 4, "n = x.item()"),
+             tensor = b.frame("torch._tensor", "item", 9);
   const auto in_item = b.stack({main, item, tensor}), in_main = b.stack({main});
   for (Ns at = 92; at < 112; ++at) b.sample(at, in_item);  // 20 inside the call, 12 of them in the gap
   b.sample(150, in_main);
@@ -109,9 +111,9 @@ TEST_CASE("host code: waits inside a gap are syncs, not starved time, and are li
 TEST_CASE("host code: garbage collections count where they overlap the waits, on any thread of the process") {
   TwoWaits b;
   const auto stack = b.stack({b.frame("__main__", "main", 3)});
-  b.collection(90, 120, 1);    // 20 of the first wait, another thread
-  b.collection(180, 310);      // 20 of the first and 10 of the second
-  b.collection(210, 290);      // while the GPU works
+  b.collection(90, 120, 1);        // 20 of the first wait, another thread
+  b.collection(180, 310);          // 20 of the first and 10 of the second
+  b.collection(210, 290);          // while the GPU works
   b.collection(350, 360, 0, 999);  // another process
   b.sample(110, stack);
   b.sample(130, stack);
@@ -126,10 +128,10 @@ TEST_CASE("host code: garbage collections count where they overlap the waits, on
 
 TEST_CASE("host code: calls of the operating system on the launching thread, as far as they lie in the waits") {
   TwoWaits b;
-  b.os_call(50, 150, "read");                // 50 in the first wait
-  b.os_call(160, 320, "poll");               // 40 and 20
-  b.os_call(165, 170, "ioctl");              // inside the other one
-  b.os_call(330, 340, "write", 1);           // another thread
+  b.os_call(50, 150, "read");       // 50 in the first wait
+  b.os_call(160, 320, "poll");      // 40 and 20
+  b.os_call(165, 170, "ioctl");     // inside the other one
+  b.os_call(330, 340, "write", 1);  // another thread
   const auto run = b.run_all();
   const nl::HostCode& code = code_of(run, "prefill");
   CHECK(code.samples == 0);

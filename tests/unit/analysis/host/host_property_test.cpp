@@ -17,7 +17,9 @@ class RandomHost {
  public:
   RandomHost(Trace& trace, unsigned seed) : trace_(trace), random_(seed) {
     trace.host.sampler = HostSampler::kPython;
-    trace.host.frames = {{"main", "/m.py", "__main__", 3, 1, ""}, {"forward", "/m.py", "m", 9, 5, ""}, {"_call_impl", "/t.py", "torch.nn", 7, 2, ""},
+    trace.host.frames = {{"main", "/m.py", "__main__", 3, 1, ""},
+                         {"forward", "/m.py", "m", 9, 5, ""},
+                         {"_call_impl", "/t.py", "torch.nn", 7, 2, ""},
                          {"main", "/m.py", "__main__", 4, 1, "x.item()"}};
     trace.host.stacks = {{0}, {0, 1}, {0, 1, 2}, {3, 1, 2, 1}, {3}};
     for (int i = below(600); i > 0; --i) {
@@ -30,8 +32,10 @@ class RandomHost {
       trace.host.collections.push_back({start, start + below(20), pid_of(thread), thread.tid, 0});
     }
     make_os_calls();
-    std::stable_sort(trace.host.samples.begin(), trace.host.samples.end(), [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-    std::stable_sort(trace.host.collections.begin(), trace.host.collections.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    std::stable_sort(trace.host.samples.begin(), trace.host.samples.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    std::stable_sort(trace.host.collections.begin(), trace.host.collections.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   }
 
  private:
@@ -47,8 +51,9 @@ class RandomHost {
       call.name = trace_.strings.intern(i % 2 == 0 ? "read" : "poll");
       trace_.os_calls.push_back(call);
     }
-    std::stable_sort(trace_.os_calls.begin(), trace_.os_calls.end(),
-                     [](const ApiCall& a, const ApiCall& b) { return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns; });
+    std::stable_sort(trace_.os_calls.begin(), trace_.os_calls.end(), [](const ApiCall& a, const ApiCall& b) {
+      return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
+    });
   }
 
   Trace& trace_;

@@ -67,15 +67,19 @@ TEST_CASE("host work: modules by their names, and no others that begin alike") {
 }
 
 TEST_CASE("host work: source and function say more than the module") {
-  for (const char* source : {"n = x.item()", "ids = out.tolist()", "x = logits.cpu()", "a = t.numpy()", "torch.cuda.synchronize()", "y = x.to('cpu')"}) {
+  for (const char* source :
+       {"n = x.item()", "ids = out.tolist()", "x = logits.cpu()", "a = t.numpy()", "torch.cuda.synchronize()", "y = x.to('cpu')"}) {
     INFO(source);
     CHECK(work_of(python("__main__", "main", source)) == HostWork::kSync);
     CHECK(work_of(python("transformers.generation.utils", "_sample", source)) == HostWork::kSync);
   }
   CHECK(work_of(python("__main__", "main", "x = torch.from_numpy(a)")) == HostWork::kOther);
-  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._has_unfinished_sequences", "elif this_peer_finished:")) == HostWork::kSync);
-  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._sample", "probs = nn.functional.softmax(scores, dim=-1)")) == HostWork::kSampling);
-  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._sample", "scores = logits_processor(input_ids, logits)")) == HostWork::kSampling);
+  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._has_unfinished_sequences", "elif this_peer_finished:")) ==
+        HostWork::kSync);
+  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._sample", "probs = nn.functional.softmax(scores, dim=-1)")) ==
+        HostWork::kSampling);
+  CHECK(work_of(python("transformers.generation.utils", "GenerationMixin._sample", "scores = logits_processor(input_ids, logits)")) ==
+        HostWork::kSampling);
   CHECK(work_of(python("__main__", "main", "token = torch.argmax(logits, -1)")) == HostWork::kSampling);
   CHECK(work_of(python("__main__", "Attention.forward", "p = torch.softmax(s, -1)")) == HostWork::kModel);
   CHECK(work_of(python("my.model", "forward")) == HostWork::kModel);
@@ -90,11 +94,13 @@ TEST_CASE("host work: native functions by their library") {
 }
 
 TEST_CASE("host work: the innermost frame that says something decides") {
-  const HostFrame main = python("__main__", "main"), loop = python("transformers.generation.utils", "_sample", "outputs = model_forward(**inputs)"),
+  const HostFrame main = python("__main__", "main"),
+                  loop = python("transformers.generation.utils", "_sample", "outputs = model_forward(**inputs)"),
                   model = python("transformers.models.qwen3.modeling_qwen3", "Qwen3Attention.forward"),
                   call = python("torch.nn.modules.module", "_call_impl"), context = python("contextlib", "__exit__"),
-                  warp = python("transformers.generation.logits_process", "__call__"), functional = python("torch.nn.functional", "softmax"),
-                  tokens = python("transformers.tokenization_utils_base", "decode"), compiled = python("torch._dynamo.eval_frame", "_fn");
+                  warp = python("transformers.generation.logits_process", "__call__"),
+                  functional = python("torch.nn.functional", "softmax"), tokens = python("transformers.tokenization_utils_base", "decode"),
+                  compiled = python("torch._dynamo.eval_frame", "_fn");
   CHECK(of_stack({main, loop}) == HostWork::kGeneration);
   CHECK(of_stack({main, loop, call, model}) == HostWork::kModel);
   CHECK(of_stack({main, loop, call, model, call}) == HostWork::kFramework);  // Python overhead of modules
@@ -108,7 +114,10 @@ TEST_CASE("host work: the innermost frame that says something decides") {
 }
 
 TEST_CASE("host work: the line that makes a call is the innermost outside of PyTorch") {
-  const std::vector<HostFrame> frames = {python("__main__"), python("transformers.generation.utils"), python("torch._tensor"), python("contextlib"),
+  const std::vector<HostFrame> frames = {python("__main__"),
+                                         python("transformers.generation.utils"),
+                                         python("torch._tensor"),
+                                         python("contextlib"),
                                          {"cudaStreamSynchronize", "/lib/libcudart.so", "", 0, 0, ""}};
   const HostWorks works(frames);
   CHECK(works.calling_frame({0, 1, 2, 3, 4}) == 1);

@@ -22,7 +22,8 @@ struct SampledTrace : TraceBuilder {
     trace.host.sampler = HostSampler::kPython;
     const Thread& where = trace.threads[thread];
     trace.host.samples.push_back({at, trace.processes[where.process].pid, where.tid, stack});
-    std::stable_sort(trace.host.samples.begin(), trace.host.samples.end(), [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
+    std::stable_sort(trace.host.samples.begin(), trace.host.samples.end(),
+                     [](const HostSample& a, const HostSample& b) { return a.time_ns < b.time_ns; });
   }
   void collection(Ns start, Ns end, std::uint32_t thread = 0, std::uint32_t pid = 100) {
     trace.host.collections.push_back({start, end, pid, trace.threads[thread].tid, 2});

@@ -59,7 +59,8 @@ TEST_CASE("session kernels: operators that the trace has with GPU times are not 
 }
 
 TEST_CASE("session kernels: other calls, another stage or no GPU give nothing") {
-  Run other = run_of({step_from("pytorch ranges", {"aten::mm", "aten::mul"}, true), step_from("libtorch", {"aten::mm", "aten::add"}, false)});
+  Run other =
+      run_of({step_from("pytorch ranges", {"aten::mm", "aten::mul"}, true), step_from("libtorch", {"aten::mm", "aten::add"}, false)});
   Run fewer = run_of({step_from("pytorch ranges", {"aten::mm"}, true), step_from("libtorch", {"aten::mm", "aten::add"}, false)});
   Run host = run_of({step_from("pytorch ranges", {"aten::mm"}, false), step_from("libtorch", {"aten::mm"}, false)});
   Run stage = run_of({step_from("pytorch ranges", {"aten::mm"}, true), step_from("libtorch", {"aten::mm"}, false)});

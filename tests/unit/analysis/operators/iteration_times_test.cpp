@@ -40,7 +40,8 @@ TEST_CASE("times have a median, nearest ranks and both ends") {
 }
 
 TEST_CASE("times over iterations are those with the same calls") {
-  const std::vector<OperatorStep> iterations = {two_calls(5, 1, 10), two_calls(7, 3, 14), two_calls(6, 2, 11), two_calls(99, 99, 500, "Mul")};
+  const std::vector<OperatorStep> iterations = {two_calls(5, 1, 10), two_calls(7, 3, 14), two_calls(6, 2, 11),
+                                                two_calls(99, 99, 500, "Mul")};
   OperatorStep step = iterations[0];
   add_times_of(iterations, step);
   CHECK(step.iterations == 3);

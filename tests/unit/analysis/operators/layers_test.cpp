@@ -13,7 +13,7 @@ TEST_CASE("which layer runs which kernels, in the order of the model") {
   small.range("", "LLM.layers@model.layers.0|Layer", 10, 50);  // as torch's range_push spells it
   small.range("LLM.layers", "model.layers.0.mlp|MLP", 20, 40);
   small.range("LLM.layers", "model.layers.1", 50, 90);
-  small.range("LLM.layers", "model.layers.0", 200, 210);       // the next step, without its class
+  small.range("LLM.layers", "model.layers.0", 200, 210);  // the next step, without its class
   small.kernel(small.call(15, 16), 1, "norm");
   small.kernel(small.call(25, 26), 10, "gemm");
   small.kernel(small.call(60, 61), 100, "gemm");

@@ -45,7 +45,9 @@ struct PassScript {
     ++now;
   }
   template <class Inside>
-  void stage(const std::string& name, Inside inside) { range("LLM", name, inside); }
+  void stage(const std::string& name, Inside inside) {
+    range("LLM", name, inside);
+  }
   template <class Inside>
   void op(const std::string& name, const std::string& sizes, Inside inside) {
     range("", name + ", op_id = " + std::to_string(++numbers) + (sizes.empty() ? "" : ", sizes = " + sizes), inside);
@@ -83,7 +85,8 @@ const OperatorStep& step_of(const Run& run, std::string_view stage) {
   return run.operator_steps[0];
 }
 
-Run joined_pass(const Trace& clean, const Trace& pass, const std::vector<OperatorDtypes>& dtypes = {}, const WarmupRule& rule = kEveryWindow) {
+Run joined_pass(const Trace& clean, const Trace& pass, const std::vector<OperatorDtypes>& dtypes = {},
+                const WarmupRule& rule = kEveryWindow) {
   Run run;
   run.operators_note = "none";
   add_operator_pass(clean, pass, dtypes, rule, run);
@@ -115,9 +118,7 @@ PassScript recorded_script() {
   pass.stage("request", [&] {
     pass.stage("prefill", [&] {
       pass.range("LLM.layers", "model|Net", [&] {
-        pass.op("aten::linear", "[[8, 4], [4, 4]]", [&] {
-          pass.op("aten::mm", "[[8, 4], [4, 4]]", [&] { pass.launch("gemm", 130, 8); });
-        });
+        pass.op("aten::linear", "[[8, 4], [4, 4]]", [&] { pass.op("aten::mm", "[[8, 4], [4, 4]]", [&] { pass.launch("gemm", 130, 8); }); });
         for (int i = 0; i < 2; ++i) pass.op("aten::add", "[[8, 4], [8, 4]]", [&] { pass.launch("add", 30); });
       });
     });
@@ -129,7 +130,8 @@ PassScript recorded_script() {
           return;
         }
         pass.range("LLM.layers", "model|Net", [&] {
-          pass.range("LLM.lines", "net.py:7 forward", [&] { pass.op("aten::mm", "[[1, 4], [4, 4]]", [&] { pass.launch("gemm", 80, 2); }); });
+          pass.range("LLM.lines", "net.py:7 forward",
+                     [&] { pass.op("aten::mm", "[[1, 4], [4, 4]]", [&] { pass.launch("gemm", 80, 2); }); });
           pass.op("aten::add", "[[1, 4], [1, 4]]", [&] { pass.launch("add", 15); });
         });
         pass.op("aten::copy_", "", [&] { pass.launch("probe", 7); });
@@ -154,7 +156,8 @@ TEST_CASE("operator pass: calls and GPU times are those of the clean pass, by st
   CHECK(mm.type == "matmul");
   CHECK(mm.stages == std::vector<std::pair<std::string, Ns>>{{"decode", 200}, {"prefill", 100}});
   REQUIRE(mm.shapes.size() == 2);
-  CHECK(std::tuple(mm.shapes[0].text, mm.shapes[0].calls, mm.shapes[0].cuda_total_ns) == std::tuple(std::string("[[1, 4], [4, 4]]"), 4u, std::optional<Ns>(200)));
+  CHECK(std::tuple(mm.shapes[0].text, mm.shapes[0].calls, mm.shapes[0].cuda_total_ns) ==
+        std::tuple(std::string("[[1, 4], [4, 4]]"), 4u, std::optional<Ns>(200)));
   REQUIRE(mm.kernels.size() == 1);
   CHECK(std::tuple(mm.kernels[0].name, mm.kernels[0].calls, mm.kernels[0].total_ns) == std::tuple(std::string("gemm"), 5u, Ns{300}));
   CHECK(entry_of(run, "aten::linear").cuda_total_ns == 100);
@@ -171,9 +174,10 @@ TEST_CASE("operator pass: the note says what the table rests on") {
   const Run run = joined_pass(clean_script().trace, recorded_script().trace);
   // 28 ns of 528: the 408 of the operators and the 120 of the kernel of none.
   const std::string& note = run.operators[0].note;
-  CHECK(note.starts_with("Recorded in the operator pass, in 1 prefill and 2 decode_step windows. Calls and GPU times are scaled to the main trace: "
-                         "they explain 81.6 % of the GPU time of these stages. Kernels that the main trace does not have keep their recorded times, "
-                         "5.3 % of the GPU time. Host times are from the operator pass, where these steps take "));
+  CHECK(note.starts_with(
+      "Recorded in the operator pass, in 1 prefill and 2 decode_step windows. Calls and GPU times are scaled to the main trace: "
+      "they explain 81.6 % of the GPU time of these stages. Kernels that the main trace does not have keep their recorded times, "
+      "5.3 % of the GPU time. Host times are from the operator pass, where these steps take "));
   CHECK(note.ends_with(" times as long."));
 }
 
@@ -187,8 +191,9 @@ TEST_CASE("operator pass: host times come from it, for as many steps as the clea
 }
 
 TEST_CASE("operator pass: layers likewise, and a step with layers, lines and data types") {
-  const Run run = joined_pass(clean_script().trace, recorded_script().trace,
-                         {{"aten::mm", "[[1, 4], [4, 4]]", "[bfloat16, bfloat16]"}, {"aten::add", "[[9, 4], [9, 4]]", "[float32, float32]"}});
+  const Run run =
+      joined_pass(clean_script().trace, recorded_script().trace,
+                  {{"aten::mm", "[[1, 4], [4, 4]]", "[bfloat16, bfloat16]"}, {"aten::add", "[[9, 4], [9, 4]]", "[float32, float32]"}});
   REQUIRE(run.layers.size() == 1);
   CHECK(run.layers[0].name == "model");
   CHECK(run.layers[0].type == "Net");
@@ -229,7 +234,8 @@ TEST_CASE("operator pass: layers likewise, and a step with layers, lines and dat
 TEST_CASE("operator pass: a kernel that grows with every step takes as long as it does on average") {
   PassScript clean, pass;
   for (std::uint32_t i = 1; i <= 4; ++i) clean.stage("decode_step", [&] { clean.launch("attention", 10 * i, i); });
-  for (std::uint32_t i = 1; i <= 2; ++i) pass.stage("decode_step", [&] { pass.op("aten::sdpa_attention", "", [&] { pass.launch("attention", 99, i); }); });
+  for (std::uint32_t i = 1; i <= 2; ++i)
+    pass.stage("decode_step", [&] { pass.op("aten::sdpa_attention", "", [&] { pass.launch("attention", 99, i); }); });
   const Run run = joined_pass(clean.trace, pass.trace);
   // 10 and 20 by their grids, 15 on average instead of 25: both are stretched by 5/3.
   CHECK(entry_of(run, "aten::sdpa_attention").cuda_self_ns == 100);
@@ -305,7 +311,7 @@ TEST_CASE("operator pass: any mixture of stages, kernels and operators, as the s
       Ns ns;
     };
     std::vector<Launch> clean_rows;
-    std::vector<std::pair<Launch, std::string>> rows;  // and the operator
+    std::vector<std::pair<Launch, std::string>> rows;    // and the operator
     std::map<std::string, std::pair<int, int>> windows;  // clean, recorded
     for (int i = 0, count = 3 + pick(4); i < count; ++i) {
       const std::string stage = pick(2) ? "decode_step" : "prefill";
@@ -339,7 +345,8 @@ TEST_CASE("operator pass: any mixture of stages, kernels and operators, as the s
     const auto mean = [&](const Launch& row, bool by_grid) {
       double sum = 0, count = 0;
       for (const Launch& other : clean_rows)
-        if (other.stage == row.stage && other.kernel == row.kernel && (!by_grid || other.grid == row.grid)) sum += static_cast<double>(other.ns), ++count;
+        if (other.stage == row.stage && other.kernel == row.kernel && (!by_grid || other.grid == row.grid))
+          sum += static_cast<double>(other.ns), ++count;
       return count > 0 ? std::optional(sum / count) : std::nullopt;
     };
     const auto by_grid = [&](const Launch& row) { return mean(row, true) ? mean(row, true) : mean(row, false); };
@@ -373,8 +380,9 @@ TEST_CASE("operator pass: two captures of one workload on an H200") {
   // The first iteration is warm-up: one prefill of 517,184 ns and eight steps of 3,172,895 ns are left, all of it inside operators.
   CHECK(std::abs(*run.operators[0].cuda_ns - (517184 + 3172895)) <= 1);
   CHECK(*run.operators[0].gpu_share == Approx(1).epsilon(1e-6));
-  CHECK(run.operators[0].note.starts_with("Recorded in the operator pass, in 1 prefill and 4 decode_step windows. Calls and GPU times are scaled to the main "
-                                          "trace: they explain 100.0 % of the GPU time of these stages. Host times"));
+  CHECK(run.operators[0].note.starts_with(
+      "Recorded in the operator pass, in 1 prefill and 4 decode_step windows. Calls and GPU times are scaled to the main "
+      "trace: they explain 100.0 % of the GPU time of these stages. Host times"));
   // The pass' own steps take 402971, 402236, 400283 and 398744 ns.
   const OperatorStep& step = step_of(run, "decode_step");
   CHECK(step.window == 2);
@@ -442,7 +450,9 @@ TEST_CASE("operator steps: of more calls than fit, the others are counted; range
   CHECK(run.operator_steps[0].calls.size() == 5000);
   CHECK(run.operator_steps[0].calls_left_out == 3);
   PassScript own;
-  own.stage("decode_step", [&] { own.range("", "my range", [] {}), own.range("LLM.lines", "a.py:1 f", [] {}), own.range("LLM.layers", "model|Net", [] {}); });
+  own.stage("decode_step", [&] {
+    own.range("", "my range", [] {}), own.range("LLM.lines", "a.py:1 f", [] {}), own.range("LLM.layers", "model|Net", [] {});
+  });
   Run none;
   add_operator_steps(own.trace, kEveryWindow, "", none);
   CHECK(none.operator_steps.empty());

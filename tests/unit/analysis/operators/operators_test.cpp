@@ -12,8 +12,8 @@
 #include "parsers/nsys/sqlite.h"
 #include "parsers/ort/profile.h"
 #include "tests/catch.h"
-#include "tests/unit/unpacked.h"
 #include "tests/unit/analysis/small_trace.h"
+#include "tests/unit/unpacked.h"
 
 using namespace nl;
 using namespace nl::parsers;

@@ -24,7 +24,8 @@ Run refused_run(Code code) {
 
 TEST_CASE("capture: every capture that is missing is named, and those that are always there are not") {
   CHECK(capture_reason({Capture::kStages, Capture::kAlways, Capture::kBare, Capture::kNvml}, {}) ==
-        "needs NVTX ranges prefill and decode_all of the domain LLM (docs/capture.md), and unprofiled runs, and power and clock samples (NVML)");
+        "needs NVTX ranges prefill and decode_all of the domain LLM (docs/capture.md), and unprofiled runs, and power and clock samples "
+        "(NVML)");
   CHECK(capture_reason({Capture::kCuda, Capture::kOperators}, {}) ==
         "needs a CUDA trace (nsys or the collector), and operator ranges of PyTorch");
   CHECK(capture_reason({Capture::kModel, Capture::kIterations}, {}) ==

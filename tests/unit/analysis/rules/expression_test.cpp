@@ -190,9 +190,11 @@ TEST_CASE("a pattern neither hangs nor overflows on a long name") {
 }
 
 TEST_CASE("random texts never crash, and what parses can be evaluated") {
-  const std::vector<std::string> words = {"total_time", "mfu", "name", "run.gpus", "kind", "has_steps", "matches", "contains", "min", "max",
-                                          "abs", "known", "metric", "and", "or", "not", "true", "(", ")", ",", "+", "-", "*", "/", "<", ">=",
-                                          "==", "!=", "1", "30%", "5ms", "'a'", "\"[a-z]+\"", "\"(\"", "\"a{2,3}\"", "0", ".5", "µ", "\xff", "=", "{", "1e9"};
+  const std::vector<std::string> words = {
+      "total_time", "mfu",        "name", "run.gpus", "kind", "has_steps", "matches", "contains", "min", "max", "abs",
+      "known",      "metric",     "and",  "or",       "not",  "true",      "(",       ")",        ",",   "+",   "-",
+      "*",          "/",          "<",    ">=",       "==",   "!=",        "1",       "30%",      "5ms", "'a'", "\"[a-z]+\"",
+      "\"(\"",      "\"a{2,3}\"", "0",    ".5",       "µ",    "\xff",      "=",       "{",        "1e9"};
   std::mt19937 random(20240607);
   Fixture f;
   const auto subject = subjects_of(f.run, f.totals, RuleScope::kStage).front();

@@ -50,17 +50,18 @@ std::string_view capture_word(Capture capture) {
 
 TEST_CASE("docs/rules.md describes every field as it is, and no other") {
   const std::pair<const char*, void (*)(std::vector<Field>&)> tables[] = {{"run and stage", add_time_fields},
-                                                                           {"run", add_run_fields},
-                                                                           {"stage", add_stage_fields},
-                                                                           {"kernel", add_kernel_fields},
-                                                                           {"operator", add_operator_fields}};
+                                                                          {"run", add_run_fields},
+                                                                          {"stage", add_stage_fields},
+                                                                          {"kernel", add_kernel_fields},
+                                                                          {"operator", add_operator_fields}};
   for (const auto& [heading, add] : tables) {
     std::vector<Field> fields;
     add(fields);
     auto rows = documented(heading);
     for (const Field& field : fields) {
-      const std::string row = fmt::format("| `{}` | {} | {} | {} |", field.name, field.type == Type::kTruth ? "true or false" : unit_word(field.unit),
-                                          capture_word(field.capture), field.help);
+      const std::string row =
+          fmt::format("| `{}` | {} | {} | {} |", field.name, field.type == Type::kTruth ? "true or false" : unit_word(field.unit),
+                      capture_word(field.capture), field.help);
       INFO("docs/rules.md lacks below ### " << heading << ":\n" << row);
       CHECK(rows.erase(row) == 1);
     }

@@ -70,5 +70,6 @@ TEST_CASE("of few samples no share is told, of none nothing") {
   CHECK(value_of(run, "host_samples").number == 19);
   CHECK(value_of(run, "garbage_share").known);  // those are counted, not sampled
   run.stages[0].host_code.reset();
-  for (const char* name : {"host_samples", "host_module_share", "garbage_share", "garbage_collections"}) CHECK_FALSE(value_of(run, name).captured);
+  for (const char* name : {"host_samples", "host_module_share", "garbage_share", "garbage_collections"})
+    CHECK_FALSE(value_of(run, name).captured);
 }

@@ -96,7 +96,8 @@ TEST_CASE("where a part of the trace is missing, shares of it and what is absent
     sample.metrics["sm__cycles_active.avg"] = 5;
     run.problems.push_back({code, "cut", "nvtx-7.nltrace", "", ErrorKind::kCapture});
     judge({{rule(RuleScope::kStage, "launch_wait_share > 50%"), rule(RuleScope::kKernel, "gpu_share > 1%"),
-            rule(RuleScope::kKernel, "metric(\"sm__cycles_active.avg\") > 1"), rule(RuleScope::kStage, "windows >= 1 or graph_launches == 0")}},
+            rule(RuleScope::kKernel, "metric(\"sm__cycles_active.avg\") > 1"),
+            rule(RuleScope::kStage, "windows >= 1 or graph_launches == 0")}},
           run);
     CHECK(run.findings.size() == 3);  // of the counters, and of the windows of two stages
     REQUIRE(run.abstentions.size() == 2);
@@ -160,8 +161,8 @@ TEST_CASE("a window without kernels is not well utilised, and not badly either: 
   run.stages[0].budget = Budget{1000, 0, 0, 0, 0, 0, 1000, 0};
   run.stages[0].activity.emplace();
   run.stages.pop_back();
-  for (const char* condition : {"mean_kernel_time > 0", "mean_kernel_time <= 0", "gemm_share >= 0", "graph_kernel_share < 50%", "overlap >= 0",
-                                "gpu_compute_share > 0", "gpu_idle_share < 100%", "mfu_busy > 0"}) {
+  for (const char* condition : {"mean_kernel_time > 0", "mean_kernel_time <= 0", "gemm_share >= 0", "graph_kernel_share < 50%",
+                                "overlap >= 0", "gpu_compute_share > 0", "gpu_idle_share < 100%", "mfu_busy > 0"}) {
     CAPTURE(condition);
     judge({{rule(RuleScope::kStage, condition)}}, run);
     CHECK(run.findings.empty());

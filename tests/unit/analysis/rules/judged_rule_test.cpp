@@ -59,9 +59,13 @@ TEST_CASE("a finding has its rule's words: all suggestions that hold, and the fi
   spec.about = RuleAbout::kMeasurement;
   spec.message = rule_text("{name} took {total_time}");
   spec.gain_note = rule_text("in {windows:window|windows}");
-  spec.suggestions = {{rule_text("shorten {name}")}, {rule_text("never"), rule_text("total_time < 0")}, {rule_text("unseen"), rule_text("mfu > 0")},
+  spec.suggestions = {{rule_text("shorten {name}")},
+                      {rule_text("never"), rule_text("total_time < 0")},
+                      {rule_text("unseen"), rule_text("mfu > 0")},
                       {rule_text("and again"), rule_text("total_time == 1us")}};
-  spec.plain = {{rule_text("unseen"), rule_text("mfu > 0")}, {rule_text("It took {total_time}."), rule_text("windows == 1")}, {rule_text("too late")}};
+  spec.plain = {{rule_text("unseen"), rule_text("mfu > 0")},
+                {rule_text("It took {total_time}."), rule_text("windows == 1")},
+                {rule_text("too late")}};
   const auto findings = findings_of(spec);
   REQUIRE(findings.size() == 1);
   const Finding& finding = findings[0];
@@ -86,7 +90,9 @@ TEST_CASE("severity is the first that holds, and information where none does") {
     REQUIRE(findings.size() == 1);
     return findings[0].severity;
   };
-  CHECK(severity({{rule_text("mfu > 0"), Severity::kHigh}, {rule_text("total_time > 2us"), Severity::kLow}, {std::nullopt, Severity::kMedium}}) == Severity::kLow);
+  CHECK(severity({{rule_text("mfu > 0"), Severity::kHigh},
+                  {rule_text("total_time > 2us"), Severity::kLow},
+                  {std::nullopt, Severity::kMedium}}) == Severity::kLow);
   CHECK(severity({{rule_text("total_time > 5us"), Severity::kLow}, {std::nullopt, Severity::kMedium}}) == Severity::kMedium);
   CHECK(severity({{rule_text("total_time > 5us"), Severity::kLow}}) == Severity::kInfo);
 }
@@ -288,8 +294,8 @@ TEST_CASE("the run has the work of its stages together, and the longest of their
   }
   const rules::RunTotals totals = rules::total(run);
   const rules::Subject whole = rules::subjects_of(run, totals, RuleScope::kRun).front();
-  const std::pair<const char*, double> fields[] = {{"kernels", 32}, {"gemm_time", 210}, {"launches", 43}, {"launch_call_time", 65},
-                                                   {"streams", 4}, {"longest_gap", 90}, {"elementwise_chain", 7}};
+  const std::pair<const char*, double> fields[] = {{"kernels", 32}, {"gemm_time", 210},  {"launches", 43},        {"launch_call_time", 65},
+                                                   {"streams", 4},  {"longest_gap", 90}, {"elementwise_chain", 7}};
   for (const auto& [field, value] : fields) {
     INFO(field);
     CHECK(rules::find_field(RuleScope::kRun, field)->read(whole).number == value);

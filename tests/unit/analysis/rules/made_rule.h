@@ -9,7 +9,8 @@ namespace nl::test {
 inline RuleText rule_text(const std::string& words) { return {words, 1, 1}; }
 
 // A rule with all that it must have; `gain`: none where it is empty.
-inline RuleSpec made_rule(RuleScope scope, const std::string& condition, const std::string& gain = {}, Severity severity = Severity::kHigh) {
+inline RuleSpec made_rule(RuleScope scope, const std::string& condition, const std::string& gain = {},
+                          Severity severity = Severity::kHigh) {
   RuleSpec spec;
   spec.name = "r";
   spec.scope = scope;

@@ -139,7 +139,8 @@ TEST_CASE("subjects: a kernel's sample is the shape with the most time, and its 
 TEST_CASE("subjects: a stage's slowdown is that of a tracer with a number") {
   Run run;
   add_stage(run, "decode", 1);
-  run.perturbation.stages = {slowdown_of(PassKind::kNcu, 1, SlowdownVerdict::kOverTenPercent), {},
+  run.perturbation.stages = {slowdown_of(PassKind::kNcu, 1, SlowdownVerdict::kOverTenPercent),
+                             {},
                              slowdown_of(PassKind::kCollector, 2, SlowdownVerdict::kOverTenPercent)};
   run.perturbation.stages[1].stage = "decode";
   run.efficiency.resize(2);

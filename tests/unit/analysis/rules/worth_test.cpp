@@ -115,7 +115,8 @@ TEST_CASE("a gain is given per window and per token, without what profiling adds
   CHECK(finding.gain_per_window_ns == 80.0);
   CHECK(finding.gain_per_token_ns == 80.0);
   CHECK_FALSE(finding.gain_unprofiled);
-  run.perturbation.stages.push_back({PassKind::kNsys, "decode_step", {80}, {100}, 0.25, 0.2, 0.3, SlowdownVerdict::kOverTenPercent, "", ""});
+  run.perturbation.stages.push_back(
+      {PassKind::kNsys, "decode_step", {80}, {100}, 0.25, 0.2, 0.3, SlowdownVerdict::kOverTenPercent, "", ""});
   finding = judged(worth_rule(RuleScope::kStage, "launch_starved_time"), run);
   CHECK(finding.gain_per_window_ns == 60.0);  // 100 ns traced are 80 unprofiled
   CHECK(finding.gain_unprofiled);
@@ -124,7 +125,8 @@ TEST_CASE("a gain is given per window and per token, without what profiling adds
   // The GPU works 20 ns of a window: profiling adds nothing to that.
   CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time / 2"), run).gain_per_window_ns == 10.0);
   CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time"), run).gain_per_window_ns == 20.0);
-  CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time + 200ns"), run).gain_per_window_ns == 20.0);  // 10 more, which are profiling's
+  CHECK(judged(worth_rule(RuleScope::kStage, "gpu_compute_time + 200ns"), run).gain_per_window_ns ==
+        20.0);  // 10 more, which are profiling's
 }
 
 TEST_CASE("high is what is worth 5 %, surely, with two pieces of evidence") {
@@ -149,16 +151,16 @@ TEST_CASE("high is what is worth 5 %, surely, with two pieces of evidence") {
 TEST_CASE("findings: what is worth the most first, information later, the measurement last") {
   Finding measurement = worth_finding("measured", Severity::kMedium, 0.9, 0.9);
   measurement.about = RuleAbout::kMeasurement;
-  CHECK(order_of({measurement, worth_finding("info", Severity::kInfo, 0.9, 0.9), worth_finding("unknown", Severity::kMedium, 0.9, std::nullopt),
-                  worth_finding("surer", Severity::kMedium, 0.9, 0.4), worth_finding("more", Severity::kMedium, 0.5, 0.5),
-                  worth_finding("less", Severity::kHigh, 0.9, 0.1), worth_finding("low", Severity::kLow, 0.95, std::nullopt)}) ==
-        "surer more less unknown low info measured ");
+  CHECK(order_of({measurement, worth_finding("info", Severity::kInfo, 0.9, 0.9),
+                  worth_finding("unknown", Severity::kMedium, 0.9, std::nullopt), worth_finding("surer", Severity::kMedium, 0.9, 0.4),
+                  worth_finding("more", Severity::kMedium, 0.5, 0.5), worth_finding("less", Severity::kHigh, 0.9, 0.1),
+                  worth_finding("low", Severity::kLow, 0.95, std::nullopt)}) == "surer more less unknown low info measured ");
 }
 
 TEST_CASE("findings of one cause follow the one that is worth the most") {
   CHECK(order_of({worth_finding("a", Severity::kHigh, 1, 0.1, "x"), worth_finding("b", Severity::kHigh, 1, 0.3, "y"),
-                  worth_finding("c", Severity::kHigh, 1, 0.2, "z"), worth_finding("d", Severity::kHigh, 1, 0.05, "y"), worth_finding("e", Severity::kHigh, 1, 0.4, "x")}) ==
-        "e a<e b d<b c ");
+                  worth_finding("c", Severity::kHigh, 1, 0.2, "z"), worth_finding("d", Severity::kHigh, 1, 0.05, "y"),
+                  worth_finding("e", Severity::kHigh, 1, 0.4, "x")}) == "e a<e b d<b c ");
   std::vector<Finding> kernels = {worth_finding("a", Severity::kLow, 1, 0.1, "x"), worth_finding("b", Severity::kLow, 1, 0.2, "x")};
   for (Finding& each : kernels) each.scope = RuleScope::kKernel;
   kernels[0].subject = "k1";

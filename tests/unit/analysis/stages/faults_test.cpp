@@ -121,8 +121,8 @@ TEST_CASE("clocks that step back") {
   b.stage("prefill", 100, 90);
   b.stage("decode_all", 200, 300);
   b.launch(210, 250, 10);
-  b.launch(205, 220, 10);                                            // rows out of order
-  b.copy(nl::MemOpKind::kHostToDevice, 270, 260, b.call(265));       // ends before it starts
+  b.launch(205, 220, 10);                                       // rows out of order
+  b.copy(nl::MemOpKind::kHostToDevice, 270, 260, b.call(265));  // ends before it starts
   const auto run = b.run_all();
   CHECK(stage(run, "prefill").wall.total_ns == 0);
   CHECK(stage(run, "decode").budget->gpu_compute_ns == 20);
@@ -297,7 +297,7 @@ TEST_CASE("references that lead nowhere") {
   TraceBuilder b;
   b.stage("prefill", 0, 100, nl::kNone);
   b.stage("decode_all", 0, 100, 77);
-  b.kernel("k", 10, 20, 4711);                                       // no such call
+  b.kernel("k", 10, 20, 4711);                                         // no such call
   b.copy(nl::MemOpKind::kDeviceToHost, 40, 50, nl::kNone, nl::kNone);  // no such queue
   const auto run = b.run();
   CHECK(stage(run, "prefill").budget->gpu_compute_ns == 20);

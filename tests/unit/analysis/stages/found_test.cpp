@@ -36,8 +36,8 @@ TEST_CASE("names of engines tell prefill, decoding and tokens") {
   CHECK(extend->context_tokens == 1024);
   CHECK(engine_step("step[DECODE bs=8]")->generation_tokens == 8);
   CHECK_FALSE(engine_step("scheduler.run_batch")->told());
-  for (const char* other : {"", "execute_context_", "execute_context_1(2)_generation_", "step[IDLE bs=0]", "[Executor] _forward_step 1: many",
-                            "scheduler.recv_requests", "decode_step"})
+  for (const char* other : {"", "execute_context_", "execute_context_1(2)_generation_", "step[IDLE bs=0]",
+                            "[Executor] _forward_step 1: many", "scheduler.recv_requests", "decode_step"})
     CHECK_FALSE(engine_step(other));
 }
 

@@ -16,7 +16,7 @@
 namespace nl::test {
 
 struct StageScore {
-  std::size_t steps = 0, found = 0, boundaries = 0, kinds = 0;        // steps of decoding; begin within one launch; of these, of the right kind
+  std::size_t steps = 0, found = 0, boundaries = 0, kinds = 0;  // steps of decoding; begin within one launch; of these, of the right kind
   std::size_t prefills = 0, prefills_found = 0, prefill_boundaries = 0, prefill_kinds = 0;
   double confidence = 0;
 };
@@ -84,12 +84,12 @@ class StageComparison {
 };
 
 inline std::string score_header() {
-  return fmt::format("{:<48} {:>6} {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6} {:>6}  {}\n", "capture", "steps", "found", "begin", "kind", "prefills",
-                     "found", "begin", "kind", "confidence");
+  return fmt::format("{:<48} {:>6} {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6} {:>6}  {}\n", "capture", "steps", "found", "begin", "kind",
+                     "prefills", "found", "begin", "kind", "confidence");
 }
 inline std::string score_row(const std::string& name, const StageScore& s) {
-  return fmt::format("{:<48} {:>6} {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6} {:>6}  {:.2f}\n", name, s.steps, s.found, s.boundaries, s.kinds, s.prefills,
-                     s.prefills_found, s.prefill_boundaries, s.prefill_kinds, s.confidence);
+  return fmt::format("{:<48} {:>6} {:>6} {:>6} {:>6}  {:>8} {:>6} {:>6} {:>6}  {:.2f}\n", name, s.steps, s.found, s.boundaries, s.kinds,
+                     s.prefills, s.prefills_found, s.prefill_boundaries, s.prefill_kinds, s.confidence);
 }
 
 }  // namespace nl::test

@@ -57,10 +57,8 @@ const std::vector<HiddenCapture> kHeldOutCaptures = {
 
 // Scripts that mark nothing, marked by nvtx/python/auto.
 const std::vector<HiddenCapture> kAutoMarkedCaptures = {
-    {"h200-auto-marked/qwen3.nltrace.gz", 155, 5},
-    {"h200-auto-marked/loop.nltrace.gz", 235, 5},
-    {"h200-auto-marked/compiled.nltrace.gz", 282, 6, 1, 0},
-    {"h200-auto-marked/mixtral.nltrace.gz", 155, 5},
+    {"h200-auto-marked/qwen3.nltrace.gz", 155, 5},          {"h200-auto-marked/loop.nltrace.gz", 235, 5},
+    {"h200-auto-marked/compiled.nltrace.gz", 282, 6, 1, 0}, {"h200-auto-marked/mixtral.nltrace.gz", 155, 5},
     {"h200-auto-marked/llava.nltrace.gz", 155, 5},
 };
 
@@ -108,6 +106,10 @@ double score_hidden(const std::vector<HiddenCapture>& captures) {
 
 TEST_CASE("what is inferred from real captures is what their ranges mark") { CHECK(score_hidden(kHiddenCaptures) >= 99); }
 
-TEST_CASE("what is inferred from captures that it was not made with is what their ranges mark") { CHECK(score_hidden(kHeldOutCaptures) >= 99); }
+TEST_CASE("what is inferred from captures that it was not made with is what their ranges mark") {
+  CHECK(score_hidden(kHeldOutCaptures) >= 99);
+}
 
-TEST_CASE("what is inferred from scripts that mark nothing is what nl-stage marked in them") { CHECK(score_hidden(kAutoMarkedCaptures) >= 99); }
+TEST_CASE("what is inferred from scripts that mark nothing is what nl-stage marked in them") {
+  CHECK(score_hidden(kAutoMarkedCaptures) >= 99);
+}

@@ -52,10 +52,10 @@ TEST_CASE("the first iteration of a real capture is recognised as warm-up") {
 TEST_CASE("warm-up is what leads and takes longer, and at most half") {
   CHECK(iterations_of({400, 100, 100, 100}).run().iterations.warmup == 1);
   CHECK(iterations_of({400, 300, 100, 100, 100}).run().iterations.warmup == 2);
-  CHECK(iterations_of({100, 400, 100, 100}).run().iterations.warmup == 0);   // an outlier later on is measured
-  CHECK(iterations_of({148, 100, 100}).run().iterations.warmup == 0);        // less than 1.5 ×
-  CHECK(iterations_of({400, 400, 400, 100}).run().iterations.warmup == 0);   // slower than half of the rest only
-  CHECK(iterations_of({6400, 1600, 400, 100}).run().iterations.warmup == 2); // every one is, but half must stay
+  CHECK(iterations_of({100, 400, 100, 100}).run().iterations.warmup == 0);    // an outlier later on is measured
+  CHECK(iterations_of({148, 100, 100}).run().iterations.warmup == 0);         // less than 1.5 ×
+  CHECK(iterations_of({400, 400, 400, 100}).run().iterations.warmup == 0);    // slower than half of the rest only
+  CHECK(iterations_of({6400, 1600, 400, 100}).run().iterations.warmup == 2);  // every one is, but half must stay
   CHECK(iterations_of({6400, 1600, 400}).run().iterations.warmup == 2);
   CHECK(iterations_of({400, 100}).run().iterations.warmup == 1);
 }
@@ -83,8 +83,8 @@ TEST_CASE("warm-up by configuration") {
 
 TEST_CASE("stages leave warm-up out, and say how much") {
   auto b = iterations_of({400, 100, 100});
-  b.launch(10, 20, 30);     // in the warm-up's prefill
-  b.launch(415, 420, 10);   // in the first measured one
+  b.launch(10, 20, 30);    // in the warm-up's prefill
+  b.launch(415, 420, 10);  // in the first measured one
   const auto run = b.run();
   const auto& prefill = stage(run, "prefill");
   CHECK(prefill.wall.count == 2);
@@ -96,10 +96,10 @@ TEST_CASE("stages leave warm-up out, and say how much") {
   CHECK(prefill.budget->gpu_compute_ns == 10);
   CHECK(prefill.activity->kernels == 1);
   CHECK(prefill.activity->launches == 1);
-  CHECK((*run.kernels)[0].time.count == 2);            // of the whole capture
+  CHECK((*run.kernels)[0].time.count == 2);  // of the whole capture
   CHECK((*run.kernels)[0].stages[0].calls == 2);
-  CHECK(run.phases.span_ns == 210);                    // from the second iteration on
-  CHECK(*run.phases.gpu_without_range_share == 0);     // warm-up has ranges too
+  CHECK(run.phases.span_ns == 210);                 // from the second iteration on
+  CHECK(*run.phases.gpu_without_range_share == 0);  // warm-up has ranges too
 }
 
 TEST_CASE("decode without a range of its own spans its steps") {
@@ -210,7 +210,8 @@ TEST_CASE("the rule of warm-up names the first four threads, and one that nobody
   b.stage("prefill", 10, 20, 99);
   const std::string four = b.run_all().iterations.rule;
   CHECK(four ==
-        "the configuration sets no warm-up: 1 measured on thread 1000; 1 measured on thread 1001; 1 measured on thread 1002; 1 measured on an unknown thread");
+        "the configuration sets no warm-up: 1 measured on thread 1000; 1 measured on thread 1001; 1 measured on thread 1002; 1 measured on "
+        "an unknown thread");
   b.stage("prefill", 10, 20, 3);
   b.stage("prefill", 10, 20, 4);
   const std::string six = b.run_all().iterations.rule;
@@ -232,7 +233,8 @@ TEST_CASE("warm-up by number, by time, and never all") {
   CHECK(warmup(slow_start, Rule::Mode::kAuto).why == "2 of 5 (first 5.000 ms, median of the measured 1.000 ms)");
   CHECK(warmup(slow_start, Rule::Mode::kAuto, 0, 2.0).warmup == 1);  // 2 is not more than twice 1
   CHECK(warmup({1'500'000, 1'000'000, 1'000'000}, Rule::Mode::kAuto).why == "none of 3 (first 1.500 ms, median of the others 1.000 ms)");
-  CHECK(warmup({1'000'000, 1'000'000, 2'000'000, 9'000'000}, Rule::Mode::kAuto).why == "none of 4 (first 1.000 ms, median of the others 2.000 ms)");
+  CHECK(warmup({1'000'000, 1'000'000, 2'000'000, 9'000'000}, Rule::Mode::kAuto).why ==
+        "none of 4 (first 1.000 ms, median of the others 2.000 ms)");
   CHECK(warmup({1'000'000, 1'000'000, 2'000'000}, Rule::Mode::kAuto).why == "none of 3 (first 1.000 ms, median of the others 1.500 ms)");
   CHECK(warmup({7}, Rule::Mode::kAuto).why == "the only iteration is measured");
   CHECK(warmup({900, 80, 7, 1}, Rule::Mode::kAuto).warmup == 2);  // at most half of them

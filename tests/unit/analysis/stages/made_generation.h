@@ -45,7 +45,8 @@ struct MadeGeneration {
   void graph(std::mt19937& order) {
     std::vector<std::pair<std::string, std::uint32_t>> kernels = {{"embedding_lookup", 1}, {"rms_norm", 1}, {"lm_head_gemv", 100}};
     for (int i = 0; i < layers; ++i)
-      kernels.insert(kernels.end(), {{"rms_norm", 1}, {"gemv", 8}, {"rope", 1}, {"flash_attention", 4}, {"gemv", 8}, {"silu", 1}, {"gemv", 8}});
+      kernels.insert(kernels.end(),
+                     {{"rms_norm", 1}, {"gemv", 8}, {"rope", 1}, {"flash_attention", 4}, {"gemv", 8}, {"silu", 1}, {"gemv", 8}});
     std::shuffle(kernels.begin(), kernels.end(), order);
     const std::uint32_t api = builder.call(now, thread, "cudaGraphLaunch");
     for (std::size_t i = 0; i < kernels.size(); ++i) kernel(api, kernels[i].first, kernels[i].second, 20, now + 5 + static_cast<nl::Ns>(i));

@@ -8,7 +8,6 @@
 using namespace nl;
 using namespace nl::analysis;
 
-
 namespace {
 
 constexpr Ns kShortStepNs = 1000, kLoadingNs = 40'000;
@@ -108,6 +107,7 @@ TEST_CASE("what launches in time would save is what the usual window waits, not 
   const double usual_ns = judged("usual_launch_wait_share < 65% and usual_compute_share > 35%", "usual_launch_wait_time");
   CHECK(usual_ns < 0.65 * kShortStepNs);
   CHECK(usual_ns > 0);
-  CHECK(judged("slow_windows == 2 and slow_by_loading and slow_window_share > 80% and module_loads == 2", "usual_time") == Approx(kShortStepNs));
+  CHECK(judged("slow_windows == 2 and slow_by_loading and slow_window_share > 80% and module_loads == 2", "usual_time") ==
+        Approx(kShortStepNs));
   CHECK(judged("module_load_time > 0", "total_time - usual_time") == Approx(2 * kLoadingNs / 10));
 }

@@ -89,7 +89,8 @@ TEST_CASE("a trace without work on a GPU has no steady part") { CHECK(find_stead
 
 TEST_CASE("where nothing is marked and nothing repeats, the steady part of the capture is the stage, with a budget") {
   std::string names;
-  for (std::uint32_t i = 0, state = 7; i < 400; ++i) names += static_cast<char>('a' + (state = state * 1103515245u + 12345u, state >> 16) % 9);
+  for (std::uint32_t i = 0, state = 7; i < 400; ++i)
+    names += static_cast<char>('a' + (state = state * 1103515245u + 12345u, state >> 16) % 9);
   Trace trace = trace_of(names);
   trace.duration_ns = 1000 + 400 * 100;
   add_found_stages(trace, {});
@@ -103,6 +104,7 @@ TEST_CASE("where nothing is marked and nothing repeats, the steady part of the c
   CHECK(stage.budget->sum_ns() == stage.budget->wall_ns);
   CHECK(stage.budget->wall_ns == trace.ranges[0].end_ns - trace.ranges[0].start_ns);
   CHECK(stage.budget->launch_starved_ns > stage.budget->gpu_compute_ns);
-  CHECK(std::any_of(run.import_stats.notes.begin(), run.import_stats.notes.end(), [](const Remark& note) { return note.code == Code::kSteadyPart; }));
+  CHECK(std::any_of(run.import_stats.notes.begin(), run.import_stats.notes.end(),
+                    [](const Remark& note) { return note.code == Code::kSteadyPart; }));
   CHECK(run.ranges.empty());
 }

@@ -58,8 +58,9 @@ TEST_CASE("a call is surrounded by the ranges of its thread that enclose it, eac
   b.range("ops", "attention", 120, 180);
   b.range("ops", "attention", 130, 170);
   b.range("ops", "elsewhere", 100, 200, 7);  // of a thread that is not there
-  const auto before = b.call(50), first = b.call(100), inside = b.call(140), outlives = b.call(195, 0, "c", 6), within = b.call(196, 0, "c", 1),
-             last = b.call(198, 0, "c", 2), after = b.call(250), step = b.call(350), other = b.call(140, 1);
+  const auto before = b.call(50), first = b.call(100), inside = b.call(140), outlives = b.call(195, 0, "c", 6),
+             within = b.call(196, 0, "c", 1), last = b.call(198, 0, "c", 2), after = b.call(250), step = b.call(350),
+             other = b.call(140, 1);
   Asked asked(b, 0, "prefill");
   CHECK(asked.stages(before).empty());
   CHECK(asked.top(before) == "none");

@@ -134,8 +134,8 @@ TEST_CASE("names are shown without what a tool adds to them") {
   b.copy(nl::MemOpKind::kMemset, 60, 70, b.call(50, 0, "cuMemsetD8_v2")).label = b.trace.strings.intern("[CUDA memset]").value;
   b.graph(80, 90, b.call(70, 0, "cudaGraphLaunch_v10000"));
   const auto run = b.run();
-  CHECK(run.timeline->names == std::vector<std::string>{"prefill", "aten::mm", "attention", "cuMemsetD8_v2", "cudaGraphLaunch",
-                                                        "[CUDA memset]", "CUDA graph"});
+  CHECK(run.timeline->names ==
+        std::vector<std::string>{"prefill", "aten::mm", "attention", "cuMemsetD8_v2", "cudaGraphLaunch", "[CUDA memset]", "CUDA graph"});
 }
 
 TEST_CASE("of four measured iterations the shorter of the middle two, and no warm-up, is shown") {

@@ -40,7 +40,8 @@ PowerSample slowed_reading(Ns utc_ns, std::uint64_t reasons, std::int32_t device
 TEST_CASE("windows on a slowed GPU are left out of the series, and counted") {
   constexpr std::uint64_t kPowerCap = 0x04, kIdle = 0x01;
   SampledPass traced;
-  traced.samples = {slowed_reading(0, kIdle), slowed_reading(100, kPowerCap), slowed_reading(150, 0, 1), slowed_reading(200, 0), slowed_reading(300, 0)};
+  traced.samples = {slowed_reading(0, kIdle), slowed_reading(100, kPowerCap), slowed_reading(150, 0, 1), slowed_reading(200, 0),
+                    slowed_reading(300, 0)};
   traced.stages = {{"decode_step", {{20, 50}, {90, 110}, {120, 150}, {199, 230}, {230, 270}}, {}}, {"unknown", {{0, 400}}, {}}};
   std::vector<StageEntry> stages(1);
   stages[0].name = "decode_step";

@@ -66,8 +66,8 @@ TEST_CASE("what a graph holds counts as if it was launched one by one") {
 }
 
 TEST_CASE("kernels of training are told by their names") {
-  for (const char* name : {"layer_norm_Backward", "flash_bwd", "bwd_kernel", "multi_tensor_Adam", "cutlass_wgrad", "cutlass_dgrad", "OptimizerStep",
-                           "GradInput", "grad_input", "sgd_step", "forward", "gemm"}) {
+  for (const char* name : {"layer_norm_Backward", "flash_bwd", "bwd_kernel", "multi_tensor_Adam", "cutlass_wgrad", "cutlass_dgrad",
+                           "OptimizerStep", "GradInput", "grad_input", "sgd_step", "forward", "gemm"}) {
     INFO(name);
     MadeGeneration made;
     made.launch(name);
@@ -97,9 +97,10 @@ TEST_CASE("the work of a call that launches and waits stands before its wait") {
 }
 
 TEST_CASE("lookups of embeddings are told by their names, and rotary ones are none") {
-  const std::pair<const char*, bool> names[] = {{"indexSelectSmallIndex", true}, {"vectorized_gather_kernel", true}, {"triton_poi_fused_embedding_0", true},
-                                                {"EmbeddingKernel", true}, {"k_get_rows_float", true}, {"rotary_embedding_kernel", false},
-                                                {"RotaryEmbed", false}, {"gatherTopK_embed", false}, {"gemm", false}};
+  const std::pair<const char*, bool> names[] = {
+      {"indexSelectSmallIndex", true}, {"vectorized_gather_kernel", true}, {"triton_poi_fused_embedding_0", true},
+      {"EmbeddingKernel", true},       {"k_get_rows_float", true},         {"rotary_embedding_kernel", false},
+      {"RotaryEmbed", false},          {"gatherTopK_embed", false},        {"gemm", false}};
   for (const auto& [name, looks_up] : names) {
     INFO(name);
     MadeGeneration made;

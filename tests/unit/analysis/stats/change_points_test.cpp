@@ -69,7 +69,8 @@ TEST_CASE("change points: a quiet series has none, also where its noise wanders"
   constexpr unsigned kSeries = 200;
   for (const auto& [correlation, most] : {std::pair{0.0, 4}, {0.3, 12}}) {
     int false_changes = 0;
-    for (unsigned seed = 0; seed < kSeries; ++seed) false_changes += borders_of(noisy_series(seed, 100, correlation), 0.001).empty() ? 0 : 1;
+    for (unsigned seed = 0; seed < kSeries; ++seed)
+      false_changes += borders_of(noisy_series(seed, 100, correlation), 0.001).empty() ? 0 : 1;
     INFO("correlation " << correlation);
     CHECK(false_changes <= most);
   }

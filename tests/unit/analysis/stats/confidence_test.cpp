@@ -13,9 +13,8 @@ TEST_CASE("Student's t agrees with the printed tables") {
   // The tables have three or four decimals.
   struct {
     double confidence, df, t;
-  } const known[] = {{0.95, 1, 12.7062}, {0.95, 2, 4.3027},  {0.95, 3, 3.1824},   {0.95, 4, 2.7764},
-                     {0.95, 5, 2.5706},  {0.95, 10, 2.2281}, {0.95, 30, 2.0423},  {0.95, 120, 1.9799},
-                     {0.90, 2, 2.9200},  {0.99, 4, 4.6041},  {0.99, 10, 3.1693},  {0.50, 1, 1.0000}};
+  } const known[] = {{0.95, 1, 12.7062}, {0.95, 2, 4.3027},   {0.95, 3, 3.1824}, {0.95, 4, 2.7764}, {0.95, 5, 2.5706},  {0.95, 10, 2.2281},
+                     {0.95, 30, 2.0423}, {0.95, 120, 1.9799}, {0.90, 2, 2.9200}, {0.99, 4, 4.6041}, {0.99, 10, 3.1693}, {0.50, 1, 1.0000}};
   for (const auto& row : known) {
     INFO(row.confidence << " with " << row.df);
     CHECK(student_t(row.confidence, row.df) == Approx(row.t).epsilon(3e-5));

@@ -45,17 +45,15 @@ TEST_CASE("ranges as the GPU saw them: from the first start to the last end of w
   // inside the other: they and those below have no level.
   CHECK(stat_rows(marked_capture().trace, "nvtx_gpu_proj_sum") ==
         RangeLines{"d:outer PushPop 310 100 1 310.0 310.0 310 310 0.0 4 4.0 0.0 3.0",
-                   "d:inner PushPop 80 70 2 40.0 40.0 30 50 14.1 3 1.5 1.0 0.0",
-                   "d:open PushPop 10 8 1 10.0 10.0 10 10 0.0 1 1.0 1.0 0.0",
-                   "d:below PushPop 5 15 1 5.0 5.0 5 5 0.0 1 1.0 - 0.0",
-                   "d:twin one PushPop 5 50 1 5.0 5.0 5 5 0.0 1 1.0 - 2.0",
+                   "d:inner PushPop 80 70 2 40.0 40.0 30 50 14.1 3 1.5 1.0 0.0", "d:open PushPop 10 8 1 10.0 10.0 10 10 0.0 1 1.0 1.0 0.0",
+                   "d:below PushPop 5 15 1 5.0 5.0 5 5 0.0 1 1.0 - 0.0", "d:twin one PushPop 5 50 1 5.0 5.0 5 5 0.0 1 1.0 - 2.0",
                    "d:twin two PushPop 5 50 1 5.0 5.0 5 5 0.0 1 1.0 - 1.0"});
 }
 
 TEST_CASE("kernels by the ranges that launched them, and those that none encloses") {
   const auto table = nl::analysis::make_stats_report(marked_capture().trace, "nvtx_kern_sum");
-  CHECK(table.columns == RangeLines{"NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)", "Med (ns)",
-                                    "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"});
+  CHECK(table.columns == RangeLines{"NVTX Range", "Style", "PID", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Avg (ns)",
+                                    "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", "Kernel Name"});
   CHECK(stat_rows(marked_capture().trace, "nvtx_kern_sum") ==
         RangeLines{"- - - - 0 1 7 7.0 7.0 7 7 0.0 unlinked", "- - 100 1000 0 1 10 10.0 10.0 10 10 0.0 after all",
                    "d:below PushPop 100 1001 1 1 5 5.0 5.0 5 5 0.0 c", "d:inner PushPop 100 1000 1 2 35 17.5 17.5 10 25 10.6 a",
@@ -86,10 +84,10 @@ TEST_CASE("ranges of one name need not follow each other, and mean and median ar
     b.kernel("k", 5000 + 10 * at, 7, b.call(at + 25));
     at += 100;
   }
-  CHECK(stat_rows(b.trace, "nvtx_kern_sum") == RangeLines{"d:x PushPop 100 1000 3 3 90 30.0 20.0 10 60 26.5 k",
-                                                          "d:y PushPop 100 1000 3 3 21 7.0 7.0 7 7 0.0 k"});
-  CHECK(stat_rows(b.trace, "nvtx_gpu_proj_sum") == RangeLines{"d:x PushPop 90 30 3 30.0 20.0 10 60 26.5 3 1.0 0.0 0.0",
-                                                              "d:y PushPop 21 30 3 7.0 7.0 7 7 0.0 3 1.0 0.0 0.0"});
+  CHECK(stat_rows(b.trace, "nvtx_kern_sum") ==
+        RangeLines{"d:x PushPop 100 1000 3 3 90 30.0 20.0 10 60 26.5 k", "d:y PushPop 100 1000 3 3 21 7.0 7.0 7 7 0.0 k"});
+  CHECK(stat_rows(b.trace, "nvtx_gpu_proj_sum") ==
+        RangeLines{"d:x PushPop 90 30 3 30.0 20.0 10 60 26.5 3 1.0 0.0 0.0", "d:y PushPop 21 30 3 7.0 7.0 7 7 0.0 3 1.0 0.0 0.0"});
   b.trace.api_stats.push_back({b.trace.strings.intern("cudaMalloc"), {}});
   for (const nl::Ns ns : {10, 20, 60}) b.trace.api_stats[0].durations.add(ns);
   CHECK(stat_rows(b.trace, "cuda_api_sum") == RangeLines{"100.0 90 3 30.0 20.0 10 60 26.5 cudaMalloc"});

@@ -9,9 +9,8 @@ using namespace nl;
 using namespace nl::analysis;
 
 TEST_CASE("there are the six reports of nsys") {
-  CHECK(stats_report_names() == std::vector<std::string_view>{"cuda_gpu_kern_sum", "cuda_api_sum",
-                                                              "cuda_gpu_mem_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum",
-                                                              "nvtx_kern_sum"});
+  CHECK(stats_report_names() == std::vector<std::string_view>{"cuda_gpu_kern_sum", "cuda_api_sum", "cuda_gpu_mem_time_sum", "nvtx_sum",
+                                                              "nvtx_gpu_proj_sum", "nvtx_kern_sum"});
 }
 
 TEST_CASE("a report that does not exist is a wrong argument") {
@@ -20,7 +19,8 @@ TEST_CASE("a report that does not exist is a wrong argument") {
     FAIL("it was made");
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kUsage);
-    CHECK(error.fix == "the reports are cuda_gpu_kern_sum, cuda_api_sum, cuda_gpu_mem_time_sum, nvtx_sum, nvtx_gpu_proj_sum, nvtx_kern_sum");
+    CHECK(error.fix ==
+          "the reports are cuda_gpu_kern_sum, cuda_api_sum, cuda_gpu_mem_time_sum, nvtx_sum, nvtx_gpu_proj_sum, nvtx_kern_sum");
   }
 }
 

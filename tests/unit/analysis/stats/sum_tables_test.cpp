@@ -30,8 +30,7 @@ TEST_CASE("sums of kernels: longest total first, of equal ones the rarer and the
 
 TEST_CASE("sums of copies: by what the tool calls them; what has no name is left out") {
   const auto b = small_capture();
-  CHECK(stat_rows(b.trace, "cuda_gpu_mem_time_sum") ==
-        Lines{"60.0 60 1 60.0 60.0 60 60 0.0 down", "40.0 40 2 20.0 20.0 10 30 14.1 up"});
+  CHECK(stat_rows(b.trace, "cuda_gpu_mem_time_sum") == Lines{"60.0 60 1 60.0 60.0 60 60 0.0 down", "40.0 40 2 20.0 20.0 10 30 14.1 up"});
 }
 
 TEST_CASE("sums of ranges: by domain, name and style, and an open one ends with the last annotation") {
@@ -42,7 +41,7 @@ TEST_CASE("sums of ranges: by domain, name and style, and an open one ends with 
   b.range("d", "r", 50, 1000, 0, nl::RangeStyle::kPushPop, true);
   b.trace.last_range_event_ns = 80;
   CHECK(stat_rows(b.trace, "nvtx_sum") == Lines{"44.4 40 2 20.0 20.0 10 30 14.1 PushPop d:r", "33.3 30 1 30.0 30.0 30 30 0.0 PushPop :r",
-                                              "22.2 20 1 20.0 20.0 20 20 0.0 StartEnd d:r"});
+                                                "22.2 20 1 20.0 20.0 20 20 0.0 StartEnd d:r"});
   b.trace.last_range_event_ns.reset();
   CHECK(stat_rows(b.trace, "nvtx_sum").front() == "95.0 960 2 480.0 480.0 10 950 664.7 PushPop d:r");
 }
@@ -60,7 +59,8 @@ TEST_CASE("sums of calls: as they were counted") {
 
 TEST_CASE("the columns of the sums, as nsys calls them") {
   const auto b = small_capture();
-  const std::pair<const char*, Lines> ends[] = {{"cuda_gpu_kern_sum", {"Instances", "Name"}}, {"cuda_gpu_mem_time_sum", {"Count", "Operation"}}};
+  const std::pair<const char*, Lines> ends[] = {{"cuda_gpu_kern_sum", {"Instances", "Name"}},
+                                                {"cuda_gpu_mem_time_sum", {"Count", "Operation"}}};
   for (const auto& [report, names] : ends)
     CHECK(nl::analysis::make_stats_report(b.trace, report).columns ==
           Lines{"Time (%)", "Total Time (ns)", names[0], "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)", names[1]});

@@ -13,7 +13,8 @@ analysis::TrendValue trend_value(const std::string& run, const std::string& comm
 }  // namespace
 
 TEST_CASE("trends: runs of another GPU are a series of their own, the longest first") {
-  const auto series = analysis::trend_series({trend_value("a", "", 1, "A100"), trend_value("b", "", 2), trend_value("c", "", 3)}, TrendBy::kDate, 0.01);
+  const auto series =
+      analysis::trend_series({trend_value("a", "", 1, "A100"), trend_value("b", "", 2), trend_value("c", "", 3)}, TrendBy::kDate, 0.01);
   REQUIRE(series.size() == 2);
   CHECK(series[0].hardware == "H200");
   REQUIRE(series[0].points.size() == 2);
@@ -22,7 +23,8 @@ TEST_CASE("trends: runs of another GPU are a series of their own, the longest fi
 }
 
 TEST_CASE("trends: a commit is the median of its runs, at the place of its first") {
-  const auto series = analysis::trend_series({trend_value("1", "aa", 10), trend_value("2", "bb", 20), trend_value("3", "aa", 12), trend_value("4", "", 99), trend_value("5", "aa", 50)},
+  const auto series = analysis::trend_series({trend_value("1", "aa", 10), trend_value("2", "bb", 20), trend_value("3", "aa", 12),
+                                              trend_value("4", "", 99), trend_value("5", "aa", 50)},
                                              TrendBy::kCommit, 0.01);
   REQUIRE(series.size() == 1);
   REQUIRE(series[0].points.size() == 2);
@@ -49,7 +51,8 @@ TEST_CASE("trends: changes and anomalies against the history") {
 
 TEST_CASE("trends: no time below zero is expected, and runs without a model are one series") {
   std::vector<analysis::TrendValue> values;
-  for (int i = 0; i < 12; ++i) values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", ""});
+  for (int i = 0; i < 12; ++i)
+    values.push_back({{"run-" + std::to_string(i), "2026-11-16T10:00:00Z", "", i % 2 == 0 ? 0.1 : 9.0, 1}, "H200", "", ""});
   const auto series = analysis::trend_series(values, TrendBy::kDate, 0.01);
   REQUIRE(series.size() == 1);
   for (const TrendLevel& level : series[0].levels) CHECK(level.low >= 0);

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "collector/counters/cupti_profiler_api.h"
-#include "parsers/collector/counters.h"
 #include "model/words.h"
+#include "parsers/collector/counters.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
 #include "tests/unit/collector/injected_program.h"
@@ -26,9 +26,11 @@ Environment stage_counters(const char* metrics = "gpu__time_duration.sum,dram__b
 }
 
 Environment kernel_counters(const std::filesystem::path& list) {
-  return {{"NL_STAGE_COUNTERS", "kernels"}, {"NL_STAGE_COUNTER_METRICS", "gpu__time_duration.sum,dram__bytes_read.sum"},
+  return {{"NL_STAGE_COUNTERS", "kernels"},
+          {"NL_STAGE_COUNTER_METRICS", "gpu__time_duration.sum,dram__bytes_read.sum"},
           {"NL_STAGE_COUNTER_REPLAY_METRICS", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
-          {"NL_STAGE_COUNTER_RANGES", kStages}, {"NL_STAGE_COUNTER_KERNELS", list.string()}};
+          {"NL_STAGE_COUNTER_RANGES", kStages},
+          {"NL_STAGE_COUNTER_KERNELS", list.string()}};
 }
 
 bool has_note(const std::vector<Remark>& notes, const std::string& part) {
@@ -70,16 +72,20 @@ TEST_CASE("more windows than CUPTI has room for are harvested in time") {
   CounterReport report = read_counters(folder.path());
   REQUIRE(report.windows.size() == 1000);
   bool in_order = true;
-  for (std::size_t i = 0; i < 1000; ++i) in_order = in_order && report.windows[i].first == i && report.windows[i].metrics.at("dram__bytes_read.sum") == 64;
+  for (std::size_t i = 0; i < 1000; ++i)
+    in_order = in_order && report.windows[i].first == i && report.windows[i].metrics.at("dram__bytes_read.sum") == 64;
   CHECK(in_order);
 }
 
 TEST_CASE("metrics that the GPU lacks or that need a second pass are left out and named") {
   ScratchFolder folder;
-  const Outcome outcome = run_gpu({"generate", "2"}, folder.path(), stage_counters("dram__bytes_read.sum,nosuch__metric.sum,sm__throughput.avg,lts__t_bytes.sum"));
+  const Outcome outcome = run_gpu({"generate", "2"}, folder.path(),
+                                  stage_counters("dram__bytes_read.sum,nosuch__metric.sum,sm__throughput.avg,lts__t_bytes.sum"));
   REQUIRE(outcome.exit_status == 0);
-  CHECK(outcome.err == "nl-stage collector: counters of the stages leave out what this GPU does not have or does not measure in one pass: nosuch__metric.sum, "
-                       "sm__throughput.avg\n");
+  CHECK(outcome.err ==
+        "nl-stage collector: counters of the stages leave out what this GPU does not have or does not measure in one pass: "
+        "nosuch__metric.sum, "
+        "sm__throughput.avg\n");
   CounterReport report = read_counters(folder.path());
   REQUIRE(report.windows.size() == 6);
   CHECK(report.windows[0].metrics.size() == 2);
@@ -111,7 +117,8 @@ TEST_CASE("where the counters cannot be read, the note says why and what to do")
   namespace cupti = nl::collector::cupti;
   const std::pair<cupti::Result, const char*> reasons[] = {
       {cupti::kVirtualisedNoPrivilege, "the hypervisor does not let this machine read the counters; its administrator can allow it"},
-      {cupti::kHardwareBusy, "another profiler or process holds the counters: DCGM, ncu, or nsys with GPU metrics. Stop it, for DCGM: dcgmi profile --pause"},
+      {cupti::kHardwareBusy,
+       "another profiler or process holds the counters: DCGM, ncu, or nsys with GPU metrics. Stop it, for DCGM: dcgmi profile --pause"},
       {cupti::kOldProfiler, "the program uses CUPTI's event API itself"},
       {cupti::kVirtualised, "this virtual GPU has no counters for guests"},
       {cupti::kConfidential, "confidential computing forbids it"},
@@ -142,15 +149,18 @@ TEST_CASE("whichever of CUPTI's functions fails is named, and the program goes o
     return outcome.err.substr(0, outcome.err.find('\n'));
   };
   const std::string lost = "nl-stage collector: counters are not measured: ", failed = ": CUPTI_ERROR_OF_THE_FAKE (998)";
-  for (const char* function : {"cuptiProfilerInitialize", "cuptiDeviceGetChipName", "cuptiProfilerGetCounterAvailability", "cuptiRangeProfilerEnable",
-                               "cuptiRangeProfilerGetCounterDataSize", "cuptiRangeProfilerCounterDataImageInitialize", "cuptiRangeProfilerSetConfig"})
+  for (const char* function :
+       {"cuptiProfilerInitialize", "cuptiDeviceGetChipName", "cuptiProfilerGetCounterAvailability", "cuptiRangeProfilerEnable",
+        "cuptiRangeProfilerGetCounterDataSize", "cuptiRangeProfilerCounterDataImageInitialize", "cuptiRangeProfilerSetConfig"})
     CHECK(said(function, stage_counters(), "generate") == lost + function + failed);
   CHECK(said("cuptiRangeProfilerStart", stage_counters(), "generate") ==
         "nl-stage collector: counters are no longer measured: cuptiRangeProfilerStart" + failed);
-  for (const char* function : {"cuptiProfilerHostInitialize", "cuptiProfilerHostGetConfigImageSize", "cuptiProfilerHostGetConfigImage", "cuptiProfilerHostGetNumOfPasses"})
+  for (const char* function : {"cuptiProfilerHostInitialize", "cuptiProfilerHostGetConfigImageSize", "cuptiProfilerHostGetConfigImage",
+                               "cuptiProfilerHostGetNumOfPasses"})
     CHECK(said(function, stage_counters(), "generate") == lost + "the metrics" + failed);
   const Environment sampling{{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}};
-  for (const char* function : {"cuptiPmSamplingEnable", "cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingStart", "cuptiPmSamplingGetCounterDataSize"})
+  for (const char* function :
+       {"cuptiPmSamplingEnable", "cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingStart", "cuptiPmSamplingGetCounterDataSize"})
     CHECK(said(function, sampling, "generate") == std::string("nl-stage collector: activity is not sampled: ") + function + failed);
 }
 
@@ -219,8 +229,9 @@ TEST_CASE("a list without kernels is said") {
 
 TEST_CASE("samples of the GPU's activity lie on the clock of the ranges, without gaps") {
   ScratchFolder folder;
-  Outcome outcome = run_gpu({"generate-slowly", "2"}, folder.path(),
-                                {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg,nosuch__metric,dram__bytes_read.sum"}});
+  Outcome outcome =
+      run_gpu({"generate-slowly", "2"}, folder.path(),
+              {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg,nosuch__metric,dram__bytes_read.sum"}});
   REQUIRE(outcome.exit_status == 0);
   Trace trace = read_folder(folder.path());
   CHECK(trace.has_kernel_data);  // beside the trace
@@ -232,7 +243,8 @@ TEST_CASE("samples of the GPU's activity lie on the clock of the ranges, without
   CHECK(series.overflows == 0);
   REQUIRE(series.start_ns.size() > 300);  // 30 pauses of 10 ms
   CHECK(series.values.size() == series.start_ns.size() * 2);
-  CHECK(std::all_of(series.duration_ns.begin(), series.duration_ns.end(), [](std::uint32_t ns) { return ns == 500'000; }));  // no empty ones
+  CHECK(
+      std::all_of(series.duration_ns.begin(), series.duration_ns.end(), [](std::uint32_t ns) { return ns == 500'000; }));  // no empty ones
   CHECK(series.start_ns.front() <= trace.ranges.back().start_ns);
   CHECK(series.start_ns.back() >= trace.ranges.back().start_ns - 20'000'000);
 }
@@ -247,7 +259,9 @@ TEST_CASE("what sets sampling up is tried in every layout and trigger in turn, u
       tried += "configure " + taken + intervals[trigger];
       ScratchFolder folder;
       REQUIRE(run_gpu({"generate-slowly", "1"}, folder.path(),
-                      {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_PM", taken},
+                      {{"NL_STAGE_PM_SAMPLING_US", "500"},
+                       {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"},
+                       {"FAKE_CUPTI_PM", taken},
                        {"FAKE_CUPTI_LOG", (folder.path() / "log").string()}})
                   .exit_status == 0);
       INFO(taken);
@@ -268,7 +282,7 @@ TEST_CASE("what sets sampling up is tried in every layout and trigger in turn, u
 TEST_CASE("sampling that is not permitted is said, and the trace is whole") {
   ScratchFolder folder;
   REQUIRE(run_gpu({"generate", "2"}, folder.path(),
-                      {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_DENY", "35"}})
+                  {{"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}, {"FAKE_CUPTI_DENY", "35"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
   CHECK(trace.kernels.size() == 5 + 3 * (2 + 6));
@@ -291,7 +305,7 @@ TEST_CASE("stalls are added up by function, what was left at the end among them"
 TEST_CASE("stalls and activity cannot be sampled at once: the stalls are") {
   ScratchFolder folder;
   REQUIRE(run_gpu({"generate", "2"}, folder.path(),
-                      {{"NL_STAGE_PC_SAMPLING", "18"}, {"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}})
+                  {{"NL_STAGE_PC_SAMPLING", "18"}, {"NL_STAGE_PM_SAMPLING_US", "500"}, {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
   CHECK(trace.stalls.size() == 1);
@@ -314,7 +328,8 @@ TEST_CASE("windows are counted again after the device was reset") {
   CHECK(outcome.err.empty());
   CounterReport report = read_counters(folder.path());
   REQUIRE(report.windows.size() == 4);
-  for (const WindowCounters& window : report.windows) CHECK(window.metrics.at("dram__bytes_read.sum") == 64 * (window.name == "prefill" ? 2 : 12));
+  for (const WindowCounters& window : report.windows)
+    CHECK(window.metrics.at("dram__bytes_read.sum") == 64 * (window.name == "prefill" ? 2 : 12));
 }
 
 TEST_CASE("a GPU that appears inside a window is counted from the next one on") {
@@ -384,7 +399,9 @@ TEST_CASE("settings that make no sense are said or ignored, and cost nothing els
   CHECK(has_note(read_counters(folder.path()).notes, "names no range"));
   ScratchFolder other;
   REQUIRE(run_gpu({"generate-slowly", "1"}, other.path(),
-                  {{"NL_STAGE_COUNTERS", "stage"}, {"NL_STAGE_PC_SAMPLING", "often"}, {"NL_STAGE_PM_SAMPLING_US", "500"},
+                  {{"NL_STAGE_COUNTERS", "stage"},
+                   {"NL_STAGE_PC_SAMPLING", "often"},
+                   {"NL_STAGE_PM_SAMPLING_US", "500"},
                    {"NL_STAGE_PM_METRICS", "sm__cycles_active.avg"}})
               .exit_status == 0);
   Trace trace = read_folder(other.path());

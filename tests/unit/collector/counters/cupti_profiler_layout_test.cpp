@@ -12,8 +12,8 @@
 namespace own = nl::collector::cupti;
 
 #define SIZED(Own, Theirs) static_assert(own::kParamsBytes<own::Own> == Theirs##_Params_STRUCT_SIZE)
-#define AT(Own, ours, Theirs, theirs)                                                                   \
-  static_assert(offsetof(own::Own, ours) == offsetof(Theirs, theirs));                                  \
+#define AT(Own, ours, Theirs, theirs)                                  \
+  static_assert(offsetof(own::Own, ours) == offsetof(Theirs, theirs)); \
   static_assert(sizeof(own::Own::ours) == sizeof(Theirs::theirs))
 
 SIZED(ProfilerInitialize, CUpti_Profiler_Initialize);

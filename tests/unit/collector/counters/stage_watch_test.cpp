@@ -17,7 +17,9 @@ namespace {
 const RangeListener* ranges = nullptr;
 std::vector<std::string> told;
 
-void opened(EventText text, std::uint64_t token) { told.push_back(std::string("+") + text.name->data + (token >= kPushedStage ? "" : " " + std::to_string(token))); }
+void opened(EventText text, std::uint64_t token) {
+  told.push_back(std::string("+") + text.name->data + (token >= kPushedStage ? "" : " " + std::to_string(token)));
+}
 void closed(std::uint64_t token) { told.push_back(token >= kPushedStage ? "-" : "- " + std::to_string(token)); }
 constexpr StageListener kListener{opened, closed};
 

@@ -109,7 +109,8 @@ TEST_CASE("copies between GPUs are recorded from when there can be any: a second
 
 TEST_CASE("where CUPTI describes no GPU, the driver is asked") {
   ScratchFolder folder;
-  REQUIRE(run_gpu({"launches", "10"}, folder.path(), {{"FAKE_CUDA", NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so"}}).exit_status == 0);
+  REQUIRE(run_gpu({"launches", "10"}, folder.path(), {{"FAKE_CUDA", NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so"}}).exit_status ==
+          0);
   Trace trace = read_folder(folder.path());
   REQUIRE(trace.devices.size() == 1);
   CHECK(trace.devices[0].name == "NVIDIA Driver H200");
@@ -213,7 +214,10 @@ TEST_CASE("work that had not ended is counted, and the rest of its buffer kept")
 TEST_CASE("where all buffers are out, CUPTI's count of what it dropped is kept") {
   ScratchFolder folder;
   REQUIRE(run_gpu({"launches", "3000"}, folder.path(),
-                  {{"NL_STAGE_GPU_BUFFERS", "1"}, {"NL_STAGE_GPU_BUFFER_KB", "64"}, {"FAKE_CUPTI_NEVER_READY", "1"}, {"NL_STAGE_FLUSH_MS", "60000"}})
+                  {{"NL_STAGE_GPU_BUFFERS", "1"},
+                   {"NL_STAGE_GPU_BUFFER_KB", "64"},
+                   {"FAKE_CUPTI_NEVER_READY", "1"},
+                   {"NL_STAGE_FLUSH_MS", "60000"}})
               .exit_status == 0);
   Trace trace = read_folder(folder.path());
   std::uint64_t dropped = texts_of(trace.stats.rows_damaged).at("GPU record that CUPTI dropped, because its buffers were full");
@@ -224,7 +228,8 @@ TEST_CASE("where all buffers are out, CUPTI's count of what it dropped is kept")
 TEST_CASE("another CUPTI client is named, and the ranges are recorded all the same") {
   for (const char* fake : {kFakeCupti, kFakeOldCupti}) {
     ScratchFolder folder;
-    Outcome outcome = run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", "CUPTI for Kineto"}, {"NL_STAGE_CUPTI", fake}, {"FAKE_CUPTI", fake}});
+    Outcome outcome =
+        run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", "CUPTI for Kineto"}, {"NL_STAGE_CUPTI", fake}, {"FAKE_CUPTI", fake}});
     CHECK(outcome.exit_status == 0);
     CHECK(outcome.err.find("nl-stage collector: another CUPTI client holds this process") == 0);
     if (fake == kFakeCupti) CHECK(outcome.err.find("(CUPTI for Kineto)") != std::string::npos);
@@ -255,7 +260,8 @@ TEST_CASE("without a libcupti the ranges are recorded, and why there are no kern
 }
 
 TEST_CASE("a place without a libcupti, or with something else in it, is named") {
-  const std::string other = NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so", lost = "nl-stage collector: kernels, copies and CUDA calls are not recorded: ";
+  const std::string other = NL_BUILD_ROOT "/tests/unit/collector/libfake_cuda.so",
+                    lost = "nl-stage collector: kernels, copies and CUDA calls are not recorded: ";
   ScratchFolder folder;
   const auto said = [&](const std::string& place) { return run_gpu({"launches", "10"}, folder.path(), {{"NL_STAGE_CUPTI", place}}).err; };
   CHECK(said(folder.path().string()) == lost + "no libcupti in " + folder.path().string() + "\n");
@@ -314,9 +320,11 @@ TEST_CASE("a CUPTI client that gives no name is told by what is loaded") {
   ScratchFolder folder;
   const std::string kineto = (folder.path() / "libkineto.so.1").string();
   std::filesystem::copy_file(kFakeCupti, kineto);
-  const Outcome outcome = run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", ""}, {"NL_STAGE_CUPTI", kineto}, {"FAKE_CUPTI", kineto}});
-  CHECK(outcome.err == "nl-stage collector: another CUPTI client holds this process (it gives no name; loaded: libkineto.so.1): kernels, copies and CUDA "
-                       "calls are not recorded. Run without that profiler, or let nl-stage use nsys\n");
+  const Outcome outcome =
+      run_gpu({"everything"}, folder.path(), {{"FAKE_CUPTI_HOLDER", ""}, {"NL_STAGE_CUPTI", kineto}, {"FAKE_CUPTI", kineto}});
+  CHECK(outcome.err ==
+        "nl-stage collector: another CUPTI client holds this process (it gives no name; loaded: libkineto.so.1): kernels, copies and CUDA "
+        "calls are not recorded. Run without that profiler, or let nl-stage use nsys\n");
 }
 
 TEST_CASE("a folder that cannot be written is said once, and the program goes on") {
@@ -360,7 +368,7 @@ TEST_CASE("calls that wait for a stream say which") {
     streams.push_back(wait.where.stream);
   }
   CHECK(streams == std::vector<std::uint32_t>{9, 7, 7, 0xFFFFFFFF, 9, 7, 11});  // one of them CUPTI did not know
-  CHECK(trace.api_calls.size() >= streams.size() + 1);  // that of the wait that failed, too
+  CHECK(trace.api_calls.size() >= streams.size() + 1);                          // that of the wait that failed, too
   // The kernel of stream 11 ends 3.5 us after its launch began, which took 0.9; the wait after that takes 5 and more.
   REQUIRE(trace.clock);
   REQUIRE(trace.clock->wait_slack_ns);

@@ -9,62 +9,62 @@
 
 namespace own = nl::collector::cupti;
 
-#define SAME(Own, ours, Theirs, theirs)                                            \
-  static_assert(offsetof(own::Own, ours) == offsetof(Theirs, theirs));             \
+#define SAME(Own, ours, Theirs, theirs)                                \
+  static_assert(offsetof(own::Own, ours) == offsetof(Theirs, theirs)); \
   static_assert(sizeof(own::Own::ours) == sizeof(Theirs::theirs))
 
-#define SAME_KERNEL(Theirs)                                         \
-  SAME(KernelRecord, kind, Theirs, kind);                           \
-  SAME(KernelRecord, registers_per_thread, Theirs, registersPerThread); \
-  SAME(KernelRecord, start, Theirs, start);                         \
-  SAME(KernelRecord, end, Theirs, end);                             \
-  SAME(KernelRecord, device, Theirs, deviceId);                     \
-  SAME(KernelRecord, context, Theirs, contextId);                   \
-  SAME(KernelRecord, stream, Theirs, streamId);                     \
-  static_assert(offsetof(own::KernelRecord, grid) == offsetof(Theirs, gridX)); \
-  static_assert(offsetof(own::KernelRecord, grid) + 8 == offsetof(Theirs, gridZ)); \
-  static_assert(offsetof(own::KernelRecord, block) == offsetof(Theirs, blockX)); \
+#define SAME_KERNEL(Theirs)                                                          \
+  SAME(KernelRecord, kind, Theirs, kind);                                            \
+  SAME(KernelRecord, registers_per_thread, Theirs, registersPerThread);              \
+  SAME(KernelRecord, start, Theirs, start);                                          \
+  SAME(KernelRecord, end, Theirs, end);                                              \
+  SAME(KernelRecord, device, Theirs, deviceId);                                      \
+  SAME(KernelRecord, context, Theirs, contextId);                                    \
+  SAME(KernelRecord, stream, Theirs, streamId);                                      \
+  static_assert(offsetof(own::KernelRecord, grid) == offsetof(Theirs, gridX));       \
+  static_assert(offsetof(own::KernelRecord, grid) + 8 == offsetof(Theirs, gridZ));   \
+  static_assert(offsetof(own::KernelRecord, block) == offsetof(Theirs, blockX));     \
   static_assert(offsetof(own::KernelRecord, block) + 8 == offsetof(Theirs, blockZ)); \
-  SAME(KernelRecord, static_shared, Theirs, staticSharedMemory);    \
-  SAME(KernelRecord, dynamic_shared, Theirs, dynamicSharedMemory);  \
-  SAME(KernelRecord, correlation, Theirs, correlationId);           \
-  SAME(KernelRecord, name, Theirs, name);                           \
-  SAME(KernelRecord, graph_node, Theirs, graphNodeId);              \
+  SAME(KernelRecord, static_shared, Theirs, staticSharedMemory);                     \
+  SAME(KernelRecord, dynamic_shared, Theirs, dynamicSharedMemory);                   \
+  SAME(KernelRecord, correlation, Theirs, correlationId);                            \
+  SAME(KernelRecord, name, Theirs, name);                                            \
+  SAME(KernelRecord, graph_node, Theirs, graphNodeId);                               \
   SAME(KernelRecord, graph, Theirs, graphId)
 
-#define SAME_COPY(Own, Theirs)                     \
-  SAME(Own, copy_kind, Theirs, copyKind);          \
-  SAME(Own, src_kind, Theirs, srcKind);            \
-  SAME(Own, dst_kind, Theirs, dstKind);            \
-  SAME(Own, bytes, Theirs, bytes);                 \
-  SAME(Own, start, Theirs, start);                 \
-  SAME(Own, end, Theirs, end);                     \
-  SAME(Own, device, Theirs, deviceId);             \
-  SAME(Own, context, Theirs, contextId);           \
-  SAME(Own, stream, Theirs, streamId);             \
-  SAME(Own, correlation, Theirs, correlationId);   \
-  SAME(Own, graph_node, Theirs, graphNodeId);      \
+#define SAME_COPY(Own, Theirs)                   \
+  SAME(Own, copy_kind, Theirs, copyKind);        \
+  SAME(Own, src_kind, Theirs, srcKind);          \
+  SAME(Own, dst_kind, Theirs, dstKind);          \
+  SAME(Own, bytes, Theirs, bytes);               \
+  SAME(Own, start, Theirs, start);               \
+  SAME(Own, end, Theirs, end);                   \
+  SAME(Own, device, Theirs, deviceId);           \
+  SAME(Own, context, Theirs, contextId);         \
+  SAME(Own, stream, Theirs, streamId);           \
+  SAME(Own, correlation, Theirs, correlationId); \
+  SAME(Own, graph_node, Theirs, graphNodeId);    \
   SAME(Own, graph, Theirs, graphId)
 
-#define SAME_SYNC(Theirs)                                  \
-  SAME(SyncRecord, type, Theirs, type);                    \
-  SAME(SyncRecord, start, Theirs, start);                  \
-  SAME(SyncRecord, end, Theirs, end);                      \
-  SAME(SyncRecord, correlation, Theirs, correlationId);    \
-  SAME(SyncRecord, context, Theirs, contextId);            \
-  SAME(SyncRecord, stream, Theirs, streamId);              \
+#define SAME_SYNC(Theirs)                               \
+  SAME(SyncRecord, type, Theirs, type);                 \
+  SAME(SyncRecord, start, Theirs, start);               \
+  SAME(SyncRecord, end, Theirs, end);                   \
+  SAME(SyncRecord, correlation, Theirs, correlationId); \
+  SAME(SyncRecord, context, Theirs, contextId);         \
+  SAME(SyncRecord, stream, Theirs, streamId);           \
   SAME(SyncRecord, event, Theirs, cudaEventId)
 
-#define SAME_DEVICE(Theirs)                                                \
-  SAME(DeviceRecord, memory_bandwidth, Theirs, globalMemoryBandwidth);     \
-  SAME(DeviceRecord, memory_bytes, Theirs, globalMemorySize);              \
-  SAME(DeviceRecord, l2_bytes, Theirs, l2CacheSize);                       \
-  SAME(DeviceRecord, core_clock, Theirs, coreClockRate);                   \
-  SAME(DeviceRecord, sm_count, Theirs, numMultiprocessors);                \
-  SAME(DeviceRecord, compute_major, Theirs, computeCapabilityMajor);       \
-  SAME(DeviceRecord, compute_minor, Theirs, computeCapabilityMinor);       \
-  SAME(DeviceRecord, id, Theirs, id);                                      \
-  SAME(DeviceRecord, uuid, Theirs, uuid);                                  \
+#define SAME_DEVICE(Theirs)                                            \
+  SAME(DeviceRecord, memory_bandwidth, Theirs, globalMemoryBandwidth); \
+  SAME(DeviceRecord, memory_bytes, Theirs, globalMemorySize);          \
+  SAME(DeviceRecord, l2_bytes, Theirs, l2CacheSize);                   \
+  SAME(DeviceRecord, core_clock, Theirs, coreClockRate);               \
+  SAME(DeviceRecord, sm_count, Theirs, numMultiprocessors);            \
+  SAME(DeviceRecord, compute_major, Theirs, computeCapabilityMajor);   \
+  SAME(DeviceRecord, compute_minor, Theirs, computeCapabilityMinor);   \
+  SAME(DeviceRecord, id, Theirs, id);                                  \
+  SAME(DeviceRecord, uuid, Theirs, uuid);                              \
   SAME(DeviceRecord, name, Theirs, name)
 
 SAME_KERNEL(CUpti_ActivityKernel8);
@@ -90,13 +90,13 @@ SAME(CallRecord, tid, CUpti_ActivityAPI, threadId);
 SAME(CallRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(CallRecord, return_value, CUpti_ActivityAPI, returnValue);
 
-#define SAME_GRAPH(Theirs)                        \
+#define SAME_GRAPH(Theirs)                               \
   SAME(GraphRecord, correlation, Theirs, correlationId); \
-  SAME(GraphRecord, start, Theirs, start);        \
-  SAME(GraphRecord, end, Theirs, end);            \
-  SAME(GraphRecord, device, Theirs, deviceId);    \
-  SAME(GraphRecord, graph, Theirs, graphId);      \
-  SAME(GraphRecord, context, Theirs, contextId);  \
+  SAME(GraphRecord, start, Theirs, start);               \
+  SAME(GraphRecord, end, Theirs, end);                   \
+  SAME(GraphRecord, device, Theirs, deviceId);           \
+  SAME(GraphRecord, graph, Theirs, graphId);             \
+  SAME(GraphRecord, context, Theirs, contextId);         \
   SAME(GraphRecord, stream, Theirs, streamId)
 
 SAME_GRAPH(CUpti_ActivityGraphTrace);
@@ -136,7 +136,6 @@ TEST_CASE("CUPTI's numbers are those of its headers") {
   CHECK(own::kMaxLimitReached == static_cast<int>(CUPTI_ERROR_MAX_LIMIT_REACHED));
   CHECK(own::kMultipleSubscribers == static_cast<int>(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED));
 }
-
 
 #define SAME_FUNCTION(name, ...) static_assert(std::is_invocable_v<decltype(&name), __VA_ARGS__>)
 SAME_FUNCTION(cuptiActivityGetNumDroppedRecords, CUcontext, std::uint32_t, std::size_t*);

@@ -11,8 +11,8 @@
 #include "collector/gpu/calls.h"
 #include "parsers/collector/trace.h"
 #include "tests/catch.h"
-#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/collector/injected_program.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 
 using namespace nl;
 using namespace nl::parsers;
@@ -166,7 +166,8 @@ TEST_CASE("every field of a kernel, copy, set, wait and device comes back in its
   CHECK(trace.queues[copy.queue] == Queue{0, 2, 31, 15});
   CHECK((peer.kind == MemOpKind::kPeerToPeer && peer.bytes == 8192 && peer.in_graph && peer.start_ns == 300 && peer.end_ns == 370));
   CHECK(trace.queues[peer.queue] == Queue{0, 2, 31, 16});
-  CHECK((set.kind == MemOpKind::kMemset && set.bytes == 512 && set.dst_kind == 4 && set.in_graph && set.start_ns == 400 && set.end_ns == 480));
+  CHECK((set.kind == MemOpKind::kMemset && set.bytes == 512 && set.dst_kind == 4 && set.in_graph && set.start_ns == 400 &&
+         set.end_ns == 480));
   CHECK(trace.queues[set.queue] == Queue{0, 2, 31, 17});
   REQUIRE(trace.syncs.size() == 1);
   const SyncWait& wait = trace.syncs[0];
@@ -231,7 +232,8 @@ TEST_CASE("records without times are counted, not packed") {
   PackedFile file;
   auto packer = std::make_unique<collector::GpuPacker>();
   packer->start(append, function_name, thread_name);
-  for (auto record : {kernel(0, 0, 1), kernel(500, 0, 2), kernel(500, 400, 3)}) packer->add(reinterpret_cast<const cupti::Activity*>(&record), 0);
+  for (auto record : {kernel(0, 0, 1), kernel(500, 0, 2), kernel(500, 400, 3)})
+    packer->add(reinterpret_cast<const cupti::Activity*>(&record), 0);
   packer->finish();
   CHECK(packer->take_unfinished() == 3);
   CHECK(packer->take_unfinished() == 0);
@@ -309,28 +311,69 @@ TEST_CASE("buffers: no more than there are, zeroed when they come back, smaller 
 
 TEST_CASE("which of CUDA's functions start work, wait or manage memory") {
   using collector::CallChooser;
-  for (const char* work : {"cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernelExC_v11060", "__cudaLaunchKernel_v13000",
-                           "cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cudaGraphLaunch_v10000", "cuGraphLaunch_ptsz",
-                           "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync_v2", "cudaMemsetAsync_v3020", "cuMemsetD8_v2", "cudaMalloc_v3020",
-                           "cudaMallocAsync_v11020", "cudaFree_v3020", "cuMemAlloc_v2", "cudaStreamSynchronize_v3020",
-                           "cudaDeviceSynchronize_v3020", "cudaEventSynchronize_v3020", "cuCtxSynchronize", "cudaStreamWaitEvent_v3020",
-                           "cudaGraphInstantiate_v12000", "cuLibraryLoadData", "cuModuleLoadData", "cudaDeviceReset_v3020", "cudaGraphUpload_v10000",
+  for (const char* work : {"cudaLaunchKernel_v7000",
+                           "cudaLaunchKernel_ptsz_v7000",
+                           "cudaLaunchKernelExC_v11060",
+                           "__cudaLaunchKernel_v13000",
+                           "cuLaunchKernel",
+                           "cuLaunchKernelEx",
+                           "cuLaunchCooperativeKernel",
+                           "cudaGraphLaunch_v10000",
+                           "cuGraphLaunch_ptsz",
+                           "cudaMemcpyAsync_v3020",
+                           "cuMemcpyHtoDAsync_v2",
+                           "cudaMemsetAsync_v3020",
+                           "cuMemsetD8_v2",
+                           "cudaMalloc_v3020",
+                           "cudaMallocAsync_v11020",
+                           "cudaFree_v3020",
+                           "cuMemAlloc_v2",
+                           "cudaStreamSynchronize_v3020",
+                           "cudaDeviceSynchronize_v3020",
+                           "cudaEventSynchronize_v3020",
+                           "cuCtxSynchronize",
+                           "cudaStreamWaitEvent_v3020",
+                           "cudaGraphInstantiate_v12000",
+                           "cuLibraryLoadData",
+                           "cuModuleLoadData",
+                           "cudaDeviceReset_v3020",
+                           "cudaGraphUpload_v10000",
                            "cudaMemPrefetchAsync_v8000"})
     CHECK((CallChooser::starts_or_waits(work) && !CallChooser::is_noise(work)));
-  for (const char* other : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "cudaEventQuery_v3020",
-                            "cudaEventRecord_v3020", "__cudaPushCallConfiguration_v9000", "__cudaPopCallConfiguration_v9000",
-                            "cudaGraphAddMemcpyNode_v10000", "cudaGraphKernelNodeSetParams_v10000", "cuMemGetAllocationGranularity",
-                            "cudaStreamIsCapturing_v10000", "cudaFuncSetAttribute_v9000", "cuGetProcAddress_v2", "cuOccupancyAvailableMemcpy"})
+  for (const char* other :
+       {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "cudaEventQuery_v3020", "cudaEventRecord_v3020",
+        "__cudaPushCallConfiguration_v9000", "__cudaPopCallConfiguration_v9000", "cudaGraphAddMemcpyNode_v10000",
+        "cudaGraphKernelNodeSetParams_v10000", "cuMemGetAllocationGranularity", "cudaStreamIsCapturing_v10000",
+        "cudaFuncSetAttribute_v9000", "cuGetProcAddress_v2", "cuOccupancyAvailableMemcpy"})
     CHECK_FALSE(CallChooser::starts_or_waits(other));
-  for (const char* noise : {"cudaGetDevice_v3020", "cudaPeekAtLastError_v3020", "cudaGetLastError_v3020", "__cudaPushCallConfiguration_v9000",
-                            "__cudaRegisterFatBinary", "__cudaUnregisterFatBinary", "cuGetProcAddress_v2", "cuGetExportTable", "cuCtxGetCurrent",
-                            "cuCtxGetDevice", "cuDeviceGetCount", "cuStreamIsCapturing", "cudaStreamGetCaptureInfo_v10010", "cuFuncGetAttribute",
-                            "cuGetErrorString", "cuGetErrorName", "cudaGetDriverEntryPoint_v11030", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-                            "cuCtxSetCurrent", "cuDevicePrimaryCtxGetState", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuCtxGetApiVersion",
+  for (const char* noise : {"cudaGetDevice_v3020",
+                            "cudaPeekAtLastError_v3020",
+                            "cudaGetLastError_v3020",
+                            "__cudaPushCallConfiguration_v9000",
+                            "__cudaRegisterFatBinary",
+                            "__cudaUnregisterFatBinary",
+                            "cuGetProcAddress_v2",
+                            "cuGetExportTable",
+                            "cuCtxGetCurrent",
+                            "cuCtxGetDevice",
+                            "cuDeviceGetCount",
+                            "cuStreamIsCapturing",
+                            "cudaStreamGetCaptureInfo_v10010",
+                            "cuFuncGetAttribute",
+                            "cuGetErrorString",
+                            "cuGetErrorName",
+                            "cudaGetDriverEntryPoint_v11030",
+                            "cuCtxPushCurrent_v2",
+                            "cuCtxPopCurrent_v2",
+                            "cuCtxSetCurrent",
+                            "cuDevicePrimaryCtxGetState",
+                            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                            "cuCtxGetApiVersion",
                             "cuKernelGetFunction"}) {
     INFO(noise);
     CHECK(CallChooser::is_noise(noise));
     CHECK_FALSE(CallChooser::starts_or_waits(noise));
   }
-  for (const char* heard : {"cudaEventQuery_v3020", "cudaEventRecord_v3020", "cuModuleGetFunction", "cudaStreamCreate_v3020"}) CHECK_FALSE(CallChooser::is_noise(heard));
+  for (const char* heard : {"cudaEventQuery_v3020", "cudaEventRecord_v3020", "cuModuleGetFunction", "cudaStreamCreate_v3020"})
+    CHECK_FALSE(CallChooser::is_noise(heard));
 }

@@ -25,9 +25,7 @@ std::size_t open_count(const Trace& trace) {
   return static_cast<std::size_t>(std::count_if(trace.ranges.begin(), trace.ranges.end(), [](const Range& r) { return r.open; }));
 }
 
-bool inside(const Range& inner, const Range& outer) {
-  return outer.start_ns <= inner.start_ns && inner.end_ns <= outer.end_ns;
-}
+bool inside(const Range& inner, const Range& outer) { return outer.start_ns <= inner.start_ns && inner.end_ns <= outer.end_ns; }
 
 }  // namespace
 
@@ -67,7 +65,14 @@ TEST_CASE("every way of naming a range is read") {
   Trace trace = read_folder(folder.path());
   CHECK(ranges_named(trace, "", "LLM@prefill").size() == 1);
   CHECK(ranges_named(trace, "", "größe 大 🙂").size() == 1);
-  CHECK(ranges_named(trace, "", "\x7f" "\xc2\x80" "\xdf\xbf" "\xe0\xa0\x80" "\xef\xbf\xbf" "\xf0\x90\x80\x80").size() == 1);
+  CHECK(ranges_named(trace, "",
+                     "\x7f"
+                     "\xc2\x80"
+                     "\xdf\xbf"
+                     "\xe0\xa0\x80"
+                     "\xef\xbf\xbf"
+                     "\xf0\x90\x80\x80")
+            .size() == 1);
   CHECK(ranges_named(trace, "other", "registered").size() == 1);
   CHECK(ranges_named(trace, "other", "").size() == 1);
   CHECK(mark_names(trace) == std::vector<std::string>{"LLM:begin", "LLM:tokens prompt=256 batch=2", ":default mark", ":last"});
@@ -210,8 +215,7 @@ TEST_CASE("a folder that cannot be used is said once, and the program goes on") 
   std::filesystem::path absent = folder.path() / "absent";
   Outcome outcome = run_program({"threads", "4", "100"}, absent);
   CHECK(outcome.exit_status == 0);
-  CHECK(outcome.err == "nl-stage collector: cannot use folder " + absent.string() +
-                           ": No such file or directory; nothing is recorded\n");
+  CHECK(outcome.err == "nl-stage collector: cannot use folder " + absent.string() + ": No such file or directory; nothing is recorded\n");
   CHECK_FALSE(std::filesystem::exists(absent));
 
   std::filesystem::path file = folder.path() / "file";
@@ -274,7 +278,8 @@ TEST_CASE("thousands of names each come back as themselves") {
   CHECK(trace.stats.rows_damaged.empty());
   REQUIRE(trace.ranges.size() == 2 * kNames);
   int wrong = 0;
-  for (int i = 0; i < 2 * kNames; ++i) wrong += trace.strings[trace.ranges[static_cast<std::size_t>(i)].name] != "name " + std::to_string(i % kNames);
+  for (int i = 0; i < 2 * kNames; ++i)
+    wrong += trace.strings[trace.ranges[static_cast<std::size_t>(i)].name] != "name " + std::to_string(i % kNames);
   CHECK(wrong == 0);
 }
 

@@ -27,10 +27,13 @@ inline Comparison slower_kernel() {
   step.verdict = CompareVerdict::kRegressed;
   step.reason = LineReason::kDecided;
   out.stages.lines = {step};
-  out.waterfall = Waterfall{"decode_step", 10'000'000, 10'300'000,
+  out.waterfall = Waterfall{"decode_step",
+                            10'000'000,
+                            10'300'000,
                             {{WaterfallPart::kKernels, "void gemm<float>(int)", KernelRelation::kSame, 6'000'000, 6'300'000},
                              {WaterfallPart::kBin, "launch_starved_ns", KernelRelation::kSame, 4'000'000, 4'000'000}}};
-  for (CompareSection* section : {&out.headline, &out.budget, &out.operators, &out.layers, &out.api, &out.nsys_counters, &out.ncu_counters, &out.efficiency, &out.energy, &out.host_code})
+  for (CompareSection* section : {&out.headline, &out.budget, &out.operators, &out.layers, &out.api, &out.nsys_counters, &out.ncu_counters,
+                                  &out.efficiency, &out.energy, &out.host_code})
     section->missing = LineReason::kNotCaptured;
   out.kernels_missing = LineReason::kNotCaptured;
   return out;

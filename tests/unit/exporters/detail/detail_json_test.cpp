@@ -15,11 +15,13 @@ nl::Detail small_detail() {
   nl::Detail detail;
   detail.start_ns = 1000;
   detail.end_ns = 2000;
-  detail.names = {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int)", "cudaLaunchKernel", "[CUDA memset]"};
+  detail.names = {"void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>>(int)",
+                  "cudaLaunchKernel", "[CUDA memset]"};
   detail.kernels = {{0, nl::KernelClass::kElementwise, {4, 2, 1}, {128, 1, 1}, 24, 512}};
   detail.stages = {"decode_step"};
   detail.operators = {"aten::add"};
-  detail.lanes = {{nl::LaneKind::kApi, "python main thread 7: CUDA calls", 7, 7, 0, 0}, {nl::LaneKind::kGpu, "GPU 0 stream 7: kernels and copies", 7, 0, 0, 7}};
+  detail.lanes = {{nl::LaneKind::kApi, "python main thread 7: CUDA calls", 7, 7, 0, 0},
+                  {nl::LaneKind::kGpu, "GPU 0 stream 7: kernels and copies", 7, 0, 0, 7}};
   detail.devices = {{0, 7, "GPU 0"}};
   nl::DetailStep step;
   step.start_ns = 1100;
@@ -37,7 +39,8 @@ nl::Detail small_detail() {
   nl::DetailWindow window{1000, 2000, true, {}, {}};
   window.lanes.push_back({0, {{1090, 20, 1}}});
   window.lanes.push_back({1, {{1150, 100, nl::kNone, 0, 0, 0, 0}, {1300, 50, 2}}});
-  window.bins = {{{1100, 1150, nl::BudgetBin::kLaunchLatency}, {1150, 1250, nl::BudgetBin::kCompute}, {1260, 1400, nl::BudgetBin::kOtherHost}}};
+  window.bins = {
+      {{1100, 1150, nl::BudgetBin::kLaunchLatency}, {1150, 1250, nl::BudgetBin::kCompute}, {1260, 1400, nl::BudgetBin::kOtherHost}}};
   detail.windows = {window};
   return detail;
 }
@@ -91,7 +94,9 @@ TEST_CASE("a name is cleaned once, and to the same text wherever the page has it
   nl::Run run;
   run.kernels.emplace(1);
   run.kernels->at(0).name = hostile;
-  const auto name_in_page = [](const nl::Run& from) { return json::parse(nl::exporters::page_data(from, "")).at("kernels").at(0).at("name"); };
+  const auto name_in_page = [](const nl::Run& from) {
+    return json::parse(nl::exporters::page_data(from, "")).at("kernels").at(0).at("name");
+  };
   const std::string cleaned = "f<a&b>&amp;\\u001b  \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd";
   CHECK(written(detail).at("names").at(0) == cleaned);
   CHECK(name_in_page(run) == cleaned);

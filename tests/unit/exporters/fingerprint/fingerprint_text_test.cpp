@@ -63,7 +63,8 @@ TEST_CASE("fingerprint: features that nothing was counted for are named, with th
   CHECK(json["note"].is_null());
   CHECK(json["missing_features"].empty());
   fingerprint.ridge.reset();
-  CHECK(missing_note(fingerprint) == "Not counted in this run, and 0 in every vector: ai. The peaks of the GPU are not known: --peaks FILE.yaml gives them.");
+  CHECK(missing_note(fingerprint) ==
+        "Not counted in this run, and 0 in every vector: ai. The peaks of the GPU are not known: --peaks FILE.yaml gives them.");
 }
 
 TEST_CASE("fingerprint comparison: the figure, the pairs, and what makes the difference first") {

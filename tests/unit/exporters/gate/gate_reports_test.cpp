@@ -28,7 +28,8 @@ GateLine gate_line(const std::string& metric, GateOutcome outcome, std::optional
 GateReport gate_sample() {
   GateReport report;
   report.file = "perf/a,b:50%.yaml";
-  report.results = {{"NVIDIA H200", {"r1"},
+  report.results = {{"NVIDIA H200",
+                     {"r1"},
                      {gate_line("tpot_ms", GateOutcome::kMet, 4.0, 4.0), gate_line("tokens_per_s", GateOutcome::kRegressed, 80, 100),
                       gate_line("ttft_ms", GateOutcome::kMissing, {}, 12), gate_line("mfu", GateOutcome::kNew, 0.412, {})}}};
   return report;
@@ -81,9 +82,13 @@ TEST_CASE("gate Markdown: a table for each hardware, failures in bold") {
 
 TEST_CASE("gate annotations: an error for what failed, a notice for what is new or better, nothing for what is met") {
   const std::string text = gate_annotations(gate_sample());
-  CHECK(has(text, "::error file=perf/a%2Cb%3A50%25.yaml,line=5,title=tokens_per_s regressed::tokens_per_s regressed on NVIDIA H200: 80.0 tokens/s, "
-                  "20.0 %25 less than the expected 100 tokens/s (met from 95.0 tokens/s to 105 tokens/s)\n"));
-  CHECK(has(text, "::error file=perf/a%2Cb%3A50%25.yaml,line=5,title=ttft_ms missing::ttft_ms is missing on NVIDIA H200; 12.0 ms was expected\n"));
+  CHECK(
+      has(text,
+          "::error file=perf/a%2Cb%3A50%25.yaml,line=5,title=tokens_per_s regressed::tokens_per_s regressed on NVIDIA H200: 80.0 tokens/s, "
+          "20.0 %25 less than the expected 100 tokens/s (met from 95.0 tokens/s to 105 tokens/s)\n"));
+  CHECK(
+      has(text,
+          "::error file=perf/a%2Cb%3A50%25.yaml,line=5,title=ttft_ms missing::ttft_ms is missing on NVIDIA H200; 12.0 ms was expected\n"));
   CHECK(has(text, "::notice file=perf/a%2Cb%3A50%25.yaml,title=mfu new::mfu is new on NVIDIA H200: 0.412\n"));
   CHECK_FALSE(has(text, "tpot_ms"));
 }

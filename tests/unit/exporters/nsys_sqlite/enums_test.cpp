@@ -30,7 +30,8 @@ std::string enum_tables() {
     const std::string table = names.getColumn(0).getString();
     SQLite::Statement rows(database, "SELECT id, name, label FROM " + table + " ORDER BY id");
     while (rows.executeStep())
-      text += table + " | " + rows.getColumn(0).getString() + " | " + rows.getColumn(1).getString() + " | " + rows.getColumn(2).getString() + "\n";
+      text += table + " | " + rows.getColumn(0).getString() + " | " + rows.getColumn(1).getString() + " | " +
+              rows.getColumn(2).getString() + "\n";
   }
   return text;
 }

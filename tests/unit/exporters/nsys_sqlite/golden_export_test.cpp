@@ -47,9 +47,15 @@ ApiCall api_call(Trace& trace, const char* name, Ns start_ns, std::uint32_t thre
 
 void add_gpu_work(Trace& trace) {
   trace.api_calls = {api_call(trace, "cudaLaunchKernel_v7000", 100, 0, 31), api_call(trace, "cuLaunchKernel", 90, 1, 32),
-                     api_call(trace, "cudaMemcpyAsync_v3020", 120, 2, 35),
-                     api_call(trace, "cudaFree_v3020", 140, 2, kNone)};
-  trace.shapes = {{trace.strings.intern("void gemm<float>(int)"), trace.strings.intern("gemm"), trace.strings.intern("_Z4gemmIfEvi"), {2, 3, 4}, {5, 6, 7}, 8, 9, 10},
+                     api_call(trace, "cudaMemcpyAsync_v3020", 120, 2, 35), api_call(trace, "cudaFree_v3020", 140, 2, kNone)};
+  trace.shapes = {{trace.strings.intern("void gemm<float>(int)"),
+                   trace.strings.intern("gemm"),
+                   trace.strings.intern("_Z4gemmIfEvi"),
+                   {2, 3, 4},
+                   {5, 6, 7},
+                   8,
+                   9,
+                   10},
                   {trace.strings.intern("add"), trace.strings.intern("add"), {}, {12, 13, 14}, {15, 16, 17}, 18, 19, 20}};
   // Names are numbered as they come here; the rest when they are first written.
   for (const char* name : {"cudaMemcpyAsync_v3020", "gemm", "void gemm<float>(int)", "_Z4gemmIfEvi"})
@@ -74,7 +80,8 @@ void add_gpu_work(Trace& trace) {
 }
 
 void add_ranges(Trace& trace) {
-  const StringId stage = trace.strings.intern("LLM"), prefill = trace.strings.intern("prefill"), step = trace.strings.intern("it's a \"step\"");
+  const StringId stage = trace.strings.intern("LLM"), prefill = trace.strings.intern("prefill"),
+                 step = trace.strings.intern("it's a \"step\"");
   trace.ranges = {{600, 700, prefill, stage, 0, kNone, RangeStyle::kPushPop, false, 42},
                   {610, 690, step, {}, 1, kNone, RangeStyle::kPushPop, false, std::nullopt},
                   {550, 710, step, stage, 2, 1, RangeStyle::kStartEnd, false, -7},

@@ -56,8 +56,9 @@ TEST_CASE("samples are in nsys' tables: means by metric, the GPU in the type's l
   const Folder folder;
   const auto file = folder.path / "ours.sqlite";
   nl::exporters::write_nsys_sqlite(sampled_trace(), file);
-  CHECK(answer(file, "SELECT typeId & 0xFF, metricName, count(*), avg(value) FROM GPU_METRICS JOIN TARGET_INFO_GPU_METRICS "
-                     "USING (typeId, metricId) GROUP BY 1, 2 ORDER BY 1, 2") ==
+  CHECK(answer(file,
+               "SELECT typeId & 0xFF, metricName, count(*), avg(value) FROM GPU_METRICS JOIN TARGET_INFO_GPU_METRICS "
+               "USING (typeId, metricId) GROUP BY 1, 2 ORDER BY 1, 2") ==
         Rows{"0|dram__bytes_write.sum.per_second|2|4096000000.0", "0|sm__cycles_active.avg.pct_of_peak_sustained_elapsed|3|1.25",
              "1|dram__bytes_write.sum.per_second|1|250000.0", "1|gpc__cycles_elapsed.avg.per_second|1|4096.0"});
   CHECK(answer(file, "SELECT timestamp, value, typeof(value) FROM GPU_METRICS WHERE typeId = 0 AND metricId = 0") ==

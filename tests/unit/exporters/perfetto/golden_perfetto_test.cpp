@@ -55,12 +55,12 @@ std::string decoded(const Trace& trace, const exporters::PerfettoOptions& option
   std::string bytes;
   const auto summary = exporters::write_perfetto(trace, [&](std::string_view piece) { bytes += piece; }, options);
   const auto file = folder.file("made.pftrace", bytes);
-  const std::string command =
-      fmt::format("python3 {0}/tests/unit/exporters/perfetto/decode.py {1} | python3 -c 'import json, sys\n"
-                  "for key, part in json.load(sys.stdin).items():\n"
-                  "  rows = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else [(\"\", part)]\n"
-                  "  for number, row in rows: print(key, number, json.dumps(row, sort_keys=True, ensure_ascii=False))' > {1}.txt",
-                  NL_SOURCE_ROOT, file.string());
+  const std::string command = fmt::format(
+      "python3 {0}/tests/unit/exporters/perfetto/decode.py {1} | python3 -c 'import json, sys\n"
+      "for key, part in json.load(sys.stdin).items():\n"
+      "  rows = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else [(\"\", part)]\n"
+      "  for number, row in rows: print(key, number, json.dumps(row, sort_keys=True, ensure_ascii=False))' > {1}.txt",
+      NL_SOURCE_ROOT, file.string());
   REQUIRE(std::system(command.c_str()) == 0);
   return fmt::format("{} events, {} crowded, {} left out: {}\n", summary.events, summary.crowded, summary.left_out, summary.note) +
          test::read_text(file.string() + ".txt");

@@ -39,12 +39,16 @@ std::string decoder_output(const std::string& command) {
 
 // What decode.py, which shares no code with the writer, makes of the file.
 template <class Source>
-json shown(const Source& source, nl::exporters::PerfettoSummary* summary = nullptr, const nl::exporters::PerfettoOptions* options = nullptr) {
+json shown(const Source& source, nl::exporters::PerfettoSummary* summary = nullptr,
+           const nl::exporters::PerfettoOptions* options = nullptr) {
   File file;
   std::ofstream out(file.path, std::ios::binary);
-  const nl::exporters::PerfettoSink sink = [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); };
+  const nl::exporters::PerfettoSink sink = [&](std::string_view piece) {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  };
   nl::exporters::PerfettoSummary written;
-  if constexpr (std::is_same_v<Source, nl::Trace>) written = nl::exporters::write_perfetto(source, sink, options != nullptr ? *options : nl::exporters::PerfettoOptions());
+  if constexpr (std::is_same_v<Source, nl::Trace>)
+    written = nl::exporters::write_perfetto(source, sink, options != nullptr ? *options : nl::exporters::PerfettoOptions());
   else written = nl::exporters::write_perfetto(source, sink);
   out.close();
   if (summary != nullptr) *summary = written;
@@ -105,7 +109,8 @@ nl::Range range_of(nl::Trace& trace, const char* name, nl::Ns start_ns, nl::Ns e
 }  // namespace
 
 TEST_CASE("everything of a real capture is in the Perfetto trace, to the nanosecond", "[perfetto]") {
-  for (const char* file : {"h200-llama/nsys.sqlite", "h200-probe/probe_node.sqlite", "h200-probe/probe_graph.sqlite", "crafted/ranges.sqlite"}) {
+  for (const char* file :
+       {"h200-llama/nsys.sqlite", "h200-probe/probe_node.sqlite", "h200-probe/probe_graph.sqlite", "crafted/ranges.sqlite"}) {
     INFO(file);
     const nl::Trace trace = nl::parsers::read_nsys_sqlite(std::string(NL_FIXTURES "/") + file);
     nl::exporters::PerfettoSummary summary;
@@ -157,7 +162,7 @@ TEST_CASE("copied bytes add up", "[perfetto]") {
 
 TEST_CASE("the mean of the work in flight gives back the GPU's time", "[perfetto]") {
   nl::Trace trace = small_trace();
-  trace.duration_ns = 4096000;                                    // 4,096 steps of 1,001 ns
+  trace.duration_ns = 4096000;  // 4,096 steps of 1,001 ns
   trace.kernels = {kernel_at(0, 500500), kernel_at(2002000, 1001)};
   const json document = shown(trace);
   double busy_ns = 0, last = 0;
@@ -169,7 +174,7 @@ TEST_CASE("the mean of the work in flight gives back the GPU's time", "[perfetto
     last = value[1];
   }
   CHECK(last == 0);
-  CHECK(busy_ns == Approx(500500 + 1001).epsilon(1e-12));         // sums of doubles
+  CHECK(busy_ns == Approx(500500 + 1001).epsilon(1e-12));  // sums of doubles
 }
 
 TEST_CASE("a kernel carries how it was launched", "[perfetto]") {
@@ -178,7 +183,11 @@ TEST_CASE("a kernel carries how it was launched", "[perfetto]") {
   trace.kernels = {kernel_at(200, 300, 0)};
   const json document = shown(trace);
   const json& kernel = slice_named(document, "gemm");
-  CHECK(kernel.at("args") == json({{"kernel", "void gemm<float>(float*)"}, {"grid", "8 x 12 x 1"}, {"block", "384 x 1 x 1"}, {"registers", 168}, {"correlation", 77}}));
+  CHECK(kernel.at("args") == json({{"kernel", "void gemm<float>(float*)"},
+                                   {"grid", "8 x 12 x 1"},
+                                   {"block", "384 x 1 x 1"},
+                                   {"registers", 168},
+                                   {"correlation", 77}}));
   CHECK(kernel.at("start") == 200);
   CHECK(kernel.at("duration") == 300);
   CHECK(track_of(document, kernel) == "GPU 0 · stream 7 (python3 100)");
@@ -187,9 +196,13 @@ TEST_CASE("a kernel carries how it was launched", "[perfetto]") {
 
 TEST_CASE("slices of a track lie inside one another, whatever the capture says", "[perfetto]") {
   nl::Trace trace = small_trace();
-  trace.ranges = {range_of(trace, "inner", 1000, 2000),       range_of(trace, "outer", 1000, 5000), range_of(trace, "sticks out", 4000, 6000),
-                  range_of(trace, "empty", 3000, 3000),       range_of(trace, "backwards", 3500, 3400),
-                  range_of(trace, "after", 5000, 5500),       range_of(trace, "a", 1000, 3000, nl::RangeStyle::kStartEnd),
+  trace.ranges = {range_of(trace, "inner", 1000, 2000),
+                  range_of(trace, "outer", 1000, 5000),
+                  range_of(trace, "sticks out", 4000, 6000),
+                  range_of(trace, "empty", 3000, 3000),
+                  range_of(trace, "backwards", 3500, 3400),
+                  range_of(trace, "after", 5000, 5500),
+                  range_of(trace, "a", 1000, 3000, nl::RangeStyle::kStartEnd),
                   range_of(trace, "b", 2000, 4000, nl::RangeStyle::kStartEnd)};
   trace.kernels = {kernel_at(500, 300), kernel_at(100, 500), kernel_at(600, 100)};  // out of order, and overlapping on one stream
   const json document = shown(trace);
@@ -250,7 +263,7 @@ TEST_CASE("a giant trace is cut around the measured window, and says so", "[perf
   options.focus_end_ns = 5'000'000;
   nl::exporters::PerfettoSummary summary;
   const json document = shown(trace, &summary, &options);
-  CHECK(summary.events <= 5000 + 3);        // the enclosing range begins outside, and two rows straddle the edges
+  CHECK(summary.events <= 5000 + 3);  // the enclosing range begins outside, and two rows straddle the edges
   CHECK(summary.events > 4900);
   CHECK(summary.events + summary.left_out == 20001);
   CHECK(summary.note.find("of 20001 events") != std::string::npos);
@@ -314,8 +327,8 @@ TEST_CASE("iterations, findings and power get tracks of their own", "[perfetto]"
 TEST_CASE("a slice that begins after its neighbour inside another has ended stays on their track", "[perfetto]") {
   nl::Trace trace = small_trace();
   trace.queues = {{0, 0, 1, 7}, {0, 0, 2, 7}, {0, 0, 2, 8}};
-  trace.ranges = {range_of(trace, "outer", 0, 1000), range_of(trace, "middle", 100, 500), range_of(trace, "inner", 200, 300), range_of(trace, "later", 350, 450),
-                  range_of(trace, "lost", 10, 20)};
+  trace.ranges = {range_of(trace, "outer", 0, 1000), range_of(trace, "middle", 100, 500), range_of(trace, "inner", 200, 300),
+                  range_of(trace, "later", 350, 450), range_of(trace, "lost", 10, 20)};
   trace.ranges[4].thread = nl::kNone;
   for (const std::uint32_t queue : {0, 1, 2}) {
     trace.kernels.push_back(kernel_at(100 + queue, 10));
@@ -358,8 +371,8 @@ TEST_CASE("sampled metrics are counters of their GPU, in units that do not depen
   series.duration_ns = {1000, 1000, 500};
   series.values = {12.5f, 4096, nan, 2048, 50, 1024};
   trace.metric_series.push_back(series);
-  trace.metric_series[1].device = 1;                       // on which nothing ran
-  trace.metric_series[1].values.resize(3);                 // cut off
+  trace.metric_series[1].device = 1;        // on which nothing ran
+  trace.metric_series[1].values.resize(3);  // cut off
   nl::exporters::PerfettoSummary summary;
   const json document = shown(trace, &summary);
   std::map<std::string, json> found;
@@ -402,7 +415,8 @@ TEST_CASE("the timeline of a run.json is shown where there is nothing else", "[p
   nl::Timeline timeline;
   timeline.what = "iteration 2 of 2";
   timeline.names = {"decode", "gemm"};
-  timeline.lanes = {{nl::LaneKind::kRanges, "thread 101", {{0, 1000, 0, 1}}}, {nl::LaneKind::kGpu, "GPU 0 stream 7", {{100, 50, 1, 1}, {200, 400, 1, 12}}}};
+  timeline.lanes = {{nl::LaneKind::kRanges, "thread 101", {{0, 1000, 0, 1}}},
+                    {nl::LaneKind::kGpu, "GPU 0 stream 7", {{100, 50, 1, 1}, {200, 400, 1, 12}}}};
   nl::exporters::PerfettoSummary summary;
   const json document = shown(timeline, &summary);
   CHECK(summary.note == "only iteration 2 of 2, from run.json");
@@ -421,12 +435,16 @@ TEST_CASE("Perfetto's own trace processor finds what is in the capture, and noth
     File file, query;
     query.path += ".sql";
     std::ofstream out(file.path, std::ios::binary);
-    nl::exporters::write_perfetto(trace, [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); });
+    nl::exporters::write_perfetto(trace,
+                                  [&](std::string_view piece) { out.write(piece.data(), static_cast<std::streamsize>(piece.size())); });
     out.close();
-    std::ofstream(query.path) << "select category || ' ' || count(*) || ' ' || sum(dur) || ' ' || min(dur) as line from slice where dur > 0 or category != 'mark' "
-                                 "group by category union all select 'flow ' || count(*) from flow "
-                                 "union all select 'fault ' || name || ' ' || value from stats where value > 0 and severity in ('error', 'data_loss');";
-    const std::string answer = decoder_output(std::string(processor) + " -q " + query.path.string() + " " + file.path.string() + " 2>/dev/null");
+    std::ofstream(query.path)
+        << "select category || ' ' || count(*) || ' ' || sum(dur) || ' ' || min(dur) as line from slice where dur > 0 or category != "
+           "'mark' "
+           "group by category union all select 'flow ' || count(*) from flow "
+           "union all select 'fault ' || name || ' ' || value from stats where value > 0 and severity in ('error', 'data_loss');";
+    const std::string answer =
+        decoder_output(std::string(processor) + " -q " + query.path.string() + " " + file.path.string() + " 2>/dev/null");
     INFO(answer);
     CHECK(answer.find("fault") == std::string::npos);
     const auto says = [&](const char* category, const Sum& sum) {

@@ -23,7 +23,8 @@ double processor_seconds(const Work& work) {
 std::size_t chrome_trace_bytes(const nl::Trace& trace, std::size_t kernels) {
   std::size_t bytes = 0;
   const auto slice = [&](const char* name, nl::Ns start_ns, std::uint64_t duration_ns) {
-    bytes += json{{"ph", "X"}, {"pid", 100}, {"tid", 7}, {"name", name}, {"ts", start_ns / 1000}, {"dur", duration_ns / 1000}}.dump().size();
+    bytes +=
+        json{{"ph", "X"}, {"pid", 100}, {"tid", 7}, {"name", name}, {"ts", start_ns / 1000}, {"dur", duration_ns / 1000}}.dump().size();
   };
   for (std::size_t i = 0; i < kernels; ++i) {
     slice("cudaLaunchKernel", trace.api_calls[i].start_ns, trace.api_calls[i].duration_ns);
@@ -51,7 +52,8 @@ TEST_CASE("a long trace is written quickly and in pieces", "[perfetto][speed]") 
     });
   });
   const double peer_s = processor_seconds([&] { peer_bytes = chrome_trace_bytes(trace, kPeerKernels); });
-  INFO(bytes << " bytes in " << ours_s << " s; a twentieth as a Chrome trace: " << peer_bytes << " in " << peer_s << " s, ratio " << ours_s / peer_s / 20);
+  INFO(bytes << " bytes in " << ours_s << " s; a twentieth as a Chrome trace: " << peer_bytes << " in " << peer_s << " s, ratio "
+             << ours_s / peer_s / 20);
   CHECK(longest <= 256 * 1024);
   CHECK(bytes < 20 * peer_bytes);
   CHECK(ours_s < 0.15 * 20 * peer_s);

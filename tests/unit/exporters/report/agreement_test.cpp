@@ -20,7 +20,8 @@ std::string all_sentences(const nl::Run& run) {
   return text;
 }
 
-nl::StageSlowdown overhead_of(const char* stage, std::vector<double> bare, double by, double low, double high, nl::SlowdownVerdict verdict) {
+nl::StageSlowdown overhead_of(const char* stage, std::vector<double> bare, double by, double low, double high,
+                              nl::SlowdownVerdict verdict) {
   nl::StageSlowdown out;
   out.stage = stage;
   out.bare_ns = std::move(bare);
@@ -80,7 +81,8 @@ TEST_CASE("computing half of the time is not called the limit") {
 TEST_CASE("two waits that are large are both said") {
   nl::Run run = nl::test::rich_run();
   for (auto& stage : run.stages) stage.budget = nl::Budget{1000, 90, 0, 10, 0, 550, 0, 0, 350};
-  CHECK(has(all_sentences(run), "The GPU computes 9 % of the traced decode time, waits for the program 55 % and waits for launched work to start 35 %."));
+  CHECK(has(all_sentences(run),
+            "The GPU computes 9 % of the traced decode time, waits for the program 55 % and waits for launched work to start 35 %."));
 }
 
 TEST_CASE("launch latency has a bin of its own in every report") {
@@ -111,10 +113,12 @@ TEST_CASE("kernel tables say that warm-up is among their times") {
   nl::Run run = nl::test::rich_run();
   REQUIRE(run.iterations.warmup == 1);
   const std::string words = "Times are of the whole capture, with the warm-up of 1 of 4 iterations.";
-  for (const std::string& text : {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
+  for (const std::string& text :
+       {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
     CHECK(has(text, words));
   run.iterations.warmup = 0;
-  for (const std::string& text : {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
+  for (const std::string& text :
+       {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
     CHECK_FALSE(has(text, "warm-up of"));
 }
 
@@ -122,7 +126,8 @@ TEST_CASE("kernel tables say what part of the computing they cannot show") {
   nl::Run run = nl::test::rich_run();
   run.coverage.graph_only_share = 0.78;
   const std::string words = "Shares are of all computing; 78.0 % of it is in CUDA graphs whose kernels are not visible.";
-  for (const std::string& text : {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
+  for (const std::string& text :
+       {nl::exporters::kernels_markdown(run), nl::exporters::report_markdown(run), nl::exporters::stakeholder_markdown(run)})
     CHECK(has(text, words));
   run.coverage.graph_only_share = 0;
   CHECK_FALSE(has(nl::exporters::kernels_markdown(run), "Shares are of"));
@@ -149,7 +154,9 @@ TEST_CASE("coverage tells windows without GPU work from time without it") {
 
 TEST_CASE("the first token is promised only where a request's arrival is known") {
   nl::Run run = traced_generation();
-  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 10 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per second over whole requests."));
+  CHECK(has(all_sentences(run),
+            "llama reads 4 prompts of 256 tokens in 10 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 "
+            "tokens per second over whole requests."));
   CHECK_FALSE(has(nl::exporters::stakeholder_markdown(run), "| Time to first token"));
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Prefill time, traced (ms) | 10.000 |"));
   CHECK(has(nl::exporters::report_html(run), ">Prefill time<"));
@@ -176,8 +183,10 @@ TEST_CASE("headline figures are of the unprofiled passes, the traced ones beside
   nl::Run run = traced_generation();
   measure_unprofiled(run);
   // 80 tokens in 100 ms less 2 × 2 ms of prefill and 2 × 10 ms of decode.
-  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: 1,050 tokens per second "
-                                "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
+  CHECK(has(all_sentences(run),
+            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: "
+            "1,050 tokens per second "
+            "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
   const std::string text = nl::exporters::stakeholder_markdown(run);
   CHECK(has(text, "| Prefill time, unprofiled (ms) | 8.000 |"));
   CHECK(has(text, "| Prefill time, traced (ms) | 10.000 |"));
@@ -189,18 +198,24 @@ TEST_CASE("headline figures are of the unprofiled passes, the traced ones beside
 TEST_CASE("a sentence has unprofiled figures or traced ones, not both") {
   nl::Run run = traced_generation();
   measure_unprofiled(run);
-  run.latency.ttft = nl::TimeSummary{2, 24'000'000, 12e6, 12e6, 12'000'000, 12'000'000, 12'000'000, 0};  // traced: no unprofiled pass knows it
-  CHECK(has(all_sentences(run), "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: 1,050 tokens per second "
-                                "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
+  run.latency.ttft =
+      nl::TimeSummary{2, 24'000'000, 12e6, 12e6, 12'000'000, 12'000'000, 12'000'000, 0};  // traced: no unprofiled pass knows it
+  CHECK(has(all_sentences(run),
+            "llama reads 4 prompts of 256 tokens in 8.0 ms and then writes a token (word piece) every 3.0 ms for each of 4 sequences: "
+            "1,050 tokens per second "
+            "over whole requests (unprofiled; with the profiler 10 ms, 4.0 ms and 800)."));
   // Nor is the median of traced steps beside an unprofiled time.
   run.stages.push_back(a_window("decode_step", 1'000'000, 10, 1));
   run.stages.back().wall.mean_ns = 4e6;
   CHECK_FALSE(has(all_sentences(run), "half of the steps"));
   run.stages.pop_back();
   run.perturbation.stages.erase(run.perturbation.stages.begin());  // prefill
-  CHECK(has(all_sentences(run), "llama writes a token (word piece) every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
+  CHECK(has(all_sentences(run),
+            "llama writes a token (word piece) every 3.0 ms for each of 4 sequences (unprofiled; with the profiler 4.0 ms)."));
   run.perturbation.stages.clear();
-  CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per second over whole requests."));
+  CHECK(has(all_sentences(run),
+            "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms for each of 4 sequences: 800 tokens per "
+            "second over whole requests."));
   measure_unprofiled(run);
   run.perturbation.stages.pop_back();  // decode
   CHECK(has(all_sentences(run), "llama starts to answer after 12 ms and then writes a token (word piece) every 4.0 ms"));

@@ -43,7 +43,9 @@ TEST_CASE("labels of the time axis stay inside the picture") {
 }
 
 TEST_CASE("a segment is labelled where it is wide enough, and where it has a label") {
-  const auto bar = [](double value, const char* label) { return figure_markup(BarChart{{{"", "", {{value, "a", "tip", label}}, 100, "", "spoken", 0, 0}}}); };
+  const auto bar = [](double value, const char* label) {
+    return figure_markup(BarChart{{{"", "", {{value, "a", "tip", label}}, 100, "", "spoken", 0, 0}}});
+  };
   CHECK(has(bar(9, "9 %"), "<text class=\"in\" x=\"4.500%\" y=\"50%\">9 %</text>"));
   CHECK_FALSE(has(bar(8.9, "9 %"), "<text"));
   CHECK_FALSE(has(bar(50, ""), "<text"));
@@ -67,7 +69,9 @@ TEST_CASE("columns are as wide as there is room, and no wider than a twenty-fift
   CHECK(has(fifty, "x=\"98.000%\" y=\"0.000%\" width=\"1.600%\" height=\"100.000%\""));
   CHECK_FALSE(has(fifty, "warmup"));
   chart.columns.resize(1);
-  CHECK(has(figure_markup(chart), "<svg class=\"cols\" role=\"img\" aria-label=\"label\"><g><title>tip</title><rect class=\"s-idle\" x=\"0.000%\" y=\"0.000%\" width=\"3.200%\""));
+  CHECK(has(figure_markup(chart),
+            "<svg class=\"cols\" role=\"img\" aria-label=\"label\"><g><title>tip</title><rect class=\"s-idle\" x=\"0.000%\" y=\"0.000%\" "
+            "width=\"3.200%\""));
 }
 
 TEST_CASE("the roofline's axes are powers of ten around what is drawn") {
@@ -114,7 +118,8 @@ TEST_CASE("a memory's roof without any other goes to the top, and none is drawn 
   chart.bytes_per_s = 1e9;
   chart.memory = "memory";
   CHECK(has(figure_markup(chart), "<line class=\"roof slope\" x1=\"0.000%\" y1=\"100.000%\" x2=\"100.000%\" y2=\"0.000%\"/>"));
-  CHECK(has(figure_markup(chart), "<text class=\"rooflabel\" x=\"50.000%\" y=\"50.000%\" dx=\"-8\" dy=\"-8\" text-anchor=\"end\">memory</text>"));
+  CHECK(has(figure_markup(chart),
+            "<text class=\"rooflabel\" x=\"50.000%\" y=\"50.000%\" dx=\"-8\" dy=\"-8\" text-anchor=\"end\">memory</text>"));
   chart.bytes_per_s = 1e11;
   CHECK_FALSE(has(figure_markup(chart), "roof slope"));
   chart.bytes_per_s = 0;
@@ -128,7 +133,8 @@ TEST_CASE("a memory's roof without any other goes to the top, and none is drawn 
 TEST_CASE("text: the bounds of what is UTF-8") {
   using nl::exporters::html::text;
   const std::string wrong = "\xef\xbf\xbd";
-  for (const std::string good : {"\x7e", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+  for (const std::string good : {"\x7e", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
+                                 "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
     CHECK(text(good) == good);
   CHECK(text("\xc1\xbf") == wrong + wrong);
   CHECK(text("\xe0\x9f\xbf") == wrong + wrong + wrong);
@@ -138,7 +144,8 @@ TEST_CASE("text: the bounds of what is UTF-8") {
   CHECK(text("\xe2\x82z") == wrong + wrong + "z");
   CHECK(text("\xf0\x9f\x98z") == wrong + wrong + wrong + "z");
   CHECK(text("\x1f\x20\x7f") == "   ");
-  for (const std::string both : {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xed\xa0\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "\xc1\xbf",
-                                 "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82z", "\xf0\x9f\x98z"})
+  for (const std::string both :
+       {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xed\xa0\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+        "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82z", "\xf0\x9f\x98z"})
     CHECK(nl::exporters::perfetto::utf8(both) == text(both));
 }

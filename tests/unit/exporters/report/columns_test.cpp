@@ -36,7 +36,8 @@ bool is_stage_of(const nl::Run& run, const std::string& title) {
 TEST_CASE("every column of numbers in a report is in the glossary") {
   std::size_t seen = 0;
   for (const nl::Run& run : {nl::test::rich_run(), nl::test::full_run(), nl::test::host_run(), nl::test::every_value_run()})
-    for (const auto report : {nl::exporters::report_markdown, nl::exporters::stakeholder_markdown, nl::exporters::operators_markdown, nl::exporters::kernels_markdown})
+    for (const auto report : {nl::exporters::report_markdown, nl::exporters::stakeholder_markdown, nl::exporters::operators_markdown,
+                              nl::exporters::kernels_markdown})
       for (const std::string& column : number_columns(report(run))) {
         if (column.empty() || is_stage_of(run, column)) continue;
         CAPTURE(column);

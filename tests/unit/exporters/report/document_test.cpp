@@ -29,10 +29,19 @@ Blocks all_blocks(const std::string& text) {
   card.evidence.items = {{text, nl::exporters::report::Mark::kAgainst}};
   card.fixes = {{{text}}, true};
   RooflineChart roofline{{{1, 1e9, text, text}, {2, 2e9, text, text, "p-none", 1}}, {{4e9, text}}, 1e9, text};
-  return {Paragraph{text}, Heading{text, text}, List{{{text}}}, table, Legend{{{"b-copy", text, text}}}, Tiles{{{text, text, text}}},
-          Notice{nl::RunStatus::kFailed, text, {text}}, card, Figure(BarChart{{{text, text, {{50, "b-copy", text, text}}, 100, text, text, 1, 2}}}),
-          Figure(ColumnChart{text, 1, {{text, false, 1, {{1, "s-0", text}}}}}), Figure(Explorer{text}),
-          Figure(CurveChart{10, text, {{text, text, text, text, "b-copy", 0, 10, 1, {1.0}}}, {{0, 5, false, text}}}), Figure(roofline),
+  return {Paragraph{text},
+          Heading{text, text},
+          List{{{text}}},
+          table,
+          Legend{{{"b-copy", text, text}}},
+          Tiles{{{text, text, text}}},
+          Notice{nl::RunStatus::kFailed, text, {text}},
+          card,
+          Figure(BarChart{{{text, text, {{50, "b-copy", text, text}}, 100, text, text, 1, 2}}}),
+          Figure(ColumnChart{text, 1, {{text, false, 1, {{1, "s-0", text}}}}}),
+          Figure(Explorer{text}),
+          Figure(CurveChart{10, text, {{text, text, text, text, "b-copy", 0, 10, 1, {1.0}}}, {{0, 5, false, text}}}),
+          Figure(roofline),
           Fold{text, {Paragraph{Text(text, Inline::kName)}, Paragraph{Text(text, Inline::kShortName, text)}}}};
 }
 
@@ -62,8 +71,8 @@ TEST_CASE("a code span outside a table keeps its pipe, and its backticks inside 
 
 TEST_CASE("Markdown leaves figures out, and the headings and captions that stand with them alone") {
   const Figure bars = BarChart{{{"x", "", {{1, "a"}}, 1, "", "", 0, 0}}};
-  CHECK(as_markdown({Paragraph{"one"}, Heading{"Picture"}, bars, Paragraph{"what it shows", Role::kCaption}, Heading{"Next"}, Paragraph{"two"}}) ==
-        "one\n\n### Next\n\ntwo\n");
+  CHECK(as_markdown({Paragraph{"one"}, Heading{"Picture"}, bars, Paragraph{"what it shows", Role::kCaption}, Heading{"Next"},
+                     Paragraph{"two"}}) == "one\n\n### Next\n\ntwo\n");
   CHECK(has(as_html({Heading{"Picture"}, bars}), "<h3>Picture</h3>\n<div class=\"chart\">"));
   Section drawn{"x", "X", "Drawn", {Paragraph{"seen"}}, true};
   CHECK(nl::exporters::markdown({"T", "", {}, {}, {drawn}}) == "# T\n\n");
@@ -92,7 +101,9 @@ TEST_CASE("Markdown: what a row lacks is empty, and a tag may begin with any let
 }
 
 TEST_CASE("Markdown: a name of ninety characters is left whole") {
-  const auto shown = [](std::size_t length) { return as_markdown({Paragraph{Text("f<" + std::string(length - 3, 'x') + ">", Inline::kName)}}); };
+  const auto shown = [](std::size_t length) {
+    return as_markdown({Paragraph{Text("f<" + std::string(length - 3, 'x') + ">", Inline::kName)}});
+  };
   CHECK(has(shown(90), "xxx>"));
   CHECK(shown(91) == "f<...> [1]\n");
   CHECK(as_markdown({Paragraph{Text(std::string(), Inline::kName) + Text("a")}}) == "a\n");
@@ -101,7 +112,8 @@ TEST_CASE("Markdown: a name of ninety characters is left whole") {
 TEST_CASE("a page: a name of sixty-four characters is left whole, a longer one is cut") {
   const auto shown = [](const std::string& name) { return as_html({Paragraph{Text(name, Inline::kName)}}); };
   CHECK(shown(std::string(64, 'n')) == "<p><code>" + std::string(64, 'n') + "</code></p>\n");
-  CHECK(has(shown(std::string(65, 'n')), "<summary><code>" + std::string(64, 'n') + "…</code></summary><code>" + std::string(65, 'n') + "</code>"));
+  CHECK(has(shown(std::string(65, 'n')),
+            "<summary><code>" + std::string(64, 'n') + "…</code></summary><code>" + std::string(65, 'n') + "</code>"));
 }
 
 TEST_CASE("names that were shortened are numbered once and listed in full where the document says so") {

@@ -107,7 +107,8 @@ TEST_CASE("figures: a metric is written in its unit") {
 }
 
 TEST_CASE("figures: round bounds of an axis, ratios, sentences and cuts") {
-  const std::pair<double, double> bounds[] = {{-1, 1}, {0, 1}, {kFigureNaN, 1}, {1, 1}, {1.01, 2}, {2, 2}, {2.01, 5}, {5, 5}, {5.01, 10}, {30, 50}, {0.3, 0.5}, {60, 100}, {0.06, 0.1}};
+  const std::pair<double, double> bounds[] = {{-1, 1}, {0, 1},     {kFigureNaN, 1}, {1, 1},     {1.01, 2}, {2, 2},     {2.01, 5},
+                                              {5, 5},  {5.01, 10}, {30, 50},        {0.3, 0.5}, {60, 100}, {0.06, 0.1}};
   for (const auto& [value, bound] : bounds) CHECK(round_up(value) == Approx(bound));
   CHECK(ratio(1, 4) == 0.25);
   CHECK(ratio(1, 0.5) == 2.0);

@@ -43,9 +43,7 @@ void check_reports(const std::string& name, const nl::Run& run) {
 
 }  // namespace
 
-TEST_CASE("the reports of a run with everything in it are the golden ones", "[golden]") {
-  check_reports("rich", nl::test::rich_run());
-}
+TEST_CASE("the reports of a run with everything in it are the golden ones", "[golden]") { check_reports("rich", nl::test::rich_run()); }
 
 TEST_CASE("the reports show each value of a run in its own place", "[golden]") {
   check_reports("every_value", nl::test::every_value_run());

@@ -23,8 +23,8 @@ std::vector<std::string> table_lines(const std::string& text) {
 TEST_CASE("kernels.md has the documented columns and plain numbers") {
   const auto lines = table_lines(nl::exporters::kernels_markdown(nl::test::full_run()));
   REQUIRE(lines.size() == 9);  // the kernels, the launches that ncu profiled, and what stalled the warps
-  CHECK(cells(lines[0]) == std::vector<std::string>{"kernel_name", "total_ms", "calls", "mean_ms", "device", "share %", "p50 µs",
-                                                    "p99 µs", "stages", "SM %", "DRAM %", "occupancy %", "tensor pipe %", "bound by"});
+  CHECK(cells(lines[0]) == std::vector<std::string>{"kernel_name", "total_ms", "calls", "mean_ms", "device", "share %", "p50 µs", "p99 µs",
+                                                    "stages", "SM %", "DRAM %", "occupancy %", "tensor pipe %", "bound by"});
   CHECK(cells(lines[2]) == std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "0.001000", "3", "0.000333", "0", "100.0",
                                                     "0.30", "0.50", "prefill 60 %, none 40 %", "61.2", "12.5", "33.3", "—", "compute"});
   CHECK(cells(lines[5])[4] == "0.30");
@@ -33,7 +33,8 @@ TEST_CASE("kernels.md has the documented columns and plain numbers") {
   CHECK(cells(lines[5])[8] == "yes");
   CHECK(cells(lines[5])[9] == "normalised_name");
   CHECK(cells(lines[5])[12] == "ncu");
-  CHECK(cells(lines[8]) == std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "100", "long_scoreboard 50 %, wait 15 %, barrier 7 %"});
+  CHECK(cells(lines[8]) ==
+        std::vector<std::string>{"void at::native::reduce<(int)4>(T1)", "100", "long_scoreboard 50 %, wait 15 %, barrier 7 %"});
 }
 
 TEST_CASE("kernels.md says who measured the launches") {
@@ -76,7 +77,8 @@ TEST_CASE("names: pipes, newlines and tags are escaped, long ones are listed in 
 TEST_CASE("where there are no kernels the reason stands there") {
   nl::Run run;
   run.kernels_note = nl::Remark{nl::Code::kRangesOnly};
-  CHECK(nl::exporters::kernels_markdown(run) == "# Kernels\n\nNot captured. The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it.\n");
+  CHECK(nl::exporters::kernels_markdown(run) ==
+        "# Kernels\n\nNot captured. The collector recorded NVTX ranges only: there was no GPU, or the workload did not use it.\n");
   run.kernels.emplace();
   run.kernels_note.reset();
   CHECK(nl::exporters::kernels_markdown(run).find("none ran") != std::string::npos);
@@ -86,7 +88,8 @@ TEST_CASE("chosen kernels without a sample are named with the reason") {
   auto run = nl::test::full_run();
   run.kernels->at(0).ncu.clear();
   run.kernels->at(0).ncu_note = nl::Remark{nl::Code::kCountersDenied, {"ncu"}};
-  CHECK(nl::exporters::kernels_markdown(run).find("- void at::native::reduce<(int)4>(T1): ncu may not read the GPU's performance counters.") != std::string::npos);
+  CHECK(nl::exporters::kernels_markdown(run).find(
+            "- void at::native::reduce<(int)4>(T1): ncu may not read the GPU's performance counters.") != std::string::npos);
 }
 
 TEST_CASE("the sample of the shape with the most time stands for the kernel") {

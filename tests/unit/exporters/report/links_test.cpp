@@ -71,7 +71,8 @@ TEST_CASE("every link of a page has its target in the page") {
   check_links(nl::exporters::report_html(nl::test::rich_run()), links, moments);
   CHECK(links > 10);
   CHECK(moments > 0);
-  for (nl::Run run : {nl::test::full_run(), nl::test::host_run(), nl::test::every_value_run(), nl::test::sparse_run(), nl::test::large_run(700, 600, 10, 300)}) {
+  for (nl::Run run : {nl::test::full_run(), nl::test::host_run(), nl::test::every_value_run(), nl::test::sparse_run(),
+                      nl::test::large_run(700, 600, 10, 300)}) {
     const std::size_t before = links;
     check_links(nl::exporters::report_html(run), links, moments);
     CHECK(links > before);

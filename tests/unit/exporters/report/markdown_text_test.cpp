@@ -16,12 +16,14 @@ TEST_CASE("markdown text: a name makes no link, no tag and no second cell") {
 }
 
 TEST_CASE("markdown text: a backslash of the name does not take ours away") {
-  CHECK(markdown_text("\\<b>") == "\\\\\\<b>");        // \<b> is shown as it is
+  CHECK(markdown_text("\\<b>") == "\\\\\\<b>");  // \<b> is shown as it is
   CHECK(markdown_text("\\\\|") == "\\\\\\\\\\|");
   CHECK(markdown_text("a\\b") == "a\\b");
 }
 
 TEST_CASE("markdown text: names of kernels stay as they are") {
-  for (const char* name : {"void gemm<4>(T1 const*, int)", "f(int)::[lambda() [with T = int]]::operator ()", "at::native::add_kernel", "ns::f(int [4])", "a/b//c", "x.y.z", "operator[]"}) CHECK(markdown_text(name) == name);
+  for (const char* name : {"void gemm<4>(T1 const*, int)", "f(int)::[lambda() [with T = int]]::operator ()", "at::native::add_kernel",
+                           "ns::f(int [4])", "a/b//c", "x.y.z", "operator[]"})
+    CHECK(markdown_text(name) == name);
   CHECK(markdown_text("operator[](int)") == "operator[]\\(int)");  // else an empty link
 }

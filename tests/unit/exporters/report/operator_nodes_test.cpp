@@ -36,7 +36,8 @@ OperatorStep made_step() {
   step.iterations = 4;
   step.wall_ns = 200'000;
   step.calls = {made_node("/a", "MatMul", OperatorType::kMatmul, 50'000), made_node("/loop", "Loop", OperatorType::kControlFlow, 30'000),
-                made_node("/loop/add", "Add", OperatorType::kElementwise, 20'000, 1), made_node("/b", "MatMul", OperatorType::kMatmul, 20'000)};
+                made_node("/loop/add", "Add", OperatorType::kElementwise, 20'000, 1),
+                made_node("/b", "MatMul", OperatorType::kMatmul, 20'000)};
   for (std::uint32_t i = 0; i < step.calls.size(); ++i) step.calls[i].index = i;
   step.calls[0].shapes = "[[1, 4]]";
   step.calls[0].dtypes = "[float32]";
@@ -75,7 +76,8 @@ TEST_CASE("where there are more nodes than rows, those with the most time are sh
   CHECK(nodes[0].call->node == "/a");
   CHECK(nodes[1].call->node == "/loop/add");
   CHECK(nodes_text(step, 2) ==
-        "4 of 5 iterations ran these 4 nodes with these shapes. The nodes add up to 0.100000 ms of host time, 50.0 % of an iteration (0.200000 ms); 0.100000 ms are spent between them. "
+        "4 of 5 iterations ran these 4 nodes with these shapes. The nodes add up to 0.100000 ms of host time, 50.0 % of an iteration "
+        "(0.200000 ms); 0.100000 ms are spent between them. "
         "Of 4 nodes, the 2 with the most time are shown, in order.");
 }
 
@@ -85,20 +87,24 @@ TEST_CASE("what is not known of an iteration is left out") {
   step.iterations = step.windows = 1;
   step.threads = 1;
   step.unprofiled_wall_ns = 90'000;
-  CHECK(nodes_text(step, 4) == "1 iteration ran these 4 nodes. The nodes add up to 0.100000 ms of host time. Unprofiled, an iteration takes 0.090000 ms. 1 thread computes.");
+  CHECK(nodes_text(step, 4) ==
+        "1 iteration ran these 4 nodes. The nodes add up to 0.100000 ms of host time. Unprofiled, an iteration takes 0.090000 ms. 1 thread "
+        "computes.");
 }
 
 TEST_CASE("nodes that are not listed are in no sum, and the iteration is not compared with the others") {
   OperatorStep step = made_step();
   step.calls_left_out = 3;
   CHECK(nodes_text(step, 4) ==
-        "4 of 5 iterations ran these 7 nodes with these shapes. The listed nodes add up to 0.100000 ms of host time. run.json lists the first 4.");
+        "4 of 5 iterations ran these 7 nodes with these shapes. The listed nodes add up to 0.100000 ms of host time. run.json lists the "
+        "first 4.");
 }
 
 TEST_CASE("nodes that take longer than the iteration run side by side") {
   OperatorStep step = made_step();
   step.wall_ns = 80'000;
-  CHECK(nodes_text(step, 4).find("0.100000 ms of host time, 125.0 % of an iteration (0.080000 ms); what runs side by side counts twice.") != std::string::npos);
+  CHECK(nodes_text(step, 4).find("0.100000 ms of host time, 125.0 % of an iteration (0.080000 ms); what runs side by side counts twice.") !=
+        std::string::npos);
 }
 
 TEST_CASE("the nodes' time says whose it is") {
@@ -138,7 +144,9 @@ TEST_CASE("operators.md lists nodes by type and one by one") {
   REQUIRE(lines.size() == 2 + 3 + 2 + 4);
   CHECK(lines[0] == Cells{"op_type", "nodes", "median_ms", "share %"});
   CHECK(lines[2] == Cells{"matmul", "2", "0.070000", "70.0"});
-  CHECK(lines[5] == Cells{"op_index", "node", "op_name", "op_type", "provider", "shapes", "median_ms", "p10 to p90 ms", "share %", "kernels"});
-  CHECK(lines[7] == Cells{"0", "/a", "MatMul", "matmul", "CPUExecutionProvider", "[[1, 4]] of [float32]", "0.050000", "0.048000 to 0.055000", "50.0", "—"});
+  CHECK(lines[5] ==
+        Cells{"op_index", "node", "op_name", "op_type", "provider", "shapes", "median_ms", "p10 to p90 ms", "share %", "kernels"});
+  CHECK(lines[7] == Cells{"0", "/a", "MatMul", "matmul", "CPUExecutionProvider", "[[1, 4]] of [float32]", "0.050000",
+                          "0.048000 to 0.055000", "50.0", "—"});
   CHECK(lines[8][6] == "0.010000");
 }

@@ -55,10 +55,10 @@ TEST_CASE("operators.md has the documented columns first and plain numbers") {
   const std::string text = operators_markdown(sample());
   const auto lines = table_cells(text);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == Cells{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "type", "shapes",
-                        "top kernels", "stages"});
+  CHECK(lines[0] == Cells{"op_name", "total_time_ms", "cuda_time_ms", "calls", "mean_ms", "self_ms", "cuda_self_ms", "share %", "type",
+                          "shapes", "top kernels", "stages"});
   CHECK(lines[2] == Cells{"aten::linear", "2.000000", "1.500000", "4", "0.500000", "0.500000", "0.250000", "25.0", "—",
-                        "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
+                          "[[1, 2], [2, 3]] ×3; [[9]] ×1", "gemm ×4 (1.250000 ms)", "decode 75 %, none 25 %"});
   CHECK(contains(text, "do not add them."));
   CHECK(contains(text, "## pytorch ranges\n"));
   CHECK(contains(text, "GPU time inside these operators: 1.000000 ms, 50.0 % of the capture's kernels and copies."));
@@ -69,7 +69,9 @@ TEST_CASE("operators.md says how much of CUDA graphs' time could not be joined t
   Run run = sample();
   CHECK_FALSE(contains(operators_markdown(run), "CUDA graphs"));
   run.operators[0].graph_unjoined_share = 0.125;
-  CHECK(contains(operators_markdown(run), "kernels and copies. Kernels of CUDA graphs count where they were captured; for 12.5 % of their time that is not known.\n"));
+  CHECK(
+      contains(operators_markdown(run),
+               "kernels and copies. Kernels of CUDA graphs count where they were captured; for 12.5 % of their time that is not known.\n"));
   run.operators[0].graph_unjoined_share = 0;
   CHECK(contains(operators_markdown(run), "kernels and copies. Kernels of CUDA graphs count where they were captured, all of them.\n"));
 }
@@ -84,8 +86,8 @@ TEST_CASE("what was not captured is called that, never zero") {
   entry.stages.clear();
   run.operators[0].cuda_ns.reset();
   run.operators[0].gpu_share.reset();
-  CHECK(table_cells(operators_markdown(run))[2] == Cells{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000",
-                                                       "not captured", "100.0", "—", "—", "—", "—"});
+  CHECK(table_cells(operators_markdown(run))[2] ==
+        Cells{"aten::linear", "2.000000", "not captured", "4", "0.500000", "0.500000", "not captured", "100.0", "—", "—", "—", "—"});
   CHECK(contains(operators_markdown(run), "GPU time: not captured."));
 }
 
@@ -121,18 +123,33 @@ TEST_CASE("a table of an operator pass says what its share is of, and the data t
 TEST_CASE("one step, operator by operator: what is called by others is part of them") {
   Run run = sample();
   OperatorStep step{"decode_step", "pytorch ranges", 2, 9, {}, 0, 7000};
-  step.calls = {{0, "aten::linear", OperatorType::kMatmul, 0, "[[1, 2], [2, 3]]", "[bfloat16, bfloat16]", "model.layers.0.mlp", "net.py:7 forward", 30000, 0, 0, {}},
+  step.calls = {{0,
+                 "aten::linear",
+                 OperatorType::kMatmul,
+                 0,
+                 "[[1, 2], [2, 3]]",
+                 "[bfloat16, bfloat16]",
+                 "model.layers.0.mlp",
+                 "net.py:7 forward",
+                 30000,
+                 0,
+                 0,
+                 {}},
                 {1, "aten::mm", OperatorType::kMatmul, 1, "[[1, 2], [2, 3]]", "", "", "", 20000, 5000, 6000, {{"gemm", 1, 5000}}},
                 {2, "aten::view", OperatorType::kShape, 0, "", "", "", "", 1000, 0, 0, {}}};
   run.operator_steps = {step};
   const std::string text = operators_markdown(run);
-  CHECK(contains(text, "## One decode_step, operator by operator\n\nThe median of 9 decode_step windows with operators: 3 operators, 1 launch of kernels and copies, "
-                       "0.005000 ms of GPU time. Each row is an operator that no other calls, with all that it calls. Launched by no operator: 0.007000 ms of GPU "
-                       "time. run.json has every call (operator_steps)."));
+  CHECK(contains(text,
+                 "## One decode_step, operator by operator\n\nThe median of 9 decode_step windows with operators: 3 operators, 1 launch of "
+                 "kernels and copies, "
+                 "0.005000 ms of GPU time. Each row is an operator that no other calls, with all that it calls. Launched by no operator: "
+                 "0.007000 ms of GPU "
+                 "time. run.json has every call (operator_steps)."));
   const auto lines = table_cells(text);
   REQUIRE(lines.size() == 3 + 4);
   CHECK(lines[3] == Cells{"op_index", "op_name", "op_type", "layer", "shapes", "host_ms", "cuda_ms", "kernels", "line"});
-  CHECK(lines[5] == Cells{"0", "aten::linear", "matmul", "model.layers.0.mlp", "[[1, 2], [2, 3]] of [bfloat16, bfloat16]", "0.030000", "0.005000", "gemm ×1 (0.005000 ms)", "net.py:7 forward"});
+  CHECK(lines[5] == Cells{"0", "aten::linear", "matmul", "model.layers.0.mlp", "[[1, 2], [2, 3]] of [bfloat16, bfloat16]", "0.030000",
+                          "0.005000", "gemm ×1 (0.005000 ms)", "net.py:7 forward"});
   CHECK(lines[6] == Cells{"2", "aten::view", "shape", "—", "—", "0.001000", "0.000000", "—", "—"});
 }
 
@@ -141,8 +158,9 @@ TEST_CASE("without operators the command that captures them stands there") {
   run.operators_note = "the capture holds no ranges of operators: capture PyTorch's with --set nsys.pytorch=autograd-shapes-nvtx";
   const std::string text = operators_markdown(run);
   CHECK(text.starts_with("# Operators\n\n- The workload marks no stages.\n"));  // as every report begins
-  CHECK(text.ends_with("\n\nNot captured: the capture holds no ranges of operators: capture PyTorch's with --set "
-        "nsys.pytorch=autograd-shapes-nvtx.\n\n## Layers\n\nNot captured.\n"));
+  CHECK(
+      text.ends_with("\n\nNot captured: the capture holds no ranges of operators: capture PyTorch's with --set "
+                     "nsys.pytorch=autograd-shapes-nvtx.\n\n## Layers\n\nNot captured.\n"));
 }
 
 TEST_CASE("names are escaped, long ones are listed in full, and what was left out is said") {
@@ -180,5 +198,5 @@ TEST_CASE("the layers' table: which layer runs which kernels") {
   REQUIRE(lines.size() == 6);
   CHECK(lines[3][0] == "layer");
   CHECK(lines[5] == Cells{"model.layers.0.mlp", "LlamaMLP", "3.000000", "0.500000", "2", "1.500000", "1.000000", "0.000000",
-                        "gemm ×6 (0.400000 ms); silu ×2 (0.100000 ms)"});
+                          "gemm ×6 (0.400000 ms); silu ×2 (0.100000 ms)"});
 }

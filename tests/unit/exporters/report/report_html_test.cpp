@@ -11,9 +11,7 @@
 using nl::test::count;
 using nl::test::has;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("text stays text in HTML: elements, attributes, bad UTF-8 and control characters") {
   using nl::exporters::html::text;
@@ -42,7 +40,8 @@ TEST_CASE("report.html needs nothing from elsewhere and lets no other script in"
     INFO(outside);
     CHECK_FALSE(has(markup, outside));
   }
-  for (const char* asking : {"fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(", "new Function", "setAttribute(\"style\""}) {
+  for (const char* asking :
+       {"fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(", "new Function", "setAttribute(\"style\""}) {
     INFO(asking);
     CHECK_FALSE(has(code, asking));
   }
@@ -108,9 +107,10 @@ TEST_CASE("report.html survives damaged figures") {
 
 TEST_CASE("report.html draws what was sampled: a step for each value, a gap where there is none") {
   nl::Run run;
-  run.activity = {{0, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 2'000'000, 1'000'000, {50.0, 25.0, std::nullopt, 0.0}},
-                  {0, "dram__bytes_read.sum.per_second", "DRAM read", 2'000'000, 1'000'000, {1e12, 2e12, 3e12, 4e12}},
-                  {1, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor", 4'000'000, 1'000'000, {10.0, 20.0}}};
+  run.activity = {
+      {0, "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", 2'000'000, 1'000'000, {50.0, 25.0, std::nullopt, 0.0}},
+      {0, "dram__bytes_read.sum.per_second", "DRAM read", 2'000'000, 1'000'000, {1e12, 2e12, 3e12, 4e12}},
+      {1, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor", 4'000'000, 1'000'000, {10.0, 20.0}}};
   run.iterations.list.resize(2);
   run.iterations.list[0] = {2'000'000, 1'000'000, true, {}, 0, 0};
   run.iterations.list[1] = {3'000'000, 2'000'000, false, {}, 0, 0};
@@ -138,7 +138,7 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
   const std::string text = nl::exporters::report_html(run);
   CHECK(count(text, "viewBox=") == 48);
   CHECK(has(text, "52 more curves in run.json."));
-  CHECK(count(text, "V33.4H") == 48 * 556);  // 5,000 values, nine to a step; the scale ends at 50
+  CHECK(count(text, "V33.4H") == 48 * 556);                              // 5,000 values, nine to a step; the scale ends at 50
   CHECK(text.size() < nl::exporters::report_html({}).size() + 350'000);  // style and script are in every page
   run.activity.resize(3);
   run.activity[0].values = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -5.0};
@@ -156,7 +156,8 @@ TEST_CASE("report.html: curves stay small, and damaged ones do no harm") {
 
 TEST_CASE("report.html has the counters of the stages, the stalls and the clock's error") {
   const std::string text = nl::exporters::report_html(nl::test::full_run());
-  for (const char* part : {"<h3>GPU counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %", "differ by at most 1.20 µs"}) {
+  for (const char* part : {"<h3>GPU counters</h3>", "2.05 kB", "sampled, 64 samples", "long_scoreboard 50 %, wait 15 %, barrier 7 %",
+                           "differ by at most 1.20 µs"}) {
     INFO(part);
     CHECK(has(text, part));
   }

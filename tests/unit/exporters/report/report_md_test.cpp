@@ -27,11 +27,10 @@ nl::StageEntry open_stage() {
 
 TEST_CASE("report.md begins with what limits it and says everything once") {
   const std::string text = nl::exporters::report_markdown(nl::test::rich_run());
-  CHECK(headings(text) ==
-        std::vector<std::string>{"In short", "Findings", "Stages", "Where the time went", "Where a step's time goes", "Findings in detail",
-                                 "How close to the hardware's limits", "Operators", "Layers", "Kernels", "CUDA calls",
-                                 "Profiler overhead", "Energy and clocks", "Not judged", "How it was captured",
-                                 "Environment", "What was read"});
+  CHECK(headings(text) == std::vector<std::string>{"In short", "Findings", "Stages", "Where the time went", "Where a step's time goes",
+                                                   "Findings in detail", "How close to the hardware's limits", "Operators", "Layers",
+                                                   "Kernels", "CUDA calls", "Profiler overhead", "Energy and clocks", "Not judged",
+                                                   "How it was captured", "Environment", "What was read"});
 }
 
 TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import") {
@@ -41,8 +40,7 @@ TEST_CASE("report.md tells status, stages, kernels, coverage, capture and import
   CHECK(has(text, "- ncu profiled 1 of 2 kernels (ncu pass)"));
   CHECK(has(text, "| prefill | 3 | 333 ns | 153 ns | 300 ns | 500 ns | 1.00 µs | 1 | LLM:prefill |"));
   CHECK(has(text, "| prefill | 900 ns | 90.0 % | 950 ns | 7 | 256 | 768000 |"));
-  CHECK(has(text,
-            "4 iterations; 1 is warm-up and left out of every figure. Rule: the first iteration is warm-up."));
+  CHECK(has(text, "4 iterations; 1 is warm-up and left out of every figure. Rule: the first iteration is warm-up."));
   CHECK(has(text, "| Time to first token | 333 ns | 153 ns | 300 ns | 500 ns | 3 |"));
   CHECK(has(text, "| void at::native::reduce<(int)4>(T1) | 400 ns | 100.0 % | 1 |"));
   CHECK(has(text, "| kernel time inside a stage | 60.0 % |"));
@@ -80,7 +78,8 @@ TEST_CASE("report.md has a budget for each of several GPUs, and their communicat
   CHECK_FALSE(has(nl::exporters::report_markdown(run), "exposed communication"));
   auto& stage = run.stages[0];
   stage.budget = nl::Budget{1000, 500, 0, 0, 0, 300, 0, 0, 0, 200};
-  stage.devices = {{0, 650, 41, 2, 650, 640, 0, {1000, 450, 0, 0, 0, 350, 0, 0, 0, 200}}, {1, 750, 42, 2, 750, 740, 20, {1000, 550, 0, 0, 0, 250, 0, 0, 0, 200}}};
+  stage.devices = {{0, 650, 41, 2, 650, 640, 0, {1000, 450, 0, 0, 0, 350, 0, 0, 0, 200}},
+                   {1, 750, 42, 2, 750, 740, 20, {1000, 550, 0, 0, 0, 250, 0, 0, 0, 200}}};
   stage.gpu_spread = nl::GpuSpread{0.7, 0.65, 0.75, 0.1, 1, 42, nl::SlowestBy::kArrival, 0.9};
   nl::Communication all_reduce;
   all_reduce.kind = nl::Collective::kAllReduce;
@@ -100,8 +99,10 @@ TEST_CASE("report.md has a budget for each of several GPUs, and their communicat
   CHECK(has(text, "| exposed communication | 0.000200 | 20.00 |"));
   CHECK(has(text, "| prefill | 0 | 41 | 1.00 µs | 65.0 % | 45.0 % | 20.0 % | 0.0 % | 0.0 % | 35.0 % |"));
   CHECK(has(text, "| prefill | 1 | 42 | 1.00 µs | 75.0 % | 55.0 % | 20.0 % | 2.0 % | 0.0 % | 25.0 % |"));
-  CHECK(has(text, "- prefill: the GPUs are busy 70.0 % of the time on average, the least busy 65.0 %, the busiest 75.0 %. GPU 1 (process 42) is the slowest: "
-                  "it reaches 90.0 % of the collectives last."));
+  CHECK(has(text,
+            "- prefill: the GPUs are busy 70.0 % of the time on average, the least busy 65.0 %, the busiest 75.0 %. GPU 1 (process 42) is "
+            "the slowest: "
+            "it reaches 90.0 % of the collectives last."));
   CHECK(has(text, "| prefill | all_reduce | 1 | 42 | 3 | 220 ns | 200 ns | — | — | — | — |"));
   CHECK(has(text, "| whole capture | peer_copy | 1 | 42 | 3 | 220 ns | 200 ns | — | — | 4.00 kB | 2.00 GB/s |"));
   CHECK(has(text, "Waiting for a late rank is not known"));
@@ -114,7 +115,9 @@ TEST_CASE("report.md says which launches came late, after what, and what the hos
   CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Late launches"));
   stage.budget = nl::Budget{1000, 700, 0, 0, 0, 300, 0, 0, 0, 0};
   using nl::CallKind;
-  stage.launch_waits = nl::LaunchWaits{300, 100, 210,
+  stage.launch_waits = nl::LaunchWaits{300,
+                                       100,
+                                       210,
                                        {{CallKind::kWait, CallKind::kGraphLaunch, 4, 240, 80, 90, 5000},
                                         {CallKind::kGraphLaunch, CallKind::kKernelLaunch, 2, 50, 14, 30, 6000},
                                         {CallKind::kNone, CallKind::kCopy, 1, 9, 6, 15, 0},
@@ -125,7 +128,9 @@ TEST_CASE("report.md says which launches came late, after what, and what the hos
   CHECK(has(text, "| prefill | kernel | a CUDA graph launch | 2 | 32 ns | 16.0 % | 78.1 % |"));
   CHECK(has(text, "| prefill | copy or memset | nothing: it is the thread's first call | 1 | 15 ns | 3.8 % | 60.0 % |"));
   CHECK_FALSE(has(text, "| prefill | other |"));  // too short to matter
-  CHECK(has(text, "- prefill: before late launches the launching thread is in no CUDA call 70.0 % of the time, in cudaGraphInstantiate 26.7 %, in cudaMalloc 3.3 %."));
+  CHECK(has(text,
+            "- prefill: before late launches the launching thread is in no CUDA call 70.0 % of the time, in cudaGraphInstantiate 26.7 %, "
+            "in cudaMalloc 3.3 %."));
   stage.budget->launch_starved_ns = 50;
   CHECK_FALSE(has(nl::exporters::report_markdown(run), "### Late launches"));
   stage.budget->launch_latency_ns = 1;
@@ -142,8 +147,7 @@ TEST_CASE("kernel tables name the GPU where there are several") {
   CHECK(has(nl::exporters::stakeholder_markdown(run), "| Calls | GPU |"));
 }
 
-TEST_CASE(
-    "report.md gives findings with evidence for and against, suggestions and gain, and what could not be judged") {
+TEST_CASE("report.md gives findings with evidence for and against, suggestions and gain, and what could not be judged") {
   const std::string text = nl::exporters::report_markdown(nl::test::full_run());
   CHECK(has(text, "### 1. prefill waits for launches"));
   CHECK(has(text, "Severity high; confidence 75 %; stage prefill; rule `launch_bound_decode`."));
@@ -274,15 +278,19 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
   CHECK(has(text, "- GPU counters of each stage: not measured: ncu may not read the counters.\n"));
   run.provenance.counters_missing.reset();
   run.workload.command = {"python", "serve it.py"};
-  CHECK(has(nl::exporters::report_markdown(run), "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- python 'serve it.py'`\n"));
+  CHECK(has(nl::exporters::report_markdown(run),
+            "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- python 'serve it.py'`\n"));
   run.workload.command.clear();
   text = nl::exporters::report_markdown(run);
   CHECK(has(text, "- GPU counters of each stage: not measured. To capture it: `nl-stage run --config cupti -- ./your_workload`\n"));
   CHECK(has(text, "\n## The GPU over time\n\nNot sampled. To capture it: `nl-stage run --config sampling -- ./your_workload`\n"));
   CHECK_FALSE(has(text, "| Measured by |"));
-  run.import_stats.notes = {{nl::Code::kCountersFailed, {"no permission; run as root"}}, {nl::Code::kActivityFailed, {"activity", "no thread"}}};
+  run.import_stats.notes = {{nl::Code::kCountersFailed, {"no permission; run as root"}},
+                            {nl::Code::kActivityFailed, {"activity", "no thread"}}};
   text = nl::exporters::report_markdown(run);
-  CHECK(has(text, "- GPU counters of each stage: not measured: The GPU's performance counters could not be measured: no permission; run as root.\n"));
+  CHECK(has(
+      text,
+      "- GPU counters of each stage: not measured: The GPU's performance counters could not be measured: no permission; run as root.\n"));
   CHECK(has(text, "\n## The GPU over time\n\nNot sampled: CUPTI could not sample activity: no thread.\n"));
   CHECK_FALSE(has(text, "capture.counters=cupti"));
   run.stages.push_back(run.stages[0]);
@@ -302,18 +310,21 @@ TEST_CASE("report.md: counters that were not measured are called that, with the 
 
 TEST_CASE("report.md says how far the times of CPU and GPU are apart") {
   nl::Run run = nl::test::full_run();
-  CHECK(has(nl::exporters::report_markdown(run),
-            "CPU and GPU times differ by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
-            "than 1.0 %: gaps between a call and its kernel may be off by as much. 2 kernels start before the launch, or end after a wait"));
+  CHECK(
+      has(nl::exporters::report_markdown(run),
+          "CPU and GPU times differ by at most 1.20 µs, 400.0 % of the shortest stage, prefill (300 ns). That is more "
+          "than 1.0 %: gaps between a call and its kernel may be off by as much. 2 kernels start before the launch, or end after a wait"));
   CHECK(has(nl::exporters::report_markdown(nl::test::rich_run()),
             "CPU and GPU times differ by at most 1.18 µs, < 0.1 % of the shortest stage, decode_step (4.189 ms).\n"));
   run.clock.share_of_shortest_stage.reset();
   CHECK(has(nl::exporters::report_markdown(run), "CPU and GPU times differ by at most 1.20 µs. 2 kernels"));
   run.clock = {};
   run.clock.launch_slack_ns = 800;
-  CHECK(has(nl::exporters::report_markdown(run), "GPU times are late by at most 800 ns against CPU times. The other bound is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run),
+            "GPU times are late by at most 800 ns against CPU times. The other bound is not known: no call"));
   run.clock.launch_slack_ns = -1500;
-  CHECK(has(nl::exporters::report_markdown(run), "GPU times are early by at least 1.50 µs against CPU times. The other bound is not known: no call"));
+  CHECK(has(nl::exporters::report_markdown(run),
+            "GPU times are early by at least 1.50 µs against CPU times. The other bound is not known: no call"));
   run.clock = {2000, -1000, 2000, 3, "", {}, {}};  // 1 to 2 µs early
   CHECK(has(nl::exporters::report_markdown(run), "CPU and GPU times differ by at most 2.00 µs. 3 kernels start before"));
   run.clock = {9000, -9000, 2000, 3, "prefill", 100'000, 0.09};

@@ -31,8 +31,8 @@ std::string summary_of(const nl::Run& run) {
   return out;
 }
 
-const std::vector<std::string> kSections = {"Actions", "Environment",     "Aggregates",    "Per-Stage Timings (ms)",
-                                            "MFU",     "Stage Takeaways", "Top Operators", "Top Kernels", "Appendix"};
+const std::vector<std::string> kSections = {
+    "Actions", "Environment", "Aggregates", "Per-Stage Timings (ms)", "MFU", "Stage Takeaways", "Top Operators", "Top Kernels", "Appendix"};
 
 using nl::Severity;
 
@@ -67,16 +67,18 @@ TEST_CASE("stakeholder_summary.md has its sections in order, whatever was captur
 }
 
 TEST_CASE("the executive summary says how fast, how good, what limits it, what to do and what it costs") {
-  CHECK(
-      nl::exporters::report::executive_summary(nl::test::rich_run()) ==
-      std::vector<std::string>{
-          "On one NVIDIA H200, llama-4l-1024 reads a prompt of 256 tokens in 4.5 ms and then writes a token (word piece) every 3.6 ms: 240 tokens per second over "
-          "whole requests (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205).",
-          "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %; at the limit of this GPU a token takes 45 µs, about 81 "
-          "times less.",
-          "The GPU computes 9 % of the traced decode time and waits for the program 81 %.",
-          "First action: use CUDA graphs for each step of the answer (decode); it saves at most 2.6 ms of 3.6 ms per token.",
-          "A million output tokens take about 0.188 kWh of GPU energy; profiling slowed decode_step by about 18 %; unprofiled, it takes 3.6 ms."});
+  CHECK(nl::exporters::report::executive_summary(nl::test::rich_run()) ==
+        std::vector<std::string>{
+            "On one NVIDIA H200, llama-4l-1024 reads a prompt of 256 tokens in 4.5 ms and then writes a token (word piece) every 3.6 ms: "
+            "240 tokens per second over "
+            "whole requests (unprofiled; with the profiler 4.9 ms, 4.3 ms and 205).",
+            "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %; at the limit of this GPU a "
+            "token takes 45 µs, about 81 "
+            "times less.",
+            "The GPU computes 9 % of the traced decode time and waits for the program 81 %.",
+            "First action: use CUDA graphs for each step of the answer (decode); it saves at most 2.6 ms of 3.6 ms per token.",
+            "A million output tokens take about 0.188 kWh of GPU energy; profiling slowed decode_step by about 18 %; unprofiled, it takes "
+            "3.6 ms."});
 }
 
 TEST_CASE("the executive summary weighs the time against the GPU's limit") {
@@ -101,7 +103,8 @@ TEST_CASE("the executive summary weighs the time against the GPU's limit") {
   run.peaks->derived = true;
   CHECK(verdict(3.94) == "at the limit of this GPU (estimated) a token takes 1.1 ms, 3.9 times less.");
   run.efficiency.clear();
-  CHECK(nl::exporters::report::executive_summary(run).at(1) == "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %.");
+  CHECK(nl::exporters::report::executive_summary(run).at(1) ==
+        "Writing the answer (decode) takes 86 % of the measured time and reading the prompt (prefill) 12 %.");
 }
 
 TEST_CASE("the executive summary stays within five sentences and honest, whatever is missing") {
@@ -115,8 +118,7 @@ TEST_CASE("the executive summary stays within five sentences and honest, whateve
   };
   SECTION("a failed run says so first") {
     run.status = nl::RunStatus::kFailed;
-    CHECK(nl::exporters::report::executive_summary(run)[0] ==
-          "The run failed; the figures cover only what was captured before that.");
+    CHECK(nl::exporters::report::executive_summary(run)[0] == "The run failed; the figures cover only what was captured before that.");
     check();
   }
   SECTION("no energy, no unprofiled pass") {
@@ -289,7 +291,9 @@ TEST_CASE("stakeholder_summary.md: tables as they were asked for") {
   CHECK(has(text, "| Prefill time, traced (ms) | 4.934 | 0.104 |"));
   CHECK(has(text, "| Output tokens per second, traced | 205 | — |"));
   CHECK(has(text, "| Stage | Mean | Std |\n| --- | ---: | ---: |\n| prefill | 4.919 | 0.103 |"));
-  CHECK(has(text, "| Scope | MFU | MBU |\n| --- | ---: | ---: |\n| the model: prefill and decode by their times | 0.13 % | 1.0 % |\n| prefill | 0.99 % | 1.0 % |\n"));
+  CHECK(has(text,
+            "| Scope | MFU | MBU |\n| --- | ---: | ---: |\n| the model: prefill and decode by their times | 0.13 % | 1.0 % |\n| prefill | "
+            "0.99 % | 1.0 % |\n"));
   CHECK(has(text, "- **decode**: 34 ms on average, 235 tokens per second; the GPU computes for 9 % of it"));
   CHECK(has(text, "| aten::mm | 3.155 | 9.930 | 464 |"));
   CHECK(has(text,

@@ -20,15 +20,15 @@ using nlohmann::json;
 constexpr const char* kGoldenRun = NL_FIXTURES "/golden/every_value/run.json";
 
 // Fields with few possible values.
-const std::set<std::string> kWords = {"bound_by", "bound_memory", "kind", "limit", "matched_by", "measured_by", "outcome", "scope", "severity", "status", "style", "verdict"};
+const std::set<std::string> kWords = {"bound_by", "bound_memory", "kind",     "limit",  "matched_by", "measured_by",
+                                      "outcome",  "scope",        "severity", "status", "style",      "verdict"};
 
 void collect(const json& value, const std::string& key, const std::string& where, std::map<std::string, std::vector<std::string>>& places) {
   if (value.is_object())
     for (const auto& [name, item] : value.items()) collect(item, name, where + "/" + name, places);
   else if (value.is_array())
     for (std::size_t i = 0; i < value.size(); ++i) collect(value[i], key, where + "/" + std::to_string(i), places);
-  else if (!value.is_boolean() && !kWords.contains(key))
-    places[value.dump()].push_back(where);
+  else if (!value.is_boolean() && !kWords.contains(key)) places[value.dump()].push_back(where);
 }
 
 }  // namespace

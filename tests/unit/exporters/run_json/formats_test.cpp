@@ -65,7 +65,8 @@ void check_all_kept(const json& ours, const json& old, const std::string& where)
 
 json no_summary() {
   json out;
-  for (const char* key : {"ttft_ms", "tpot_ms", "tpot_unprofiled_ms", "tokens_per_s", "gpu_busy_share", "mfu", "mbu", "joules_per_token", "top_finding"})
+  for (const char* key :
+       {"ttft_ms", "tpot_ms", "tpot_unprofiled_ms", "tokens_per_s", "gpu_busy_share", "mfu", "mbu", "joules_per_token", "top_finding"})
     out[key] = nullptr;
   return out;
 }
@@ -104,7 +105,8 @@ TEST_CASE("a run.json of 2.1.0 with counters, samples and overhead comes back as
   expected["operator_steps"] = json::array();
   expected["operators"][0]["entries"][0]["shapes"][0]["dtypes"] = nullptr;
   expected["software"]["versions"] = json::object();
-  for (const char* key : {"cause", "same_cause_as", "action", "gain_per_window_ns", "gain_per_token_ns"}) expected["findings"][0][key] = nullptr;
+  for (const char* key : {"cause", "same_cause_as", "action", "gain_per_window_ns", "gain_per_token_ns"})
+    expected["findings"][0][key] = nullptr;
   expected["latency"]["ttft"] = nullptr;  // format 2 does not say whether the arrival was known
   check_same_parts(full, expected);
 }
@@ -129,7 +131,8 @@ TEST_CASE("nothing of a real run.json of 3.0.0 is lost, and what was added since
 }
 
 TEST_CASE("a file of this format without the fields that came with it is refused, with the place") {
-  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/kernels/0/measured_ns", "/kernels/0/measured_calls", "/energy/devices/0/power_limit_w"}) {
+  for (const char* pointer : {"/summary", "/stages/0/series", "/kernels/0/measured", "/kernels/0/measured_ns", "/kernels/0/measured_calls",
+                              "/energy/devices/0/power_limit_w"}) {
     INFO(pointer);
     auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
     const json::json_pointer place(pointer);
@@ -170,7 +173,8 @@ TEST_CASE("damaged rows are counted under a code; those of format 2 under their 
   writer.put(damaged);
   const json document = json::parse(std::move(writer).take());
   REQUIRE(document.size() == 2);
-  CHECK(document[0] == json{{"code", "no-thread"}, {"text", "range without a thread"}, {"details", {"range"}}, {"where", "kineto"}, {"rows", 3}});
+  CHECK(document[0] ==
+        json{{"code", "no-thread"}, {"text", "range without a thread"}, {"details", {"range"}}, {"where", "kineto"}, {"rows", 3}});
   nl::DamagedRows again, old;
   JsonReader(document, false).get(again);
   CHECK(again == damaged);

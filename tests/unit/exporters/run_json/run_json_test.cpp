@@ -35,9 +35,10 @@ std::string error_at(const json& document, const std::string& pointer, const jso
 // full_run() with words also where it has a number, and the reverse.
 nl::Run filled_run() {
   nl::Run run = nl::test::full_run();
-  for (std::string* note : {&run.efficiency.at(0).note, &run.energy.stages.at(0).note,
-                            &run.layers_note, &run.operators_note, &run.operators.at(0).file, &run.operators.at(0).entries.at(0).type, &run.perturbation.stages.at(0).note,
-                            &run.perturbation.note, &run.energy.note, &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
+  for (std::string* note :
+       {&run.efficiency.at(0).note, &run.energy.stages.at(0).note, &run.layers_note, &run.operators_note, &run.operators.at(0).file,
+        &run.operators.at(0).entries.at(0).type, &run.perturbation.stages.at(0).note, &run.perturbation.note, &run.energy.note,
+        &run.stages.at(0).counters->note, &run.provenance.passes.at(0).detail})
     *note = "a note";
   const nl::Remark placed{nl::Code::kNote, {"a note"}, "a place"};
   run.kernels->at(0).ncu_note = run.kernels_note = placed;
@@ -154,16 +155,19 @@ TEST_CASE("the keys stand in the documented order") {
   const auto document = nlohmann::ordered_json::parse(nl::exporters::run_to_json(nl::test::full_run()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : document.items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"schema_version", "run_id", "created_at", "status", "summary", "problems", "name", "mode", "hardware",
-                                         "software", "model", "workload", "stages", "phases", "iterations", "latency", "communication", "kernels",
-                                         "kernels_note", "api", "ranges", "session", "operators", "operators_note", "operator_steps", "layers", "layers_note",
-                                         "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy", "host",
-                                         "timeline", "activity", "coverage", "clock", "import_stats", "ncu_rows_damaged", "provenance"});
+  CHECK(keys == std::vector<std::string>{
+                    "schema_version",   "run_id",    "created_at",   "status",   "summary",    "problems", "name",       "mode",
+                    "hardware",         "software",  "model",        "workload", "stages",     "phases",   "iterations", "latency",
+                    "communication",    "kernels",   "kernels_note", "api",      "ranges",     "session",  "operators",  "operators_note",
+                    "operator_steps",   "layers",    "layers_note",  "peaks",    "efficiency", "roofline", "findings",   "abstentions",
+                    "perturbation",     "energy",    "host",         "timeline", "activity",   "coverage", "clock",      "import_stats",
+                    "ncu_rows_damaged", "provenance"});
   keys.clear();
   for (const auto& [key, value] : document.at("kernels").at(0).items()) keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"name", "mangled_name", "short_name", "kind", "device", "total_ns", "calls", "mean_ns", "median_ns",
-                                         "p99_ns", "min_ns", "max_ns", "stddev_ns", "gpu_share", "graph_calls", "stages", "measured", "measured_ns", "measured_calls", "selected",
-                                         "ncu", "ncu_note", "stalls"});
+  CHECK(keys == std::vector<std::string>{"name",           "mangled_name", "short_name",  "kind",     "device",   "total_ns",
+                                         "calls",          "mean_ns",      "median_ns",   "p99_ns",   "min_ns",   "max_ns",
+                                         "stddev_ns",      "gpu_share",    "graph_calls", "stages",   "measured", "measured_ns",
+                                         "measured_calls", "selected",     "ncu",         "ncu_note", "stalls"});
 }
 
 TEST_CASE("not captured is null") {
@@ -224,11 +228,11 @@ TEST_CASE("numbers come back to the last bit") {
 
 TEST_CASE("a run.json of the first format is read, what it lacks is empty") {
   auto document = json::parse(nl::exporters::run_to_json(nl::test::full_run()));
-  for (const char* key : {"phases", "iterations", "latency", "operators", "operators_note", "operator_steps", "layers", "layers_note", "peaks", "efficiency",
-                          "roofline", "findings", "abstentions", "perturbation", "energy", "host", "timeline"})
+  for (const char* key : {"phases", "iterations", "latency", "operators", "operators_note", "operator_steps", "layers", "layers_note",
+                          "peaks", "efficiency", "roofline", "findings", "abstentions", "perturbation", "energy", "host", "timeline"})
     document.erase(key);
-  for (const char* key : {"derived", "warmup_windows", "warmup_wall_ns", "budget", "foreign_gpu_ns", "activity", "devices", "tokens_per_window",
-                          "tokens_per_s", "longest_window_start_ns", "longest_window_end_ns"})
+  for (const char* key : {"derived", "warmup_windows", "warmup_wall_ns", "budget", "foreign_gpu_ns", "activity", "devices",
+                          "tokens_per_window", "tokens_per_s", "longest_window_start_ns", "longest_window_end_ns"})
     document["stages"][0].erase(key);
   CHECK(error_of(document.dump()).where == "run.json: /stages/0");  // not so in a file of today's format
   document["schema_version"] = "1.0.0";

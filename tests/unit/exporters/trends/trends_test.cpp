@@ -17,7 +17,11 @@ Trend made_trend() {
   Trend trend{"tpot_ms", metric_info("tpot_ms"), TrendBy::kDate, 0.01, {}};
   TrendSeries series{"NVIDIA H200", "a <model>", "bf16", {}, {}, {9}};
   for (int i = 0; i < 12; ++i)
-    series.points.push_back({"run-" + std::to_string(i), "2026-11-" + std::to_string(10 + i) + "T10:00:00Z", "0123456789abcdef", i == 9 ? 9.0 : i < 6 ? 4.0 : 5.0, 1});
+    series.points.push_back({"run-" + std::to_string(i), "2026-11-" + std::to_string(10 + i) + "T10:00:00Z", "0123456789abcdef",
+                             i == 9  ? 9.0
+                             : i < 6 ? 4.0
+                                     : 5.0,
+                             1});
   series.levels = {{0, 6, 4, 3.9, 4.1}, {6, 12, 5, 4.9, 5.1}};
   trend.series = {series};
   return trend;
@@ -44,7 +48,8 @@ TEST_CASE("trends: lines of the picture have no more columns than asked for, wit
   const std::string text = exporters::trend_text(trend, 60);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    if (has(line, "│") || has(line, "└")) CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) <= 60);
+    if (has(line, "│") || has(line, "└"))
+      CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) <= 60);
   CHECK(has(text, "hardware not known, 1 run\n"));
   CHECK(has(text, "No change of 1 % or more.\n"));
 }
@@ -78,7 +83,8 @@ TEST_CASE("trends: the JSON has every point, change and anomaly") {
   const auto& series = json["series"][0];
   CHECK(series["points"].size() == 12);
   CHECK(series["points"][9]["value"] == 9.0);
-  CHECK(series["changes"] == nlohmann::json::parse(R"([{"point": 6, "run_id": "run-6", "before": 4.0, "after": 5.0, "share": 0.25, "verdict": "worse"}])"));
+  CHECK(series["changes"] ==
+        nlohmann::json::parse(R"([{"point": 6, "run_id": "run-6", "before": 4.0, "after": 5.0, "share": 0.25, "verdict": "worse"}])"));
   CHECK(series["anomalies"] == nlohmann::json::parse(R"([{"point": 9, "run_id": "run-9", "value": 9.0}])"));
   CHECK(series["levels"][1]["last"] == 11);
 }

@@ -16,8 +16,8 @@
 #include "tests/unit/orchestrator/ledger/ledger_places.h"
 
 using namespace nl;
-using test::Folder, test::has, test::ids_of, test::ledger_run, test::make_bundle, test::paths_below, test::read_text;
 using orchestrator::BundleSource, orchestrator::Ledger;
+using test::Folder, test::has, test::ids_of, test::ledger_run, test::make_bundle, test::paths_below, test::read_text;
 namespace fs = std::filesystem;
 using FileNames = std::vector<std::string>;
 
@@ -30,7 +30,9 @@ struct Transfer : Folder {
   orchestrator::ExportResult pack(const FileNames& runs, const orchestrator::Redactions& redacted = {}) const {
     return orchestrator::export_runs({runs, archive, here, redacted});
   }
-  orchestrator::ImportBundleResult unpack(const char* out = "out") const { return orchestrator::import_bundle({archive, path / out, there, {}}); }
+  orchestrator::ImportBundleResult unpack(const char* out = "out") const {
+    return orchestrator::import_bundle({archive, path / out, there, {}});
+  }
 };
 
 // No file may grow beyond this, as on a disk that is full.
@@ -62,7 +64,8 @@ std::string refusal(const std::function<void()>& act) {
 TEST_CASE("archive: bundles come back byte for byte, under their run ids") {
   const Transfer transfer;
   const std::string binary("\0\x01/home/me\xff", 11);
-  const fs::path one = make_bundle(transfer / "one", "20261116-a-1", {{"report.md", "# one\n"}, {"collector/1.nltrace", binary}, {"logs/größe 1.log", ""}});
+  const fs::path one =
+      make_bundle(transfer / "one", "20261116-a-1", {{"report.md", "# one\n"}, {"collector/1.nltrace", binary}, {"logs/größe 1.log", ""}});
   const fs::path two = make_bundle(transfer / "two", "20261116-a-2");
   const auto result = transfer.pack({one.string(), (two / "run.json").string(), one.string() + "/"});
   CHECK(result.contents.bundles.size() == 2);
@@ -83,7 +86,8 @@ TEST_CASE("archive: bundles come back byte for byte, under their run ids") {
 
 TEST_CASE("archive: names of the ledger are exported, from run.json alone where the bundle is gone") {
   const Transfer transfer;
-  const fs::path kept = make_bundle(transfer / "kept", "run-kept"), gone = make_bundle(transfer / "gone", "run-gone"), replaced = make_bundle(transfer / "replaced", "run-replaced");
+  const fs::path kept = make_bundle(transfer / "kept", "run-kept"), gone = make_bundle(transfer / "gone", "run-gone"),
+                 replaced = make_bundle(transfer / "replaced", "run-replaced");
   Ledger ledger = Ledger::open(transfer.here);
   for (const fs::path& bundle : {kept, gone, replaced}) {
     const std::string text = read_text(bundle / "run.json");

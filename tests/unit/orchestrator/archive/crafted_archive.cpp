@@ -29,7 +29,8 @@ void write_crafted(const fs::path& file, const std::vector<CraftedEntry>& entrie
     if (!each.link.empty()) archive_entry_set_symlink(entry, each.link.c_str());
     if (!each.hard_link.empty()) archive_entry_set_hardlink(entry, each.hard_link.c_str());
     REQUIRE(archive_write_header(out, entry) == ARCHIVE_OK);
-    if (!each.text.empty()) REQUIRE(archive_write_data(out, each.text.data(), each.text.size()) == static_cast<la_ssize_t>(each.text.size()));
+    if (!each.text.empty())
+      REQUIRE(archive_write_data(out, each.text.data(), each.text.size()) == static_cast<la_ssize_t>(each.text.size()));
     archive_entry_free(entry);
   }
   REQUIRE(archive_write_free(out) == ARCHIVE_OK);

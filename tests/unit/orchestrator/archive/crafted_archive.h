@@ -25,7 +25,8 @@ std::vector<CraftedEntry> sound_entries();
 CraftedEntry list_of(const std::vector<CraftedEntry>& files, const std::vector<std::string>& folders = {"run-1"});
 
 // A bundle of the run in a new folder, with these files beside run.json, and a manifest of all.
-std::filesystem::path make_bundle(const std::filesystem::path& folder, const std::string& run_id, const std::vector<std::pair<std::string, std::string>>& files = {});
+std::filesystem::path make_bundle(const std::filesystem::path& folder, const std::string& run_id,
+                                  const std::vector<std::pair<std::string, std::string>>& files = {});
 
 // Every path below, sorted; empty where there is no such folder.
 std::vector<std::string> paths_below(const std::filesystem::path& folder);

@@ -9,8 +9,9 @@
 #include "tests/unit/orchestrator/archive/crafted_archive.h"
 
 using namespace nl;
-using test::CraftedEntry, test::Folder, test::has, test::list_of, test::paths_below, test::read_text, test::sound_entries, test::write_crafted;
 using orchestrator::ArchiveLimits;
+using test::CraftedEntry, test::Folder, test::has, test::list_of, test::paths_below, test::read_text, test::sound_entries,
+    test::write_crafted;
 
 namespace {
 
@@ -62,7 +63,8 @@ TEST_CASE("archive: one that is in order is imported") {
   REQUIRE(result.bundles.size() == 1);
   CHECK(result.bundles[0].folder == scene.path / "out/bundles/run-1");
   CHECK(result.bundles[0].recorded);
-  CHECK(paths_below(scene / "out") == std::vector<std::string>{"bundles/run-1/manifest.json", "bundles/run-1/report.md", "bundles/run-1/run.json"});
+  CHECK(paths_below(scene / "out") ==
+        std::vector<std::string>{"bundles/run-1/manifest.json", "bundles/run-1/report.md", "bundles/run-1/run.json"});
   CHECK(orchestrator::Ledger::open((scene / "ledger.sqlite").string()).resolve("run-1").bundle == scene.path / "out/bundles/run-1");
 }
 
@@ -125,7 +127,8 @@ TEST_CASE("archive: half a bundle is refused, also where the list agrees with it
 
 TEST_CASE("archive: no path leads out of the folder") {
   const ArchiveScene scene;
-  for (const char* path : {"../escaped", "run-1/../../escaped", "/tmp/nl-stage-escaped", "run-1//x", "run-1/./x", "run-1/..", "run-1/a\nb"}) {
+  for (const char* path :
+       {"../escaped", "run-1/../../escaped", "/tmp/nl-stage-escaped", "run-1//x", "run-1/./x", "run-1/..", "run-1/a\nb"}) {
     INFO(path);
     CHECK(has(scene.refused(with_entry({path, "x"})), "the archive has a file that "));
     CHECK(has(scene.refused(with_listed({path, "x"})), "the archive has a file that "));
@@ -147,7 +150,8 @@ TEST_CASE("archive: a bundle's folder leads nowhere else, either") {
 
 TEST_CASE("archive: links, folders and devices are refused") {
   const ArchiveScene scene;
-  CHECK(has(scene.refused(with_entry({"run-1/link", "", 0120000, "/etc/passwd"})), "a symbolic link in it | " + scene.archive().string() + ": run-1/link"));
+  CHECK(has(scene.refused(with_entry({"run-1/link", "", 0120000, "/etc/passwd"})),
+            "a symbolic link in it | " + scene.archive().string() + ": run-1/link"));
   CHECK(has(scene.refused(with_listed({"run-1/link", "", 0120000, "../.."})), "a symbolic link"));
   CHECK(has(scene.refused(with_listed({"run-1/hard", "", 0100000, "", "run-1/run.json"})), "a hard link"));
   CHECK(has(scene.refused(with_listed({"run-1/folder", "", 0040000})), "the archive has a"));
@@ -157,7 +161,8 @@ TEST_CASE("archive: links, folders and devices are refused") {
 
 TEST_CASE("archive: a file that is there twice is refused") {
   const ArchiveScene scene;
-  CHECK(has(scene.refused(with_entry(sound_entries()[2])), "a file twice, or one that is not in its list | " + scene.archive().string() + ": run-1/report.md"));
+  CHECK(has(scene.refused(with_entry(sound_entries()[2])),
+            "a file twice, or one that is not in its list | " + scene.archive().string() + ": run-1/report.md"));
   CHECK(has(scene.refused(with_listed(sound_entries()[2])), "a file twice"));
   CHECK(has(scene.refused(with_entry({"run-1/extra", "x"})), "not in its list"));
   CHECK(has(scene.refused(with_listed({"run-1/run.json/x", "x"})), "also a folder"));
@@ -167,7 +172,8 @@ TEST_CASE("archive: a bomb is refused before it is unpacked") {
   const ArchiveScene scene;
   const auto bomb = with_listed({"run-1/zeros", std::string(std::size_t{16} << 20, '\0')});
   CHECK(has(scene.refused(bomb), "more than 1000 to 1"));
-  CHECK(has(scene.refused(bomb, {.total_bytes = 1 << 20, .ratio = 1e9}), "more than 1048576 bytes | " + scene.archive().string() + ": run-1/zeros"));
+  CHECK(has(scene.refused(bomb, {.total_bytes = 1 << 20, .ratio = 1e9}),
+            "more than 1048576 bytes | " + scene.archive().string() + ": run-1/zeros"));
   CHECK(has(scene.refused(bomb, {.files = 3}), "the archive has 4 files, more than 3"));
   auto lying = with_listed({"run-1/zeros", "0"});
   lying.back().text = std::string(std::size_t{16} << 20, '\0');  // the list says one byte

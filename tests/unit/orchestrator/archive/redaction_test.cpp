@@ -11,8 +11,8 @@
 #include "tests/unit/orchestrator/archive/crafted_archive.h"
 
 using namespace nl;
-using test::Folder, test::has, test::make_bundle, test::paths_below, test::read_text;
 using orchestrator::LeftOutReason, orchestrator::TextRedaction;
+using test::Folder, test::has, test::make_bundle, test::paths_below, test::read_text;
 namespace fs = std::filesystem;
 
 namespace {
@@ -24,7 +24,9 @@ Run run_in(const std::string& folder) {
 }
 
 std::string without_paths(const std::string& text, const Run& run = {}) { return TextRedaction({.paths = true}, run, "", {}).apply(text); }
-std::string without_host(const std::string& text) { return TextRedaction({.host = true}, {}, "", {"gpu-17", "gpu-17.lab.example"}).apply(text); }
+std::string without_host(const std::string& text) {
+  return TextRedaction({.host = true}, {}, "", {"gpu-17", "gpu-17.lab.example"}).apply(text);
+}
 
 }  // namespace
 
@@ -39,8 +41,9 @@ TEST_CASE("redaction: of an absolute path the last name stays") {
 }
 
 TEST_CASE("redaction: what only looks like a path stays") {
-  for (const char* text : {"48 tokens/s and 4.8 TB/s", "https://example.com/home/me/page", "/usr/lib/x86_64-linux-gnu/libc.so.6", "/proc/self/maps", "/stages/0/budget",
-                           "/block/attention/MatMul", "a/home/me/b", "</td></tr>", "/", "//", "/home", "1 / 2 / 3"}) {
+  for (const char* text :
+       {"48 tokens/s and 4.8 TB/s", "https://example.com/home/me/page", "/usr/lib/x86_64-linux-gnu/libc.so.6", "/proc/self/maps",
+        "/stages/0/budget", "/block/attention/MatMul", "a/home/me/b", "</td></tr>", "/", "//", "/home", "1 / 2 / 3"}) {
     INFO(text);
     CHECK(without_paths(text) == text);
   }
@@ -68,9 +71,12 @@ TEST_CASE("redaction: host names, as words") {
 }
 
 TEST_CASE("redaction: the values of environments in config.yaml") {
-  const std::string kept = "artifacts:\n  keep_env: true\nstages:\n  map: {\"prefill\": \"^p\"}\nworkload:\n  env: {\"A\": \"x \\\"y\\\" z\", \"B\": \"\"}\n  hydra: false\n";
+  const std::string kept =
+      "artifacts:\n  keep_env: true\nstages:\n  map: {\"prefill\": \"^p\"}\nworkload:\n  env: {\"A\": \"x \\\"y\\\" z\", \"B\": \"\"}\n  "
+      "hydra: false\n";
   CHECK(orchestrator::without_environment(kept, "config.yaml") ==
-        "artifacts:\n  keep_env: true\nstages:\n  map: {\"prefill\": \"^p\"}\nworkload:\n  env: {\"A\": \"<set>\", \"B\": \"<set>\"}\n  hydra: false\n");
+        "artifacts:\n  keep_env: true\nstages:\n  map: {\"prefill\": \"^p\"}\nworkload:\n  env: {\"A\": \"<set>\", \"B\": \"<set>\"}\n  "
+        "hydra: false\n");
   CHECK(orchestrator::without_environment("", "config.yaml").empty());
   CHECK_THROWS_AS(orchestrator::without_environment("workload:\n  env: {A: hunter2}\n", "config.yaml"), Error);
   CHECK_THROWS_AS(orchestrator::without_environment("a: [", "config.yaml"), Error);
@@ -83,13 +89,18 @@ TEST_CASE("redaction: an exported bundle has no environment, and on request no h
   fs::create_directories(folder / "bundle/nsys");
   {
     SQLite::Database db((folder / "bundle/nsys/run.sqlite").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    db.exec("CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT); INSERT INTO META_DATA_CAPTURE VALUES ('X_ENVIRONMENT_VARIABLE', 'TOKEN=hunter2');"
-            "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'secrethost');"
-            "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, '/home/me/lib.so'), (2, 'aten::mm');");
+    db.exec(
+        "CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT); INSERT INTO META_DATA_CAPTURE VALUES ('X_ENVIRONMENT_VARIABLE', "
+        "'TOKEN=hunter2');"
+        "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'secrethost');"
+        "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, '/home/me/lib.so'), (2, 'aten::mm');");
   }
-  make_bundle(folder / "bundle", "run-1", {{"nsys/run.nsys-rep", "TOKEN=hunter2"}, {"trace.pftrace", std::string("\0x", 2)}, {"logs/out.log", "secrethost: /home/me/run.py\n"},
-                                           {"report.html", "a page with packed data: c2VjcmV0aG9zdA=="},
-                                           {"config.yaml", "workload:\n  env: {\"TOKEN\": \"hunter2\"}\n"}});
+  make_bundle(folder / "bundle", "run-1",
+              {{"nsys/run.nsys-rep", "TOKEN=hunter2"},
+               {"trace.pftrace", std::string("\0x", 2)},
+               {"logs/out.log", "secrethost: /home/me/run.py\n"},
+               {"report.html", "a page with packed data: c2VjcmV0aG9zdA=="},
+               {"config.yaml", "workload:\n  env: {\"TOKEN\": \"hunter2\"}\n"}});
   const auto unpacked = [&](const orchestrator::Redactions& redacted, const char* name) {
     orchestrator::export_runs({{(folder / "bundle").string()}, folder.path / (std::string(name) + ".nlz"), "", redacted});
     return orchestrator::import_bundle({folder.path / (std::string(name) + ".nlz"), folder / name, "", {}});

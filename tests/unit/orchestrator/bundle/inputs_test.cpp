@@ -64,9 +64,11 @@ TEST_CASE("inputs: a folder is its listing, links to files followed, in one orde
 TEST_CASE("inputs: what is not there, or is no file, is refused with its place") {
   const nl::test::FakeTree tree;
   tree.write("there", "");
-  CHECK(refused(with_inputs(tree, {"there", "absent.txt"})) == "an input of the workload is not there | " + (tree.root() / "absent.txt").string());
+  CHECK(refused(with_inputs(tree, {"there", "absent.txt"})) ==
+        "an input of the workload is not there | " + (tree.root() / "absent.txt").string());
   REQUIRE(mkfifo((tree.root() / "pipe").c_str(), 0600) == 0);
-  CHECK(refused(with_inputs(tree, {"pipe"})) == "an input of the workload is neither a file nor a folder | " + (tree.root() / "pipe").string());
+  CHECK(refused(with_inputs(tree, {"pipe"})) ==
+        "an input of the workload is neither a file nor a folder | " + (tree.root() / "pipe").string());
 }
 
 TEST_CASE("inputs: of captures made elsewhere only the names are known") {

@@ -151,8 +151,9 @@ TEST_CASE("the machine that an export was made on, each fact in its place") {
   {
     SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     db.exec("CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)");
-    db.exec("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('NvDriverVersion', '580.1'), ('CpuDescription', 'EPYC'), ('CpuCores', '96'), "
-            "('CpuArchitecture', 'x86_64'), ('OsDescription', 'Ubuntu'), ('SoftwareReleaseVersion', '6.8'), ('CudaDriverVersion', '12040')");
+    db.exec(
+        "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('NvDriverVersion', '580.1'), ('CpuDescription', 'EPYC'), ('CpuCores', '96'), "
+        "('CpuArchitecture', 'x86_64'), ('OsDescription', 'Ubuntu'), ('SoftwareReleaseVersion', '6.8'), ('CudaDriverVersion', '12040')");
   }
   nl::Trace trace;
   trace.stats.tool_version = "2025.3.1";
@@ -171,7 +172,9 @@ TEST_CASE("the machine that an export was made on, each fact in its place") {
   nl::Software other;
   describe_capture_machine(tree.write("no.sqlite", "no database"), trace, hardware, other);
   CHECK(other.nsys_version == "2025.3.1");
-  { SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'x'"); }
+  {
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'x'");
+  }
   describe_capture_machine(file, trace, hardware, other);
   CHECK(other.cuda_driver_version == "");
 }
@@ -254,8 +257,9 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
   CHECK(read_text(folder / "b/inputs.yaml") == "count: 1\ninputs:\n  - path: a.txt\n");
   nl::orchestrator::Evidence evidence;
   const nl::Run run = nl::test::full_run();
-  const std::set<std::string> always = {"config.yaml", "detail.json.gz", "env.json", "host_stacks.folded", "inputs.yaml", "kernels.md", "manifest.json", "operators.md",
-                                        "report.html", "report.md", "run.json", "stakeholder_summary.md"};
+  const std::set<std::string> always = {"config.yaml", "detail.json.gz", "env.json",      "host_stacks.folded",
+                                        "inputs.yaml", "kernels.md",     "manifest.json", "operators.md",
+                                        "report.html", "report.md",      "run.json",      "stakeholder_summary.md"};
   CHECK(!write_trace_files(bundle, config, evidence, run));
   write_bundle(bundle, config, evidence, run);
   CHECK(files_below(folder / "b") == always);
@@ -278,7 +282,8 @@ TEST_CASE("a bundle has its files, and each only where it is asked for or there 
 TEST_CASE("a bundle that is discarded is gone, but a folder that was there stays, empty") {
   const Folder folder;
   fs::create_directories(folder / "mine");
-  const Bundle mine = Bundle::create({folder.path, folder / "mine", "x", "deep"}, kThen), fresh = Bundle::create({folder.path, folder / "new", "x", "deep"}, kThen);
+  const Bundle mine = Bundle::create({folder.path, folder / "mine", "x", "deep"}, kThen),
+               fresh = Bundle::create({folder.path, folder / "new", "x", "deep"}, kThen);
   mine.discard();
   fresh.discard();
   CHECK(fs::is_empty(folder / "mine"));
@@ -305,14 +310,18 @@ TEST_CASE("output folders that are refused: the whole message") {
   const auto create = [&](const fs::path& parent, const fs::path& out) {
     return refusal_of([&] { Bundle::create({parent, out, "x", "deep"}, kThen); }, folder.path);
   };
-  CHECK(create(folder.path, folder / "file") == "the output is a file, not a folder | ROOT/file | give --out a folder that does not exist yet");
+  CHECK(create(folder.path, folder / "file") ==
+        "the output is a file, not a folder | ROOT/file | give --out a folder that does not exist yet");
   CHECK(create(folder.path, folder.path) ==
-        "the output folder exists and is not empty | ROOT | give --out another folder, or remove this one; nl-stage never overwrites a bundle");
+        "the output folder exists and is not empty | ROOT | give --out another folder, or remove this one; nl-stage never overwrites a "
+        "bundle");
   CHECK(create(folder / "file", {}) == "cannot make the folder: Not a directory | ROOT/file | " + writable);
   CHECK(create(folder.path, folder / "file/below") == "cannot make the folder: Not a directory | ROOT/file/below | " + writable);
-  CHECK(refusal_of([&] { write_file_whole(folder / "no/such", "x"); }, folder.path) == "cannot make the file: No such file or directory | ROOT/no/such | " + writable);
+  CHECK(refusal_of([&] { write_file_whole(folder / "no/such", "x"); }, folder.path) ==
+        "cannot make the file: No such file or directory | ROOT/no/such | " + writable);
   fs::create_directories(folder / "taken/x");
-  CHECK(refusal_of([&] { write_file_whole(folder / "taken", "x"); }, folder.path) == "cannot rename into place: Is a directory | ROOT/taken | " + writable);
+  CHECK(refusal_of([&] { write_file_whole(folder / "taken", "x"); }, folder.path) ==
+        "cannot rename into place: Is a directory | ROOT/taken | " + writable);
   CHECK(free_space_of("/no/such/folder/file") == "free space unknown");
   CHECK(files_below(folder.path) == std::set<std::string>{"file"});
   {
@@ -328,8 +337,14 @@ TEST_CASE("what is an environment among strings, and what is not") {
   const fs::path file = tree.root() / "e.sqlite";
   SQLite::Database db(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   db.exec("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)");
-  const std::vector<std::string> strings = {std::string("A=1\0B=2", 7), std::string("A=1\0\0", 5), std::string("A=1\0x\0y", 7), std::string("A=1\0x", 5),
-                                            std::string("=1\0=2", 5), std::string("A B=1\0", 6), "A=1", std::string("x\0A=1\0B=2", 9)};
+  const std::vector<std::string> strings = {std::string("A=1\0B=2", 7),
+                                            std::string("A=1\0\0", 5),
+                                            std::string("A=1\0x\0y", 7),
+                                            std::string("A=1\0x", 5),
+                                            std::string("=1\0=2", 5),
+                                            std::string("A B=1\0", 6),
+                                            "A=1",
+                                            std::string("x\0A=1\0B=2", 9)};
   for (const std::string& text : strings) {
     SQLite::Statement insert(db, "INSERT INTO StringIds (value) VALUES (?)");
     insert.bind(1, text);

@@ -30,8 +30,7 @@ struct Export {
 std::string block(int process) {
   std::string text;
   for (int i = 0; i < 60; ++i) {
-    text += "VARIABLE_" + std::to_string(i) + "=hunter2-" + std::to_string(process) + "-" +
-            std::string(static_cast<std::size_t>(i), 'x');
+    text += "VARIABLE_" + std::to_string(i) + "=hunter2-" + std::to_string(process) + "-" + std::string(static_cast<std::size_t>(i), 'x');
     text += '\0';
   }
   text.pop_back();
@@ -60,8 +59,7 @@ void fill(const fs::path& file) {
   SQLite::Statement meta(db, "INSERT INTO META_DATA_CAPTURE VALUES (?, ?)");
   for (int i = 0; i < 200; ++i) {
     meta.bind(1, i % 2 == 0 ? "PROCESS_0:ENVIRONMENT_VARIABLE" : "RATE_HZ");
-    meta.bind(2, i % 2 == 0 ? "TOKEN_" + std::to_string(i) + "=\"hunter2-meta-" + std::to_string(i) + "\""
-                            : std::string("1000"));
+    meta.bind(2, i % 2 == 0 ? "TOKEN_" + std::to_string(i) + "=\"hunter2-meta-" + std::to_string(i) + "\"" : std::string("1000"));
     meta.exec();
     meta.reset();
   }
@@ -111,7 +109,9 @@ TEST_CASE("redact_environment removes what lives on in deleted rows alone") {
 
 TEST_CASE("redact_environment is content with an export that has none of the tables") {
   Export file;
-  { SQLite::Database(file.path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE x (y)"); }
+  {
+    SQLite::Database(file.path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE x (y)");
+  }
   CHECK(nl::orchestrator::redact_environment(file.path) == 0);
 }
 

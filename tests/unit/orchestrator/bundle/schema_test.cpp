@@ -137,9 +137,11 @@ TEST_CASE("a run.json of an older format is called that, whatever it lacks") {
   CHECK(has(fault_of(document), "clock"));
   for (const char* version : {"3.0.0", "2.1.0", "2.0.0", "2.0.9", "1.0.0"}) {
     document["schema_version"] = version;
-    CHECK(fault_of(document) == fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", version, nl::kRunSchemaVersion));
+    CHECK(fault_of(document) ==
+          fmt::format("format {}, written by an older nl-stage; this one writes {} and checks no other", version, nl::kRunSchemaVersion));
   }
-  for (const json& version : {json("3.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
+  for (const json& version :
+       {json("3.99.0"), json(nl::kRunSchemaVersion), json("2.0"), json("2.0.0.0"), json("-1.0.0"), json(""), json(2)}) {
     document["schema_version"] = version;
     CHECK(has(fault_of(document), "not a valid run.json: at /"));
   }
@@ -149,7 +151,8 @@ TEST_CASE("a compare.json of an older format is called that, and how to write it
   json document = json::parse(nl::exporters::comparison_to_json(nl::Comparison{}));
   CHECK(fault_of(document) == "valid");
   document["schema_version"] = "1.0.0";
-  CHECK(fault_of(document) == fmt::format("format 1.0.0, written by an older nl-stage; this one writes {} and checks no other", nl::kCompareSchemaVersion));
+  CHECK(fault_of(document) ==
+        fmt::format("format 1.0.0, written by an older nl-stage; this one writes {} and checks no other", nl::kCompareSchemaVersion));
   document["schema_version"] = "2.0.0";
   CHECK(has(fault_of(document), "not a valid compare.json: at /"));
 }

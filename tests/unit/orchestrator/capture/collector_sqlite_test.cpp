@@ -50,7 +50,8 @@ TEST_CASE("what an export of nsys has no place for comes along: samples, stalls 
   }
   CHECK(stalled == 1);
   // The mean of a stage lies among the samples at its windows.
-  const auto sampled = std::find_if(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.sampling.has_value(); });
+  const auto sampled =
+      std::find_if(run.stages.begin(), run.stages.end(), [](const StageEntry& stage) { return stage.sampling.has_value(); });
   REQUIRE(sampled != run.stages.end());
   CHECK(*sampled->sampling->values[nl::Metric::kSmActive] > 0);
   CHECK(*sampled->sampling->values[nl::Metric::kSmActive] < 100);

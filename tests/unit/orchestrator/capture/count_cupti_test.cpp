@@ -7,8 +7,8 @@
 #include "orchestrator/analyse.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"
-#include "tests/unit/orchestrator/machine/fake_tree.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
 #include "tests/unit/parsers/collector/counter_file.h"
 
 namespace fs = std::filesystem;
@@ -42,8 +42,8 @@ Trace told_trace() {
 
 // What the collector would leave behind: a window of each stage, or a launch of each name in kernels.txt.
 struct Collector : Launcher {
-  Strings order;                 // "stages", "kernels", "kernels anywhere"
-  Strings names;                 // that the last kernels pass was asked for
+  Strings order;               // "stages", "kernels", "kernels anywhere"
+  Strings names;               // that the last kernels pass was asked for
   std::string note;            // instead of counters
   bool only_anywhere = false;  // no launch inside the ranges
   bool writes = true;
@@ -140,9 +140,7 @@ struct Scene {
     return run.stages.front();
   }
   std::string captured_by() const { return nl::captured_by(run.provenance.tracer, run.provenance.meter); }
-  std::optional<Code> missing() const {
-    return evidence.counters_missing ? std::optional(evidence.counters_missing->code) : std::nullopt;
-  }
+  std::optional<Code> missing() const { return evidence.counters_missing ? std::optional(evidence.counters_missing->code) : std::nullopt; }
   Strings outcomes() const { return test::outcomes_of(evidence.passes); }
 };
 
@@ -318,7 +316,8 @@ TEST_CASE("counters: nothing is started after a failed or interrupted trace") {
 TEST_CASE("counters: kernels that talk to other GPUs are left alone, and that is said") {
   Scene scene;
   for (auto& shape : scene.trace.shapes)
-    if (std::string_view(scene.trace.strings[shape.name]) == "_Zk") shape.mangled_name = scene.trace.strings.intern("_Z31ncclDevKernel_AllReduce_Sum_f16");
+    if (std::string_view(scene.trace.strings[shape.name]) == "_Zk")
+      shape.mangled_name = scene.trace.strings.intern("_Z31ncclDevKernel_AllReduce_Sum_f16");
   scene.play();
   CHECK(scene.collector.names == Strings{"_Zj"});
   CHECK(scene.why("_Zk").starts_with("It talks to other GPUs"));
@@ -359,7 +358,8 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
     scene.collector.note = kDenied;
     scene.play();
     CHECK(told(scene) == Strings{"counters-denied: CUPTI may not read the GPU's performance counters. | counters/cmd.txt"});
-    CHECK(test::whole_records(scene.evidence.passes) == Strings{"counters-stages ok 0 [counters/stages] CUPTI may not read the GPU's performance counters."});
+    CHECK(test::whole_records(scene.evidence.passes) ==
+          Strings{"counters-stages ok 0 [counters/stages] CUPTI may not read the GPU's performance counters."});
   }
   SECTION("the stages were counted, the kernels were not") {
     Scene scene;
@@ -371,7 +371,8 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
     } half;
     scene.play(half);
     CHECK(half.order == Strings{"stages", "kernels"});
-    CHECK(told(scene) == Strings{"kernel-counters-failed: The counters of the stages were measured, those of the kernels were not: it broke. | counters/cmd.txt"});
+    CHECK(told(scene) == Strings{"kernel-counters-failed: The counters of the stages were measured, those of the kernels were not: it "
+                                 "broke. | counters/cmd.txt"});
     CHECK(scene.evidence.counters_missing == Remark{Code::kCountersFailed, {"it broke"}});
     CHECK(scene.stage("prefill").counters);
     CHECK(scene.captured_by() == "nsys+CUPTI counters");
@@ -393,7 +394,8 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
     scene.play(one);
     CHECK(one.order == (named ? Strings{"stages", "kernels"} : Strings{"kernels anywhere"}));
     CHECK(told(scene) == Strings{"counters-partly: CUPTI measured 2 of the 3 chosen kernels. Missing: _Zj. | counters/kernels.txt"});
-    CHECK(scene.why("_Zj") == (named ? "It was not launched inside the chosen ranges of the counter pass." : "It was not launched in the counter passes."));
+    CHECK(scene.why("_Zj") ==
+          (named ? "It was not launched inside the chosen ranges of the counter pass." : "It was not launched in the counter passes."));
   }
   SECTION("no window of the stages, and the kernels all the same") {
     Scene scene;
@@ -401,7 +403,9 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
       ProcessResult launch(const ProcessSpec& process) override {
         writes = process.env.at("NL_STAGE_COUNTERS") != "stages";
         const ProcessResult result = Collector::launch(process);
-        if (!writes) std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary) << CounterFile().thread(7).whole();
+        if (!writes)
+          std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "nvtx-100.nltrace", std::ios::binary)
+              << CounterFile().thread(7).whole();
         return result;
       }
     } none;
@@ -417,11 +421,14 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
     scene.collector.only_anywhere = true;
     scene.play();
     CHECK(scene.collector.order == Strings{"stages", "kernels"});
-    CHECK(told(scene) == Strings{"counter-pass-failed: The workload ended with status 3 in the counters-stages pass. | logs/counters-stages.stderr.log",
-                                 "counter-pass-failed: The workload ended with status 3 in the counters-kernels pass. | logs/counters-kernels.stderr.log"});
+    CHECK(
+        told(scene) ==
+        Strings{"counter-pass-failed: The workload ended with status 3 in the counters-stages pass. | logs/counters-stages.stderr.log",
+                "counter-pass-failed: The workload ended with status 3 in the counters-kernels pass. | logs/counters-kernels.stderr.log"});
     CHECK(scene.missing() == Code::kFailedWhileCounted);
-    CHECK(test::whole_records(scene.evidence.passes) == Strings{"counters-stages failed 3 [counters/stages] the workload ended with status 3",
-                                                                "counters-kernels failed 3 [counters/kernels] the workload ended with status 3"});
+    CHECK(test::whole_records(scene.evidence.passes) ==
+          Strings{"counters-stages failed 3 [counters/stages] the workload ended with status 3",
+                  "counters-kernels failed 3 [counters/kernels] the workload ended with status 3"});
   }
   SECTION("the workload fails, and the collector writes nothing") {
     Scene scene;
@@ -430,7 +437,8 @@ TEST_CASE("counters: why they are missing, whole, for each way that the passes e
     scene.play();
     CHECK(scene.evidence.passes.at(0).detail ==
           "the workload ended with status 3; The GPU's performance counters could not be measured: the collector wrote no file.");
-    CHECK(told(scene).back() == "counters-failed: The GPU's performance counters could not be measured: the collector wrote no file. | counters/cmd.txt");
+    CHECK(told(scene).back() ==
+          "counters-failed: The GPU's performance counters could not be measured: the collector wrote no file. | counters/cmd.txt");
     CHECK(scene.collector.order.size() == 2);  // the stages' failure says nothing of the kernels
   }
   SECTION("a foreign file") {

@@ -32,8 +32,9 @@ Trace three_kernels() {
 }
 
 std::string page_of(const Strings& kernels) {
-  std::string text = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
-                     "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
+  std::string text =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
+      "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
   for (std::size_t i = 0; i < kernels.size(); ++i)
     text += "\"" + std::to_string(i) + "\",\"100\",\"" + kernels[i] + "\",\"(32, 1, 1)\",\"(4, 1, 1)\",\"0\",\"9.0\",\"905\"\n";
   return text;
@@ -48,13 +49,13 @@ ProcessResult ended(int status, int signal = 0) {
 
 // One try of ncu, and its exports.
 struct NcuTry {
-  std::string log = {};       // ncu's own lines
+  std::string log = {};  // ncu's own lines
   bool report = true;
-  Strings measured = {};      // in the raw page
+  Strings measured = {};  // in the raw page
   ProcessResult profiled = {}, exported = {};
   bool pages = true;
-  std::string page = {};      // instead of the raw one
-  std::string error = {};     // it cannot be started
+  std::string page = {};   // instead of the raw one
+  std::string error = {};  // it cannot be started
 };
 
 struct NcuScene {
@@ -154,7 +155,9 @@ TEST_CASE("ncu: names are compared as the configuration asks") {
 TEST_CASE("ncu: a workload that fails after all was measured is a problem") {
   NcuScene scene;
   scene.tries = {{.log = "==ERROR== The application returned an error code (3).\n", .measured = kAll, .profiled = ended(3)}};
-  CHECK(scene.run() == Strings{"ncu-ended-with-error: The workload ended with an error under ncu, after its kernels were measured. | logs/ncu.stderr.log"});
+  CHECK(
+      scene.run() ==
+      Strings{"ncu-ended-with-error: The workload ended with an error under ncu, after its kernels were measured. | logs/ncu.stderr.log"});
   CHECK(scene.outcomes().at(0) == "ncu failed");
   CHECK_FALSE(scene.capture.counters_missing);
 }
@@ -252,11 +255,14 @@ TEST_CASE("ncu: an export that fails is named; the page that is there is read") 
   scene.tries = {{.measured = kAll, .pages = false}};
   scene.tries[0].exported.stderr_text = "x\ny\nno such page\n";
   scene.tries.push_back(scene.tries[0]);
-  const std::string raw = "ncu-export-failed: ncu could not export its report (ncu-export-raw): y\nno such page. | logs/ncu-export-raw.stderr.log";
-  const std::string details = "ncu-export-failed: ncu could not export its report (ncu-export-details): y\nno such page. | logs/ncu-export-details.stderr.log";
+  const std::string raw =
+      "ncu-export-failed: ncu could not export its report (ncu-export-raw): y\nno such page. | logs/ncu-export-raw.stderr.log";
+  const std::string details =
+      "ncu-export-failed: ncu could not export its report (ncu-export-details): y\nno such page. | logs/ncu-export-details.stderr.log";
   const Strings problems = scene.run();
   CHECK(Strings(problems.begin(), problems.begin() + 2) == Strings{raw, details});
-  CHECK(scene.verdict.problems()[0].fix == "The report is kept: nl-stage import --ncu " + (scene.bundle.path() / "ncu/profile.ncu-rep").string());
+  CHECK(scene.verdict.problems()[0].fix ==
+        "The report is kept: nl-stage import --ncu " + (scene.bundle.path() / "ncu/profile.ncu-rep").string());
   CHECK(scene.capture.ncu.empty());
 }
 

@@ -50,9 +50,9 @@ struct CollectorScene {
   PowerSource power;
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "light"}, std::chrono::system_clock::now());
   CounterFile file;
-  bool gpu = true;           // its GPU half came to work
+  bool gpu = true;  // its GPU half came to work
   bool writes = true;
-  std::string bytes;         // instead of the file
+  std::string bytes;  // instead of the file
   ProcessResult ends;
 
   CollectorScene() {
@@ -183,7 +183,8 @@ TEST_CASE("collector: sampling that was asked for and did not work is a problem"
   }
   SECTION("activity, of which there is some") {
     scene.config.capture.sampling_us = 500;
-    scene.file.set(900001, trace_format::MetricUse::kSamples, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}).samples(900001, {{1600, 500, {12}}});
+    scene.file.set(900001, trace_format::MetricUse::kSamples, {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"})
+        .samples(900001, {{1600, 500, {12}}});
     CHECK(codes() == Strings{});
   }
   SECTION("stalls, of which there are some") {

@@ -5,8 +5,8 @@
 #include "model/words.h"
 #include "orchestrator/capture/plan.h"
 #include "tests/catch.h"
-#include "tests/unit/orchestrator/capture/pass_words.h"
 #include "tests/unit/files.h"
+#include "tests/unit/orchestrator/capture/pass_words.h"
 
 using namespace nl;
 using namespace nl::orchestrator;
@@ -40,7 +40,9 @@ TEST_CASE("marks: every pass of the workload finds them, the traced one notes th
   const Toolset tools = nl::test::all_tools();
   std::size_t runs = 0, facts = 0;
   for (const Pass& pass : make_plan(config, tools, "/b").passes) {
-    const bool exports = pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kNsysRepeatExport || pass.kind == PassKind::kOperatorsExport || pass.kind == PassKind::kNcuExportRaw || pass.kind == PassKind::kNcuExportDetails;
+    const bool exports = pass.kind == PassKind::kNsysExport || pass.kind == PassKind::kNsysRepeatExport ||
+                         pass.kind == PassKind::kOperatorsExport || pass.kind == PassKind::kNcuExportRaw ||
+                         pass.kind == PassKind::kNcuExportDetails;
     INFO(key_of(pass.kind));
     CHECK(pass.process.prepend_env.contains("PYTHONPATH") == !exports);
     CHECK(pass.process.env.contains("NL_STAGE_MARK") == !exports);

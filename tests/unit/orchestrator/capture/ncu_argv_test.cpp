@@ -24,9 +24,8 @@ void forget(nl::orchestrator::Tool& tool, const std::string& option) { std::eras
 
 nl::orchestrator::NcuRequest two_kernels() {
   nl::orchestrator::NcuRequest request;
-  request.kernels = {{"void scale<float>(T1 *)", "_Z5scaleIfEvPT_", "scale"},
-                     {"gemm.x", "gemm$x.1", "gemm"},
-                     {"again", "_Z5scaleIfEvPT_", "scale"}};
+  request.kernels = {
+      {"void scale<float>(T1 *)", "_Z5scaleIfEvPT_", "scale"}, {"gemm.x", "gemm$x.1", "gemm"}, {"again", "_Z5scaleIfEvPT_", "scale"}};
   return request;
 }
 
@@ -52,8 +51,7 @@ TEST_CASE("names fall back to short ones") {
   request.kernel_name_base = KernelNameBase::kDemangled;
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).expression == "regex:^(void scale<float>\\(T1 \\*\\)|gemm\\.x|again)$");
   request = {};
-  for (int i = 0; i < 60; ++i)
-    request.kernels.push_back({"n", std::to_string(i) + std::string(2000, 'x'), "short" + std::to_string(i)});
+  for (int i = 0; i < 60; ++i) request.kernels.push_back({"n", std::to_string(i) + std::string(2000, 'x'), "short" + std::to_string(i)});
   CHECK(nl::orchestrator::ncu_name_filter(request, notes).base == KernelNameBase::kFunction);
   CHECK(notes.size() == 1);
   for (auto& kernel : request.kernels) kernel.short_name = kernel.mangled_name;
@@ -67,57 +65,56 @@ TEST_CASE("the whole ncu command of 2025.3") {
   config.ncu.metrics = {"a.sum", "b.avg"};
   std::vector<nl::Remark> notes;
   CHECK(nl::orchestrator::ncu_profile_argv(config, ncu(), "/b/ncu/profile", {KernelNameBase::kMangled, "regex:^(k)$"},
-                             {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
-                                                                                 "--target-processes",
-                                                                                 "all",
-                                                                                 "--nvtx",
-                                                                                 "--nvtx-include",
-                                                                                 "LLM@prefill/",
-                                                                                 "--nvtx-include",
-                                                                                 "LLM\\@prefill/",
-                                                                                 "--kernel-name-base",
-                                                                                 "mangled",
-                                                                                 "--kernel-name",
-                                                                                 "regex:^(k)$",
-                                                                                 "--filter-mode",
-                                                                                 "per-launch-config",
-                                                                                 "--launch-count",
-                                                                                 "1",
-                                                                                 "--replay-mode",
-                                                                                 "kernel",
-                                                                                 "--graph-profiling",
-                                                                                 "node",
-                                                                                 "--clock-control",
-                                                                                 "none",
-                                                                                 "--cache-control",
-                                                                                 "none",
-                                                                                 "--section",
-                                                                                 "SpeedOfLight",
-                                                                                 "--section",
-                                                                                 "Occupancy",
-                                                                                 "--metrics",
-                                                                                 "a.sum,b.avg",
-                                                                                 "--import-sass",
-                                                                                 "no",
-                                                                                 "--force-overwrite",
-                                                                                 "--export",
-                                                                                 "/b/ncu/profile"});
+                                           {"LLM@prefill/", "LLM\\@prefill/"}, notes) == Words{"/opt/ncu",
+                                                                                               "--target-processes",
+                                                                                               "all",
+                                                                                               "--nvtx",
+                                                                                               "--nvtx-include",
+                                                                                               "LLM@prefill/",
+                                                                                               "--nvtx-include",
+                                                                                               "LLM\\@prefill/",
+                                                                                               "--kernel-name-base",
+                                                                                               "mangled",
+                                                                                               "--kernel-name",
+                                                                                               "regex:^(k)$",
+                                                                                               "--filter-mode",
+                                                                                               "per-launch-config",
+                                                                                               "--launch-count",
+                                                                                               "1",
+                                                                                               "--replay-mode",
+                                                                                               "kernel",
+                                                                                               "--graph-profiling",
+                                                                                               "node",
+                                                                                               "--clock-control",
+                                                                                               "none",
+                                                                                               "--cache-control",
+                                                                                               "none",
+                                                                                               "--section",
+                                                                                               "SpeedOfLight",
+                                                                                               "--section",
+                                                                                               "Occupancy",
+                                                                                               "--metrics",
+                                                                                               "a.sum,b.avg",
+                                                                                               "--import-sass",
+                                                                                               "no",
+                                                                                               "--force-overwrite",
+                                                                                               "--export",
+                                                                                               "/b/ncu/profile"});
   CHECK(notes.empty());
 }
 
 TEST_CASE("what an older ncu lacks is left out and said") {
   nl::orchestrator::Tool old = ncu();
   old.version = {2021, 1, 0};
-  for (const char* option : {"--filter-mode", "--graph-profiling", "--import-sass", "--print-kernel-base"})
-    forget(old, option);
+  for (const char* option : {"--filter-mode", "--graph-profiling", "--import-sass", "--print-kernel-base"}) forget(old, option);
   nl::orchestrator::Config config;
   config.ncu.set = "full";
   config.ncu.launch_skip = 3;
   std::vector<nl::Remark> notes;
   const auto argv = nl::orchestrator::ncu_profile_argv(config, old, "/b/p", {}, {}, notes);
-  CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40",
-                      "--replay-mode", "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full",
-                      "--force-overwrite", "--export", "/b/p"});
+  CHECK(argv == Words{"/opt/ncu", "--target-processes", "all", "--nvtx", "--launch-skip", "3", "--launch-count", "40", "--replay-mode",
+                      "kernel", "--clock-control", "none", "--cache-control", "none", "--set", "full", "--force-overwrite", "--export",
+                      "/b/p"});
   CHECK(nl::test::texts_of(notes) == Words{"ncu 2021.1.0 has no --filter-mode: the launch count holds for all kernels together.",
                                            "ncu 2021.1.0 has no --graph-profiling: kernels inside CUDA graphs may not be measured."});
   CHECK(nl::orchestrator::ncu_export_argv(old, "/b/p.ncu-rep", "raw") ==
@@ -126,6 +123,6 @@ TEST_CASE("what an older ncu lacks is left out and said") {
 
 TEST_CASE("the export names kernels as nsys does") {
   CHECK(nl::orchestrator::ncu_export_argv(ncu(), "/b/p.ncu-rep", "details") == Words{"/opt/ncu", "--import", "/b/p.ncu-rep", "--csv",
-                                                                       "--page", "details", "--print-units", "base",
-                                                                       "--print-kernel-base", "mangled"});
+                                                                                     "--page", "details", "--print-units", "base",
+                                                                                     "--print-kernel-base", "mangled"});
 }

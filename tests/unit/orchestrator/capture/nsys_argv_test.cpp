@@ -49,7 +49,8 @@ TEST_CASE("PyTorch ranges where the version has them") {
   for (const char* version : {"2022.4.2", "2023.4.4"}) {
     notes.clear();
     CHECK(nl::orchestrator::nsys_profile_argv(config, nsys(version), "/b/nsys/run", notes) == kDefault);
-    CHECK(nl::test::texts_of(notes) == Words{"nsys " + std::string(version) + " has no --pytorch: PyTorch operators are not in the trace."});
+    CHECK(nl::test::texts_of(notes) ==
+          Words{"nsys " + std::string(version) + " has no --pytorch: PyTorch operators are not in the trace."});
   }
 }
 
@@ -61,10 +62,10 @@ TEST_CASE("a gated capture stops with its range and sees unregistered strings") 
   config.nsys.extra_args = {"--stats=true"};
   std::vector<nl::Remark> notes;
   CHECK(nl::orchestrator::nsys_profile_argv(config, nsys("2022.4.2"), "/b/nsys/run", notes) ==
-        Words{"/opt/nsys", "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "--cpuctxsw=none",
-              "--cuda-graph-trace=node", "--capture-range=nvtx", "--capture-range-end=stop",
-              "--nvtx-capture=decode_all@LLM", "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "--wait=all",
-              "--force-overwrite=true", "--output=/b/nsys/run", "--stats=true"});
+        Words{"/opt/nsys", "profile", "--trace=cuda,nvtx,osrt", "--sample=process-tree", "--cpuctxsw=none", "--cuda-graph-trace=node",
+              "--capture-range=nvtx", "--capture-range-end=stop", "--nvtx-capture=decode_all@LLM",
+              "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0", "--wait=all", "--force-overwrite=true", "--output=/b/nsys/run",
+              "--stats=true"});
   config.nsys.capture_range = "cudaProfilerApi";
   const auto argv = nl::orchestrator::nsys_profile_argv(config, nsys("2025.3.1"), "/b/nsys/run", notes);
   CHECK(argv.at(6) == "--capture-range=cudaProfilerApi");
@@ -75,8 +76,8 @@ TEST_CASE("a gated capture stops with its range and sees unregistered strings") 
 TEST_CASE("the export") {
   for (const char* version : {"2022.4.2", "2023.4.4", "2025.3.1"})
     CHECK(nl::orchestrator::nsys_export_argv(nsys(version), "/b/run.nsys-rep", "/b/run.sqlite") ==
-          Words{"/opt/nsys", "export", "--type=sqlite", "--force-overwrite=true", "--lazy=true", "--quiet=true",
-                "--output=/b/run.sqlite", "/b/run.nsys-rep"});
+          Words{"/opt/nsys", "export", "--type=sqlite", "--force-overwrite=true", "--lazy=true", "--quiet=true", "--output=/b/run.sqlite",
+                "/b/run.nsys-rep"});
   nl::orchestrator::Tool old = nsys("2022.4.2");
   old.export_options = {"--type", "--output"};
   CHECK(nl::orchestrator::nsys_export_argv(old, "/b/r", "/b/s").size() == 6);

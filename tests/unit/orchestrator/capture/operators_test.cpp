@@ -57,9 +57,9 @@ struct OperatorScene {
   Bundle bundle = Bundle::create({tree.root() / "runs", {}, "x", "deep"}, std::chrono::system_clock::now());
   std::string facts = R"({"versions": {"python": "3.12.3", "torch": "2.11.0"}})";
   std::string dtypes = R"({"operators": [{"name": "aten::mm", "shapes": "[[1, 2], [2, 2]]", "dtypes": "[float16, float16]"}]})";
-  std::string traced_range;                 // a range of the traced pass that becomes an operator
-  ProcessResult operators, exported;        // how the operator pass and its export end
-  std::string broken_export;                // instead of the export
+  std::string traced_range;           // a range of the traced pass that becomes an operator
+  ProcessResult operators, exported;  // how the operator pass and its export end
+  std::string broken_export;          // instead of the export
   int started = 0;
 
   static void copy_capture(const fs::path& to, const std::string& range) {
@@ -67,7 +67,8 @@ struct OperatorScene {
     fs::permissions(to, fs::perms::owner_write, fs::perm_options::add);
     if (range.empty()) return;
     SQLite::Database db(to.string(), SQLite::OPEN_READWRITE);
-    db.exec("UPDATE NVTX_EVENTS SET text = '" + range + "', textId = NULL, domainId = 0 WHERE rowid = (SELECT min(rowid) FROM NVTX_EVENTS WHERE end IS NOT NULL AND eventType = 59)");
+    db.exec("UPDATE NVTX_EVENTS SET text = '" + range +
+            "', textId = NULL, domainId = 0 WHERE rowid = (SELECT min(rowid) FROM NVTX_EVENTS WHERE end IS NOT NULL AND eventType = 59)");
   }
   void play(const ProcessSpec& process, ProcessResult& result) {
     ++started;
@@ -114,7 +115,8 @@ TEST_CASE("operator pass: after the trace and its repetitions, before the counte
   CHECK(test::names_of(plan) == Strings{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export", "operators",
                                         "operators-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   const Pass& pass = planned_pass(plan, PassKind::kOperators);
-  for (const char* word : {"--trace=cuda,nvtx", "--sample=none", "--cuda-graph-trace=node", "--output=/b/operators/run", "gen.py"}) CHECK(has_word(pass, word));
+  for (const char* word : {"--trace=cuda,nvtx", "--sample=none", "--cuda-graph-trace=node", "--output=/b/operators/run", "gen.py"})
+    CHECK(has_word(pass, word));
   CHECK(pass.optional);
   CHECK_FALSE(pass.sample_power);
   CHECK(pass.process.env.at("NL_STAGE_OPERATORS_DIR") == "/b/operators");
@@ -163,8 +165,8 @@ TEST_CASE("operator pass: there is none where it is off or would be in vain") {
 TEST_CASE("operator pass: its trace and its data types become a source of operators") {
   OperatorScene scene;
   CHECK(scene.run() == Strings{});
-  CHECK(scene.records() == Strings{"nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [nsys/run.sqlite]", "operators ok 0 [operators/run.nsys-rep]",
-                                   "operators-export ok 0 [operators/run.sqlite]"});
+  CHECK(scene.records() == Strings{"nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [nsys/run.sqlite]",
+                                   "operators ok 0 [operators/run.nsys-rep]", "operators-export ok 0 [operators/run.sqlite]"});
   REQUIRE(scene.capture.operators);
   CHECK(scene.capture.adaptations.empty());
   const auto evidence = read(scene.plan, std::move(scene.capture), {}, scene.bundle, scene.verdict);

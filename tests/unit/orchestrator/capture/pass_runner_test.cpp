@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "model/words.h"
+#include "orchestrator/bundle/provenance.h"
 #include "orchestrator/capture/ncu_diagnosis.h"
 #include "orchestrator/capture/trace_nsys.h"
-#include "orchestrator/bundle/provenance.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
@@ -130,13 +130,14 @@ TEST_CASE("the gravest problem decides the exit status, and the status of the ru
 }
 
 TEST_CASE("what ncu said is understood although its status is 0") {
-  const auto code_of_text = [](const NcuDiagnosis& diagnosis) { return diagnosis.trouble ? std::optional(diagnosis.trouble->code) : std::nullopt; };
+  const auto code_of_text = [](const NcuDiagnosis& diagnosis) {
+    return diagnosis.trouble ? std::optional(diagnosis.trouble->code) : std::nullopt;
+  };
   const auto none = diagnose_text("==PROF== Connected to process 1\n==WARNING== No kernels were profiled.\n", false);
   CHECK(code_of_text(none) == Code::kNcuNoMatch);
   CHECK(none.retry == Retry::kWider);
-  const auto denied = diagnose_text(
-      "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n",
-      false);
+  const auto denied =
+      diagnose_text("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n", false);
   CHECK(code_of_text(denied) == Code::kCountersDenied);
   CHECK(denied.retry == Retry::kNo);
   CHECK(fix_of(*denied.trouble).find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
@@ -209,14 +210,22 @@ TEST_CASE("each kind of pass: where its command is noted, whether its output is 
     const char *folder, *key, *title;
     bool shown, environment;
   };
-  const char *const trace = "nsys.timeout_s", *const trace_export = "nsys.export_timeout_s", *const count = "ncu.timeout_s", *const count_export = "ncu.export_timeout_s";
-  for (const Kind& each : {Kind{PassKind::kNsys, "nsys", trace, "nsys trace", true, false}, Kind{PassKind::kNsysExport, "nsys", trace_export, "nsys export", false, false},
-                           Kind{PassKind::kNsysRepeat, "nsys", trace, "", false, false}, Kind{PassKind::kNsysRepeatExport, "nsys", trace_export, "", false, false},
-                           Kind{PassKind::kNcu, "ncu", count, "ncu counters", false, false}, Kind{PassKind::kNcuExportRaw, "ncu", count_export, "ncu export", false, false},
-                           Kind{PassKind::kNcuExportDetails, "ncu", count_export, "ncu export", false, false}, Kind{PassKind::kCollector, "collector", trace, "collector trace", true, true},
-                           Kind{PassKind::kCollectorRepeat, "collector", trace, "", false, true}, Kind{PassKind::kStageCounters, "counters", count, "", false, true},
-                           Kind{PassKind::kKernelCounters, "counters", count, "", false, true}, Kind{PassKind::kUnprofiled, "unprofiled", trace, "", false, true},
-                           Kind{PassKind::kOperators, "operators", trace, "", false, true}, Kind{PassKind::kOperatorsExport, "operators", trace_export, "", false, false}}) {
+  const char *const trace = "nsys.timeout_s", *const trace_export = "nsys.export_timeout_s", *const count = "ncu.timeout_s",
+                    *const count_export = "ncu.export_timeout_s";
+  for (const Kind& each :
+       {Kind{PassKind::kNsys, "nsys", trace, "nsys trace", true, false},
+        Kind{PassKind::kNsysExport, "nsys", trace_export, "nsys export", false, false},
+        Kind{PassKind::kNsysRepeat, "nsys", trace, "", false, false},
+        Kind{PassKind::kNsysRepeatExport, "nsys", trace_export, "", false, false},
+        Kind{PassKind::kNcu, "ncu", count, "ncu counters", false, false},
+        Kind{PassKind::kNcuExportRaw, "ncu", count_export, "ncu export", false, false},
+        Kind{PassKind::kNcuExportDetails, "ncu", count_export, "ncu export", false, false},
+        Kind{PassKind::kCollector, "collector", trace, "collector trace", true, true},
+        Kind{PassKind::kCollectorRepeat, "collector", trace, "", false, true},
+        Kind{PassKind::kStageCounters, "counters", count, "", false, true},
+        Kind{PassKind::kKernelCounters, "counters", count, "", false, true},
+        Kind{PassKind::kUnprofiled, "unprofiled", trace, "", false, true}, Kind{PassKind::kOperators, "operators", trace, "", false, true},
+        Kind{PassKind::kOperatorsExport, "operators", trace_export, "", false, false}}) {
     const std::string name(key_of(each.kind));
     INFO(name);
     RunnerScene scene;
@@ -253,7 +262,8 @@ TEST_CASE("a pass is recorded with its status, its time and what came up") {
   scene.launcher.next.leftovers_killed = {"4711 worker", "4712 other"};
   SECTION("in full") {
     scene.run();
-    CHECK(scene.told() == std::vector<std::string>{"collector failed 3 [collector not/made.txt] ended what outlived it: 4711 worker, 4712 other"});
+    CHECK(scene.told() ==
+          std::vector<std::string>{"collector failed 3 [collector not/made.txt] ended what outlived it: 4711 worker, 4712 other"});
     CHECK(scene.records[0].argv == scene.pass.process.argv);
     CHECK(scene.records[0].duration_ns == 77);
     CHECK(scene.launcher.launched[0].label == "a label");

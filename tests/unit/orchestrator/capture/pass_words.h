@@ -50,8 +50,9 @@ inline Words outcomes_of(const std::vector<PassRecord>& records) {
 inline Words whole_records(const std::vector<PassRecord>& records) {
   Words words;
   for (const auto& record : records)
-    words.push_back(fmt::format("{} {} {} [{}]{}", key_of(record.kind), key_of(record.outcome), record.exit_status ? std::to_string(*record.exit_status) : "-",
-                                fmt::join(record.outputs, " "), record.detail.empty() ? "" : " " + record.detail));
+    words.push_back(fmt::format("{} {} {} [{}]{}", key_of(record.kind), key_of(record.outcome),
+                                record.exit_status ? std::to_string(*record.exit_status) : "-", fmt::join(record.outputs, " "),
+                                record.detail.empty() ? "" : " " + record.detail));
   return words;
 }
 

@@ -57,34 +57,83 @@ TEST_CASE("what captures: the best that the machine and the configuration allow"
   const Words nsys = {"nsys", "nsys-export"}, collector = {"collector"};
   const std::vector<Case> cases = {
       {{}, "nsys", "auto", true, "nsys+ncu", after(nsys, ncu), "nsys was found; ncu was found"},
-      {{.ncu = false}, "nsys", "auto", true, "nsys+CUPTI counters", after(nsys, counters),
+      {{.ncu = false},
+       "nsys",
+       "auto",
+       true,
+       "nsys+CUPTI counters",
+       after(nsys, counters),
        "nsys was found; ncu was not found: the collector counts instead (CUPTI)"},
-      {{}, "nsys", "cupti", true, "nsys+CUPTI counters", after(nsys, counters),
+      {{},
+       "nsys",
+       "cupti",
+       true,
+       "nsys+CUPTI counters",
+       after(nsys, counters),
        "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
       {{.ncu = false}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
       {{}, "nsys", "off", true, "nsys", nsys, "nsys was found; no counters are asked for (capture.counters is off)"},
-      {{.ncu = false, .collector = false}, "nsys", "auto", true, "nsys", nsys,
+      {{.ncu = false, .collector = false},
+       "nsys",
+       "auto",
+       true,
+       "nsys",
+       nsys,
        "nsys was found; neither ncu nor the collector was found: nothing can count"},
       {{}, "nsys", "auto", false, "nsys", nsys, "nsys was found; no counters are asked for (ncu.enabled is false)"},
       // A light configuration that asks for them by name gets them.
-      {{}, "nsys", "cupti", false, "nsys+CUPTI counters", after(nsys, counters),
+      {{},
+       "nsys",
+       "cupti",
+       false,
+       "nsys+CUPTI counters",
+       after(nsys, counters),
        "nsys was found; capture.counters is cupti: the collector counts, not ncu"},
-      {{.collector = false}, "cupti", "cupti", true, "nsys+ncu", after(nsys, ncu),
+      {{.collector = false},
+       "cupti",
+       "cupti",
+       true,
+       "nsys+ncu",
+       after(nsys, ncu),
        "capture.prefer is cupti, but the collector was not found; nsys was found; the collector, which would count, was not "
        "found; ncu was found"},
-      {{.nsys = false}, "nsys", "auto", true, "collector (CUPTI)+ncu", after(collector, ncu),
+      {{.nsys = false},
+       "nsys",
+       "auto",
+       true,
+       "collector (CUPTI)+ncu",
+       after(collector, ncu),
        "nsys was not found; a GPU and the collector were found; ncu was found"},
-      {{.nsys = false, .ncu = false}, "nsys", "auto", true, "collector (CUPTI+counters)", after(collector, counters),
+      {{.nsys = false, .ncu = false},
+       "nsys",
+       "auto",
+       true,
+       "collector (CUPTI+counters)",
+       after(collector, counters),
        "nsys was not found; a GPU and the collector were found; ncu was not found: the collector counts instead (CUPTI)"},
-      {{}, "cupti", "cupti", true, "collector (CUPTI+counters)", after(collector, counters),
+      {{},
+       "cupti",
+       "cupti",
+       true,
+       "collector (CUPTI+counters)",
+       after(collector, counters),
        "capture.prefer is cupti; capture.counters is cupti: the collector counts, not ncu"},
-      {{}, "cupti", "off", false, "collector (CUPTI)", collector,
+      {{},
+       "cupti",
+       "off",
+       false,
+       "collector (CUPTI)",
+       collector,
        "capture.prefer is cupti; no counters are asked for (capture.counters is off)"},
-      {{.gpu = false}, "cupti", "cupti", true, "nsys", nsys,
+      {{.gpu = false},
+       "cupti",
+       "cupti",
+       true,
+       "nsys",
+       nsys,
        "capture.prefer is cupti, but no GPU was found; nsys was found; without a GPU nothing is counted"},
       {{.gpu = false}, "nsys", "auto", true, "nsys", nsys, "nsys was found; without a GPU nothing is counted"},
-      {{.nsys = false, .gpu = false}, "nsys", "auto", true, "collector (NVTX only)", collector,
-       "nsys was not found; no GPU was found"},
+      {{.nsys = false, .gpu = false}, "nsys", "auto", true, "collector (NVTX only)", collector, "nsys was not found; no GPU was found"},
   };
   for (const auto& each : cases) {
     auto config = config_for({"./w"});
@@ -116,13 +165,13 @@ TEST_CASE("the counter passes: what the collector is told, and nothing of the us
   config.workload.env = {{"HF_TOKEN", "s3cret"}};
   config.ncu.timeout_s = 77;
   const auto plan = nl::orchestrator::make_plan(config, Found{.ncu = false}.tools(), "/b");
-  const std::map<std::string, std::string> shared = {{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                                     {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                                     {"HF_TOKEN", "s3cret"},
-                                                     {"NL_STAGE_CUPTI", "/c/libcupti.so"},
-                                                     {"NL_STAGE_COUNTER_METRICS", "dram__bytes_read.sum,gpu__time_duration.sum"},
-                                                     {"NL_STAGE_COUNTER_RANGES",
-                                                      "LLM@prefill\nLLM@decode_all\nLLM@decode\nLLM@decode_step"}};
+  const std::map<std::string, std::string> shared = {
+      {"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
+      {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+      {"HF_TOKEN", "s3cret"},
+      {"NL_STAGE_CUPTI", "/c/libcupti.so"},
+      {"NL_STAGE_COUNTER_METRICS", "dram__bytes_read.sum,gpu__time_duration.sum"},
+      {"NL_STAGE_COUNTER_RANGES", "LLM@prefill\nLLM@decode_all\nLLM@decode\nLLM@decode_step"}};
   auto stages = shared, kernels = shared;
   stages["NL_STAGE_COUNTERS"] = "stages";
   stages["NL_STAGE_TRACE_DIR"] = "/b/counters/stages";
@@ -201,8 +250,7 @@ TEST_CASE("where the collector cannot trace, the plan says so, and that nothing 
   config.capture.prefer = "cupti";
   config.capture.sampling_us = 500;
   CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.gpu = false}.tools(), "/b").adaptations) ==
-        Words{"capture.prefer is cupti, but no GPU was found: nsys traces.",
-              "no GPU was found: activity and stalls are not sampled."});
+        Words{"capture.prefer is cupti, but no GPU was found: nsys traces.", "no GPU was found: activity and stalls are not sampled."});
   CHECK(texts_of(nl::orchestrator::make_plan(config, Found{.collector = false}.tools(), "/b").adaptations) ==
         Words{"capture.prefer is cupti, but the collector was not found: nsys traces.",
               "the collector was not found: activity and stalls are not sampled."});

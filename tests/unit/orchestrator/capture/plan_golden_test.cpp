@@ -76,8 +76,8 @@ std::string flags_of(const Pass& pass) {
 
 std::string told(const Pass& pass) {
   const ProcessSpec& process = pass.process;
-  std::string text = fmt::format("  {}: {}\n    label [{}], {} s, in [{}], {}\n    {}\n", key_of(pass.kind), pass.purpose, process.label, process.timeout_s,
-                                 process.working_directory.string(), flags_of(pass), fmt::join(process.argv, " | "));
+  std::string text = fmt::format("  {}: {}\n    label [{}], {} s, in [{}], {}\n    {}\n", key_of(pass.kind), pass.purpose, process.label,
+                                 process.timeout_s, process.working_directory.string(), flags_of(pass), fmt::join(process.argv, " | "));
   for (auto [name, value] : process.env) {
     std::replace(value.begin(), value.end(), '\n', ' ');  // the ranges to count, one a line
     text += fmt::format("    env {}={}\n", name, value);
@@ -196,7 +196,11 @@ TEST_CASE("a plan that cannot be made says what to do") {
     try {
       make_plan(config, tools, "/b");
     } catch (const Error& error) {
-      return fmt::format("{} {} -> {}", error.kind == ErrorKind::kUsage ? "usage:" : error.kind == ErrorKind::kTool ? "tool:" : "?", error.message, error.fix);
+      return fmt::format("{} {} -> {}",
+                         error.kind == ErrorKind::kUsage  ? "usage:"
+                         : error.kind == ErrorKind::kTool ? "tool:"
+                                                          : "?",
+                         error.message, error.fix);
     }
     return std::string("a plan");
   };
@@ -205,10 +209,12 @@ TEST_CASE("a plan that cannot be made says what to do") {
   tools.collector.reset();
   CHECK(refusal(config, tools) == "a plan");
   tools.nsys.reset();
-  CHECK(refusal(config, tools) == "tool: nsys was not found, and the collector was not found -> nl-stage doctor says what is missing and how to get it");
+  CHECK(refusal(config, tools) ==
+        "tool: nsys was not found, and the collector was not found -> nl-stage doctor says what is missing and how to get it");
   config.nsys.enabled = false;
   CHECK(refusal(config, whole_machine()) == "a plan");
   CHECK(refusal(config, tools).starts_with("tool: nsys is switched off (nsys.enabled), and the collector was not found"));
   config.workload.command.clear();
-  CHECK(refusal(config, whole_machine()) == "usage: there is no command to profile -> give it at the end of the line, or as workload.command in the configuration");
+  CHECK(refusal(config, whole_machine()) ==
+        "usage: there is no command to profile -> give it at the end of the line, or as workload.command in the configuration");
 }

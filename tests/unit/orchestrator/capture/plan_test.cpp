@@ -25,9 +25,7 @@ nl::orchestrator::Toolset gpu_machine() {
   return tools;
 }
 
-bool has(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
+bool has(const Words& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 }  // namespace
 
@@ -56,21 +54,19 @@ TEST_CASE("unprofiled passes take turns with traced ones, before ncu") {
   tools.injection_env = {"CUDA_INJECTION64_PATH"};
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   CHECK(names_of(plan) == Words{"unprofiled", "nsys", "nsys-export", "unprofiled", "nsys-repeat", "nsys-repeat-export", "unprofiled",
-                             "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
+                                "nsys-repeat", "nsys-repeat-export", "ncu", "ncu-export-raw", "ncu-export-details"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys+ncu");
   const auto& bare = plan.passes[3];
   CHECK(bare.process.argv == Words{"python", "x.py"});
-  CHECK(bare.process.env ==
-        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                           {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"}});
+  CHECK(bare.process.env == std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                               {"NL_STAGE_TRACE_DIR", "/b/unprofiled/2"}});
   CHECK(bare.process.unset_env == Words{"CUDA_INJECTION64_PATH"});
   CHECK(bare.process.timeout_s == 180);
   CHECK(bare.optional);
   CHECK(bare.sample_power);
   // The same trace but for where it lands.
   auto expected = plan.passes[1].process.argv;
-  std::replace(expected.begin(), expected.end(), std::string("--output=/b/nsys/run"),
-               std::string("--output=/b/perturbation/nsys-2"));
+  std::replace(expected.begin(), expected.end(), std::string("--output=/b/nsys/run"), std::string("--output=/b/perturbation/nsys-2"));
   CHECK(plan.passes[4].process.argv == expected);
   CHECK(plan.passes[4].optional);
   CHECK(has(plan.passes[5].process.argv, "/b/perturbation/nsys-2.nsys-rep"));
@@ -128,8 +124,7 @@ TEST_CASE("without the collector there is no stopwatch, and the plan says so") {
   tools.collector.reset();
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   CHECK(names_of(plan) == Words{"nsys", "nsys-export", "ncu", "ncu-export-raw", "ncu-export-details"});
-  CHECK(texts_of(plan.adaptations) ==
-        Words{"The collector was not found: the overhead of profiling is not measured."});
+  CHECK(texts_of(plan.adaptations) == Words{"The collector was not found: the overhead of profiling is not measured."});
 }
 
 TEST_CASE("what is missing is left out and said") {
@@ -145,8 +140,7 @@ TEST_CASE("what is missing is left out and said") {
   plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(names_of(plan) == Words{"nsys", "nsys-export"});
   CHECK(captured_by(plan.tracer, plan.meter) == "nsys");
-  CHECK(texts_of(plan.adaptations) ==
-        Words{"ncu was not found: its pass is left out."});
+  CHECK(texts_of(plan.adaptations) == Words{"ncu was not found: its pass is left out."});
   // Where NVML says nothing there may be a GPU: the trace decides.
   tools = gpu_machine();
   tools.gpus.clear();
@@ -172,16 +166,15 @@ TEST_CASE("without nsys the collector records kernels where there is a GPU") {
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
   REQUIRE(names_of(plan) == Words{"collector"});
   CHECK(plan.tracer == nl::Tracer::kCupti);
-  CHECK(plan.passes[0].process.env ==
-        std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                           {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                           {"NL_STAGE_TRACE_DIR", "/b/collector"},
-                                           {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
-                                           {"NL_STAGE_CUDA_CALLS", "all"},
-                                           {"NL_STAGE_CUDA_GRAPHS", "graph"},
-                                           {"NL_STAGE_GPU_BUFFER_KB", "4096"},
-                                           {"NL_STAGE_GPU_BUFFERS", "64"},
-                                           {"NL_STAGE_FLUSH_MS", "1000"}});
+  CHECK(plan.passes[0].process.env == std::map<std::string, std::string>{{"CUDA_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                                         {"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
+                                                                         {"NL_STAGE_TRACE_DIR", "/b/collector"},
+                                                                         {"NL_STAGE_CUPTI", "/c/libcupti.so.13"},
+                                                                         {"NL_STAGE_CUDA_CALLS", "all"},
+                                                                         {"NL_STAGE_CUDA_GRAPHS", "graph"},
+                                                                         {"NL_STAGE_GPU_BUFFER_KB", "4096"},
+                                                                         {"NL_STAGE_GPU_BUFFERS", "64"},
+                                                                         {"NL_STAGE_FLUSH_MS", "1000"}});
   CHECK(texts_of(plan.adaptations) == Words{"nsys was not found: the collector records kernels and ranges (CUPTI)."});
 }
 
@@ -214,8 +207,7 @@ TEST_CASE("without nsys and without a GPU the collector records ranges") {
   CHECK(plan.passes[0].process.argv == Words{"./w", "a"});
   CHECK(plan.passes[0].process.working_directory == "/w");
   CHECK(plan.passes[0].process.env ==
-        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"},
-                                           {"NL_STAGE_TRACE_DIR", "/b/collector"}});
+        std::map<std::string, std::string>{{"NVTX_INJECTION64_PATH", "/lib/libnl_collector.so"}, {"NL_STAGE_TRACE_DIR", "/b/collector"}});
   CHECK(plan.adaptations.size() == 2);
   tools.collector.reset();
   CHECK_THROWS_AS(nl::orchestrator::make_plan(config, tools, "/b"), nl::Error);
@@ -228,7 +220,7 @@ TEST_CASE("somebody else's injection is unset for the tools") {
   const auto plan = nl::orchestrator::make_plan(config_for({"x"}), tools, "/b");
   CHECK(plan.passes[0].process.unset_env == Words{"CUDA_INJECTION64_PATH"});
   CHECK(texts_of(plan.adaptations) == Words{"CUDA_INJECTION64_PATH is set. It is unset for the nsys pass.",
-                                  "CUDA_INJECTION64_PATH is set. It is unset for the ncu pass."});
+                                            "CUDA_INJECTION64_PATH is set. It is unset for the ncu pass."});
 }
 
 TEST_CASE("configured variables reach the passes, but no text") {
@@ -237,8 +229,7 @@ TEST_CASE("configured variables reach the passes, but no text") {
   auto config = config_for({"sh", "-c", "it's $HOME"});
   config.workload.env = {{"HF_TOKEN", "s3cret"}, {"KEPT", nl::orchestrator::kMaskedValue}};
   const auto plan = nl::orchestrator::make_plan(config, tools, "/b");
-  CHECK(plan.passes[0].process.env ==
-        std::map<std::string, std::string>{{"HF_TOKEN", "s3cret"}, {"LD_LIBRARY_PATH", "/ours"}});
+  CHECK(plan.passes[0].process.env == std::map<std::string, std::string>{{"HF_TOKEN", "s3cret"}, {"LD_LIBRARY_PATH", "/ours"}});
   const std::string text = nl::orchestrator::describe_plan(plan), json = nl::orchestrator::plan_json(plan);
   CHECK(text.find("s3cret") == std::string::npos);
   CHECK(json.find("s3cret") == std::string::npos);

@@ -15,9 +15,9 @@
 #include "parsers/collector/trace.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
-#include "tests/unit/parsers/collector/trace_header.h"
-#include "tests/unit/orchestrator/machine/fake_tree.h"
 #include "tests/unit/orchestrator/capture/pass_words.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 
 namespace fs = std::filesystem;
 using namespace nl;
@@ -205,8 +205,7 @@ TEST_CASE("a collector that recorded no GPU work has no price") {
     CHECK(stage.actor.order == Strings{"bare", "collector"});
     CHECK(stage.perturbation.stages.empty());
     CHECK(stage.perturbation.note == "overhead not measured: no GPU work was recorded");
-    CHECK(stage.perturbation.notes.at(0) ==
-          "2 of 3 repetitions were left out: overhead not measured: no GPU work was recorded");
+    CHECK(stage.perturbation.notes.at(0) == "2 of 3 repetitions were left out: overhead not measured: no GPU work was recorded");
   }
   SECTION("in one of the repetitions: that one does not count") {
     stage.actor.works_until = 4;
@@ -239,8 +238,7 @@ TEST_CASE("no pass is begun that would not fit the budget, and what is left out 
         "1 of 3 repetitions were left out: an unprofiled and a traced pass take 15 s, and of perturbation.budget_s "
         "(30 s) 10 s are left");
   const auto outcomes = stage.outcomes();
-  CHECK(Strings(outcomes.end() - 3, outcomes.end()) ==
-        Strings{"unprofiled skipped", "nsys-repeat skipped", "nsys-repeat-export skipped"});
+  CHECK(Strings(outcomes.end() - 3, outcomes.end()) == Strings{"unprofiled skipped", "nsys-repeat skipped", "nsys-repeat-export skipped"});
   CHECK_FALSE(stage.verdict.failure());
   // None may run past the budget either.
   CHECK(stage.actor.started[0].timeout_s == 30);
@@ -291,8 +289,7 @@ TEST_CASE("a bare pass that fails is noted; that the workload fails unprofiled o
   stage.play();
   CHECK(stage.evidence.captured_any);
   CHECK(stage.verdict.failure() == ErrorKind::kCapture);
-  CHECK(stage.verdict.problems().at(0).what ==
-        "The workload ended with status 3 unprofiled and with status 0 under nsys.");
+  CHECK(stage.verdict.problems().at(0).what == "The workload ended with status 3 unprofiled and with status 0 under nsys.");
   CHECK(stage.actor.order == Strings{"bare", "nsys", "export"});
   CHECK(stage.perturbation.stages.empty());
   CHECK(stage.evidence.repeats.notes.at(0) == "unprofiled pass 1 of 3 ended with status 3: it does not count");
@@ -401,14 +398,16 @@ TEST_CASE("whether the meters can be read, and what is said where they cannot") 
   CHECK(verdict.problems().empty());
   config.energy.enabled = "on";
   CHECK_FALSE(open_power_source(config, tools, verdict).sampler);
-  CHECK(test::whole_problems(verdict.problems()) == Strings{"meters-silent: energy.enabled is on, but no GPU's power can be read: NVML does not answer: no driver. | "});
+  CHECK(test::whole_problems(verdict.problems()) ==
+        Strings{"meters-silent: energy.enabled is on, but no GPU's power can be read: NVML does not answer: no driver. | "});
 }
 
 TEST_CASE("each reading of the meters stands under its own name, and as many rows as may be stay") {
   std::vector<PowerSample> samples(4);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].utc_ns = static_cast<Ns>(i);
   samples[0] = {5, 3, 1.5, 2.5, 3.5, 4.5, 5.5, 0.25, 0x1};
-  const std::string header = "pass,utc_ns,device,power_w,energy_j,sm_clock_mhz,memory_clock_mhz,temperature_c,gpu_utilisation,throttle_reasons\n";
+  const std::string header =
+      "pass,utc_ns,device,power_w,energy_j,sm_clock_mhz,memory_clock_mhz,temperature_c,gpu_utilisation,throttle_reasons\n";
   CHECK(samples_csv({{"a", &samples}}, 4) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,1,0,,,,,,,\na,2,0,,,,,,,\na,3,0,,,,,,,\n");
   CHECK(samples_csv({{"a", &samples}}, 3) == header + "a,5,3,1.5,2.5,3.5,4.5,5.5,0.25,0x1\na,2,0,,,,,,,\n");
   CHECK(samples_csv({}, 3) == header);
@@ -423,7 +422,9 @@ TEST_CASE("a repetition that cannot be read, or has no ranges, is noted by its o
       const ProcessResult result = Actor::launch(process);
       if (number != broken) return result;
       if (order.back() == "export") std::ofstream(output_of(process), std::ios::trunc) << "no database at all, but some bytes";
-      else std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "w.7.nltrace", std::ios::trunc) << "no trace of ours, but long enough";
+      else
+        std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / "w.7.nltrace", std::ios::trunc)
+            << "no trace of ours, but long enough";
       return result;
     }
   } broken;
@@ -453,8 +454,8 @@ TEST_CASE("repetitions: whole records, with what is not kept") {
   stage.config.perturbation.repeats = 2;
   stage.play();
   CHECK(test::whole_records(stage.evidence.passes) ==
-        Strings{"unprofiled ok 0 [unprofiled/1]", "nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [nsys/run.sqlite]", "unprofiled ok 0 [unprofiled/2]",
-                "nsys-repeat ok 0 [] for its timings: not kept", "nsys-repeat-export ok 0 []"});
+        Strings{"unprofiled ok 0 [unprofiled/1]", "nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [nsys/run.sqlite]",
+                "unprofiled ok 0 [unprofiled/2]", "nsys-repeat ok 0 [] for its timings: not kept", "nsys-repeat-export ok 0 []"});
   CHECK(stage.evidence.passes.at(4).duration_ns == 8'000'000'000);
 }
 

@@ -29,9 +29,7 @@ Plan plan_within(double budget_s) {
 
 }  // namespace
 
-TEST_CASE("time budget: an export does not start the workload") {
-  CHECK(workload_starts(plan_within(0).passes) == 5);
-}
+TEST_CASE("time budget: an export does not start the workload") { CHECK(workload_starts(plan_within(0).passes) == 5); }
 
 TEST_CASE("time budget: without one nothing is left out") {
   TimeBudget time(plan_within(0));
@@ -46,7 +44,7 @@ TEST_CASE("time budget: what is worth more and comes later is kept time for") {
   time.take(kTraced, 30);
   CHECK_FALSE(time.refusal(kPlain));  // 30 + 30, and twice 30 for the counters: 120
   time.take(kPlain, 20);
-  REQUIRE(time.refusal(kAgain));      // 50 + 30 + 60
+  REQUIRE(time.refusal(kAgain));  // 50 + 30 + 60
   CHECK(time.refusal(kAgain)->code == nl::Code::kNoTimeLeft);
   CHECK(time.refusal(kAgain)->details == std::vector<std::string>{"130", "50", "30"});
   for (const Pass* pass : {&kAgain, &kPlain}) {
@@ -55,7 +53,7 @@ TEST_CASE("time budget: what is worth more and comes later is kept time for") {
   }
   CHECK_FALSE(time.refusal(kCounted));  // 50 + 60
   time.take(kCounted, 64);
-  REQUIRE(time.refusal(kCounted));      // a second try would not fit
+  REQUIRE(time.refusal(kCounted));  // a second try would not fit
   CHECK(time.refusal(kCounted)->details == std::vector<std::string>{"130", "114", "64"});
   REQUIRE(time.left_out());
   CHECK(time.left_out()->details == std::vector<std::string>{"130", "nsys-repeat, unprofiled"});

@@ -83,7 +83,8 @@ TEST_CASE("nsys: a workload that fails is named with its last words, and what wa
   scene.profiled.stderr_text = "one\ntwo\nout of memory..\n\n";
   CHECK(scene.run() == Strings{"workload-failed: ./w ended with status 3: two\nout of memory. | logs/nsys.stderr.log"});
   CHECK(scene.verdict.failure() == ErrorKind::kWorkload);
-  CHECK(scene.records() == Strings{"nsys failed 3 [nsys/run.nsys-rep] the workload ended with status 3", "nsys-export ok 0 [nsys/run.sqlite]"});
+  CHECK(scene.records() ==
+        Strings{"nsys failed 3 [nsys/run.nsys-rep] the workload ended with status 3", "nsys-export ok 0 [nsys/run.sqlite]"});
   CHECK(scene.capture.workload_exit == 3);
   CHECK(scene.capture.trace.kernels.size() > 10);
 }
@@ -116,7 +117,8 @@ TEST_CASE("nsys: where a launch failed while graph nodes were traced, tracing wh
     return fix.substr(std::min(fix.size(), std::string("Run it alone first. What was captured until then is kept.").size()));
   };
   const auto as_it_is = [](NsysScene&) {};
-  const std::string by_nsys = " If it ends well alone, tracing its CUDA graphs at node level may break it: --set nsys.cuda_graph_trace=graph";
+  const std::string by_nsys =
+      " If it ends well alone, tracing its CUDA graphs at node level may break it: --set nsys.cuda_graph_trace=graph";
   for (const char* words : {"x: unspecified launch failure", "cudaErrorLaunchFailure at", "CUDA_ERROR_LAUNCH_FAILED"}) {
     CHECK(advice(words, as_it_is) == by_nsys);
     CHECK(advice(words, as_it_is, 134) == by_nsys);
@@ -172,7 +174,8 @@ TEST_CASE("nsys: a report that it wrote elsewhere is brought into the bundle") {
   CHECK(scene.run() == Strings{});
   CHECK(test::read_text(scene.path(kReportThere)) == "moved");
   CHECK_FALSE(fs::exists(other));
-  CHECK(scene.records().at(0) == "nsys ok 0 [nsys/run.nsys-rep] nsys wrote its report to " + other.string() + "; it was moved into the bundle");
+  CHECK(scene.records().at(0) ==
+        "nsys ok 0 [nsys/run.nsys-rep] nsys wrote its report to " + other.string() + "; it was moved into the bundle");
   CHECK(scene.capture.any());
 }
 
@@ -203,7 +206,9 @@ TEST_CASE("nsys: without a report it is said what nsys said last, and nothing is
     scene.profiled.exit_status = 2;
     CHECK(scene.run() == Strings{"nsys-failed: nsys ended with status 2 and wrote no report: b\nc\nd. | logs/nsys.stderr.log"});
   }
-  SECTION("none that its status tells") { CHECK(scene.run() == Strings{"nsys-no-report: nsys ended well but wrote no report: b\nc\nd. | logs/nsys.stderr.log"}); }
+  SECTION("none that its status tells") {
+    CHECK(scene.run() == Strings{"nsys-no-report: nsys ended well but wrote no report: b\nc\nd. | logs/nsys.stderr.log"});
+  }
   SECTION("an empty file is no report") {
     scene.beside = [&](const ProcessSpec&) { std::ofstream(scene.path(kReportThere)).flush(); };
     CHECK(scene.run().at(0).starts_with("nsys-no-report: "));
@@ -219,7 +224,8 @@ TEST_CASE("nsys: a raw capture that its importer could not read is kept, and the
   scene.profiled.exit_status = 1;
   scene.profiled.stdout_text = "Generated:\n\t" + empty.string() + "\n\t" + raw.string() + "\n";
   scene.profiled.stderr_text = "x\nImporter error\nstatus 4.\n";
-  const std::string sentence = "nsys-not-imported: nsys captured, but its importer could not turn the capture into a report", place = ". | logs/nsys.stderr.log";
+  const std::string sentence = "nsys-not-imported: nsys captured, but its importer could not turn the capture into a report",
+                    place = ". | logs/nsys.stderr.log";
   SECTION("by the libraries that it lacks") {
     scene.tools.nsys->missing_libraries = {"libdw.so.1", "libpfm.so.4"};
     CHECK(scene.run() == Strings{sentence + ": missing libdw.so.1, libpfm.so.4" + place});
@@ -302,7 +308,9 @@ TEST_CASE("nsys: the environment is blanked in the export, unless it is to be ke
   scene.beside = [&](const ProcessSpec& process) {
     if (process.argv[1] != "export") return;
     SQLite::Database capture(scene.path("nsys/run.sqlite").string(), SQLite::OPEN_READWRITE);
-    capture.exec("INSERT INTO StringIds SELECT max(id) + 1, 'PATH=/bin' || char(0) || 'API_TOKEN=hunter2' || char(0) || 'HOME=/root' FROM StringIds");
+    capture.exec(
+        "INSERT INTO StringIds SELECT max(id) + 1, 'PATH=/bin' || char(0) || 'API_TOKEN=hunter2' || char(0) || 'HOME=/root' FROM "
+        "StringIds");
   };
   CHECK(scene.run() == Strings{});
   CHECK(test::has(test::read_text(scene.path("nsys/run.sqlite")), "hunter2") == scene.config.artifacts.keep_env);
@@ -314,7 +322,8 @@ TEST_CASE("nsys: an export that is not wanted goes when it is read, unless somet
   SECTION("all well") {
     CHECK(scene.run() == Strings{});
     CHECK_FALSE(fs::exists(scene.path("nsys/run.sqlite")));
-    CHECK(scene.records() == Strings{"nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [] read, and not kept (nsys.export.sqlite: false)"});
+    CHECK(scene.records() ==
+          Strings{"nsys ok 0 [nsys/run.nsys-rep]", "nsys-export ok 0 [] read, and not kept (nsys.export.sqlite: false)"});
   }
   SECTION("the workload failed") {
     scene.profiled.exit_status = 1;
@@ -329,13 +338,16 @@ TEST_CASE("nsys: the agent of one that was killed is asked for its report") {
   NsysScene scene;
   const bool known = GENERATE(true, false);
   const fs::path log = scene.tree.root() / "asked";
-  scene.tools.nsys->path = scene.tree.program("nsys", "#!/bin/sh\necho \"$@ $MINE\" >> " + log.string() + "\n[ $1 = sessions ] && echo ' 112613 00:03 Collection 1 profile-w-4711'\nexit 0\n");
+  scene.tools.nsys->path =
+      scene.tree.program("nsys", "#!/bin/sh\necho \"$@ $MINE\" >> " + log.string() +
+                                     "\n[ $1 = sessions ] && echo ' 112613 00:03 Collection 1 profile-w-4711'\nexit 0\n");
   scene.tools.nsys->env = {{"MINE", "set"}};
   scene.beside = [&](const ProcessSpec& process) {
     if (process.on_orphaned) process.on_orphaned(known ? 4711 : 711);
   };
   scene.run();
-  CHECK(test::read_text(log) == (known ? "sessions list set\nstop --session=profile-w-4711 set\nshutdown --session=profile-w-4711 set\n" : "sessions list set\n"));
+  CHECK(test::read_text(log) ==
+        (known ? "sessions list set\nstop --session=profile-w-4711 set\nshutdown --session=profile-w-4711 set\n" : "sessions list set\n"));
 }
 
 TEST_CASE("the last words of a program are its last lines, without the full stop") {

@@ -53,7 +53,8 @@ struct LargeTrace {
     nl::test::CounterFile file;
     file.thread(7).string(1, "LLM").string(2, "prefill").push(2, 1500, 1).pop(9000, 1).thread(0);
     file.add(nl::trace_format::Kind::kGpuSession, nl::trace_format::GpuSession{{}, 900, 1, 1}, 130001);
-    std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / ("w." + std::to_string(number) + ".nltrace"), std::ios::binary) << file.whole();
+    std::ofstream(fs::path(process.env.at("NL_STAGE_TRACE_DIR")) / ("w." + std::to_string(number) + ".nltrace"), std::ios::binary)
+        << file.whole();
   }
   Capture run() {
     const Plan plan = make_plan(config, tools_with_collector(), bundle.path());
@@ -92,8 +93,8 @@ TEST_CASE("trace size: a process that writes too much is asked to end") {
   pass.kind = PassKind::kCollector;
   pass.outputs = {"collector"};
   fs::create_directories(folder / "collector");
-  pass.process.argv = {"/bin/sh", "-c", "trap 'echo asked; exit 0' INT; while :; do head -c 100000 /dev/zero >> \"$1\"; sleep 0.01; done", "sh",
-                       (folder / "collector/x").string()};
+  pass.process.argv = {"/bin/sh", "-c", "trap 'echo asked; exit 0' INT; while :; do head -c 100000 /dev/zero >> \"$1\"; sleep 0.01; done",
+                       "sh", (folder / "collector/x").string()};
   pass.process.timeout_s = 60;
   pass.process.signal_group = true;
   limit_trace_size(pass, plan);
@@ -130,8 +131,9 @@ TEST_CASE("trace size: the workload is traced once more with less, and the first
   LargeTrace large;
   large.config.perturbation.repeats = 2;
   const Capture capture = large.run();
-  CHECK(large.records == Strings{"unprofiled ok 0 [unprofiled/1]", "collector ok 130 [cut-trace] ended when its trace exceeded capture.max_size",
-                                 "collector ok 0 [collector]", "unprofiled ok 0 [unprofiled/2]", "collector-repeat ok 0 [] for its timings: not kept"});
+  CHECK(large.records ==
+        Strings{"unprofiled ok 0 [unprofiled/1]", "collector ok 130 [cut-trace] ended when its trace exceeded capture.max_size",
+                "collector ok 0 [collector]", "unprofiled ok 0 [unprofiled/2]", "collector-repeat ok 0 [] for its timings: not kept"});
   CHECK(codes_of(capture) == Strings{"traced-by-collector", "traced-with-less"});
   CHECK(capture.adaptations.back().details == Strings{"1MB", "kernels inside CUDA graphs", "cut-trace"});
   CHECK(capture.workload_exit == 0);

@@ -14,9 +14,14 @@ using namespace nl::orchestrator;
 namespace {
 
 // The statuses of docs/exit-status.md that a run may end with.
-const std::map<std::string, ErrorKind> kStatuses = {{"interrupted", ErrorKind::kInterrupted}, {"8", ErrorKind::kOutput}, {"1", ErrorKind::kInternal},
-                                                    {"7", ErrorKind::kTimeout},               {"5", ErrorKind::kWorkload}, {"4", ErrorKind::kTool},
-                                                    {"3", ErrorKind::kInput},                 {"6", ErrorKind::kCapture}};
+const std::map<std::string, ErrorKind> kStatuses = {{"interrupted", ErrorKind::kInterrupted},
+                                                    {"8", ErrorKind::kOutput},
+                                                    {"1", ErrorKind::kInternal},
+                                                    {"7", ErrorKind::kTimeout},
+                                                    {"5", ErrorKind::kWorkload},
+                                                    {"4", ErrorKind::kTool},
+                                                    {"3", ErrorKind::kInput},
+                                                    {"6", ErrorKind::kCapture}};
 
 // Sample: Where several things went wrong, the gravest decides: interrupted, then 8, 1, 7, 5, 4, 3, 6.
 std::vector<ErrorKind> documented_order() {
@@ -39,7 +44,8 @@ std::vector<ErrorKind> documented_order() {
 
 std::optional<ErrorKind> failure_of(ErrorKind first, ErrorKind second) {
   Verdict verdict;
-  for (const ErrorKind kind : {first, second}) kind == ErrorKind::kInterrupted ? verdict.interrupted(SIGINT) : verdict.add(nl::Error(kind, "trouble"));
+  for (const ErrorKind kind : {first, second})
+    kind == ErrorKind::kInterrupted ? verdict.interrupted(SIGINT) : verdict.add(nl::Error(kind, "trouble"));
   CHECK(verdict.problems().size() == (first == second && first == ErrorKind::kInterrupted ? 1 : 2));
   return verdict.failure();
 }

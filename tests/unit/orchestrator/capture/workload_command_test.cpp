@@ -53,7 +53,8 @@ TEST_CASE("workload command: every pass of a Hydra program has a folder of its o
   config.perturbation.repeats = 2;
   const Strings by_nsys = hydra_folders(make_plan(config, nl::test::all_tools(), "/b"));
   CHECK(std::set<std::string>(by_nsys.begin(), by_nsys.end()).size() == by_nsys.size());
-  for (const char* name : {"unprofiled-1", "nsys", "unprofiled-2", "nsys-repeat-2", "ncu"}) CHECK(std::count(by_nsys.begin(), by_nsys.end(), name) == 1);
+  for (const char* name : {"unprofiled-1", "nsys", "unprofiled-2", "nsys-repeat-2", "ncu"})
+    CHECK(std::count(by_nsys.begin(), by_nsys.end(), name) == 1);
   config.capture.prefer = config.capture.counters = "cupti";
   const Strings by_cupti = hydra_folders(make_plan(config, nl::test::all_tools(), "/b"));
   CHECK(std::set<std::string>(by_cupti.begin(), by_cupti.end()).size() == by_cupti.size());
@@ -68,7 +69,8 @@ TEST_CASE("workload command: a second attempt at a pass has another folder") {
   again.attempt = 2;
   std::vector<Remark> adaptations;
   CHECK(plan_ncu(config, nl::test::all_tools(), "/b", &again, adaptations).process.argv.back() == "hydra.run.dir=/b/hydra/ncu-2");
-  CHECK(plan_kernel_counters(config, nl::test::all_tools(), "/b", {.attempt = 2}).process.argv.back() == "hydra.run.dir=/b/hydra/counters-kernels-2");
+  CHECK(plan_kernel_counters(config, nl::test::all_tools(), "/b", {.attempt = 2}).process.argv.back() ==
+        "hydra.run.dir=/b/hydra/counters-kernels-2");
 }
 
 TEST_CASE("workload command: hydra.job.chdir is as asked, and the program's own wins") {

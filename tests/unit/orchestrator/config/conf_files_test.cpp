@@ -15,9 +15,7 @@ using namespace nl::orchestrator;
 using nl::test::FakeTree;
 using nl::test::read_text;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("what is built in is conf/, byte for byte") {
   const fs::path conf = NL_SOURCE_ROOT "/conf";

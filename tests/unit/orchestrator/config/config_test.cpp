@@ -45,14 +45,13 @@ TEST_CASE("later files win: presets, runner, model, --set, flags") {
   tree.write("conf/profiling/nsys/a.yaml", "nsys: {sample: process-tree, trace: [cuda]}\nncu: {launch_count: 2}\n");
   tree.write("conf/profiling/ncu/b.yaml", "nsys: {trace: [nvtx]}\nncu: {launch_count: 3, set: basic}\n");
   tree.write("conf/model/llm/m.yaml", "model: {name: m, layers: 2}\n");
-  const auto runner = tree.write(
-      "conf/runner/r.yaml",
-      "compose: [profiling/nsys/a, profiling/ncu/b]\nncu: {launch_count: 4}\nmodel: {layers: 9, heads: 8}\n");
+  const auto runner = tree.write("conf/runner/r.yaml",
+                                 "compose: [profiling/nsys/a, profiling/ncu/b]\nncu: {launch_count: 4}\nmodel: {layers: 9, heads: 8}\n");
   const auto config = nl::orchestrator::load_config({.runner_file = runner,
-                                       .model_file = "m",
-                                       .sets = {"ncu.set=full", "run.stages=[decode]", "artifacts.dir=out"},
-                                       .name = "n",
-                                       .command = {"./x", "-y"}});
+                                                     .model_file = "m",
+                                                     .sets = {"ncu.set=full", "run.stages=[decode]", "artifacts.dir=out"},
+                                                     .name = "n",
+                                                     .command = {"./x", "-y"}});
   CHECK(config.nsys.sample == "process-tree");
   CHECK(config.nsys.trace == std::vector<std::string>{"nvtx"});
   CHECK(config.ncu.launch_count == 4);
@@ -84,8 +83,7 @@ TEST_CASE("a wrong type names what was wanted") {
   const Conf conf("run:\n  top_n_kernels: many\n");
   CHECK(conf.error().message == "run.top_n_kernels wants a whole number, not 'many'");
   CHECK(conf.error().where == conf.at("2:18"));
-  CHECK(Conf("run: {top_n_kernels: \"5\"}\n").error().message ==
-        "run.top_n_kernels wants a whole number, not the text '5'");
+  CHECK(Conf("run: {top_n_kernels: \"5\"}\n").error().message == "run.top_n_kernels wants a whole number, not the text '5'");
   CHECK(Conf("run: {top_n_kernels: 2.5}\n").error().message == "run.top_n_kernels wants a whole number, not '2.5'");
   CHECK(Conf("run: {top_n_kernels: }\n").error().message == "run.top_n_kernels wants a whole number, not nothing");
   CHECK(Conf("run: {mode: [deep]}\n").error().message == "run.mode wants a text, not a list");
@@ -108,8 +106,7 @@ TEST_CASE("a value outside the allowed ones, or out of range") {
   CHECK(Conf("nsys: {trace: []}\n").error().message == "nsys.trace must not be empty");
   CHECK(Conf("run: {top_n_kernels: 0}\n").error().message == "run.top_n_kernels is out of range: 0");
   CHECK(Conf("run: {top_n_kernels: 0}\n").error().fix == "between 1 and 1000");
-  CHECK(Conf("run: {top_n_kernels: 99999999999}\n").error().message ==
-        "run.top_n_kernels is out of range: 99999999999");
+  CHECK(Conf("run: {top_n_kernels: 99999999999}\n").error().message == "run.top_n_kernels is out of range: 99999999999");
   CHECK(Conf("nsys: {timeout_s: -1}\n").error().fix == "between 0 and 2592000");
   CHECK(Conf("run: {name: ../up}\n").error().message == "run.name cannot be '../up'");
   CHECK(Conf("run: {name: ''}\n").error().message == "run.name must not be empty");
@@ -144,8 +141,7 @@ TEST_CASE("names of files are suggested") {
   CHECK(error_of({.runner_file = "zzzzzzzzzz"}).fix == "there are: cupti, deep, light, profile, sampling, unprofiled");
   const auto missing_path = error_of({.runner_file = "no/such/folder/deep.yaml"});
   CHECK(missing_path.message == "there is no configuration file 'no/such/folder/deep.yaml'");
-  CHECK(error_of({.runner_file = kConf / "runner/deep.yaml", .model_file = "tiny-lama"}).fix ==
-        "did you mean 'model/llm/tiny-llama'?");
+  CHECK(error_of({.runner_file = kConf / "runner/deep.yaml", .model_file = "tiny-lama"}).fix == "did you mean 'model/llm/tiny-llama'?");
 }
 
 TEST_CASE("presets that compose each other are refused") {
@@ -182,16 +178,15 @@ TEST_CASE("--set") {
 TEST_CASE("the composed configuration can be loaded again, and repeats no environment value") {
   FakeTree tree;
   nl::orchestrator::ConfigRequest request{.runner_file = kConf / "runner/deep.yaml",
-                            .model_file = "tiny-llama",
-                            .sets = {"workload.env={HF_TOKEN: s3cret}", "nsys.timeout_s=0.5", "ncu.set='a \"b\" # c'"},
-                            .command = {"python", "x y.py", "--é=\n", "true"}};
+                                          .model_file = "tiny-llama",
+                                          .sets = {"workload.env={HF_TOKEN: s3cret}", "nsys.timeout_s=0.5", "ncu.set='a \"b\" # c'"},
+                                          .command = {"python", "x y.py", "--é=\n", "true"}};
   const auto config = nl::orchestrator::load_config(request);
   CHECK(config.composed_yaml.find("s3cret") == std::string::npos);
   CHECK(config.composed_yaml.find("HF_TOKEN") != std::string::npos);
   for (const auto& key : nl::orchestrator::config_keys())
     if (key.path.substr(0, 6) != "model.")
-      CHECK(config.composed_yaml.find(std::string(key.path.substr(key.path.rfind('.') + 1)) + ":") !=
-            std::string::npos);
+      CHECK(config.composed_yaml.find(std::string(key.path.substr(key.path.rfind('.') + 1)) + ":") != std::string::npos);
   const auto again = nl::orchestrator::load_config({.runner_file = tree.write("config.yaml", config.composed_yaml)});
   CHECK(again.composed_yaml == config.composed_yaml);
   CHECK(again.workload.command == config.workload.command);
@@ -224,8 +219,7 @@ TEST_CASE("every shipped file loads") {
 TEST_CASE("the defaults need no file and pass their own checks") {
   FakeTree tree;
   const auto config = nl::orchestrator::load_config({});
-  CHECK(nl::orchestrator::load_config({.runner_file = tree.write("c.yaml", config.composed_yaml)}).composed_yaml ==
-        config.composed_yaml);
+  CHECK(nl::orchestrator::load_config({.runner_file = tree.write("c.yaml", config.composed_yaml)}).composed_yaml == config.composed_yaml);
 }
 
 TEST_CASE("edit distance") {
@@ -236,8 +230,7 @@ TEST_CASE("edit distance") {
 }
 
 TEST_CASE("a gated capture needs its range") {
-  CHECK(Conf("nsys: {capture_range: nvtx}\n").error().message ==
-        "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range");
+  CHECK(Conf("nsys: {capture_range: nvtx}\n").error().message == "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range");
 }
 
 TEST_CASE("counters and sampling: the shipped preset, and the runners that compose it") {
@@ -281,7 +274,8 @@ TEST_CASE("a key of the model that is a number takes no other, whole or not as i
   std::size_t whole = 0;
   for (const auto& key : nl::orchestrator::config_keys()) {
     const auto* attribute = std::get_if<ModelAttribute>(&key.member);
-    if (attribute == nullptr || attribute->type == ModelAttribute::Type::kText || attribute->type == ModelAttribute::Type::kNumbers) continue;
+    if (attribute == nullptr || attribute->type == ModelAttribute::Type::kText || attribute->type == ModelAttribute::Type::kNumbers)
+      continue;
     const std::string path(key.path);
     INFO(path);
     CHECK(error_of({.sets = {path + "=many"}}).kind == nl::ErrorKind::kConfig);

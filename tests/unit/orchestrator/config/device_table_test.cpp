@@ -36,12 +36,24 @@ TEST_CASE("GPUs are told apart by the names that drivers give them") {
     const char* dtype;
     double tflops, tb_per_s;
   };
-  for (const Known& known : {Known{"NVIDIA H200", "bf16", 989.4, 4.8}, {"NVIDIA H100 80GB HBM3", "bf16", 989.4, 3.35}, {"NVIDIA H100 PCIe", "bf16", 756, 2.0},
-                             {"NVIDIA H100 NVL", "bf16", 835, 3.9}, {"NVIDIA GH200 480GB", "bf16", 989.4, 4.0}, {"NVIDIA A100-SXM4-40GB", "bf16", 312, 1.555},
-                             {"NVIDIA A100-PCIE-40GB", "bf16", 312, 1.555}, {"NVIDIA A100-SXM4-80GB", "bf16", 312, 2.04}, {"NVIDIA A100 80GB PCIe", "bf16", 312, 1.94},
-                             {"NVIDIA L4", "bf16", 121, 0.30}, {"NVIDIA L40S", "fp8", 733, 0.864}, {"NVIDIA B200", "fp4", 9000, 8}, {"NVIDIA GB200", "bf16", 2500, 8},
-                             {"NVIDIA GeForce RTX 4090", "bf16", 165, 1.008}, {"NVIDIA GeForce RTX 5090", "bf16", 209.5, 1.792}, {"Tesla T4", "f16", 65, 0.32},
-                             {"Tesla V100-SXM2-16GB", "f16", 125, 0.9}, {"Tesla V100-PCIE-32GB", "f16", 112, 0.9}}) {
+  for (const Known& known : {Known{"NVIDIA H200", "bf16", 989.4, 4.8},
+                             {"NVIDIA H100 80GB HBM3", "bf16", 989.4, 3.35},
+                             {"NVIDIA H100 PCIe", "bf16", 756, 2.0},
+                             {"NVIDIA H100 NVL", "bf16", 835, 3.9},
+                             {"NVIDIA GH200 480GB", "bf16", 989.4, 4.0},
+                             {"NVIDIA A100-SXM4-40GB", "bf16", 312, 1.555},
+                             {"NVIDIA A100-PCIE-40GB", "bf16", 312, 1.555},
+                             {"NVIDIA A100-SXM4-80GB", "bf16", 312, 2.04},
+                             {"NVIDIA A100 80GB PCIe", "bf16", 312, 1.94},
+                             {"NVIDIA L4", "bf16", 121, 0.30},
+                             {"NVIDIA L40S", "fp8", 733, 0.864},
+                             {"NVIDIA B200", "fp4", 9000, 8},
+                             {"NVIDIA GB200", "bf16", 2500, 8},
+                             {"NVIDIA GeForce RTX 4090", "bf16", 165, 1.008},
+                             {"NVIDIA GeForce RTX 5090", "bf16", 209.5, 1.792},
+                             {"Tesla T4", "f16", 65, 0.32},
+                             {"Tesla V100-SXM2-16GB", "f16", 125, 0.9},
+                             {"Tesla V100-PCIE-32GB", "f16", 112, 0.9}}) {
     const auto peaks = peaks_of(known.name);
     INFO(known.name);
     CHECK_FALSE(peaks.derived);
@@ -73,7 +85,8 @@ TEST_CASE("a file of one's own wins, and a folder of them") {
   CHECK(nl::orchestrator::load_device_table(file.parent_path()).front().flops_per_s.at("bf16") == 800e12);
   CHECK(nl::orchestrator::load_device_table(file).size() == nl::orchestrator::load_device_table().size() + 1);
   CHECK_THROWS_AS(nl::orchestrator::load_device_table(tree.root() / "none.yaml"), nl::Error);
-  CHECK(nl::orchestrator::read_device_file(tree.write("b.yaml", "name: NVIDIA X\nbandwidth_tb_per_s: 2\n")).match == std::vector<std::string>{"NVIDIA X"});
+  CHECK(nl::orchestrator::read_device_file(tree.write("b.yaml", "name: NVIDIA X\nbandwidth_tb_per_s: 2\n")).match ==
+        std::vector<std::string>{"NVIDIA X"});
 }
 
 TEST_CASE("a bad file says where and what") {

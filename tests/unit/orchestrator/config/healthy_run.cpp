@@ -75,7 +75,9 @@ void add_system(Run& run) {
   run.workload.command = {"python", "serve it.py", "--n=2"};
   run.coverage = {200 * kMs, 200 * kMs, 1.0, 0.0, 0.0};
   run.import_stats.rows_read = {{"kernels", 100000}};
-  for (const auto& entry : run.stages) run.perturbation.stages.push_back({PassKind::kNsys, entry.name, {1}, {1}, 0.02, -0.01, 0.05, nl::SlowdownVerdict::kUnderTenPercent, "", ""});
+  for (const auto& entry : run.stages)
+    run.perturbation.stages.push_back(
+        {PassKind::kNsys, entry.name, {1}, {1}, 0.02, -0.01, 0.05, nl::SlowdownVerdict::kUnderTenPercent, "", ""});
   ClockSummary clocks;
   clocks.samples = 100;
   clocks.throttled_share = 0;
@@ -89,18 +91,21 @@ void add_system(Run& run) {
 
 Run healthy_run() {
   Run run;
-  run.stages = {a_stage("prefill", 2, 50 * kMs, 0), a_stage("decode", 2, 50 * kMs, 50 * kMs), a_stage("decode_step", 20, 5 * kMs, 60 * kMs)};
+  run.stages = {a_stage("prefill", 2, 50 * kMs, 0), a_stage("decode", 2, 50 * kMs, 50 * kMs),
+                a_stage("decode_step", 20, 5 * kMs, 60 * kMs)};
   StageEntry& step = stage(run, "decode_step");
   step.tokens_per_window = 16;
   step.first_in_iteration_ns = step.later_in_iteration_ns = 5 * kMs;
   stage(run, "prefill").tokens_per_window = 8192;
-  run.phases = {200 * kMs, {{"prefill", 100 * kMs, stage(run, "prefill").budget}, {"decode", 100 * kMs, stage(run, "decode").budget}}, 0.0, 0.0};
+  run.phases = {
+      200 * kMs, {{"prefill", 100 * kMs, stage(run, "prefill").budget}, {"decode", 100 * kMs, stage(run, "decode").budget}}, 0.0, 0.0};
   for (Ns at : {0, 100, 200}) run.iterations.list.push_back({at * kMs, 100 * kMs, at == 0, {}, 1, 1});
   run.iterations.count = 3;
   run.iterations.warmup = 1;
   run.kernels = {a_kernel("ampere_bf16_gemm_128x128", 0.30, "prefill"), a_kernel("vectorized_elementwise_kernel", 0.20, "decode_step"),
                  a_kernel("flash_fwd_kernel", 0.30, "decode_step")};
-  run.efficiency = {an_efficiency("prefill", nl::Bound::kCompute, 0.5, 0.2, 50 * kMs), an_efficiency("decode", nl::Bound::kMemory, 0.06, 0.6, 50 * kMs),
+  run.efficiency = {an_efficiency("prefill", nl::Bound::kCompute, 0.5, 0.2, 50 * kMs),
+                    an_efficiency("decode", nl::Bound::kMemory, 0.06, 0.6, 50 * kMs),
                     an_efficiency("decode_step", nl::Bound::kMemory, 0.06, 0.6, 5 * kMs)};
   OperatorTable& table = run.operators.emplace_back();
   table.source = "pytorch ranges";

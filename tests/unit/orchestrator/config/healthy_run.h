@@ -21,7 +21,7 @@ inline KernelEntry& kernel(Run& run, std::size_t index) { return (*run.kernels)[
 inline NcuSample& sample_of(Run& run, std::size_t index) { return kernel(run, index).ncu.front(); }
 
 // Moves a share of the stage's wall time from computing to another bin.
-inline void spend(Run& run, const char* name, Ns Budget::*bin, double share) {
+inline void spend(Run& run, const char* name, Ns Budget::* bin, double share) {
   Budget& budget = *stage(run, name).budget;
   const Ns ns = static_cast<Ns>(static_cast<double>(budget.wall_ns) * share);
   budget.*bin += ns;

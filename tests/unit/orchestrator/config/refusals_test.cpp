@@ -68,13 +68,15 @@ TEST_CASE("configuration files that are refused: the whole message") {
       {"run: {name: .hidden}\n",
        "run.name cannot be '.hidden' | FILE:1:13 | it becomes part of a folder's name: letters, digits, '.', '_' and '-', at most 100"},
       {"run: {name: " + std::string(101, 'n') + "}\n",
-       "run.name cannot be '" + std::string(101, 'n') + "' | FILE:1:13 | it becomes part of a folder's name: letters, digits, '.', '_' and '-', at most 100"},
+       "run.name cannot be '" + std::string(101, 'n') +
+           "' | FILE:1:13 | it becomes part of a folder's name: letters, digits, '.', '_' and '-', at most 100"},
       {"run: {top_n_kernels: 5x}\n",
        "run.top_n_kernels wants a whole number, not '5x' | FILE:1:22 | how many kernels are measured, by GPU time inside the stages"},
       {"run: {top_n_kernels: [5]}\n",
        "run.top_n_kernels wants a whole number, not a list | FILE:1:22 | how many kernels are measured, by GPU time inside the stages"},
       {"run: {top_n_kernels: 99999999999x}\n",
-       "run.top_n_kernels wants a whole number, not '99999999999x' | FILE:1:22 | how many kernels are measured, by GPU time inside the stages"},
+       "run.top_n_kernels wants a whole number, not '99999999999x' | FILE:1:22 | how many kernels are measured, by GPU time inside the "
+       "stages"},
       {"run: {top_n_kernels: 1001}\n", "run.top_n_kernels is out of range: 1001 | FILE:1:22 | between 1 and 1000"},
       {"nsys: {timeout_s: 1e999}\n", "nsys.timeout_s is out of range: 1e999 | FILE:1:19 | between 0 and 2592000"},
       {"nsys: {timeout_s: nan}\n", "nsys.timeout_s wants a number, not 'nan' | FILE:1:19 | seconds before the pass is ended; 0: never"},
@@ -88,17 +90,21 @@ TEST_CASE("configuration files that are refused: the whole message") {
       {"workload: {env: {'': x}}\n", "'' cannot name a variable | FILE:1:18 | write NAME: value"},
       {"model: {stage_flops: {'': 3}}\n", "model.stage_flops wants a name for each number | FILE:1:23 | write NAME: number"},
       {"model: {stage_flops: {gemm: much}}\n",
-       "model.stage_flops wants a map of numbers, not 'much' | FILE:1:29 | stage → floating-point operations of one window, for what is no transformer"},
+       "model.stage_flops wants a map of numbers, not 'much' | FILE:1:29 | stage → floating-point operations of one window, for what is no "
+       "transformer"},
       {"model: {stage_flops: 3}\n",
-       "model.stage_flops wants a map of numbers, not '3' | FILE:1:22 | stage → floating-point operations of one window, for what is no transformer"},
+       "model.stage_flops wants a map of numbers, not '3' | FILE:1:22 | stage → floating-point operations of one window, for what is no "
+       "transformer"},
       {"qqqqqqqqqqqqqqq: 1\n", "unknown key 'qqqqqqqqqqqqqqq' | FILE:1:1 | `nl-stage plan --keys` lists every key"},
       {"compos: [a]\n", "unknown key 'compos' | FILE:1:1 | did you mean 'compose'?"},
       {"nsys: {exprt: {}}\n", "unknown key 'nsys.exprt' | FILE:1:8 | did you mean 'nsys.export'?"},
       {"run: {compose: [a]}\n", "unknown key 'run.compose' | FILE:1:7 | did you mean 'compose'?"},
-      {"\nncu:\n  export: 3\n", "'ncu.export' holds keys, it is no value | FILE:3:11 | write them below it, such as ncu.export.details_csv"},
+      {"\nncu:\n  export: 3\n",
+       "'ncu.export' holds keys, it is no value | FILE:3:11 | write them below it, such as ncu.export.details_csv"},
       {"run: {? [x] : y}\n", "a key must be a plain word | FILE:1:9 | write name: value"},
       {"run: {stages: " + deep_list + "}\n", "the values are nested too deeply | FILE:1:46 | an alias may contain itself"},
-      {"run: {mode: deep}\n---\nrun: {mode: light}\n", "there is more than one YAML document | FILE:3:1 | remove the line '---' between them"},
+      {"run: {mode: deep}\n---\nrun: {mode: light}\n",
+       "there is more than one YAML document | FILE:3:1 | remove the line '---' between them"},
       {"", "the configuration file is empty | FILE:1:1 | it needs at least one section, such as run:"},
       {"\n- a\n", "the configuration file holds no keys | FILE:2:1 | write sections such as run: {mode: deep}"},
       {"compose: [[a]]\n", "compose wants a list of preset names | FILE:1:11 | such as compose: [profiling/nsys/default]"},
@@ -122,12 +128,14 @@ TEST_CASE("--set values that are refused: the whole message") {
       {"workload.env", "--set wants key=value, not 'workload.env' | --set workload.env | such as --set run.top_n_kernels=20"},
       {"workload.env={A: [s3cret]}", "workload.env.A wants a text | --set workload.env=… | write NAME: value"},
       {"nsys.trace=", "nsys.trace must not be empty | --set nsys.trace= | what is traced"},
-      {"nsys.trace=cuda,", "nsys.trace cannot be '' | --set nsys.trace=cuda, | one of: cuda, cuda-hw, nvtx, osrt, cublas, cublas-verbose, cusolver, "
-                           "cusolver-verbose, cusparse, cusparse-verbose, cudnn, mpi, oshmem, ucx, openacc, openmp, opengl, opengl-annotations, vulkan, "
-                           "vulkan-annotations, nvvideo, python-gil, gds, none"},
+      {"nsys.trace=cuda,",
+       "nsys.trace cannot be '' | --set nsys.trace=cuda, | one of: cuda, cuda-hw, nvtx, osrt, cublas, cublas-verbose, cusolver, "
+       "cusolver-verbose, cusparse, cusparse-verbose, cudnn, mpi, oshmem, ucx, openacc, openmp, opengl, opengl-annotations, vulkan, "
+       "vulkan-annotations, nvvideo, python-gil, gds, none"},
       {"capture.pc_sampling=4", "capture.pc_sampling is 4 | --set | 0 (off), or 5 to 31: a sample every 2^n cycles"},
       {"capture.sampling_us=49", "capture.sampling_us is 49 | --set | 0 (off), or at least 50: a sample costs about 80 µs of a processor"},
-      {"nsys.capture_range=nvtx", "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range | --set | such as --set nsys.nvtx_capture=decode_all@LLM"},
+      {"nsys.capture_range=nvtx",
+       "nsys.capture_range is nvtx, but nsys.nvtx_capture names no range | --set | such as --set nsys.nvtx_capture=decode_all@LLM"},
       {"analysis.warmup=-1", "analysis.warmup is '-1' | --set | auto, none, or a number of iterations"},
       {"analysis.warmup=1000000", "analysis.warmup is '1000000' | --set | auto, none, or a number of iterations"},
   };
@@ -145,9 +153,10 @@ TEST_CASE("--set values that are refused: the whole message") {
 }
 
 TEST_CASE("values just inside of what is refused are taken") {
-  for (const char* set : {"run.top_n_kernels=1", "run.top_n_kernels=1000", "nsys.timeout_s=0", "nsys.timeout_s=2592000", "capture.pc_sampling=0",
-                          "capture.pc_sampling=5", "capture.pc_sampling=31", "capture.sampling_us=50", "capture.sampling_metrics=[]", "analysis.warmup=999999",
-                          "analysis.warmup=0", "workload.env={}", "model.stage_flops={}", "nsys.nvtx_capture=decode_all@LLM"}) {
+  for (const char* set :
+       {"run.top_n_kernels=1", "run.top_n_kernels=1000", "nsys.timeout_s=0", "nsys.timeout_s=2592000", "capture.pc_sampling=0",
+        "capture.pc_sampling=5", "capture.pc_sampling=31", "capture.sampling_us=50", "capture.sampling_metrics=[]",
+        "analysis.warmup=999999", "analysis.warmup=0", "workload.env={}", "model.stage_flops={}", "nsys.nvtx_capture=decode_all@LLM"}) {
     INFO(set);
     CHECK(refused_sets({set}) == "accepted");
   }
@@ -156,7 +165,8 @@ TEST_CASE("values just inside of what is refused are taken") {
   CHECK(refused_sets({"capture.counters=cupti", "capture.counter_metrics=[]", "capture.replay_metrics=[a]"}) == "accepted");
   CHECK(refused_sets({"capture.counters=auto", "capture.counter_metrics=[]", "capture.replay_metrics=[]"}) == "accepted");
   CHECK(refused_sets({"nsys.nvtx_capture=a@LLM", "nsys.capture_range=nvtx"}) == "accepted");
-  for (const char* text : {"run:\n", "compose:\nrun: {name: x}\n", "workload: {env: }\n", "model: {stage_flops: }\n", "run: {stages: [[[]]]}\n"}) {
+  for (const char* text :
+       {"run:\n", "compose:\nrun: {name: x}\n", "workload: {env: }\n", "model: {stage_flops: }\n", "run: {stages: [[[]]]}\n"}) {
     INFO(text);
     CHECK(refused_file(text).find("nested") == std::string::npos);
   }
@@ -167,8 +177,10 @@ TEST_CASE("values just inside of what is refused are taken") {
 }
 
 TEST_CASE("each word for true and false, and lists in one text") {
-  for (const char* yes : {"true", "True", "TRUE", "yes", "on"}) CHECK(load_config({.sets = {std::string("artifacts.keep_env=") + yes}}).artifacts.keep_env);
-  for (const char* no : {"false", "False", "FALSE", "no", "off"}) CHECK_FALSE(load_config({.sets = {std::string("artifacts.perfetto=") + no}}).artifacts.perfetto);
+  for (const char* yes : {"true", "True", "TRUE", "yes", "on"})
+    CHECK(load_config({.sets = {std::string("artifacts.keep_env=") + yes}}).artifacts.keep_env);
+  for (const char* no : {"false", "False", "FALSE", "no", "off"})
+    CHECK_FALSE(load_config({.sets = {std::string("artifacts.perfetto=") + no}}).artifacts.perfetto);
   CHECK(load_config({.sets = {"run.stages='  a b ,c'"}}).run.stages == Texts{"a b", "c"});
   CHECK(load_config({.sets = {"run.stages="}}).run.stages.empty());
 }
@@ -180,18 +192,20 @@ TEST_CASE("which keys take a text for a list, may not be empty, or become part o
     if (key.not_empty) filled.emplace_back(key.path);
     if (key.file_name) names.emplace_back(key.path);
   }
-  CHECK(commas == Texts{"run.stages", "session.dims", "session.shapes", "capture.counter_metrics", "capture.replay_metrics", "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
+  CHECK(commas == Texts{"run.stages", "session.dims", "session.shapes", "capture.counter_metrics", "capture.replay_metrics",
+                        "capture.sampling_metrics", "nsys.trace", "ncu.sections", "ncu.metrics"});
   CHECK(filled == Texts{"run.name", "analysis.warmup", "artifacts.dir", "session.inputs", "nsys.trace", "nsys.capture_range_end"});
   CHECK(names == Texts{"run.name"});
 }
 
 TEST_CASE("config.yaml of a configuration with every kind of value", "[golden]") {
-  const Config config = load_config({.sets = {"nsys.export.sqlite=false", "ncu.export.details_csv=false", "ncu.nvtx.include=[a, 'b \"c\"']", "nsys.timeout_s=0.25",
-                                              "workload.env.TOKEN=s3cret", "workload.env.HOME=/root", "model.layers=4", "model.rope_theta=1e4", "model.dtype=bf16",
-                                              "model.stage_flops.gemm=1e12", "model.stage_bytes={a: 1, b: 2}", "model.name=true", "device.file=mine.yaml"},
-                                     .rules = {"one.yaml"},
-                                     .name = "every",
-                                     .command = {"python", "x y.py", "--n=3"}});
+  const Config config = load_config(
+      {.sets = {"nsys.export.sqlite=false", "ncu.export.details_csv=false", "ncu.nvtx.include=[a, 'b \"c\"']", "nsys.timeout_s=0.25",
+                "workload.env.TOKEN=s3cret", "workload.env.HOME=/root", "model.layers=4", "model.rope_theta=1e4", "model.dtype=bf16",
+                "model.stage_flops.gemm=1e12", "model.stage_bytes={a: 1, b: 2}", "model.name=true", "device.file=mine.yaml"},
+       .rules = {"one.yaml"},
+       .name = "every",
+       .command = {"python", "x y.py", "--n=3"}});
   CHECK_FALSE(config.nsys.sqlite);
   CHECK(config.nsys.stats_csv);
   CHECK_FALSE(config.ncu.details_csv);
@@ -224,8 +238,10 @@ TEST_CASE("run.mode in a file says which passes there are, and keys beside it wi
 TEST_CASE("names of configuration files: where they are looked for, and what is suggested") {
   const auto runner = [](const fs::path& name) { return words_of_refusal([&] { load_config({.runner_file = name}); }); };
   const auto model = [](const fs::path& name) { return words_of_refusal([&] { load_config({.model_file = name}); }); };
-  const std::string models = "there are: model/llm/deepseek-ocr, model/llm/deepseek-v2-lite, model/llm/deepseek-v3, model/llm/generic, model/llm/llama-3.1-8b, model/llm/llava-1.5-7b, "
-                             "model/llm/mixtral-8x7b, model/llm/qwen2-vl-7b, model/llm/qwen2.5-7b, model/llm/tiny-llama";
+  const std::string models =
+      "there are: model/llm/deepseek-ocr, model/llm/deepseek-v2-lite, model/llm/deepseek-v3, model/llm/generic, model/llm/llama-3.1-8b, "
+      "model/llm/llava-1.5-7b, "
+      "model/llm/mixtral-8x7b, model/llm/qwen2-vl-7b, model/llm/qwen2.5-7b, model/llm/tiny-llama";
   CHECK(runner("no/such/depe.yaml") == "there is no configuration file 'no/such/depe.yaml' | --config | did you mean 'deep'?");
   CHECK(runner("./deep").starts_with("there is no configuration file './deep' | --config"));  // a path, not a name
   CHECK(model("zzzzzzzzzzzzzzzzz") == "there is no configuration file 'zzzzzzzzzzzzzzzzz' | --model | " + models);
@@ -244,11 +260,13 @@ TEST_CASE("names of configuration files: where they are looked for, and what is 
   fs::current_path(before);
   CHECK(found == "from_here");
   CHECK(own == "own_file");  // a file that is there wins over a shipped name
-  CHECK(none == "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, profile, sampling, unprofiled");
+  CHECK(none ==
+        "there is no configuration file 'zzzzzzzzzz' | --config | there are: cupti, deep, light, mine, profile, sampling, unprofiled");
 }
 
 TEST_CASE("presets in a circle: the line that closes it") {
-  CHECK(refused_file("compose: [runner/r]\n") == "the presets compose each other in a circle: r.yaml → r.yaml | FILE:1:11 | remove this line");
+  CHECK(refused_file("compose: [runner/r]\n") ==
+        "the presets compose each other in a circle: r.yaml → r.yaml | FILE:1:11 | remove this line");
 }
 
 TEST_CASE("conf folders: which one a file belongs to, and which are asked") {
@@ -298,7 +316,8 @@ TEST_CASE("device files that are refused: the whole message") {
   const std::vector<Refusal> refusals = {
       {"name: x\nzzzzzzzzzzz: 1\n", "unknown key 'zzzzzzzzzzz' | FILE:2:1 | one of: name, match, dense_tflops, bandwidth_tb_per_s, notes"},
       {"name: x\ndense_tflops: {bf61: 1}\n", "unknown type 'bf61' | FILE:2:16 | did you mean 'bf16'?"},
-      {"name: x\ndense_tflops: {complex: 1}\n", "unknown type 'complex' | FILE:2:16 | one of: f64, f32, tf32, bf16, f16, fp8, fp4, int8, int4"},
+      {"name: x\ndense_tflops: {complex: 1}\n",
+       "unknown type 'complex' | FILE:2:16 | one of: f64, f32, tf32, bf16, f16, fp8, fp4, int8, int4"},
       {"name: x\ndense_tflops: 3\n", "dense_tflops wants a map | FILE:2:15 | such as dense_tflops: {bf16: 989.4, f32: 67}"},
       {"name: x\nbandwidth_tb_per_s: 0\n", "bandwidth_tb_per_s" + number},
       {"name: x\nbandwidth_tb_per_s: 1000000001\n", "bandwidth_tb_per_s" + number},
@@ -321,7 +340,8 @@ TEST_CASE("device files that are refused: the whole message") {
 
 TEST_CASE("device files: every part of one, and a folder in the order of its names") {
   const FakeTree tree;
-  const auto file = tree.write("gpus/b.yaml", "name: B\nmatch: [b1, b2]\ndense_tflops: {bf16: 2, f32: 1}\nbandwidth_tb_per_s: 3\nnotes: [n1, n2]\n");
+  const auto file =
+      tree.write("gpus/b.yaml", "name: B\nmatch: [b1, b2]\ndense_tflops: {bf16: 2, f32: 1}\nbandwidth_tb_per_s: 3\nnotes: [n1, n2]\n");
   const nl::DeviceTableEntry entry = read_device_file(file);
   CHECK(entry.name == "B");
   CHECK(entry.file == file.string());

@@ -3,8 +3,8 @@
 #include "analysis/rules/judge.h"
 #include "model/error.h"
 #include "tests/catch.h"
-#include "tests/unit/orchestrator/machine/fake_tree.h"
 #include "tests/unit/orchestrator/config/healthy_run.h"
+#include "tests/unit/orchestrator/machine/fake_tree.h"
 
 using namespace nl;
 using namespace nl::analysis;
@@ -18,10 +18,13 @@ std::string rule_text(const std::string& condition = "h2d_time / total_time > 0.
   return "rules:\n"
          "  - name: mine\n"
          "    scope: stage\n"
-         "    condition: " + condition + "\n"
+         "    condition: " +
+         condition +
+         "\n"
          "    severity: high\n"
          "    message: \"{name}: {h2d_time / total_time:percent}\"\n"
-         "    suggestions: [a, b]\n" + rest;
+         "    suggestions: [a, b]\n" +
+         rest;
 }
 
 struct Fault {
@@ -77,8 +80,10 @@ TEST_CASE("what to do is optional, has values put in, and may depend on the case
   CHECK(run.findings[0].action == "Send less.");
   judge(load(rule_text("h2d_time / total_time > 0.3", "")), run);
   CHECK(run.findings[0].action.empty());
-  CHECK(fault_of(rule_text("h2d_time > 1", "    action: [{when: h2d_time > 2, text: t}]\n")).message == "the last 'action' must have no 'when'");
-  CHECK(fault_of(rule_text("h2d_time > 1", "    action: \"{h2d_tim}\"\n")).message == "rule 'mine', action: unknown field 'h2d_tim' of a stage");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    action: [{when: h2d_time > 2, text: t}]\n")).message ==
+        "the last 'action' must have no 'when'");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    action: \"{h2d_tim}\"\n")).message ==
+        "rule 'mine', action: unknown field 'h2d_tim' of a stage");
 }
 
 TEST_CASE("a rule's plain words are optional, and have values put in") {
@@ -111,7 +116,8 @@ TEST_CASE("a rule in brief: a condition, a suggestion and the weight of the cond
   CHECK(finding.confidence == Approx(1.2 / 2.2));
   CHECK(finding.severity == Severity::kMedium);
   CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1}\n").message == "the rule 'a' has no 'suggestion'");
-  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_tim > 1, suggestion: b}\n").message == "rule 'a', condition: unknown field 'h2d_tim' of a run");
+  CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_tim > 1, suggestion: b}\n").message ==
+        "rule 'a', condition: unknown field 'h2d_tim' of a run");
   CHECK(fault_of("bottleneck_rules: 3\n").message == "'bottleneck_rules' wants a list");
   CHECK(fault_of("bottleneck_rules:\n  - {name: a, condition: h2d_time > 1, suggestion: b, confidence_weight: 0}\n").message ==
         "'confidence_weight' wants a number");
@@ -174,9 +180,11 @@ TEST_CASE("a mistake in an expression is shown where it stands, with the nearest
 
 TEST_CASE("advice is given only where its condition holds") {
   const std::string plain =
-      "    plain:\n      - {when: graph_launches == 0, text: \"Waits; use CUDA graphs.\"}\n      - {text: \"Waits; prepare the next step.\"}\n";
+      "    plain:\n      - {when: graph_launches == 0, text: \"Waits; use CUDA graphs.\"}\n      - {text: \"Waits; prepare the next "
+      "step.\"}\n";
   std::string text = rule_text("h2d_time / total_time > 0.3", plain);
-  text.replace(text.find("[a, b]"), 6, "[{when: graph_launches == 0, text: use graphs}, {when: mfu > 2, text: unknown}, {text: always}, always too]");
+  text.replace(text.find("[a, b]"), 6,
+               "[{when: graph_launches == 0, text: use graphs}, {when: mfu > 2, text: unknown}, {text: always}, always too]");
   for (const std::uint64_t launches : {0u, 7u}) {
     CAPTURE(launches);
     Run run = healthy_run();
@@ -189,7 +197,8 @@ TEST_CASE("advice is given only where its condition holds") {
     if (launches == 0) expected.insert(expected.begin(), "use graphs");
     CHECK(run.findings[0].suggestions == expected);
   }
-  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_time > 2, text: t}]\n")).message == "the last 'plain' must have no 'when'");
+  CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_time > 2, text: t}]\n")).message ==
+        "the last 'plain' must have no 'when'");
   CHECK(fault_of(rule_text("h2d_time > 1", "    plain: [{when: h2d_tim > 2, text: t}, u]\n")).message ==
         "rule 'mine', plain: unknown field 'h2d_tim' of a stage");
   CHECK(fault_of(rule_text("h2d_time > 1", "    plain: {wenn: h2d_time > 2, text: t}\n")).fix == "did you mean 'when'?");
@@ -228,8 +237,11 @@ TEST_CASE("a file that is no file of rules") {
   CHECK(fault_of(one + "    severity: [{severity: low}, {severity: high}]\n").message == "a severity without 'when' must be the last");
   CHECK(fault_of(one + "    severity: low\n    message: m\n    suggestions: [only one]\n").message == "the rule 'a' has 1 suggestion");
   CHECK(fault_of(one + "    severity: low\n    message: m\n    suggestions: [a, b]\n    limit: 0\n").message == "'limit' wants a number");
-  CHECK(fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1}]\n    suggestions: [a, b]\n").message == "this evidence has no 'text'");
-  CHECK(fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1, text: t, weight: -1}]\n    suggestions: [a, b]\n").message == "'weight' wants a number");
+  CHECK(fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1}]\n    suggestions: [a, b]\n").message ==
+        "this evidence has no 'text'");
+  CHECK(
+      fault_of(one + "    severity: low\n    message: m\n    evidence: [{when: gpus > 1, text: t, weight: -1}]\n    suggestions: [a, b]\n")
+          .message == "'weight' wants a number");
   CHECK(fault_of(rule_text() + rule_text().substr(7)).message == "the rule 'mine' is given twice");
   CHECK_THROWS_AS(load_rules({}, {"no/such/file.yaml"}), Error);
 }
@@ -265,7 +277,8 @@ TEST_CASE("files of rules that are refused: the whole message") {
       {"rules:\n  - name: [a]\n", "'name' wants a text | 2:11 | " + quotes},
       {"rules:\n  - name: a\n", "the rule 'a' has no 'scope' | 2:5 | one of: run, stage, kernel, operator"},
       {"rules:\n  - name: a\n    scope: zzzzzzz\n", "'scope' cannot be 'zzzzzzz' | 3:12 | one of: run, stage, kernel, operator"},
-      {"rules:\n  - name: a\n    scope: run\n", "the rule 'a' has no 'condition' | 2:5 | an expression, such as h2d_time / total_time > 0.3"},
+      {"rules:\n  - name: a\n    scope: run\n",
+       "the rule 'a' has no 'condition' | 2:5 | an expression, such as h2d_time / total_time > 0.3"},
       {kBegun, "the rule 'a' has no 'severity' | 2:5 | " + levels},
       {kBegun + "    severity: grave\n", "'severity' cannot be 'grave' | 5:15 | " + levels},
       {kBegun + "    severity: []\n", "'severity' is empty | 5:15 | " + levels},
@@ -276,17 +289,23 @@ TEST_CASE("files of rules that are refused: the whole message") {
       {kBegun + "    severity: [{severity: low}, {severity: high}]\n", "a severity without 'when' must be the last | 5:16 | " + first},
       {kBegun + "    severity: low\n", "the rule 'a' has no 'message' | 2:5 | one sentence; {field} puts a value into it"},
       {kBegun + "    severity: low\n    message: m\n", "the rule 'a' has no 'suggestions' | 2:5 | at least two things to try"},
-      {kBegun + "    severity: low\n    message: m\n    suggestions: x\n", "'suggestions' wants a list | 7:18 | at least two things to try"},
-      {kBegun + "    severity: low\n    message: m\n    suggestions: []\n", "the rule 'a' has 0 suggestions | 7:18 | give at least two things to try"},
-      {kBegun + "    severity: low\n    message: m\n    suggestions: [x]\n", "the rule 'a' has 1 suggestion | 7:18 | give at least two things to try"},
-      {kBegun + "    severity: low\n    message: m\n    suggestions: [{when: gpus > 1}]\n", "this entry has no 'text' | 7:19 | a sentence for the reports"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: x\n",
+       "'suggestions' wants a list | 7:18 | at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: []\n",
+       "the rule 'a' has 0 suggestions | 7:18 | give at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [x]\n",
+       "the rule 'a' has 1 suggestion | 7:18 | give at least two things to try"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [{when: gpus > 1}]\n",
+       "this entry has no 'text' | 7:19 | a sentence for the reports"},
       {kBegun + "    severity: low\n    message: m\n    suggestions: [{text: }]\n", no_text + " | 7:26 | " + quotes},
       {kBegun + "    severity: low\n    message: m\n    suggestions: ['']\n", "'suggestions' wants a text | 7:19 | " + quotes},
-      {kBegun + "    severity: low\n    message: m\n    suggestions: [{txt: x}]\n", "unknown key 'txt' of 'suggestions' | 7:20 | did you mean 'text'?"},
+      {kBegun + "    severity: low\n    message: m\n    suggestions: [{txt: x}]\n",
+       "unknown key 'txt' of 'suggestions' | 7:20 | did you mean 'text'?"},
       {kWhole + "    where: ''\n", "'where' wants a text | 8:12 | " + quotes},
       {kWhole + "    plain: []\n", "the last 'plain' must have no 'when' | 8:12 | " + first},
       {kWhole + "    plain: [{when: gpus > 2, text: t}]\n", "the last 'plain' must have no 'when' | 8:12 | " + first},
-      {kWhole + "    evidence: {}\n", "'evidence' wants a list | 8:15 | of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}"},
+      {kWhole + "    evidence: {}\n",
+       "'evidence' wants a list | 8:15 | of {when: EXPRESSION, text: SENTENCE, weight: NUMBER, optional: true}"},
       {kWhole + "    evidence: [{text: t}]\n", "this evidence has no 'when' | 8:16 | an expression"},
       {kWhole + "    evidence: [{when: gpus > 1}]\n", "this evidence has no 'text' | 8:16 | a sentence for the reports"},
       {kWhole + "    evidence: [{wen: a}]\n", "unknown key 'wen' of 'evidence' | 8:17 | did you mean 'when'?"},
@@ -300,12 +319,16 @@ TEST_CASE("files of rules that are refused: the whole message") {
       {kWhole + "    limit: 3x\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: 2.5\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
       {kWhole + "    limit: [3]\n", "'limit' wants a number | 8:12 | from 1 to 1000"},
-      {kWhole + "  - name: a\n" + kWhole.substr(kWhole.find("    scope")), "the rule 'a' is given twice | 8:5 | give one of them another name"},
+      {kWhole + "  - name: a\n" + kWhole.substr(kWhole.find("    scope")),
+       "the rule 'a' is given twice | 8:5 | give one of them another name"},
       {"disable: x\n", "'disable' wants a list of rule names | 1:10 | such as disable: [small_kernel_storm]"},
       {"disable: ['']\n", "'disable' wants a text | 1:11 | " + quotes},
       {"disable: [none_of_them]\n", "there is no rule 'none_of_them' to disable | 1:11 | "},
-      {rule_text("h2d_time >"), "rule 'mine', condition: the expression ends too early | 4:26 | at its end; docs/rules.md describes expressions"},
-      {rule_text("h2d_time > 3 > 2"), "rule 'mine', condition: comparisons cannot be chained; join them with 'and' | 4:29 | near '> 2'; docs/rules.md describes expressions"},
+      {rule_text("h2d_time >"),
+       "rule 'mine', condition: the expression ends too early | 4:26 | at its end; docs/rules.md describes expressions"},
+      {rule_text("h2d_time > 3 > 2"),
+       "rule 'mine', condition: comparisons cannot be chained; join them with 'and' | 4:29 | near '> 2'; docs/rules.md describes "
+       "expressions"},
       {rule_text("zzzzzzzzzzzzzzzzzzzzzzz > 2"),
        "rule 'mine', condition: unknown field 'zzzzzzzzzzzzzzzzzzzzzzz' of a stage | 4:16 | docs/rules.md lists them all"},
   };
@@ -317,12 +340,14 @@ TEST_CASE("files of rules that are refused: the whole message") {
 
 TEST_CASE("every part of a rule is read into its own place") {
   const FakeTree tree;
-  const auto file = tree.write("r.yaml", "disable: []\nrules:\n  - name: all_9\n    scope: stage\n    where: name == 'prefill'\n    condition: h2d_time > 1ms\n"
-                                         "    severity: [{when: h2d_time > 2ms, severity: high}, {severity: medium}]\n    message: \"m {name}\"\n"
-                                         "    plain: [{when: mfu > 1, text: p1}, p2]\n"
-                                         "    evidence: [{when: mfu > 2, text: e1, weight: 0.001}, {when: mfu > 3, text: e2}, {when: mfu > 4, text: e3, weight: 1000}]\n"
-                                         "    suggestions: [s1, {when: mfu > 5, text: s2}]\n    gain: h2d_time\n    gain_note: g\n    limit: 1000\n"
-                                         "  - {name: other, scope: run, condition: gpus > 1, severity: info, message: m, suggestions: [a, b], limit: 1}\n");
+  const auto file = tree.write(
+      "r.yaml",
+      "disable: []\nrules:\n  - name: all_9\n    scope: stage\n    where: name == 'prefill'\n    condition: h2d_time > 1ms\n"
+      "    severity: [{when: h2d_time > 2ms, severity: high}, {severity: medium}]\n    message: \"m {name}\"\n"
+      "    plain: [{when: mfu > 1, text: p1}, p2]\n"
+      "    evidence: [{when: mfu > 2, text: e1, weight: 0.001}, {when: mfu > 3, text: e2}, {when: mfu > 4, text: e3, weight: 1000}]\n"
+      "    suggestions: [s1, {when: mfu > 5, text: s2}]\n    gain: h2d_time\n    gain_note: g\n    limit: 1000\n"
+      "  - {name: other, scope: run, condition: gpus > 1, severity: info, message: m, suggestions: [a, b], limit: 1}\n");
   const Rules rules = load_rules({}, {file.string()});
   REQUIRE(rules.list.size() == 2);
   const RuleSpec& rule = rules.list[0];

@@ -29,9 +29,8 @@ struct Case {
   {rule, kStep, [](Run& run) { sampled_host(run, HostWork::kind, fires); }, [](Run& run) { sampled_host(run, HostWork::kind, misses); }}
 
 // One number of the whole run, above and at the threshold.
-#define NL_PAIR(rule, subject, what, fires, misses) \
-  {rule, subject, [](Run& run) { what = fires; }, [](Run& run) { what = misses; }}
-#define NL_BIN(rule, stage_name, bin, fires, misses)                               \
+#define NL_PAIR(rule, subject, what, fires, misses) {rule, subject, [](Run& run) { what = fires; }, [](Run& run) { what = misses; }}
+#define NL_BIN(rule, stage_name, bin, fires, misses)                                \
   {rule, stage_name, [](Run& run) { spend(run, stage_name, &Budget::bin, fires); }, \
    [](Run& run) { spend(run, stage_name, &Budget::bin, misses); }}
 
@@ -71,11 +70,13 @@ const Case kCases[] = {
     {"many_memsets", "prefill", [](Run& run) { activity(run, "prefill").memsets = 102, activity(run, "prefill").memset_ns = 600000; },
      [](Run& run) { activity(run, "prefill").memsets = 100, activity(run, "prefill").memset_ns = 600000; }},
 
-    {"low_occupancy", kMap, [](Run& run) { sample_of(run, 1).values[nl::Metric::kOccupancy] = 24, sample_of(run, 1).values[nl::Metric::kSm] = 59; },
+    {"low_occupancy", kMap,
+     [](Run& run) { sample_of(run, 1).values[nl::Metric::kOccupancy] = 24, sample_of(run, 1).values[nl::Metric::kSm] = 59; },
      [](Run& run) { sample_of(run, 1).values[nl::Metric::kOccupancy] = 24, sample_of(run, 1).values[nl::Metric::kSm] = 60; }},
     NL_PAIR("gemm_low_tensor_use", kGemm, sample_of(run, 0).values[nl::Metric::kTensor], 29, 30),
     NL_PAIR("memory_bound_near_roof", kFlash, sample_of(run, 2).values[nl::Metric::kDram], 75, 74),
-    {"memory_bound_far_from_roof", kMap, [](Run& run) { sample_of(run, 1).values[nl::Metric::kSm] = 40, sample_of(run, 1).values[nl::Metric::kDram] = 59; },
+    {"memory_bound_far_from_roof", kMap,
+     [](Run& run) { sample_of(run, 1).values[nl::Metric::kSm] = 40, sample_of(run, 1).values[nl::Metric::kDram] = 59; },
      [](Run& run) { sample_of(run, 1).values[nl::Metric::kSm] = 40, sample_of(run, 1).values[nl::Metric::kDram] = 60; }},
     NL_PAIR("latency_bound_kernel", kFlash, sample_of(run, 2).bound_by, nl::Bound::kLatency, nl::Bound::kMemory),
     NL_PAIR("grid_too_small", kFlash, sample_of(run, 2).grid, (Dim3{65, 1, 1}), (Dim3{66, 1, 1})),
@@ -84,7 +85,8 @@ const Case kCases[] = {
     {"poor_l2_locality", kGemm, [](Run& run) { refetched(run, 3.1); }, [](Run& run) { refetched(run, 3); }},
     NL_PAIR("kernel_dominates", kGemm, kernel(run, 0).gpu_share, 0.36, 0.35),
     NL_PAIR("kernel_jitter", kGemm, kernel(run, 0).time.p99_ns, 300001, 300000),
-    {"sync_operators", "aten::item", [](Run& run) { run.operators[0].entries[1].calls = 11, run.operators[0].entries[1].total_ns = 2100000; },
+    {"sync_operators", "aten::item",
+     [](Run& run) { run.operators[0].entries[1].calls = 11, run.operators[0].entries[1].total_ns = 2100000; },
      [](Run& run) { run.operators[0].entries[1].calls = 10, run.operators[0].entries[1].total_ns = 2100000; }},
     NL_PAIR("copy_operators", "aten::cat", run.operators[0].entries[2].cuda_self_ns, 11000000, 10000000),
 
@@ -98,7 +100,8 @@ const Case kCases[] = {
      [](Run& run) { add_nodes({matmul("/m", 950), transposing(50), reshaping()}, run); }},
     {"operator_dominates", "MatMul", [](Run& run) { product_among(run, 101, 4); }, [](Run& run) { product_among(run, 100, 4); }},
     {"node_dominates", "MatMul", [](Run& run) { product_among(run, 45, 10); }, [](Run& run) { product_among(run, 42, 10); }},
-    {"time_between_nodes", "", [](Run& run) { add_nodes({matmul("/m", 940)}, run, 1000); }, [](Run& run) { add_nodes({matmul("/m", 950)}, run, 1000); }},
+    {"time_between_nodes", "", [](Run& run) { add_nodes({matmul("/m", 940)}, run, 1000); },
+     [](Run& run) { add_nodes({matmul("/m", 950)}, run, 1000); }},
     {"single_thread", "", [](Run& run) { add_nodes({matmul("/m", 31), casting(69)}, run).threads = 1; },
      [](Run& run) { add_nodes({matmul("/m", 30), casting(70)}, run).threads = 1; }},
     {"idle_threads", "",
@@ -143,7 +146,8 @@ const Case kCases[] = {
     {"profiler_perturbation_undecided", "prefill",
      [](Run& run) { run.perturbation.stages[0].slowdown = 0.15, run.perturbation.stages[0].low = 0.10; },
      [](Run& run) { run.perturbation.stages[0].slowdown = 0.10, run.perturbation.stages[0].low = 0.05; }},
-    {"clock_throttling", "", [](Run& run) { clocks(run, 0.06, "thermal slowdown by the driver"); }, [](Run& run) { clocks(run, 0.06, "power cap"); }},
+    {"clock_throttling", "", [](Run& run) { clocks(run, 0.06, "thermal slowdown by the driver"); },
+     [](Run& run) { clocks(run, 0.06, "power cap"); }},
     {"power_capped", "", [](Run& run) { clocks(run, 0.21, "power cap"); }, [](Run& run) { clocks(run, 0.20, "power cap"); }},
     {"gpu_outside_stages", "", [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.89; },
      [](Run& run) { run.phases.gpu_without_range_share = 0.11, run.coverage.in_stage_share = 0.90; }},
@@ -241,10 +245,12 @@ TEST_CASE("a stage that waits for launches says at which line the host is, where
 
 TEST_CASE("what tracing costs is judged whoever traced; that ncu is slow is no finding") {
   const Rules rules = load_rules(shipped_rules(), {});
-  for (const auto& [profiler, speaks] : {std::pair(PassKind::kNsys, true), std::pair(PassKind::kCollector, true), std::pair(PassKind::kNcu, false)}) {
+  for (const auto& [profiler, speaks] :
+       {std::pair(PassKind::kNsys, true), std::pair(PassKind::kCollector, true), std::pair(PassKind::kNcu, false)}) {
     CAPTURE(profiler);
     Run run = healthy_run();
-    for (StageSlowdown& row : run.perturbation.stages) row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
+    for (StageSlowdown& row : run.perturbation.stages)
+      row = {profiler, row.stage, {1}, {1}, 0.18, 0.17, 0.19, nl::SlowdownVerdict::kOverTenPercent, "", ""};
     judge(rules, run);
     CHECK((find(run, {"profiler_perturbation", "prefill", nullptr, nullptr}) != nullptr) == speaks);
   }
@@ -282,11 +288,12 @@ TEST_CASE("without stages a GEMM is judged by its intensity, and one that reads 
     return run;
   };
   const Case tensor{"gemm_low_tensor_use", kGemm, nullptr, nullptr}, locality{"poor_l2_locality", kGemm, nullptr, nullptr};
-  CHECK(find(judged(2), tensor) == nullptr);    // a product of one row: the weights are read once
+  CHECK(find(judged(2), tensor) == nullptr);  // a product of one row: the weights are read once
   CHECK(find(judged(200), tensor) != nullptr);
   const Run unknown = judged({});
   CHECK(find(unknown, tensor) == nullptr);
-  const auto abstained = std::find_if(unknown.abstentions.begin(), unknown.abstentions.end(), [](const Abstention& each) { return each.rule == "gemm_low_tensor_use"; });
+  const auto abstained = std::find_if(unknown.abstentions.begin(), unknown.abstentions.end(),
+                                      [](const Abstention& each) { return each.rule == "gemm_low_tensor_use"; });
   REQUIRE(abstained != unknown.abstentions.end());
   CHECK(abstained->missing == std::vector<std::string>{"intensity"});
   for (const double intensity : {2.0, 200.0}) CHECK(find(judged(intensity), locality) == nullptr);
@@ -324,9 +331,9 @@ TEST_CASE("ranges that end before their GPU work say nothing about jitter or a s
 namespace {
 
 void check_plain(const std::string& text) {
-  const char* const kJargon[] = {"kernel", "launch", "cuda", "torch", "tensor", "graph",  "nvtx", "memset", "pageable",
-                                 "latency", "bandwidth", "mfu", "mbu", "flop", "fuse", "host", "prefill", "decode", "profil",
-                                 "trace", "occupancy", "thread", "stream", "synchron", "bf16", "fp32", "fp16", "dtype", "_"};
+  const char* const kJargon[] = {"kernel",    "launch", "cuda",   "torch",    "tensor", "graph", "nvtx",    "memset", "pageable", "latency",
+                                 "bandwidth", "mfu",    "mbu",    "flop",     "fuse",   "host",  "prefill", "decode", "profil",   "trace",
+                                 "occupancy", "thread", "stream", "synchron", "bf16",   "fp32",  "fp16",    "dtype",  "_"};
   std::string words;  // without its {fields}
   bool inside = false;
   for (const char c : text) {
@@ -352,7 +359,8 @@ TEST_CASE("every shipped rule that can ask for a change says what is wrong and w
   std::size_t asking = 0;
   for (const RuleSpec& rule : load_rules(shipped_rules(), {}).list) {
     CAPTURE(rule.name);
-    const bool asks = std::any_of(rule.severity.begin(), rule.severity.end(), [](const auto& each) { return each.severity > Severity::kInfo; });
+    const bool asks =
+        std::any_of(rule.severity.begin(), rule.severity.end(), [](const auto& each) { return each.severity > Severity::kInfo; });
     if (!asks && rule.plain.empty()) continue;
     REQUIRE_FALSE(rule.plain.empty());
     ++asking;
@@ -380,7 +388,8 @@ TEST_CASE("where CUDA graphs are used no rule advises to use them") {
         for (const std::string& suggestion : finding.suggestions) advice += "\n" + suggestion;
         CAPTURE(graphs, finding.rule, advice);
         bool advises = false;
-        for (const char* words : {"Use CUDA graphs", "a CUDA graph", "its CUDA graph", "replays CUDA graphs", "with CUDA graphs", "--enforce-eager"})
+        for (const char* words :
+             {"Use CUDA graphs", "a CUDA graph", "its CUDA graph", "replays CUDA graphs", "with CUDA graphs", "--enforce-eager"})
           advises = advises || advice.find(words) != std::string::npos;
         if (graphs) CHECK_FALSE(advises);
         advised += advises ? 1 : 0;

@@ -76,8 +76,9 @@ TEST_CASE("expectations: what is written is read back") {
 
 TEST_CASE("expectations: names that YAML would take for something else survive") {
   Expectations odd;
-  odd.hardware = {{"- a: \"b\" #c\n\xc3\xa9", {{"stage.a:b.median_ms", 1.5, Tolerance{0.031, true}, {"x: y", "#", "{", "nsys", "\\ \"q\""}}}},
-                  {"true", {{"kernel.fill~0a1b2c3d.median_us", 2, {}, {"", "", "", "unprofiled", ""}}}}};
+  odd.hardware = {
+      {"- a: \"b\" #c\n\xc3\xa9", {{"stage.a:b.median_ms", 1.5, Tolerance{0.031, true}, {"x: y", "#", "{", "nsys", "\\ \"q\""}}}},
+      {"true", {{"kernel.fill~0a1b2c3d.median_us", 2, {}, {"", "", "", "unprofiled", ""}}}}};
   const Expectations again = read_expectations(text_file(expectations_text(odd)));
   REQUIRE(again.hardware.size() == 2);
   CHECK(again.hardware[0].hardware == odd.hardware[0].hardware);
@@ -89,14 +90,17 @@ TEST_CASE("expectations: names that YAML would take for something else survive")
 TEST_CASE("expectations: mistakes are named with their place") {
   CHECK(wrong("hardware: {}\n") == "this file has no 'version' | perf.yaml:1:1 | docs/gate.md shows a whole file");
   CHECK(has(wrong("version: 2\n"), "the version '2' is not known | perf.yaml:1:10 | this nl-stage reads version 1"));
-  CHECK(has(wrong("version: 1\nhardwear: {}\n"), "unknown key 'hardwear' of a file of expectations | perf.yaml:2:1 | did you mean 'hardware'?"));
+  CHECK(has(wrong("version: 1\nhardwear: {}\n"),
+            "unknown key 'hardwear' of a file of expectations | perf.yaml:2:1 | did you mean 'hardware'?"));
   CHECK(has(wrong("version: 1\ntolerance: 0.2 ms\n"), "'tolerance' cannot be '0.2 ms' | perf.yaml:2:12"));
-  CHECK(has(wrong(kHead + "    tpot_sm: {expected: 1, " + kFrom + "}\n"), "there is no metric 'tpot_sm' | perf.yaml:4:5 | did you mean 'tpot_ms'?"));
+  CHECK(has(wrong(kHead + "    tpot_sm: {expected: 1, " + kFrom + "}\n"),
+            "there is no metric 'tpot_sm' | perf.yaml:4:5 | did you mean 'tpot_ms'?"));
   CHECK(has(wrong(kHead + "    tpot_ms: {" + kFrom + "}\n"), "tpot_ms has no 'expected'"));
   CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1}\n"), "tpot_ms has no 'provenance'"));
   CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1, provenance: {run: r}}\n"), "'provenance' has no 'captured_by'"));
   CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1, tolerance: -1%, " + kFrom + "}\n"), "'tolerance' cannot be below zero"));
-  CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1, tolerance: 3, " + kFrom + "}\n"), "a share of the expected value, 5%, or in its unit: 0.2 ms"));
+  CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1, tolerance: 3, " + kFrom + "}\n"),
+            "a share of the expected value, 5%, or in its unit: 0.2 ms"));
   CHECK(has(wrong(kHead + "    mfu: {expected: 1, tolerance: 3 ms, " + kFrom + "}\n"), "'tolerance' cannot be '3 ms'"));
   CHECK(has(wrong(kHead + "    - tpot_ms\n"), "'GPU' wants metrics"));
 }
@@ -110,9 +114,12 @@ TEST_CASE("expectations: NaN and infinities are no expectation") {
 }
 
 TEST_CASE("expectations: two capture modes in one hardware are refused") {
-  CHECK(has(wrong(kHead + "    tpot_ms: {expected: 1, " + kFrom + "}\n    mfu: {expected: 1, provenance: {captured_by: import (kineto)}}\n"),
-            "the expectations of 'GPU' are of several capture modes: mfu is of 'import (kineto)' | perf.yaml:5:1"));
-  CHECK(wrong(kHead + "    tpot_ms: {expected: 1, " + kFrom + "}\n    tpot_unprofiled_ms: {expected: 1, provenance: {captured_by: unprofiled}}\n").empty());
+  CHECK(
+      has(wrong(kHead + "    tpot_ms: {expected: 1, " + kFrom + "}\n    mfu: {expected: 1, provenance: {captured_by: import (kineto)}}\n"),
+          "the expectations of 'GPU' are of several capture modes: mfu is of 'import (kineto)' | perf.yaml:5:1"));
+  CHECK(wrong(kHead + "    tpot_ms: {expected: 1, " + kFrom +
+              "}\n    tpot_unprofiled_ms: {expected: 1, provenance: {captured_by: unprofiled}}\n")
+            .empty());
 }
 
 TEST_CASE("expectations: an edit changes the values alone, and keeps comments, order and quotes") {
@@ -155,15 +162,19 @@ TEST_CASE("expectations: new metrics and hardware are added behind the others, i
   wanted.hardware.push_back({"NVIDIA T4", {{"mfu", 0.1, {}, from}}});
   const EditedText edited = edited_text(file, wanted);
   CHECK(edited.kept);
-  CHECK(has(edited.text, "        model: llama\n    tpot_median_ms:\n      expected: 4\n      provenance: {run: \"r2\", commit: \"def\", nl_stage: \"1.1.0\", captured_by: "
-                         "\"nsys\", model: \"llama\"}\n    tpot_p99_ms:\n"));
-  CHECK(edited.text.ends_with("model: \"\"}}\n  NVIDIA T4:\n    mfu:\n      expected: 0.1\n      provenance: {run: \"r2\", commit: \"def\", nl_stage: \"1.1.0\", "
-                              "captured_by: \"nsys\", model: \"llama\"}\n"));
+  CHECK(has(edited.text,
+            "        model: llama\n    tpot_median_ms:\n      expected: 4\n      provenance: {run: \"r2\", commit: \"def\", nl_stage: "
+            "\"1.1.0\", captured_by: "
+            "\"nsys\", model: \"llama\"}\n    tpot_p99_ms:\n"));
+  CHECK(edited.text.ends_with(
+      "model: \"\"}}\n  NVIDIA T4:\n    mfu:\n      expected: 0.1\n      provenance: {run: \"r2\", commit: \"def\", nl_stage: \"1.1.0\", "
+      "captured_by: \"nsys\", model: \"llama\"}\n"));
 }
 
 TEST_CASE("expectations: where an edit cannot be made in place, the whole is written anew") {
-  for (const std::string text : {"version: 1\nhardware: {GPU: {tpot_ms: {expected: 1, provenance: {captured_by: nsys}}}} # all in one line\n",
-                                 "version: 1\nhardware:\n  GPU:\n", "version: 1\n"}) {
+  for (const std::string text :
+       {"version: 1\nhardware: {GPU: {tpot_ms: {expected: 1, provenance: {captured_by: nsys}}}} # all in one line\n",
+        "version: 1\nhardware:\n  GPU:\n", "version: 1\n"}) {
     INFO(text);
     const ConfFile file = text_file(text);
     Expectations wanted;

@@ -17,7 +17,9 @@ namespace {
 const std::string kGolden = NL_FIXTURES "/golden/h200-llama/run.json";
 
 struct GateFolder : nl::test::Folder {
-  GateRequest request(std::vector<std::string> runs = {kGolden}, bool update = false) const { return {std::move(runs), path / "perf.yaml", update, {}}; }
+  GateRequest request(std::vector<std::string> runs = {kGolden}, bool update = false) const {
+    return {std::move(runs), path / "perf.yaml", update, {}};
+  }
   std::string text() const { return nl::test::read_text(path / "perf.yaml"); }
   std::string run(const char* name, void (*change)(Run&)) const {
     Run run = exporters::run_from_json(nl::test::read_text(kGolden));
@@ -94,7 +96,8 @@ TEST_CASE("gate: a run whose stages are empty misses them, and NaN is not taken 
 TEST_CASE("gate: runs of another capture mode, without hardware or damaged are refused") {
   const GateFolder folder;
   check_gate(folder.request({kGolden}, true));
-  CHECK(kind_of(folder.request({folder.run("collector.json", [](Run& run) { run.provenance.tracer = Tracer::kCupti; })})) == ErrorKind::kInput);
+  CHECK(kind_of(folder.request({folder.run("collector.json", [](Run& run) { run.provenance.tracer = Tracer::kCupti; })})) ==
+        ErrorKind::kInput);
   CHECK(kind_of(folder.request({folder.run("nowhere.json", [](Run& run) { run.hardware = {}; })})) == ErrorKind::kInput);
   CHECK(kind_of(folder.request({folder.file("half.json", "{\"schema_version\": \"3.0").string()})) == ErrorKind::kInput);
   CHECK(kind_of(folder.request({(folder.path / "none.json").string()})) == ErrorKind::kInput);

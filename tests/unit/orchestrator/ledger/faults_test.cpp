@@ -59,7 +59,8 @@ struct FileSizeLimit {
 // Text that does not become small when it is packed.
 std::string noise(std::size_t bytes) {
   std::string text;
-  for (std::uint64_t state = 1; text.size() < bytes; state = state * 6364136223846793005u + 1442695040888963407u) text += static_cast<char>(' ' + (state >> 58));
+  for (std::uint64_t state = 1; text.size() < bytes; state = state * 6364136223846793005u + 1442695040888963407u)
+    text += static_cast<char>(' ' + (state >> 58));
   return text;
 }
 
@@ -82,7 +83,8 @@ TEST_CASE("ledger: several processes make it and write it at once, and nothing i
   std::vector<pid_t> writers;
   for (int writer = 0; writer < kWriters; ++writer)
     writers.push_back(in_child([&] {
-      for (int i = 0; i < kRuns; ++i) place.open().record(ledger_run(std::to_string(writer) + "-" + std::to_string(i), "2026-11-16T10:00:00Z"), "{}", "");
+      for (int i = 0; i < kRuns; ++i)
+        place.open().record(ledger_run(std::to_string(writer) + "-" + std::to_string(i), "2026-11-16T10:00:00Z"), "{}", "");
     }));
   for (const pid_t writer : writers) CHECK(status_of(writer) == 0);
   CHECK(place.open().query({}).size() == kWriters * kRuns);
@@ -150,7 +152,8 @@ TEST_CASE("ledger: one from a newer version is refused and not touched") {
     FAIL("it was opened");
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kInput);
-    CHECK(error.message == "the ledger is of version 99, and this nl-stage knows versions up to " + std::to_string(database::ledger_migrations().size()));
+    CHECK(error.message ==
+          "the ledger is of version 99, and this nl-stage knows versions up to " + std::to_string(database::ledger_migrations().size()));
   }
   CHECK(record_run({.path = place.location}, ledger_run("two", "2026-11-16T11:00:00Z"), "{}", "").failure->kind == ErrorKind::kInput);
 }
@@ -171,7 +174,8 @@ TEST_CASE("ledger: an older one gets the changes since, and keeps what it has") 
 
 TEST_CASE("ledger: a migration that fails leaves the version before") {
   const LedgerPlace place("sqlite");
-  const database::Migration first = {{"CREATE TABLE things (name TEXT)"}}, broken = {{"CREATE TABLE more (name TEXT)"}, {"CREATE NONSENSE"}};
+  const database::Migration first = {{"CREATE TABLE things (name TEXT)"}},
+                            broken = {{"CREATE TABLE more (name TEXT)"}, {"CREATE NONSENSE"}};
   const auto connection = database::open_sqlite(place.location, database::Absent::kMake);
   database::migrate(*connection, {first});
   CHECK_THROWS_AS(database::migrate(*connection, {first, broken}), Error);
@@ -225,10 +229,13 @@ TEST_CASE("ledger: one that may only be read is read, and says so where it would
 
 TEST_CASE("ledger: files that are none are refused and stay as they are") {
   const test::Folder folder;
-  const auto text = folder.file("notes.txt", "this is no database, and it is longer than the header of one would be, by far: " + noise(200));
+  const auto text =
+      folder.file("notes.txt", "this is no database, and it is longer than the header of one would be, by far: " + noise(200));
   CHECK(refusal_of(text.string()) == ErrorKind::kInput);
   const std::filesystem::path capture = folder / "run.sqlite";
-  { SQLite::Database(capture.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE NVTX_EVENTS (x)"); }
+  {
+    SQLite::Database(capture.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE NVTX_EVENTS (x)");
+  }
   CHECK(refusal_of(capture.string()) == ErrorKind::kInput);
   SQLite::Database after(capture.string());
   CHECK(after.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 1);

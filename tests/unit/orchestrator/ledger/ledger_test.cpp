@@ -103,7 +103,8 @@ TEST_CASE("ledger: runs are named by id, by its beginning, by name, by tag and b
 TEST_CASE("ledger: retention keeps the newest runs, and tagged ones beside them") {
   const LedgerPlace place(GENERATE(from_range(test::ledger_databases())));
   Ledger ledger = place.open();
-  for (const char* day : {"11", "12", "13", "14", "15"}) ledger.record(ledger_run(day, "2026-11-" + std::string(day) + "T00:00:00Z"), "{}", "");
+  for (const char* day : {"11", "12", "13", "14", "15"})
+    ledger.record(ledger_run(day, "2026-11-" + std::string(day) + "T00:00:00Z"), "{}", "");
   ledger.add_tag("11", "release");
   ledger.add_tag("15", "nightly");
 

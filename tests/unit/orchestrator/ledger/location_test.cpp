@@ -19,7 +19,8 @@ namespace {
 class Variables {
  public:
   void set(const std::string& name, const char* value) {
-    if (!before_.contains(name)) before_[name] = std::getenv(name.c_str()) ? std::optional<std::string>(std::getenv(name.c_str())) : std::nullopt;
+    if (!before_.contains(name))
+      before_[name] = std::getenv(name.c_str()) ? std::optional<std::string>(std::getenv(name.c_str())) : std::nullopt;
     value ? setenv(name.c_str(), value, 1) : unsetenv(name.c_str());
   }
   ~Variables() {
@@ -57,7 +58,8 @@ TEST_CASE("ledger: the password of a URL is shown nowhere") {
   CHECK(without_password("postgres://host/runs?password=secret&user=me") == "postgres://host/runs?user=me");
   CHECK(without_password("postgresql:///runs?user=me&password=secret") == "postgresql:///runs?user=me");
   CHECK(without_password("/a:b@c/ledger.sqlite") == "/a:b@c/ledger.sqlite");
-  const Config config = load_config({.runner_file = "light", .sets = {"ledger.path=postgresql://me:secret@host/runs"}, .command = {"true"}});
+  const Config config =
+      load_config({.runner_file = "light", .sets = {"ledger.path=postgresql://me:secret@host/runs"}, .command = {"true"}});
   CHECK(config.ledger.path == "postgresql://me:secret@host/runs");
   CHECK(nl::test::has(config.composed_yaml, "path: \"postgresql://me@host/runs\""));
   CHECK_FALSE(nl::test::has(config.composed_yaml, "secret"));
@@ -70,5 +72,6 @@ TEST_CASE("ledger: times of a search are dates, moments, or so long ago") {
   CHECK(moment_text("2026-11-01T23:59:59Z", "--since", now) == "2026-11-01T23:59:59Z");
   CHECK(moment_text("7d", "--since", now) == "2026-11-09T12:00:00Z");
   CHECK(moment_text("90m", "--since", now) == "2026-11-16T10:30:00Z");
-  for (const char* odd : {"yesterday", "2026-13-01", "2026-11-01 10:00", "-3d", "d", "1e99d"}) CHECK_THROWS_AS(moment_text(odd, "--since", now), nl::Error);
+  for (const char* odd : {"yesterday", "2026-13-01", "2026-11-01 10:00", "-3d", "d", "1e99d"})
+    CHECK_THROWS_AS(moment_text(odd, "--since", now), nl::Error);
 }

@@ -26,7 +26,8 @@ fs::path postgresql_programs() {
   std::vector<fs::path> found;
   std::error_code ignored;
   for (const auto& version : fs::directory_iterator("/usr/lib/postgresql", ignored))
-    if (fs::exists(version.path() / "bin" / "initdb", ignored) && fs::exists(version.path() / "bin" / "postgres", ignored)) found.push_back(version.path() / "bin");
+    if (fs::exists(version.path() / "bin" / "initdb", ignored) && fs::exists(version.path() / "bin" / "postgres", ignored))
+      found.push_back(version.path() / "bin");
   return found.empty() ? fs::path() : *std::max_element(found.begin(), found.end());
 }
 
@@ -72,7 +73,9 @@ PostgresqlServer::PostgresqlServer() : programs_(postgresql_programs()) {
     return;
   }
   int status = 0;
-  waitpid(started({programs_ / "initdb", "-D", folder_ / "data", "-U", "nl", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"}, folder_ / "log"), &status, 0);
+  waitpid(started({programs_ / "initdb", "-D", folder_ / "data", "-U", "nl", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"},
+                  folder_ / "log"),
+          &status, 0);
   if (status != 0) why_not = "initdb failed: " + read_text(folder_ / "log");
   else start();
 }
@@ -80,7 +83,9 @@ PostgresqlServer::PostgresqlServer() : programs_(postgresql_programs()) {
 PostgresqlServer::~PostgresqlServer() { stop(SIGINT); }
 
 void PostgresqlServer::start() {
-  pid_ = started({programs_ / "postgres", "-D", folder_ / "data", "-k", folder_.path, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=20"}, folder_ / "log");
+  pid_ = started({programs_ / "postgres", "-D", folder_ / "data", "-k", folder_.path, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
+                  "max_connections=20"},
+                 folder_ / "log");
   for (int tries = 0; tries < 600; ++tries) {
     try {
       orchestrator::database::open_postgresql(url());
@@ -104,7 +109,9 @@ void PostgresqlServer::stop(int signal) {
   pid_ = 0;
 }
 
-std::string PostgresqlServer::url(const std::string& database) const { return "postgresql:///" + database + "?host=" + folder_.path.string() + "&user=nl"; }
+std::string PostgresqlServer::url(const std::string& database) const {
+  return "postgresql:///" + database + "?host=" + folder_.path.string() + "&user=nl";
+}
 
 std::string PostgresqlServer::new_database() const {
   static int number = 0;

@@ -39,7 +39,8 @@ TEST_CASE("ledger: in PostgreSQL, several processes write at once, and nothing i
     int status = 0;
     try {
       Ledger ledger = Ledger::open(location);  // all of them make its tables
-      for (int i = 0; i < kRuns; ++i) ledger.record(ledger_run(std::to_string(writer) + "-" + std::to_string(i), "2026-11-16T10:00:00Z"), "{}", "");
+      for (int i = 0; i < kRuns; ++i)
+        ledger.record(ledger_run(std::to_string(writer) + "-" + std::to_string(i), "2026-11-16T10:00:00Z"), "{}", "");
     } catch (...) {
       status = 1;
     }
@@ -64,7 +65,8 @@ TEST_CASE("ledger: PostgreSQL that goes in the middle is a clear error, and what
   ledger.connection().run("DELETE FROM runs");
   server.stop(SIGINT);
   CHECK_THROWS_AS(ledger.connection().commit(), Error);
-  CHECK(failure_of_recording(ledger, ledger_run("lost", "2026-11-16T10:01:00Z")).starts_with("the connection to the ledger's server is lost: "));
+  CHECK(failure_of_recording(ledger, ledger_run("lost", "2026-11-16T10:01:00Z"))
+            .starts_with("the connection to the ledger's server is lost: "));
 
   const LedgerRecord record = record_run({.path = server.url()}, ledger_run("lost", "2026-11-16T10:01:00Z"), "{}", "");
   CHECK(record.location.empty());
@@ -82,7 +84,10 @@ TEST_CASE("ledger: in PostgreSQL it has a schema of its own beside other tables,
   Ledger::open(location).connection().run("CREATE TABLE public.runs (x INT)");
   Ledger ledger = Ledger::open(location);
   Run run = ledger_run("odd", "2026-11-16T10:00:00Z");
-  run.model.name = std::string("a\0b\xFF" "c\xC3\xA9", 7);
+  run.model.name = std::string(
+      "a\0b\xFF"
+      "c\xC3\xA9",
+      7);
   ledger.record(run, std::string("{\"bytes\": \"\0\xFF\"}", 15), "");
   CHECK(ledger.resolve("odd").model == "a\uFFFDb\uFFFDcé");
   CHECK(ledger.run_json("odd") == std::string("{\"bytes\": \"\0\xFF\"}", 15));

@@ -46,7 +46,8 @@ TEST_CASE("the doctor of a healthy machine: every line") {
               "ok cupti: /c/libcupti.so.13",
               "ok gpu: NVIDIA H200; driver unknown",
               "ok collector: /lib/libnl_collector.so",
-              "warning counters.permission: /proc/driver/nvidia/params does not say who may read them | sudo nl-stage …   # where ncu reports ERR_NVGPUCTRPERM",
+              "warning counters.permission: /proc/driver/nvidia/params does not say who may read them | sudo nl-stage …   # where ncu "
+              "reports ERR_NVGPUCTRPERM",
               "ok counters.cupti: not used: ncu was found",
               "ok perf_event_paranoid: perf_event_paranoid is unknown; sampling is off",
               "ok tmpdir: ROOT/tmp is writable, 8.0 GiB free",
@@ -87,39 +88,46 @@ TEST_CASE("the doctor of a sick machine: every line") {
   machine.tree.write("dev/shm/x", "");
   machine.tree.write("proc/sys/kernel/yama/ptrace_scope", "3\n");
   const auto checks = nl::orchestrator::diagnose(machine.tools, machine.config, machine.host);
-  CHECK(lines_of(checks, machine.tree.root()) ==
-        Lines{"ok nsys: 2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH), started as /cache/nsys",
-              "blocked nsys.importer: /opt/nsight/host-linux-x64/QdstrmImporter: libdw.so.1 was not found; captures would end without a report "
-              "(missing: libdw.so.1, libodd.so, libssh.so) | sudo apt-get install libdw1 libssh-4",
-              "warning ncu: not found: kernels are timed, but not measured | sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository",
-              "ok cupti: not found; nsys and ncu bring their own, the collector looks for one in the workload's process too",
-              "ok gpu: NVIDIA H200, NVIDIA L4; driver 580.1",
-              "warning collector: libnl_collector.so was not found: there is no fallback where nsys is missing | "
-              "install the nl-stage package again, which has it, or name one: NL_STAGE_COLLECTOR=PATH",
-              "warning tools.rejected: /x does not start | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
-              "warning tools.rejected: /y neither | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
-              "blocked counters.permission: restricted to administrators (ERR_NVGPUCTRPERM), and this process has no CAP_SYS_ADMIN | "
-              "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u && "
-              "sudo reboot   # or: sudo -E nl-stage run …, or: --set ncu.enabled=false",
-              "ok counters.cupti: not used: neither ncu nor the collector was found: nothing can count",
-              "blocked perf_event_paranoid: perf_event_paranoid is 1: the kernel allows no system-wide sampling | sudo sysctl kernel.perf_event_paranoid=0",
-              "warning tmpdir: ROOT/tmp is writable, 200 MiB free; a capture may need more than 1 GiB | "
-              "export TMPDIR=DIR   # a writable folder with more than 1 GiB free",
-              "warning artifacts: ROOT is writable, 200 MiB free; a capture may need more than 1 GiB | "
-              "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free",
-              "warning injection: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH set: ncu refuses to start beside it; nl-stage run unsets it for its passes | "
-              "unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH",
-              "warning profilers: running: nsys (12), ncu-ui (9); counters can be held by one at a time | nsys sessions list; nsys shutdown --session=NAME",
-              "blocked ncu.lock: ROOT/tmp/nsight-compute-lock belongs to another user: ncu cannot open it | "
-              "sudo rm ROOT/tmp/nsight-compute-lock   # or: export TMPDIR=DIR",
-              "warning container.memory: 1.0 GiB: the workload and the importer share it | docker run --memory=8g …",
-              "warning container.shm: 64 MiB: data loaders and NCCL want more | docker run --shm-size=2g …",
-              "warning container.ptrace: ptrace_scope is 3: attaching to processes is not allowed | reboot with kernel.yama.ptrace_scope=1",
-              "warning container.seccomp: on: it may forbid perf_event_open, which CPU sampling needs | "
-              "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …",
-              "ok timing.virtual_machine: none was detected",
-              "blocked nsys.trial: nsys traced `true` but made no report: Importer error status: An unknown error occurred. | "
-              "sudo apt-get install libdw1 libssh-4"});
+  CHECK(
+      lines_of(checks, machine.tree.root()) ==
+      Lines{
+          "ok nsys: 2025.3.1 at /opt/nsight/target-linux-x64/nsys (PATH), started as /cache/nsys",
+          "blocked nsys.importer: /opt/nsight/host-linux-x64/QdstrmImporter: libdw.so.1 was not found; captures would end without a report "
+          "(missing: libdw.so.1, libodd.so, libssh.so) | sudo apt-get install libdw1 libssh-4",
+          "warning ncu: not found: kernels are timed, but not measured | sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's "
+          "repository",
+          "ok cupti: not found; nsys and ncu bring their own, the collector looks for one in the workload's process too",
+          "ok gpu: NVIDIA H200, NVIDIA L4; driver 580.1",
+          "warning collector: libnl_collector.so was not found: there is no fallback where nsys is missing | "
+          "install the nl-stage package again, which has it, or name one: NL_STAGE_COLLECTOR=PATH",
+          "warning tools.rejected: /x does not start | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
+          "warning tools.rejected: /y neither | remove it, or name the right one: NL_STAGE_NSYS=PATH, NL_STAGE_NCU=PATH",
+          "blocked counters.permission: restricted to administrators (ERR_NVGPUCTRPERM), and this process has no CAP_SYS_ADMIN | "
+          "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf && sudo "
+          "update-initramfs -u && "
+          "sudo reboot   # or: sudo -E nl-stage run …, or: --set ncu.enabled=false",
+          "ok counters.cupti: not used: neither ncu nor the collector was found: nothing can count",
+          "blocked perf_event_paranoid: perf_event_paranoid is 1: the kernel allows no system-wide sampling | sudo sysctl "
+          "kernel.perf_event_paranoid=0",
+          "warning tmpdir: ROOT/tmp is writable, 200 MiB free; a capture may need more than 1 GiB | "
+          "export TMPDIR=DIR   # a writable folder with more than 1 GiB free",
+          "warning artifacts: ROOT is writable, 200 MiB free; a capture may need more than 1 GiB | "
+          "nl-stage run --out DIR …   # a writable folder with more than 1 GiB free",
+          "warning injection: CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH set: ncu refuses to start beside it; nl-stage run unsets it "
+          "for its passes | "
+          "unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH",
+          "warning profilers: running: nsys (12), ncu-ui (9); counters can be held by one at a time | nsys sessions list; nsys shutdown "
+          "--session=NAME",
+          "blocked ncu.lock: ROOT/tmp/nsight-compute-lock belongs to another user: ncu cannot open it | "
+          "sudo rm ROOT/tmp/nsight-compute-lock   # or: export TMPDIR=DIR",
+          "warning container.memory: 1.0 GiB: the workload and the importer share it | docker run --memory=8g …",
+          "warning container.shm: 64 MiB: data loaders and NCCL want more | docker run --shm-size=2g …",
+          "warning container.ptrace: ptrace_scope is 3: attaching to processes is not allowed | reboot with kernel.yama.ptrace_scope=1",
+          "warning container.seccomp: on: it may forbid perf_event_open, which CPU sampling needs | "
+          "docker run --cap-add=SYS_ADMIN --security-opt seccomp=unconfined …",
+          "ok timing.virtual_machine: none was detected",
+          "blocked nsys.trial: nsys traced `true` but made no report: Importer error status: An unknown error occurred. | "
+          "sudo apt-get install libdw1 libssh-4"});
   CHECK(nl::orchestrator::any_blocked(checks));
 }
 
@@ -132,11 +140,15 @@ TEST_CASE("the doctor of a machine with a GPU: what makes its timings doubtful, 
   for (const std::string& line : lines_of(nl::orchestrator::diagnose(machine.tools, machine.config, machine.host), machine.tree.root()))
     if (line.find(" timing.") != std::string::npos) timing.push_back(line);
   unsetenv("NL_FAKE_NVML_ECC_SWITCH");
-  CHECK(timing == Lines{"warning timing.virtual_machine: this is a virtual machine (QEMU ): others may share its processors | time on a machine of your own",
-                        "warning timing.clocks: GPU 0 (NVIDIA H200): its clocks are not locked, so they follow temperature and power | sudo nvidia-smi --lock-gpu-clocks=MHZ",
-                        "warning timing.persistence: GPU 0 (NVIDIA H200): persistence mode is off, so each run waits for the driver | sudo nvidia-smi --persistence-mode=1",
+  CHECK(timing == Lines{"warning timing.virtual_machine: this is a virtual machine (QEMU ): others may share its processors | time on a "
+                        "machine of your own",
+                        "warning timing.clocks: GPU 0 (NVIDIA H200): its clocks are not locked, so they follow temperature and power | "
+                        "sudo nvidia-smi --lock-gpu-clocks=MHZ",
+                        "warning timing.persistence: GPU 0 (NVIDIA H200): persistence mode is off, so each run waits for the driver | sudo "
+                        "nvidia-smi --persistence-mode=1",
                         "ok timing.processes: none is on the GPU", "ok timing.mig: off",
-                        "warning timing.ecc: GPU 0 (NVIDIA H200): ECC changes with the next reset, and memory bandwidth with it | reset the GPU: sudo nvidia-smi --gpu-reset"});
+                        "warning timing.ecc: GPU 0 (NVIDIA H200): ECC changes with the next reset, and memory bandwidth with it | reset "
+                        "the GPU: sudo nvidia-smi --gpu-reset"});
 }
 
 TEST_CASE("preflight: which checks a configuration on a machine has") {
@@ -146,20 +158,32 @@ TEST_CASE("preflight: which checks a configuration on a machine has") {
     Lines ids;
   };
   const std::vector<Wanted> table = {
-      {"all there", [](Machine&) {},
-       {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "counters.permission", "ncu.lock", "profilers", "tmpdir", "artifacts", "injection"}},
-      {"no ncu: the collector counts", [](Machine& machine) { machine.tools.ncu.reset(); },
+      {"all there",
+       [](Machine&) {},
+       {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "counters.permission", "ncu.lock", "profilers", "tmpdir", "artifacts",
+        "injection"}},
+      {"no ncu: the collector counts",
+       [](Machine& machine) { machine.tools.ncu.reset(); },
        {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "ncu", "counters.cupti", "tmpdir", "artifacts", "injection"}},
-      {"ncu is off", [](Machine& machine) { machine.config.ncu.enabled = false, machine.tools.ncu.reset(); },
+      {"ncu is off",
+       [](Machine& machine) { machine.config.ncu.enabled = false, machine.tools.ncu.reset(); },
        {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "tmpdir", "artifacts", "injection"}},
-      {"no GPU", [](Machine& machine) { machine.tools.gpus.clear(); },
+      {"no GPU",
+       [](Machine& machine) { machine.tools.gpus.clear(); },
        {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "tmpdir", "artifacts", "injection"}},
-      {"no nsys", [](Machine& machine) { machine.tools.nsys.reset(); },
+      {"no nsys",
+       [](Machine& machine) { machine.tools.nsys.reset(); },
        {"nsys", "counters.permission", "ncu.lock", "profilers", "tmpdir", "artifacts", "injection"}},
-      {"no collector", [](Machine& machine) { machine.tools.collector.reset(); },
-       {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "counters.permission", "ncu.lock", "profilers", "tmpdir", "artifacts", "injection"}},
-      {"nothing traces", [](Machine& machine) { machine.config.nsys.enabled = false, machine.tools.collector.reset(); }, {"tmpdir", "artifacts", "injection"}},
-      {"no nsys, no collector", [](Machine& machine) { machine.tools.nsys.reset(), machine.tools.collector.reset(); }, {"nsys", "tmpdir", "artifacts", "injection"}},
+      {"no collector",
+       [](Machine& machine) { machine.tools.collector.reset(); },
+       {"nsys", "nsys.importer", "gpu", "perf_event_paranoid", "counters.permission", "ncu.lock", "profilers", "tmpdir", "artifacts",
+        "injection"}},
+      {"nothing traces",
+       [](Machine& machine) { machine.config.nsys.enabled = false, machine.tools.collector.reset(); },
+       {"tmpdir", "artifacts", "injection"}},
+      {"no nsys, no collector",
+       [](Machine& machine) { machine.tools.nsys.reset(), machine.tools.collector.reset(); },
+       {"nsys", "tmpdir", "artifacts", "injection"}},
   };
   for (const Wanted& wanted : table) {
     INFO(wanted.what);
@@ -177,7 +201,8 @@ TEST_CASE("preflight: which checks a configuration on a machine has") {
 TEST_CASE("the doctor's bounds: space, memory, sampling") {
   Machine machine;
   const auto line = [&](const nl::orchestrator::Check& check) { return lines_of({check}, machine.tree.root()).front(); };
-  const std::string fix = " | export TMPDIR=DIR   # a writable folder with more than 1 GiB free", more = "; a capture may need more than 1 GiB";
+  const std::string fix = " | export TMPDIR=DIR   # a writable folder with more than 1 GiB free",
+                    more = "; a capture may need more than 1 GiB";
   const auto with_free = [&](std::uint64_t bytes) {
     machine.space.free_bytes = bytes;
     return line(nl::orchestrator::check_temporary(machine.host));
@@ -215,14 +240,16 @@ TEST_CASE("the doctor's bounds: space, memory, sampling") {
   CHECK(sampled("process-tree", "2\n") == "ok perf_event_paranoid: perf_event_paranoid is 2");
   CHECK(sampled("process-tree", "3\n") ==
         "blocked perf_event_paranoid: perf_event_paranoid is 3: the kernel allows no sampling | sudo sysctl kernel.perf_event_paranoid=2");
-  CHECK(sampled("none", "3\n") == "warning perf_event_paranoid: perf_event_paranoid is 3: the kernel allows no sampling; it is off in this configuration | "
-                                  "sudo sysctl kernel.perf_event_paranoid=2");
+  CHECK(sampled("none", "3\n") ==
+        "warning perf_event_paranoid: perf_event_paranoid is 3: the kernel allows no sampling; it is off in this configuration | "
+        "sudo sysctl kernel.perf_event_paranoid=2");
   CHECK(sampled("system-wide", "0\n") == "ok perf_event_paranoid: perf_event_paranoid is 0");
   CHECK(sampled("system-wide", "x\n") == "ok perf_event_paranoid: perf_event_paranoid is unknown; sampling is asked for");
   machine.capabilities("200000");  // CAP_SYS_ADMIN alone
   CHECK(sampled("system-wide", "4\n") == "ok perf_event_paranoid: perf_event_paranoid is 4");
   machine.config.nsys.sample = "none";
-  CHECK(line(nl::orchestrator::check_seccomp(machine.config, machine.host)) == "ok container.seccomp: on; CPU sampling is off, so it does not matter");
+  CHECK(line(nl::orchestrator::check_seccomp(machine.config, machine.host)) ==
+        "ok container.seccomp: on; CPU sampling is off, so it does not matter");
   machine.tree.write("proc/self/status", "Seccomp:\t0\n");
   machine.config.nsys.sample = "process-tree";
   CHECK(line(nl::orchestrator::check_seccomp(machine.config, machine.host)) == "ok container.seccomp: none");
@@ -236,10 +263,8 @@ TEST_CASE("each sign of a container, and each profiler's name, is known") {
     Machine machine;
     machine.capabilities("0");
     machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
-    if (*sign == 'K')
-      machine.host.env[sign] = "10.0.0.1";
-    else
-      machine.tree.write(sign, "");
+    if (*sign == 'K') machine.host.env[sign] = "10.0.0.1";
+    else machine.tree.write(sign, "");
     CHECK(nl::orchestrator::check_counters(machine.tools, machine.host).fix == "docker run --cap-add=SYS_ADMIN …");
   }
   for (const std::string name : {"nv-hostengine", "dcgm-exporter", "nsys", "nsys-ui", "ncu", "ncu-ui", "nvprof"}) {
@@ -247,7 +272,8 @@ TEST_CASE("each sign of a container, and each profiler's name, is known") {
     machine.tree.write("proc/7/comm", name + "\n");
     const auto check = nl::orchestrator::check_profilers(machine.host);
     CHECK(check.finding == "running: " + name + " (7); counters can be held by one at a time");
-    CHECK(check.fix.starts_with(name[0] == 'd' || name == "nv-hostengine" ? "dcgmi profile --pause   # and --resume afterwards" : "nsys sessions list"));
+    CHECK(check.fix.starts_with(name[0] == 'd' || name == "nv-hostengine" ? "dcgmi profile --pause   # and --resume afterwards"
+                                                                          : "nsys sessions list"));
   }
 }
 
@@ -255,13 +281,17 @@ TEST_CASE("a fix names a script of the source tree only where that is") {
   Machine machine;
   machine.tools.nsys.reset();
   machine.tools.collector.reset();
-  const auto fixes = [&] { return nl::orchestrator::check_nsys(machine.tools, machine.host).fix + nl::orchestrator::check_collector(machine.tools, machine.host).fix; };
+  const auto fixes = [&] {
+    return nl::orchestrator::check_nsys(machine.tools, machine.host).fix +
+           nl::orchestrator::check_collector(machine.tools, machine.host).fix;
+  };
   CHECK(fixes().find("tools/") == std::string::npos);
   const std::string tree = (machine.tree.root() / "src").string();
   machine.tree.write("src/tools/fetch-nsys", "");
   machine.host.program_folder = machine.tree.root() / "src/out/cli";
   CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).fix.find("# or " + tree + "/tools/fetch-nsys,") != std::string::npos);
-  CHECK(nl::orchestrator::check_collector(machine.tools, machine.host).fix == "cd " + tree + " && tools/setup && meson setup --reconfigure out && ninja -C out");
+  CHECK(nl::orchestrator::check_collector(machine.tools, machine.host).fix ==
+        "cd " + tree + " && tools/setup && meson setup --reconfigure out && ninja -C out");
 }
 
 TEST_CASE("what nsys' and ncu's absence means, by what else is there") {
@@ -271,7 +301,8 @@ TEST_CASE("what nsys' and ncu's absence means, by what else is there") {
   const std::string get_ncu = " | sudo apt-get install cuda-nsight-compute-13-0   # from NVIDIA's repository";
   machine.tools.ncu.reset();
   machine.config.ncu.enabled = false;
-  CHECK(line(nl::orchestrator::check_ncu(machine.tools, machine.config)) == "warning ncu: not found; this configuration does not ask for it" + get_ncu);
+  CHECK(line(nl::orchestrator::check_ncu(machine.tools, machine.config)) ==
+        "warning ncu: not found; this configuration does not ask for it" + get_ncu);
   machine.tools.nsys->importer_trouble = "there is none";
   machine.tools.nsys->importer.clear();
   CHECK(line(nl::orchestrator::check_importer(machine.tools, machine.host)) ==
@@ -282,13 +313,17 @@ TEST_CASE("what nsys' and ncu's absence means, by what else is there") {
   machine.tools.nsys->importer = "/elsewhere/QdstrmImporter";
   machine.tools.nsys->found_at = "/opt/nsight/target-linux-sbsa-armv8/nsys";
   CHECK(line(nl::orchestrator::check_importer(machine.tools, machine.host)) ==
-        "blocked nsys.importer: /elsewhere/QdstrmImporter: it ends; captures would end without a report | sudo ln -s /elsewhere /opt/nsight/host-linux-armv8");
+        "blocked nsys.importer: /elsewhere/QdstrmImporter: it ends; captures would end without a report | sudo ln -s /elsewhere "
+        "/opt/nsight/host-linux-armv8");
   machine.tools.nsys.reset();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "warning nsys: not found: nl-stage's own collector records kernels and ranges (CUPTI)" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) ==
+        "warning nsys: not found: nl-stage's own collector records kernels and ranges (CUPTI)" + get_nsys);
   machine.tools.gpus.clear();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "warning nsys: not found: only NVTX ranges can be captured, by nl-stage's own collector" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) ==
+        "warning nsys: not found: only NVTX ranges can be captured, by nl-stage's own collector" + get_nsys);
   machine.tools.collector.reset();
-  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) == "blocked nsys: not found; the collector is not found either: nothing can be captured" + get_nsys);
+  CHECK(line(nl::orchestrator::check_nsys(machine.tools, machine.host)) ==
+        "blocked nsys: not found; the collector is not found either: nothing can be captured" + get_nsys);
   CHECK(line(nl::orchestrator::check_gpu(machine.tools, machine.host)) ==
         "warning gpu: not found: NVTX ranges can be captured, kernels cannot | run on a machine with an NVIDIA GPU and its driver");
   machine.tree.write("proc/driver/nvidia/version", "x");
@@ -298,7 +333,8 @@ TEST_CASE("what nsys' and ncu's absence means, by what else is there") {
   machine.tree.write("dev/dxg", "");
   machine.tools.gpu_trouble = "mismatch";
   CHECK(line(nl::orchestrator::check_gpu(machine.tools, machine.host)) ==
-        "warning gpu: the driver is loaded, but NVML says: mismatch | nvidia-smi   # a version mismatch needs a reboot or a matching libnvidia-ml");
+        "warning gpu: the driver is loaded, but NVML says: mismatch | nvidia-smi   # a version mismatch needs a reboot or a matching "
+        "libnvidia-ml");
   CHECK(nl::orchestrator::package_of("libssh.so.4") == "libssh-4");
   CHECK(nl::orchestrator::package_of("libother.so") == "");
 }
@@ -329,7 +365,9 @@ TEST_CASE("the trial capture: how nsys is started, and what its silence, its wor
   CHECK(finding() == "nsys traced `true` but made no report: from stderr");
   result.timed_out = true;
   CHECK(finding() == "nsys traced `true` but made no report: it did not end within 60 s");
-  machine.host.start = [](const nl::orchestrator::ProcessSpec&) -> nl::orchestrator::ProcessResult { throw nl::Error(nl::ErrorKind::kTool, "cannot start"); };
+  machine.host.start = [](const nl::orchestrator::ProcessSpec&) -> nl::orchestrator::ProcessResult {
+    throw nl::Error(nl::ErrorKind::kTool, "cannot start");
+  };
   CHECK(finding() == "nsys traced `true` but made no report: cannot start");
   CHECK(nl::orchestrator::check_trial_capture(machine.tools, machine.host).fix ==
         "sudo apt-get install nsight-systems   # from NVIDIA's repository, or Nsight Systems from NVIDIA's site");
@@ -340,7 +378,9 @@ TEST_CASE("the trial capture: how nsys is started, and what its silence, its wor
 
 TEST_CASE("checks as JSON: every byte") {
   using nl::orchestrator::Check;
-  const std::vector<Check> checks = {{"a", Level::kOk, "first", "fine", ""}, {"b", Level::kWarning, "the second", "so so", "do it"}, {"c", Level::kBlocked, "3", "bad", "stop"}};
+  const std::vector<Check> checks = {{"a", Level::kOk, "first", "fine", ""},
+                                     {"b", Level::kWarning, "the second", "so so", "do it"},
+                                     {"c", Level::kBlocked, "3", "bad", "stop"}};
   CHECK(nl::orchestrator::checks_json({checks[2]}) == R"({
   "blocked": true,
   "checks": [

@@ -44,8 +44,7 @@ TEST_CASE("counters without ncu: who counts, with what, and whether it is allowe
   CHECK(nl::orchestrator::check_ncu(machine.tools, machine.config).finding == "not found: nl-stage's own collector counts instead (CUPTI)");
   machine.tools.cupti = "/c/libcupti.so.13";
   CHECK(check().level == Level::kOk);
-  CHECK(check().finding ==
-        "ncu was not found: the collector counts instead (CUPTI); /c/libcupti.so.13, open to every user");
+  CHECK(check().finding == "ncu was not found: the collector counts instead (CUPTI); /c/libcupti.so.13, open to every user");
   machine.tree.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   CHECK(check().level == Level::kWarning);  // a run goes on without
   CHECK(check().fix.find("NVreg_RestrictProfilingToAdminUsers=0") != std::string::npos);
@@ -100,8 +99,7 @@ TEST_CASE("other profilers") {
   CHECK(nl::orchestrator::check_profilers(machine.host).level == Level::kOk);
   machine.tree.write("proc/4711/comm", "nv-hostengine\n");
   CHECK(nl::orchestrator::check_profilers(machine.host).level == Level::kWarning);
-  CHECK(nl::orchestrator::check_profilers(machine.host).finding ==
-        "running: nv-hostengine (4711); counters can be held by one at a time");
+  CHECK(nl::orchestrator::check_profilers(machine.host).finding == "running: nv-hostengine (4711); counters can be held by one at a time");
   CHECK(nl::orchestrator::check_profilers(machine.host).fix.starts_with("dcgmi profile --pause"));
   CHECK(nl::orchestrator::check_ncu_lock(machine.host).level == Level::kOk);
   machine.read_only = machine.tree.write("tmp/nsight-compute-lock", "");
@@ -147,7 +145,8 @@ TEST_CASE("tools that are missing or broken") {
   machine.tools.nsys->missing_libraries = {"libodd.so.9"};
   CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix.ends_with("apt-file search libodd.so.9"));
   machine.tools.nsys->missing_libraries.clear();
-  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix == "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
+  CHECK(nl::orchestrator::check_importer(machine.tools, machine.host).fix ==
+        "sudo ln -s /opt/nsight/host-linux-x64 /opt/nsight/host-linux-x64");
   machine.tools.nsys.reset();
   CHECK(nl::orchestrator::check_nsys(machine.tools, machine.host).level == Level::kWarning);
   machine.tools.collector.reset();

@@ -41,15 +41,11 @@ struct FakeHost {
       return result;
     }
     if (program == "ncu")
-      result.stdout_text = spec.argv[1] == "--version"
-                               ? "Copyright (c) 2018-2025 NVIDIA Corporation\nVersion 2025.3.1.0 (build 1)\n"
-                               : help_text("ncu-2025.3.1.txt");
-    else if (spec.argv[1] == "profile")
-      result.stdout_text = help_text("nsys-2025.3.1-profile.txt");
-    else if (spec.argv[1] == "export")
-      result.stdout_text = help_text("nsys-2025.3.1-export.txt");
-    else
-      result.stdout_text = "NVIDIA Nsight Systems version 2025.3.1.0\n";
+      result.stdout_text = spec.argv[1] == "--version" ? "Copyright (c) 2018-2025 NVIDIA Corporation\nVersion 2025.3.1.0 (build 1)\n"
+                                                       : help_text("ncu-2025.3.1.txt");
+    else if (spec.argv[1] == "profile") result.stdout_text = help_text("nsys-2025.3.1-profile.txt");
+    else if (spec.argv[1] == "export") result.stdout_text = help_text("nsys-2025.3.1-export.txt");
+    else result.stdout_text = "NVIDIA Nsight Systems version 2025.3.1.0\n";
     return result;
   }
 

@@ -109,7 +109,9 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) { return *bits = is_fit() ? 0x2 : 0x4, answer(); }
 int nvmlDeviceGetPersistenceMode(void*, int* on) { return *on = is_fit(), answer(); }
-int nvmlDeviceGetEccMode(void*, int* now, int* later) { return *now = 1, *later = std::getenv("NL_FAKE_NVML_ECC_SWITCH") == nullptr, answer(); }
+int nvmlDeviceGetEccMode(void*, int* now, int* later) {
+  return *now = 1, *later = std::getenv("NL_FAKE_NVML_ECC_SWITCH") == nullptr, answer();
+}
 int nvmlDeviceGetTotalEccErrors(void*, int kind, int since, unsigned long long* count) {
   return *count = kind == 1 && since == 0 && std::getenv("NL_FAKE_NVML_ECC_ERRORS") != nullptr ? 3 : 0, answer();
 }

@@ -42,9 +42,7 @@ struct Machine {
     if (!makes_report) result.stderr_text = "Importer error status: An unknown error occurred.\nmore\n";
     return result;
   }
-  void capabilities(const std::string& effective) {
-    tree.write("proc/self/status", "Name:\tx\nCapEff:\t" + effective + "\nSeccomp:\t2\n");
-  }
+  void capabilities(const std::string& effective) { tree.write("proc/self/status", "Name:\tx\nCapEff:\t" + effective + "\nSeccomp:\t2\n"); }
 
   FakeTree tree;
   orchestrator::Host host;
@@ -54,6 +52,5 @@ struct Machine {
   std::filesystem::path read_only = "/none";
   bool makes_report = true;
 };
-
 
 }  // namespace nl::test

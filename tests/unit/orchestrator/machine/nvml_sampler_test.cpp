@@ -90,7 +90,8 @@ TEST_CASE("samples carry the time of day, in order, and each pass has its own") 
   wait_for(reads, 8);
   const auto first = sampler.end();
   REQUIRE(first.size() >= 8);
-  CHECK(first.back().utc_ns <= std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count() + 1'000'000);
+  CHECK(first.back().utc_ns <=
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count() + 1'000'000);
   CHECK(first[0].sm_clock_mhz);  // the thread leaves signals to the others
   CHECK_FALSE(blocks_interrupts());
   CHECK(first.front().utc_ns >= std::chrono::duration_cast<std::chrono::nanoseconds>(before).count() - 1'000'000);

@@ -44,13 +44,14 @@ TEST_CASE("every usual place of every tool is looked into") {
     CHECK(tool->found_by == found.found_by);
     CHECK((file.filename() == "ncu" ? tools.nsys : tools.ncu).has_value() == false);
   }
-  for (const char* place : {"usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13", "usr/local/cuda/targets/sbsa-linux/lib/libcupti.so.13",
-                            "usr/local/cuda/lib64/libcupti.so", "usr/lib/x86_64-linux-gnu/libcupti.so.12", "usr/lib64/libcupti.so.12",
-                            "usr/local/lib/python3.12/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12",
-                            "usr/lib/python3/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12", "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
-                            "usr/lib64/libnvidia-ml.so.1", "usr/lib/libnvidia-ml.so.1", "usr/lib/wsl/lib/libnvidia-ml.so.1",
-                            "usr/local/nvidia/lib64/libnvidia-ml.so.1", "app/collector/libnl_collector.so", "app/lib/nl-stage/libnl_collector.so",
-                            "app/lib/x86_64-linux-gnu/nl-stage/libnl_collector.so", "app/lib64/nl-stage/libnl_collector.so"}) {
+  for (const char* place :
+       {"usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13", "usr/local/cuda/targets/sbsa-linux/lib/libcupti.so.13",
+        "usr/local/cuda/lib64/libcupti.so", "usr/lib/x86_64-linux-gnu/libcupti.so.12", "usr/lib64/libcupti.so.12",
+        "usr/local/lib/python3.12/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12",
+        "usr/lib/python3/dist-packages/nvidia/cuda_cupti/lib/libcupti.so.12", "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+        "usr/lib64/libnvidia-ml.so.1", "usr/lib/libnvidia-ml.so.1", "usr/lib/wsl/lib/libnvidia-ml.so.1",
+        "usr/local/nvidia/lib64/libnvidia-ml.so.1", "app/collector/libnl_collector.so", "app/lib/nl-stage/libnl_collector.so",
+        "app/lib/x86_64-linux-gnu/nl-stage/libnl_collector.so", "app/lib64/nl-stage/libnl_collector.so"}) {
     INFO(place);
     FakeHost fake;
     const auto file = fake.tree.write(place, "");
@@ -78,7 +79,8 @@ TEST_CASE("libraries: what is named wins, then the loader's path, then the usual
   fake.host.env["LD_LIBRARY_PATH"] = "/none::" + (fake.tree.root() / "loader").string();
   CHECK(fake.find().cupti == in_path);
   const auto named = fake.tree.write("named.so", "");
-  for (const auto& [variable, key] : {std::pair("NL_STAGE_CUPTI", "tools.cupti"), std::pair("NL_STAGE_NVML", "tools.nvml"), std::pair("NL_STAGE_COLLECTOR", "tools.collector")}) {
+  for (const auto& [variable, key] : {std::pair("NL_STAGE_CUPTI", "tools.cupti"), std::pair("NL_STAGE_NVML", "tools.nvml"),
+                                      std::pair("NL_STAGE_COLLECTOR", "tools.collector")}) {
     INFO(variable);
     fake.host.env[variable] = "/no/such.so";
     try {
@@ -128,7 +130,9 @@ TEST_CASE("how tools are asked, and each answer that does not count") {
   CHECK(rejected() == Texts{ncu.string() + " answers --version with status 3"});
   result.timed_out = true;
   CHECK(rejected() == Texts{ncu.string() + " does not answer --version within 20 s"});
-  fake.host.start = [](const nl::orchestrator::ProcessSpec&) -> nl::orchestrator::ProcessResult { throw nl::Error(nl::ErrorKind::kTool, "no such thing"); };
+  fake.host.start = [](const nl::orchestrator::ProcessSpec&) -> nl::orchestrator::ProcessResult {
+    throw nl::Error(nl::ErrorKind::kTool, "no such thing");
+  };
   CHECK(rejected() == Texts{ncu.string() + " cannot be started: no such thing"});
   nl::orchestrator::ToolOptions options;
   options.ncu = ncu;
@@ -178,7 +182,8 @@ TEST_CASE("NVML that only the loader knows, a second injection, and the folders 
   CHECK_FALSE(fake.find().nsys);
   const auto plain = fake.tree.program("opt/nvidia/nsight-systems/2025.3.1/target-linux-armv8/nsys");
   CHECK(fake.find().nsys->found_at == plain);
-  CHECK(fake.find().nsys->importer_trouble == "there is no " + (fake.tree.root() / "opt/nvidia/nsight-systems/2025.3.1/host-linux-armv8/QdstrmImporter").string());
+  CHECK(fake.find().nsys->importer_trouble ==
+        "there is no " + (fake.tree.root() / "opt/nvidia/nsight-systems/2025.3.1/host-linux-armv8/QdstrmImporter").string());
   const auto server = fake.tree.program("opt/nvidia/nsight-systems/2025.3.1/target-linux-sbsa-armv8/nsys");
   const auto importer = fake.tree.program("opt/nvidia/nsight-systems/2025.3.1/host-linux-armv8/QdstrmImporter");
   CHECK(fake.find().nsys->found_at == server);
@@ -216,9 +221,11 @@ TEST_CASE("what is read of versions, help texts and the loader's list, at their 
   CHECK(parse_tool_version("2025.3-1, then 2024.1.2").text() == "2024.1.2");
   using nl::orchestrator::parse_help_options;
   using Texts = std::vector<std::string>;
-  CHECK(parse_help_options("    -a, --four-in\n     --five-in\n\t(Beta) --beta=\n(none\n no --option\n--zed --zed  --after\n--\n  --on-[a|b]= \n") ==
+  CHECK(parse_help_options(
+            "    -a, --four-in\n     --five-in\n\t(Beta) --beta=\n(none\n no --option\n--zed --zed  --after\n--\n  --on-[a|b]= \n") ==
         Texts{"--beta", "--four-in", "--on-a", "--on-b", "--zed"});
-  CHECK(nl::orchestrator::parse_missing_libraries("\tb.so => not found\n a.so => not found\n => not found\nlast.so => not found") == Texts{"a.so", "b.so", "last.so"});
+  CHECK(nl::orchestrator::parse_missing_libraries("\tb.so => not found\n a.so => not found\n => not found\nlast.so => not found") ==
+        Texts{"a.so", "b.so", "last.so"});
 }
 
 TEST_CASE("a made machine's files: what is read, matched and temporary") {
@@ -249,7 +256,8 @@ TEST_CASE("a made machine's files: what is read, matched and temporary") {
 
 TEST_CASE("this machine's cache: XDG's folder, else the home's, else one of the user's in the temporary folder") {
   std::map<std::string, std::optional<std::string>> kept;
-  for (const char* name : {"XDG_CACHE_HOME", "HOME", "TMPDIR"}) kept[name] = std::getenv(name) ? std::optional<std::string>(std::getenv(name)) : std::nullopt;
+  for (const char* name : {"XDG_CACHE_HOME", "HOME", "TMPDIR"})
+    kept[name] = std::getenv(name) ? std::optional<std::string>(std::getenv(name)) : std::nullopt;
   setenv("XDG_CACHE_HOME", "/xdg", 1);
   setenv("HOME", "/home/me", 1);
   setenv("TMPDIR", "/tmp/mine", 1);

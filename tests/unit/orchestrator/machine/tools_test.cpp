@@ -17,8 +17,9 @@ using nl::test::FakeHost, nl::test::FakeTree, nl::test::help_text;
 
 TEST_CASE("versions are read from what the tools say") {
   CHECK(nl::orchestrator::parse_tool_version("NVIDIA Nsight Systems version 2022.4.2.1-df9881f").text() == "2022.4.2");
-  CHECK(nl::orchestrator::parse_tool_version("Copyright (c) 2018-2025 NVIDIA\nVersion 2025.3.1.0 (build 36398880) (public-release)")
-            .text() == "2025.3.1");
+  CHECK(
+      nl::orchestrator::parse_tool_version("Copyright (c) 2018-2025 NVIDIA\nVersion 2025.3.1.0 (build 36398880) (public-release)").text() ==
+      "2025.3.1");
   CHECK(nl::orchestrator::parse_tool_version("nsys: not found").text().empty());
   CHECK(nl::orchestrator::ToolVersion{2025, 10, 0} > nl::orchestrator::ToolVersion{2025, 9, 3});
 }
@@ -35,8 +36,8 @@ TEST_CASE("options are read from the help texts") {
   CHECK(has(nl::orchestrator::parse_help_options(help_text("nsys-2025.3.1-profile.txt")), "--pytorch"));
   CHECK(has(nl::orchestrator::parse_help_options(help_text("nsys-2025.3.1-profile.txt")), "--storage-metrics"));
   const auto ncu = nl::orchestrator::parse_help_options(help_text("ncu-2025.3.1.txt") +
-                                          "  -k [ --made-up ] arg              According to --not-an-option\n          "
-                                          "                              --nor-this\n");
+                                                        "  -k [ --made-up ] arg              According to --not-an-option\n          "
+                                                        "                              --nor-this\n");
   CHECK(has(ncu, "--kernel-name"));
   CHECK(has(ncu, "--print-kernel-base"));
   CHECK(has(ncu, "--made-up"));
@@ -46,7 +47,7 @@ TEST_CASE("options are read from the help texts") {
 
 TEST_CASE("the loader's list of missing libraries") {
   CHECK(nl::orchestrator::parse_missing_libraries("\tlinux-vdso.so.1 (0x1)\n\tlibdw.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 "
-                                    "(0x2)\n\tlibdw.so.1 => not found\n") == std::vector<std::string>{"libdw.so.1"});
+                                                  "(0x2)\n\tlibdw.so.1 => not found\n") == std::vector<std::string>{"libdw.so.1"});
 }
 
 TEST_CASE("the order of the search: config, environment, PATH, usual folders") {

@@ -21,12 +21,14 @@ TEST_CASE("tool chatter: what nsys says around a workload is taken out, and what
   CHECK(shown("Collecting data...\nhello\npartial\nGenerating '/tmp/nsys-report-c87b.qdstrm'\n"
               "[1/1] [0%                          ] run.nsys-rep\r[1/1] [========================100%] run.nsys-rep\n"
               "Generated:\n    /b/nsys/run.nsys-rep\n\t/b/nsys/run.sqlite\n") == "hello\npartial\n");
-  CHECK(shown("==PROF== Connected to process 1675 (/bin/sh)\ntoken\n==PROF== Profiling \"scale\" - 0: 0%....100% - 8 passes\n==PROF== Disconnected from process 1675\n") == "token\n");
+  CHECK(shown("==PROF== Connected to process 1675 (/bin/sh)\ntoken\n==PROF== Profiling \"scale\" - 0: 0%....100% - 8 passes\n==PROF== "
+              "Disconnected from process 1675\n") == "token\n");
   CHECK(shown("==ERROR== ERR_NVGPUCTRPERM - no permission\n") == "==ERROR== ERR_NVGPUCTRPERM - no permission\n");
 }
 
 TEST_CASE("tool chatter: lines of a workload that only begin alike are shown whole") {
-  for (const std::string line : {"Generating text for 4 prompts\n", "Processing 12 requests\n", "Collecting data\n", "[1/4] step\n", "[3/8]\n", "    indented\n", "\n", "100%|####|\r", "G", "[12"}) {
+  for (const std::string line : {"Generating text for 4 prompts\n", "Processing 12 requests\n", "Collecting data\n", "[1/4] step\n",
+                                 "[3/8]\n", "    indented\n", "\n", "100%|####|\r", "G", "[12"}) {
     INFO(line);
     CHECK(shown(line) == line);
   }

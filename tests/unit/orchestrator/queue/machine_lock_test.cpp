@@ -73,7 +73,9 @@ TEST_CASE("lock: kill -9 frees it, and the next holder learns who was killed") {
 
 TEST_CASE("lock: who gives it back leaves no name behind") {
   Folder folder;
-  { REQUIRE(MachineLock::try_take(folder / "lock", "queue")); }
+  {
+    REQUIRE(MachineLock::try_take(folder / "lock", "queue"));
+  }
   CHECK_FALSE(MachineLock::owner(folder / "lock"));
   const auto lock = MachineLock::try_take(folder / "lock", "queue");
   REQUIRE(lock);

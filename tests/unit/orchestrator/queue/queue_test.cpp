@@ -77,7 +77,9 @@ TEST_CASE("queue: what ran when the runner was killed goes back") {
 
 TEST_CASE("queue: four processes that add at once get a number each") {
   Folder folder;
-  { const CommandQueue made(folder.path); }
+  {
+    const CommandQueue made(folder.path);
+  }
   constexpr int kProcesses = 4, kEach = 25;
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {

@@ -29,7 +29,8 @@ ModelSession every_session_value() {
   session.profiled_ns = {12, 13};
   session.host_times_known = false;
   session.idle_threads = 1;
-  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}, 7, "[[2]]", "[int64]"}, {"/If", "If", "", "", "", 1, {}}};
+  session.nodes = {{"/MatMul", "MatMul", "CUDAExecutionProvider", "[[2, 16]]", "[float32]", 0, {"/a", "/b"}, 7, "[[2]]", "[int64]"},
+                   {"/If", "If", "", "", "", 1, {}}};
   session.runs = {{0, 0, 100, 7, {}}, {1, 1, 0, 8, 6}};
   session.notes = {"y: 1 of 2 values are NaN"};
   return session;
@@ -66,7 +67,8 @@ TEST_CASE("session record: a damaged one is refused with its place") {
   const test::Folder folder;
   const auto file = folder.path / "session.json";
   const std::string whole = session_json(every_session_value());
-  for (const std::string& text : {std::string("{"), whole.substr(0, whole.size() / 2), std::string("{\"backend\": 1}"), std::string("[]")}) {
+  for (const std::string& text :
+       {std::string("{"), whole.substr(0, whole.size() / 2), std::string("{\"backend\": 1}"), std::string("[]")}) {
     std::ofstream(file, std::ios::trunc) << text;
     CHECK(session_error([&] { read_session(file); }) == ErrorKind::kInput);
   }
@@ -80,7 +82,8 @@ TEST_CASE("session: a configuration with a backend runs our own program") {
   const Config config = session_config({"session.backend=fake", "session.model=/m.txt", "session.dims=[batch=4, \"a,b=2\"]"});
   const auto& command = config.workload.command;
   REQUIRE(command.size() > 6);
-  CHECK(std::vector<std::string>(command.begin() + 1, command.begin() + 6) == std::vector<std::string>{"session", "--backend", "fake", "--model", "/m.txt"});
+  CHECK(std::vector<std::string>(command.begin() + 1, command.begin() + 6) ==
+        std::vector<std::string>{"session", "--backend", "fake", "--model", "/m.txt"});
   CHECK(std::vector<std::string>(command.end() - 4, command.end()) == std::vector<std::string>{"--dim", "batch=4", "--dim", "a,b=2"});
   CHECK(config.run.stages == std::vector<std::string>{"inference"});
   CHECK_FALSE(config.mark.automatic);
@@ -94,7 +97,8 @@ TEST_CASE("session: the stages of other runners get the iterations beside them")
 
 TEST_CASE("session: a backend without a model, or beside a command") {
   CHECK(session_error([] { session_config({"session.backend=fake"}); }) == ErrorKind::kUsage);
-  CHECK(session_error([] { load_config({.sets = {"session.backend=fake", "session.model=/m"}, .command = {"./workload"}}); }) == ErrorKind::kUsage);
+  CHECK(session_error([] { load_config({.sets = {"session.backend=fake", "session.model=/m"}, .command = {"./workload"}}); }) ==
+        ErrorKind::kUsage);
 }
 
 TEST_CASE("session: what is missing is said before anything runs") {

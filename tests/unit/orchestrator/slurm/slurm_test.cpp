@@ -14,16 +14,20 @@ TEST_CASE("slurm: the indices of an array as sbatch takes them") {
 
 TEST_CASE("slurm: partition, GPUs, constraint, time and any other flag are passed on") {
   slurm::ArrayJob job{"nl-x-1", {1, 2, 4}, "/shared/task.sh", "/shared/logs", {}};
-  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4", "--output=/shared/logs/%A_%a.log", "/shared/task.sh"});
+  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4",
+                                                               "--output=/shared/logs/%A_%a.log", "/shared/task.sh"});
   job.options = {"gpu", "h100:2", "a&b", "30", {"--account=x", "--container-image=img"}, {}, {}};
-  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4", "--output=/shared/logs/%A_%a.log", "--partition=gpu",
-                                                               "--gpus=h100:2", "--constraint=a&b", "--time=30", "--account=x", "--container-image=img", "/shared/task.sh"});
+  CHECK(slurm::sbatch_command(job) == std::vector<std::string>{"sbatch", "--parsable", "--no-requeue", "--job-name=nl-x-1", "--array=1-2,4",
+                                                               "--output=/shared/logs/%A_%a.log", "--partition=gpu", "--gpus=h100:2",
+                                                               "--constraint=a&b", "--time=30", "--account=x", "--container-image=img",
+                                                               "/shared/task.sh"});
 }
 
 TEST_CASE("slurm: the states of squeue") {
   using State = slurm::TaskState;
   const auto statuses = slurm::parse_squeue(
-      "12|1|COMPLETED|n1\n12|2|RUNNING|n2\n12|3|PENDING|\n12|4|NODE_FAIL|n3\n12|5|CANCELLED|\n12|6|TIMEOUT|n4\n12|7|COMPLETING|n1\n12|8|PREEMPTED|n1\n13|2|CONFIGURING|n2\n"
+      "12|1|COMPLETED|n1\n12|2|RUNNING|n2\n12|3|PENDING|\n12|4|NODE_FAIL|n3\n12|5|CANCELLED|\n12|6|TIMEOUT|n4\n12|7|COMPLETING|n1\n12|8|"
+      "PREEMPTED|n1\n13|2|CONFIGURING|n2\n"
       "12|[9-20%4]|PENDING|\n12|N/A|RUNNING|n1\nslurm_load_jobs error\n\n");
   REQUIRE(statuses.size() == 9);
   CHECK(statuses.at({"12", 1}).state == State::kEnded);

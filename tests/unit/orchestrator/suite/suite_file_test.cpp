@@ -102,8 +102,10 @@ TEST_CASE("suite file: every mistake names its place and the next step") {
       {"targets:\n  a: {env: {A: 1}}\n", "2:3", "target 'a' has no command", "write command: python bench.py"},
       {"targets:\n  a: {command: []}\n", "2:16", "'command' wants a text", "put quotes around it where it holds a ':' or a '#'"},
       {"targets:\n  a: x\n", "2:6", "target 'a' wants keys and values", "such as command: …"},
-      {"targets:\n  a/b: {command: x}\n", "2:3", "the target 'a/b' cannot be the name of a folder", "use letters, digits, '_', '-' and '.'"},
-      {"name: ../x\ntargets: {a: {command: x}}\n", "1:7", "'name' '../x' cannot be the name of a folder", "use letters, digits, '_', '-' and '.'"},
+      {"targets:\n  a/b: {command: x}\n", "2:3", "the target 'a/b' cannot be the name of a folder",
+       "use letters, digits, '_', '-' and '.'"},
+      {"name: ../x\ntargets: {a: {command: x}}\n", "1:7", "'name' '../x' cannot be the name of a folder",
+       "use letters, digits, '_', '-' and '.'"},
       {"iterations: many\n", "1:13", "'iterations' wants a whole number", "such as iterations: 5"},
       {"iterations: 0\n", "1:13", "'iterations' is out of range: 0", "between 1 and 1000"},
       {"warmup: -1\n", "1:9", "'warmup' is out of range: -1", "between 0 and 1000"},
@@ -117,7 +119,8 @@ TEST_CASE("suite file: every mistake names its place and the next step") {
       {"slurm: {partion: p}\n", "1:9", "unknown key 'partion' of slurm", "did you mean 'partition'?"},
       {"targets:\n  a: {command: x, set: run.mode=deep}\n", "2:24", "'set' wants a list", "write [a, b]"},
       {"targets:\n  a: {command: x, env: [A]}\n", "2:24", "'env' wants names and values", "write env: {NAME: value}"},
-      {"targets:\n  aa: {command: x, baseline: ab}\n  b: {command: x}\n", "2:30", "the baseline 'ab' of 'aa' is no other target", "did you mean 'aa'?"},
+      {"targets:\n  aa: {command: x, baseline: ab}\n  b: {command: x}\n", "2:30", "the baseline 'ab' of 'aa' is no other target",
+       "did you mean 'aa'?"},
       {"targets:\n  a: {command: x}\n  a: {command: y}\n", "3:3", "the key 'a' is given twice", "keep one of them; the first is on line 2"},
   }));
   INFO(text);

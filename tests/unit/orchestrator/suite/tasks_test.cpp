@@ -14,7 +14,8 @@ Suite suite_of(const std::vector<std::string>& names) {
 std::string pairs_text(const Suite& suite) {
   std::string text;
   const TargetPairs found = find_pairs(suite);
-  for (const TargetPair& pair : found.pairs) text += pair.name + ": " + suite.targets[pair.baseline].name + " > " + suite.targets[pair.optimised].name + "; ";
+  for (const TargetPair& pair : found.pairs)
+    text += pair.name + ": " + suite.targets[pair.baseline].name + " > " + suite.targets[pair.optimised].name + "; ";
   for (const std::size_t orphan : found.orphans) text += "orphan " + suite.targets[orphan].name + "; ";
   return text;
 }
@@ -30,7 +31,8 @@ TEST_CASE("pairs: names that differ in baseline and optimised belong together") 
 }
 
 TEST_CASE("pairs: one half without the other is an orphan; any other name is a target of its own") {
-  CHECK(pairs_text(suite_of({"x_baseline", "y_optimized", "plain", "database", "optics", "baseline_"})) == "orphan x_baseline; orphan y_optimized; ");
+  CHECK(pairs_text(suite_of({"x_baseline", "y_optimized", "plain", "database", "optics", "baseline_"})) ==
+        "orphan x_baseline; orphan y_optimized; ");
 }
 
 TEST_CASE("pairs: several targets may name one baseline") {

@@ -22,7 +22,8 @@ struct Timed {
   }
   void add(std::size_t target, double seconds, std::map<std::string, double> stage_ms = {}, TaskOutcome outcome = TaskOutcome::kOk) {
     const int number = static_cast<int>(tasks.size()) + 1;
-    tasks.push_back({{number, target, number, false}, outcome, "run-" + std::to_string(number), "/out/runs/x", seconds, std::move(stage_ms), {}});
+    tasks.push_back(
+        {{number, target, number, false}, outcome, "run-" + std::to_string(number), "/out/runs/x", seconds, std::move(stage_ms), {}});
   }
   void add_all(const std::vector<double>& baseline, const std::vector<double>& optimised) {
     for (const double seconds : baseline) add(0, seconds);
@@ -66,11 +67,11 @@ TEST_CASE("verdict: met, missed, regressed and undecided by where the interval l
   Timed timed;
   // The interval is 1.0628 times either way.
   const auto [baseline, verdict] = GENERATE(table<double, PairVerdict>({{0.112, PairVerdict::kMet},
-                                                                       {0.111, PairVerdict::kUndecided},
-                                                                       {0.1, PairVerdict::kUndecided},
-                                                                       {0.0985, PairVerdict::kMissed},
-                                                                       {0.0945, PairVerdict::kMissed},
-                                                                       {0.094, PairVerdict::kRegressed}}));
+                                                                        {0.111, PairVerdict::kUndecided},
+                                                                        {0.1, PairVerdict::kUndecided},
+                                                                        {0.0985, PairVerdict::kMissed},
+                                                                        {0.0945, PairVerdict::kMissed},
+                                                                        {0.094, PairVerdict::kRegressed}}));
   INFO(baseline);
   timed.add_all(around(baseline), around(0.1));
   CHECK(timed.judged().verdict == verdict);
@@ -157,8 +158,9 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   CHECK(nl::test::has(page, "- y_baseline is one half of a pair; the other half is missing.\n"));
   CHECK(nl::test::has(page, "- warning GPU clocks: not locked (waived); fix: `nvidia-smi`\n"));
   const std::string wide = suite_text(result, 120), narrow = suite_text(result, 50);
-  CHECK(nl::test::has(wide, "pair  verdict  speed-up  95 % from     to  baseline ms  optimised ms  measured\n"
-                            "x     met         2.000      2.000  2.000      200.000       100.000  the whole run\n"));
+  CHECK(nl::test::has(wide,
+                      "pair  verdict  speed-up  95 % from     to  baseline ms  optimised ms  measured\n"
+                      "x     met         2.000      2.000  2.000      200.000       100.000  the whole run\n"));
   CHECK(nl::test::has(wide, "\n- y_baseline is one half of a pair; the other half is missing.\n"));
   CHECK(wide.find('|') == std::string::npos);
   CHECK(nl::test::has(narrow, "pair  verdict  speed-up  95 % from  measured\n"));
@@ -168,6 +170,8 @@ TEST_CASE("suite report: suite.json and suite.md tell the same") {
   result.tasks.clear();
   CHECK(nlohmann::json::parse(suite_json(result))["verdict"] == "blocked");
   // Of what was not run nothing is said but why.
-  CHECK(suite_markdown(result) == "# Suite attention: blocked\n\nThe environment is not fit for timings. Nothing was run.\n\n## Environment\n\n- blocked GPU clocks: not locked (waived); fix: `nvidia-smi`\n");
+  CHECK(suite_markdown(result) ==
+        "# Suite attention: blocked\n\nThe environment is not fit for timings. Nothing was run.\n\n## Environment\n\n- blocked GPU clocks: "
+        "not locked (waived); fix: `nvidia-smi`\n");
   CHECK(suite_text(result, 120) == "The environment is not fit for timings. Nothing was run.\n\n");
 }

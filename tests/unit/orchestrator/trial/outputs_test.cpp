@@ -29,7 +29,8 @@ std::string npy_of(const std::vector<float>& values) {
 }  // namespace
 
 TEST_CASE("trial outputs: lines that a side prints differently each time are left out") {
-  const OutputAgreement agreement = compare_outputs(printed({"tokens 5 7\ntook 1.31 s\n", "tokens 5 7\ntook 1.29 s\n"}), printed({"tokens 5 7\ntook 1.01 s\n", "tokens 5 7\ntook 1.00 s\n"}), 0);
+  const OutputAgreement agreement = compare_outputs(printed({"tokens 5 7\ntook 1.31 s\n", "tokens 5 7\ntook 1.29 s\n"}),
+                                                    printed({"tokens 5 7\ntook 1.01 s\n", "tokens 5 7\ntook 1.00 s\n"}), 0);
   CHECK(agreement.verdict == OutputVerdict::kSame);
   CHECK(agreement.lines == 1);
   CHECK(agreement.varying == 1);

@@ -60,8 +60,9 @@ TEST_CASE("clock: the least time to a kernel and from its end to a wait bound th
   launches.kernel(1000, 3500, 9000);
   launches.kernel(2000, 9000, 9800);
   launches.wait(SyncKind::kStream, 3000, 11'000);
-  CHECK(launches.note() == "Clocks of CPU and GPU: at most 2.5 us apart, because no kernel starts before the call that launched it (nearest: 2.5 us) "
-                           "and neither kernel nor copy ends after a wait for it has returned (nearest: 1.2 us).");
+  CHECK(launches.note() ==
+        "Clocks of CPU and GPU: at most 2.5 us apart, because no kernel starts before the call that launched it (nearest: 2.5 us) "
+        "and neither kernel nor copy ends after a wait for it has returned (nearest: 1.2 us).");
   REQUIRE(launches.trace.clock);
   CHECK(launches.trace.clock->launch_slack_ns == 2500);
   CHECK(launches.trace.clock->wait_slack_ns == 1200);
@@ -73,8 +74,9 @@ TEST_CASE("clock: kernels before their call are counted, and by how much") {
   launches.kernel(4000, 1000, 2000);
   launches.kernel(4000, 3500, 3600);
   launches.wait(SyncKind::kContext, 5000, 7000);
-  CHECK(launches.note() == "Clocks of CPU and GPU: at most 3.4 us apart, because 2 kernels start before the call that launched them (by up to 3.0 us) "
-                           "and neither kernel nor copy ends after a wait for it has returned (nearest: 3.4 us).");
+  CHECK(launches.note() ==
+        "Clocks of CPU and GPU: at most 3.4 us apart, because 2 kernels start before the call that launched them (by up to 3.0 us) "
+        "and neither kernel nor copy ends after a wait for it has returned (nearest: 3.4 us).");
   CHECK(launches.trace.clock->contradictions == 2);
 }
 
@@ -82,19 +84,21 @@ TEST_CASE("clock: work that outlives a wait for it is counted, and by how much")
   Launches launches;
   launches.kernel(1000, 1500, 8000);
   launches.wait(SyncKind::kStream, 2000, 7300);
-  CHECK(launches.note() == "Clocks of CPU and GPU: at least 0.7 us apart, because no kernel starts before the call that launched it (nearest: 0.5 us) "
-                           "and 1 kernels and copies end after a wait for them has returned (by up to 0.7 us).");
+  CHECK(launches.note() ==
+        "Clocks of CPU and GPU: at least 0.7 us apart, because no kernel starts before the call that launched it (nearest: 0.5 us) "
+        "and 1 kernels and copies end after a wait for them has returned (by up to 0.7 us).");
   CHECK(launches.trace.clock->contradictions == 1);
 }
 
 TEST_CASE("clock: only waits for this stream, or for all of its context, that began after the call count") {
   Launches launches;
   launches.kernel(1000, 1500, 8000);
-  launches.wait(SyncKind::kStream, 1050, 20'000);     // it began before the launch had returned
-  launches.wait(SyncKind::kStream, 2000, 9000, 8);    // of another stream
+  launches.wait(SyncKind::kStream, 1050, 20'000);   // it began before the launch had returned
+  launches.wait(SyncKind::kStream, 2000, 9000, 8);  // of another stream
   launches.wait(SyncKind::kEvent, 2000, 9000);
-  CHECK(launches.note() == "Clocks of CPU and GPU: no kernel starts before the call that launched it (nearest: 0.5 us); "
-                           "no wait tells how early the GPU's times may be.");
+  CHECK(launches.note() ==
+        "Clocks of CPU and GPU: no kernel starts before the call that launched it (nearest: 0.5 us); "
+        "no wait tells how early the GPU's times may be.");
   CHECK_FALSE(launches.trace.clock->wait_slack_ns);
 }
 
@@ -117,8 +121,9 @@ TEST_CASE("clock: times are told in microseconds") {
   Launches launches;
   launches.kernel(1000, 251'000, 252'000);
   launches.wait(SyncKind::kStream, 3000, 1'252'000);
-  CHECK(launches.note() == "Clocks of CPU and GPU: at most 1000.0 us apart, because no kernel starts before the call that launched it (nearest: 250.0 us) "
-                           "and neither kernel nor copy ends after a wait for it has returned (nearest: 1000.0 us).");
+  CHECK(launches.note() ==
+        "Clocks of CPU and GPU: at most 1000.0 us apart, because no kernel starts before the call that launched it (nearest: 250.0 us) "
+        "and neither kernel nor copy ends after a wait for it has returned (nearest: 1000.0 us).");
 }
 
 TEST_CASE("clock: CUDA graphs and copies bound it as kernels do") {

@@ -14,9 +14,7 @@ namespace nl::test {
 
 class CounterFile {
  public:
-  explicit CounterFile(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000) {
-    append(trace_header(pid, monotonic_ns));
-  }
+  explicit CounterFile(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000) { append(trace_header(pid, monotonic_ns)); }
 
   template <typename Record>
   CounterFile& add(trace_format::Kind kind, Record record, std::uint32_t id, const std::string& tail = {}) {
@@ -51,18 +49,19 @@ class CounterFile {
                    std::uint32_t device = 0, std::uint64_t interval_ns = 500) {
     std::string names;
     for (const auto& metric : metrics) names += metric + "\n";
-    return add(trace_format::Kind::kMetricSet,
-               trace_format::MetricSet{{}, use, device, interval_ns, static_cast<std::uint32_t>(metrics.size()),
-                                       static_cast<std::uint32_t>(names.size()), passes, 0},
-               id, names);
+    return add(
+        trace_format::Kind::kMetricSet,
+        trace_format::MetricSet{
+            {}, use, device, interval_ns, static_cast<std::uint32_t>(metrics.size()), static_cast<std::uint32_t>(names.size()), passes, 0},
+        id, names);
   }
   CounterFile& window(std::uint32_t set, std::uint32_t domain, std::uint32_t name, std::uint32_t first, const std::vector<double>& values,
                       std::int64_t start_ns = 2000, std::int64_t end_ns = 3000, std::uint32_t windows = 1, std::uint32_t device = 0) {
     return add(trace_format::Kind::kStageCounters,
                trace_format::StageCounters{{}, start_ns, end_ns, domain, name, 7, first, windows, device}, set, packed(values));
   }
-  CounterFile& kernel(std::uint32_t set, std::uint32_t name, std::int64_t time_ns, const std::vector<double>& values, std::uint32_t grid = 4,
-                      std::uint32_t tid = 7, std::uint32_t device = 0) {
+  CounterFile& kernel(std::uint32_t set, std::uint32_t name, std::int64_t time_ns, const std::vector<double>& values,
+                      std::uint32_t grid = 4, std::uint32_t tid = 7, std::uint32_t device = 0) {
     return add(trace_format::Kind::kKernelCounters,
                trace_format::KernelCounters{{}, time_ns, name, tid, device, 1, {grid, 1, 1}, {32, 1, 1}}, set, packed(values));
   }
@@ -81,7 +80,8 @@ class CounterFile {
     return add(trace_format::Kind::kSamples, trace_format::Samples{{}, static_cast<std::uint32_t>(rows.size()), lost}, set, tail);
   }
   CounterFile& stalls(std::uint32_t function, const std::vector<trace_format::StallCount>& counts, std::uint32_t device = 0) {
-    return add(trace_format::Kind::kStalls, trace_format::Stalls{{}, static_cast<std::uint32_t>(counts.size()), device}, function, packed(counts));
+    return add(trace_format::Kind::kStalls, trace_format::Stalls{{}, static_cast<std::uint32_t>(counts.size()), device}, function,
+               packed(counts));
   }
 
   // The file as the collector leaves it: its chunks are whole, and counted in the header.

@@ -62,8 +62,7 @@ TEST_CASE("windows of several processes are numbered together, by time") {
     file.thread(7).string(1, "LLM").string(2, "prefill");
     for (int i = 0; i < 3; ++i) file.push(2, 2000 + 1000 * i + 10 * process, 1).pop(2500 + 1000 * i, 1);
     file.thread(0).set(1, MetricUse::kStage, {kTime});
-    for (int i = 0; i < 3; ++i)
-      file.window(1, 1, 2, static_cast<std::uint32_t>(i), {100}, 1999 + 1000 * i + 10 * process, 2600 + 1000 * i);
+    for (int i = 0; i < 3; ++i) file.window(1, 1, 2, static_cast<std::uint32_t>(i), {100}, 1999 + 1000 * i + 10 * process, 2600 + 1000 * i);
     scratch.push_back(std::make_unique<ScratchFile>(file.whole()));
     paths.push_back(scratch.back()->path);
   }
@@ -103,7 +102,7 @@ TEST_CASE("counters of stages: what each window measured, and when") {
   CHECK(report.windows[1].device == 1);
   CHECK(report.windows[1].first == 4);
   CHECK(report.windows[1].windows == 3);
-  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});  // what is no number was not measured
+  CHECK(report.windows[1].metrics == std::map<std::string, double>{{kRead, 7000}});        // what is no number was not measured
   CHECK(report.notes == std::vector<Remark>{{Code::kCountersFailed, {"no permission"}}});  // of a collector without codes
   CHECK(report.kernels.launches.empty());
 }
@@ -174,7 +173,13 @@ TEST_CASE("counters of a kernel: the ranges that are open on its thread, outermo
 
 TEST_CASE("counters of several processes: one clock, and a number for each launch") {
   CounterFile other(200, 500);
-  other.thread(0).name(1, "_Zk").set(2, MetricUse::kKernel, {kTime}).kernel(2, 1, 2000, {40}, 4, 9).thread(9).string(5, "LLM").string(6, "x");
+  other.thread(0)
+      .name(1, "_Zk")
+      .set(2, MetricUse::kKernel, {kTime})
+      .kernel(2, 1, 2000, {40}, 4, 9)
+      .thread(9)
+      .string(5, "LLM")
+      .string(6, "x");
   other.thread(0).set(1, MetricUse::kStage, {kTime}).window(1, 5, 6, 0, {1});
   CounterFile file = begun();
   file.kernel(2, 1, 2000, {30, 5000}).window(1, 1, 2, 0, {100, 5000});
@@ -206,11 +211,16 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
   CHECK(damage([](CounterFile& f) { f.kernel(2, 1, 2000, {}); }) == Damage{{"counters that do not fit their record", 1}});
   CHECK(damage([](CounterFile& f) { f.window(1, 1, 77, 0, {1, 2}); }) == Damage{{"counters of a range whose name was lost", 1}});
   CHECK(damage([](CounterFile& f) { f.window(1, 77, 2, 0, {1, 2}); }) == Damage{{"counters of a range whose name was lost", 1}});
-  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 3000, 2000); }) == Damage{{"counters with an impossible time or no window", 1}});
-  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, INT64_MIN, INT64_MAX); }) == Damage{{"counters with an impossible time or no window", 1}});
-  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, INT64_MAX); }) == Damage{{"counters with an impossible time or no window", 1}});
-  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, -1, 3000); }) == Damage{{"counters with an impossible time or no window", 1}});
-  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, 3000, 0); }) == Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 3000, 2000); }) ==
+        Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, INT64_MIN, INT64_MAX); }) ==
+        Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, INT64_MAX); }) ==
+        Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, -1, 3000); }) ==
+        Damage{{"counters with an impossible time or no window", 1}});
+  CHECK(damage([](CounterFile& f) { f.window(1, 1, 2, 0, {1, 2}, 2000, 3000, 0); }) ==
+        Damage{{"counters with an impossible time or no window", 1}});
   CHECK(damage([](CounterFile& f) { f.kernel(2, 77, 2000, {1, 2}); }) == Damage{{"counters of a kernel whose name was lost", 1}});
   CHECK(damage([](CounterFile& f) { f.kernel(2, 1, -1, {1, 2}); }) == Damage{{"counters with an impossible time or no window", 1}});
   // Three metrics announced, two named; a text longer than the record.
@@ -222,7 +232,8 @@ TEST_CASE("damaged counters are counted, and the rest is read") {
   bad_set(2, 400, file);
   bad_set(0, 0, file);
   file.window(8, 1, 2, 0, {1, 2, 3});
-  CHECK(nl::test::texts_of(read_counters(file).rows_damaged) == Damage{{"metric sets that do not fit their record", 3}, {"counters or samples whose metrics are not known", 1}});
+  CHECK(nl::test::texts_of(read_counters(file).rows_damaged) ==
+        Damage{{"metric sets that do not fit their record", 3}, {"counters or samples whose metrics are not known", 1}});
 }
 
 TEST_CASE("counters cut at every byte: what came before is read") {

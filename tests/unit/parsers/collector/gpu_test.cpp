@@ -9,10 +9,10 @@
 #include "tests/unit/parsers/collector/packed_records.h"
 
 using namespace nl;
-using parsers::collector_trace::GpuData;
-using parsers::collector_trace::GpuShape;
 using nl::test::packed_record;
 using nl::test::zigzag;
+using parsers::collector_trace::GpuData;
+using parsers::collector_trace::GpuShape;
 using trace_format::Tag;
 
 namespace {
@@ -71,15 +71,15 @@ const std::vector<TimedRecord> kTimedRecords = {
 
 TEST_CASE("packed records: every field comes back in its place") {
   const std::uint8_t node = trace_format::kTagGraphNode, same = trace_format::kTagSamePlace, result = trace_format::kTagResult;
-  const UnpackedBlock read(kDefinitions + packed_record(Tag::kQueue, {1, 2, 6, 8}) + packed_record(Tag::kKernel, {1, 0, zigzag(-100), 50, zigzag(40)}) +
-                           packed_record(Tag::kKernel, {0, zigzag(10), 60, zigzag(-3), zigzag(1), 2}, node | same) +
-                           packed_record(Tag::kCopy, {0, 2, 1, 3, zigzag(100), 70, zigzag(1), 4096}) +
-                           packed_record(Tag::kSet, {4, 255, zigzag(1), 80, zigzag(1), 512, zigzag(1), 2}, node | same) +
-                           packed_record(Tag::kGraph, {11, zigzag(1), 90, zigzag(1)}, same) +
-                           packed_record(Tag::kCall, {0, 0, zigzag(5), 15, zigzag(20), 1}, result) +
-                           packed_record(Tag::kCall, {0, zigzag(5), 16, zigzag(1)}, same) +
-                           packed_record(Tag::kSync, {3, 5, 7, 8, zigzag(5), 25, zigzag(1)}) +
-                           packed_record(Tag::kSync, {9, 6, 7, 8, zigzag(5), 25, zigzag(1)}));
+  const UnpackedBlock read(
+      kDefinitions + packed_record(Tag::kQueue, {1, 2, 6, 8}) + packed_record(Tag::kKernel, {1, 0, zigzag(-100), 50, zigzag(40)}) +
+      packed_record(Tag::kKernel, {0, zigzag(10), 60, zigzag(-3), zigzag(1), 2}, node | same) +
+      packed_record(Tag::kCopy, {0, 2, 1, 3, zigzag(100), 70, zigzag(1), 4096}) +
+      packed_record(Tag::kSet, {4, 255, zigzag(1), 80, zigzag(1), 512, zigzag(1), 2}, node | same) +
+      packed_record(Tag::kGraph, {11, zigzag(1), 90, zigzag(1)}, same) +
+      packed_record(Tag::kCall, {0, 0, zigzag(5), 15, zigzag(20), 1}, result) +
+      packed_record(Tag::kCall, {0, zigzag(5), 16, zigzag(1)}, same) + packed_record(Tag::kSync, {3, 5, 7, 8, zigzag(5), 25, zigzag(1)}) +
+      packed_record(Tag::kSync, {9, 6, 7, 8, zigzag(5), 25, zigzag(1)}));
   const GpuData& gpu = read.gpu;
   CHECK(read.damage.empty());
   REQUIRE(gpu.kernels.size() == 2);
@@ -152,7 +152,8 @@ TEST_CASE("packed records: a time before 0, too far on or too long is counted as
   const std::uint64_t longest = kMaxPackedDurationNs;
   for (const TimedRecord& record : kTimedRecords) {
     INFO(record.name);
-    for (const auto& [start_ns, duration_ns] : std::vector<std::pair<std::int64_t, std::uint64_t>>{{0, 0}, {0, longest}, {INT64_MAX / 2 - 1, longest}}) {
+    for (const auto& [start_ns, duration_ns] :
+         std::vector<std::pair<std::int64_t, std::uint64_t>>{{0, 0}, {0, longest}, {INT64_MAX / 2 - 1, longest}}) {
       const UnpackedBlock read(kDefinitions + record.make(start_ns, duration_ns));
       CHECK(read.damage.empty());
       CHECK(read.rows() == kDefined + 1);
@@ -246,8 +247,9 @@ TEST_CASE("packed records: work and calls that refer to what was not defined are
     const UnpackedBlock read(records);
     return read.damage.empty() ? std::to_string(read.gpu.syncs.size()) : text_of(read.damage.begin()->first);
   };
-  const char* const expected[] = {"kernel whose name or stream was lost", "copy or set whose stream was lost", "copy or set whose stream was lost",
-                                  "CUDA graph whose stream was lost",     "CUDA call whose name or thread was lost", "1"};  // a wait refers to nothing
+  const char* const expected[] = {"kernel whose name or stream was lost",    "copy or set whose stream was lost",
+                                  "copy or set whose stream was lost",       "CUDA graph whose stream was lost",
+                                  "CUDA call whose name or thread was lost", "1"};  // a wait refers to nothing
   const char* const late[] = {"kernel", "copy or set", "copy or set", "CUDA graph", "CUDA call", "synchronisation"};
   for (std::size_t i = 0; i < kTimedRecords.size(); ++i) {
     INFO(kTimedRecords[i].name);

@@ -21,9 +21,7 @@ Trace read_header_of(const format::FileHeader& header) {
   return parsers::read_collector_traces({folder / "file"});
 }
 
-bool header_cut(const Trace& trace) {
-  return test::texts_of(trace.stats.rows_damaged).count("file ends inside its header") > 0;
-}
+bool header_cut(const Trace& trace) { return test::texts_of(trace.stats.rows_damaged).count("file ends inside its header") > 0; }
 
 }  // namespace
 

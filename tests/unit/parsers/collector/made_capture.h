@@ -59,7 +59,7 @@ inline CounterFile made_server() {
   file.add(Kind::kStart, Start{{}, 650, 1, 1, 31}, 4, std::string(reinterpret_cast<const char*>(&payload), sizeof payload));
   file.add(Kind::kThreadName, ThreadName{{}, 21, 0}, 3).add(Kind::kThreadName, ThreadName{{}, 99, 0}, 2);
   file.add(Kind::kWaitStream, WaitStream{{}, 1450, 5, 0}, 8).add(Kind::kWaitStream, WaitStream{{}, 1650, 5, 0}, kNoStream);
-  add_node(file, 620, 1);  // of this process: no kernel of it ran
+  add_node(file, 620, 1);                                              // of this process: no kernel of it ran
   file.thread(22).add(Kind::kEnd, End{{}, 950, 31}, 0).push(4, 1000);  // never popped
   file.thread(0);
   add_session(file, CallChoice::kWork, true);
@@ -73,25 +73,26 @@ inline CounterFile made_server() {
             packed_record(Tag::kShape, {0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9}) + packed_record(Tag::kQueue, {0, 1, 5, 8}) +
                 packed_record(Tag::kQueue, {1, 1, 5, 9}) + packed_record(Tag::kThread, {0, 21, 4}) + "late" +
                 packed_record(Tag::kThread, {1, 23, 4}) + "cuda" + packed_record(Tag::kFunction, {0, 2, 2}) +
-                packed_record(Tag::kFunction, {1, 2, 3}) + packed_record(Tag::kFunction, {2, 2, 4}) + packed_record(Tag::kFunction, {3, 2, 5}) +
-                packed_record(Tag::kFunction, {4, 2, 6}) + packed_record(Tag::kFunction, {5, 1, 7}) + packed_record(Tag::kFunction, {6, 1, 99}));
+                packed_record(Tag::kFunction, {1, 2, 3}) + packed_record(Tag::kFunction, {2, 2, 4}) +
+                packed_record(Tag::kFunction, {3, 2, 5}) + packed_record(Tag::kFunction, {4, 2, 6}) +
+                packed_record(Tag::kFunction, {5, 1, 7}) + packed_record(Tag::kFunction, {6, 1, 99}));
   add_block(file, 1000,
-            packed_record(Tag::kKernel, {0, 0, zigzag(300), 50, zigzag(11)}) +                              // 1300, launch 11
-                packed_record(Tag::kKernel, {1, 0, zigzag(200), 60, zigzag(1)}) +                           // 1500, launch 12
-                packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(100), 70, zigzag(1), 4096}) +                 // 1600, by 13
-                packed_record(Tag::kSet, {1, 4, 255, zigzag(-450), 20, zigzag(1), 512}) +                   // 1150, by 14, which no call has
-                packed_record(Tag::kGraph, {0, 3, zigzag(600), 30, zigzag(-3)}));                           // 1750, by 11
+            packed_record(Tag::kKernel, {0, 0, zigzag(300), 50, zigzag(11)}) +               // 1300, launch 11
+                packed_record(Tag::kKernel, {1, 0, zigzag(200), 60, zigzag(1)}) +            // 1500, launch 12
+                packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(100), 70, zigzag(1), 4096}) +  // 1600, by 13
+                packed_record(Tag::kSet, {1, 4, 255, zigzag(-450), 20, zigzag(1), 512}) +    // 1150, by 14, which no call has
+                packed_record(Tag::kGraph, {0, 3, zigzag(600), 30, zigzag(-3)}));            // 1750, by 11
   add_block(file, 1000,
-            packed_record(Tag::kCall, {0, 0, zigzag(250), 10, zigzag(12)}) +            // 1250, launches 12
-                packed_record(Tag::kCall, {0, 0, zigzag(-50), 11, zigzag(-1)}) +        // 1200, launches 11
-                packed_record(Tag::kCall, {1, 3, zigzag(150), 12, zigzag(2)}) +         // 1350, copies 13
-                packed_record(Tag::kCall, {0, 1, zigzag(50), 300, zigzag(7)}) +         // 1400 … 1700: waits for no stream that is known
-                packed_record(Tag::kCall, {0, 5, zigzag(20), 100, zigzag(1)}) +         // 1420 … 1520: waits for stream 8
-                packed_record(Tag::kCall, {0, 4, zigzag(400), 40, zigzag(1)}) +         // 1820: waits for the context
+            packed_record(Tag::kCall, {0, 0, zigzag(250), 10, zigzag(12)}) +      // 1250, launches 12
+                packed_record(Tag::kCall, {0, 0, zigzag(-50), 11, zigzag(-1)}) +  // 1200, launches 11
+                packed_record(Tag::kCall, {1, 3, zigzag(150), 12, zigzag(2)}) +   // 1350, copies 13
+                packed_record(Tag::kCall, {0, 1, zigzag(50), 300, zigzag(7)}) +   // 1400 … 1700: waits for no stream that is known
+                packed_record(Tag::kCall, {0, 5, zigzag(20), 100, zigzag(1)}) +   // 1420 … 1520: waits for stream 8
+                packed_record(Tag::kCall, {0, 4, zigzag(400), 40, zigzag(1)}) +   // 1820: waits for the context
                 packed_record(Tag::kCall, {0, 1, zigzag(50), 5, zigzag(1), 700}, kTagResult) +  // 1870: a wait that failed
-                packed_record(Tag::kCall, {1, 1, zigzag(30), 6, zigzag(1)}) +           // 1900: of a thread that noted nothing
-                packed_record(Tag::kCall, {0, 2, zigzag(20), 7, zigzag(1)}) +           // 1920: neither work nor wait
-                packed_record(Tag::kCall, {0, 6, zigzag(20), 8, zigzag(1)}));           // 1940: its name was lost
+                packed_record(Tag::kCall, {1, 1, zigzag(30), 6, zigzag(1)}) +                   // 1900: of a thread that noted nothing
+                packed_record(Tag::kCall, {0, 2, zigzag(20), 7, zigzag(1)}) +                   // 1920: neither work nor wait
+                packed_record(Tag::kCall, {0, 6, zigzag(20), 8, zigzag(1)}));                   // 1940: its name was lost
   file.set(4, MetricUse::kSamples, {"sm"}).samples(4, {{1500, 500, {2}}}).text(Kind::kStallReason, 1, "wait").stalls(1, {{1, 5}});
   return file;
 }
@@ -114,14 +115,14 @@ inline CounterFile made_client() {
   file.add(Kind::kContext, Context{{}, 2, 0}, 6).add(Kind::kLoss, Loss{{}, 30}, 1).note("nothing much", NoteCode::kOther);
   add_block(file, 1000,
             packed_record(Tag::kShape, {0, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}) + packed_record(Tag::kShape, {1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9}) +
-                packed_record(Tag::kQueue, {0, 2, 6, 8}) + packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 9}) +
-                packed_record(Tag::kKernel, {0, 0, zigzag(350), 10, zigzag(12)}, 0) +                        // 1350
-                packed_record(Tag::kKernel, {1, zigzag(-150), 20, zigzag(-1), zigzag(1), 2}, kTagSamePlace | kTagGraphNode) +  // 1200
-                packed_record(Tag::kCopy, {2, 3, 1, zigzag(350), 15, zigzag(0), 64}, kTagSamePlace) +        // 1550, to pageable memory
-                packed_record(Tag::kGraph, {4, zigzag(-250), 30, zigzag(0)}, kTagSamePlace) +                // 1300
-                packed_record(Tag::kCall, {0, 0, zigzag(120), 25, zigzag(11)}) +                             // 1120
-                packed_record(Tag::kSync, {3, 6, 8, 5, zigzag(480), 10, zigzag(9)}) +                        // 1600: for the stream
-                packed_record(Tag::kSync, {1, 6, 8, 6, zigzag(-300), 20, zigzag(1)}));                       // 1300: for an event
+                packed_record(Tag::kQueue, {0, 2, 6, 8}) + packed_record(Tag::kThread, {0, 11, 0}) +
+                packed_record(Tag::kFunction, {0, 2, 9}) + packed_record(Tag::kKernel, {0, 0, zigzag(350), 10, zigzag(12)}, 0) +  // 1350
+                packed_record(Tag::kKernel, {1, zigzag(-150), 20, zigzag(-1), zigzag(1), 2}, kTagSamePlace | kTagGraphNode) +     // 1200
+                packed_record(Tag::kCopy, {2, 3, 1, zigzag(350), 15, zigzag(0), 64}, kTagSamePlace) +  // 1550, to pageable memory
+                packed_record(Tag::kGraph, {4, zigzag(-250), 30, zigzag(0)}, kTagSamePlace) +          // 1300
+                packed_record(Tag::kCall, {0, 0, zigzag(120), 25, zigzag(11)}) +                       // 1120
+                packed_record(Tag::kSync, {3, 6, 8, 5, zigzag(480), 10, zigzag(9)}) +                  // 1600: for the stream
+                packed_record(Tag::kSync, {1, 6, 8, 6, zigzag(-300), 20, zigzag(1)}));                 // 1300: for an event
   file.set(4, MetricUse::kSamples, {"sm"}).samples(4, {{1400, 300, {1}}}).text(Kind::kStallReason, 2, "barrier").stalls(8, {{2, 6}}, 1);
   return file;
 }

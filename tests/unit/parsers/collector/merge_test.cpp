@@ -34,8 +34,9 @@ Trace read_block(const std::string& records, CallChoice calls = CallChoice::kWor
   CounterFile file(100, 1000);
   file.thread(11).string(1, "step").push(1, 1100).pop(1200).thread(0).name(1, "k").name(2, "cudaLaunchKernel");
   if (session) test::add_session(file, calls, false);
-  test::add_block(file, 1000, packed_record(Tag::kShape, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) + packed_record(Tag::kQueue, {0, 0, 1, 7}) +
-                                  packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 2}) + records);
+  test::add_block(file, 1000,
+                  packed_record(Tag::kShape, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) + packed_record(Tag::kQueue, {0, 0, 1, 7}) +
+                      packed_record(Tag::kThread, {0, 11, 0}) + packed_record(Tag::kFunction, {0, 2, 2}) + records);
   const test::Folder folder;
   return read_collector_traces({folder.file("trace", file.whole())});
 }
@@ -89,8 +90,11 @@ TEST_CASE("merge: rows of several processes come by time, calls by thread and ti
 }
 
 TEST_CASE("merge: of calls that neither launched nor waited the long ones are kept, by thread and time") {
-  const auto call = [](std::int64_t start, std::uint64_t duration) { return packed_record(Tag::kCall, {0, 0, zigzag(start), duration, zigzag(1)}); };
-  const Trace trace = read_block(kLateKernel + call(900, 6000) + call(-300, 4999) + call(200, 5000) + call(-100, 7000));  // the first one launches
+  const auto call = [](std::int64_t start, std::uint64_t duration) {
+    return packed_record(Tag::kCall, {0, 0, zigzag(start), duration, zigzag(1)});
+  };
+  const Trace trace =
+      read_block(kLateKernel + call(900, 6000) + call(-300, 4999) + call(200, 5000) + call(-100, 7000));  // the first one launches
   CHECK(starts_of(trace.api_calls) == std::vector<Ns>{900});
   CHECK(starts_of(trace.other_calls) == std::vector<Ns>{700, 800});
 }
@@ -147,8 +151,9 @@ TEST_CASE("merge: whatever ends last ends the capture, the range in it too") {
   CHECK(read_block(kLateCopy).duration_ns == 1000);
   CHECK(read_block(kLateGraph).duration_ns == 1000);
   CHECK(read_block(kLateCall).duration_ns == 1000);
-  const std::string early = packed_record(Tag::kKernel, {0, 0, zigzag(50), 10, zigzag(1)}) + packed_record(Tag::kGraph, {0, 3, zigzag(5), 10, zigzag(1)}) +
-                            packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(5), 10, zigzag(1), 64}) + packed_record(Tag::kCall, {0, 0, zigzag(50), 10, zigzag(1)});
+  const std::string early =
+      packed_record(Tag::kKernel, {0, 0, zigzag(50), 10, zigzag(1)}) + packed_record(Tag::kGraph, {0, 3, zigzag(5), 10, zigzag(1)}) +
+      packed_record(Tag::kCopy, {0, 1, 1, 3, zigzag(5), 10, zigzag(1), 64}) + packed_record(Tag::kCall, {0, 0, zigzag(50), 10, zigzag(1)});
   CHECK(read_block(early).duration_ns == 200);
 }
 
@@ -158,10 +163,14 @@ TEST_CASE("merge: a session says what could be recorded, and so does work withou
     CallChoice calls;
     bool session, work, api;
   };
-  const Case cases[] = {{"", CallChoice::kWork, true, true, true},           {"", CallChoice::kNone, true, true, false},
-                        {"", CallChoice::kAll, true, true, true},            {"", CallChoice::kWork, false, false, false},
-                        {kLateKernel, CallChoice::kWork, false, true, false}, {kLateCopy, CallChoice::kWork, false, true, false},
-                        {kLateGraph, CallChoice::kWork, false, true, false},  {kLateCall, CallChoice::kWork, false, false, false}};
+  const Case cases[] = {{"", CallChoice::kWork, true, true, true},
+                        {"", CallChoice::kNone, true, true, false},
+                        {"", CallChoice::kAll, true, true, true},
+                        {"", CallChoice::kWork, false, false, false},
+                        {kLateKernel, CallChoice::kWork, false, true, false},
+                        {kLateCopy, CallChoice::kWork, false, true, false},
+                        {kLateGraph, CallChoice::kWork, false, true, false},
+                        {kLateCall, CallChoice::kWork, false, false, false}};
   for (const Case& c : cases) {
     INFO(c.records.size() << " " << static_cast<int>(c.calls) << " " << c.session);
     const Trace trace = read_block(c.records, c.calls, c.session);
@@ -205,13 +214,18 @@ TEST_CASE("waits of calls: of which kind, and for which stream a thread noted la
     parsers::collector_trace::add_waits_of_calls(gpu);
     std::string text;
     for (const SyncWait& wait : gpu.syncs)
-      text += fmt::format("{}: {} {}-{} {}/{}/{} ", wait.correlation, static_cast<int>(wait.kind), wait.start_ns, wait.end_ns, wait.where.device,
-                          wait.where.context, wait.where.stream == kNoStream ? "any" : std::to_string(wait.where.stream));
+      text +=
+          fmt::format("{}: {} {}-{} {}/{}/{} ", wait.correlation, static_cast<int>(wait.kind), wait.start_ns, wait.end_ns,
+                      wait.where.device, wait.where.context, wait.where.stream == kNoStream ? "any" : std::to_string(wait.where.stream));
     return text;
   };
-  const std::string noted = "1: 3 90-100 1/5/8 2: 3 189-199 1/5/8 3: 3 190-200 2/7/4 4: 3 290-300 0/66/3 5: 3 390-400 0/0/any 6: 3 490-500 0/0/any 7: 3 990-1000 1/5/9 ";
+  const std::string noted =
+      "1: 3 90-100 1/5/8 2: 3 189-199 1/5/8 3: 3 190-200 2/7/4 4: 3 290-300 0/66/3 5: 3 390-400 0/0/any 6: 3 490-500 0/0/any 7: 3 990-1000 "
+      "1/5/9 ";
   CHECK(told({{1, 5, 8}}) == "0: 3 89-99 1/5/8 " + noted + "8: 3 990-1000 1/5/8 10: 4 140-150 1/5/any 11: 1 140-150 1/5/8 ");
-  CHECK(told({{1, 5, 8}, {1, 5, 9}}) == "0: 3 89-99 1/5/any " + noted + "8: 3 990-1000 1/5/any 10: 4 140-150 1/5/any 11: 1 140-150 1/5/any ");
-  CHECK(told({{1, 5, 8}, {1, 6, 8}}) == "0: 3 89-99 0/0/any " + noted + "8: 3 990-1000 0/0/any 10: 4 140-150 0/0/any 11: 1 140-150 0/0/any ");
+  CHECK(told({{1, 5, 8}, {1, 5, 9}}) ==
+        "0: 3 89-99 1/5/any " + noted + "8: 3 990-1000 1/5/any 10: 4 140-150 1/5/any 11: 1 140-150 1/5/any ");
+  CHECK(told({{1, 5, 8}, {1, 6, 8}}) ==
+        "0: 3 89-99 0/0/any " + noted + "8: 3 990-1000 0/0/any 10: 4 140-150 0/0/any 11: 1 140-150 0/0/any ");
   CHECK(told({{1, 5, 8}}, false).empty());
 }

@@ -22,8 +22,9 @@ Code earlier(const std::string& text) { return code(NoteCode::kEarlier, text); }
 }  // namespace
 
 TEST_CASE("a note of the collector is what its code says, whatever its sentence says") {
-  const std::string text = GENERATE(as<std::string>(), "", "les compteurs sont refus\xC3\xA9s", "counters are not measured: NVreg_RestrictProfilingToAdminUsers=0",
-                                    "activity is not sampled", "stalls are not sampled", "nothing is not recorded");
+  const std::string text = GENERATE(as<std::string>(), "", "les compteurs sont refus\xC3\xA9s",
+                                    "counters are not measured: NVreg_RestrictProfilingToAdminUsers=0", "activity is not sampled",
+                                    "stalls are not sampled", "nothing is not recorded");
   CHECK(code(NoteCode::kOther, text) == Code::kNote);
   CHECK(code(NoteCode::kNotRecorded, text) == Code::kNotRecorded);
   CHECK(code(NoteCode::kCountersFailed, text) == Code::kCountersFailed);
@@ -38,7 +39,8 @@ TEST_CASE("a note of the collector is what its code says, whatever its sentence 
 
 TEST_CASE("a note of an earlier collector has no code and is understood by its words") {
   CHECK(earlier(std::string(trace_format::kCountersNotMeasured) + kDenied) == Code::kCountersDenied);
-  CHECK(earlier("another CUPTI client holds this process (CUPTI-Kineto): counters are not measured. Run without it") == Code::kCountersBusy);
+  CHECK(earlier("another CUPTI client holds this process (CUPTI-Kineto): counters are not measured. Run without it") ==
+        Code::kCountersBusy);
   CHECK(earlier("CUPTI (libcupti.so) does not start: broken (2); counters are not measured") == Code::kCountersFailed);
   CHECK(earlier(std::string(trace_format::kActivityNotSampled) + kDenied) == Code::kActivityDenied);
   CHECK(earlier("activity is not sampled: there is no thread for it") == Code::kActivityFailed);
@@ -49,7 +51,8 @@ TEST_CASE("a note of an earlier collector has no code and is understood by its w
 }
 
 TEST_CASE("the sentence of a note gives the reason and who is in the way") {
-  CHECK(remark(NoteCode::kCountersFailed, "counters are not measured: that needs CUDA 12.6.").details == std::vector<std::string>{"that needs CUDA 12.6"});
+  CHECK(remark(NoteCode::kCountersFailed, "counters are not measured: that needs CUDA 12.6.").details ==
+        std::vector<std::string>{"that needs CUDA 12.6"});
   CHECK(remark(NoteCode::kCountersFailed, "CUPTI does not start; counters are not measured").details ==
         std::vector<std::string>{"CUPTI does not start; counters are not measured"});
   CHECK(text_of(remark(NoteCode::kCountersBusy, "held (CUPTI-Kineto): counters are not measured")) ==
@@ -67,9 +70,13 @@ TEST_CASE("the sentence of a note gives the reason and who is in the way") {
 
 TEST_CASE("notes with and without a code are read from one file, each once") {
   test::CounterFile file;
-  file.thread(0).note("stalls are not sampled: why").note("what now", NoteCode::kCountersDenied).note("what then", NoteCode::kCountersDenied);
+  file.thread(0)
+      .note("stalls are not sampled: why")
+      .note("what now", NoteCode::kCountersDenied)
+      .note("what then", NoteCode::kCountersDenied);
   const test::ScratchFile scratch(file.whole());
   const Trace trace = read_collector_traces({scratch.path});
   CHECK(trace.stats.rows_damaged.empty());
-  CHECK(trace.stats.notes == std::vector<Remark>{{Code::kStallsFailed, {"where warps stall", "why", "capture.pc_sampling"}}, {Code::kCountersDenied, {"CUPTI"}}});
+  CHECK(trace.stats.notes == std::vector<Remark>{{Code::kStallsFailed, {"where warps stall", "why", "capture.pc_sampling"}},
+                                                 {Code::kCountersDenied, {"CUPTI"}}});
 }

@@ -16,9 +16,7 @@ inline std::string packed_number(std::uint64_t value) {
 }
 
 // How a signed difference is written.
-inline std::uint64_t zigzag(std::int64_t value) {
-  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-}
+inline std::uint64_t zigzag(std::int64_t value) { return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63); }
 
 inline std::string packed_record(trace_format::Tag tag, const std::vector<std::uint64_t>& fields, std::uint8_t flags = 0) {
   std::string out(1, static_cast<char>(static_cast<std::uint8_t>(tag) | flags));

@@ -33,7 +33,8 @@ CounterFile sampled(std::uint32_t pid = 100, std::int64_t monotonic_ns = 1000, s
 
 TEST_CASE("samples become a series, in floats and since the capture began") {
   CounterFile file = sampled();
-  file.samples(4, {{2000, 500, {1.5f, 20}}, {2500, 500, {2.5f, std::numeric_limits<float>::infinity()}}}).samples(4, {{3000, 400, {3, 40}}}, true);
+  file.samples(4, {{2000, 500, {1.5f, 20}}, {2500, 500, {2.5f, std::numeric_limits<float>::infinity()}}})
+      .samples(4, {{3000, 400, {3, 40}}}, true);
   const Trace trace = read_series(file);
   CHECK(trace.stats.rows_damaged.empty());
   CHECK(trace.stats.rows_read.at("GPU samples") == 3);
@@ -77,7 +78,12 @@ TEST_CASE("samples of several processes: one GPU and list of metrics is one seri
 
 TEST_CASE("stalls of a kernel are added up over records and processes") {
   CounterFile a, b(200);
-  a.thread(0).name(1, "_Zk").text(Kind::kStallReason, 1, "wait").text(Kind::kStallReason, 2, "barrier").stalls(1, {{1, 5}, {2, 6}}).stalls(1, {{1, 7}});
+  a.thread(0)
+      .name(1, "_Zk")
+      .text(Kind::kStallReason, 1, "wait")
+      .text(Kind::kStallReason, 2, "barrier")
+      .stalls(1, {{1, 5}, {2, 6}})
+      .stalls(1, {{1, 7}});
   b.thread(0).name(9, "_Zk").text(Kind::kStallReason, 3, "wait").stalls(9, {{3, 100}}).stalls(9, {{3, 1}}, 1);
   ScratchFile fa(a.whole()), fb(b.whole());
   const Trace trace = read_collector_traces({fa.path, fb.path});
@@ -116,12 +122,12 @@ TEST_CASE("damaged samples and stalls are counted, and the rest is read") {
   file.add(Kind::kStallReason, trace_format::String{{}, 500, 0}, 3, "short");
   const Trace trace = read_series(file);
   CHECK(nl::test::texts_of(trace.stats.rows_damaged) == Damage{{"samples that do not fit their record", 2},
-                                           {"counters or samples whose metrics are not known", 1},
-                                           {"sample with an impossible time", 2},
-                                           {"stalls that do not fit their record", 1},
-                                           {"stalls of a function whose name was lost", 1},
-                                           {"stall reason whose name was lost", 1},
-                                           {"string longer than its record", 1}});
+                                                               {"counters or samples whose metrics are not known", 1},
+                                                               {"sample with an impossible time", 2},
+                                                               {"stalls that do not fit their record", 1},
+                                                               {"stalls of a function whose name was lost", 1},
+                                                               {"stall reason whose name was lost", 1},
+                                                               {"string longer than its record", 1}});
   REQUIRE(trace.metric_series.size() == 1);
   CHECK(trace.metric_series[0].start_ns == std::vector<Ns>{1000});
   REQUIRE(trace.stalls.size() == 1);

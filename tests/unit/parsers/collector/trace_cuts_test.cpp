@@ -96,9 +96,9 @@ class Walk {
     bool work = kind == Tag::kKernel || kind == Tag::kCopy || kind == Tag::kSet;
     if ((work || kind == Tag::kCall) && (tag & format::kTagSamePlace) == 0) number();
     // How many numbers come before the start, and after it.
-    static const std::map<Tag, std::pair<int, int>> numbers{
-        {Tag::kKernel, {1, 2}}, {Tag::kCopy, {3, 3}}, {Tag::kSet, {2, 3}},    {Tag::kCall, {1, 2}},    {Tag::kSync, {4, 2}},
-        {Tag::kShape, {10, 0}}, {Tag::kQueue, {3, 0}}, {Tag::kThread, {2, 0}}, {Tag::kFunction, {2, 0}}};
+    static const std::map<Tag, std::pair<int, int>> numbers{{Tag::kKernel, {1, 2}}, {Tag::kCopy, {3, 3}},   {Tag::kSet, {2, 3}},
+                                                            {Tag::kCall, {1, 2}},   {Tag::kSync, {4, 2}},   {Tag::kShape, {10, 0}},
+                                                            {Tag::kQueue, {3, 0}},  {Tag::kThread, {2, 0}}, {Tag::kFunction, {2, 0}}};
     for (int i = 0; i < numbers.at(kind).first; ++i) number();
     std::uint64_t start = number();
     if (work) work_ns_ += static_cast<Ns>(start >> 1 ^ (~(start & 1) + 1));

@@ -10,8 +10,8 @@
 #include "collector/trace_format.h"
 #include "model/error.h"
 #include "tests/catch.h"
-#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/files.h"
+#include "tests/unit/parsers/collector/trace_header.h"
 #include "tests/unit/remark_texts.h"
 #include "tests/unit/unpacked.h"
 
@@ -153,8 +153,11 @@ TEST_CASE("collector trace: what does not belong together is counted") {
   file.thread(7, 0).pop(1100).end(1200, 9).push(55, 1300).pop(1400);
   file.add(Kind{99}, format::Pop{{}, 0}, 0).add(Kind::kMark, format::Event{{}, -5, 0, 0}, 0);
   Trace trace = read(file);
-  std::map<std::string, std::uint64_t> expected{{"pop without a push", 1}, {"end without a start", 1}, {"unknown string", 1},
-                                                {"unknown kind of record", 1}, {"impossible time or thread", 1}};
+  std::map<std::string, std::uint64_t> expected{{"pop without a push", 1},
+                                                {"end without a start", 1},
+                                                {"unknown string", 1},
+                                                {"unknown kind of record", 1},
+                                                {"impossible time or thread", 1}};
   CHECK(nl::test::texts_of(trace.stats.rows_damaged) == expected);
   CHECK(trace.ranges.size() == 1);
 }
@@ -221,7 +224,8 @@ TEST_CASE("traces of a real GPU") {
   const Unpacked torch(NL_FIXTURES "/h200-collector/llm-torch.nltrace.gz");
   const nl::Trace trace = nl::parsers::read_collector_traces({torch.file});
   CHECK(trace.kernels.size() == 12337);
-  CHECK(std::count_if(trace.mem_ops.begin(), trace.mem_ops.end(), [](const nl::MemOp& op) { return op.kind == nl::MemOpKind::kMemset; }) == 10);
+  CHECK(std::count_if(trace.mem_ops.begin(), trace.mem_ops.end(), [](const nl::MemOp& op) { return op.kind == nl::MemOpKind::kMemset; }) ==
+        10);
   CHECK(trace.mem_ops.size() == 43 + 10);
   CHECK(trace.ranges.size() == 2 + 64 + 2);  // decode_all, decode_step, prefill
   CHECK(trace.stats.rows_damaged.empty());
@@ -285,7 +289,15 @@ TEST_CASE("collector trace: a backward range of one process costs the others not
 
 TEST_CASE("collector trace: names that are not UTF-8 are mended and counted, of ranges, threads and processes") {
   FileBuilder file;
-  file.thread(7, 0).string(1, "k\xFFn").string(2, "cut inside \xE5\xA4").push(1, 1100).pop(1200).push(2, 1300).pop(1400).push(1, 1500).pop(1600);
+  file.thread(7, 0)
+      .string(1, "k\xFFn")
+      .string(2, "cut inside \xE5\xA4")
+      .push(1, 1100)
+      .pop(1200)
+      .push(2, 1300)
+      .pop(1400)
+      .push(1, 1500)
+      .pop(1600);
   std::strcpy(file.header.process_name, "pr\xC3");
   Trace trace = read(file);
   REQUIRE(trace.ranges.size() == 3);
@@ -293,7 +305,8 @@ TEST_CASE("collector trace: names that are not UTF-8 are mended and counted, of 
   CHECK(trace.strings[trace.ranges[1].name] == "cut inside \xEF\xBF\xBD");
   CHECK(trace.ranges[2].name == trace.ranges[0].name);
   CHECK(trace.processes.at(0).name == "pr\xEF\xBF\xBD");
-  CHECK(nl::test::texts_of(trace.stats.rows_damaged) == std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 3}});
+  CHECK(nl::test::texts_of(trace.stats.rows_damaged) ==
+        std::map<std::string, std::uint64_t>{{"text that is not UTF-8 (kept, U+FFFD in its place)", 3}});
 }
 
 TEST_CASE("collector trace: threads are told apart by all of their number, and by their process") {

@@ -23,7 +23,8 @@ TEST_CASE("dtypes: each combination once, over all processes") {
 TEST_CASE("dtypes: rows without a name or types are left out, and a file that is cut is named") {
   const nl::test::Folder folder;
   CHECK(read_dtypes(folder.path / "not there").operators.empty());
-  folder.file("dtypes-1.json", R"({"operators": [7, {"name": "aten::mm"}, {"shapes": "[]", "dtypes": "[int8]"}, {"name": "aten::x", "dtypes": "[int8]"}]})");
+  folder.file("dtypes-1.json",
+              R"({"operators": [7, {"name": "aten::mm"}, {"shapes": "[]", "dtypes": "[int8]"}, {"name": "aten::x", "dtypes": "[int8]"}]})");
   folder.file("dtypes-2.json", R"({"operators": [)");
   folder.file("dtypes-3.json", R"({"operators": 3})");
   const auto recorded = read_dtypes(folder.path);

@@ -8,19 +8,22 @@ using nl::parsers::read_facts;
 
 namespace {
 
-const char* const kQwen = R"json({"class": "Qwen3ForCausalLM", "dtype": "bfloat16", "new_tokens": 40, "config": {"architectures": ["Qwen3ForCausalLM"],
+const char* const kQwen =
+    R"json({"class": "Qwen3ForCausalLM", "dtype": "bfloat16", "new_tokens": 40, "config": {"architectures": ["Qwen3ForCausalLM"],
   "model_type": "qwen3", "num_hidden_layers": 6, "hidden_size": 1024, "intermediate_size": 2816, "num_attention_heads": 16,
   "num_key_value_heads": 4, "head_dim": 64, "vocab_size": 32000}})json";
 
 std::string facts_text(const std::string& models, const std::string& rest = "") {
-  return R"json({"versions": {"python": "3.12.3", "torch": "2.11.0", "broken": 7}, "backend": "transformers", "models": [)json" + models + "]" + rest + "}";
+  return R"json({"versions": {"python": "3.12.3", "torch": "2.11.0", "broken": 7}, "backend": "transformers", "models": [)json" + models +
+         "]" + rest + "}";
 }
 
 }  // namespace
 
 TEST_CASE("facts: versions and the shape of the model that generated the most") {
   const nl::test::Folder folder;
-  folder.file("facts-1.json", facts_text(R"json({"class": "Small", "new_tokens": 3, "config": {"model_type": "llama", "num_hidden_layers": 1,
+  folder.file("facts-1.json",
+              facts_text(R"json({"class": "Small", "new_tokens": 3, "config": {"model_type": "llama", "num_hidden_layers": 1,
     "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 2, "vocab_size": 100}})json"));
   folder.file("facts-2.json", facts_text(kQwen));
   folder.file("notes.txt", "{}");
@@ -52,7 +55,8 @@ TEST_CASE("facts: what is missing, broken or no transformer is said, and nothing
 
 TEST_CASE("facts: the model as loaded, not as saved, nested configurations too") {
   const nl::test::Folder folder;
-  folder.file("facts-1.json", facts_text(R"json({"class": "LlavaForConditionalGeneration", "dtype": "torch.float16", "new_tokens": 1, "attention": "sdpa",
+  folder.file("facts-1.json",
+              facts_text(R"json({"class": "LlavaForConditionalGeneration", "dtype": "torch.float16", "new_tokens": 1, "attention": "sdpa",
     "parameters": {"count": 7063427072, "bytes": 14126854144}, "config": {"model_type": "llava", "dtype": "bfloat16",
     "text_config": {"model_type": "llama", "dtype": "bfloat16", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
       "intermediate_size": 11008, "vocab_size": 32064}}})json"));

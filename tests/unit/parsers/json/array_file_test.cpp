@@ -68,7 +68,8 @@ TEST_CASE("a file that is cut off ends there and says where") {
 }
 
 TEST_CASE("no such array, no such file, nothing in it") {
-  for (const char* text : {"", " ", "{}", "{\"a\": 1}", "hello", "{\"traceEvents\": 3}", "\"", "{\"trace", "{\"traceEvents\":", "{\"a\":  ", "{\"traceEvents\"", "SQLite format 3"}) {
+  for (const char* text : {"", " ", "{}", "{\"a\": 1}", "hello", "{\"traceEvents\": 3}", "\"", "{\"trace",
+                           "{\"traceEvents\":", "{\"a\":  ", "{\"traceEvents\"", "SQLite format 3"}) {
     INFO(text);
     const ScratchFile scratch(text);
     CHECK_THROWS_AS(JsonArrayFile(scratch.path, "traceEvents"), Error);

@@ -41,7 +41,8 @@ TEST_CASE("kineto: numbers that are not finite lose no event where nobody needs 
   CHECK(trace.stats.rows_damaged.empty());
   for (const char* time : {"NaN", "inf", "1e400", "-Infinity"}) {
     CAPTURE(time);
-    trace = read_events(kOp + "," + kernel + R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 300, "dur": )" + time + "}");
+    trace = read_events(kOp + "," + kernel + R"(,{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 300, "dur": )" + time +
+                        "}");
     CHECK(trace.kernels.size() == 1);
     CHECK(trace.stats.rows_damaged.size() == 1);
   }
@@ -162,8 +163,10 @@ TEST_CASE("damaged events are counted, the others kept") {
     return trace.stats.rows_damaged.empty() ? std::string() : nl::text_of(trace.stats.rows_damaged.begin()->first);
   };
   CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "dur": 1})") == "event without a time");
-  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": -1})") == "event that ends before it starts");
-  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": 1e15})") == "event with an impossible time");
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": -1})") ==
+        "event that ends before it starts");
+  CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 9, "tid": 9, "ts": 1, "dur": 1e15})") ==
+        "event with an impossible time");
   CHECK(damage(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": "x", "tid": 9, "ts": 1, "dur": 1})") == "range without a thread");
   CHECK(damage(R"({"ph": "X", "cat": "kernel" "name": "a"})") == "event that is not JSON");
   CHECK(damage("{\"ph\": \"X\", \"name\": \"\xff\xfe\"}") == "event that is not JSON");
@@ -175,7 +178,8 @@ TEST_CASE("a correlation id that two processes use links nothing") {
     return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": )" + std::to_string(pid) +
            R"(, "tid": 1, "ts": 5, "dur": 1, "args": {"correlation": 3}})";
   };
-  const std::string kernel = R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 1, "args": {"correlation": 3}})";
+  const std::string kernel =
+      R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 1, "args": {"correlation": 3}})";
   CHECK(read_events(call(1) + "," + kernel).kernels.at(0).api == 0);
   const Trace twice = read_events(call(1) + "," + call(1) + "," + kernel);  // of the runtime, and of the driver that it calls
   CHECK(twice.kernels.at(0).api == 0);
@@ -240,7 +244,8 @@ TEST_CASE("a trace that is cut off is refused, with the place and what to do") {
     CHECK(error.fix.find("--ort") != std::string::npos);
   }
   // A PyTorch without Kineto, such as Debian's, writes no categories.
-  CHECK_THROWS_AS(read_kineto(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);
+  CHECK_THROWS_AS(
+      read_kineto(R"([{"name": "aten::zeros", "ph": "X", "ts": 296, "dur": 55, "tid": 1, "pid": "CPU functions", "args": {}}])"), Error);
 }
 
 TEST_CASE("no flipped byte of a trace does harm") {
@@ -267,8 +272,8 @@ TEST_CASE("of calls that neither launched nor waited the long ones are kept, in 
     return std::string(R"({"ph": "X", "cat": "cuda_runtime", "name": ")") + name + R"(", "pid": 9, "tid": 9, "ts": )" + std::to_string(at) +
            ", \"dur\": " + duration + ", \"args\": {\"correlation\": " + std::to_string(at) + "}}";
   };
-  const Trace trace = read_events(call("cudaMalloc", 900, "5") + "," + call("cudaFree", 300, "4.999") + "," + call("cudaFree", 200, "7") + "," +
-                                  call("cudaStreamSynchronize", 100, "8"));
+  const Trace trace = read_events(call("cudaMalloc", 900, "5") + "," + call("cudaFree", 300, "4.999") + "," + call("cudaFree", 200, "7") +
+                                  "," + call("cudaStreamSynchronize", 100, "8"));
   REQUIRE(trace.api_calls.size() == 1);
   REQUIRE(trace.other_calls.size() == 2);
   CHECK(trace.strings[trace.other_calls[0].name] == "cudaFree");
@@ -284,6 +289,6 @@ TEST_CASE("data types of operators, as PyTorch spells them, once for each operat
     {"ph": "X", "cat": "cpu_op", "name": "aten::index", "pid": 1, "tid": 1, "ts": 5, "dur": 1, "args": {"Input Dims": [[4], [], [4], []], "Input type": ["float", "Scalar", "long int", ""]}},
     {"ph": "X", "cat": "cpu_op", "name": "aten::cat", "pid": 1, "tid": 1, "ts": 7, "dur": 1, "args": {"Input Dims": [[], []], "Input type": ["TensorList", "Scalar"]}},
     {"ph": "X", "cat": "cpu_op", "name": "aten::ones", "pid": 1, "tid": 1, "ts": 9, "dur": 1, "args": {"Input Dims": [[]], "Input type": ["ScalarList"]}}]})");
-  CHECK(read_kineto_json(file.path).dtypes ==
-        std::vector<OperatorDtypes>{{"aten::mm", "[[1, 2], [2, 3]]", "[bfloat16, float8_e4m3fn]"}, {"aten::index", "[[4], [], [4], []]", "[float32, -, int64]"}});
+  CHECK(read_kineto_json(file.path).dtypes == std::vector<OperatorDtypes>{{"aten::mm", "[[1, 2], [2, 3]]", "[bfloat16, float8_e4m3fn]"},
+                                                                          {"aten::index", "[[4], [], [4], []]", "[float32, -, int64]"}});
 }

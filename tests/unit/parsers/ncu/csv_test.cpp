@@ -7,8 +7,8 @@
 #include <string>
 
 #include "model/error.h"
-#include "parsers/ncu/csv_records.h"
 #include "parsers/ncu/cells.h"
+#include "parsers/ncu/csv_records.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 #include "tests/unit/remark_texts.h"
@@ -360,7 +360,9 @@ TEST_CASE("rows without a launch are counted, names over several lines are read,
     return nl::parsers::parse_ncu_csv(text, "test");
   };
   using Damage = nl::DamagedRows;
-  for (const auto& [from, to] : {std::pair("\"0\",\"7\"", "\"99999999999999999999999\",\"7\""), {"(32, 1, 1)", "(32, 1)"}, {"(32, 1, 1)", ""},
+  for (const auto& [from, to] : {std::pair("\"0\",\"7\"", "\"99999999999999999999999\",\"7\""),
+                                 {"(32, 1, 1)", "(32, 1)"},
+                                 {"(32, 1, 1)", ""},
                                  {"(4, 2, 1)", "(4, 2, 99999999999)"}}) {
     INFO(to);
     const auto report = with(from, to);
@@ -399,7 +401,8 @@ TEST_CASE("two processes in one page: launches of the same id are told apart, ra
   const std::string row = ",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"GPU Speed Of Light Throughput\",\"Duration\",\"ns\",\"";
   const auto details = nl::parsers::parse_ncu_csv(
       "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric "
-      "Unit\",\"Metric Value\"\n\"0\",\"7\"" + row + "100\"\n\"0\",\"8\"" + row + "200\"\n",
+      "Unit\",\"Metric Value\"\n\"0\",\"7\"" +
+          row + "100\"\n\"0\",\"8\"" + row + "200\"\n",
       "test");
   REQUIRE(details.launches.size() == 2);
   CHECK((details.launches[0].pid == 7 && details.launches[1].pid == 8));
@@ -456,8 +459,10 @@ TEST_CASE("each table of a file has its own units and launches, and a table with
   CHECK(useless.page == "raw");
   CHECK(useless.rows_damaged == nl::DamagedRows{{{nl::Code::kTableUnusable}, 1}, {{nl::Code::kRowOfUnusableTable}, 1}});
 
-  const std::string details = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
-                              "\"0\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"GPU Speed Of Light\",\"Duration\",\"ns\",\"100\"\n";
+  const std::string details =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric "
+      "Value\"\n"
+      "\"0\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"GPU Speed Of Light\",\"Duration\",\"ns\",\"100\"\n";
   CHECK(nl::parsers::parse_ncu_csv(details + details, "test").launches.size() == 2);
   const std::string short_row = details.substr(0, details.rfind(",\"100\"")) + "\n";
   CHECK(nl::parsers::parse_ncu_csv(short_row, "test").launches.empty());
@@ -468,7 +473,8 @@ TEST_CASE("each table of a file has its own units and launches, and a table with
 
 TEST_CASE("details whose columns are in another order: a short row is read as far as it goes") {
   const auto report = nl::parsers::parse_ncu_csv(
-      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Value\",\"Metric Name\",\"Metric Unit\",\"Section Name\"\n"
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Value\",\"Metric Name\",\"Metric Unit\",\"Section "
+      "Name\"\n"
       "\"0\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\"\n"
       "\"1\",\"7\",\"k\",\"(32, 1, 1)\",\"(4, 2, 1)\",\"5\",\"Duration\"\n",
       "test");

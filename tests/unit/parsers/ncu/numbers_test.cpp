@@ -25,15 +25,15 @@ double read(const std::string& text, const std::vector<std::string>& others) {
 TEST_CASE("numbers: one mark before three digits reads as the other numbers say") {
   CHECK(read("1.234", {}) == -1);
   CHECK(read("1,234", {}) == -1);
-  CHECK(read("1.234", {"2.5"}) == 1.234);        // the point is decimal elsewhere
-  CHECK(read("1.234", {"2,5"}) == 1234);         // the comma is
+  CHECK(read("1.234", {"2.5"}) == 1.234);  // the point is decimal elsewhere
+  CHECK(read("1.234", {"2,5"}) == 1234);   // the comma is
   CHECK(read("1,234", {"2,5"}) == 1.234);
   CHECK(read("1,234", {"2.5"}) == 1234);
   CHECK(read("1.234", {"1,234,567"}) == 1.234);  // the comma groups
   CHECK(read("1.234", {"1.234.567"}) == 1234);
   CHECK(read("1,234", {"1.234,5"}) == 1.234);
   CHECK(read("1,234", {"1,234.5"}) == 1234);
-  CHECK(read("1.234", {"2.5", "2,5"}) == -1);    // the file contradicts itself
+  CHECK(read("1.234", {"2.5", "2,5"}) == -1);  // the file contradicts itself
 }
 
 TEST_CASE("numbers: where blanks or apostrophes group, neither point nor comma does") {
@@ -56,7 +56,8 @@ TEST_CASE("numbers: signs, exponents, instances, and what is none") {
   CHECK(read("2.5e0", {}) == 2.5);
   CHECK(read("119 (3; 4; 112)", {}) == 119);
   CHECK(read("0.123", {}) == 0.123);
-  for (const std::string broken : {"1.23.456", "1,2,3", "1.234.56,7.8", "12a", "1a2", "1.", "e5", "1e5x", "(3)", "12,34.5", "1 234.567,8"}) {
+  for (const std::string broken :
+       {"1.23.456", "1,2,3", "1.234.56,7.8", "12a", "1a2", "1.", "e5", "1e5x", "(3)", "12,34.5", "1 234.567,8"}) {
     INFO(broken);
     CHECK(read(broken, {}) == -2);
   }
@@ -90,8 +91,17 @@ TEST_CASE("numbers: units with their prefixes, and rates per second") {
 }
 
 TEST_CASE("numbers: every prefix of sizes, frequencies and times") {
-  const std::pair<const char*, double> prefixes[] = {{"", 1}, {"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15},
-                                                     {"Ki", 1024}, {"Mi", 1024. * 1024}, {"Gi", 1024. * 1024 * 1024}, {"Ti", 1024. * 1024 * 1024 * 1024}};
+  const std::pair<const char*, double> prefixes[] = {{"", 1},
+                                                     {"K", 1e3},
+                                                     {"k", 1e3},
+                                                     {"M", 1e6},
+                                                     {"G", 1e9},
+                                                     {"T", 1e12},
+                                                     {"P", 1e15},
+                                                     {"Ki", 1024},
+                                                     {"Mi", 1024. * 1024},
+                                                     {"Gi", 1024. * 1024 * 1024},
+                                                     {"Ti", 1024. * 1024 * 1024 * 1024}};
   for (const auto& [prefix, factor] : prefixes)
     for (const char* unit : {"byte", "bytes", "B", "Hz", "hz"}) {
       INFO(prefix << unit);

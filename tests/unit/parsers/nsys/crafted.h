@@ -31,8 +31,7 @@ class CraftedExport {
   }
   void bytes(const std::string& content) { std::ofstream(file, std::ios::binary) << content; }
   void copy_of(const std::string& fixture) {
-    std::filesystem::copy_file(std::filesystem::path(NL_FIXTURES) / fixture, file,
-                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(std::filesystem::path(NL_FIXTURES) / fixture, file, std::filesystem::copy_options::overwrite_existing);
     std::filesystem::permissions(file, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
   }
 

@@ -11,7 +11,8 @@ TEST_CASE("database: tables and columns of any name are known, and which column 
   for (const std::string name : {"plain", "it's", "''", "a b", "semi;colon", "percent%", "back\\slash", "select", "[bracket]", "ünï"}) {
     INFO(name);
     CraftedExport made;
-    made.sql("CREATE TABLE \"" + name + "\" (id INTEGER PRIMARY KEY, \"" + name + "\" TEXT); INSERT INTO \"" + name + "\" VALUES (3, 'x'), (4, 'y')");
+    made.sql("CREATE TABLE \"" + name + "\" (id INTEGER PRIMARY KEY, \"" + name + "\" TEXT); INSERT INTO \"" + name +
+             "\" VALUES (3, 'x'), (4, 'y')");
     const NsysDatabase database(made.file);
     CHECK(database.has_table(name));
     CHECK(database.has_column(name, "id"));
@@ -38,8 +39,9 @@ TEST_CASE("database: tables and columns of any name are known, and which column 
 
 TEST_CASE("database: only a whole number that is the key by itself finds its row without a scan") {
   CraftedExport made;
-  made.sql("CREATE TABLE texts (id TEXT PRIMARY KEY, n INTEGER); CREATE TABLE none (id INTEGER, n INTEGER);"
-           "CREATE TABLE second (n TEXT, id INTEGER PRIMARY KEY)");
+  made.sql(
+      "CREATE TABLE texts (id TEXT PRIMARY KEY, n INTEGER); CREATE TABLE none (id INTEGER, n INTEGER);"
+      "CREATE TABLE second (n TEXT, id INTEGER PRIMARY KEY)");
   const NsysDatabase database(made.file);
   CHECK_FALSE(database.is_row_key("texts", "id"));
   CHECK_FALSE(database.is_row_key("none", "id"));
@@ -73,9 +75,11 @@ TEST_CASE("database: each part is scanned once, and what goes wrong in one is to
       while (rows.next()) found[part] += rows.integer(0);
     });
     CHECK(found == std::vector<std::int64_t>(parts, 5));
-    CHECK_THROWS_AS(scan_in_parts(database, parts, [&](const NsysDatabase&, std::size_t part) {
-                      if (part == parts - 1) throw Error(ErrorKind::kInput, "damaged");
-                    }), Error);
+    CHECK_THROWS_AS(scan_in_parts(database, parts,
+                                  [&](const NsysDatabase&, std::size_t part) {
+                                    if (part == parts - 1) throw Error(ErrorKind::kInput, "damaged");
+                                  }),
+                    Error);
   }
 }
 

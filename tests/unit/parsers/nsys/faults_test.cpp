@@ -65,8 +65,8 @@ TEST_CASE("an export that was cut short is refused, wherever the cut is") {
   CraftedExport made;
   made.copy_of("h200-probe/probe_node.sqlite");
   std::string whole = content_of(made.file);
-  for (std::size_t kept : {std::size_t{20}, std::size_t{99}, std::size_t{100}, std::size_t{4096}, std::size_t{10000},
-                           whole.size() / 2, whole.size() - 4096, whole.size() - 1}) {
+  for (std::size_t kept : {std::size_t{20}, std::size_t{99}, std::size_t{100}, std::size_t{4096}, std::size_t{10000}, whole.size() / 2,
+                           whole.size() - 4096, whole.size() - 1}) {
     INFO(kept);
     made.bytes(whole.substr(0, kept));
     check_refused(made.file, "cut short");
@@ -116,15 +116,14 @@ TEST_CASE("no kernel table: there is no kernel data, and it says which tables ar
 
 TEST_CASE("damaged rows are counted by reason and left out") {
   CraftedExport made;
-  made.sql(
-      std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
-      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (NULL, 5, 1), (1, NULL, 1), (9, 3, "
-      "1), (1, 99999999999999, 1), "
-      "(-9223372036854775807, 9223372036854775807, 1), (10, 20, 1);"
-      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, nameId) VALUES (NULL, NULL, 2), (5, 1, 2), (1, 5, 2);" +
-      fmt::format("INSERT INTO NVTX_EVENTS VALUES (NULL, 5, 59, 'a', {0}, 0), (9, 5, 59, 'b', {0}, 0), (1, 5, 59, 'c', "
-                  "{0}, 0);",
-                  global_tid(5, 5)));
+  made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (NULL, 5, 1), (1, NULL, 1), (9, 3, "
+           "1), (1, 99999999999999, 1), "
+           "(-9223372036854775807, 9223372036854775807, 1), (10, 20, 1);"
+           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, nameId) VALUES (NULL, NULL, 2), (5, 1, 2), (1, 5, 2);" +
+           fmt::format("INSERT INTO NVTX_EVENTS VALUES (NULL, 5, 59, 'a', {0}, 0), (9, 5, 59, 'b', {0}, 0), (1, 5, 59, 'c', "
+                       "{0}, 0);",
+                       global_tid(5, 5)));
   Trace trace = read_nsys_sqlite(made.file);
   CHECK(trace.kernels.size() == 1);
   CHECK(trace.ranges.size() == 1);
@@ -164,7 +163,9 @@ TEST_CASE("copies of an export that does not name their kinds have CUPTI's names
   CHECK(label(2) == "");
   CHECK(label(3) == "[CUDA memcpy Unknown]");
   CHECK(trace.stats.rows_damaged == DamagedRows{{{Code::kUnknownCopy}, 1}});
-  made.sql("CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER, name TEXT, label TEXT); INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (14, 'X', 'New-to-Newer')");
+  made.sql(
+      "CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER, name TEXT, label TEXT); INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (14, 'X', "
+      "'New-to-Newer')");
   const Trace named = read_nsys_sqlite(made.file);
   CHECK(named.strings[StringId{named.mem_ops.at(2).label}] == "[CUDA memcpy New-to-Newer]");
   CHECK(named.stats.rows_damaged == DamagedRows{{{Code::kUnknownCopy}, 3}});
@@ -197,8 +198,7 @@ TEST_CASE("text that is not UTF-8 is mended and counted") {
 TEST_CASE("a range that was never closed ends with the capture") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) +
-           fmt::format("INSERT INTO NVTX_EVENTS VALUES (10, NULL, 59, 'open', {0}, 0), (20, 30, 59, 'closed', {0}, 0);",
-                       global_tid(5, 5)) +
+           fmt::format("INSERT INTO NVTX_EVENTS VALUES (10, NULL, 59, 'open', {0}, 0), (20, 30, 59, 'closed', {0}, 0);", global_tid(5, 5)) +
            "CREATE TABLE ANALYSIS_DETAILS (duration INTEGER); INSERT INTO ANALYSIS_DETAILS VALUES (1000);");
   Trace trace = read_nsys_sqlite(made.file);
   REQUIRE(trace.ranges.size() == 2);

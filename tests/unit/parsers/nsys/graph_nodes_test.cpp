@@ -39,8 +39,8 @@ constexpr const char* kTables = R"sql(
 std::string kernels(long long pid, std::initializer_list<int> nodes, int start = 1000) {
   std::string sql;
   for (int node : nodes)
-    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({}, {}, 0, 1, 7, 5, {}, {});", start, start + 1,
-                       global_tid(pid, 0), node == 0 ? "NULL" : std::to_string(node)),
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({}, {}, 0, 1, 7, 5, {}, {});", start, start + 1, global_tid(pid, 0),
+                       node == 0 ? "NULL" : std::to_string(node)),
         ++start;
   return sql;
 }
@@ -76,8 +76,8 @@ TEST_CASE("every kernel and copy of a real capture's graphs is joined to where i
 TEST_CASE("a clone of a clone belongs to the node that was made first") {
   CraftedExport made_here;
   const long long main = global_tid(200, 21), other = global_tid(200, 22);
-  made_here.sql(kTables + kernels(200, {3, 0, 4, 1, 3}) + event(60, main, 3) + event(61, main, 3, "2") + event(50, main, 2) + event(51, main, 2, "1") +
-                event(40, main, 1) + event(45, other, 4));
+  made_here.sql(kTables + kernels(200, {3, 0, 4, 1, 3}) + event(60, main, 3) + event(61, main, 3, "2") + event(50, main, 2) +
+                event(51, main, 2, "1") + event(40, main, 1) + event(45, other, 4));
   const Trace trace = read_nsys_sqlite(made_here.file);
   const std::map<Ns, std::string> expected = {{1000, "21@40"}, {1001, ""}, {1002, "22@45"}, {1003, "21@40"}, {1004, "21@40"}};
   CHECK(made(trace) == expected);
@@ -87,8 +87,8 @@ TEST_CASE("a clone of a clone belongs to the node that was made first") {
 
 TEST_CASE("nodes of two processes with one number are two") {
   CraftedExport made_here;
-  made_here.sql(kTables + kernels(200, {1}) + kernels(300, {1, 2}, 2000) + event(40, global_tid(200, 21), 1) + event(70, global_tid(300, 31), 1) +
-                event(41, global_tid(200, 21), 2));
+  made_here.sql(kTables + kernels(200, {1}) + kernels(300, {1, 2}, 2000) + event(40, global_tid(200, 21), 1) +
+                event(70, global_tid(300, 31), 1) + event(41, global_tid(200, 21), 2));
   const std::map<Ns, std::string> expected = {{1000, "21@40"}, {2000, "31@70"}, {2001, ""}};
   CHECK(made(read_nsys_sqlite(made_here.file)) == expected);
 }
@@ -97,9 +97,9 @@ TEST_CASE("nodes of two processes with one number are two") {
 TEST_CASE("a node whose making is not in the capture is joined to nothing") {
   CraftedExport made_here;
   const long long main = global_tid(200, 21);
-  made_here.sql(kTables + kernels(200, {1, 2, 3, 5, 6}) + event(50, main, 2) + event(51, main, 2, "9") + event(52, main, 3, "4") + event(53, main, 4, "3") +
-                "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (54, 54, 77, NULL, 1, 5, NULL), (NULL, 55, 77, " + std::to_string(main) +
-                ", 1, 6, NULL), (56, 56, 77, " + std::to_string(main) + ", 1, NULL, NULL);");
+  made_here.sql(kTables + kernels(200, {1, 2, 3, 5, 6}) + event(50, main, 2) + event(51, main, 2, "9") + event(52, main, 3, "4") +
+                event(53, main, 4, "3") + "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (54, 54, 77, NULL, 1, 5, NULL), (NULL, 55, 77, " +
+                std::to_string(main) + ", 1, 6, NULL), (56, 56, 77, " + std::to_string(main) + ", 1, NULL, NULL);");
   const Trace trace = read_nsys_sqlite(made_here.file);
   for (const auto& [start, where] : made(trace)) CHECK(where == "");
   CHECK(trace.graph_nodes.empty());
@@ -109,7 +109,8 @@ TEST_CASE("a node whose making is not in the capture is joined to nothing") {
 
 TEST_CASE("where an export does not tell clones from what was made, nothing is joined") {
   CraftedExport made_here;
-  made_here.sql(kTables + kernels(200, {1}) + event(40, global_tid(200, 21), 1) + "ALTER TABLE CUDA_GRAPH_NODE_EVENTS DROP COLUMN originalGraphNodeId;");
+  made_here.sql(kTables + kernels(200, {1}) + event(40, global_tid(200, 21), 1) +
+                "ALTER TABLE CUDA_GRAPH_NODE_EVENTS DROP COLUMN originalGraphNodeId;");
   CHECK(read_nsys_sqlite(made_here.file).graph_nodes.empty());
 }
 

@@ -77,8 +77,8 @@ inline const char* const kMadeRows = R"sql(
 )sql";
 
 inline void make_export(CraftedExport& out) {
-  out.sql(kMadeTables + fmt::format(fmt::runtime(kMadeRows), global_tid(200, 0), global_tid(300, 0), global_tid(200, 21), global_tid(200, 22),
-                                    global_tid(300, 31)));
+  out.sql(kMadeTables + fmt::format(fmt::runtime(kMadeRows), global_tid(200, 0), global_tid(300, 0), global_tid(200, 21),
+                                    global_tid(200, 22), global_tid(300, 31)));
 }
 
 }  // namespace nl::test

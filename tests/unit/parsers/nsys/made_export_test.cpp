@@ -1,6 +1,6 @@
 // An export with every column that is read. What is in it, line by line: golden/traces/nsys_made.txt.
-#include "parsers/nsys/sqlite.h"
 #include "tests/unit/parsers/nsys/made_export.h"
+#include "parsers/nsys/sqlite.h"
 
 using namespace nl;
 using nl::parsers::read_nsys_sqlite;
@@ -37,7 +37,8 @@ TEST_CASE("nsys: a table that is not there is told, and so is what could not hav
     CHECK(trace.stats.tables_absent == std::vector<std::string>{table});
     return trace;
   };
-  const Trace kernels = without("CUPTI_ACTIVITY_KIND_KERNEL"), copies = without("CUPTI_ACTIVITY_KIND_MEMCPY"), sets = without("CUPTI_ACTIVITY_KIND_MEMSET");
+  const Trace kernels = without("CUPTI_ACTIVITY_KIND_KERNEL"), copies = without("CUPTI_ACTIVITY_KIND_MEMCPY"),
+              sets = without("CUPTI_ACTIVITY_KIND_MEMSET");
   CHECK_FALSE(kernels.has_kernel_data);
   CHECK(kernels.graph_runs.size() == 2);
   CHECK(copies.mem_ops.size() == 2);
@@ -56,7 +57,8 @@ TEST_CASE("nsys: only the tables that are asked for are read") {
   test::make_export(made);
   const auto sizes = [&](const parsers::NsysTables& tables) {
     const Trace trace = read_nsys_sqlite(made.file, tables);
-    return std::vector<std::size_t>{trace.kernels.size(), trace.graph_runs.size(), trace.api_stats.size(), trace.mem_ops.size(), trace.ranges.size()};
+    return std::vector<std::size_t>{trace.kernels.size(), trace.graph_runs.size(), trace.api_stats.size(), trace.mem_ops.size(),
+                                    trace.ranges.size()};
   };
   CHECK(sizes({.kernels = true, .api = false, .mem_ops = false, .ranges = false}) == std::vector<std::size_t>{5, 2, 0, 0, 0});
   CHECK(sizes({.kernels = false, .api = true, .mem_ops = false, .ranges = false}) == std::vector<std::size_t>{0, 0, 5, 0, 0});

@@ -18,9 +18,7 @@ namespace {
 
 Trace probe(const char* name) { return read_nsys_sqlite(std::filesystem::path(NL_FIXTURES) / "h200-probe" / name); }
 
-std::uint32_t pid_of_queue(const Trace& trace, std::uint32_t queue) {
-  return trace.processes.at(trace.queues.at(queue).process).pid;
-}
+std::uint32_t pid_of_queue(const Trace& trace, std::uint32_t queue) { return trace.processes.at(trace.queues.at(queue).process).pid; }
 
 std::uint32_t pid_of_call(const Trace& trace, std::uint32_t call) {
   return trace.processes.at(trace.threads.at(trace.api_calls.at(call).thread).process).pid;
@@ -36,8 +34,8 @@ std::string kernel_row(int start, int end, int correlation, long long pid, int n
 }
 
 std::string api_row(int start, int end, long long pid, int correlation, int name) {
-  return fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({}, {}, 0, {}, {}, {}, 0);", start, end,
-                     global_tid(pid, pid), correlation, name);
+  return fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({}, {}, 0, {}, {}, {}, 0);", start, end, global_tid(pid, pid),
+                     correlation, name);
 }
 
 }  // namespace
@@ -106,8 +104,8 @@ TEST_CASE("API calls: only those that launched or waited are kept one by one, al
   for (const ApiStat& stat : trace.api_stats) counted += stat.durations.count();
   for (const ApiCall& call : trace.api_calls) kept.insert(trace.strings[call.name]);
   CHECK(counted == trace.stats.rows_read.at("CUPTI_ACTIVITY_KIND_RUNTIME"));
-  CHECK(kept == std::set<std::string>{"cudaDeviceSynchronize", "cudaGraphLaunch_v10000", "cudaLaunchKernel",
-                                      "cudaMemcpy", "cudaMemset", "cudaStreamSynchronize"});
+  CHECK(kept == std::set<std::string>{"cudaDeviceSynchronize", "cudaGraphLaunch_v10000", "cudaLaunchKernel", "cudaMemcpy", "cudaMemset",
+                                      "cudaStreamSynchronize"});
   CHECK(std::is_sorted(trace.api_calls.begin(), trace.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
     return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
   }));
@@ -141,11 +139,8 @@ TEST_CASE("ranges and marks: domains by process, styles, threads") {
   auto count = [&](auto matches) { return std::count_if(trace.ranges.begin(), trace.ranges.end(), matches); };
   CHECK(count([&](const Range& r) { return r.style == RangeStyle::kStartEnd; }) == 4);
   CHECK(count([&](const Range& r) { return r.end_thread != kNone; }) == 2);
-  CHECK(count([&](const Range& r) {
-          return trace.strings[r.name] == "decode_step" && trace.strings[r.domain] == "LLM";
-        }) == 12);
-  CHECK(count([&](const Range& r) { return trace.strings[r.name] == "sample" && trace.strings[r.domain].empty(); }) ==
-        12);
+  CHECK(count([&](const Range& r) { return trace.strings[r.name] == "decode_step" && trace.strings[r.domain] == "LLM"; }) == 12);
+  CHECK(count([&](const Range& r) { return trace.strings[r.name] == "sample" && trace.strings[r.domain].empty(); }) == 12);
 }
 
 TEST_CASE("only what is asked for is read") {
@@ -163,8 +158,8 @@ TEST_CASE("the schema of 2022: columns that are not there are not missed") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel_v7000');" +
            kernel_row(100, 150, 9, 5, 1) + api_row(10, 20, 5, 9, 2) +
-           fmt::format("INSERT INTO NVTX_EVENTS VALUES (0, 50, 59, 'prefill', {}, 1), (-1, NULL, 75, 'LLM', {}, 1);",
-                       global_tid(5, 5), global_tid(5, 6)));
+           fmt::format("INSERT INTO NVTX_EVENTS VALUES (0, 50, 59, 'prefill', {}, 1), (-1, NULL, 75, 'LLM', {}, 1);", global_tid(5, 5),
+                       global_tid(5, 6)));
   Trace trace = read_nsys_sqlite(made.file);
   CHECK(trace.stats.schema_version == "3.0.0");
   REQUIRE(trace.kernels.size() == 1);
@@ -183,8 +178,8 @@ TEST_CASE("the schema of 2022: columns that are not there are not missed") {
 TEST_CASE("two processes with the same correlation ids keep their work apart") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
-           kernel_row(100, 150, 9, 5, 1) + kernel_row(200, 250, 9, 6, 1) + kernel_row(300, 350, 9, 7, 1) +
-           api_row(10, 20, 6, 9, 2) + api_row(30, 40, 5, 9, 2));
+           kernel_row(100, 150, 9, 5, 1) + kernel_row(200, 250, 9, 6, 1) + kernel_row(300, 350, 9, 7, 1) + api_row(10, 20, 6, 9, 2) +
+           api_row(30, 40, 5, 9, 2));
   Trace trace = read_nsys_sqlite(made.file);
   REQUIRE(trace.kernels.size() == 3);
   CHECK(pid_of_call(trace, trace.kernels[0].api) == 5);
@@ -223,18 +218,17 @@ TEST_CASE("string ids without an index are found too") {
 
 TEST_CASE("many rows are read in parts: nothing is lost, repeated or out of order, also with gaps between rowids") {
   CraftedExport made;
-  made.sql(
-      std::string(test::kOldSchema) +
-      "INSERT INTO StringIds VALUES (1, 'even'), (2, 'odd'), (3, 'cudaLaunchKernel_v7000'), (4, 'cudaFree_v3020');" +
-      fmt::format("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO "
-                  "CUPTI_ACTIVITY_KIND_KERNEL "
-                  "SELECT i * 100, i * 100 + i % 7, 0, 1, i % 3, i * 2, {}, 1 + i % 2, 1, 8, i % 5, 1, 1, 64, 1, 1, 0, "
-                  "0 FROM n;",
-                  global_tid(5, 0)) +
-      fmt::format("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO "
-                  "CUPTI_ACTIVITY_KIND_RUNTIME "
-                  "SELECT i * 50, i * 50 + 10, 0, {} + i % 3, i, 3 + i % 2, 0 FROM n;",
-                  global_tid(5, 0)));
+  made.sql(std::string(test::kOldSchema) +
+           "INSERT INTO StringIds VALUES (1, 'even'), (2, 'odd'), (3, 'cudaLaunchKernel_v7000'), (4, 'cudaFree_v3020');" +
+           fmt::format("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO "
+                       "CUPTI_ACTIVITY_KIND_KERNEL "
+                       "SELECT i * 100, i * 100 + i % 7, 0, 1, i % 3, i * 2, {}, 1 + i % 2, 1, 8, i % 5, 1, 1, 64, 1, 1, 0, "
+                       "0 FROM n;",
+                       global_tid(5, 0)) +
+           fmt::format("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO "
+                       "CUPTI_ACTIVITY_KIND_RUNTIME "
+                       "SELECT i * 50, i * 50 + 10, 0, {} + i % 3, i, 3 + i % 2, 0 FROM n;",
+                       global_tid(5, 0)));
   auto check = [&](std::size_t expected) {
     Trace trace = read_nsys_sqlite(made.file);
     REQUIRE(trace.kernels.size() == expected);
@@ -292,19 +286,20 @@ TEST_CASE("kinds of memory are told as CUPTI numbers them") {
   std::map<std::tuple<nl::MemOpKind, int, int>, int> copies;
   for (const nl::MemOp& op : trace.mem_ops)
     if (op.kind != nl::MemOpKind::kMemset) ++copies[{op.kind, op.src_kind, op.dst_kind}];
-  CHECK(copies == std::map<std::tuple<nl::MemOpKind, int, int>, int>{
-                      {{nl::MemOpKind::kHostToDevice, 1, 3}, 41}, {{nl::MemOpKind::kDeviceToHost, 3, 2}, 1}});
+  CHECK(copies == std::map<std::tuple<nl::MemOpKind, int, int>, int>{{{nl::MemOpKind::kHostToDevice, 1, 3}, 41},
+                                                                     {{nl::MemOpKind::kDeviceToHost, 3, 2}, 1}});
 }
 
 TEST_CASE("threads and processes above 65,535 are told apart by all 24 bits") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
-           fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, 1, 2), "
-                       "(3, 4, {1}, 2, 2), (5, 6, {2}, 1, 2);"
-                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 1, {3}, 1), "
-                       "(20, 30, 2, {3}, 1), (30, 40, 1, {4}, 1);",
-                       global_tid(70'000, 4465), global_tid(70'000, 70'001), global_tid(4464, 4'194'303), global_tid(70'000, 0),
-                       global_tid(4464, 0)));
+           fmt::format(
+               "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, 1, 2), "
+               "(3, 4, {1}, 2, 2), (5, 6, {2}, 1, 2);"
+               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 1, {3}, 1), "
+               "(20, 30, 2, {3}, 1), (30, 40, 1, {4}, 1);",
+               global_tid(70'000, 4465), global_tid(70'000, 70'001), global_tid(4464, 4'194'303), global_tid(70'000, 0),
+               global_tid(4464, 0)));
   Trace trace = read_nsys_sqlite(made.file);
   REQUIRE(trace.kernels.size() == 3);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launched_by;
@@ -319,11 +314,12 @@ TEST_CASE("threads and processes above 65,535 are told apart by all 24 bits") {
 TEST_CASE("correlation 0 is an id like any other, NULL is none") {
   CraftedExport made;
   made.sql(std::string(test::kOldSchema) + "INSERT INTO StringIds VALUES (1, 'kern'), (2, 'cudaLaunchKernel');" +
-           fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, NULL, 2), "
-                       "(3, 4, {0}, 0, 2);"
-                       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 0, {1}, 1), "
-                       "(20, 30, NULL, {1}, 1);",
-                       global_tid(5, 5), global_tid(5, 0)));
+           fmt::format(
+               "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (1, 2, {0}, NULL, 2), "
+               "(3, 4, {0}, 0, 2);"
+               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId, globalPid, demangledName) VALUES (10, 20, 0, {1}, 1), "
+               "(20, 30, NULL, {1}, 1);",
+               global_tid(5, 5), global_tid(5, 0)));
   Trace trace = read_nsys_sqlite(made.file);
   REQUIRE(trace.kernels.size() == 2);
   REQUIRE(trace.kernels[0].api != kNone);

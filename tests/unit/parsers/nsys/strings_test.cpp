@@ -6,8 +6,7 @@ using namespace nl;
 using namespace nl::parsers;
 
 TEST_CASE("UTF-8 is left as it is") {
-  for (const char* text : {"", "plain", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD", "\xED\x9F\xBF",
-                           "\xF4\x8F\xBF\xBF"})
+  for (const char* text : {"", "plain", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"})
     CHECK(!mended_utf8(text).has_value());
 }
 
@@ -35,7 +34,8 @@ TEST_CASE("the version at the end of an API name goes only in the form that nsys
 TEST_CASE("an id that is asked for twice is looked up, mended and missed once") {
   const char* const key = GENERATE("INTEGER NOT NULL PRIMARY KEY", "INTEGER");  // looked up one by one, or loaded whole
   test::CraftedExport made;
-  made.sql(std::string("CREATE TABLE StringIds (id ") + key + ", value TEXT); INSERT INTO StringIds VALUES (1, 'gemm'), (2, CAST(x'61FF' AS TEXT)), (3, NULL)");
+  made.sql(std::string("CREATE TABLE StringIds (id ") + key +
+           ", value TEXT); INSERT INTO StringIds VALUES (1, 'gemm'), (2, CAST(x'61FF' AS TEXT)), (3, NULL)");
   const NsysDatabase database(made.file);
   StringPool pool;
   NsysStrings strings(database, pool);

@@ -20,13 +20,15 @@ ModelSession session_in(const std::string& text) {
 }
 
 std::string node_event(const char* name, const char* op, int start_us, int duration_us, const char* more = "") {
-  return R"({"cat" : "Node","pid" :1,"tid" :2,"dur" :)" + std::to_string(duration_us) + R"(,"ts" :)" + std::to_string(start_us) + R"(,"ph" : "X","name" :")" + name +
-         R"(_kernel_time","args" : {"op_name" : ")" + op + "\"" + more + "}},\n";
+  return R"({"cat" : "Node","pid" :1,"tid" :2,"dur" :)" + std::to_string(duration_us) + R"(,"ts" :)" + std::to_string(start_us) +
+         R"(,"ph" : "X","name" :")" + name + R"(_kernel_time","args" : {"op_name" : ")" + op + "\"" + more + "}},\n";
 }
 
 std::string run_event(int start_us, int duration_us, int thread = 2) {
-  return R"({"cat" : "Session","pid" :1,"tid" :)" + std::to_string(thread) + R"(,"dur" :)" + std::to_string(duration_us) + R"(,"ts" :)" + std::to_string(start_us) +
-         R"(,"ph" : "X","name" :"model_run","args" : {}},)" "\n";
+  return R"({"cat" : "Session","pid" :1,"tid" :)" + std::to_string(thread) + R"(,"dur" :)" + std::to_string(duration_us) + R"(,"ts" :)" +
+         std::to_string(start_us) +
+         R"(,"ph" : "X","name" :"model_run","args" : {}},)"
+         "\n";
 }
 
 }  // namespace
@@ -57,12 +59,14 @@ TEST_CASE("a real profile keeps every execution of every node") {
   CHECK(session.nodes.at(2).name == "layers.0/k_proj");
   CHECK(session.nodes.at(2).index == 5u);
   for (int iteration = 0; iteration < 5; ++iteration)
-    CHECK(std::count_if(session.runs.begin(), session.runs.end(), [&](const NodeRun& run) { return run.iteration == static_cast<std::uint32_t>(iteration); }) == 51);
+    CHECK(std::count_if(session.runs.begin(), session.runs.end(),
+                        [&](const NodeRun& run) { return run.iteration == static_cast<std::uint32_t>(iteration); }) == 51);
 }
 
 TEST_CASE("the body of a loop lies inside it, a node before it of the same microsecond does not") {
-  const ModelSession session = session_in("[\n" + node_event("/Add", "Add", 10, 0) + node_event("/body/Mul", "Mul", 10, 5) + node_event("/body/Mul", "Mul", 16, 4) +
-                                          node_event("/Loop", "Loop", 10, 12) + node_event("/Sub", "Sub", 22, 0) + run_event(9, 20) + "]");
+  const ModelSession session =
+      session_in("[\n" + node_event("/Add", "Add", 10, 0) + node_event("/body/Mul", "Mul", 10, 5) + node_event("/body/Mul", "Mul", 16, 4) +
+                 node_event("/Loop", "Loop", 10, 12) + node_event("/Sub", "Sub", 22, 0) + run_event(9, 20) + "]");
   REQUIRE(session.runs.size() == 5);
   const auto depth = [&](std::size_t run) { return session.nodes[session.runs[run].node].depth; };
   CHECK(depth(1) == 1);
@@ -94,17 +98,21 @@ TEST_CASE("a profile that ends in its first model_run is one iteration") {
 TEST_CASE("threads of the pool, and those that never computed") {
   const std::string one = node_event("/a", "Add", 12, 2, R"(,"thread_scheduling_stats" : "")");
   CHECK(session_in("[\n" + one + run_event(10, 9) + "]").threads == 1);
-  const std::string four = node_event("/a", "Add", 12, 2, R"(,"thread_scheduling_stats" : {"main_thread": {"core": 1}, "sub_threads": {"5": {"num_run": 0, "core": -1}, "6": {"num_run": 3, "core": 1}, "7": {"num_run": 0}}})");
+  const std::string four = node_event(
+      "/a", "Add", 12, 2,
+      R"(,"thread_scheduling_stats" : {"main_thread": {"core": 1}, "sub_threads": {"5": {"num_run": 0, "core": -1}, "6": {"num_run": 3, "core": 1}, "7": {"num_run": 0}}})");
   const ModelSession session = session_in("[\n" + four + run_event(10, 9) + "]");
   CHECK(session.threads == 4);
   CHECK(session.idle_threads == 2u);
 }
 
 TEST_CASE("kernels add to the GPU time of the node that they follow") {
-  const ModelSession session = session_in("[\n" + node_event("/a", "Add", 12, 2) +
-                                          R"({"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :6,"ts" :19,"ph" : "X","name" :"AddKernel","args" : {"stream" : "13"}},
-{"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :1,"ts" :26,"ph" : "X","name" :"MemcpyDeviceToHost","args" : {"stream" : "13"}},)" "\n" +
-                                          node_event("/b", "Mul", 15, 2) + run_event(10, 30) + "]");
+  const ModelSession session =
+      session_in("[\n" + node_event("/a", "Add", 12, 2) +
+                 R"({"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :6,"ts" :19,"ph" : "X","name" :"AddKernel","args" : {"stream" : "13"}},
+{"cat" : "Kernel","pid" :-1,"tid" :-1,"dur" :1,"ts" :26,"ph" : "X","name" :"MemcpyDeviceToHost","args" : {"stream" : "13"}},)"
+                 "\n" +
+                 node_event("/b", "Mul", 15, 2) + run_event(10, 30) + "]");
   REQUIRE(session.runs.size() == 2);
   CHECK(session.runs[0].gpu_ns == 7000);
   CHECK_FALSE(session.runs[1].gpu_ns);

@@ -106,7 +106,8 @@ TEST_CASE("damaged events of a profile are counted") {
 }
 
 TEST_CASE("sizes that are no list are left out") {
-  const Trace trace = read_profile(R"([{"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :1,"name" :"a_kernel_time","args" : {"input_type_shape" : 3}},
+  const Trace trace =
+      read_profile(R"([{"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :1,"name" :"a_kernel_time","args" : {"input_type_shape" : 3}},
     {"cat" : "Node","pid" :5,"tid" :6,"dur" :3,"ts" :9,"name" :"b_kernel_time","args" : {"op_name" : "Add", "input_type_shape" : [{"float":[2,3]},{"int64":[]}]}}])");
   REQUIRE(trace.ranges.size() == 2);
   CHECK(trace.strings[trace.ranges[0].name] == "a");

@@ -53,13 +53,13 @@ TracedProcess with_clock() {
 
 TEST_CASE("stacks: frames, samples and collections stand at the trace's times") {
   const Trace trace = joined(with_clock(), {{"stacks-700.txt", kHeader + kFrames +
-                                                               "s\t1000500\t701\t1\ns\t1000700\t701\t0\ns\t1000800\t701\t1\n"
-                                                               "g\t1000510\t1000590\t701\t2\nc\t1002000\t20\t3\t4\n"}});
+                                                                   "s\t1000500\t701\t1\ns\t1000700\t701\t0\ns\t1000800\t701\t1\n"
+                                                                   "g\t1000510\t1000590\t701\t2\nc\t1002000\t20\t3\t4\n"}});
   const HostSamples& host = trace.host;
   CHECK(host.sampler == HostSampler::kPython);
   REQUIRE(host.frames.size() == 2);
-  CHECK(host.frames[1] == HostFrame{"Attention.forward", "/site/modeling.py", "transformers.models.qwen3.modeling_qwen3", 245, 227,
-                                    "q = self.q(x)\t# \\n"});
+  CHECK(host.frames[1] ==
+        HostFrame{"Attention.forward", "/site/modeling.py", "transformers.models.qwen3.modeling_qwen3", 245, 227, "q = self.q(x)\t# \\n"});
   CHECK(host.stacks == std::vector<std::vector<std::uint32_t>>{{0}, {0, 1}});
   REQUIRE(host.samples.size() == 3);
   CHECK(host.samples[0].time_ns == 500);
@@ -92,7 +92,8 @@ TEST_CASE("stacks: one late mark does not move the samples, and a drifting clock
     const Ns late_ns = second == 7 ? 4'000'000 : 0, drift_ns = 20'000 * second;  // 20 µs a second
     process.clock(1'000'000'000 * second, 1'000'000'000 * second + 5'000 + drift_ns + late_ns);
   }
-  const Trace trace = joined(std::move(process), {{"stacks-700.txt", kHeader + kFrames + "s\t7000000000\t701\t0\ns\t18000000000\t701\t0\n"}});
+  const Trace trace =
+      joined(std::move(process), {{"stacks-700.txt", kHeader + kFrames + "s\t7000000000\t701\t0\ns\t18000000000\t701\t0\n"}});
   REQUIRE(trace.host.samples.size() == 2);
   CHECK(trace.host.samples[0].time_ns == 7'000'000'000 + 5'000 + 20'000 * 8);  // the offsets of 5, 6, 8, 9 and the late one: the third
   CHECK(trace.host.samples[1].time_ns == 18'000'000'000 + 5'000 + 20'000 * 18);
@@ -102,8 +103,10 @@ TEST_CASE("stacks: processes share frames, have clocks of their own, and one wit
   TracedProcess process = with_clock();
   process.add(800);
   process.clock(2'000'000, 0, 1);
-  const std::string one = kHeader + kFrames + "s\t1000500\t701\t1\n", other = kHeader + kFrames + "s\t2000400\t801\t1\nc\t2001000\t30\t1\t2\n";
-  const Trace trace = joined(std::move(process), {{"stacks-700.txt", one}, {"stacks-800.txt", other}, {"stacks-900.txt", one}, {"stacks-901.txt", kHeader}});
+  const std::string one = kHeader + kFrames + "s\t1000500\t701\t1\n",
+                    other = kHeader + kFrames + "s\t2000400\t801\t1\nc\t2001000\t30\t1\t2\n";
+  const Trace trace = joined(std::move(process),
+                             {{"stacks-700.txt", one}, {"stacks-800.txt", other}, {"stacks-900.txt", one}, {"stacks-901.txt", kHeader}});
   CHECK(trace.host.frames.size() == 2);
   REQUIRE(trace.host.samples.size() == 2);
   CHECK((trace.host.samples[0].time_ns == 400 && trace.host.samples[0].pid == 800 && trace.host.samples[0].stack == 3));
@@ -115,17 +118,17 @@ TEST_CASE("stacks: processes share frames, have clocks of their own, and one wit
 
 TEST_CASE("stacks: what is damaged is counted, and the rest is kept") {
   const std::string text = kHeader + kFrames +
-                           "k\t2\t0,9\n"            // frame 9 is not there
+                           "k\t2\t0,9\n"  // frame 9 is not there
                            "k\t3\t0,x\n"
                            "f\t5\t-1\tf\t/a\tm\t1\t\n"
-                           "s\t1000500\t701\t2\n"   // its stack was damaged
+                           "s\t1000500\t701\t2\n"  // its stack was damaged
                            "s\tsoon\t701\t1\n"
                            "s\t1000500\n"
                            "g\t1000600\t1000500\t701\t0\n"
                            "c\t1\n"
                            "z\t1\n"
                            "s\t1000600\t701\t1\n"
-                           "s\t1000700\t70";        // cut
+                           "s\t1000700\t70";  // cut
   const Trace trace = joined(with_clock(), {{"stacks-700.txt", text}});
   REQUIRE(trace.host.samples.size() == 1);
   CHECK(trace.host.samples[0].time_ns == 600);
@@ -141,7 +144,8 @@ TEST_CASE("stacks: what is damaged is counted, and the rest is kept") {
 }
 
 TEST_CASE("stacks: another file of that name, an empty one and a folder without any change nothing") {
-  const Trace trace = joined(with_clock(), {{"stacks-700.txt", "nl-stage stacks\t2\ns\t1\t1\t0\n"}, {"stacks-701.txt", ""}, {"stacks.txt", kHeader}});
+  const Trace trace =
+      joined(with_clock(), {{"stacks-700.txt", "nl-stage stacks\t2\ns\t1\t1\t0\n"}, {"stacks-701.txt", ""}, {"stacks.txt", kHeader}});
   CHECK(trace.host.samples.empty());
   CHECK(trace.stats.rows_damaged == DamagedRows{{{Code::kUnknownRecord, {}, "stacks-700.txt"}, 1}});
   Trace untouched;

@@ -78,7 +78,8 @@ TEST_CASE("what is no file of trtexec is refused") {
 }
 
 TEST_CASE("layers come by their time, those of one time as in the file") {
-  const ScratchFile file(R"([{"count": 1}, {"name": "b", "timeMs": 1}, {"name": "a", "timeMs": 1}, {"name": "d", "timeMs": 3}, {"name": "c", "timeMs": 1}])");
+  const ScratchFile file(
+      R"([{"count": 1}, {"name": "b", "timeMs": 1}, {"name": "a", "timeMs": 1}, {"name": "d", "timeMs": 3}, {"name": "c", "timeMs": 1}])");
   std::string order;
   for (const OperatorEntry& entry : read_trtexec(file.path).table.entries) order += entry.name;
   CHECK(order == "dbac");
@@ -86,7 +87,8 @@ TEST_CASE("layers come by their time, those of one time as in the file") {
 
 TEST_CASE("the first description of a layer holds, for every layer that has a time") {
   const ScratchFile profile(R"([{"count": 3}, {"name": "a", "timeMs": 2}, {"name": "b", "timeMs": 1}])");
-  const ScratchFile layers(R"({"Layers": [{"Name": "other", "LayerType": "x"}, {"Name": "a", "LayerType": "gemm", "Inputs": [{"Dimensions": [1, -1]}], "TacticName": "t"},
+  const ScratchFile layers(
+      R"({"Layers": [{"Name": "other", "LayerType": "x"}, {"Name": "a", "LayerType": "gemm", "Inputs": [{"Dimensions": [1, -1]}], "TacticName": "t"},
     {"Name": "a", "LayerType": "copy", "Inputs": [{"Dimensions": [9]}], "TacticName": "u"}]})");
   const OperatorTable table = read_trtexec(profile.path, layers.path).table;
   REQUIRE(table.entries.size() == 2);
@@ -106,7 +108,8 @@ TEST_CASE("the first description of a layer holds, for every layer that has a ti
 }
 
 TEST_CASE("strange layers do no harm") {
-  const ScratchFile file(R"({"Layers": [{}, {"Name": 3}, 7, null, {"Name": "/layers.0/mlp", "Inputs": [3]}, {"Name": "/layers.0/mlp", "Inputs": {}},
+  const ScratchFile file(
+      R"({"Layers": [{}, {"Name": 3}, 7, null, {"Name": "/layers.0/mlp", "Inputs": [3]}, {"Name": "/layers.0/mlp", "Inputs": {}},
     {"Name": "/layers.0/mlp", "Inputs": [{"Dimensions": ["x"]}], "LayerType": [], "TacticName": {}}]})");
   const OperatorTable table = read_trtexec(kFolder / "profile.json", file.path).table;
   for (const auto& entry : table.entries) CHECK(entry.shapes.empty());

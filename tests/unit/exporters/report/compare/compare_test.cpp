@@ -20,22 +20,27 @@ TEST_CASE("comparison: three sentences say what changed, where, and what that re
 }
 
 TEST_CASE("comparison: a kernel has a name in a sentence, also in an unnamed namespace") {
-  for (const auto& [kernel, name] : {std::pair{"void (anonymous namespace)::spin<float>(int)", "spin"}, {"(anonymous namespace)::spin", "spin"},
-                                     {"void <unnamed>::spin(<unnamed>::Args)", "spin"}, {"void ns::gemm<float>((anonymous namespace)::Args)", "gemm"}, {"(odd)", "(odd)"}})
+  for (const auto& [kernel, name] : {std::pair{"void (anonymous namespace)::spin<float>(int)", "spin"},
+                                     {"(anonymous namespace)::spin", "spin"},
+                                     {"void <unnamed>::spin(<unnamed>::Args)", "spin"},
+                                     {"void ns::gemm<float>((anonymous namespace)::Args)", "gemm"},
+                                     {"(odd)", "(odd)"}})
     CHECK(report::function_name(kernel) == name);
 }
 
 TEST_CASE("comparison: one run a side says so") {
   Comparison comparison = slower_kernel();
   comparison.basis = CompareBasis::kOneRunEach;
-  CHECK(comparison_sentences(comparison)[2] == "This is one run a side: the spread of its steps is known, how much runs differ from each other is not.");
+  CHECK(comparison_sentences(comparison)[2] ==
+        "This is one run a side: the spread of its steps is known, how much runs differ from each other is not.");
 }
 
 TEST_CASE("comparison: what is refused has one sentence, with the reason") {
   Comparison comparison = slower_kernel();
   comparison.comparability.refused = true;
   comparison.comparability.differences = {{DifferenceCode::kGpu, Severity::kHigh, "", "NVIDIA H200", "NVIDIA A100"}};
-  CHECK(comparison_sentences(comparison) == std::vector<std::string>{"A and B cannot be compared: they differ in GPU: NVIDIA H200 and NVIDIA A100."});
+  CHECK(comparison_sentences(comparison) ==
+        std::vector<std::string>{"A and B cannot be compared: they differ in GPU: NVIDIA H200 and NVIDIA A100."});
   CHECK_FALSE(has(comparison_markdown(comparison), "## Stages"));
   comparison.comparability.forced = true;
   CHECK(comparison_sentences(comparison).size() == 3);
@@ -60,8 +65,11 @@ TEST_CASE("comparison: what is undecided says why") {
   Comparison comparison = slower_kernel();
   comparison.verdict = CompareVerdict::kUndecidable;
   comparison.reason = LineReason::kDrift;
-  CHECK(has(comparison_sentences(comparison)[0], "is undecided (the runs drift over time, and the sides were captured one after the other)"));
-  CHECK(comparison_sentences(comparison)[1] == "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 µs).");
+  CHECK(
+      has(comparison_sentences(comparison)[0], "is undecided (the runs drift over time, and the sides were captured one after the other)"));
+  CHECK(comparison_sentences(comparison)[1] ==
+        "Where a difference would lie is undecided, too; the largest part of the 300.00 µs between the means is the kernel gemm (+300.00 "
+        "µs).");
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: runs that are captured alternately may decide it"));
   comparison.reason = LineReason::kTooNoisy;
   CHECK(has(comparison_sentences(comparison)[2], "Undecided: more runs may decide it, 20 a side at least"));
@@ -74,9 +82,13 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
   comparison.stages.lines[0].figure = CompareFigure::kGpuWork;
   comparison.comparability.differences = {{DifferenceCode::kNoCommonStage, Severity::kMedium, "", "", ""}};
   const auto sentences = comparison_sentences(comparison);
-  CHECK(sentences[0] == "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to +4.0 %).");
+  CHECK(sentences[0] ==
+        "B's whole capture takes 3.0 % more time than A's: 10.300 ms against 10.000 ms, GPU time of its kernels (95 % interval +2.0 % to "
+        "+4.0 %).");
   CHECK(has(sentences[1], "Of the 300.00 µs that the GPU time of the whole capture gains, "));
-  CHECK(sentences[2] == "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 runs, captured alternately.");
+  CHECK(sentences[2] ==
+        "No stage is on both sides, so the GPU time of all kernels in the capture is compared, warm-up included. This rests on 10 and 10 "
+        "runs, captured alternately.");
   comparison.comparability.differences = {{DifferenceCode::kNoStage, Severity::kLow, "", "", ""}};
   CHECK(has(comparison_sentences(comparison)[2], "No stage is marked or found, so the GPU time of all kernels in the capture is compared"));
   CHECK(has(comparison_text(comparison, 120), "no stage is marked or found"));
@@ -85,7 +97,8 @@ TEST_CASE("comparison: captures without stages are compared by the GPU time of t
 TEST_CASE("comparison: where no stage was found, the steady part of the capture stands for it, and that is said") {
   Comparison comparison = slower_kernel();
   comparison.main_stage = comparison.stages.lines[0].stage = "capture";
-  CHECK(has(comparison_sentences(comparison)[2], "No stage is marked or found, so the steady part of each capture is compared as a whole. "));
+  CHECK(
+      has(comparison_sentences(comparison)[2], "No stage is marked or found, so the steady part of each capture is compared as a whole. "));
 }
 
 TEST_CASE("comparison: the verdict of a stage fits beside its times on 80 columns, and no line is longer than 60 where that is the room") {

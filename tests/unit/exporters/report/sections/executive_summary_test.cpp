@@ -58,8 +58,11 @@ TEST_CASE("summary: the GPUs and the workload are named as far as they are known
 }
 
 TEST_CASE("summary: without latencies the first three stages that ran are timed") {
-  Run run = run_of({window_of("a", 1'000'000), window_of("none", 0, 0), window_of("prefill", 20'000), window_of("capture", 3'000'000'000), window_of("d", 1)});
-  CHECK(sentence_of(run, 0) == "In the workload, the stage a takes 1.0 ms, reading the prompt (prefill) takes 20 µs and the steady part of the capture takes 3.0 s.");
+  Run run = run_of({window_of("a", 1'000'000), window_of("none", 0, 0), window_of("prefill", 20'000), window_of("capture", 3'000'000'000),
+                    window_of("d", 1)});
+  CHECK(sentence_of(run, 0) ==
+        "In the workload, the stage a takes 1.0 ms, reading the prompt (prefill) takes 20 µs and the steady part of the capture takes 3.0 "
+        "s.");
 }
 
 TEST_CASE("summary: without stages there is the GPU's time, of one or of each") {
@@ -86,13 +89,18 @@ TEST_CASE("summary: prompt, batch and rate stand beside the time of a token") {
   run.latency.tpot = TimeSummary{1, 4'000'000, 4e6, 4e6, 4'000'000, 4'000'000, 4'000'000, 0};
   CHECK(sentence_of(run, 0) == "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms.");
   run.latency.output_tokens_per_s = 208;
-  CHECK(sentence_of(run, 0) == "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests, counted as one sequence.");
+  CHECK(sentence_of(run, 0) ==
+        "llama reads the prompt in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests, "
+        "counted as one sequence.");
   run.latency.batch = 1;
   run.stages[0].tokens_per_window = 256;
-  CHECK(sentence_of(run, 0) == "llama reads a prompt of 256 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole requests.");
+  CHECK(sentence_of(run, 0) ==
+        "llama reads a prompt of 256 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms: 208 tokens per second over whole "
+        "requests.");
   run.latency.batch = 2;
   CHECK(sentence_of(run, 0) ==
-        "llama reads 2 prompts of 128 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms for each of 2 sequences: 208 tokens per second over whole requests.");
+        "llama reads 2 prompts of 128 tokens in 8.0 ms and then writes a token (word piece) every 4.0 ms for each of 2 sequences: 208 "
+        "tokens per second over whole requests.");
   run.latency.ttft = run.latency.prefill;
   CHECK(sentence_of(run, 0).starts_with("llama starts to answer after 8.0 ms and then writes"));
   run.latency.tpot.reset();
@@ -105,7 +113,8 @@ TEST_CASE("summary: where few slow steps make the mean, the usual step stands be
   run.stages[0].wall.mean_ns = 3e6;
   CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms.");
   run.stages[0].wall.mean_ns = 3.1e6;
-  CHECK(sentence_of(run, 0) == "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
+  CHECK(sentence_of(run, 0) ==
+        "The workload writes a token (word piece) every 4.0 ms on average, though half of the steps take at most 2.0 ms.");
 }
 
 TEST_CASE("summary: where nothing but the steady part of a capture is known, shares are of that") {
@@ -157,7 +166,8 @@ TEST_CASE("summary: the main stage is the longest phase that is one, else the st
   CHECK(main_stage(run)->budget->wall_ns == 150);
   run.stages[0].budget = Budget{700, 2, 0, 0, 0, 0, 0, 0};
   CHECK(main_stage(run)->budget->wall_ns == 700);
-  CHECK(sentence_of(run, 1) == "Time outside the stages takes 50 % of the measured time, several stages at once 30 % and reading the prompt (prefill) 15 %.");
+  CHECK(sentence_of(run, 1) ==
+        "Time outside the stages takes 50 % of the measured time, several stages at once 30 % and reading the prompt (prefill) 15 %.");
   run.phases.phases[2].name = "unknown";
   CHECK(main_stage(run)->name == "unknown");
   CHECK(main_stage(run)->mean_ns == 0);
@@ -178,7 +188,8 @@ TEST_CASE("summary: a wait is said from 5 % of the time on, a second from 20 %")
   CHECK(sentence_of(with_bins(951, 0, 49, 0), 2) == "The GPU computes 95 % of the decode time.");
   CHECK(sentence_of(with_bins(950, 0, 50, 0), 2) == "The GPU computes 95 % of the decode time and pauses between two pieces of work 5 %.");
   CHECK(sentence_of(with_bins(301, 0, 199, 500), 2) == "The GPU computes 30 % of the decode time and waits for the program 50 %.");
-  CHECK(sentence_of(with_bins(300, 200, 0, 500), 2) == "The GPU computes 30 % of the decode time, waits for the program 50 % and only copies data 20 %.");
+  CHECK(sentence_of(with_bins(300, 200, 0, 500), 2) ==
+        "The GPU computes 30 % of the decode time, waits for the program 50 % and only copies data 20 %.");
   Run empty = with_bins(0, 0, 0, 0);
   empty.stages[0].budget->wall_ns = 0;
   CHECK(sentence_of(empty, 2) == "What the GPU did in that time was not captured.");
@@ -194,12 +205,15 @@ TEST_CASE("summary: what the host did is said with the wait for it, and only the
     return run;
   };
   CHECK(sentence_of(sampled(with_bins(301, 0, 199, 500)), 2) ==
-        "The GPU computes 30 % of the decode time and waits for the program 50 %; about half of the wait is Python code of the model's modules, mostly "
+        "The GPU computes 30 % of the decode time and waits for the program 50 %; about half of the wait is Python code of the model's "
+        "modules, mostly "
         "Attention.forward (model.py:245).");
   CHECK(sentence_of(sampled(with_bins(300, 400, 0, 300)), 2) ==
-        "The GPU computes 30 % of the decode time, only copies data 40 % and waits for the program 30 %; about half of the wait is Python code of the "
+        "The GPU computes 30 % of the decode time, only copies data 40 % and waits for the program 30 %; about half of the wait is Python "
+        "code of the "
         "model's modules, mostly Attention.forward (model.py:245).");
-  CHECK(sentence_of(sampled(with_bins(950, 0, 50, 0)), 2) == "The GPU computes 95 % of the decode time and pauses between two pieces of work 5 %.");
+  CHECK(sentence_of(sampled(with_bins(950, 0, 50, 0)), 2) ==
+        "The GPU computes 95 % of the decode time and pauses between two pieces of work 5 %.");
   CHECK(executive_summary(sampled(with_bins(301, 0, 199, 500))).size() <= 5);
 }
 
@@ -224,7 +238,8 @@ TEST_CASE("summary: the overhead is the largest that was decided, and never ncu'
   const auto last = [&] { return executive_summary(run).back(); };
   run.perturbation.stages = {slowdown_of("decode", 9, SlowdownVerdict::kOverTenPercent, PassKind::kNcu)};
   CHECK(last() == "Energy and profiling overhead were not measured; nl-stage run --config deep measures both.");
-  run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderTenPercent), slowdown_of("large", 0.04, SlowdownVerdict::kUnderTenPercent),
+  run.perturbation.stages = {slowdown_of("small", 0.02, SlowdownVerdict::kUnderTenPercent),
+                             slowdown_of("large", 0.04, SlowdownVerdict::kUnderTenPercent),
                              slowdown_of("unsure", 0.5, SlowdownVerdict::kUndecidable), slowdown_of("unjudged", 0.6, std::nullopt)};
   CHECK(last() == "Profiling slowed large by less than 10 %.");
   run.perturbation.stages[1].bare_ns = {3e6, 1e6, 2e6};

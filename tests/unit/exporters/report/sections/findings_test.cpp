@@ -75,7 +75,8 @@ TEST_CASE("findings: evidence that shares its window says it once") {
   CHECK(has(section_text(evidence(run)), "\n- waits\n- waits\n"));
   all[1].window_end_ns = 2'000'000'000;
   CHECK(card_of(run, 1).evidence_title.spans.at(0).text == "Evidence");
-  CHECK(has(section_text(evidence(run)), "\n- waits (1.000000000–2.500000000 s of the capture)\n- waits (1.000000000–2.000000000 s of the capture)\n"));
+  CHECK(has(section_text(evidence(run)),
+            "\n- waits (1.000000000–2.500000000 s of the capture)\n- waits (1.000000000–2.000000000 s of the capture)\n"));
   all[1].window_end_ns.reset();
   all[1].reference = "/stages/0";
   CHECK(has(section_text(evidence(run)), "s of the capture)\n- waits (run.json `/stages/0`)\n"));
@@ -143,6 +144,7 @@ TEST_CASE("not judged: rules that lack the same share a line, each named once") 
   add("y", "c.d", "needs clocks", "run deep");
   add("z", "c.d", "needs clocks", "run deep");
   add("y", "c.d", "needs clocks", "run cupti");
-  CHECK(has(section_text(abstentions(run)), "| --- | --- | --- |\n| needs clocks | `run deep` | z, y |\n| a.b, more | — | a |\n| needs clocks | `run cupti` | y |\n"));
+  CHECK(has(section_text(abstentions(run)),
+            "| --- | --- | --- |\n| needs clocks | `run deep` | z, y |\n| a.b, more | — | a |\n| needs clocks | `run cupti` | y |\n"));
   CHECK(abstentions(Run()).blocks.empty());
 }

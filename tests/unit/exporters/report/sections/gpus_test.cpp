@@ -63,8 +63,9 @@ TEST_CASE("gpus: the budget of each, with its process where that is known") {
 TEST_CASE("gpus: one that computes longest is named from half a per cent on") {
   Run run;
   run.stages = {stage_on_two(0.005)};
-  CHECK(has(gpu_text(gpus(run)), "- decode: the GPUs are busy 50.0 % of the time on average, the least busy 40.0 %, the busiest 60.0 %. GPU 3 computes longest, "
-                                 "0.5 % more than the mean.\n"));
+  CHECK(has(gpu_text(gpus(run)),
+            "- decode: the GPUs are busy 50.0 % of the time on average, the least busy 40.0 %, the busiest 60.0 %. GPU 3 computes longest, "
+            "0.5 % more than the mean.\n"));
   run.stages = {stage_on_two(0.0049)};
   CHECK(has(gpu_text(gpus(run)), "the busiest 60.0 %. They compute equally long.\n"));
 }
@@ -83,8 +84,10 @@ TEST_CASE("communication: who arrives last, over all that could be paired") {
   Run run;
   run.communication = {paired(0, 41, 100, 1000, 1), paired(1, 42, 300, 2000, 2), paired(1, 42, 0, 500, 2)};
   const std::string text = gpu_text(communication(run));
-  CHECK(has(text, "Whole capture: the ranks wait 400 ns of 3.50 µs for the last one to arrive. GPU 1 (process 42) arrives last most often, at 80.0 % of "
-                  "the collectives.\n"));
+  CHECK(has(text,
+            "Whole capture: the ranks wait 400 ns of 3.50 µs for the last one to arrive. GPU 1 (process 42) arrives last most often, at "
+            "80.0 % of "
+            "the collectives.\n"));
   CHECK_FALSE(has(text, "cannot be paired"));
   Communication copy;
   copy.kind = Collective::kPeerCopy;

@@ -56,8 +56,9 @@ TEST_CASE("host code: nothing is said of a run whose host nobody looked at") {
 TEST_CASE("host code: the wait, the kinds by share, the samples, the sampler and its cost") {
   const std::string text = host_text(nl::test::host_run());
   // 410 samples: model 61 + 48 + 1, framework 84 + 52 + 37 + 22, generation 31 + 19 + 1, sampling 28, sync 17 (4.1 %), tokenizer 9.
-  CHECK(has(text, "Meanwhile the host runs: overhead of PyTorch (module calls, dispatch) 47.6 %, Python code of the model's modules 26.8 %, "
-                  "the generation loop 12.4 %, choosing the next token 6.8 %."));
+  CHECK(has(text,
+            "Meanwhile the host runs: overhead of PyTorch (module calls, dispatch) 47.6 %, Python code of the model's modules 26.8 %, "
+            "the generation loop 12.4 %, choosing the next token 6.8 %."));
   CHECK(has(text, "410 samples fall into this wait, so a share is certain to about ±5 points."));
   CHECK(has(text, "Python stacks were sampled every 10 ms; sampling took 0.8 % of the process' time. 3 of 1,915 samples were lost."));
   CHECK(has(text, "The GPU is launch-starved 81.2 % of the time, 3.461 ms per window."));  // of 4.26 ms
@@ -146,8 +147,10 @@ TEST_CASE("host code in plain words: the largest kind, as a rough part, and its 
   HostCode& code = *stage.host_code;
   code.kinds = {{HostWork::kModel, 52, {}}, {HostWork::kFramework, 48, {}}};
   const HostFrame attention = {"Attention.forward", "/m/model.py", "m", 245, 0, ""}, norm = {"Norm.forward", "/m/model.py", "m", 60, 0, ""};
-  code.lines = {{{"call", "/t/module.py", "t", 1, 0, ""}, HostWork::kFramework, 48, 48, {}, {}}, {norm, HostWork::kModel, 20, 20, {}, {}},
-                {attention, HostWork::kModel, 17, 17, {}, {}}, {attention, HostWork::kModel, 15, 15, {}, {}}};
+  code.lines = {{{"call", "/t/module.py", "t", 1, 0, ""}, HostWork::kFramework, 48, 48, {}, {}},
+                {norm, HostWork::kModel, 20, 20, {}, {}},
+                {attention, HostWork::kModel, 17, 17, {}, {}},
+                {attention, HostWork::kModel, 15, 15, {}, {}}};
   code.lines[3].frame.line = 250;
   // Two lines of Attention.forward have 32 of the 52: more than half, and more than the 20 of Norm.forward.
   CHECK(host_clause(stage) == "about half of the wait is Python code of the model's modules, mostly Attention.forward (model.py:245)");
@@ -164,7 +167,8 @@ TEST_CASE("host code in plain words: the largest kind, as a rough part, and its 
 
 TEST_CASE("flame graph: callees lie below their caller, the widest first, as wide as their samples") {
   Run run = run_with(100);
-  run.host->frames = {{{"main", "m.py", "m", 1, 0, ""}, HostWork::kOther}, {{"left", "m.py", "m", 2, 0, "x = 1"}, HostWork::kModel},
+  run.host->frames = {{{"main", "m.py", "m", 1, 0, ""}, HostWork::kOther},
+                      {{"left", "m.py", "m", 2, 0, "x = 1"}, HostWork::kModel},
                       {{"right", "m.py", "m", 3, 0, ""}, HostWork::kFramework}};
   run.host->stacks = {{"prefill", {0, 2}, 20}, {"prefill", {0, 1}, 70}, {"prefill", {0, 1, 2}, 10}, {"decode", {2}, 900}};
   const FlameChart chart = flame_graph(run, run.stages[0]);

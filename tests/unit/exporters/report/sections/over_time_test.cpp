@@ -76,9 +76,9 @@ TEST_CASE("activity: curves lie where their samples do, and iterations behind th
   run.activity[0].start_ns = 5000;
   run.activity[1].start_ns = 9000;
   run.iterations.list.resize(5);
-  run.iterations.list[0] = {4500, 500, true, {}, 0, 0};      // ends where the curves begin
+  run.iterations.list[0] = {4500, 500, true, {}, 0, 0};  // ends where the curves begin
   run.iterations.list[1] = {4900, 200, true, {}, 0, 0};
-  run.iterations.list[2] = {5500, 0, false, {}, 0, 0};    // of no length
+  run.iterations.list[2] = {5500, 0, false, {}, 0, 0};  // of no length
   run.iterations.list[3] = {6500, 1500, false, {}, 0, 0};
   run.iterations.list[4] = {10000, 100, false, {}, 0, 0};  // begins where they end
   const Section section = activity(run);

@@ -141,8 +141,10 @@ TEST_CASE("sections: a text has fifteen kernels, a page five hundred, the rest i
   CHECK(has(as_text(kernels(with_kernels(16))), "\n16 kernels in all.\n"));
   CHECK_FALSE(has(as_page(kernels(with_kernels(500))), "<tfoot>"));
   Run many = with_kernels(504);
-  CHECK(has(as_page(kernels(many)), ">4 more kernels</th><td></td><td class=\"n\" data-v=\"4000\" title=\"4,000 ns\">4.00 µs</td><td class=\"n\" data-v=\"0.004\">0.4 %</td>"
-                                   "<td class=\"n\" data-v=\"12\">12</td></tr>"));
+  CHECK(has(as_page(kernels(many)),
+            ">4 more kernels</th><td></td><td class=\"n\" data-v=\"4000\" title=\"4,000 ns\">4.00 µs</td><td class=\"n\" "
+            "data-v=\"0.004\">0.4 %</td>"
+            "<td class=\"n\" data-v=\"12\">12</td></tr>"));
   many.kernels->back().device = 1;  // shares of two GPUs do not add up
   CHECK(has(as_page(kernels(many)), ">4.00 µs</td><td class=\"n\"><span class=\"none\">—</span></td>"));
   Run none;

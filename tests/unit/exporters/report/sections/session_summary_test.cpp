@@ -58,7 +58,8 @@ TEST_CASE("summary of a model file: what the GPU did is said of a profiled itera
   run.hardware.gpus.emplace_back().name = "NVIDIA H200";
   run.stages[0].budget = Budget{1000, 200, 0, 0, 0, 800, 0, 0};
   const auto sentences = executive_summary(run);
-  CHECK(sentences[0] == "On one NVIDIA H200, block.onnx takes 4.0 ms an iteration, 250 per second (onnxruntime on cpu; unprofiled, median of 20).");
+  CHECK(sentences[0] ==
+        "On one NVIDIA H200, block.onnx takes 4.0 ms an iteration, 250 per second (onnxruntime on cpu; unprofiled, median of 20).");
   CHECK(sentences[2] == "The GPU computes 20 % of a profiled iteration and waits for the program 80 %.");
 }
 

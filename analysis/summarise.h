@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/stages/iterations.h"
-#include "analysis/stages/latency.h"
+#include "analysis/figures/latency/latency.h"
+#include "analysis/staging/iterations.h"
 #include "model/run.h"
 #include "model/trace.h"
 

@@ -11,9 +11,9 @@
 #include <random>
 #include <string>
 
-#include "analysis/compare/compare.h"
+#include "analysis/runs/compare/compare.h"
 #include "parsers/collector/trace.h"
-#include "tests/unit/analysis/compare/simulated_runs.h"
+#include "tests/unit/analysis/runs/compare/simulated_runs.h"
 
 namespace {
 

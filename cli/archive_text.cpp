@@ -11,7 +11,7 @@ namespace nl::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using namespace orchestrator;
+using namespace runs;
 
 const char* words_of_source(BundleSource source) {
   switch (source) {

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "orchestrator/archive/archive.h"
+#include "runs/archive/archive.h"
 
 // How export and import-bundle end, for people and for programs.
 namespace nl::cli {
 
-std::string export_text(const orchestrator::ExportResult& result);
-std::string export_json(const orchestrator::ExportResult& result);
-std::string import_bundle_text(const orchestrator::ImportBundleResult& result);
-std::string import_bundle_json(const orchestrator::ImportBundleResult& result);
+std::string export_text(const runs::ExportResult& result);
+std::string export_json(const runs::ExportResult& result);
+std::string import_bundle_text(const runs::ImportBundleResult& result);
+std::string import_bundle_json(const runs::ImportBundleResult& result);
 
 }  // namespace nl::cli

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "orchestrator/machine/doctor.h"
+#include "orchestrator/doctor/doctor.h"
 
 namespace nl::cli {
 

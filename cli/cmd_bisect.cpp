@@ -15,13 +15,13 @@
 #include "exporters/report/compare/compare.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/bisect/commits.h"
 #include "orchestrator/bundle/results_folder.h"
+#include "runs/bisect/commits.h"
 
 namespace nl::cli {
 namespace {
 
-using orchestrator::BisectEnd, orchestrator::BisectRequest, orchestrator::BisectResult, orchestrator::Candidate, orchestrator::CommitRange;
+using runs::BisectEnd, runs::BisectRequest, runs::BisectResult, runs::Candidate, runs::CommitRange;
 
 struct BisectFlags : TrialFlags {
   std::string good, bad, build, commands;
@@ -53,7 +53,7 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
     case BisectEnd::kFound: return fmt::format("{} is the first bad one.", name(result.first_bad));
     case BisectEnd::kNoRegression: return fmt::format("{} is not slower than {}.", name(result.first_bad), name(result.last_good));
     case BisectEnd::kUndecided:
-      if (!orchestrator::is_told_bad(result))
+      if (!runs::is_told_bad(result))
         return fmt::format("Whether {} is slower than {} is undecided; more --rounds may decide it.", name(result.first_bad),
                            name(result.last_good));
       return fmt::format("It lies after {}, up to {}; what is between is undecided.", name(result.last_good), name(result.first_bad));
@@ -67,7 +67,7 @@ std::string conclusion(const BisectRequest& request, const BisectResult& result)
 
 // What was tried and did not tell, on the way to whatever was found.
 void print_skipped(const BisectRequest& request, const BisectResult& result) {
-  for (const orchestrator::BisectStep& step : result.steps)
+  for (const runs::BisectStep& step : result.steps)
     if (step.verdict == CompareVerdict::kUndecidable && step.candidate != result.first_bad)
       write_out("{} {}.\n", request.candidates[step.candidate].name,
                 step.trouble.empty() ? "stays undecided: neither good nor bad" : "was skipped: " + step.trouble);
@@ -99,9 +99,9 @@ int bisect(const BisectFlags& flags) {
   request.candidates = flags.commands.empty() ? commits_between(range) : candidates_in(flags.commands);
   if (flags.commands.empty()) request.prepare = [&](const Candidate& candidate) { prepare_commit(range, candidate); };
   orchestrator::ProcessLauncher launcher;
-  const BisectResult result = orchestrator::run_bisect(request, launcher);
+  const BisectResult result = runs::run_bisect(request, launcher);
   if (flags.commands.empty() && !flags.keep_trees) remove_trees(range);
-  if (flags.json) write_data(orchestrator::bisect_json(request, result));
+  if (flags.json) write_data(runs::bisect_json(request, result));
   else print(request, result);
   std::fflush(stdout);
   return status_of(result);

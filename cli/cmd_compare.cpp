@@ -16,7 +16,7 @@
 #include "model/comparison_keys.h"
 #include "model/error.h"
 #include "orchestrator/bundle/version.h"
-#include "orchestrator/compare.h"
+#include "runs/compare/compare.h"
 
 namespace nl::cli {
 namespace {
@@ -28,9 +28,8 @@ struct CompareFlags {
   bool json = false, markdown = false, html = false, force = false;
 };
 
-orchestrator::CompareRequest request_of(const CompareFlags& flags) {
-  orchestrator::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}),
-                                       flags.ledger};
+runs::CompareRequest request_of(const CompareFlags& flags) {
+  runs::CompareRequest request{flags.a, flags.b, orchestrator::load_config({.model_file = flags.model, .sets = flags.sets}), flags.ledger};
   request.options.force = flags.force;
   request.options.minimum_effect = flags.minimum_effect / 100;
   return request;
@@ -52,9 +51,9 @@ void print(const Comparison& comparison, const CompareFlags& flags) {
 
 int compare(const CompareFlags& flags) {
   orchestrator::ProcessLauncher launcher;
-  const Comparison comparison = orchestrator::compare_sides(request_of(flags), launcher);
+  const Comparison comparison = runs::compare_sides(request_of(flags), launcher);
   if (!flags.out.empty()) {
-    const auto files = orchestrator::write_comparison(comparison, flags.out);
+    const auto files = runs::write_comparison(comparison, flags.out);
     if (!flags.json && !flags.html && !flags.markdown)
       for (const std::string& file : files) write_out("{}/{}\n", flags.out, file);
   }

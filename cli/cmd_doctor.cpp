@@ -7,7 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "orchestrator/machine/doctor.h"
+#include "orchestrator/doctor/doctor.h"
 
 namespace nl::cli {
 namespace {

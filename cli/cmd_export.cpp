@@ -11,8 +11,8 @@
 #include "cli/ledger_flags.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "orchestrator/archive/archive.h"
-#include "orchestrator/ledger/location.h"
+#include "orchestrator/config/ledger_location.h"
+#include "runs/archive/archive.h"
 
 namespace nl::cli {
 namespace {
@@ -25,9 +25,9 @@ struct ExportFlags {
 
 int export_archive(const ExportFlags& flags) {
   const auto asked = [&](const char* what) { return std::find(flags.redact.begin(), flags.redact.end(), what) != flags.redact.end(); };
-  orchestrator::ExportRequest request{
+  runs::ExportRequest request{
       flags.runs, flags.out, orchestrator::ledger_location(flags.ledger), {!flags.keep_env, asked("host"), asked("paths")}};
-  const orchestrator::ExportResult result = orchestrator::export_runs(request);
+  const runs::ExportResult result = runs::export_runs(request);
   write_answer(flags.json, (flags.json ? export_json(result) : export_text(result)) + "\n");
   std::fflush(stdout);
   return 0;

@@ -11,13 +11,13 @@
 #include "cli/verbs.h"
 #include "exporters/fingerprint/fingerprint_text.h"
 #include "model/error.h"
-#include "orchestrator/fingerprint_search.h"
+#include "runs/fingerprint/fingerprint_search.h"
 
 namespace nl::cli {
 namespace {
 
 struct FingerprintFlags {
-  orchestrator::FingerprintRequest request;
+  runs::FingerprintRequest request;
   std::string to;
   std::size_t count = 10;
   bool kernels = false, json = false;
@@ -25,14 +25,14 @@ struct FingerprintFlags {
 
 std::string answer(const FingerprintFlags& flags) {
   if (flags.to.empty()) {
-    const Fingerprint fingerprint = orchestrator::fingerprint_of(flags.request);
+    const Fingerprint fingerprint = runs::fingerprint_of(flags.request);
     return flags.json ? exporters::fingerprint_json(fingerprint) : exporters::fingerprint_text(fingerprint, line_width());
   }
-  const auto [a, b, match] = orchestrator::compare_fingerprints(flags.request, flags.to);
+  const auto [a, b, match] = runs::compare_fingerprints(flags.request, flags.to);
   return flags.json ? exporters::match_json(a, b, match) : exporters::match_text(a, b, match);
 }
 
-std::string nearest_json(const orchestrator::NearestRuns& found) {
+std::string nearest_json(const runs::NearestRuns& found) {
   nlohmann::ordered_json out = {
       {"run_id", found.of.run_id}, {"kind", key_of(found.of.kind)}, {"searched", found.searched}, {"without", found.without}};
   out["runs"] = nlohmann::ordered_json::array();
@@ -46,7 +46,7 @@ std::string nearest_json(const orchestrator::NearestRuns& found) {
   return json_text(out);
 }
 
-std::string nearest_text(const orchestrator::NearestRuns& found) {
+std::string nearest_text(const runs::NearestRuns& found) {
   std::string out = fmt::format("{} of the ledger's runs have such a fingerprint, {} have none\n", found.searched, found.without);
   for (const auto& run : found.runs)
     out += fmt::format("  {:.4f}  {}  {}  {}\n", run.similarity, run.run_id, run.model.empty() ? "-" : run.model, run.hardware);
@@ -55,7 +55,7 @@ std::string nearest_text(const orchestrator::NearestRuns& found) {
 
 int search(FingerprintFlags& flags) {
   if (flags.kernels) flags.request.kind = FingerprintKind::kKernels;
-  const orchestrator::NearestRuns found = orchestrator::nearest_runs(flags.request, flags.count);
+  const runs::NearestRuns found = runs::nearest_runs(flags.request, flags.count);
   write_answer(flags.json, flags.json ? nearest_json(found) : nearest_text(found));
   std::fflush(stdout);
   return 0;

@@ -14,14 +14,14 @@
 #include "exporters/gate/gate_reports.h"
 #include "model/comparison_keys.h"
 #include "model/error.h"
-#include "orchestrator/gate/gate.h"
-#include "orchestrator/named_run.h"
+#include "runs/compare/named_run.h"
+#include "runs/gate/gate.h"
 
 namespace nl::cli {
 namespace {
 
 struct GateFlags {
-  orchestrator::GateRequest request;
+  runs::GateRequest request;
   std::string expectations, junit;
   bool list = false, markdown = false, github = false, json = false;
 };
@@ -37,7 +37,7 @@ nlohmann::ordered_json listed(const RunMetric& metric) {
 int list_metrics(const GateFlags& flags) {
   auto all = nlohmann::ordered_json::array();
   for (const std::string& name : flags.request.runs) {
-    const Run run = orchestrator::named_run(name);
+    const Run run = runs::named_run(name);
     nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
     if (!flags.json) write_out("{} on {}\n", run.run_id, hardware_key(run));
     for (const RunMetric& metric : run_metrics(run, kEveryKernel))
@@ -71,8 +71,8 @@ int gate(GateFlags& flags) {
     throw Error(ErrorKind::kUsage, "no file of expectations is given", "--expectations",
                 "add --expectations FILE.yaml; with --update it is written");
   flags.request.expectations = flags.expectations;
-  const GateReport report = orchestrator::check_gate(flags.request);
-  if (!flags.junit.empty()) orchestrator::write_gate_file(flags.junit, exporters::gate_junit(report));
+  const GateReport report = runs::check_gate(flags.request);
+  if (!flags.junit.empty()) runs::write_gate_file(flags.junit, exporters::gate_junit(report));
   // A runner reads its commands from stderr as well, and stdout may go into its summary.
   if (flags.github) write_text(exporters::gate_annotations(report), stderr);
   print(report, flags);

@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "orchestrator/import_files.h"
 #include "parsers/registry.h"
+#include "runs/ledger/record_run.h"
 
 namespace nl::cli {
 namespace {
@@ -26,6 +27,7 @@ int import(const ImportFlags& flags) {
   if (!flags.ledger.empty()) config.sets.push_back("ledger.path=" + flags.ledger);
   if (flags.keep_env) config.sets.push_back("artifacts.keep_env=true");
   orchestrator::ImportRequest request;
+  request.record = runs::record_run;
   request.config = orchestrator::load_config(config);
   for (const auto& [format, files] : flags.of_format) request.files[format].assign(files.begin(), files.end());
   for (const auto& file : flags.files) orchestrator::add_input(file, request);

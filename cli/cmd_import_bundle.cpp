@@ -10,10 +10,10 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/archive/archive.h"
 #include "orchestrator/config/config.h"
+#include "orchestrator/config/ledger_location.h"
 #include "orchestrator/config/units.h"
-#include "orchestrator/ledger/location.h"
+#include "runs/archive/archive.h"
 
 namespace nl::cli {
 namespace {
@@ -21,17 +21,17 @@ namespace {
 struct ImportBundleFlags {
   std::string archive, ledger, max_size = "64GiB";
   std::string out = orchestrator::ArtifactOptions().dir;
-  orchestrator::ArchiveLimits limits;
+  runs::ArchiveLimits limits;
   bool json = false;
 };
 
 int import_archive(const ImportBundleFlags& flags) {
-  orchestrator::ImportBundleRequest request{flags.archive, flags.out, orchestrator::ledger_location(flags.ledger), flags.limits};
+  runs::ImportBundleRequest request{flags.archive, flags.out, orchestrator::ledger_location(flags.ledger), flags.limits};
   const auto total = orchestrator::bytes_in(flags.max_size);
   if (!total)
     throw Error(ErrorKind::kUsage, "'" + flags.max_size + "' is no size", "--max-size", "write 500MB, 64GiB or a number of bytes");
   request.limits.total_bytes = *total;
-  const orchestrator::ImportBundleResult result = orchestrator::import_bundle(request);
+  const runs::ImportBundleResult result = runs::import_bundle(request);
   write_answer(flags.json, (flags.json ? import_bundle_json(result) : import_bundle_text(result)) + "\n");
   std::fflush(stdout);
   return 0;

@@ -20,7 +20,7 @@ struct LsFlags : FilterFlags {
 };
 
 // "No runs.", and where to look further.
-std::string none_found(orchestrator::Ledger& ledger, orchestrator::LedgerFilter filter) {
+std::string none_found(runs::Ledger& ledger, runs::LedgerFilter filter) {
   if (filter.parts) return "No runs.";
   filter.parts = true;
   filter.limit = 1;
@@ -28,9 +28,9 @@ std::string none_found(orchestrator::Ledger& ledger, orchestrator::LedgerFilter 
 }
 
 int list_runs(const LsFlags& flags) {
-  orchestrator::LedgerFilter filter = filter_of(flags);
+  runs::LedgerFilter filter = filter_of(flags);
   filter.limit = flags.limit == 0 || flags.json ? flags.limit : flags.limit + 1;  // one more tells whether there are more
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
+  runs::Ledger ledger = open_ledger(flags.ledger);
   auto entries = ledger.query(filter);
   if (flags.json) {
     auto list = nlohmann::ordered_json::array();

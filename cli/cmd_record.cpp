@@ -9,7 +9,7 @@
 #include "cli/ledger_text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "orchestrator/ledger/record_run.h"
+#include "runs/ledger/record_run.h"
 
 namespace nl::cli {
 namespace {
@@ -21,10 +21,10 @@ struct RecordFlags {
 };
 
 int record_bundles(const RecordFlags& flags) {
-  orchestrator::Ledger ledger = orchestrator::Ledger::open(orchestrator::ledger_location(flags.ledger));
+  runs::Ledger ledger = runs::Ledger::open(orchestrator::ledger_location(flags.ledger));
   auto recorded = nlohmann::ordered_json::array();
   for (const std::string& bundle : flags.bundles) {
-    const orchestrator::RecordedBundle record = orchestrator::record_bundle(ledger, bundle);
+    const runs::RecordedBundle record = runs::record_bundle(ledger, bundle);
     recorded.push_back({{"run_id", record.run_id}, {"record_ms", record.record_ms}});
     if (!flags.json) write_out("recorded {} ({})\n", record.run_id, ledger.location());
   }

@@ -11,7 +11,7 @@
 #include "cli/value_checks.h"
 #include "cli/verbs.h"
 #include "model/error.h"
-#include "orchestrator/ledger/bundle_state.h"
+#include "runs/ledger/bundle_state.h"
 
 namespace nl::cli {
 namespace {
@@ -23,22 +23,21 @@ struct RmFlags {
   bool tagged_too = false, bundles = false, dry_run = false, json = false;
 };
 
-std::vector<orchestrator::LedgerEntry> chosen_runs(const RmFlags& flags, orchestrator::Ledger& ledger) {
+std::vector<runs::LedgerEntry> chosen_runs(const RmFlags& flags, runs::Ledger& ledger) {
   if (flags.runs.empty() == (flags.keep_last == 0))
     throw Error(ErrorKind::kUsage, "rm takes runs, or --keep-last", "rm", "nl-stage rm RUN …, or nl-stage rm --keep-last 100");
   if (flags.runs.empty()) return ledger.beyond({flags.keep_last, !flags.tagged_too});
-  std::vector<orchestrator::LedgerEntry> entries;  // all are found before one is removed: "last" means what it meant
+  std::vector<runs::LedgerEntry> entries;  // all are found before one is removed: "last" means what it meant
   for (const std::string& name : flags.runs) entries.push_back(ledger.resolve(name));
   return entries;
 }
 
 int remove_runs(const RmFlags& flags) {
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
+  runs::Ledger ledger = open_ledger(flags.ledger);
   const auto entries = chosen_runs(flags, ledger);
   auto removed = nlohmann::ordered_json::array();
   for (const auto& entry : entries) {
-    if (!flags.dry_run && flags.bundles && orchestrator::bundle_state(entry) != orchestrator::BundleState::kGone)
-      orchestrator::delete_bundle(entry);
+    if (!flags.dry_run && flags.bundles && runs::bundle_state(entry) != runs::BundleState::kGone) runs::delete_bundle(entry);
     if (!flags.dry_run) ledger.remove(entry.run_id);
     removed.push_back(entry.run_id);
     if (!flags.json) write_out("{}{}\n", flags.dry_run ? "would remove " : "removed ", entry.run_id);

@@ -10,7 +10,7 @@
 #include "cli/ledger_text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "orchestrator/ledger/bundle_state.h"
+#include "runs/ledger/bundle_state.h"
 
 namespace nl::cli {
 namespace {
@@ -22,9 +22,9 @@ struct ShowFlags {
 
 using Metrics = std::map<std::string, double>;
 
-void show_json(const orchestrator::LedgerEntry& entry, const std::vector<orchestrator::LedgerNote>& notes) {
+void show_json(const runs::LedgerEntry& entry, const std::vector<runs::LedgerNote>& notes) {
   auto json = entry_json(entry);
-  json["bundle_state"] = orchestrator::word_of(orchestrator::bundle_state(entry));
+  json["bundle_state"] = runs::word_of(runs::bundle_state(entry));
   json["notes"] = nlohmann::ordered_json::array();
   for (const auto& note : notes) json["notes"].push_back({{"written_at", note.written_at}, {"text", note.text}});
   write_json(json);
@@ -34,7 +34,7 @@ void show_line(const char* title, const std::string& text) {
   if (!text.empty()) write_out("{:<10} {}\n", title, text);
 }
 
-void show_text(const orchestrator::LedgerEntry& entry, const std::vector<orchestrator::LedgerNote>& notes) {
+void show_text(const runs::LedgerEntry& entry, const std::vector<runs::LedgerNote>& notes) {
   show_line("run", entry.run_id);
   show_line("made", entry.created_at);
   show_line("name", fmt::format("{}, {}, {}", entry.name, entry.mode, entry.status));
@@ -43,7 +43,7 @@ void show_text(const orchestrator::LedgerEntry& entry, const std::vector<orchest
   show_line("hardware", entry.hardware);
   show_line("commit", entry.revision + (entry.modified.value_or(false) ? " (with changes)" : ""));
   show_line("command", entry.command);
-  show_line("bundle", fmt::format("{} ({})", entry.bundle.string(), orchestrator::word_of(orchestrator::bundle_state(entry))));
+  show_line("bundle", fmt::format("{} ({})", entry.bundle.string(), runs::word_of(runs::bundle_state(entry))));
   for (const std::string& tag : entry.tags) show_line("tag", tag);
   for (const auto& note : notes) show_line("note", fmt::format("{} {}", note.written_at, note.text));
   write_out("\n");
@@ -52,8 +52,8 @@ void show_text(const orchestrator::LedgerEntry& entry, const std::vector<orchest
 }
 
 int show(const ShowFlags& flags) {
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
-  orchestrator::LedgerEntry entry = ledger.resolve(flags.run);
+  runs::Ledger ledger = open_ledger(flags.ledger);
+  runs::LedgerEntry entry = ledger.resolve(flags.run);
   if (flags.run_json) {
     write_data(ledger.run_json(entry.run_id));
     return 0;

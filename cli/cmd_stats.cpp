@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "analysis/stats/reports.h"
+#include "analysis/nsys_stats/reports.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "exporters/report/figure_text.h"

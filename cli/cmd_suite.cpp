@@ -14,14 +14,14 @@
 #include "cli/verbs.h"
 #include "model/error.h"
 #include "orchestrator/config/units.h"
-#include "orchestrator/machine/checks_timing.h"
-#include "orchestrator/slurm/run_on_slurm.h"
-#include "orchestrator/suite/run_suite.h"
+#include "orchestrator/doctor/checks_timing.h"
+#include "runs/slurm/run_on_slurm.h"
+#include "runs/suite/run_suite.h"
 
 namespace nl::cli {
 namespace {
 
-using orchestrator::PairVerdict, orchestrator::SuiteResult;
+using runs::PairVerdict, runs::SuiteResult;
 
 enum class Engine { kLocal, kSlurm };
 const std::map<std::string, Engine> kEngines = {{"local", Engine::kLocal}, {"slurm", Engine::kSlurm}};
@@ -59,8 +59,8 @@ std::vector<std::string> suite_sets(const SuiteFlags& flags) {
   return sets;
 }
 
-orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
-  orchestrator::SuiteRequest request{orchestrator::read_suite(flags.file), flags.out, suite_sets(flags)};
+runs::SuiteRequest suite_request(const SuiteFlags& flags) {
+  runs::SuiteRequest request{runs::read_suite(flags.file), flags.out, suite_sets(flags)};
   request.suite.waived.insert(request.suite.waived.end(), flags.waived.begin(), flags.waived.end());
   return request;
 }
@@ -68,10 +68,10 @@ orchestrator::SuiteRequest suite_request(const SuiteFlags& flags) {
 SuiteResult run_on_cluster(const SuiteFlags& flags) {
   const auto poll_s = orchestrator::seconds_in(flags.poll);
   if (!poll_s || *poll_s <= 0) throw Error(ErrorKind::kUsage, "'" + flags.poll + "' is no time", "--poll", "write 2s or 0.5s");
-  return orchestrator::slurm::run_on_slurm({.suite = suite_request(flags),
-                                            .poll_s = *poll_s,
-                                            .settle_s = 5 * *poll_s,
-                                            .collect = orchestrator::slurm::ledger_collector(suite_sets(flags))});
+  return runs::slurm::run_on_slurm({.suite = suite_request(flags),
+                                    .poll_s = *poll_s,
+                                    .settle_s = 5 * *poll_s,
+                                    .collect = runs::slurm::ledger_collector(suite_sets(flags))});
 }
 
 Colour colour_of(const SuiteResult& result) {
@@ -89,14 +89,14 @@ Colour colour_of(const SuiteResult& result) {
 void print_on_terminal(const SuiteResult& result) {
   write_out("suite {}: ", result.suite.name);
   write_text(suite_verdict_name(result), stdout, colour_of(result));
-  write_out("\n\n{}\n", orchestrator::suite_text(result, line_width()));
+  write_out("\n\n{}\n", runs::suite_text(result, line_width()));
   print_checks(result.checks);
 }
 
 void print(const SuiteResult& result, bool json) {
-  if (json) return write_data(orchestrator::suite_json(result));
+  if (json) return write_data(runs::suite_json(result));
   if (is_terminal(stdout)) print_on_terminal(result);
-  else write_text(orchestrator::suite_markdown(result));
+  else write_text(runs::suite_markdown(result));
   write_out("\n{}\n", result.out.string());
 }
 
@@ -104,9 +104,8 @@ int run_suite_verb(const SuiteFlags& flags) {
   if (flags.queue.wanted()) return queue_verb(flags.queue, flags.json);
   if (flags.file.empty())
     throw Error(ErrorKind::kUsage, "there is nothing to do", "suite", "give a suite FILE.yaml, --enqueue COMMAND or --run-queue");
-  if (flags.task > 0)
-    return orchestrator::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
-  const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : orchestrator::run_suite(suite_request(flags));
+  if (flags.task > 0) return runs::slurm::run_node_task(suite_request(flags), flags.task) ? 0 : exit_status_of(ErrorKind::kInterrupted);
+  const SuiteResult result = flags.engine == Engine::kSlurm ? run_on_cluster(flags) : runs::run_suite(suite_request(flags));
   print(result, flags.json);
   std::fflush(stdout);
   print_blocked(result);

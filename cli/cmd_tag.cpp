@@ -20,10 +20,10 @@ struct TagFlags {
 };
 
 int tag_run(const TagFlags& flags) {
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
+  runs::Ledger ledger = open_ledger(flags.ledger);
   const std::string run_id = ledger.resolve(flags.run).run_id;
   for (const std::string& tag : flags.tags) flags.remove ? ledger.remove_tag(run_id, tag) : ledger.add_tag(run_id, tag);
-  const orchestrator::LedgerEntry entry = ledger.resolve(run_id);
+  const runs::LedgerEntry entry = ledger.resolve(run_id);
   if (flags.json) write_json({{"run_id", run_id}, {"tags", entry.tags}});
   else write_out("{}: {}\n", run_id, entry.tags.empty() ? "no tags" : fmt::format("{}", fmt::join(entry.tags, ", ")));
   return 0;
@@ -35,7 +35,7 @@ struct NoteFlags {
 };
 
 int note_run(const NoteFlags& flags) {
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
+  runs::Ledger ledger = open_ledger(flags.ledger);
   const std::string run_id = ledger.resolve(flags.run).run_id;
   ledger.add_note(run_id, flags.text);
   if (flags.json) write_json({{"run_id", run_id}, {"notes", ledger.notes(run_id).size()}});

@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "exporters/trends/trends.h"
 #include "orchestrator/bundle/bundle.h"
-#include "orchestrator/trends.h"
+#include "runs/trends/trends.h"
 
 namespace nl::cli {
 namespace {
@@ -24,8 +24,8 @@ struct TrendFlags : FilterFlags {
 };
 
 int print_trends(const TrendFlags& flags) {
-  orchestrator::Ledger ledger = open_ledger(flags.ledger);
-  const Trend trend = orchestrator::trend_of(ledger, {flags.metric, filter_of(flags), flags.by, flags.min_effect_percent / 100});
+  runs::Ledger ledger = open_ledger(flags.ledger);
+  const Trend trend = runs::trend_of(ledger, {flags.metric, filter_of(flags), flags.by, flags.min_effect_percent / 100});
   if (!flags.svg.empty()) orchestrator::write_file_whole(flags.svg, exporters::trend_svg(trend));
   if (!flags.html.empty()) orchestrator::write_file_whole(flags.html, exporters::trend_html(trend));
   write_answer(flags.json, flags.json ? exporters::trend_json(trend)

@@ -21,7 +21,7 @@
 namespace nl::cli {
 namespace {
 
-using orchestrator::TrialEnd, orchestrator::TrialSide;
+using runs::TrialEnd, runs::TrialSide;
 
 struct TryFlags : TrialFlags {
   std::string a, b;
@@ -37,12 +37,12 @@ TrialSide side_of(const std::string& line, const std::vector<std::string>& env, 
   return {command, {}, variables_of(env, "--a-env, --b-env"), sets};
 }
 
-int status_of(const orchestrator::TrialResult& result) {
+int status_of(const runs::TrialResult& result) {
   if (result.interrupt_signal != 0) return 128 + result.interrupt_signal;
   return result.end == TrialEnd::kFailed ? exit_status_of(ErrorKind::kWorkload) : 0;
 }
 
-void print(const orchestrator::TrialResult& result) {
+void print(const runs::TrialResult& result) {
   print_verdict(result.comparison);
   for (const std::string& sentence : exporters::comparison_sentences(result.comparison)) write_out("{}\n", sentence);
   print_outputs(result.outputs);
@@ -58,21 +58,20 @@ void refuse_third_command(const TryFlags& flags) {
                 "give --a and --b alone, or one command at the end and what differs");
 }
 
-std::string fix_of(const orchestrator::TrialResult& result) {
-  const bool any =
-      std::any_of(result.rounds.begin(), result.rounds.end(), [](const orchestrator::TrialRound& round) { return round.number > 0; });
+std::string fix_of(const runs::TrialResult& result) {
+  const bool any = std::any_of(result.rounds.begin(), result.rounds.end(), [](const runs::TrialRound& round) { return round.number > 0; });
   return std::string("run the command alone until it works") + (any ? "; the rounds before are kept and compared" : "");
 }
 
 int try_sides(const TryFlags& flags) {
   refuse_third_command(flags);
-  orchestrator::TrialRequest request = trial_request(flags);
+  runs::TrialRequest request = trial_request(flags);
   request.a = side_of(flags.a, flags.a_env, flags.a_sets, "--a");
   request.b = side_of(flags.b, flags.b_env, flags.b_sets, "--b");
   request.out = orchestrator::results_folder(flags.out, "try");
   orchestrator::ProcessLauncher launcher;
-  const orchestrator::TrialResult result = orchestrator::run_trial(request, launcher);
-  if (flags.json) write_data(orchestrator::trial_json(result));
+  const runs::TrialResult result = runs::run_trial(request, launcher);
+  if (flags.json) write_data(runs::trial_json(result));
   else print(result);
   std::fflush(stdout);
   if (result.end == TrialEnd::kFailed) print_error({ErrorKind::kWorkload, result.trouble, result.log.string(), fix_of(result)});

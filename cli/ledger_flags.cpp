@@ -5,14 +5,14 @@
 #include <chrono>
 
 #include "cli/run_flags.h"
-#include "orchestrator/ledger/time_text.h"
+#include "runs/ledger/time_text.h"
 
 namespace nl::cli {
 
 void add_ledger_flag(CLI::App& verb, std::string& ledger) { verb.add_option("--ledger", ledger, kLedgerHelp)->type_name("PATH|URL"); }
 
-orchestrator::Ledger open_ledger(const std::string& asked) {
-  return orchestrator::Ledger::open(orchestrator::ledger_location(asked), orchestrator::database::Absent::kRefuse);
+runs::Ledger open_ledger(const std::string& asked) {
+  return runs::Ledger::open(orchestrator::ledger_location(asked), runs::database::Absent::kRefuse);
 }
 
 void add_filter_flags(CLI::App& verb, FilterFlags& flags) {
@@ -32,11 +32,11 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags) {
   add_ledger_flag(verb, flags.ledger);
 }
 
-orchestrator::LedgerFilter filter_of(const FilterFlags& flags) {
-  orchestrator::LedgerFilter filter = flags.filter;
+runs::LedgerFilter filter_of(const FilterFlags& flags) {
+  runs::LedgerFilter filter = flags.filter;
   const auto now = std::chrono::system_clock::now();
-  filter.since = orchestrator::moment_text(flags.since, "--since", now);
-  filter.until = orchestrator::moment_text(flags.until, "--until", now);
+  filter.since = runs::moment_text(flags.since, "--since", now);
+  filter.until = runs::moment_text(flags.until, "--until", now);
   for (const std::string& word : flags.words) filter.words += word + " ";
   return filter;
 }

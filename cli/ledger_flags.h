@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/ledger/ledger.h"
+#include "runs/ledger/ledger.h"
 
 namespace CLI {
 class App;
@@ -17,15 +17,15 @@ inline constexpr const char* kRunNameHelp = "a run: its id, the beginning of it,
 void add_ledger_flag(CLI::App& verb, std::string& ledger);
 
 // One that is there: these verbs make none.
-orchestrator::Ledger open_ledger(const std::string& asked);
+runs::Ledger open_ledger(const std::string& asked);
 
 // Which runs: of `ls` and `trends`.
 struct FilterFlags {
   std::string ledger, since, until;
   std::vector<std::string> words;
-  orchestrator::LedgerFilter filter;
+  runs::LedgerFilter filter;
 };
 void add_filter_flags(CLI::App& verb, FilterFlags& flags);
-orchestrator::LedgerFilter filter_of(const FilterFlags& flags);
+runs::LedgerFilter filter_of(const FilterFlags& flags);
 
 }  // namespace nl::cli

@@ -26,7 +26,7 @@ std::string minute_of(const std::string& time) { return time.size() < 16 ? time 
 
 }  // namespace
 
-ordered_json entry_json(const orchestrator::LedgerEntry& entry) {
+ordered_json entry_json(const runs::LedgerEntry& entry) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
   ordered_json json;
   json["run_id"] = entry.run_id;
@@ -50,7 +50,7 @@ ordered_json entry_json(const orchestrator::LedgerEntry& entry) {
   return json;
 }
 
-std::string entry_table(const std::vector<orchestrator::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width) {
+std::string entry_table(const std::vector<runs::LedgerEntry>& entries, const std::vector<std::string>& metrics, std::size_t width) {
   TextTable table{{"run", "made (UTC)", "name", "status", "model", "GPU", "tags"}, {}, std::vector<bool>(7), metrics.size()};
   table.numbers.resize(7 + metrics.size(), true);
   table.texts_always_shown = 3;

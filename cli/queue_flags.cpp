@@ -16,14 +16,14 @@
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/machine/tools_host.h"
-#include "orchestrator/queue/machine_lock.h"
-#include "orchestrator/queue/run_queue.h"
+#include "runs/queue/machine_lock.h"
+#include "runs/queue/run_queue.h"
 
 namespace nl::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using orchestrator::CommandQueue, orchestrator::QueueEntry, orchestrator::QueueResult;
+using runs::CommandQueue, runs::QueueEntry, runs::QueueResult;
 
 double time_of(const std::string& text, const char* flag) {
   if (const auto seconds = orchestrator::seconds_in(text)) return *seconds;
@@ -57,13 +57,13 @@ QueueResult run(const CommandQueue& queue, const QueueFlags& flags) {
   if (!gpu) write_err("note: NVML does not answer ({}); the GPU is not watched\n", trouble);
   else if (!gpu->names_processes())
     write_err("note: in this container process ids of the GPU cannot be matched; overlapping runs are not noticed\n");
-  return orchestrator::run_queue(queue,
-                                 {.gpu_wait_s = flags.gpu_wait.empty() ? -1 : time_of(flags.gpu_wait, "--gpu-wait"),
-                                  .stall_s = time_of(flags.stall, "--stall"),
-                                  .attempts = flags.attempts,
-                                  .stay = flags.stay,
-                                  .lock = orchestrator::machine_lock_file()},
-                                 gpu.get());
+  return runs::run_queue(queue,
+                         {.gpu_wait_s = flags.gpu_wait.empty() ? -1 : time_of(flags.gpu_wait, "--gpu-wait"),
+                          .stall_s = time_of(flags.stall, "--stall"),
+                          .attempts = flags.attempts,
+                          .stay = flags.stay,
+                          .lock = runs::machine_lock_file()},
+                         gpu.get());
 }
 
 ordered_json result_json(const QueueResult& result) {
@@ -88,12 +88,11 @@ int status_of(const QueueResult& result) {
 }
 
 void print_entries(const char* title, const std::vector<QueueEntry>& entries) {
-  for (const QueueEntry& entry : entries)
-    write_out("{:<8} {:06}  {}\n", title, entry.number, orchestrator::command_on_one_line(entry.command));
+  for (const QueueEntry& entry : entries) write_out("{:<8} {:06}  {}\n", title, entry.number, runs::command_on_one_line(entry.command));
 }
 
 void print_status(const CommandQueue& queue) {
-  const auto owner = orchestrator::MachineLock::owner(orchestrator::machine_lock_file());
+  const auto owner = runs::MachineLock::owner(runs::machine_lock_file());
   if (owner) write_out("runner   process {} since {}: {}\n", owner->pid, owner->since, owner->purpose);
   else write_out("runner   none\n");
   print_entries("running", queue.running());
@@ -105,7 +104,7 @@ std::vector<QueueEntry> add_all(const CommandQueue& queue, const QueueFlags& fla
   std::vector<std::string> commands = flags.commands;
   for (const std::string& file : flags.files) commands.push_back(whole_text(file));
   for (const std::string& command : commands)
-    if (orchestrator::command_on_one_line(command).empty())
+    if (runs::command_on_one_line(command).empty())
       throw Error(ErrorKind::kUsage, "the command to queue is empty", "--enqueue", "give a command of one line or more");
   std::vector<QueueEntry> added;
   for (const std::string& command : commands) added.push_back(queue.add(command, std::filesystem::current_path()));
@@ -144,7 +143,7 @@ void add_queue_flags(CLI::App& verb, QueueFlags& flags) {
 }
 
 int queue_verb(const QueueFlags& flags, bool json) {
-  const CommandQueue queue(flags.folder.empty() ? orchestrator::default_queue_folder() : std::filesystem::path(flags.folder));
+  const CommandQueue queue(flags.folder.empty() ? runs::default_queue_folder() : std::filesystem::path(flags.folder));
   ordered_json out = {{"queue", queue.folder().string()}, {"log", queue.log_file().string()}};
   const auto added = add_all(queue, flags);
   if (!added.empty()) out["added"] = entries_json(added);

@@ -12,6 +12,7 @@
 #include "orchestrator/config/units.h"
 #include "orchestrator/machine/tools.h"
 #include "orchestrator/run.h"
+#include "runs/ledger/record_run.h"
 
 namespace nl::cli {
 namespace {
@@ -81,7 +82,7 @@ int run_verb(const RunVerbFlags& flags) {
   const orchestrator::Config config = orchestrator::load_config(request);
   if (flags.dry_run) return print_plan(config, flags, flags.json);
   orchestrator::ProcessLauncher launcher;
-  return print_result(orchestrator::run_workload({config, flags.out, echo_of(flags)}, launcher), flags.json);
+  return print_result(orchestrator::run_workload({config, flags.out, echo_of(flags), runs::record_run}, launcher), flags.json);
 }
 
 int print_plan(const orchestrator::Config& config, const RunFlags& flags, bool json) {

@@ -41,8 +41,8 @@ void add_trial_flags(CLI::App& verb, TrialFlags& flags) {
   verb.add_flag("--json", flags.json, "print the result as JSON on stdout");
 }
 
-orchestrator::TrialRequest trial_request(const TrialFlags& flags) {
-  orchestrator::TrialRequest request;
+runs::TrialRequest trial_request(const TrialFlags& flags) {
+  runs::TrialRequest request;
   request.sets = flags.sets;
   request.model = flags.model;
   request.profile = flags.no_profile ? "" : flags.profile;
@@ -81,9 +81,9 @@ void print_verdict(const Comparison& comparison) {
   write_out("\n");
 }
 
-void print_outputs(const orchestrator::OutputAgreement& outputs) {
+void print_outputs(const runs::OutputAgreement& outputs) {
   using exporters::plural;
-  using orchestrator::OutputVerdict;
+  using runs::OutputVerdict;
   const std::string what =
       plural(outputs.lines, "line") + (outputs.files > 0 ? " and " + plural(outputs.files, "file") : "") +
       (outputs.varying > 0 ? "; " + plural(outputs.varying, "line differs", "lines differ") + " from round to round" : "");

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/trial/trial.h"
+#include "runs/trial/trial.h"
 
 namespace CLI {
 class App;
@@ -21,7 +21,7 @@ struct TrialFlags {
 };
 
 void add_trial_flags(CLI::App& verb, TrialFlags& flags);
-orchestrator::TrialRequest trial_request(const TrialFlags& flags);
+runs::TrialRequest trial_request(const TrialFlags& flags);
 
 // A line of a shell, as one command.
 std::vector<std::string> shell_command(const std::string& line);
@@ -30,6 +30,6 @@ std::vector<std::string> shell_command(const std::string& line);
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& words, const char* flag);
 
 void print_verdict(const Comparison& comparison);  // a line
-void print_outputs(const orchestrator::OutputAgreement& outputs);
+void print_outputs(const runs::OutputAgreement& outputs);
 
 }  // namespace nl::cli

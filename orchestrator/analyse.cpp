@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "analysis/counters/counters.h"
-#include "analysis/counters/ncu_match.h"
-#include "analysis/nodes/session_figures.h"
-#include "analysis/nodes/session_kernels.h"
-#include "analysis/nodes/session_records.h"
-#include "analysis/operators/operator_pass.h"
-#include "analysis/operators/operators.h"
+#include "analysis/figures/counters/counters.h"
+#include "analysis/figures/counters/ncu_match.h"
+#include "analysis/figures/nodes/operator_pass.h"
+#include "analysis/figures/nodes/session_figures.h"
+#include "analysis/figures/nodes/session_kernels.h"
+#include "analysis/figures/nodes/session_records.h"
+#include "analysis/figures/operators/operators.h"
 #include "model/words.h"
 #include "orchestrator/bundle/bundle.h"
 #include "orchestrator/capture/kernels_so_far.h"

@@ -311,7 +311,7 @@ RunResult import_captures(const ImportRequest& asked, Launcher& launcher) {
     stats.get();
     const std::string run_json = write_bundle(bundle, request.config, evidence, run);
     RunResult result = result_of(std::move(run), bundle);
-    result.ledger = record_run(request.config.ledger, result.run, run_json, bundle.path());
+    if (request.record) result.ledger = request.record(request.config.ledger, result.run, run_json, bundle.path());
     return result;
   } catch (const Error& error) {
     // The captures lie where they lay; an empty bundle would help nobody. A full disk leaves what was written.

@@ -15,7 +15,8 @@ struct ImportRequest {
   std::filesystem::path out;                                                     // as for run
   bool copy = false;                                                             // a blanked copy of the export into the bundle
   std::filesystem::path operators = {};  // the folder of an operator pass, of a bundle that is imported
-  std::filesystem::path session = {};    // the record of a session, likewise
+  std::filesystem::path session = {};    // the record of a session, of such a bundle, too
+  RecordRun record = {};                 // as for run
 
   std::vector<std::filesystem::path> all_files() const;
 };

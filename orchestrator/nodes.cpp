@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/nodes/node_map.h"
+#include "analysis/figures/nodes/node_map.h"
 #include "model/error.h"
 #include "orchestrator/bundle/read_run.h"
 

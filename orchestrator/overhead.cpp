@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/stages/window_series.h"
+#include "analysis/figures/stages/window_series.h"
 #include "model/words.h"
 
 namespace nl::orchestrator {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/rules/judge.h"
-#include "analysis/run_summary.h"
+#include "analysis/verdicts/rules/judge.h"
+#include "analysis/verdicts/run_summary.h"
 #include "exporters/report/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"

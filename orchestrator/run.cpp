@@ -7,7 +7,7 @@
 #include "orchestrator/bundle/repository.h"
 #include "orchestrator/capture/execute.h"
 #include "orchestrator/capture/marks.h"
-#include "orchestrator/machine/doctor.h"
+#include "orchestrator/doctor/doctor.h"
 #include "orchestrator/process/interrupts.h"
 #include "orchestrator/session/session.h"
 
@@ -86,7 +86,7 @@ RunResult run_workload(const RunRequest& request, Launcher& launcher) {
   stats.get();
   const std::string run_json = write_bundle(bundle, config, evidence, run);
   RunResult result = result_of(std::move(run), bundle);
-  result.ledger = record_run(config.ledger, result.run, run_json, bundle.path());
+  if (request.record) result.ledger = request.record(config.ledger, result.run, run_json, bundle.path());
   return result;
 }
 

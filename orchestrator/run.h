@@ -1,21 +1,32 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/error.h"
 #include "model/run.h"
 #include "orchestrator/capture/pass_runner.h"
 #include "orchestrator/config/config.h"
-#include "orchestrator/ledger/record_run.h"
 
 namespace nl::orchestrator {
+
+struct LedgerRecord {
+  std::string location;          // where the run is recorded now; empty: nowhere
+  std::optional<Error> failure;  // why it is not, although it should be
+};
+
+// How run, import and profile end: runs/ledger has the one that users get. The bundle is written by then.
+using RecordRun = std::function<LedgerRecord(const LedgerOptions& options, const Run& run, std::string_view run_json,
+                                             const std::filesystem::path& bundle)>;
 
 struct RunRequest {
   Config config;
   std::filesystem::path out;  // the bundle itself; empty: a new folder in artifacts.dir
   Echo echo = Echo::kWorkload;
+  RecordRun record = {};  // empty: the run is recorded nowhere
 };
 
 struct RunResult {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/stats/reports.h"
+#include "analysis/nsys_stats/reports.h"
 #include "cli/manual/reference.h"
 #include "orchestrator/config/conf_files.h"
 #include "orchestrator/config/keys.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include "analysis/stats/reports.h"
+#include "analysis/nsys_stats/reports.h"
 #include "exporters/run_json/run_json.h"
 #include "exporters/stat_text.h"
 #include "model/words.h"

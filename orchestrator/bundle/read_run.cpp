@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/attribution/kernel_class.h"
+#include "analysis/trace/kernel_class.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 

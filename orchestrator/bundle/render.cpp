@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/detail/detail.h"
+#include "analysis/figures/detail/detail.h"
 #include "exporters/detail/detail_json.h"
 #include "orchestrator/bundle/read_run.h"
 #include "orchestrator/bundle/whole_file.h"

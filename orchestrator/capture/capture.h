@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/budget/energy.h"
-#include "analysis/budget/perturbation.h"
+#include "analysis/figures/energy/energy.h"
+#include "analysis/figures/overhead/perturbation.h"
 #include "model/codes.h"
 #include "model/counters.h"
 #include "model/ncu.h"

@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "analysis/stages/found/found.h"
+#include "analysis/staging/found/found.h"
 #include "orchestrator/capture/capture.h"
 #include "orchestrator/capture/kernels_so_far.h"
 #include "orchestrator/capture/ncu_diagnosis.h"

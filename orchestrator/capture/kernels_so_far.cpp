@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/counters/ncu_match.h"
+#include "analysis/figures/counters/ncu_match.h"
 #include "analysis/summarise.h"
 #include "collector/counters/peer_kernels.h"
 #include "model/words.h"

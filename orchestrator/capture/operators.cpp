@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/operators/operators.h"
+#include "analysis/figures/operators/operators.h"
 #include "orchestrator/bundle/redact.h"
 #include "orchestrator/capture/marks.h"
 #include "orchestrator/capture/trace_nsys.h"

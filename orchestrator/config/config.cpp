@@ -7,9 +7,9 @@
 #include "model/error.h"
 #include "orchestrator/config/choices.h"
 #include "orchestrator/config/compose.h"
+#include "orchestrator/config/session_workload.h"
 #include "orchestrator/config/units.h"
 #include "orchestrator/config/warmup_rule.h"
-#include "orchestrator/session/session.h"
 
 namespace nl::orchestrator {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/rules/compile.h"
+#include "analysis/verdicts/rules/compile.h"
 #include "model/error.h"
 #include "model/words.h"
 #include "orchestrator/config/conf_files.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analysis/stages/iterations.h"
+#include "analysis/staging/iterations.h"
 #include "orchestrator/config/config.h"
 
 namespace nl::orchestrator {

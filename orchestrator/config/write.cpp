@@ -3,7 +3,7 @@
 
 #include "orchestrator/config/config.h"
 #include "orchestrator/config/keys.h"
-#include "orchestrator/ledger/location.h"
+#include "orchestrator/config/ledger_location.h"
 
 namespace nl::orchestrator {
 namespace {

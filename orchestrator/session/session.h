@@ -14,12 +14,6 @@ namespace nl::orchestrator {
 inline constexpr const char* kSessionRecord = "session/session.json";  // in the bundle
 inline constexpr const char* kSessionRecordVariable = "NL_STAGE_SESSION_RECORD";
 
-// The command that runs it.
-std::vector<std::string> session_command(const ModelFileOptions& options);
-
-// A configuration with a backend has that command, and one stage more. Throws Error(kUsage) where it has no model.
-void use_session(Config& config);
-
 // Before anything runs: the backend loads, and the file is there. Throws Error.
 void check_session(const ModelFileOptions& options);
 

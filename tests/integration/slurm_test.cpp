@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "orchestrator/ledger/ledger.h"
+#include "runs/ledger/ledger.h"
 #include "tests/catch.h"
 #include "tests/integration/harness.h"
 #include "tests/integration/slurm_cluster.h"
@@ -93,7 +93,7 @@ TEST_CASE("slurm: of 20 tasks on four nodes none is lost when a node dies in the
     }
   CHECK(bundles.size() == 20);
   std::set<std::string> recorded;
-  for (const auto& entry : nl::orchestrator::Ledger::open(scene.env["NL_STAGE_LEDGER"]).query({})) recorded.insert(entry.run_id);
+  for (const auto& entry : nl::runs::Ledger::open(scene.env["NL_STAGE_LEDGER"]).query({})) recorded.insert(entry.run_id);
   CHECK(recorded.size() == 20);
   CHECK(scene.files_in(scene.out() / "runs") == 20);  // and no scraps of the lost ones
   CHECK(result["engine"] == "slurm");

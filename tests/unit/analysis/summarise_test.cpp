@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/attribution/gpu_sweep.h"
+#include "analysis/account/gpu_sweep.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"
 #include "tests/unit/analysis/trace_builder.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/stats/reports.h"
+#include "analysis/nsys_stats/reports.h"
 #include "exporters/stat_text.h"
 #include "parsers/nsys/sqlite.h"
 #include "tests/catch.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "analysis/efficiency/efficiency.h"
+#include "analysis/figures/efficiency/efficiency.h"
 #include "parsers/facts/facts.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"

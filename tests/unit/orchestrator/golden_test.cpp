@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analysis/counters/ncu_match.h"
-#include "analysis/operators/operators.h"
+#include "analysis/figures/counters/ncu_match.h"
+#include "analysis/figures/operators/operators.h"
 #include "exporters/run_json/run_json.h"
 #include "orchestrator/bundle/render.h"
 #include "orchestrator/bundle/schema.h"

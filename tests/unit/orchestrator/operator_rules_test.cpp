@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analysis/rules/judge.h"
+#include "analysis/verdicts/rules/judge.h"
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/made_nodes.h"

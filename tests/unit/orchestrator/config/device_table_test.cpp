@@ -1,6 +1,6 @@
 #include "orchestrator/config/device_table.h"
 
-#include "analysis/efficiency/device_peaks.h"
+#include "analysis/figures/efficiency/device_peaks.h"
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/machine/fake_tree.h"

@@ -1,5 +1,5 @@
 // The shipped shapes, and Hugging Face configurations, against what their makers publish.
-#include "analysis/efficiency/llm_shape.h"
+#include "analysis/figures/efficiency/llm_shape.h"
 #include "model/error.h"
 #include "orchestrator/config/config.h"
 #include "tests/catch.h"

@@ -1,6 +1,6 @@
 #include "orchestrator/config/rules_file.h"
 
-#include "analysis/rules/judge.h"
+#include "analysis/verdicts/rules/judge.h"
 #include "model/error.h"
 #include "tests/catch.h"
 #include "tests/unit/orchestrator/config/healthy_run.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/rules/judge.h"
+#include "analysis/verdicts/rules/judge.h"
 #include "exporters/run_json/run_json.h"
 #include "orchestrator/config/rules_file.h"
 #include "tests/catch.h"

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "analysis/account/host_watch.h"
+#include "analysis/account/lane_time.h"
+#include "analysis/account/launch_waits.h"
+#include "analysis/trace/api_kind.h"
+#include "analysis/trace/covered_time.h"
+#include "analysis/trace/gpu_lanes.h"
+#include "model/budget_bins.h"
+#include "model/stage.h"
+#include "model/trace.h"
+
+namespace nl::analysis {
+
+// A stretch of time whose nanoseconds are to be told: a window of a stage, or of a phase.
+struct BudgetSpan {
+  Ns start_ns = 0, end_ns = 0;
+  Ns launch_end_ns = 0;          // a launch from then on is not its own: the end of the window
+  std::uint32_t process = 0;     // see process_slot()
+  std::uint32_t thread = kNone;  // whose waiting counts as blocked
+  std::uint32_t target = 0;      // which sum it goes into
+  bool window = false;           // of a stage: what it launched itself is told apart
+};
+
+// The sum over the spans of one target, as one lane sees them.
+struct BudgetSum {
+  Budget budget;
+  std::uint64_t windows = 0;
+  Ns own_gpu_ns = 0;     // windows: GPU time of work they launched
+  Ns kernel_sum_ns = 0;  // windows: kernels that start in them
+  Ns overlapped_communication_ns = 0;
+  Ns longest_gap_ns = 0, longest_gap_at_ns = 0;
+  CommunicationSums communication = {};  // counts: of windows
+  LaunchWaitSum launch_waits;            // of windows
+};
+
+// What a lane did in the whole capture.
+struct LaneTotal {
+  Ns busy_ns = 0, communication_ns = 0, overlapped_communication_ns = 0;
+  CommunicationSums communication = {};
+};
+
+struct BudgetSums {
+  std::vector<GpuLane> lanes;                // those of GpuLanes, and one for each process that has spans and no GPU work
+  std::vector<std::vector<BudgetSum>> sums;  // by lane and target
+  std::vector<LaneTotal> totals;             // by lane
+  std::vector<Ns> silent_wall_ns;            // by target: windows in which no GPU of the process did anything
+  std::vector<HostHits> host;                // by target: of windows; empty: nobody looked at the host
+};
+
+// When a thread was inside calls that wait for the GPU. Each lane asks in the order of time.
+class WaitingTime {
+ public:
+  WaitingTime(const Trace& trace, const CallsByThread& calls, std::size_t lanes);
+  // `start_ns` must not be before that of the question before, for the same lane and thread.
+  Ns within(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns);
+  // The rest of that time, in `parts`.
+  void rest(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Spans& parts);
+
+ private:
+  template <class Visit>
+  void each_wait(std::size_t lane, std::uint32_t thread, Ns start_ns, Ns end_ns, Visit visit);
+
+  CallCursors calls_;
+  ApiKinds kinds_;
+};
+
+// Told of every stretch of a span in which its GPU is idle, and why: each nanosecond once, gap by gap.
+class IdleListener {
+ public:
+  virtual ~IdleListener() = default;
+  // `span`: its place in the order of start, spans that start together as they were given.
+  virtual void idle(std::uint32_t lane, std::uint32_t span, BudgetBin bin, Ns start_ns, Ns end_ns) = 0;
+};
+
+// Puts every nanosecond of every span into one bin (model/stage.h), for each lane of its process by itself, in one pass over
+// the GPUs' work in the order of its start. Between two pieces of work of a lane its GPU is idle; what the next work is,
+// and when the call that launched it began, says why:
+//   its call is not in the capture            residual
+//   before the GPU went idle                  queue_wait
+//   else, once that call has begun            launch_latency: what passes now is the driver's and the hardware's
+//   else, while the span's thread waits       sync_blocked
+//   else, before the span's end               launch_starved
+//   else, or there is no next work            other_host
+class BudgetSweep {
+ public:
+  BudgetSweep(const Trace& trace, const GpuLanes& lanes, std::vector<BudgetSpan> spans, std::uint32_t targets,
+              IdleListener* listener = nullptr);
+
+  const std::vector<GpuLane>& lanes() const { return sums_.lanes; }
+  // In the order of start.
+  void add(std::uint32_t lane, LaneWork work);
+  // Once, after all work.
+  BudgetSums finish();
+
+ private:
+  struct OpenSpan {
+    std::uint32_t span = 0;
+    LaneTime::Mark before;
+    CoveredTime own;
+  };
+  struct Lane {
+    std::uint32_t number = 0;
+    const std::vector<std::uint32_t>* spans = nullptr;  // of its process, by start
+    std::size_t next = 0;
+    std::vector<OpenSpan> open;                        // by start
+    Ns first_end_ns = std::numeric_limits<Ns>::max();  // of the open ones
+    LaneTime time;
+  };
+  struct Gap {
+    Ns start_ns = 0, end_ns = 0;
+    bool residual = false, queued = false;
+    const ApiCall* launch = nullptr;  // of the work after it; null: there is none, or its call is not in the capture
+    // No work starts before its launch: where two clocks say so, it was launched as it started.
+    Ns launch_ns() const { return std::min(launch->start_ns, end_ns); }
+  };
+
+  void add_lane(const GpuLane& lane);
+  Gap gap_before(const Lane& lane, Ns start_ns, std::uint32_t api) const;
+  void open_until(Lane& lane, Ns time_ns);
+  void close_until(Lane& lane, Ns time_ns);
+  void close(const Lane& lane, const OpenSpan& open);
+  void charge(Lane& lane, const Gap& gap);
+  void charge(const Lane& lane, const BudgetSpan& span, const Gap& gap);
+  void charge_host(const Lane& lane, const BudgetSpan& span, const Gap& gap, Ns start_ns, Ns end_ns);
+  void tell(const Lane& lane, const BudgetSpan& span, BudgetBin bin, Ns start_ns, Ns end_ns);
+  void tell_host(const Lane& lane, const BudgetSpan& span, bool launches_on, Ns start_ns, Ns end_ns);
+  void watch_host(const Lane& lane, const BudgetSpan& span, const ApiCall& launch, Ns start_ns, Ns end_ns);
+  void count(Lane& lane, const LaneWork& work);
+  LaneTotal total_of(const Lane& lane, LaneTotal total) const;
+  BudgetSum& sum_of(const Lane& lane, const BudgetSpan& span) { return sums_.sums[lane.number][span.target]; }
+
+  const Trace& trace_;
+  std::vector<BudgetSpan> spans_;  // by start
+  std::vector<bool> busy_;         // by span: some lane did something in it
+  std::vector<std::vector<std::uint32_t>> spans_of_process_;
+  std::vector<Lane> lanes_;
+  std::uint32_t targets_ = 0;
+  BudgetSums sums_;
+  CallsByThread calls_;
+  WaitingTime waiting_;
+  LaunchWaitTime launch_waits_;
+  std::optional<HostWatch> host_;  // empty: nobody looked at the host
+  Spans parts_;                    // of the wait at hand
+  IdleListener* listener_ = nullptr;
+};
+
+}  // namespace nl::analysis

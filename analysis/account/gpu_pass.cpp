@@ -1,0 +1,124 @@
+#include "analysis/account/gpu_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/account/activity.h"
+#include "analysis/staging/slow_windows.h"
+#include "analysis/trace/gpu_order.h"
+
+namespace nl::analysis {
+namespace {
+
+// The time in which any stage range of a process is open, in disjoint spans.
+void add_covered(const Trace& trace, const StageTable& table, const std::vector<Window>& windows, std::uint32_t target,
+                 std::vector<BudgetSpan>& spans) {
+  std::vector<BudgetSpan> covered;
+  const auto add = [&](Ns start_ns, Ns end_ns, std::uint32_t process) {
+    if (end_ns > start_ns) covered.push_back({start_ns, end_ns, end_ns, process, kNone, target, false});
+  };
+  for (const Window& window : windows) add(window.start_ns, window.end_ns, window.process);
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const Range& range = trace.ranges[i];
+    if (table.stage_of_range(i) == kNone || !never_closed(trace, range)) continue;
+    add(range.start_ns, range.end_ns, process_slot_of_thread(trace, range.thread));
+  }
+  std::sort(covered.begin(), covered.end(),
+            [](const BudgetSpan& a, const BudgetSpan& b) { return std::pair(a.process, a.start_ns) < std::pair(b.process, b.start_ns); });
+  const std::size_t first = spans.size();
+  for (const BudgetSpan& span : covered) {
+    const bool joins = spans.size() > first && spans.back().process == span.process && spans.back().end_ns >= span.start_ns;
+    if (joins) spans.back().end_ns = std::max(spans.back().end_ns, span.end_ns);
+    else spans.push_back(span);
+  }
+}
+
+std::vector<BudgetSpan> spans_to_tell(const Trace& trace, const StageTable& table, const std::vector<Window>& windows,
+                                      const PhasePartition& phases, const std::vector<bool>& slow) {
+  std::vector<BudgetSpan> spans;
+  const auto stages = static_cast<std::uint32_t>(table.stages().size());
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& window = windows[i];
+    if (window.warmup) continue;
+    spans.push_back({window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, window.stage, true});
+    if (slow[i])
+      spans.push_back(
+          {window.start_ns, window.end_ns, window.end_ns, window.process, window.thread, stages + phases.targets() + window.stage, false});
+  }
+  for (BudgetSpan span : phases.spans()) {
+    span.target += stages;
+    spans.push_back(span);
+  }
+  add_covered(trace, table, windows, 2 * stages + phases.targets(), spans);
+  return spans;
+}
+
+class Pass {
+ public:
+  Pass(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
+       const std::vector<Window>& windows, const PhasePartition& phases)
+      : gpu_(trace, table, plan, windows, chosen), communication_(trace), arrivals_(trace, gpu_.result().lanes, communication_),
+        slow_(slow_windows(windows, table.stages().size())),
+        first_slow_(static_cast<std::uint32_t>(table.stages().size()) + phases.targets()),
+        budget_(trace, gpu_.result().lanes, spans_to_tell(trace, table, windows, phases, slow_),
+                first_slow_ + static_cast<std::uint32_t>(table.stages().size()) + 1),
+        activity_(trace, windows, static_cast<std::uint32_t>(table.stages().size())) {}
+
+  void operator()(const Kernel& kernel) {
+    LaneWork work{kernel.start_ns, kernel.end_ns(), kernel.api, communication_.of(kernel), true};
+    if (work.communication) work.arrival = arrivals_.next(lanes().of_queue(kernel.queue), *work.communication);
+    add(kernel, work);
+  }
+  void operator()(const MemOp& op) {
+    LaneWork work{op.start_ns, op.end_ns, op.api};
+    if (op.kind == MemOpKind::kPeerToPeer) {
+      work.communication = Collective::kPeerCopy;
+      work.bytes = op.bytes;
+    }
+    add(op, work);
+  }
+  void operator()(const GraphRun& run) {
+    LaneWork work{run.start_ns, run.end_ns, run.api};
+    work.graph = true;
+    add(run, work);
+  }
+
+  GpuPass finish() {
+    GpuPass pass;
+    pass.budgets = budget_.finish();
+    pass.activity = activity_.finish();
+    pass.sweep = std::move(gpu_.result());
+    pass.slow = std::move(slow_);
+    pass.first_slow = first_slow_;
+    return pass;
+  }
+
+ private:
+  template <class Row>
+  void add(const Row& row, const LaneWork& work) {
+    const std::uint32_t lane = lanes().of_queue(row.queue);
+    gpu_.add(row);
+    budget_.add(lane, work);
+    activity_.add(row, lanes()[lane].process);
+  }
+  const GpuLanes& lanes() { return gpu_.result().lanes; }
+
+  GpuSweeper gpu_;
+  CommunicationKernels communication_;
+  PeerWaits arrivals_;
+  std::vector<bool> slow_;
+  std::uint32_t first_slow_;
+  BudgetSweep budget_;
+  ActivitySweep activity_;
+};
+
+}  // namespace
+
+GpuPass pass_over_gpu_work(const Trace& trace, const StageTable& table, const std::vector<std::uint32_t>& chosen, const IterationPlan& plan,
+                           const std::vector<Window>& windows, const PhasePartition& phases) {
+  Pass pass(trace, table, chosen, plan, windows, phases);
+  visit_gpu_work(trace, pass);
+  return pass.finish();
+}
+
+}  // namespace nl::analysis

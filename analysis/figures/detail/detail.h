@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "analysis/staging/warmup.h"
+#include "analysis/trace/covered_time.h"
+#include "model/detail.h"
+#include "model/run.h"
+#include "model/trace.h"
+
+namespace nl::analysis {
+
+struct DetailLimits {
+  std::size_t slices = 150'000;  // in all exact windows together
+  std::uint32_t buckets = 4096;
+  std::size_t steps = 20'000;
+  std::size_t sums = 60'000;  // of kernels by bucket, and of operators
+};
+
+// What report.html explores. `cited`: stretches of time that must be among the exact windows, the most important first.
+Detail make_detail(const Trace& trace, const WarmupRule& warmup, const Spans& cited, const DetailLimits& limits = {});
+
+// The moments that the run's findings and figures speak of.
+Spans cited_moments(const Run& run);
+
+}  // namespace nl::analysis

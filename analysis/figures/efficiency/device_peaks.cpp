@@ -1,0 +1,133 @@
+#include "analysis/figures/efficiency/device_peaks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace nl::analysis {
+namespace {
+
+// "NVIDIA A100-SXM4-80GB" → "a100 sxm4 80gb"
+std::string normalised(std::string_view name) {
+  std::string words, word;
+  const auto end_word = [&] {
+    if (!word.empty() && word != "nvidia" && word != "tesla" && word != "geforce") words += (words.empty() ? "" : " ") + word;
+    word.clear();
+  };
+  for (const char c : name) {
+    if (c == ' ' || c == '-' || c == '_' || c == '\t') end_word();
+    else word += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  }
+  end_word();
+  return words;
+}
+
+bool glob(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+// Dense FLOPs (or integer operations) a clock and SM, multiply-add as two; products accumulate in 32 bits.
+struct SmRates {
+  std::uint32_t major, minor;
+  double f64, f32, tf32, f16, bf16, eight_bit_int, fp8, fp4;
+};
+constexpr std::array kRates = {
+    SmRates{6, 0, 64, 128, 0, 0, 0, 0, 0, 0},                         // P100
+    SmRates{7, 0, 64, 128, 0, 1024, 0, 0, 0, 0},                      // V100
+    SmRates{7, 5, 4, 128, 0, 1024, 0, 2048, 0, 0},                    // T4
+    SmRates{8, 0, 64, 128, 1024, 2048, 2048, 4096, 0, 0},             // A100
+    SmRates{8, 6, 4, 256, 512, 1024, 1024, 2048, 0, 0},               // A10, A40
+    SmRates{8, 9, 4, 256, 512, 1024, 1024, 2048, 2048, 0},            // L4, L40S
+    SmRates{9, 0, 128, 256, 2048, 4096, 4096, 8192, 8192, 0},         // H100
+    SmRates{10, 0, 128, 256, 4096, 8192, 8192, 16384, 16384, 32768},  // B200
+    SmRates{12, 0, 4, 256, 512, 1024, 1024, 2048, 2048, 4096},        // RTX PRO Blackwell
+};
+
+bool is_geforce(std::string_view name) { return name.find("GeForce") != std::string_view::npos; }
+
+DevicePeaks derive(const Device& device) {
+  DevicePeaks peaks;
+  peaks.name = device.name;
+  peaks.derived = true;
+  if (device.bandwidth_bytes_per_s > 0) peaks.bytes_per_s = static_cast<double>(device.bandwidth_bytes_per_s);
+  const auto rate = std::find_if(kRates.begin(), kRates.end(), [&](const SmRates& each) {
+    return each.major == device.compute_major && each.minor == device.compute_minor;
+  });
+  if (rate == kRates.end() || device.sm_count == 0 || device.clock_hz == 0) {
+    peaks.source = "the capture's device table";
+    peaks.notes.push_back(
+        fmt::format("the peak FLOP/s of {} are not known: compute capability {}.{}, {} SMs, {} MHz; give a device table with "
+                    "--set device.file=FILE",
+                    device.name.empty() ? "this GPU" : device.name, device.compute_major, device.compute_minor, device.sm_count,
+                    device.clock_hz / 1000000));
+    return peaks;
+  }
+  const double clocks = static_cast<double>(device.sm_count) * static_cast<double>(device.clock_hz);
+  // GeForce cards multiply 16- and 8-bit floats at half the rate of their professional twins when they add up in 32 bits.
+  const bool halved = is_geforce(device.name) && rate->fp4 + rate->tf32 > 0;
+  const double half = halved ? 0.5 : 1;
+  const std::pair<const char*, double> dense[] = {{"f64", rate->f64},        {"f32", rate->f32},          {"tf32", rate->tf32 * half},
+                                                  {"f16", rate->f16 * half}, {"bf16", rate->bf16 * half}, {"int8", rate->eight_bit_int},
+                                                  {"fp8", rate->fp8 * half}, {"fp4", rate->fp4 * half}};
+  for (const auto& [dtype, flops] : dense)
+    if (flops > 0) peaks.flops_per_s[dtype] = flops * clocks;
+  peaks.source = fmt::format("derived: {} SMs × {} MHz × FLOPs per clock of compute capability {}.{}", device.sm_count,
+                             device.clock_hz / 1000000, device.compute_major, device.compute_minor);
+  peaks.notes.push_back("derived at the highest clock; under load real peaks are lower, so MFU is higher");
+  return peaks;
+}
+
+// Of a GPU that the capture's own table lacks only the number is known.
+bool is_described(const Device& device) { return !device.name.empty() || device.sm_count > 0 || device.bandwidth_bytes_per_s > 0; }
+
+}  // namespace
+
+bool device_name_matches(std::string_view name, std::string_view pattern) { return glob(normalised(name), normalised(pattern)); }
+
+DevicePeaks device_peaks(const Device& device, const std::vector<DeviceTableEntry>& table) {
+  for (const DeviceTableEntry& entry : table)
+    for (const std::string& pattern : entry.match)
+      if (device_name_matches(device.name, pattern))
+        return {entry.name, entry.file, false, entry.flops_per_s, entry.bytes_per_s, entry.notes};
+  // "NVIDIA H200 MIG 1g.18gb": neither the card's peaks nor, with the card's clock and memory, its own can be derived.
+  if (glob(normalised(device.name), "* mig *"))
+    return {device.name,
+            "none",
+            false,
+            {},
+            {},
+            {fmt::format("the peaks of {} are not known, because it is a slice of a GPU; give a device table with "
+                         "--set device.file=FILE",
+                         device.name)}};
+  return derive(device);
+}
+
+const Device* working_device(const Run& run) {
+  if (!run.kernels || run.kernels->empty()) return nullptr;
+  std::set<std::int32_t> used;
+  for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
+  for (const std::int32_t id : used)
+    for (const Device& device : run.hardware.gpus)
+      if (device.id == id && is_described(device)) return &device;
+  return nullptr;
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,221 @@
+#include "analysis/figures/efficiency/efficiency.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "analysis/figures/efficiency/device_peaks.h"
+#include "analysis/figures/efficiency/llm_shape.h"
+#include "analysis/figures/efficiency/stage_work.h"
+#include "analysis/figures/efficiency/token_lengths.h"
+#include "model/words.h"
+
+namespace nl::analysis {
+namespace {
+
+void add_note(StageEfficiency& stage, std::string_view note) {
+  if (!stage.note.empty()) stage.note += "; ";
+  stage.note += note;
+}
+
+class StageFigures {
+ public:
+  StageFigures(const Run& run, const LlmShape& shape) : shape_(shape), lengths_(token_lengths(run, shape)) {}
+
+  StageEfficiency work_of(const StageEntry& stage) {
+    StageEfficiency out;
+    out.stage = stage.name;
+    out.dtype = shape_.compute_dtype;
+    if (shape_.stage_flops.count(stage.name) + shape_.stage_bytes.count(stage.name) > 0) configured(stage.name, out);
+    else by_shape(stage.name, out);
+    return out;
+  }
+
+ private:
+  void by_shape(const std::string& name, StageEfficiency& out) const {
+    switch (const StageKind kind = stage_kind(name)) {
+      case StageKind::kPrefill:
+      case StageKind::kDecode:
+      case StageKind::kDecodeStep: return decoder(kind, out);
+      case StageKind::kVision:
+      case StageKind::kVisionEncoder:
+      case StageKind::kVisionTower:
+      case StageKind::kProjector: return seeing(kind, out);
+      default: add_note(out, fmt::format("the work of this stage is not known; set model.stage_flops.{0} and model.stage_bytes.{0}", name));
+    }
+  }
+
+  void configured(const std::string& name, StageEfficiency& out) const {
+    const auto flops = shape_.stage_flops.find(name), bytes = shape_.stage_bytes.find(name);
+    WorkTerm term;
+    term.name = "as configured";
+    if (flops != shape_.stage_flops.end()) {
+      out.flops = term.flops = flops->second;
+      term.formula = fmt::format("model.stage_flops.{} = {:g}", name, term.flops);
+    }
+    if (bytes != shape_.stage_bytes.end()) {
+      out.bytes = term.bytes = bytes->second;
+      term.formula += fmt::format("{}model.stage_bytes.{} = {:g}", term.formula.empty() ? "" : "; ", name, term.bytes);
+    }
+    out.terms.push_back(std::move(term));
+    out.assumptions.push_back("the work comes from the configuration, not from the model shape");
+  }
+
+  void decoder(StageKind kind, StageEfficiency& out) const {
+    if (!shape_.missing.empty()) return add_note(out, missing_shape());
+    std::string needed;
+    const auto need = [&](bool known, const char* key) {
+      if (!known) needed += fmt::format("{}model.{}", needed.empty() ? "" : " and ", key);
+    };
+    need(lengths_.batch.has_value(), "batch_size");
+    need(lengths_.prompt.has_value(), "prompt_tokens");
+    need(kind == StageKind::kPrefill || lengths_.steps.has_value(), "decode_tokens");
+    if (!needed.empty()) return add_note(out, fmt::format("its number of tokens is not known; set {}", needed));
+    if (kind == StageKind::kPrefill) take(prefill_work(shape_, *lengths_.batch, *lengths_.prompt), out);
+    else if (kind == StageKind::kDecode) take(decode_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    else take(decode_step_work(shape_, *lengths_.batch, *lengths_.prompt, *lengths_.steps), out);
+    out.assumptions.insert(out.assumptions.end(), shape_.assumptions.begin(), shape_.assumptions.end());
+    out.assumptions.insert(out.assumptions.end(), lengths_.assumptions.begin(), lengths_.assumptions.end());
+  }
+
+  std::string missing_shape() const {
+    std::string keys;
+    for (const auto& key : shape_.missing) keys += (keys.empty() ? "" : ", ") + key;
+    return fmt::format("the model shape is not known: {} {} not set; give --model a name of conf/model/llm or a Hugging Face config.json",
+                       keys, shape_.missing.size() == 1 ? "is" : "are");
+  }
+
+  void seeing(StageKind kind, StageEfficiency& out) const {
+    if (!lengths_.batch) return add_note(out, "the number of images is not known; set model.batch_size");
+    StageWork work = kind == StageKind::kProjector ? projector_work(shape_, *lengths_.batch) : vision_work(shape_, *lengths_.batch);
+    if (work.terms.empty())
+      return add_note(out, kind == StageKind::kProjector
+                               ? "its shape is not known; set model.projector_input_size, image_tokens and hidden_size"
+                               : "its shape is not known; set model.vision_layers, vision_hidden_size and vision_patches");
+    take(std::move(work), out);
+  }
+
+  void take(StageWork work, StageEfficiency& out) const {
+    out.terms = std::move(work.terms);
+    out.assumptions = std::move(work.assumptions);
+    double flops = 0, bytes = 0;
+    for (const WorkTerm& term : out.terms) flops += term.flops, bytes += term.bytes;
+    out.flops = flops;
+    if (dtype_bytes(shape_.weight_dtype) && dtype_bytes(shape_.kv_dtype)) out.bytes = bytes;
+    else add_note(out, "the bytes are not known, because the dtype of the weights is not; set model.dtype (such as bf16)");
+  }
+
+  const LlmShape& shape_;
+  TokenLengths lengths_;
+};
+
+std::size_t working_devices(const Run& run) {
+  std::set<std::int32_t> used;
+  if (run.kernels)
+    for (const KernelEntry& kernel : *run.kernels) used.insert(kernel.device);
+  return used.size();
+}
+
+std::string why_no_device(const Run& run) {
+  if (!run.kernels) return "no MFU or MBU: GPU work was not captured";
+  if (run.kernels->empty()) return "no MFU or MBU: no kernel ran in the capture";
+  return "no MFU or MBU: the capture does not describe the GPU";
+}
+
+void check_possible(const StageEfficiency& stage, std::vector<std::string>& notes) {
+  // A card's clock may lie a little above the one its bandwidth is quoted at; FLOP/s peaks are not reached at all.
+  const auto impossible = [&](const char* what, std::optional<double> share, double most) {
+    if (share && *share > most)
+      notes.push_back(
+          fmt::format("{} of {:.0f} % is impossible: the model file contradicts the trace (shape, batch, length or dtype), or the "
+                      "stage's ranges do not enclose its GPU work",
+                      what, *share * 100));
+  };
+  impossible("an MFU", std::max(stage.mfu, stage.mfu_busy), 1.0);
+  impossible("an MBU", std::max(stage.mbu, stage.mbu_busy), 1.05);
+}
+
+struct Rates {
+  std::optional<double> flops_per_s, bytes_per_s;
+};
+
+Rates rates_for(const Run& run, const LlmShape& shape, StageEfficiency& out) {
+  if (!run.peaks) {
+    add_note(out, why_no_device(run));
+    return {};
+  }
+  Rates rates;
+  rates.bytes_per_s = run.peaks->bytes_per_s;
+  if (const auto found = run.peaks->flops_per_s.find(out.dtype); found != run.peaks->flops_per_s.end()) rates.flops_per_s = found->second;
+  if (rates.flops_per_s || !out.flops) return rates;
+  if (run.peaks->flops_per_s.empty())
+    add_note(out, run.peaks->notes.empty() ? "the GPU's peak FLOP/s are not known" : run.peaks->notes.front());
+  else if (out.dtype.empty() && !shape.weight_dtype.empty())
+    add_note(out, fmt::format("no MFU: the compute dtype of {} weights is not known; set model.compute_dtype (such as bf16)",
+                              shape.weight_dtype));
+  else if (out.dtype.empty()) add_note(out, "no MFU: the compute dtype is not known; set model.dtype (such as bf16)");
+  else add_note(out, fmt::format("no MFU: the {1} peak of {0} is not known", run.peaks->name, out.dtype));
+  return rates;
+}
+
+// Where a stage runs on, its work cannot have taken less than this.
+double gpu_work_ns(const StageEntry& stage) {
+  return stage.gpu_busy_ns && stage.wall.count > 0 ? static_cast<double>(*stage.gpu_busy_ns) / static_cast<double>(stage.wall.count) : 0;
+}
+
+void compare(const Run& run, const LlmShape& shape, const StageEntry& stage, StageEfficiency& out) {
+  if (!out.flops && !out.bytes) return;
+  if (out.flops && out.bytes && *out.bytes > 0) out.intensity = *out.flops / *out.bytes;
+  const Rates rates = rates_for(run, shape, out);
+  const auto share = [](std::optional<double> work, std::optional<double> peak, double ns) -> std::optional<double> {
+    if (!work || !peak || *peak <= 0 || ns <= 0) return std::nullopt;
+    return *work / (ns * 1e-9 * *peak);
+  };
+  const double work_ns = gpu_work_ns(stage);
+  const bool runs_on = stage.runs_on();
+  const double wall_ns = runs_on ? work_ns : stage.wall.mean_ns;
+  if (runs_on)
+    add_note(out, fmt::format("its ranges end before their GPU work ({:.4g} ms of {:.4g} ms); rates are per GPU time, not wall time",
+                              stage.wall.mean_ns * 1e-6, work_ns * 1e-6));
+  if (wall_ns > 0 && out.flops) out.flops_per_s = *out.flops / (wall_ns * 1e-9);
+  if (wall_ns <= 0) add_note(out, "no rates: its windows are empty");
+  out.mfu = share(out.flops, rates.flops_per_s, wall_ns);
+  out.mbu = share(out.bytes, rates.bytes_per_s, wall_ns);
+  if (stage.budget && stage.budget->gpu_compute_ns > 0 && stage.wall.count > 0) {
+    const double busy_ns = runs_on ? work_ns : static_cast<double>(stage.budget->gpu_compute_ns) / static_cast<double>(stage.wall.count);
+    out.mfu_busy = share(out.flops, rates.flops_per_s, busy_ns);
+    out.mbu_busy = share(out.bytes, rates.bytes_per_s, busy_ns);
+  }
+  if (rates.flops_per_s && out.flops && rates.bytes_per_s && out.bytes) {
+    const double compute_ns = *out.flops / *rates.flops_per_s * 1e9;
+    const double memory_ns = *out.bytes / *rates.bytes_per_s * 1e9;
+    out.ideal_ns = std::max(compute_ns, memory_ns);
+    out.limit = compute_ns >= memory_ns ? Bound::kCompute : Bound::kMemory;
+  }
+  std::vector<std::string> notes;
+  check_possible(out, notes);
+  for (const auto& note : notes) add_note(out, note);
+}
+
+}  // namespace
+
+void fill_efficiency(const std::vector<DeviceTableEntry>& table, Run& run) {
+  run.peaks.reset();
+  run.efficiency.clear();
+  if (const Device* device = working_device(run)) run.peaks = device_peaks(*device, table);
+  const LlmShape shape = read_llm_shape(run.model.attributes);
+  const std::size_t gpus = working_devices(run);
+  StageFigures figures(run, shape);
+  for (const StageEntry& stage : run.stages) {
+    StageEfficiency out = figures.work_of(stage);
+    compare(run, shape, stage, out);
+    if (out.flops && gpus > 1 && static_cast<double>(gpus) != shape.tensor_parallel)
+      out.assumptions.push_back(
+          fmt::format("{} GPUs ran kernels, but model.tensor_parallel is {:g}; the peak of one GPU is used", gpus, shape.tensor_parallel));
+    run.efficiency.push_back(std::move(out));
+  }
+}
+
+}  // namespace nl::analysis

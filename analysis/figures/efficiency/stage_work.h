@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/figures/efficiency/llm_shape.h"
+#include "model/efficiency.h"
+
+// The least that a stage must compute and move, from the model's shape; for one GPU of a tensor-parallel
+// group. Activations, norms, softmax, rotary embeddings and sampling are left out: of a layer's FLOPs they
+// are under a hundredth, and their bytes can stay on the chip.
+namespace nl::analysis {
+
+struct StageWork {
+  std::vector<WorkTerm> terms;
+  std::vector<std::string> assumptions;
+};
+
+// A prompt of `prompt` tokens in each of `batch` sequences, from an empty cache.
+StageWork prefill_work(const LlmShape& shape, double batch, double prompt);
+
+// `steps` steps that follow it, each of one new token a sequence.
+StageWork decode_work(const LlmShape& shape, double batch, double prompt, double steps);
+
+// The mean of those steps.
+StageWork decode_step_work(const LlmShape& shape, double batch, double prompt, double steps);
+
+// Empty terms where the shape does not describe it.
+StageWork vision_work(const LlmShape& shape, double batch);
+StageWork projector_work(const LlmShape& shape, double batch);
+
+// Σ min(start + i, window) for i = 1 … count: the context lengths of new tokens that follow `start` others.
+double context_sum(double start, double count, double window);
+
+}  // namespace nl::analysis

@@ -1,0 +1,24 @@
+#include "analysis/figures/energy/energy.h"
+#include "analysis/staging/windows.h"
+
+namespace nl::analysis {
+
+std::vector<StageWindows> stage_windows(const Trace& trace, const WarmupRule& warmup, const std::vector<StageEntry>& stages) {
+  if (!trace.utc_start_ns) return {};
+  const StageTable table(trace);
+  std::vector<Window> windows = find_windows(trace, table);
+  plan_iterations(trace, table, warmup, windows);
+  std::vector<StageWindows> found(table.stages().size());
+  for (const Window& window : windows)
+    if (window.stage != kNone && !window.warmup && window.end_ns > window.start_ns)
+      found[window.stage].utc_ns.emplace_back(*trace.utc_start_ns + window.start_ns, *trace.utc_start_ns + window.end_ns);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i].stage = table.stages()[i];
+    for (const StageEntry& entry : stages)
+      if (entry.name == found[i].stage) found[i].tokens_per_window = entry.tokens_per_window;
+  }
+  std::erase_if(found, [](const StageWindows& stage) { return stage.utc_ns.empty(); });
+  return found;
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,191 @@
+#include "analysis/figures/host/host_code.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/figures/host/host_work.h"
+#include "analysis/figures/host/shared_time.h"
+#include "analysis/figures/host/sync_lines.h"
+#include "analysis/figures/host/wait_stacks.h"
+
+namespace nl::analysis {
+namespace {
+
+constexpr std::size_t kMaxHostLines = 200;
+constexpr double kWorthNoting = 0.05;  // of a stage's time: below that nobody misses what its waits fall on
+
+// The same for all frames of one function.
+HostFrame whole_function(HostFrame frame) {
+  frame.line = frame.first_line;
+  frame.source.clear();
+  return frame;
+}
+
+// Which samples lie in a garbage collection of their process.
+std::vector<bool> samples_in_collections(const HostSamples& host) {
+  std::vector<bool> inside(host.samples.size(), false);
+  std::map<std::uint32_t, Ns> until;  // by process: the latest end of those that have begun
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < host.samples.size(); ++i) {
+    const HostSample& sample = host.samples[i];
+    for (; next < host.collections.size() && host.collections[next].start_ns <= sample.time_ns; ++next) {
+      Ns& end_ns = until.try_emplace(host.collections[next].pid, host.collections[next].end_ns).first->second;
+      end_ns = std::max(end_ns, host.collections[next].end_ns);
+    }
+    const auto found = until.find(sample.pid);
+    inside[i] = found != until.end() && sample.time_ns < found->second;
+  }
+  return inside;
+}
+
+// One line or one function while samples are counted.
+struct SampledPlace {
+  std::uint64_t samples = 0, inside = 0;
+  std::array<std::uint64_t, kHostWorks> kinds = {};
+};
+
+HostWork most_frequent_kind(const std::array<std::uint64_t, kHostWorks>& kinds) {
+  return static_cast<HostWork>(std::max_element(kinds.begin(), kinds.end()) - kinds.begin());
+}
+
+class HostCodeTable {
+ public:
+  explicit HostCodeTable(const Trace& trace)
+      : trace_(trace), works_(trace.host.frames), in_collection_(samples_in_collections(trace.host)) {
+    std::map<HostFrame, std::uint32_t> numbers;
+    for (const HostFrame& frame : trace.host.frames) {
+      HostFrame function = whole_function(frame);
+      const auto [found, added] = numbers.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
+      if (added) functions_.push_back(std::move(function));
+      function_of_frame_.push_back(found->second);
+    }
+  }
+
+  HostCode code_of(const HostHits& hits, Ns waited_ns) const {
+    HostCode code;
+    code.waited_ns = waited_ns;
+    code.samples = hits.samples.size();
+    Places lines, functions;
+    std::array<std::uint64_t, kHostWorks> kinds = {};
+    for (const auto& [each, samples] : stacks_of(hits)) {
+      const std::vector<std::uint32_t>& stack = trace_.host.stacks[each.first];
+      const HostWork kind = each.second ? HostWork::kGarbage : works_.of_stack(stack);
+      kinds[static_cast<std::size_t>(kind)] += samples;
+      count(stack, kind, samples, lines, functions);
+    }
+    list_kinds(kinds, code);
+    list_lines(lines, code);
+    list_functions(functions, code);
+    code.collections = hits.collections.size();
+    code.collection_ns = hits.collection_ns;
+    code.os_calls = hits.os_calls.longest(trace_);
+    return code;
+  }
+
+  const HostWorks& works() const { return works_; }
+
+ private:
+  using Places = std::map<std::uint32_t, SampledPlace>;
+
+  // How often each stack was seen, inside a garbage collection and outside.
+  std::map<std::pair<std::uint32_t, bool>, std::uint64_t> stacks_of(const HostHits& hits) const {
+    std::map<std::pair<std::uint32_t, bool>, std::uint64_t> counts;
+    for (const std::uint32_t sample : hits.samples) ++counts[{trace_.host.samples[sample].stack, in_collection_[sample]}];
+    return counts;
+  }
+
+  void count(const std::vector<std::uint32_t>& stack, HostWork kind, std::uint64_t samples, Places& lines, Places& functions) const {
+    SampledPlace& innermost = lines[stack.back()];
+    innermost.samples += samples;
+    innermost.kinds[static_cast<std::size_t>(kind)] += samples;
+    functions[function_of_frame_[stack.back()]].samples += samples;
+    std::vector<std::uint32_t> seen = stack;
+    count_inside(seen, samples, lines);
+    for (std::uint32_t& frame : seen) frame = function_of_frame_[frame];
+    count_inside(seen, samples, functions);
+  }
+  // Recursion does not make a place count twice.
+  static void count_inside(std::vector<std::uint32_t>& places, std::uint64_t samples, Places& sums) {
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    for (const std::uint32_t place : places) sums[place].inside += samples;
+  }
+
+  static void list_kinds(const std::array<std::uint64_t, kHostWorks>& kinds, HostCode& code) {
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      if (kinds[i] > 0) code.kinds.push_back({static_cast<HostWork>(i), kinds[i], {}});
+    std::stable_sort(code.kinds.begin(), code.kinds.end(),
+                     [](const HostWorkTime& a, const HostWorkTime& b) { return a.samples > b.samples; });
+    SharedTime time(code.waited_ns, code.samples);
+    for (HostWorkTime& kind : code.kinds) kind.time_ns = time.next(kind.samples);
+  }
+
+  void list_lines(const Places& lines, HostCode& code) const {
+    for (const auto& [frame, place] : lines)
+      if (place.samples > 0)
+        code.lines.push_back({trace_.host.frames[frame], most_frequent_kind(place.kinds), place.samples, place.inside, {}, {}});
+    std::sort(code.lines.begin(), code.lines.end(),
+              [](const HostLine& a, const HostLine& b) { return a.samples != b.samples ? a.samples > b.samples : a.frame < b.frame; });
+    give_times(code.lines, code);
+  }
+
+  void list_functions(const Places& functions, HostCode& code) const {
+    for (const auto& [number, place] : functions) {
+      const HostFrame& function = functions_[number];
+      code.functions.push_back({function, work_of(function).value_or(HostWork::kOther), place.samples, place.inside, {}, {}});
+    }
+    std::sort(code.functions.begin(), code.functions.end(), [](const HostLine& a, const HostLine& b) {
+      return a.samples_inside != b.samples_inside ? a.samples_inside > b.samples_inside : a.frame < b.frame;
+    });
+    give_times(code.functions, code);
+  }
+
+  static void give_times(std::vector<HostLine>& lines, const HostCode& code) {
+    SharedTime time(code.waited_ns, code.samples);
+    for (HostLine& line : lines) {
+      line.time_ns = time.next(line.samples);
+      line.time_inside_ns = time.of(line.samples_inside);
+    }
+    if (lines.size() > kMaxHostLines) lines.resize(kMaxHostLines);
+  }
+
+  const Trace& trace_;
+  HostWorks works_;
+  std::vector<bool> in_collection_;
+  std::vector<HostFrame> functions_;
+  std::vector<std::uint32_t> function_of_frame_;
+};
+
+void note_few_samples(const HostSamples& host, Run& run) {
+  if (host.sampler == HostSampler::kNone) return;
+  std::vector<std::string> few;
+  for (const StageEntry& stage : run.stages) {
+    if (!stage.host_code || !stage.budget || stage.host_code->samples >= kMinHostSamples) continue;
+    const bool matters = static_cast<double>(stage.budget->launch_starved_ns) > kWorthNoting * static_cast<double>(stage.budget->wall_ns);
+    if (matters) few.push_back(fmt::format("{} ({})", stage.name, stage.host_code->samples));
+  }
+  if (!few.empty())
+    run.import_stats.notes.push_back({Code::kFewHostSamples, {fmt::format("{}", fmt::join(few, ", ")), std::to_string(kMinHostSamples)}});
+}
+
+}  // namespace
+
+void fill_host_code(const Trace& trace, const std::vector<Window>& windows, const std::vector<HostHits>& hits, Run& run) {
+  if (hits.empty()) return;
+  const HostCodeTable table(trace);
+  SyncSamples syncs(trace, windows, table.works(), run.stages.size());
+  for (std::size_t i = 0; i < run.stages.size(); ++i) {
+    StageEntry& stage = run.stages[i];
+    if (!stage.launch_waits) continue;
+    stage.host_code = table.code_of(hits[i], stage.launch_waits->starved_ns);
+    stage.host_code->syncs = syncs.lines_of(i, stage.activity ? stage.activity->sync_call_ns : 0);
+  }
+  if (trace.host.sampler != HostSampler::kNone) run.host = wait_stacks(trace, table.works(), hits, run.stages);
+  note_few_samples(trace.host, run);
+}
+
+}  // namespace nl::analysis

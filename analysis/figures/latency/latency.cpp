@@ -1,0 +1,268 @@
+#include "analysis/figures/latency/latency.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/account/budget.h"
+#include "analysis/statistics/time_summary.h"
+#include "nvtx/names.h"
+
+namespace nl::analysis {
+namespace {
+
+// The counts that hold at a time, by process: the configuration's, and over them what the marks said until then.
+class TokenTimeline {
+ public:
+  TokenTimeline(const Trace& trace, const TokenCounts& configured, std::vector<std::string>& notes)
+      : configured_(configured), changes_(process_slots(trace)) {
+    std::vector<const Mark*> marks;
+    for (const Mark& mark : trace.marks) marks.push_back(&mark);
+    std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->time_ns < b->time_ns; });
+    for (const Mark* mark : marks) {
+      const auto tokens = nvtx::parse_token_mark(trace.strings[mark->domain], trace.strings[mark->name]);
+      if (!tokens) continue;
+      auto& changes = changes_[process_slot_of_thread(trace, mark->thread)];
+      TokenCounts counts = changes.empty() ? configured : changes.back().second;
+      take(tokens->batch, counts.batch, configured.batch, "batch", notes);
+      take(tokens->prompt, counts.prompt_tokens, configured.prompt_tokens, "prompt tokens", notes);
+      take(tokens->decode, counts.decode_tokens, configured.decode_tokens, "decode tokens", notes);
+      changes.emplace_back(mark->time_ns, counts);
+    }
+  }
+  // A workload may say it at any time until the window ends.
+  const TokenCounts& at(const Window& window) const {
+    const auto& changes = changes_[window.process];
+    const auto after =
+        std::upper_bound(changes.begin(), changes.end(), window.end_ns, [](Ns time, const auto& change) { return time < change.first; });
+    return after == changes.begin() ? configured_ : (after - 1)->second;
+  }
+
+ private:
+  void take(const std::optional<std::uint64_t>& marked, std::optional<std::uint64_t>& now, const std::optional<std::uint64_t>& configured,
+            const char* what, std::vector<std::string>& notes) {
+    if (!marked) return;
+    now = marked;
+    if (!configured || *configured == *marked || !contradicted_.emplace(what, true).second) return;
+    notes.push_back(
+        fmt::format("the workload marks {} {}, the model configuration says {}; the marks are used", what, *marked, *configured));
+  }
+
+  TokenCounts configured_;
+  std::vector<std::vector<std::pair<Ns, TokenCounts>>> changes_;  // by process
+  std::map<std::string, bool> contradicted_;
+};
+
+// How many decode steps begin inside a window, on its thread.
+class Steps {
+ public:
+  Steps(const StageTable& table, const std::vector<Window>& windows) {
+    const std::uint32_t step = table.find(StageKind::kDecodeStep);
+    for (const Window& window : windows)
+      if (step != kNone && window.stage == step) starts_.emplace_back(window.thread, window.start_ns);
+  }
+  std::uint64_t in(const Window& window) const {
+    const auto first = std::lower_bound(starts_.begin(), starts_.end(), std::pair(window.thread, window.start_ns));
+    const auto last = std::lower_bound(first, starts_.end(), std::pair(window.thread, window.end_ns));
+    return static_cast<std::uint64_t>(last - first);
+  }
+
+ private:
+  std::vector<std::pair<std::uint32_t, Ns>> starts_;  // by thread and time, as windows come
+};
+
+struct IterationTimes {
+  std::optional<Ns> prefill_end_ns;
+  Ns request_end_ns = std::numeric_limits<Ns>::min();  // of a window around the whole request, which begins with its arrival
+  Ns decode_start_ns = std::numeric_limits<Ns>::max();
+};
+
+class LatencyFigures {
+ public:
+  LatencyFigures(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                 const TokenCounts& configured)
+      : plan_(plan), windows_(windows), steps_(table, windows), tokens_(trace, configured, latency_.notes),
+        prefill_(table.find(StageKind::kPrefill)), decode_(table.find(StageKind::kDecode)), step_(table.find(StageKind::kDecodeStep)) {}
+
+  Latency derive(std::vector<StageEntry>& stages) {
+    if (std::all_of(windows_.begin(), windows_.end(), [](const Window& window) { return window.warmup; })) {
+      latency_.notes.emplace_back("no latency: the capture has no closed stage ranges");
+      return std::move(latency_);
+    }
+    prefill_runs_on_ = prefill_ != kNone && stages[prefill_].runs_on();
+    decode_runs_on_ = decode_ != kNone && stages[decode_].runs_on();
+    fill_tokens(stages);
+    fill_prefill();
+    fill_tpot();
+    fill_rate();
+    if (!batch_unknown_ && batches_.size() == 1) latency_.batch = static_cast<double>(*batches_.begin());
+    if (batch_unknown_)
+      latency_.notes.emplace_back(
+          "the batch size is not known, so tokens and tokens/s are per sequence; set model.batch_size, "
+          "or mark \"tokens batch=N\" in the domain LLM");
+    return std::move(latency_);
+  }
+
+ private:
+  std::uint64_t steps_of(const Window& window) {
+    const std::uint64_t found = steps_.in(window);
+    const auto configured = tokens_.at(window).decode_tokens;
+    if (found == 0) return configured.value_or(0);
+    if (configured && *configured != found && !std::exchange(steps_noted_, true))
+      latency_.notes.push_back(
+          fmt::format("the model configuration says {} decode tokens, the capture has {} decode steps per "
+                      "window; the capture's number is used",
+                      *configured, found));
+    return found;
+  }
+
+  // Tokens that a window works on, where known.
+  std::optional<double> tokens_of(const Window& window) {
+    if (window.tokens) return static_cast<double>(*window.tokens);
+    const TokenCounts& counts = tokens_.at(window);
+    std::optional<std::uint64_t> per_sequence;
+    if (window.stage == prefill_) per_sequence = counts.prompt_tokens;
+    if (window.stage == step_) per_sequence = 1;
+    if (window.stage == decode_)
+      if (const auto steps = steps_of(window); steps > 0) per_sequence = steps;
+    if (!per_sequence) return std::nullopt;
+    batch_unknown_ |= !counts.batch;
+    if (counts.batch) batches_.insert(*counts.batch);
+    return static_cast<double>(*per_sequence) * static_cast<double>(counts.batch.value_or(1));
+  }
+
+  void fill_tokens(std::vector<StageEntry>& stages) {
+    struct Sum {
+      double tokens = 0;
+      Ns wall_ns = 0;
+      std::uint64_t windows = 0;
+      bool unknown = false;
+    };
+    std::vector<Sum> sums(stages.size());
+    for (const Window& window : windows_) {
+      if (window.warmup) continue;
+      Sum& sum = sums[window.stage];
+      const auto tokens = tokens_of(window);
+      sum.unknown |= !tokens;
+      sum.tokens += tokens.value_or(0);
+      sum.wall_ns += window.wall_ns();
+      ++sum.windows;
+    }
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const Sum& sum = sums[i];
+      if (sum.unknown || sum.windows == 0) continue;
+      stages[i].tokens_per_window = sum.tokens / static_cast<double>(sum.windows);
+      // Where its ranges do not wait, it took at least as long as its GPU work.
+      const Ns time_ns = stages[i].runs_on() ? *stages[i].gpu_busy_ns : sum.wall_ns;
+      if (time_ns > 0) stages[i].tokens_per_s = sum.tokens * 1e9 / static_cast<double>(time_ns);
+    }
+    for (const std::uint32_t stage : {prefill_, decode_, step_})
+      if (stage != kNone && stages[stage].runs_on()) note_running_on(stages[stage].name);
+    if (prefill_ != kNone && sums[prefill_].windows > 0 && sums[prefill_].unknown)
+      latency_.notes.emplace_back(
+          "the prompt length is not known, so prefill has no tokens/s; set model.prompt_tokens, "
+          "or mark \"tokens prompt=N\" in the domain LLM");
+  }
+
+  void note_running_on(const std::string& stage) {
+    latency_.notes.push_back(
+        fmt::format("the ranges of {} end before their GPU work, so they tell no latency, and its tokens/s are of the GPU's time; wait "
+                    "for the GPU at their end while measuring",
+                    stage));
+  }
+
+  void find_phases(std::vector<IterationTimes>& iterations) const {
+    for (const Window& window : windows_) {
+      if (window.iteration == kNone) continue;
+      IterationTimes& iteration = iterations[window.iteration];
+      if (window.stage == decode_ || window.stage == step_)
+        iteration.decode_start_ns = std::min(iteration.decode_start_ns, window.start_ns);
+      else if (window.stage != prefill_ && window.start_ns == plan_.spans[window.iteration].start_ns)
+        iteration.request_end_ns = std::max(iteration.request_end_ns, window.end_ns);
+    }
+  }
+
+  // The first token is there when the prompt has been worked on: at the end of the last prefill before decoding.
+  void fill_prefill() {
+    std::vector<IterationTimes> iterations(plan_.spans.size());
+    find_phases(iterations);
+    for (const Window& window : windows_) {
+      if (window.iteration == kNone || window.warmup || window.stage != prefill_) continue;
+      IterationTimes& iteration = iterations[window.iteration];
+      if (!iteration.prefill_end_ns || window.start_ns < iteration.decode_start_ns) iteration.prefill_end_ns = window.end_ns;
+    }
+    std::vector<Ns> times;
+    bool arrivals = true;
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      if (!iterations[i].prefill_end_ns) continue;
+      times.push_back(*iterations[i].prefill_end_ns - plan_.spans[i].start_ns);
+      arrivals = arrivals && iterations[i].request_end_ns >= *iterations[i].prefill_end_ns;
+    }
+    if (times.empty()) {
+      latency_.notes.emplace_back("no TTFT: no prefill was measured");
+    } else if (!prefill_runs_on_) {
+      latency_.prefill = summarise_times(times);
+      if (arrivals) latency_.ttft = latency_.prefill;
+      if (!arrivals)
+        latency_.notes.emplace_back(
+            "no TTFT: the arrival of a request is not known; put a range of the domain LLM around the whole request");
+    }
+  }
+
+  void fill_tpot() {
+    std::vector<Ns> times;
+    bool decoded = false;
+    for (const Window& window : windows_) {
+      if (window.warmup || window.stage != decode_) continue;
+      if (decode_runs_on_) return;
+      decoded = true;
+      const std::uint64_t steps = steps_of(window);
+      if (steps > 0) times.push_back(std::llround(static_cast<double>(window.wall_ns()) / static_cast<double>(steps)));
+    }
+    if (!times.empty()) latency_.tpot = summarise_times(times);
+    else
+      latency_.notes.emplace_back(decoded ? "no TPOT: decode has no steps; mark each step with a range decode_step, or set "
+                                            "model.decode_tokens"
+                                          : "no TPOT: no decode was measured");
+  }
+
+  // Over the time in which any measured iteration runs, so that requests of several threads add up.
+  void fill_rate() {
+    double tokens = 0;
+    for (const Window& window : windows_)
+      if (!window.warmup && window.stage == decode_) tokens += tokens_of(window).value_or(0);
+    std::vector<std::pair<Ns, Ns>> spans;
+    for (const auto& span : plan_.spans)
+      if (!span.warmup) spans.emplace_back(span.start_ns, span.end_ns);
+    std::sort(spans.begin(), spans.end());
+    CoveredTime covered;
+    for (const auto& [start, end] : spans) covered.add(start, end);
+    if (tokens <= 0 || covered.total_ns() <= 0 || decode_runs_on_) return;
+    latency_.output_tokens_per_s = tokens * 1e9 / static_cast<double>(covered.total_ns());
+    latency_.notes.emplace_back("output tokens are counted in decode; the token that prefill yields is not counted");
+  }
+
+  const IterationPlan& plan_;
+  const std::vector<Window>& windows_;
+  Latency latency_;
+  Steps steps_;
+  TokenTimeline tokens_;
+  std::uint32_t prefill_, decode_, step_;
+  std::set<std::uint64_t> batches_;  // of the measured windows
+  bool batch_unknown_ = false, steps_noted_ = false;
+  bool prefill_runs_on_ = false, decode_runs_on_ = false;
+};
+
+}  // namespace
+
+Latency derive_latency(const Trace& trace, const StageTable& table, const IterationPlan& plan, const std::vector<Window>& windows,
+                       const TokenCounts& configured, std::vector<StageEntry>& stages) {
+  return LatencyFigures(trace, table, plan, windows, configured).derive(stages);
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/staging/warmup.h"
+#include "model/trace.h"
+
+namespace nl::analysis {
+
+// One execution of a model: a prefill, a decode step, a vision tower.
+struct StepWindow {
+  std::string stage;
+  Ns start_ns = 0, end_ns = 0;
+  std::uint32_t thread = kNone;
+  std::uint64_t number = 0;  // of its stage, in the order of process, thread and start
+  bool warmup = false;
+  bool holds(std::uint32_t on_thread, Ns from_ns, Ns until_ns) const {
+    return thread == on_thread && start_ns <= from_ns && until_ns <= end_ns;
+  }
+};
+
+// The windows by which operators are counted. Requests and decode are made of them; what lies inside one, sampling for instance, is part
+// of it. A stage with a name of its own counts where it has nothing to do with them, and decode where its steps are not marked.
+class StepWindows {
+ public:
+  StepWindows(const Trace& trace, const WarmupRule& rule);
+  StepWindows(std::vector<StepWindow> windows, std::size_t threads);
+
+  const std::vector<StepWindow>& all() const { return windows_; }
+  // The innermost around this stretch of a thread's time; kNone: none.
+  std::uint32_t find(std::uint32_t thread, Ns start_ns, Ns end_ns) const;
+  std::uint32_t parent(std::uint32_t window) const { return parents_[window]; }  // the step around it; kNone: none
+  // The windows of a stage are warm-up where those of the other trace are, of the same workload, as far as both have as many.
+  void take_warmup_from(const StepWindows& other);
+  std::vector<std::string> stages() const;  // as they first begin
+  std::uint64_t count(const std::string& stage) const;
+
+ private:
+  struct Stretch {
+    Ns start_ns;
+    std::uint32_t window;  // the innermost from then on
+  };
+  void nest();
+  void add_thread(std::uint32_t thread);
+
+  std::vector<StepWindow> windows_;
+  std::vector<std::uint32_t> parents_;
+  std::vector<std::vector<Stretch>> stretches_;  // by thread
+};
+
+// Of a profile of PyTorch without stages: the steps that the profiler itself was told of (ProfilerStep#3), else the whole profile of the
+// thread with the most operators, as one.
+StepWindows profile_windows(const Trace& trace);
+
+}  // namespace nl::analysis

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/runs/compare/kernel_words.h"
+#include "analysis/trace/kernel_class.h"
+#include "model/comparison.h"
+
+namespace nl::analysis {
+
+// A kernel of one stage and what is known of it for pairing.
+struct PairedKernel {
+  ComparedKernel seen;
+  std::string symbol;  // mangled; as the name where there is none
+  KernelClass kind = KernelClass::kOther;
+  std::string key, root;  // kernel_name_key, kernel_root
+  NameWords words;
+  std::set<std::string> sites;   // operator, layer and position of its launches
+  std::set<std::string> layers;  // of these
+  std::set<std::string> shapes;  // type and shapes of the operators that launch it
+};
+
+PairedKernel describe_kernel(ComparedKernel seen, std::string symbol);
+
+// Which kernels of both sides do the same: indices into these.
+struct KernelMatchUp {
+  std::vector<std::size_t> a, b;
+  KernelPairing paired_by = KernelPairing::kNone;
+  KernelRelation relation = KernelRelation::kSame;
+  bool fit_for_tuning = true;
+};
+
+// Every kernel once. The surest way first, as KernelPairing lists them; what was fused or split is told before ranks are compared. Sides
+// exchanged give the same, exchanged.
+std::vector<KernelMatchUp> match_kernels(const std::vector<PairedKernel>& a, const std::vector<PairedKernel>& b);
+
+}  // namespace nl::analysis

@@ -1,0 +1,277 @@
+#include "analysis/runs/compare/run_lines.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "analysis/statistics/bootstrap.h"
+#include "model/words.h"
+
+namespace nl::analysis {
+namespace {
+
+CompareLine line_of(std::string key, std::string stage, CompareFigure figure, MetricUnit unit = MetricUnit::kNanoseconds,
+                    Better better = Better::kLower) {
+  CompareLine line;
+  line.key = std::move(key);
+  line.stage = std::move(stage);
+  line.figure = figure;
+  line.unit = unit;
+  line.better = better;
+  return line;
+}
+
+bool either_side(const CompareLine& line) { return line.a || line.b; }
+
+// Collects the lines of a section; what neither side has is no line.
+class Section {
+ public:
+  Section(const Sides& sides, const Judge& judge) : sides_(sides), judge_(judge) {}
+  void add(CompareLine line, const FigureOfRun& figure) { keep(judge_.measure(std::move(line), values_of(sides_, figure))); }
+  void keep(LineTest test) {
+    if (either_side(test.line)) tests_.push_back(std::move(test));
+  }
+  // Shown, and never decided.
+  void keep_incomparable(CompareLine line, const std::vector<OrderedValue>& values) {
+    LineTest test;
+    test.line = Judge::glance(std::move(line), values, LineReason::kNotComparable);
+    keep(std::move(test));
+  }
+  std::vector<LineTest> take() { return std::move(tests_); }
+
+ private:
+  const Sides& sides_;
+  const Judge& judge_;
+  std::vector<LineTest> tests_;
+};
+
+std::optional<double> per_window(const StageEntry& stage, const std::optional<Ns>& total_ns) {
+  if (!total_ns) return std::nullopt;
+  return static_cast<double>(*total_ns) / static_cast<double>(stage.wall.count);
+}
+
+std::vector<double> windows_of(const Run& run, const std::string& stage) {
+  const StageEntry* entry = find_stage(run, stage);
+  return entry != nullptr ? std::vector<double>(entry->series.wall_ns.begin(), entry->series.wall_ns.end()) : std::vector<double>();
+}
+
+// The medians of the unprofiled passes of a run: processes of their own, so that they show how runs differ.
+std::vector<double> unprofiled_passes(const Run& run, const std::string& stage) {
+  for (const StageSlowdown& each : run.perturbation.stages)
+    if (each.stage == stage && each.profiler != PassKind::kNcu) return each.bare_ns;
+  return {};
+}
+
+std::vector<OrderedValue> wall_values(const Sides& sides, const std::string& name) {
+  return values_of(sides, [&](const Run& run) -> std::optional<double> {
+    const StageEntry* stage = find_stage(run, name);
+    if (stage == nullptr) return std::nullopt;
+    const std::vector<double> kept = windows_of(run, name);  // without throttled windows, where there are any
+    return stage->series.throttled > 0 && !kept.empty() ? median_of(kept) : stage->wall.median_ns;
+  });
+}
+
+LineTest wall_line(const Sides& sides, const Judge& judge, const std::string& name) {
+  const CompareLine line = line_of(name, name, CompareFigure::kWall);
+  if (sides.one_each()) {
+    const std::vector<double> a = windows_of(*sides.a[0], name), b = windows_of(*sides.b[0], name);
+    if (!a.empty() && !b.empty()) return judge.measure_windows(line, a, b);
+  }
+  return judge.measure(line, wall_values(sides, name));
+}
+
+LineTest unprofiled_line(const Sides& sides, const Judge& judge, const std::string& name) {
+  const CompareLine line = line_of(name, name, CompareFigure::kUnprofiledWall);
+  if (!sides.one_each())
+    return judge.measure(line, values_of(sides, [&](const Run& run) -> std::optional<double> {
+                           const std::vector<double> passes = unprofiled_passes(run, name);
+                           return passes.empty() ? std::nullopt : std::optional(median_of(passes));
+                         }));
+  std::vector<OrderedValue> values;
+  for (const double pass : unprofiled_passes(*sides.a[0], name)) values.push_back({pass, 0, false});
+  for (const double pass : unprofiled_passes(*sides.b[0], name)) values.push_back({pass, 0, true});
+  return judge.measure(line, std::move(values));
+}
+
+// Windows of a different number of tokens take different times by nature: decoding of 16 tokens against 32. Steps and figures per token
+// stay comparable.
+bool same_tokens(const Sides& sides, const std::string& name) {
+  std::vector<double> tokens;
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side)
+      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->tokens_per_window)
+        tokens.push_back(*stage->tokens_per_window);
+  const auto [least, most] = std::minmax_element(tokens.begin(), tokens.end());
+  return tokens.empty() || *most - *least <= 0.01 * *most;
+}
+
+// Stage ranges that end before their work does say when it was launched, not how long it took.
+bool runs_on(const Sides& sides, const std::string& name) {
+  for (const auto* side : {&sides.a, &sides.b})
+    for (const Run* run : *side)
+      if (const StageEntry* stage = find_stage(*run, name); stage != nullptr && stage->runs_on()) return true;
+  return false;
+}
+
+std::vector<LineTest> stage_lines(const Sides& sides, const Judge& judge) {
+  Section section(sides, judge);
+  for (const std::string& name : common_stages(sides)) {
+    const bool tokens = same_tokens(sides, name), waits = !runs_on(sides, name);
+    if (!tokens || !waits) section.keep_incomparable(line_of(name, name, CompareFigure::kWall), wall_values(sides, name));
+    if (!tokens) continue;
+    if (waits) section.keep(wall_line(sides, judge, name));
+    if (waits) section.keep(unprofiled_line(sides, judge, name));
+    section.add(line_of(name, name, CompareFigure::kGpuWork), [&](const Run& run) -> std::optional<double> {
+      const StageEntry* stage = find_stage(run, name);
+      return stage != nullptr ? per_window(*stage, stage->gpu_sum_ns) : std::nullopt;
+    });
+    section.add(line_of(name, name, CompareFigure::kGpuBusy), [&](const Run& run) -> std::optional<double> {
+      const StageEntry* stage = find_stage(run, name);
+      return stage != nullptr ? per_window(*stage, stage->gpu_busy_ns) : std::nullopt;
+    });
+    section.add(line_of(name, name, CompareFigure::kTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher),
+                [&](const Run& run) -> std::optional<double> {
+                  const StageEntry* stage = find_stage(run, name);
+                  return stage != nullptr ? stage->tokens_per_s : std::nullopt;
+                });
+  }
+  return section.take();
+}
+
+std::optional<double> median_of_times(const std::optional<TimeSummary>& times) {
+  return times && times->count > 0 ? std::optional(times->median_ns) : std::nullopt;
+}
+
+std::vector<LineTest> headline_lines(const Sides& sides, const Judge& judge) {
+  Section section(sides, judge);
+  section.add(line_of("ttft", "", CompareFigure::kTtft), [](const Run& run) { return median_of_times(run.latency.ttft); });
+  section.add(line_of("prefill", "", CompareFigure::kPrefill), [](const Run& run) { return median_of_times(run.latency.prefill); });
+  section.add(line_of("tpot", "", CompareFigure::kTpot), [](const Run& run) { return median_of_times(run.latency.tpot); });
+  section.add(line_of("output_tokens_per_s", "", CompareFigure::kOutputTokensPerSecond, MetricUnit::kPerSecond, Better::kHigher),
+              [](const Run& run) { return run.latency.output_tokens_per_s; });
+  return section.take();
+}
+
+std::vector<LineTest> efficiency_lines(const Sides& sides, const Judge& judge) {
+  Section section(sides, judge);
+  const auto of_stage = [](const Run& run, const std::string& name,
+                           std::optional<double> StageEfficiency::* figure) -> std::optional<double> {
+    for (const StageEfficiency& each : run.efficiency)
+      if (each.stage == name) return each.*figure;
+    return std::nullopt;
+  };
+  for (const std::string& name : common_stages(sides)) {
+    section.add(line_of("mfu", name, CompareFigure::kMfu, MetricUnit::kNone, Better::kHigher),
+                [&](const Run& run) { return of_stage(run, name, &StageEfficiency::mfu); });
+    section.add(line_of("mbu", name, CompareFigure::kMbu, MetricUnit::kNone, Better::kHigher),
+                [&](const Run& run) { return of_stage(run, name, &StageEfficiency::mbu); });
+  }
+  return section.take();
+}
+
+std::vector<LineTest> energy_lines(const Sides& sides, const Judge& judge) {
+  Section section(sides, judge);
+  const auto of_stage = [](const Run& run, const std::string& name, std::optional<double> StageEnergy::* figure) -> std::optional<double> {
+    for (const StageEnergy& each : run.energy.stages)
+      if (each.stage == name) return each.*figure;
+    return std::nullopt;
+  };
+  for (const std::string& name : common_stages(sides)) {
+    section.add(line_of("joules_per_token", name, CompareFigure::kJoulesPerToken, MetricUnit::kJoules),
+                [&](const Run& run) { return of_stage(run, name, &StageEnergy::joules_per_token); });
+    section.add(line_of("joules_per_window", name, CompareFigure::kJoulesPerWindow, MetricUnit::kJoules),
+                [&](const Run& run) { return of_stage(run, name, &StageEnergy::joules_per_window); });
+    section.add(line_of("mean_power_w", name, CompareFigure::kPower, MetricUnit::kWatts, Better::kNeither),
+                [&](const Run& run) { return of_stage(run, name, &StageEnergy::mean_power_w); });
+  }
+  return section.take();
+}
+
+// In one list, so that all of them are decided together.
+void decide_together(const Judge& judge, std::initializer_list<std::vector<LineTest>*> parts) {
+  std::vector<LineTest> all;
+  for (std::vector<LineTest>* part : parts) std::move(part->begin(), part->end(), std::back_inserter(all));
+  judge.decide(all, false);
+  auto next = all.begin();
+  for (std::vector<LineTest>* part : parts)
+    for (LineTest& test : *part) test = std::move(*next++);
+}
+
+// A single value a side says nothing alone. Where its stage changed, a difference above the floor is part of that change.
+void follow_stage(std::vector<LineTest>& tests, const RunLines& lines, const std::string& main_stage, const Judge& judge) {
+  for (LineTest& test : tests) {
+    if (test.line.reason != LineReason::kFewRuns) continue;
+    const bool of_prefill = test.line.figure == CompareFigure::kPrefill || test.line.figure == CompareFigure::kTtft;
+    const std::string around = of_prefill ? std::string(key_of(StageKind::kPrefill)) : main_stage;
+    if (why_not_entered(lines, test.line.stage.empty() ? around : test.line.stage)) continue;
+    test.line.reason = LineReason::kDecided;
+    std::vector<LineTest> one = {std::move(test)};
+    judge.decide(one, true);
+    test = std::move(one[0]);
+  }
+}
+
+}  // namespace
+
+RunLines run_lines(const Sides& sides, const Judge& judge, const std::string& main_stage, const std::map<std::string, double>& kernel_p) {
+  RunLines lines;
+  lines.headline = headline_lines(sides, judge);
+  lines.stages = stage_lines(sides, judge);
+  lines.efficiency = efficiency_lines(sides, judge);
+  lines.energy = energy_lines(sides, judge);
+  std::vector<LineTest> kernels;
+  for (const auto& [stage, p_value] : kernel_p) {
+    kernels.emplace_back().line = line_of(stage, stage, CompareFigure::kKernelTime);
+    kernels.back().line.p_value = p_value;
+  }
+  decide_together(judge, {&lines.headline, &lines.stages, &lines.efficiency, &lines.energy, &kernels});
+  for (const LineTest& test : kernels)
+    if (judge.significant(test.line)) lines.kernels_changed.push_back(test.line.stage);
+  for (std::vector<LineTest>* part : {&lines.stages, &lines.headline, &lines.efficiency, &lines.energy})
+    follow_stage(*part, lines, main_stage, judge);
+  for (const LineTest& test : lines.stages) {
+    if (test.line.stage != main_stage) continue;
+    if (test.line.figure == CompareFigure::kWall) lines.main_wall = test;
+    if (test.line.figure == CompareFigure::kUnprofiledWall && test.line.p_value) lines.main_wall = test;
+  }
+  return lines;
+}
+
+std::string main_stage_of(const Sides& sides, const std::string& whole_stage) {
+  std::vector<std::string> stages = common_stages(sides);
+  if (stages.size() > 1) std::erase(stages, whole_stage);
+  for (const StageKind kind : {StageKind::kDecodeStep, StageKind::kDecode})
+    for (const std::string& name : stages)
+      if (stage_kind(name) == kind && same_tokens(sides, name) && !runs_on(sides, name)) return name;
+  const auto total = [&](const std::string& name) {
+    Ns sum = 0;
+    for (const auto* side : {&sides.a, &sides.b})
+      for (const Run* run : *side)
+        if (const StageEntry* stage = find_stage(*run, name)) sum += stage->wall.total_ns;
+    return sum;
+  };
+  const auto longest =
+      std::max_element(stages.begin(), stages.end(), [&](const std::string& a, const std::string& b) { return total(a) < total(b); });
+  return longest != stages.end() ? *longest : std::string();
+}
+
+std::optional<LineReason> why_not_entered(const RunLines& lines, const std::string& stage) {
+  bool undecided = false;
+  for (const LineTest& test : lines.stages) {
+    if (!stage.empty() && test.line.stage != stage) continue;
+    if (is_real(test.line)) return std::nullopt;
+    undecided = undecided || (test.line.figure == CompareFigure::kWall && test.line.verdict == CompareVerdict::kUndecidable);
+  }
+  return undecided ? LineReason::kStageUndecided : LineReason::kStageUnchanged;
+}
+
+std::optional<LineReason> why_not_entered(const RunLines& lines) { return why_not_entered(lines, {}); }
+
+CompareSection section_of(std::vector<LineTest> tests) {
+  CompareSection section;
+  for (LineTest& test : tests) section.lines.push_back(std::move(test.line));
+  if (section.lines.empty()) section.missing = LineReason::kNotCaptured;
+  return section;
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,207 @@
+#include "analysis/runs/gate/judge.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "analysis/statistics/bootstrap.h"
+#include "model/error.h"
+#include "model/words.h"
+
+namespace nl::analysis {
+namespace {
+
+using RunList = std::vector<const GateRun*>;
+
+std::string mode_of(const GateRun& run, const RunMetric& metric) {
+  return metric.unprofiled ? std::string(key_of(PassKind::kUnprofiled)) : run.from.captured_by;
+}
+
+// Of the metric in this run.
+ExpectationSource source_of(const GateRun& run, const RunMetric& metric) {
+  ExpectationSource out = run.from;
+  out.captured_by = mode_of(run, metric);
+  return out;
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& fix) {
+  throw Error(ErrorKind::kInput, what, where, fix);
+}
+
+// A figure of the trace says nothing about an unprofiled one, nor nsys' about the collector's.
+void check_source(const std::string& metric, const ExpectationSource& expected, const ExpectationSource& given, const std::string& run) {
+  if (expected.captured_by != given.captured_by)
+    refuse(fmt::format("{} is expected of '{}' and was captured by '{}'", metric, expected.captured_by, given.captured_by), run,
+           "capture in the same way, or set the expectations of this hardware anew with --update");
+  if (!expected.model.empty() && !given.model.empty() && expected.model != given.model)
+    refuse(fmt::format("{} is expected of the model '{}', and this run is of '{}'", metric, expected.model, given.model), run,
+           "keep a file of expectations for each model");
+}
+
+GateOutcome outcome_of(const GateLine& line) {
+  if (!line.value) return GateOutcome::kMissing;
+  if (!line.expected) return GateOutcome::kNew;
+  if (*line.value >= *line.low && *line.value <= *line.high) return GateOutcome::kMet;
+  const bool lower = *line.value < *line.low;
+  return lower == (line.info->better == Better::kLower) ? GateOutcome::kImproved : GateOutcome::kRegressed;
+}
+
+// What the runs have of the metric. Their sources must agree with each other, and with `expected` where it is given.
+void take_values(GateLine& line, const RunList& runs, const ExpectationSource* expected) {
+  for (const GateRun* run : runs) {
+    const RunMetric* metric = run->find(line.metric);
+    if (metric == nullptr) continue;
+    const ExpectationSource source = source_of(*run, *metric);
+    if (line.values.empty() && expected == nullptr) line.from = source;
+    check_source(line.metric, expected ? *expected : line.from, source, run->run_id);
+    if (const auto difference = workload_difference(expected ? *expected : line.from, source)) {
+      if (expected == nullptr)
+        refuse(fmt::format("the runs differ in {}: {} and {}", difference->key, difference->expected, difference->given), run->run_id,
+               "gate runs of one workload together");
+      line.not_comparable = difference;
+      continue;
+    }
+    line.values.push_back(metric->value);
+  }
+  // A median of the other runs alone would pass a gate that was given a run of another workload.
+  if (!line.values.empty() && !line.not_comparable) line.value = median_of(line.values);
+}
+
+GateLine line_of(const Expectation& expectation, const Tolerance& usual, const RunList& runs) {
+  GateLine line;
+  line.metric = expectation.metric;
+  line.info = find_metric(expectation.metric);
+  line.expected = expectation.expected;
+  const double around = expectation.tolerance.value_or(usual).around(expectation.expected);
+  line.low = expectation.expected - around;
+  line.high = expectation.expected + around;
+  line.from = expectation.from;
+  line.line = expectation.line;
+  take_values(line, runs, &expectation.from);
+  line.outcome = outcome_of(line);
+  return line;
+}
+
+// Metrics that the file expects of other hardware, and this one has no expectation of yet.
+std::vector<GateLine> new_lines(const Expectations& all, const HardwareExpectations* own, const RunList& runs) {
+  std::set<std::string> expected;
+  if (own != nullptr)
+    for (const Expectation& each : own->list) expected.insert(each.metric);
+  std::vector<GateLine> out;
+  for (const HardwareExpectations& other : all.hardware)
+    for (const Expectation& each : other.list) {
+      if (!expected.insert(each.metric).second) continue;
+      GateLine line = measured(each.metric, runs);
+      if (line.value) out.push_back(std::move(line));
+    }
+  return out;
+}
+
+GateResult judge_hardware(const Expectations& expectations, const std::string& hardware, const RunList& runs) {
+  GateResult result{hardware, {}, {}};
+  for (const GateRun* run : runs) result.runs.push_back(run->run_id);
+  const HardwareExpectations* own = expectations.of(hardware);
+  if (own != nullptr)
+    for (const Expectation& each : own->list) result.lines.push_back(line_of(each, expectations.tolerance, runs));
+  for (GateLine& line : new_lines(expectations, own, runs)) result.lines.push_back(std::move(line));
+  return result;
+}
+
+// Prompts of a server vary in length, and with them the mean of a run by a few tokens. Another workload has prompts of far more or
+// far less: the usual steps are twice the length.
+constexpr double kSamePrompt = 0.05;
+
+bool same_prompt(double a, double b) { return std::abs(a - b) <= kSamePrompt * std::max(a, b); }
+
+bool same_fact(const WorkloadFact& fact, const std::string& a, const std::string& b) {
+  if (a == b || fact.value != &ExpectationSource::prompt_tokens) return a == b;
+  const double of_a = std::strtod(a.c_str(), nullptr), of_b = std::strtod(b.c_str(), nullptr);
+  return of_a > 0 && of_b > 0 && same_prompt(of_a, of_b);
+}
+
+}  // namespace
+
+std::optional<WorkloadDifference> workload_difference(const ExpectationSource& expected, const ExpectationSource& given) {
+  for (const WorkloadFact& fact : kWorkloadFacts) {
+    const std::string &a = expected.*fact.value, &b = given.*fact.value;
+    if (!a.empty() && !b.empty() && !same_fact(fact, a, b)) return WorkloadDifference{fact.key, a, b};
+  }
+  return std::nullopt;
+}
+
+const RunMetric* GateRun::find(const std::string& metric) const {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const RunMetric& each) { return each.key == metric; });
+  return found != metrics.end() ? &*found : nullptr;
+}
+
+std::string capture_mode(const Run& run) {
+  const Tracer tracer = run.provenance.tracer;
+  if (tracer != Tracer::kImport) return std::string(key_of(tracer));
+  return fmt::format("{} ({})", key_of(tracer), key_of(run.import_stats.source_format));
+}
+
+namespace {
+
+std::string workload_attribute(const Run& run, const char* key) {
+  const auto found = run.model.attributes.find(key);
+  return found != run.model.attributes.end() ? found->second : std::string();
+}
+
+std::string batch_of(const Run& run) {
+  return run.latency.batch ? fmt::format("{:g}", *run.latency.batch) : workload_attribute(run, "batch_size");
+}
+
+// Of one prompt, however many a prefill takes at once.
+std::string prompt_tokens(const Run& run) {
+  if (const double told = std::strtod(workload_attribute(run, "prompt_tokens").c_str(), nullptr); told > 0)
+    return fmt::format("{:.0f}", told);
+  const double batch = std::strtod(batch_of(run).c_str(), nullptr);
+  for (const StageEntry& stage : run.stages)
+    if (stage_kind(stage.name) == StageKind::kPrefill && stage.tokens_per_window)
+      return fmt::format("{:.0f}", *stage.tokens_per_window / (batch > 0 ? batch : 1));
+  return {};
+}
+
+}  // namespace
+
+GateRun gate_run(const Run& run) {
+  GateRun out{run.run_id, hardware_key(run), {}, run_metrics(run, kEveryKernel)};
+  out.from = {run.run_id, {}, run.software.nl_stage_version, capture_mode(run), run.model.name};
+  out.from.architecture = workload_attribute(run, "architecture");
+  out.from.precision = run.model.precision.empty() ? workload_attribute(run, "dtype") : run.model.precision;
+  out.from.batch = batch_of(run);
+  out.from.prompt_tokens = prompt_tokens(run);
+  if (const auto& repository = run.workload.repository)
+    out.from.commit = repository->revision + (repository->modified.value_or(false) ? "-modified" : "");
+  return out;
+}
+
+GateLine measured(const std::string& metric, const RunList& runs) {
+  GateLine line;
+  line.metric = metric;
+  line.info = find_metric(metric);
+  line.outcome = GateOutcome::kNew;
+  take_values(line, runs, nullptr);
+  return line;
+}
+
+RunsByHardware by_hardware(const std::vector<GateRun>& runs) {
+  RunsByHardware out;
+  for (const GateRun& run : runs) {
+    auto same = std::find_if(out.begin(), out.end(), [&](const auto& each) { return each.first == run.hardware; });
+    if (same == out.end()) same = out.insert(out.end(), {run.hardware, {}});
+    same->second.push_back(&run);
+  }
+  return out;
+}
+
+std::vector<GateResult> judge(const Expectations& expectations, const std::vector<GateRun>& runs) {
+  std::vector<GateResult> out;
+  for (const auto& [hardware, same] : by_hardware(runs)) out.push_back(judge_hardware(expectations, hardware, same));
+  return out;
+}
+
+}  // namespace nl::analysis

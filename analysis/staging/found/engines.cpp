@@ -1,0 +1,159 @@
+#include "analysis/staging/found/engines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <string>
+#include <unordered_map>
+
+#include "analysis/staging/found/work_amount.h"
+#include "analysis/staging/found/work_sequence.h"
+#include "analysis/staging/stage_table.h"
+#include "model/words.h"
+
+namespace nl::analysis {
+namespace {
+
+constexpr double kToldByWork = 0.8;  // confidence where names do not tell prefill from decoding
+
+std::string step_name(bool prefills, bool decodes) {
+  if (prefills && decodes) return "mixed_step";
+  return std::string(key_of(prefills ? StageKind::kPrefill : StageKind::kDecodeStep));
+}
+
+std::optional<std::int64_t> tokens_of_step(const EngineStep& step) {
+  if (!step.told()) return std::nullopt;
+  if (*step.prefills && *step.decodes && step.context_tokens && step.generation_tokens)
+    return *step.context_tokens + *step.generation_tokens;
+  if (*step.prefills && *step.decodes) return std::nullopt;
+  return *step.prefills ? step.context_tokens : step.generation_tokens;
+}
+
+FoundStage stage_at(const Range& range, std::string name) { return {range.start_ns, range.end_ns, range.thread, std::move(name), {}}; }
+
+// "decode_step: 64, prefill: 4"
+std::string counts_text(const std::vector<FoundStage>& stages) {
+  std::map<std::string, std::size_t> counts;
+  for (const FoundStage& stage : stages) ++counts[stage.name];
+  std::string text;
+  for (const auto& [name, count] : counts) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, count);
+  return text;
+}
+
+struct EngineRange {
+  const Range* range;
+  const EngineStep* step;
+};
+
+// The names of a trace that are steps of engines, each looked at once.
+class EngineNames {
+ public:
+  explicit EngineNames(const Trace& trace) : trace_(trace) {}
+  const EngineStep* of(const Range& range) {
+    const auto [found, added] = steps_.try_emplace(range.name.value);
+    if (added) found->second = engine_step(trace_.strings[range.name]);
+    return found->second ? &*found->second : nullptr;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<std::uint32_t, std::optional<EngineStep>> steps_;
+};
+
+// Of SGLang's two kinds of ranges, those that tell what they run.
+std::vector<EngineRange> ranges_of_engine(const Trace& trace, EngineNames& names) {
+  std::map<std::pair<std::string_view, bool>, std::vector<EngineRange>> engines;
+  for (const Range& range : trace.ranges)
+    if (const EngineStep* step = names.of(range); step != nullptr && !never_closed(trace, range))
+      engines[{step->engine, step->told()}].push_back({&range, step});
+  const auto rank = [](const auto& engine) { return std::pair(engine.first.second, engine.second.size()); };
+  const auto most = std::max_element(engines.begin(), engines.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return most == engines.end() ? std::vector<EngineRange>{} : most->second;
+}
+
+// Prefill has more rows than the step in the middle.
+class WorkOfRanges {
+ public:
+  explicit WorkOfRanges(const Trace& trace) : trace_(trace), sequences_(work_sequences(trace)) {
+    for (const WorkSequence& sequence : sequences_) amounts_.emplace_back(trace, sequence);
+  }
+  std::vector<bool> prefills(const std::vector<EngineRange>& ranges) const {
+    std::vector<WorkAmount> work;
+    for (const EngineRange& each : ranges) work.push_back(launched_in(*each.range));
+    std::vector<WorkAmount> sorted = work;
+    std::erase_if(sorted, [](const WorkAmount& amount) { return amount.gpu_ns == 0; });
+    if (sorted.empty()) return std::vector<bool>(ranges.size(), false);
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end(), [](const WorkAmount& a, const WorkAmount& b) { return a.gpu_ns < b.gpu_ns; });
+    std::vector<bool> out;
+    for (const WorkAmount& amount : work) out.push_back(has_more_rows(amount, *middle));
+    return out;
+  }
+
+ private:
+  WorkAmount launched_in(const Range& range) const {
+    for (std::size_t i = 0; i < sequences_.size(); ++i) {
+      if (sequences_[i].thread != range.thread) continue;
+      const auto& calls = sequences_[i].calls;
+      const auto place = [&](Ns time) {
+        return static_cast<std::uint32_t>(
+            std::lower_bound(calls.begin(), calls.end(), time,
+                             [&](std::uint32_t call, Ns at) { return trace_.api_calls[call].start_ns < at; }) -
+            calls.begin());
+      };
+      return amounts_[i].between(place(range.start_ns), place(range.end_ns));
+    }
+    return {};
+  }
+  const Trace& trace_;
+  std::vector<WorkSequence> sequences_;
+  std::vector<WorkAmounts> amounts_;
+};
+
+}  // namespace
+
+FoundStages stages_of_engine(const Trace& trace) {
+  FoundStages out;
+  EngineNames names(trace);
+  const std::vector<EngineRange> ranges = ranges_of_engine(trace, names);
+  if (ranges.empty()) return out;
+  const bool told = ranges[0].step->told();
+  const std::vector<bool> prefills = told ? std::vector<bool>() : WorkOfRanges(trace).prefills(ranges);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const EngineStep& step = *ranges[i].step;
+    if (told && !*step.prefills && !*step.decodes) continue;  // an idle round
+    out.stages.push_back(
+        stage_at(*ranges[i].range, told ? step_name(*step.prefills, *step.decodes) : step_name(prefills[i], !prefills[i])));
+    out.stages.back().tokens = tokens_of_step(step);
+  }
+  out.origin = {StageSource::kEngine, told ? 1 : kToldByWork};
+  if (!out.stages.empty()) out.notes.push_back({Code::kStagesOfEngine, {std::string(ranges[0].step->engine), counts_text(out.stages)}});
+  return out;
+}
+
+FoundStages stages_of_map(const Trace& trace, const StageMap& map) {
+  FoundStages out;
+  std::vector<std::regex> patterns;
+  for (const auto& [stage, pattern] : map) patterns.emplace_back(pattern);
+  std::vector<std::size_t> matches(map.size(), 0);
+  std::unordered_map<std::uint32_t, std::size_t> entry_of_name;  // map.size(): none
+  for (const Range& range : trace.ranges) {
+    const auto [found, added] = entry_of_name.try_emplace(range.name.value, 0);
+    if (added)
+      found->second = static_cast<std::size_t>(
+          std::find_if(patterns.begin(), patterns.end(),
+                       [&](const std::regex& pattern) { return std::regex_search(trace.strings[range.name], pattern); }) -
+          patterns.begin());
+    if (found->second == map.size() || never_closed(trace, range)) continue;
+    ++matches[found->second];
+    out.stages.push_back(stage_at(range, map[found->second].first));
+  }
+  for (std::size_t i = 0; i < map.size(); ++i)
+    if (matches[i] == 0) out.notes.push_back({Code::kMapNoMatch, {map[i].first}});
+  if (!out.stages.empty()) out.notes.push_back({Code::kStagesMapped, {counts_text(out.stages)}});
+  return out;
+}
+
+}  // namespace nl::analysis

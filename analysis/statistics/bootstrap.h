@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/statistics/confidence.h"
+
+// Intervals of medians by resampling. Seeded, and the same on every machine.
+namespace nl::analysis {
+
+// The mean of the two middle values where the count is even; 0 of nothing.
+double median_of(std::vector<double> values);
+
+// The medians of `count` samples drawn with replacement from values in the order of time. `block`: so many that follow each other are
+// drawn together, the last followed by the first, so that what hangs together in time stays together.
+std::vector<double> bootstrap_medians(std::span<const double> values, std::size_t block, std::size_t count, std::uint64_t seed);
+
+// Differences b − a of two such sets of the same size, each of a with one of b. Which one is drawn the same way from both sides: a and
+// b swapped give the same differences with the other sign.
+std::vector<double> paired_differences(std::span<const double> a, std::span<const double> b);
+
+// What lies between the share `tail` from below and from above.
+Interval percentile_interval(std::vector<double> values, double tail);
+
+// The tail of a 95 % interval of a sample of so many independent values. Percentiles of resampled means are too narrow for few values
+// (by √((n − 1) ÷ n), and as the normal to Student's distribution); a smaller tail makes up for it. Hesterberg 2015, "expanded percentiles".
+double tail_95(double independent_values);
+
+}  // namespace nl::analysis

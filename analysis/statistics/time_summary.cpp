@@ -1,0 +1,65 @@
+#include "analysis/statistics/time_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace nl::analysis {
+namespace {
+
+// Around the mean, in a second pass: the sum of squares alone would lose the digits that matter where the
+// times are long and close to each other.
+template <typename Value>
+double deviation(const std::vector<Value>& values, double mean) {
+  if (values.size() < 2) return 0;
+  double squares = 0;
+  for (Value value : values) {
+    double off = static_cast<double>(value) - mean;
+    squares += off * off;
+  }
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+// Leaves the upper half of `values` behind its middle.
+template <typename Value>
+double median(std::vector<Value>& values) {
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return static_cast<double>(*middle);
+  auto below = *std::max_element(values.begin(), middle);
+  return (static_cast<double>(below) + static_cast<double>(*middle)) / 2;
+}
+
+template <typename Value>
+TimeSummary summarise(std::vector<Value>& values) {
+  TimeSummary summary;
+  summary.count = values.size();
+  if (values.empty()) return summary;
+  auto [min, max] = std::minmax_element(values.begin(), values.end());
+  summary.min_ns = static_cast<Ns>(*min);
+  summary.max_ns = static_cast<Ns>(*max);
+  for (Value value : values) summary.total_ns += static_cast<Ns>(value);
+  summary.mean_ns = static_cast<double>(summary.total_ns) / static_cast<double>(summary.count);
+  summary.stddev_ns = deviation(values, summary.mean_ns);
+  summary.median_ns = median(values);
+  std::size_t rank = (values.size() * 99 + 99) / 100;  // nearest rank, counted from 1
+  if (rank - 1 >= values.size() / 2) {
+    auto from = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    auto at = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    std::nth_element(from, at, values.end());
+    summary.p99_ns = static_cast<Ns>(*at);
+  }
+  return summary;
+}
+
+}  // namespace
+
+TimeSummary summarise_times(std::vector<Ns>& values) { return summarise(values); }
+
+TimeSummary summarise_times(const Durations& durations) {
+  if (auto brief = durations.short_values()) return summarise(*brief);
+  std::vector<Ns> values = durations.values();
+  return summarise(values);
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,125 @@
+#include "analysis/trace/range_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "model/error.h"
+
+namespace nl::analysis {
+
+RangeIndex::RangeIndex(const Trace& trace, std::optional<Ns> open_end_ns) : trace_(trace), open_end_ns_(open_end_ns) {
+  lanes_.resize(trace.threads.size());
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const Range& range = trace.ranges[i];
+    if (range.thread < lanes_.size() && range.end_thread == kNone) lanes_[range.thread].ranges.push_back(i);
+  }
+  for (Lane& lane : lanes_) {
+    std::sort(lane.ranges.begin(), lane.ranges.end(), [&](std::uint32_t a, std::uint32_t b) {
+      Ns start_a = trace.ranges[a].start_ns, start_b = trace.ranges[b].start_ns;
+      if (start_a != start_b) return start_a < start_b;
+      Ns end_a = this->end_ns(a), end_b = this->end_ns(b);
+      return end_a != end_b ? end_a > end_b : a < b;
+    });
+    for (std::uint32_t range : lane.ranges) lane.starts.push_back(trace.ranges[range].start_ns);
+    std::size_t leaves = std::bit_ceil(std::max<std::size_t>(lane.ranges.size(), 1));
+    lane.latest_end.assign(2 * leaves, std::numeric_limits<Ns>::min());
+    for (std::size_t i = 0; i < lane.ranges.size(); ++i) lane.latest_end[leaves + i] = this->end_ns(lane.ranges[i]);
+    for (std::size_t i = leaves - 1; i > 0; --i) lane.latest_end[i] = std::max(lane.latest_end[2 * i], lane.latest_end[2 * i + 1]);
+  }
+}
+
+Ns RangeIndex::end_ns(std::uint32_t range) const {
+  const Range& r = trace_.ranges[range];
+  return r.open && open_end_ns_ ? *open_end_ns_ : r.end_ns;
+}
+
+void RangeIndex::collect(const Lane& lane, std::size_t node, std::size_t begin, std::size_t width, std::size_t limit, Ns end_ns,
+                         std::vector<std::uint32_t>& out) const {
+  if (begin >= limit || lane.latest_end[node] < end_ns) return;
+  if (width == 1) {
+    out.push_back(lane.ranges[begin]);
+    return;
+  }
+  collect(lane, 2 * node, begin, width / 2, limit, end_ns, out);
+  collect(lane, 2 * node + 1, begin + width / 2, width / 2, limit, end_ns, out);
+}
+
+void RangeIndex::enclosing(std::uint32_t thread, Ns start_ns, Ns end_ns, std::vector<std::uint32_t>& out) const {
+  out.clear();
+  if (thread >= lanes_.size()) return;
+  const Lane& lane = lanes_[thread];
+  auto begun = std::upper_bound(lane.starts.begin(), lane.starts.end(), start_ns) - lane.starts.begin();
+  collect(lane, 1, 0, lane.latest_end.size() / 2, static_cast<std::size_t>(begun), end_ns, out);
+}
+
+void RangeIndex::enclosing(const ApiCall& call, std::vector<std::uint32_t>& out) const {
+  enclosing(static_cast<std::uint32_t>(call.thread), call.start_ns, call.end_ns(), out);
+}
+
+Ns RangeIndex::next_start_ns(std::uint32_t thread, Ns time_ns) const {
+  if (thread >= lanes_.size()) return std::numeric_limits<Ns>::max();
+  const std::vector<Ns>& starts = lanes_[thread].starts;
+  auto next = std::upper_bound(starts.begin(), starts.end(), time_ns);
+  return next == starts.end() ? std::numeric_limits<Ns>::max() : *next;
+}
+
+std::uint32_t RangeIndex::parent_of(std::uint32_t range) const {
+  const Range& child = trace_.ranges[range];
+  std::vector<std::uint32_t> around;
+  enclosing(child.thread, child.start_ns, end_ns(range), around);
+  auto length = [&](std::uint32_t r) { return end_ns(r) - trace_.ranges[r].start_ns; };
+  std::uint32_t parent = kNone;
+  for (std::uint32_t candidate : around) {
+    if (candidate == range) continue;
+    bool tighter = parent == kNone || length(candidate) < length(parent);
+    if (tighter || (length(candidate) == length(parent) && candidate < parent)) parent = candidate;
+  }
+  return parent;
+}
+
+namespace {
+
+template <typename Work>
+std::vector<std::uint32_t> in_call_order(const std::vector<Work>& work, std::size_t calls) {
+  std::vector<std::uint32_t> order;
+  bool sorted = std::is_sorted(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.api < b.api; });
+  if (sorted) {
+    auto linked = std::find_if(work.begin(), work.end(), [](const Work& w) { return w.api == kNone; }) - work.begin();
+    order.resize(static_cast<std::size_t>(linked));
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    return order;
+  }
+  std::vector<std::uint32_t> next(calls + 1, 0);  // where the next work of a call goes
+  for (const Work& w : work)
+    if (w.api != kNone) ++next[w.api + 1];
+  for (std::size_t i = 1; i <= calls; ++i) next[i] += next[i - 1];
+  order.resize(next.back());
+  for (std::size_t i = 0; i < work.size(); ++i)
+    if (work[i].api != kNone) order[next[work[i].api]++] = static_cast<std::uint32_t>(i);
+  return order;
+}
+
+}  // namespace
+
+LaunchOrder::LaunchOrder(const Trace& trace) : trace_(trace), first_call_(trace.threads.size() + 1, 0) {
+  bool sorted = std::is_sorted(trace.api_calls.begin(), trace.api_calls.end(), [](const ApiCall& a, const ApiCall& b) {
+    return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns;
+  });
+  if (!sorted) throw Error(ErrorKind::kInternal, "the API calls of the trace are not sorted by thread and start");
+  for (const ApiCall& call : trace.api_calls) ++first_call_[call.thread + 1];
+  for (std::size_t i = 1; i < first_call_.size(); ++i) first_call_[i] += first_call_[i - 1];
+  kernels_ = in_call_order(trace.kernels, trace.api_calls.size());
+  mem_ops_ = in_call_order(trace.mem_ops, trace.api_calls.size());
+}
+
+LaunchOrder::CallSpan LaunchOrder::calls_between(std::uint32_t thread, Ns start_ns, Ns end_ns) const {
+  if (thread >= first_call_.size() - 1) return {};
+  auto begin = trace_.api_calls.begin() + first_call_[thread];
+  auto end = trace_.api_calls.begin() + first_call_[thread + 1];
+  auto first = std::lower_bound(begin, end, start_ns, [](const ApiCall& call, Ns time) { return call.start_ns < time; });
+  auto last = std::upper_bound(first, end, end_ns, [](Ns time, const ApiCall& call) { return time < call.start_ns; });
+  return {static_cast<std::uint32_t>(first - trace_.api_calls.begin()), static_cast<std::uint32_t>(last - trace_.api_calls.begin())};
+}
+
+}  // namespace nl::analysis

@@ -1,0 +1,83 @@
+#include "analysis/verdicts/rules/fields.h"
+
+#include <algorithm>
+
+namespace nl::analysis::rules {
+namespace {
+
+std::vector<Field> make(RuleScope scope) {
+  std::vector<Field> fields;
+  switch (scope) {
+    case RuleScope::kRun:
+      add_time_fields(fields);
+      add_run_fields(fields);
+      break;
+    case RuleScope::kStage:
+      add_time_fields(fields);
+      add_stage_fields(fields);
+      break;
+    case RuleScope::kKernel: add_kernel_fields(fields); break;
+    case RuleScope::kOperator: add_operator_fields(fields); break;
+  }
+  return fields;
+}
+
+const MetricValues* values_of(MetricPlace place, const Subject& s) {
+  switch (place) {
+    case MetricPlace::kLaunch: return s.ncu() ? &s.ncu()->values : nullptr;
+    case MetricPlace::kStage: return s.stage().counters ? &s.stage().counters->values : nullptr;
+    case MetricPlace::kSampled: return s.stage().sampling ? &s.stage().sampling->values : nullptr;
+  }
+  return nullptr;
+}
+
+Value metric_value(const MetricInfo& info, const Subject& s) {
+  const MetricValues* values = values_of(info.place, s);
+  if (values == nullptr || !(*values)[info.metric]) return Value::not_captured();
+  const double value = *(*values)[info.metric];
+  return Value::of(info.unit == MetricUnit::kPercent ? value / 100 : value);
+}
+
+}  // namespace
+
+void add_metric_fields(MetricPlace place, std::vector<Field>& fields) {
+  const bool launch = place == MetricPlace::kLaunch, stage = place == MetricPlace::kStage;
+  const Capture capture = launch ? Capture::kNcu : stage ? Capture::kCounters : Capture::kSampling;
+  const Place where = launch ? Place::kNcu : stage ? Place::kCounters : Place::kSampling;
+  for (const MetricInfo& info : metrics_of(place))
+    if (!info.rule_field.empty())
+      fields.push_back({info.rule_field, Type::kNumber, info.unit == MetricUnit::kPercent ? Unit::kShare : Unit::kBytes, capture, where,
+                        info.help, [&info](const Subject& s) { return metric_value(info, s); }});
+}
+
+const std::vector<Field>& fields_of(RuleScope scope) {
+  static const std::vector<Field> all[] = {make(RuleScope::kRun), make(RuleScope::kStage), make(RuleScope::kKernel),
+                                           make(RuleScope::kOperator)};
+  return all[static_cast<int>(scope)];
+}
+
+const Field* find_field(RuleScope scope, std::string_view name) {
+  const auto& fields = fields_of(scope);
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+std::string_view unit_word(Unit unit) {
+  switch (unit) {
+    case Unit::kNumber: return "number";
+    case Unit::kShare: return "share";
+    case Unit::kTime: return "time";
+    case Unit::kBytes: return "bytes";
+    case Unit::kCount: return "count";
+    case Unit::kFlops: return "FLOP";
+    case Unit::kFlopsPerS: return "FLOP/s";
+    case Unit::kMegahertz: return "MHz";
+    case Unit::kWatts: return "W";
+    case Unit::kJoules: return "J";
+    case Unit::kCelsius: return "°C";
+    case Unit::kWords: return "text";
+  }
+  return "";
+}
+
+}  // namespace nl::analysis::rules

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "analysis/verdicts/rules/fields.h"
+#include "model/words.h"
+
+namespace nl::analysis::rules {
+namespace {
+
+using A = StageActivity;
+using Read = Value (*)(const Subject&);
+
+template <auto Member>
+Value wall(const Subject& s) {
+  const TimeSummary& time = s.stage().wall;
+  return time.count > 0 ? Value::of(static_cast<double>(time.*Member)) : Value::none();
+}
+
+template <auto Member>
+Value per_window(const Subject& s) {
+  if (!s.activity()) return Value::not_captured();
+  const double windows = static_cast<double>(s.stage().wall.count);
+  return windows > 0 ? Value::of(static_cast<double>(s.activity()->*Member) / windows) : Value::none();
+}
+
+template <auto Member>
+Value efficiency(const Subject& s) {
+  return s.work() ? Value::of(s.work()->*Member) : Value::not_captured();
+}
+
+template <auto Member>
+Value slowdown(const Subject& s) {
+  return s.slower() ? Value::of(s.slower()->*Member) : Value::not_captured();
+}
+
+// Too few windows to tell is no want of a capture.
+template <class T>
+Value of_or_none(const std::optional<T>& value) {
+  return value ? Value::of(value) : Value::none();
+}
+
+Value kind_word(const Subject& s) {
+  switch (nl::stage_kind(s.stage().name)) {
+    case StageKind::kPrefill: return Value::of_text("prefill");
+    case StageKind::kDecode: return Value::of_text("decode");
+    case StageKind::kDecodeStep: return Value::of_text("step");
+    case StageKind::kCapture: return Value::of_text("capture");
+    case StageKind::kRequest: return Value::of_text("request");
+    default: return Value::of_text("other");
+  }
+}
+
+Value has_steps(const Subject& s) { return Value::of_truth(nl::stage_kind(s.stage().name) == StageKind::kDecode && s.totals->has_steps); }
+
+Value foreign_share(const Subject& s) {
+  if (!s.stage().foreign_gpu_ns || !s.budget()) return Value::not_captured();
+  const double busy = static_cast<double>(s.budget()->busy_ns());
+  return busy > 0 ? Value::of(static_cast<double>(*s.stage().foreign_gpu_ns) / busy) : Value::none();
+}
+
+Value overlap(const Subject& s) {
+  if (!s.stage().gpu_busy_ns || !s.stage().gpu_sum_ns) return Value::not_captured();
+  if (*s.stage().gpu_busy_ns <= 0) return Value::none();
+  return Value::of(static_cast<double>(*s.stage().gpu_sum_ns) / static_cast<double>(*s.stage().gpu_busy_ns));
+}
+
+Value device_imbalance(const Subject& s) {
+  Ns least = std::numeric_limits<Ns>::max(), most = 0;
+  int working = 0;  // a GPU that this stage leaves alone works for another
+  for (const StageDevice& gpu : s.stage().devices) {
+    if (gpu.busy_ns <= 0) continue;
+    ++working;
+    least = std::min(least, gpu.busy_ns);
+    most = std::max(most, gpu.busy_ns);
+  }
+  return working > 1 ? Value::of(1 - static_cast<double>(least) / static_cast<double>(most)) : Value::none();
+}
+
+Value ideal_share(const Subject& s) {
+  if (!s.work() || !s.work()->ideal_ns) return Value::not_captured();
+  return s.stage().wall.mean_ns > 0 ? Value::of(*s.work()->ideal_ns / s.stage().wall.mean_ns) : Value::none();
+}
+
+Value limit(const Subject& s) { return s.work() && s.work()->limit ? Value::of_text(key_of(*s.work()->limit)) : Value::not_captured(); }
+
+// The windows that are not slow, as if all were like them.
+struct Usual {
+  double scale = 1;  // all windows by these
+  Budget budget;     // of these
+  double of_all(Ns ns) const { return scale * static_cast<double>(ns); }
+};
+
+// Most slow windows have a call that loads GPU code: launches in time would save nothing of that. Where they have none they may be
+// slow for their launches, as steps that run eagerly among others that replay a graph.
+bool is_slow_by_loading(const StageEntry& stage) {
+  const auto& slow = stage.slow_windows;
+  return slow && slow->count < stage.wall.count && 2 * slow->module_loads.value_or(0) >= slow->count;
+}
+
+std::optional<Usual> usual(const Subject& s) {
+  const Budget* all = s.budget();
+  if (!all) return std::nullopt;
+  Usual out{1, *all};
+  if (!is_slow_by_loading(s.stage())) return out;
+  const auto& slow = s.stage().slow_windows;
+  const std::uint64_t windows = s.stage().wall.count;
+  out.scale = static_cast<double>(windows) / static_cast<double>(windows - slow->count);
+  for (const auto bin : {&Budget::wall_ns, &Budget::gpu_compute_ns, &Budget::launch_starved_ns, &Budget::launch_latency_ns})
+    out.budget.*bin = std::max<Ns>(0, all->*bin - slow->budget.*bin);
+  return out;
+}
+
+Value usual_time(const Subject& s) {
+  const auto each = usual(s);
+  return each ? Value::of(each->of_all(each->budget.wall_ns)) : Value::not_captured();
+}
+
+Value usual_launch_wait(const Subject& s) {
+  const auto each = usual(s);
+  return each ? Value::of(each->of_all(each->budget.launch_wait_ns())) : Value::not_captured();
+}
+
+Value usual_share(const Subject& s, Ns (*part)(const Budget&)) {
+  const auto each = usual(s);
+  if (!each) return Value::not_captured();
+  return each->budget.wall_ns > 0 ? Value::of(static_cast<double>(part(each->budget)) / static_cast<double>(each->budget.wall_ns))
+                                  : Value::none();
+}
+
+Value slow_window_share(const Subject& s) {
+  const auto each = usual(s);
+  const Budget* all = s.budget();
+  if (!each) return Value::not_captured();
+  return all->wall_ns > 0 ? Value::of(std::max(0.0, 1 - each->of_all(each->budget.wall_ns) / static_cast<double>(all->wall_ns)))
+                          : Value::none();
+}
+
+template <auto Member>
+Value slow_loads(const Subject& s) {
+  const auto& slow = s.stage().slow_windows;
+  if (!s.budget() || (slow && !((*slow).*Member))) return Value::not_captured();
+  return Value::of(slow ? static_cast<double>(*((*slow).*Member)) : 0.0);
+}
+
+void add_slow_windows(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read, Place place = Place::kSelf) {
+    fields.push_back({name, kN, unit, Capture::kCuda, place, help, read});
+  };
+  add("slow_windows", Unit::kCount, "windows that take more than 1.5 times the median, where there are at least 8", [](const Subject& s) {
+    if (!s.budget()) return Value::not_captured();
+    return Value::of(s.stage().slow_windows ? static_cast<double>(s.stage().slow_windows->count) : 0.0);
+  });
+  fields.push_back({"slow_by_loading", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
+                    "half of the slow windows or more have a call that loads GPU code; false where such calls were not captured",
+                    [](const Subject& s) { return s.budget() ? Value::of_truth(is_slow_by_loading(s.stage())) : Value::not_captured(); }});
+  add("usual_time", Unit::kTime, "`total_time`, if windows that are slow by loading took as long as the others on average", usual_time);
+  add("slow_window_share", Unit::kShare, "of `total_time`: what these windows take beyond that", slow_window_share);
+  add("usual_launch_wait_time", Unit::kTime, "`launch_wait_time`, likewise: without what only these windows wait", usual_launch_wait,
+      Place::kBudget);
+  add(
+      "usual_launch_wait_share", Unit::kShare, "`usual_launch_wait_time` ÷ `usual_time`",
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.launch_wait_ns(); }); }, Place::kBudget);
+  add(
+      "usual_compute_share", Unit::kShare, "`gpu_compute_share`, likewise",
+      [](const Subject& s) { return usual_share(s, [](const Budget& budget) { return budget.gpu_compute_ns; }); }, Place::kBudget);
+  add("module_loads", Unit::kCount, "in the slow windows: calls that load GPU code (cuModuleLoad, cuLibraryLoadData …)",
+      slow_loads<&SlowWindows::module_loads>);
+  add("module_load_time", Unit::kTime, "time inside these calls", slow_loads<&SlowWindows::module_load_ns>);
+}
+
+void add_windows(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, Capture capture, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, capture, Place::kSelf, help, read});
+  };
+  fields.push_back(
+      {"name", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf, "prefill, decode, decode_step, or the name of the range",
+       [](const Subject& s) { return Value::of_text(s.stage().name); }, [](const Subject& s) { return stage_title(s.stage()); }});
+  fields.push_back({"kind", Type::kText, Unit::kWords, Capture::kAlways, Place::kSelf,
+                    "prefill, decode, step, request (what encloses them), capture (there are no stages) or other", kind_word});
+  fields.push_back({"has_steps", Type::kTruth, Unit::kWords, Capture::kAlways, Place::kSelf,
+                    "this is decode, and it has decode_step ranges", has_steps});
+  add("windows", Unit::kCount, Capture::kAlways, "measured executions",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().wall.count)); });
+  add("warmup_windows", Unit::kCount, Capture::kAlways, "executions left out as warm-up",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().warmup_windows)); });
+  add("mean_time", Unit::kTime, Capture::kAlways, "wall time of a window", wall<&TimeSummary::mean_ns>);
+  add("median_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::median_ns>);
+  add("p99_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::p99_ns>);
+  add("min_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::min_ns>);
+  add("max_time", Unit::kTime, Capture::kAlways, "of a window", wall<&TimeSummary::max_ns>);
+  add("std_time", Unit::kTime, Capture::kAlways, "standard deviation over the windows", wall<&TimeSummary::stddev_ns>);
+  add("first_window_time", Unit::kTime, Capture::kAlways, "of the first measured window",
+      [](const Subject& s) { return of_or_none(s.stage().first_window_ns); });
+  add("rest_median_time", Unit::kTime, Capture::kAlways, "median of the measured windows after it",
+      [](const Subject& s) { return of_or_none(s.stage().rest_median_ns); });
+  add("first_in_iteration_time", Unit::kTime, Capture::kAlways, "where iterations have several windows: median of their first windows",
+      [](const Subject& s) { return of_or_none(s.stage().first_in_iteration_ns); });
+  add("later_in_iteration_time", Unit::kTime, Capture::kAlways, "median of the other windows",
+      [](const Subject& s) { return of_or_none(s.stage().later_in_iteration_ns); });
+  add("run_share", Unit::kShare, Capture::kStages, "`total_time` ÷ the run's", [](const Subject& s) {
+    if (!s.totals->span_ns) return Value::not_captured();
+    return Value::of(static_cast<double>(s.stage().wall.total_ns) / static_cast<double>(*s.totals->span_ns));
+  });
+  add("open_ranges", Unit::kCount, Capture::kAlways, "ranges that never closed",
+      [](const Subject& s) { return Value::of(static_cast<double>(s.stage().open_ranges)); });
+  add("gpu_busy_time", Unit::kTime, Capture::kCuda, "union of the GPU work launched in the windows; of several GPUs, the mean",
+      [](const Subject& s) { return Value::of(s.stage().gpu_busy_ns); });
+  fields.push_back({"runs_on", Type::kTruth, Unit::kWords, Capture::kCuda, Place::kSelf,
+                    "its ranges end before that work, because they do not wait for it",
+                    [](const Subject& s) { return s.stage().gpu_busy_ns ? Value::of_truth(s.stage().runs_on()) : Value::not_captured(); }});
+  add("overlap", Unit::kNumber, Capture::kCuda, "plain sum of that work ÷ its union: 1 where nothing runs at the same time", overlap);
+  add("foreign_share", Unit::kShare, Capture::kCuda, "of the GPU time in the windows: launched outside them", foreign_share);
+  add("device_imbalance", Unit::kShare, Capture::kCuda, "1 − busy time of the least busy GPU ÷ of the busiest; no value with one GPU",
+      device_imbalance);
+  add("tokens_per_window", Unit::kCount, Capture::kModel, "tokens of one window, where known",
+      [](const Subject& s) { return Value::of(s.stage().tokens_per_window); });
+  add("tokens_per_s", Unit::kNumber, Capture::kModel, "tokens per second, where known",
+      [](const Subject& s) { return Value::of(s.stage().tokens_per_s); });
+}
+
+void add_per_window(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, std::string_view help, Read read) {
+    fields.push_back({name, kN, Unit::kCount, Capture::kCuda, Place::kActivity, help, read});
+  };
+  add("launches_per_window", "`launches` ÷ `windows`", per_window<&A::launches>);
+  add("syncs_per_window", "`sync_calls` ÷ `windows`", per_window<&A::sync_calls>);
+  add("kernels_per_window", "`kernels` ÷ `windows`", per_window<&A::kernels>);
+  add("h2d_per_window", "`h2d_copies` ÷ `windows`", per_window<&A::h2d_copies>);
+  add("memsets_per_window", "`memsets` ÷ `windows`", per_window<&A::memsets>);
+  add("gemms_per_window", "`gemm_kernels` ÷ `windows`", per_window<&A::gemm_kernels>);
+  add("d2h_per_window", "`d2h_copies` ÷ `windows`", per_window<&A::d2h_copies>);
+}
+
+void add_efficiency(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, Capture::kModel, Place::kEfficiency, help, read});
+  };
+  using E = StageEfficiency;
+  add("mfu", Unit::kShare, "model FLOPs utilisation: of the dense peak, over the wall time", efficiency<&E::mfu>);
+  add("mbu", Unit::kShare, "model bandwidth utilisation: of the memory's peak, over the wall time", efficiency<&E::mbu>);
+  add("mfu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mfu_busy>);
+  add("mbu_busy", Unit::kShare, "the same over the GPU's compute time", efficiency<&E::mbu_busy>);
+  add("flops", Unit::kFlops, "of one window, from the model's shape", efficiency<&E::flops>);
+  add("bytes", Unit::kBytes, "read and written by one window, at least", efficiency<&E::bytes>);
+  add("intensity", Unit::kNumber, "`flops` ÷ `bytes`", efficiency<&E::intensity>);
+  add("ideal_time", Unit::kTime, "of one window at the hardware's limits", efficiency<&E::ideal_ns>);
+  add("ideal_share", Unit::kShare, "`ideal_time` ÷ `mean_time`", ideal_share);
+  fields.push_back(
+      {"limit", Type::kText, Unit::kWords, Capture::kModel, Place::kEfficiency, "compute or memory: what sets that limit", limit});
+}
+
+void add_cost(std::vector<Field>& fields) {
+  const auto add = [&](std::string_view name, Unit unit, Capture capture, Place place, std::string_view help, Read read) {
+    fields.push_back({name, kN, unit, capture, place, help, read});
+  };
+  add("slowdown", Unit::kShare, Capture::kBare, Place::kSlowdown, "slowdown by profiling: 7 % is 0.07", slowdown<&StageSlowdown::slowdown>);
+  add("slowdown_low", Unit::kShare, Capture::kBare, Place::kSlowdown, "lower end of its 95 % range", slowdown<&StageSlowdown::low>);
+  add("slowdown_high", Unit::kShare, Capture::kBare, Place::kSlowdown, "upper end of its 95 % range", slowdown<&StageSlowdown::high>);
+  add("joules_per_window", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one window",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_window) : Value::not_captured(); });
+  add("joules_per_token", Unit::kJoules, Capture::kNvml, Place::kEnergy, "energy of one token",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->joules_per_token) : Value::not_captured(); });
+  add("power", Unit::kWatts, Capture::kNvml, Place::kEnergy, "mean power in its windows",
+      [](const Subject& s) { return s.joules() ? Value::of(s.joules()->mean_power_w) : Value::not_captured(); });
+}
+
+}  // namespace
+
+void add_stage_fields(std::vector<Field>& fields) {
+  add_windows(fields);
+  add_slow_windows(fields);
+  add_stage_communication_fields(fields);
+  add_host_fields(fields);
+  add_host_code_fields(fields);
+  add_per_window(fields);
+  add_efficiency(fields);
+  add_cost(fields);
+  add_metric_fields(MetricPlace::kStage, fields);
+  add_metric_fields(MetricPlace::kSampled, fields);
+}
+
+}  // namespace nl::analysis::rules

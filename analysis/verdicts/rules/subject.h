@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/verdicts/rules/node_totals.h"
+#include "model/rule.h"
+#include "model/run.h"
+#include "model/working_kernels.h"
+
+// What rules are asked about: the run, one of its stages, kernels or operators.
+namespace nl::analysis::rules {
+
+// Communication of a stage or of the run, of one GPU on average.
+struct CommunicationTotals {
+  double overlapped_ns = 0;
+  std::uint64_t count = 0;             // of all GPUs
+  std::optional<double> late_peer_ns;  // empty: no collective could be paired
+};
+
+// Of the whole capture, all GPUs added up.
+struct CaptureTotals {
+  double busy_ns = 0, exposed_ns = 0, overlapped_ns = 0, late_peer_ns = 0;
+  bool paired = false;
+};
+
+// A stage as one GPU sees it.
+struct StageTotals {
+  double gpus = 1;                        // that one window's process uses
+  std::optional<StageActivity> activity;  // GPU work: of one GPU on average; host calls: all
+  CommunicationTotals communication;
+  std::string slowest_gpu;  // "GPU 1 (process 4711)"; empty: there is one
+};
+
+// Sums over the run that several fields need, computed once.
+struct RunTotals {
+  std::optional<Ns> span_ns;              // of the measured iterations
+  std::optional<Budget> budget;           // of all phases
+  std::optional<StageActivity> activity;  // of the outermost stages; empty where they overlap
+  std::optional<Ns> idle_ns, mixed_ns;    // time of these phases
+  std::optional<double> first_iteration_ratio, iteration_spread;
+  std::optional<double> worst_slowdown;
+  std::optional<double> throttled_share;  // of the device with the most
+  std::string throttle_reasons;
+  std::optional<std::size_t> clock_device;  // index into Energy::devices: the one meant above
+  double measured_part = 1;                 // of a kernel's time: what lies in the measured iterations
+  double gpu_paced_part = 1;                // of the measured time: the GPU does not wait for the host
+  double steps = 0;                         // decode steps that were measured; 0: not known
+  bool has_steps = false;                   // decode_step is a stage
+  bool incomplete = false;                  // the trace has a part of the run
+  std::vector<StageTotals> stages;          // by stage
+  CommunicationTotals communication;        // of all phases
+  CaptureTotals capture;
+  std::vector<std::optional<StepTotals>> nodes;  // by operator table
+  WorkingKernels working;                        // the kernels that are judged
+  std::vector<std::size_t> working_place;        // by kernel: in that list; its size: not in it
+
+  double steps_per(const StageEntry& stage) const;  // in one window of a decode stage
+};
+
+RunTotals total(const Run& run);
+void total_gpus(const Run& run, RunTotals& totals);  // its stages, communication and capture
+void add_activity(StageActivity& sum, const StageActivity& more);
+// The kernel time of the capture as one GPU of each process sees it: what a budget can be compared with.
+std::optional<double> kernel_time_ns(const Run& run);
+
+// Of the time: the GPU works, or could begin its next work by itself. The rest waits for the host.
+double paced_part(const Budget& budget);
+
+struct Subject {
+  const Run* run = nullptr;
+  const RunTotals* totals = nullptr;
+  RuleScope scope = RuleScope::kRun;
+  std::size_t index = 0;                                    // of the stage, kernel, or operator in its table
+  std::size_t table = 0;                                    // of the operator
+  std::optional<std::size_t> efficiency, slowdown, energy;  // of the stage
+  std::optional<std::size_t> sample, point;                 // of the kernel: its main ncu sample, and its roofline point
+
+  const StageEntry& stage() const { return run->stages[index]; }
+  const KernelEntry& kernel() const { return (*run->kernels)[index]; }
+  const OperatorEntry& op() const { return run->operators[table].entries[index]; }
+  const WorkingKernel& working() const { return totals->working.list[totals->working_place[index]]; }
+  const NcuSample* ncu() const { return sample ? &kernel().ncu[*sample] : nullptr; }
+  const RooflinePoint* roof() const { return point ? &run->roofline.points[*point] : nullptr; }
+  const StageEfficiency* work() const { return efficiency ? &run->efficiency[*efficiency] : nullptr; }
+  const StageSlowdown* slower() const { return slowdown ? &run->perturbation.stages[*slowdown] : nullptr; }
+  const StageEnergy* joules() const { return energy ? &run->energy.stages[*energy] : nullptr; }
+  const Budget* budget() const;  // of the stage, or of the run
+  const StageActivity* activity() const;
+  std::optional<Ns> time_ns() const;  // that its gains are part of
+  std::string name() const;           // empty: the run
+  Subject of_run() const { return {run, totals, RuleScope::kRun, 0, 0, {}, {}, {}, {}, {}}; }
+};
+
+std::vector<Subject> subjects_of(const Run& run, const RunTotals& totals, RuleScope scope);
+
+// Where in run.json a field's number stands.
+enum class Place {
+  kSelf,
+  kBudget,
+  kActivity,
+  kGap,
+  kEfficiency,
+  kSlowdown,
+  kEnergy,
+  kNcu,
+  kRoofline,
+  kStages,
+  kKernels,
+  kCoverage,
+  kPhases,
+  kIterations,
+  kLatency,
+  kPerturbation,
+  kClocks,
+  kModel,
+  kHardware,
+  kImport,
+  kCounters,
+  kSampling,
+  kLaunchWaits,
+  kHostCode,
+  kNodes,
+};
+// The step whose nodes its fields are of, an index into Run::operator_steps.
+std::optional<std::size_t> nodes_step(const Subject& subject);
+// A JSON pointer that resolves in the run's run.json.
+std::string pointer_to(const Subject& subject, Place place);
+
+}  // namespace nl::analysis::rules

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.h"
+#include "runs/archive/contents.h"
+#include "runs/orchestrator_names.h"
+
+// What of a bundle is about the machine and its people, and not about the run.
+namespace nl::runs {
+
+// Host names become "redacted-host". Of an absolute path only the last name stays: /home/me/model/run.py → /redacted/run.py. Paths of the
+// system itself (/usr, /proc …) stay. Names of nodes (/block/MatMul) and JSON pointers (/stages/0) look like paths and are none: a path
+// begins with a folder that stands in the root of this machine, of most machines, or of a path of the run.
+class TextRedaction {
+ public:
+  TextRedaction(const Redactions& redacted, const Run& run, const std::filesystem::path& bundle, std::vector<std::string> hosts);
+  bool asked() const { return host_ || paths_; }
+  std::string apply(std::string_view text) const;
+
+ private:
+  void know_folder(const std::filesystem::path& folder);
+  void know_run(const Run& run);
+  std::string without_paths(std::string_view text) const;
+  bool is_path(std::string_view text) const;
+
+  bool host_, paths_;
+  std::vector<std::string> hosts_, folders_;  // longest first; the folders are known whole, with spaces and all
+  std::set<std::string, std::less<>> roots_;  // first names of paths: "home"
+  std::set<std::string, std::less<>> not_paths_;
+};
+
+// This machine's name, and those in the bundle's nsys exports.
+std::vector<std::string> host_names(const std::filesystem::path& bundle);
+
+// Blanks the values of environments in config.yaml, as a run without --keep-env writes it. Error(kInput) where it is no configuration
+// of ours.
+std::string without_environment(const std::string& config_yaml, const std::string& where);
+
+bool is_text(std::string_view bytes);  // UTF-8 without NUL
+
+}  // namespace nl::runs

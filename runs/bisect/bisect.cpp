@@ -1,0 +1,142 @@
+#include "runs/bisect/bisect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/comparison_keys.h"
+#include "model/error.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/process/interrupts.h"
+
+namespace nl::runs {
+namespace fs = std::filesystem;
+namespace {
+
+class Bisect {
+ public:
+  Bisect(const BisectRequest& request, Launcher& launcher) : request_(request), launcher_(launcher) {}
+
+  BisectResult run() {
+    result_.first_bad = request_.candidates.size() - 1;
+    const BisectStep whole = judge(result_.first_bad);
+    if (whole.verdict != CompareVerdict::kRegressed)
+      return ended(whole.verdict == CompareVerdict::kUndecidable ? failure_of(whole) : BisectEnd::kNoRegression);
+    while (const auto next = next_candidate(result_.last_good, result_.first_bad, result_.steps)) {
+      const BisectStep step = judge(*next);
+      if (Interrupts::signal() != 0) return ended(BisectEnd::kInterrupted);
+      if (step.verdict == CompareVerdict::kRegressed) result_.first_bad = *next;
+      else if (step.verdict != CompareVerdict::kUndecidable) result_.last_good = *next;
+    }
+    explain();
+    return ended(result_.first_bad - result_.last_good == 1 ? BisectEnd::kFound : BisectEnd::kUndecided);
+  }
+
+ private:
+  BisectEnd failure_of(const BisectStep& step) const { return step.trouble.empty() ? BisectEnd::kUndecided : BisectEnd::kFailed; }
+
+  // Against the good one, without a profile: its times are enough.
+  BisectStep judge(std::size_t candidate) {
+    const Candidate& which = request_.candidates[candidate];
+    BisectStep step{candidate};
+    try {
+      const TrialResult trial = run_pair(0, candidate, "", fmt::format("step-{:02}", result_.steps.size() + 1));
+      step.trouble = trial.trouble;
+      if (trial.end != TrialEnd::kFailed && trial.end != TrialEnd::kInterrupted) step.verdict = trial.comparison.verdict;
+    } catch (const Error& error) {
+      if (error.kind == ErrorKind::kOutput || error.kind == ErrorKind::kConfig) throw;
+      step.trouble = error.message;
+    }
+    say(fmt::format("{}: {}", which.name, step.trouble.empty() ? std::string(key_of(step.verdict)) : "skipped, " + step.trouble));
+    result_.steps.push_back(step);
+    return step;
+  }
+
+  TrialResult run_pair(std::size_t good, std::size_t bad, const std::string& profile, const std::string& folder) {
+    for (const std::size_t candidate : {good, bad})
+      if (request_.prepare) request_.prepare(request_.candidates[candidate]);
+    TrialRequest trial = request_.trial;
+    trial.a = request_.candidates[good].side;
+    trial.b = request_.candidates[bad].side;
+    trial.profile = profile;
+    trial.part_of = "bisect";
+    trial.out = request_.out / folder;
+    return run_trial(trial, launcher_);
+  }
+
+  // The stage and the kernel that changed, between neighbours.
+  void explain() {
+    if (Interrupts::signal() != 0) return;
+    result_.change = run_pair(result_.last_good, result_.first_bad, request_.trial.profile, "change").comparison;
+  }
+
+  BisectResult ended(BisectEnd end) {
+    result_.end = Interrupts::signal() != 0 ? BisectEnd::kInterrupted : end;
+    result_.interrupt_signal = Interrupts::signal();
+    return std::move(result_);
+  }
+
+  void say(const std::string& line) const {
+    if (request_.say) request_.say(line);
+  }
+
+  const BisectRequest& request_;
+  Launcher& launcher_;
+  BisectResult result_;
+};
+
+const char* end_key_of(BisectEnd end) {
+  switch (end) {
+    case BisectEnd::kFound: return "found";
+    case BisectEnd::kNoRegression: return "no regression";
+    case BisectEnd::kUndecided: return "undecided";
+    case BisectEnd::kFailed: return "failed";
+    case BisectEnd::kInterrupted: return "interrupted";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, const std::vector<BisectStep>& steps) {
+  std::optional<std::size_t> nearest;
+  const auto distance = [&](std::size_t at) { return at + at > good + bad ? at + at - good - bad : good + bad - at - at; };
+  for (std::size_t at = good + 1; at < bad; ++at) {
+    const bool tried = std::any_of(steps.begin(), steps.end(), [&](const BisectStep& step) { return step.candidate == at; });
+    if (!tried && (!nearest || distance(at) < distance(*nearest))) nearest = at;
+  }
+  return nearest;
+}
+
+bool is_told_bad(const BisectResult& result) {
+  return std::any_of(result.steps.begin(), result.steps.end(), [&](const BisectStep& step) {
+    return step.candidate == result.first_bad && step.verdict == CompareVerdict::kRegressed;
+  });
+}
+
+BisectResult run_bisect(const BisectRequest& request, Launcher& launcher) {
+  if (request.candidates.size() < 2)
+    throw Error(ErrorKind::kUsage, "there is nothing between one candidate", "bisect", "give a good one and a bad one at least");
+  const Interrupts interrupts;
+  BisectResult result = Bisect(request, launcher).run();
+  write_file_whole(request.out / "bisect.json", bisect_json(request, result));
+  return result;
+}
+
+std::string bisect_json(const BisectRequest& request, const BisectResult& result) {
+  using nlohmann::ordered_json;
+  const auto name = [&](std::size_t candidate) { return request.candidates[candidate].name; };
+  ordered_json out = {{"ended_by", end_key_of(result.end)},
+                      {"last_good", name(result.last_good)},
+                      {"first_bad", is_told_bad(result) ? ordered_json(name(result.first_bad)) : ordered_json()}};
+  out["steps"] = ordered_json::array();
+  for (const BisectStep& step : result.steps)
+    out["steps"].push_back({{"candidate", name(step.candidate)},
+                            {"verdict", key_of(step.verdict)},
+                            {"trouble", step.trouble.empty() ? ordered_json() : ordered_json(step.trouble)}});
+  out["comparison"] = result.change ? ordered_json("change/compare.json") : ordered_json();
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace nl::runs

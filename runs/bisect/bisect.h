@@ -1,0 +1,62 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/orchestrator_names.h"
+#include "runs/trial/trial.h"
+
+// Which of a row of candidates is the first that is slower than the first of all? Each is tried against it, in turns.
+namespace nl::runs {
+
+struct Candidate {
+  std::string name;  // a commit, or the command itself
+  TrialSide side;
+};
+
+struct BisectRequest {
+  std::vector<Candidate> candidates;  // the good one first, the bad one last
+  TrialRequest trial;                 // its sides, folder and profile are set here
+  std::filesystem::path out;
+  std::function<void(const Candidate&)> prepare = {};  // builds it; throws where that fails
+  std::function<void(const std::string&)> say = {};
+};
+
+enum class BisectEnd {
+  kFound,
+  kNoRegression,  // the last one is as fast as the first
+  kUndecided,     // what lies between cannot be told apart
+  kFailed,
+  kInterrupted,
+};
+
+// One candidate against the good one.
+struct BisectStep {
+  std::size_t candidate = 0;
+  CompareVerdict verdict = CompareVerdict::kUndecidable;
+  std::string trouble = {};  // why it was skipped
+};
+
+struct BisectResult {
+  BisectEnd end = BisectEnd::kUndecided;
+  std::vector<BisectStep> steps;             // in the order of the trials
+  std::size_t last_good = 0, first_bad = 0;  // the range that is left; with kFound they are neighbours, or all between were skipped
+  std::optional<Comparison> change;          // from the last good to the first bad one, with its cause
+  int interrupt_signal = 0;
+};
+
+// Which candidate to try next between two that are told, the nearest to the middle that was not tried; nothing: none is left.
+std::optional<std::size_t> next_candidate(std::size_t good, std::size_t bad, const std::vector<BisectStep>& steps);
+
+// Leaves a trial for each step, the last with the cause, and bisect.json.
+BisectResult run_bisect(const BisectRequest& request, Launcher& launcher);
+
+// A trial said that first_bad is slower. Else nothing is known of it.
+bool is_told_bad(const BisectResult& result);
+
+std::string bisect_json(const BisectRequest& request, const BisectResult& result);
+
+}  // namespace nl::runs

@@ -1,0 +1,119 @@
+#include "runs/compare/compare.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <future>
+#include <string_view>
+#include <utility>
+
+#include "exporters/compare/compare_json.h"
+#include "exporters/report/compare/compare.h"
+#include "exporters/run_json/run_json.h"
+#include "model/error.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/bundle/read_run.h"
+#include "orchestrator/bundle/version.h"
+#include "orchestrator/import.h"
+#include "orchestrator/import_files.h"
+#include "orchestrator/process/activity.h"
+#include "orchestrator/process/interrupts.h"
+#include "runs/compare/named_run.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::runs {
+namespace {
+
+// A capture as it left its tool: imported, and nothing of it kept.
+Run run_of_captures(const fs::path& path, const Config& config, Launcher& launcher) {
+  ImportRequest request;
+  request.config = config;
+  add_input(path, request);
+  return import_run(request, launcher);
+}
+
+constexpr std::string_view kVersionKey = "\"schema_version\"";  // profiles of other tools are JSON, too: none of them has it
+
+Run run_of(const std::string& name, const CompareRequest& request, Launcher& launcher) {
+  const fs::path path = name;
+  std::error_code ignored;
+  const bool bundle = fs::is_directory(path, ignored) && fs::exists(path / "run.json", ignored);
+  if (bundle || !fs::exists(path, ignored)) return named_run(name, request.ledger);
+  if (path.extension() == ".json")
+    if (const std::string text = read_run_text(path); text.find(kVersionKey) != std::string::npos) return read_run(text, path);
+  return run_of_captures(path, request.config, launcher);
+}
+
+// A bundle, its copies and the ledger's record have one id. What was imported twice has two, and the same digests.
+bool same_run(const Run& a, const Run& b) {
+  if (!a.run_id.empty() && a.run_id == b.run_id) return true;
+  const auto digests = [](const Run& run) {
+    std::vector<std::string> all;
+    for (const auto& [file, digest] : run.provenance.inputs_sha256) all.push_back(digest);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const std::vector<std::string> of_a = digests(a);
+  return !of_a.empty() && !of_a.front().empty() && of_a == digests(b);
+}
+
+// The runs of one side, each once, and how often it was given: a run that is counted twice would be a sample without any spread.
+struct NamedRuns {
+  std::vector<Run> runs;
+  std::vector<std::uint64_t> given;
+
+  void add(Run run) {
+    const auto known = std::find_if(runs.begin(), runs.end(), [&](const Run& each) { return same_run(each, run); });
+    if (known != runs.end()) {
+      ++given[static_cast<std::size_t>(known - runs.begin())];
+      return;
+    }
+    runs.push_back(std::move(run));
+    given.push_back(1);
+  }
+
+  void tell(CompareSide& side) const {
+    for (std::size_t i = 0; i < side.runs.size(); ++i) side.runs[i].given = given[i];
+  }
+};
+
+NamedRuns runs_named(const std::vector<std::string>& names, const CompareRequest& request, Launcher& launcher) {
+  NamedRuns named;
+  for (const std::string& name : names) {
+    const Activity reading("reading " + name);
+    named.add(run_of(name, request, launcher));
+  }
+  return named;
+}
+
+}  // namespace
+
+Comparison compare_sides(const CompareRequest& request, Launcher& launcher) {
+  const Interrupts interrupts;
+  // Two processors read two sides in the time of one.
+  auto reading = std::async(std::launch::async, [&] { return runs_named(request.b, request, launcher); });
+  const NamedRuns a = runs_named(request.a, request, launcher);
+  const NamedRuns b = reading.get();
+  const Activity comparing("comparing");
+  Comparison comparison = analysis::compare(a.runs, b.runs, request.options);
+  a.tell(comparison.a);
+  b.tell(comparison.b);
+  return comparison;
+}
+
+std::vector<std::string> write_comparison(const Comparison& comparison, const fs::path& folder) {
+  const std::vector<std::string> names = {"compare.json", "compare.md", "compare.html"};
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw Error(ErrorKind::kOutput, "the folder cannot be made: " + failure.message(), folder.string(), "choose another with --out");
+  for (const std::string& name : names)
+    if (fs::exists(folder / name, failure))
+      throw Error(ErrorKind::kOutput, "there is a comparison already", (folder / name).string(), "choose another folder with --out");
+  write_file_whole(folder / names[0], exporters::comparison_to_json(comparison));
+  write_file_whole(folder / names[1], exporters::comparison_markdown(comparison));
+  write_file_whole(folder / names[2], exporters::comparison_html(comparison, version()));
+  return names;
+}
+
+}  // namespace nl::runs

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/runs/compare/compare.h"
+#include "orchestrator/capture/pass_runner.h"
+#include "orchestrator/config/config.h"
+#include "runs/orchestrator_names.h"
+
+namespace nl::runs {
+
+// One or several of each side. Each is a bundle's folder, a run.json, captures that `import` reads, or a name of the ledger.
+struct CompareRequest {
+  std::vector<std::string> a, b;
+  Config config;       // of raw captures: stages, model
+  std::string ledger;  // its location; empty: the default one
+  analysis::CompareOptions options = {};
+};
+
+// Throws Error(kInput) where one of them is none of these.
+Comparison compare_sides(const CompareRequest& request, Launcher& launcher);
+
+// compare.json, compare.md and compare.html, each whole, into a folder that is absent or has none of them. Their names.
+std::vector<std::string> write_comparison(const Comparison& comparison, const std::filesystem::path& folder);
+
+}  // namespace nl::runs

@@ -1,0 +1,91 @@
+#include "runs/gate/gate.h"
+
+#include "analysis/runs/gate/judge.h"
+#include "analysis/runs/gate/update.h"
+#include "model/error.h"
+#include "orchestrator/bundle/whole_file.h"
+#include "runs/compare/named_run.h"
+#include "runs/gate/expectations.h"
+
+namespace fs = std::filesystem;
+
+namespace nl::runs {
+namespace {
+
+// What a new file expects where nobody says what it should.
+const std::vector<std::string> kUsualMetrics = {"ttft_median_ms",
+                                                "prefill_median_ms",
+                                                "prefill_unprofiled_ms",
+                                                "tpot_median_ms",
+                                                "tpot_unprofiled_ms",
+                                                "tokens_per_s",
+                                                "tokens_unprofiled_per_s",
+                                                "mfu",
+                                                "mbu",
+                                                "joules_per_token",
+                                                "inference_ms",
+                                                "stage.*.median_ms"};
+
+std::vector<analysis::GateRun> load_runs(const std::vector<std::string>& names) {
+  std::vector<analysis::GateRun> out;
+  for (const std::string& name : names) {
+    out.push_back(analysis::gate_run(named_run(name)));
+    if (out.back().hardware.empty())
+      throw Error(ErrorKind::kInput, "the run names neither a GPU nor a CPU", name,
+                  "expectations hold for hardware; gate a run that knows its own");
+  }
+  return out;
+}
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+std::vector<GateChange> changes(const Expectations& before, const Expectations& after) {
+  std::vector<GateChange> out;
+  for (const HardwareExpectations& hardware : after.hardware)
+    for (const Expectation& each : hardware.list) {
+      const HardwareExpectations* known = before.of(hardware.hardware);
+      const Expectation* old = known ? known->find(each.metric) : nullptr;
+      if (old == nullptr || old->expected != each.expected || old->from != each.from)
+        out.push_back({hardware.hardware, each.metric, old ? std::optional(old->expected) : std::nullopt, each.expected});
+    }
+  return out;
+}
+
+void update(const GateRequest& request, const std::vector<analysis::GateRun>& runs, GateReport& report) {
+  const bool known = is_there(request.expectations);
+  const ConfFile file = file_on_disk(request.expectations);
+  const Expectations before = known ? read_expectations(file) : Expectations();
+  const bool choose = !known && request.metrics.empty();
+  const Expectations after = analysis::updated(before, runs, choose ? kUsualMetrics : request.metrics);
+  report.changes = changes(before, after);
+  if (known && report.changes.empty()) return;
+  const EditedText edited = known ? edited_text(file, after) : EditedText{expectations_text(after)};
+  write_gate_file(request.expectations, edited.text);
+  report.changed_files.push_back(request.expectations.string());
+  if (!edited.kept) report.notes.push_back("The file was written anew: its comments and its order are not kept.");
+}
+
+}  // namespace
+
+void write_gate_file(const fs::path& file, const std::string& text) {
+  WholeFile out(file);
+  out.append(text);
+  out.commit();
+}
+
+GateReport check_gate(const GateRequest& request) {
+  if (!request.update && !is_there(request.expectations))
+    throw Error(ErrorKind::kConfig, "there is no such file of expectations", request.expectations.string(),
+                "add --update to write it from these runs");
+  const auto runs = load_runs(request.runs);
+  GateReport report;
+  report.file = request.expectations.string();
+  if (request.update) update(request, runs, report);
+  report.results = analysis::judge(read_expectations(file_on_disk(request.expectations)), runs);
+  return report;
+}
+
+}  // namespace nl::runs

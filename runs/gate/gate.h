@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/gate.h"
+#include "runs/orchestrator_names.h"
+
+namespace nl::runs {
+
+struct GateRequest {
+  std::vector<std::string> runs;  // bundles, or their run.json
+  std::filesystem::path expectations;
+  bool update = false;               // write what these runs reached
+  std::vector<std::string> metrics;  // with update: further ones to expect, "stage.*.median_ms"
+};
+
+// The runs against what is expected of their hardware. Throws Error(kConfig) for a wrong file of expectations, Error(kInput) for runs
+// that cannot be compared with it, Error(kOutput) where it cannot be written.
+GateReport check_gate(const GateRequest& request);
+
+// Whole or not at all.
+void write_gate_file(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace nl::runs

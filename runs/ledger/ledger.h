@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run.h"
+#include "orchestrator/config/ledger_location.h"
+#include "runs/ledger/connection.h"
+#include "runs/orchestrator_names.h"
+
+// The runs that were made, on this machine or by a team: what they were, their figures, and the run.json of each, so that they can be
+// listed, compared and drawn when their bundles are gone or on another machine. docs/ledger.md
+namespace nl::runs {
+
+struct LedgerEntry {
+  std::int64_t number = 0;                // of this ledger alone
+  std::string run_id, created_at;         // RFC 3339, UTC, whole seconds
+  std::string name, mode, status;         // status as run.json has it: "complete", "partial" …
+  std::string model, precision, backend;  // empty: not known
+  std::string gpu;                        // of the first GPU; empty: none
+  std::int64_t gpu_count = 0;
+  std::string hardware;  // hardware_key(): "2 x NVIDIA H200", the CPU's model without a GPU
+  std::string revision;  // of the workload's repository; empty: none
+  std::optional<bool> modified;
+  std::string command;
+  std::string part_of;           // "try" or "bisect" of their rounds; empty: a run of its own
+  std::filesystem::path bundle;  // where it was made; may be gone, or on another machine
+  std::vector<std::string> tags;
+  std::map<std::string, double> metrics;  // those that the filter names, where the run has them
+};
+
+// One value of a metric, with what tells its series.
+struct LedgerValue {
+  std::string run_id, created_at, revision, hardware, model, precision;
+  double value = 0;
+};
+
+struct LedgerNote {
+  std::string written_at, text;
+};
+
+// All that is given must hold. Texts without their case; model, gpu and revision by a part of them.
+struct LedgerFilter {
+  std::string words =
+      {};  // each of them, or the beginning of a word, somewhere in names, model, GPU, command, kernels, findings, tags, notes
+  std::string name = {}, mode = {}, status = {}, model = {}, gpu = {}, precision = {}, backend = {}, revision = {};
+  std::string since = {}, until = {};     // "2026-11-16" or "2026-11-16T12:00:00Z", both included
+  std::vector<std::string> tags = {};     // all of them
+  std::vector<std::string> metrics = {};  // keys of model/run_metrics.h to tell with each run
+  bool only_with_metrics = false;         // leave out runs that lack one of them
+  bool parts = false;                     // also the rounds of try and bisect
+  std::size_t limit = 0;                  // the newest so many; 0: all
+};
+
+struct Retention {
+  std::int64_t keep_last = 0;  // runs of their own; 0: everything stays
+  bool keep_tagged = true;     // those do not count, and stay
+};
+
+class Ledger {
+ public:
+  // Makes the database and brings it to this version's schema where that is asked for. Throws Error: kInput where the location holds
+  // something else or a newer ledger (or none, with kRefuse), kOutput where it cannot be reached or written.
+  static Ledger open(const std::string& location, database::Absent absent = database::Absent::kMake);
+
+  const std::string& location() const { return connection_->location(); }
+
+  // The run as it ended. Recorded again, it is replaced; its tags and notes stay, and what it is a part of unless another is given.
+  void record(const Run& run, std::string_view run_json, const std::filesystem::path& bundle, const std::string& part_of = {});
+
+  // Newest first.
+  std::vector<LedgerEntry> query(const LedgerFilter& filter);
+
+  // A metric of the runs that have it, oldest first. Of the filter, metrics and limit are not used.
+  void each_value(const LedgerFilter& filter, const std::string& metric, const std::function<void(const LedgerValue&)>& each);
+  std::vector<std::string> metric_keys();  // that some run has
+
+  // A run id, a unique beginning of one, a run's name or tag:NAME (of several runs the newest), last, last~2 (the third newest).
+  // Throws Error(kInput) where there is none, or a beginning fits several.
+  LedgerEntry resolve(const std::string& name);
+  std::string run_json(const std::string& run_id);  // Error(kInput) where it is not known
+  std::map<std::string, double> metrics(const std::string& run_id);
+  std::vector<LedgerNote> notes(const std::string& run_id);  // oldest first
+
+  void add_tag(const std::string& run_id, const std::string& tag);
+  void remove_tag(const std::string& run_id, const std::string& tag);
+  void add_note(const std::string& run_id, const std::string& text);
+  void remove(const std::string& run_id);                       // the record; the bundle stays
+  std::vector<LedgerEntry> beyond(const Retention& retention);  // what it would remove, oldest first
+  std::size_t apply(const Retention& retention);                // how many were removed
+
+  database::Connection& connection() { return *connection_; }
+
+ private:
+  explicit Ledger(std::unique_ptr<database::Connection> connection) : connection_(std::move(connection)) {}
+  std::int64_t number_of(const std::string& run_id);
+  std::vector<LedgerEntry> select_entries(const std::string& conditions, const database::Values& values);
+  void remove_row(std::int64_t number);
+  const char* part_column() const { return has_parts_ ? "part_of" : "''"; }
+
+  std::unique_ptr<database::Connection> connection_;
+  bool has_parts_ = true;  // false: of an older version, and read-only
+};
+
+}  // namespace nl::runs

@@ -1,0 +1,118 @@
+#include "runs/queue/machine_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/error.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/process/interrupts.h"
+
+namespace nl::runs {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kAskAgainMs = 200;
+
+// Without O_CREAT first: in a sticky folder the kernel refuses it for a file of another user (fs.protected_regular).
+int open_lock(const fs::path& file) {
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  int fd = open(file.c_str(), kFlags);
+  if (fd < 0 && errno == ENOENT) {
+    fd = open(file.c_str(), kFlags | O_CREAT, 0666);
+    if (fd >= 0) fchmod(fd, 0666);  // other users wait for us, too
+  }
+  if (fd < 0)
+    throw Error(ErrorKind::kOutput, fmt::format("cannot open the lock of this machine: {}", std::strerror(errno)), file.string(),
+                "remove the file, or name another with NL_STAGE_LOCK");
+  return fd;
+}
+
+void write_owner(int fd, const std::string& purpose) {
+  const nlohmann::ordered_json owner = {{"pid", getpid()}, {"since", utc_text(std::chrono::system_clock::now())}, {"purpose", purpose}};
+  const std::string text = owner.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (ftruncate(fd, 0) == 0) [[maybe_unused]]
+    const auto written = pwrite(fd, text.data(), text.size(), 0);
+}
+
+bool runner_above_holds(const fs::path& file) {
+  const char* holder = std::getenv(kLockHolderVariable);
+  const auto owner = MachineLock::owner(file);
+  return holder != nullptr && owner && lock_holder(owner->pid, file) == holder;
+}
+
+void wait_a_moment(int ms) {
+  pollfd wake = {Interrupts::wake_fd(), POLLIN, 0};
+  poll(&wake, 1, ms);
+  Interrupts::drain();
+}
+
+}  // namespace
+
+std::optional<MachineLock> MachineLock::try_take(const fs::path& file, const std::string& purpose) {
+  const int fd = open_lock(file);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    close(fd);
+    if (runner_above_holds(file)) return MachineLock(-1, std::nullopt);
+    return std::nullopt;
+  }
+  auto killed = owner(file);
+  write_owner(fd, purpose);
+  return MachineLock(fd, std::move(killed));
+}
+
+std::optional<MachineLock> MachineLock::wait_for(const fs::path& file, const std::string& purpose) {
+  Interrupts interrupts;
+  for (bool said = false; Interrupts::signal() == 0; wait_a_moment(kAskAgainMs)) {
+    if (auto lock = try_take(file, purpose)) return lock;
+    const auto other = owner(file);
+    if (!said && other)
+      fmt::print(stderr, "waiting for process {} ({}, since {}): one runner at a time on a machine\n", other->pid, other->purpose,
+                 other->since);
+    said = said || other.has_value();
+  }
+  return std::nullopt;
+}
+
+// {"pid":4711,"since":"2026-11-16T17:30:00Z","purpose":"suite attention.yaml"}
+std::optional<MachineLock::Owner> MachineLock::owner(const fs::path& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  char text[4096];
+  const ssize_t size = ::read(fd, text, sizeof text);
+  close(fd);
+  try {
+    const auto json = nlohmann::json::parse(text, text + std::max<ssize_t>(size, 0));
+    return Owner{json.at("pid"), json.at("since"), json.at("purpose")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // given back, or just being written
+  }
+}
+
+MachineLock::MachineLock(MachineLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), killed_owner_(std::move(other.killed_owner_)) {}
+
+MachineLock::~MachineLock() {
+  if (fd_ < 0) return;
+  [[maybe_unused]] const int emptied = ftruncate(fd_, 0);
+  close(fd_);
+}
+
+std::string lock_holder(int pid, const fs::path& file) { return fmt::format("{} {}", pid, file.string()); }
+
+fs::path machine_lock_file() {
+  if (const char* given = std::getenv("NL_STAGE_LOCK"); given != nullptr && *given != '\0') return given;
+  return access("/run/lock", W_OK | X_OK) == 0 ? "/run/lock/nl-stage.lock" : "/tmp/nl-stage.lock";
+}
+
+}  // namespace nl::runs

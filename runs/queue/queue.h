@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/orchestrator_names.h"
+
+namespace nl::runs {
+
+struct QueueEntry {
+  int number = 0;         // in the order in which they were added
+  std::string command;    // for /bin/sh; one line or many
+  std::string directory;  // where it is run
+  std::string queued_at;
+  int attempts = 0;  // that were begun
+};
+
+// Commands that wait for the machine, on disk:
+//   queued/000012.json   running/<host>/000011.json   logs/000011-1.log   queue.log
+// Every file is written whole, and a move from one folder to the next is a rename, so that any number of processes may add
+// while another runs them, and none is lost or run twice whichever of them is killed.
+class CommandQueue {
+ public:
+  // Throws Error(kOutput) where the folder cannot be made.
+  explicit CommandQueue(std::filesystem::path folder);
+
+  QueueEntry add(const std::string& command, const std::filesystem::path& directory) const;
+
+  std::optional<QueueEntry> take() const;        // the oldest: it runs now, for one attempt more; nothing: none waits
+  void put_back(const QueueEntry& entry) const;  // to be run again, before those that came after it
+  void finish(const QueueEntry& entry) const;
+  // What a runner on this machine left when it was killed goes back. Only for who holds the machine's lock.
+  std::vector<QueueEntry> recover() const;
+
+  std::vector<QueueEntry> waiting() const;
+  std::vector<QueueEntry> running() const;  // on this machine
+
+  std::filesystem::path log_of(const QueueEntry& entry) const;  // of its latest attempt
+  void log(const std::string& line) const;                      // into queue.log, with the time before it
+  std::filesystem::path log_file() const { return folder_ / "queue.log"; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path queued(int number) const;
+  std::filesystem::path running(int number) const;
+
+  std::filesystem::path folder_, running_;
+};
+
+// $NL_STAGE_QUEUE, or nl-stage/queue in $XDG_STATE_HOME (~/.local/state).
+std::filesystem::path default_queue_folder();
+
+// "python train.py (and 3 more lines)": a command on one line of the log.
+std::string command_on_one_line(const std::string& command);
+
+}  // namespace nl::runs

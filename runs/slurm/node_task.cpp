@@ -1,0 +1,108 @@
+#include "runs/slurm/node_task.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "model/error.h"
+#include "orchestrator/bundle/bundle.h"
+#include "orchestrator/process/interrupts.h"
+
+namespace nl::runs::slurm {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string node_name() {
+  if (const char* name = std::getenv("SLURMD_NODENAME"); name != nullptr) return name;
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+const SuiteTask& task_numbered(const std::vector<SuiteTask>& tasks, int number) {
+  if (number < 1 || number > static_cast<int>(tasks.size()))
+    throw Error(ErrorKind::kUsage, fmt::format("the suite has no task {}", number), "--task",
+                fmt::format("a number from 1 to {}", tasks.size()));
+  return tasks[static_cast<std::size_t>(number) - 1];
+}
+
+ordered_json checks_of(const std::vector<Check>& checks) {
+  ordered_json list = ordered_json::array();
+  for (const Check& check : checks)
+    list.push_back({{"id", check.id},
+                    {"level", static_cast<int>(check.level)},
+                    {"subject", check.subject},
+                    {"finding", check.finding},
+                    {"fix", check.fix}});
+  return list;
+}
+
+void write_report(const fs::path& out, const NodeReport& report) {
+  fs::create_directories(result_file(out, 0).parent_path());
+  const ordered_json json = {{"node", report.record.node},
+                             {"bundle", !report.record.bundle.empty()},
+                             {"detail", report.record.detail},
+                             {"checks", checks_of(report.checks)}};
+  write_file_whole(result_file(out, report.record.task.number), json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+std::string blocked_text(const std::vector<Check>& checks) {
+  for (const Check& check : checks)
+    if (check.level == CheckLevel::kBlocked) return fmt::format("{}; fix: {}", check.finding, check.fix);
+  return {};
+}
+
+// An earlier attempt of the same task may have been there first; then ours does not count.
+void put_in_place(const fs::path& made, const fs::path& place) {
+  std::error_code taken;
+  fs::rename(made, place, taken);
+  if (taken) fs::remove_all(made, taken);
+}
+
+}  // namespace
+
+fs::path result_file(const fs::path& out, int number) { return out / "slurm" / "results" / fmt::format("{:03}.json", number); }
+
+bool run_node_task(const SuiteRequest& request, int number) {
+  Interrupts interrupts;
+  const Suite& suite = request.suite;
+  const auto tasks = plan_tasks(suite);
+  const SuiteTask& task = task_numbered(tasks, number);
+  if (fs::exists(result_file(request.out, number))) return true;
+  NodeReport report{{task, TaskOutcome::kFailed, {}, {}, 0, {}, {}, node_name()}, check_environment(suite)};
+  report.record.detail = blocked_text(report.checks);
+  if (report.record.detail.empty()) {
+    const fs::path made = request.out / "runs" / fmt::format(".{:03}-{}-{}", number, report.record.node, getpid());
+    report.record = run_task(suite, task, {made, request.out / "warmup", suite.warmup, request.sets});
+    report.record.node = node_name();
+    if (report.record.outcome == TaskOutcome::kInterrupted) return fs::remove_all(made), false;
+    if (!report.record.bundle.empty()) put_in_place(made, task_folder(request.out, suite, task));
+  }
+  write_report(request.out, report);
+  return true;
+}
+
+std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task, const fs::path& out) {
+  std::ifstream in(result_file(out, task.number), std::ios::binary);
+  if (!in) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(in);
+    NodeReport report;
+    report.record = json.at("bundle").get<bool>() ? read_task(task, task_folder(out, suite, task))
+                                                  : TaskRecord{task, TaskOutcome::kFailed, {}, {}, 0, {}, json.at("detail")};
+    report.record.node = json.at("node");
+    for (const auto& check : json.at("checks"))
+      report.checks.push_back({check.at("id"), static_cast<CheckLevel>(check.at("level").get<int>()), check.at("subject"),
+                               check.at("finding"), check.at("fix")});
+    return report;
+  } catch (const nlohmann::json::exception& damaged) {
+    return NodeReport{{task, TaskOutcome::kFailed, {}, {}, 0, {}, fmt::format("its result is damaged: {}", damaged.what())}, {}};
+  }
+}
+
+}  // namespace nl::runs::slurm

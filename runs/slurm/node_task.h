@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "runs/orchestrator_names.h"
+#include "runs/suite/run_suite.h"
+
+// One task of a suite on a node of a cluster, and what it tells the one who submitted it: a bundle below runs/ and, when that is whole, a
+// file below slurm/results/. Both appear by a rename, so that a task that is run twice counts once.
+namespace nl::runs::slurm {
+
+struct NodeReport {
+  TaskRecord record;
+  std::vector<Check> checks;  // of the node
+};
+
+std::filesystem::path result_file(const std::filesystem::path& out, int number);
+
+// On the node. False where it was interrupted: no result is left then, and it may be submitted again.
+bool run_node_task(const SuiteRequest& request, int number);
+
+// Where it was submitted. Nothing: there is no result yet.
+std::optional<NodeReport> read_report(const Suite& suite, const SuiteTask& task, const std::filesystem::path& out);
+
+}  // namespace nl::runs::slurm

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "runs/orchestrator_names.h"
+#include "runs/slurm/ledger_collector.h"
+#include "runs/slurm/node_task.h"
+#include "runs/suite/run_suite.h"
+
+namespace nl::runs::slurm {
+
+struct ClusterRequest {
+  SuiteRequest suite;      // its folder must be on a file system that the nodes share
+  double poll_s = 2;       // between two looks at Slurm and the results
+  double settle_s = 10;    // for a result to be seen after its task has ended: shared file systems are late
+  int attempts = 3;        // of a task that ends without a result
+  Collector collect = {};  // each bundle as it comes
+};
+
+// The same as run_suite(), by a job array with a task for each run. Tasks of a lost node are submitted again. Ctrl-C cancels what is
+// queued or runs, and leaves the verdict on what there is.
+SuiteResult run_on_slurm(const ClusterRequest& request);
+
+}  // namespace nl::runs::slurm

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/orchestrator_names.h"
+
+// A suite of benchmarks as its file says it: docs/suite.md.
+namespace nl::runs {
+
+struct SuiteTarget {
+  std::string name;
+  std::vector<std::string> command;  // a line of the file is run by /bin/sh
+  std::map<std::string, std::string> env;
+  std::vector<std::string> sets;  // "run.top_n_kernels=20"
+  std::string directory;          // absolute; that of the file where it says nothing
+  std::string baseline;           // the target it is compared with; empty: found by its name
+};
+
+// What of a run is timed.
+struct Measure {
+  enum class Kind { kAuto, kRun, kStage } kind = Kind::kAuto;  // kAuto: prefill and decode where all runs mark them, else the whole run
+  std::string stage = {};
+};
+
+enum class SuiteProfile { kNone, kLight, kDeep };
+
+struct SlurmOptions {  // all passed on to sbatch
+  std::string partition, gpus, constraint, time;
+  std::vector<std::string> sbatch_args;  // "--account=x": as they are
+  std::vector<std::string> srun_args;    // "--container-image=…": each task is started by srun with these
+  std::string program;                   // nl-stage on the nodes, or in the container; empty: this one
+};
+
+struct Suite {
+  std::filesystem::path file;  // absolute
+  std::string name;
+  int iterations = 5, warmup = 1;
+  SuiteProfile profile = SuiteProfile::kLight;
+  double threshold = 1.05;
+  double timeout_s = 1800;          // of one run
+  std::vector<std::string> waived;  // checks of the environment that may fail: "clocks"
+  Measure measure;
+  std::vector<SuiteTarget> targets;  // as they stand in the file
+  SlurmOptions slurm;
+};
+
+// Throws Error(kConfig) with file:line:column and what to write instead.
+Suite read_suite(const std::filesystem::path& file);
+
+struct TargetPair {
+  std::string name;                         // "attention" of attention_baseline and attention_optimized
+  std::size_t baseline = 0, optimised = 0;  // of Suite::targets
+};
+struct TargetPairs {
+  std::vector<TargetPair> pairs;
+  std::vector<std::size_t> orphans;  // one half of a pair without the other
+};
+
+// attention_baseline / attention_optimized, baseline_attention / optimized_attention, with - too; also base, opt, optimised.
+TargetPairs find_pairs(const Suite& suite);
+
+// One run of a target. Each leaves a bundle of its own.
+struct SuiteTask {
+  int number = 0;  // from 1, in the order in which they run
+  std::size_t target = 0;
+  int repetition = 0;     // from 1
+  bool profiled = false;  // once for each target, after the timed ones
+};
+
+// Timed runs of all targets in turn, each second round backwards, so that a machine that grows slower or faster does so for all alike.
+std::vector<SuiteTask> plan_tasks(const Suite& suite);
+
+// "attention_baseline-2", "attention_baseline-light"
+std::string task_name(const Suite& suite, const SuiteTask& task);
+
+}  // namespace nl::runs

@@ -1,0 +1,132 @@
+#include "runs/trial/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "adapters/npy.h"
+#include "model/error.h"
+#include "orchestrator/bundle/read_run.h"
+
+namespace nl::runs {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kShownOfLine = 120;
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// By line: the text that all rounds print there; nothing where they differ.
+std::vector<std::optional<std::string>> stable_lines(const std::vector<RoundOutput>& rounds) {
+  std::vector<std::optional<std::string>> stable;
+  for (std::size_t round = 0; round < rounds.size(); ++round) {
+    const std::vector<std::string> lines = lines_in(rounds[round].text);
+    const std::size_t most = std::max(stable.size(), lines.size());
+    for (std::size_t i = 0; i < most; ++i) {
+      if (round == 0) stable.emplace_back(lines[i]);
+      else if (i >= stable.size()) stable.emplace_back();
+      else if (i >= lines.size() || stable[i] != lines[i]) stable[i].reset();
+    }
+  }
+  return stable;
+}
+
+std::string shown(const std::optional<std::string>& line) { return !line ? "nothing" : "\"" + line->substr(0, kShownOfLine) + "\""; }
+
+void differ(OutputAgreement& agreement, std::string where) {
+  agreement.verdict = OutputVerdict::kDifferent;
+  if (agreement.first_difference.empty()) agreement.first_difference = std::move(where);
+}
+
+void compare_lines(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, OutputAgreement& agreement) {
+  const auto of_a = stable_lines(a), of_b = stable_lines(b);
+  for (std::size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
+    const bool in_a = i < of_a.size(), in_b = i < of_b.size();
+    if ((in_a && !of_a[i]) || (in_b && !of_b[i])) {
+      ++agreement.varying;
+      continue;
+    }
+    ++agreement.lines;
+    const auto line_a = in_a ? of_a[i] : std::nullopt, line_b = in_b ? of_b[i] : std::nullopt;
+    if (line_a != line_b) differ(agreement, fmt::format("line {}: A prints {}, B {}", i + 1, shown(line_a), shown(line_b)));
+  }
+  if (agreement.lines > 0 && agreement.verdict == OutputVerdict::kNotCompared) agreement.verdict = OutputVerdict::kSame;
+}
+
+bool is_numpy(const fs::path& file) { return file.extension() == ".npy" || file.extension() == ".npz"; }
+
+template <class Number>
+double largest_difference(const adapters::Tensor& a, const adapters::Tensor& b) {
+  const std::size_t count = a.data.size() / sizeof(Number);
+  double largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Number x, y;
+    std::memcpy(&x, a.data.data() + i * sizeof(Number), sizeof x);
+    std::memcpy(&y, b.data.data() + i * sizeof(Number), sizeof y);
+    const double scale = std::max({std::abs(static_cast<double>(x)), std::abs(static_cast<double>(y)), 1e-6});
+    const double difference = std::abs(static_cast<double>(x) - static_cast<double>(y)) / scale;
+    largest = std::isnan(difference) ? HUGE_VAL : std::max(largest, difference);
+  }
+  return largest;
+}
+
+// Relative; infinite where they are of another kind.
+double difference_of(const adapters::Tensor& a, const adapters::Tensor& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.data.size() != b.data.size()) return HUGE_VAL;
+  if (a.data == b.data) return 0;
+  static const std::map<std::string_view, double (*)(const adapters::Tensor&, const adapters::Tensor&)> kNumbers = {
+      {"float32", largest_difference<float>}, {"float64", largest_difference<double>}};
+  const auto numbers = kNumbers.find(a.dtype);
+  return numbers != kNumbers.end() ? numbers->second(a, b) : HUGE_VAL;
+}
+
+double difference_of_arrays(const fs::path& a, const fs::path& b) {
+  const auto of_a = adapters::read_numpy(a), of_b = adapters::read_numpy(b);
+  if (of_a.size() != of_b.size()) return HUGE_VAL;
+  double largest = 0;
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    largest = std::max(largest, of_a[i].name == of_b[i].name ? difference_of(of_a[i], of_b[i]) : HUGE_VAL);
+  return largest;
+}
+
+void compare_file(const fs::path& a, const fs::path& b, double tolerance, OutputAgreement& agreement) {
+  ++agreement.files;
+  const std::string name = (a.empty() ? b : a).filename().string();
+  if (a.empty() || b.empty()) return differ(agreement, fmt::format("{}: written by {} alone", name, a.empty() ? "B" : "A"));
+  if (read_run_text(a) == read_run_text(b)) {
+    if (agreement.verdict == OutputVerdict::kNotCompared) agreement.verdict = OutputVerdict::kSame;
+    return;
+  }
+  const double difference = is_numpy(a) ? difference_of_arrays(a, b) : HUGE_VAL;
+  if (!(difference <= tolerance))
+    return differ(agreement, std::isfinite(difference) ? fmt::format("{}: numbers differ by up to {:.2g} of their value", name, difference)
+                                                       : name + ": the contents differ");
+  if (agreement.verdict != OutputVerdict::kDifferent) agreement.verdict = OutputVerdict::kWithinTolerance;
+}
+
+}  // namespace
+
+OutputAgreement compare_outputs(const std::vector<RoundOutput>& a, const std::vector<RoundOutput>& b, double tolerance) {
+  OutputAgreement agreement;
+  if (a.empty() || b.empty()) return agreement;
+  compare_lines(a, b, agreement);
+  const auto &last_a = a.back().files, &last_b = b.back().files;
+  for (std::size_t i = 0; i < std::min(last_a.size(), last_b.size()); ++i)
+    if (!last_a[i].empty() || !last_b[i].empty()) compare_file(last_a[i], last_b[i], tolerance, agreement);
+  return agreement;
+}
+
+}  // namespace nl::runs

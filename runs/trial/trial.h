@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/runs/compare/compare.h"
+#include "model/comparison.h"
+#include "orchestrator/run.h"
+#include "runs/orchestrator_names.h"
+#include "runs/trial/outputs.h"
+
+// `try`: two commands against each other, in turns, until it is decided whether they differ.
+namespace nl::runs {
+
+struct TrialSide {
+  std::vector<std::string> command;
+  std::string working_directory = {};           // empty: where nl-stage was started
+  std::map<std::string, std::string> env = {};  // besides ours
+  std::vector<std::string> sets = {};           // "model.batch=8"
+};
+
+struct TrialRequest {
+  TrialSide a, b;
+  std::vector<std::string> sets = {};  // of both
+  std::string model = {};              // likewise
+  std::string profile = "light";       // runner of the one profiled run a side; empty: none
+  int rounds = 20;                     // at most
+  int warmup = 1;                      // rounds before, which do not count
+  double budget_s = 0;                 // for everything; 0: no limit
+  double minimum_effect = 0.01;
+  std::vector<std::string> outputs = {};             // files that both write, relative to their folder
+  double tolerance = 0;                              // of numbers in them, relative
+  std::optional<std::uint64_t> seed = {};            // of the order of the rounds; nothing: by chance
+  std::string part_of = "try";                       // what the ledger calls its runs a part of
+  std::filesystem::path out;                         // new or empty
+  std::function<void(const std::string&)> say = {};  // progress, a line each
+};
+
+enum class TrialEnd { kDecided, kRounds, kBudget, kFailed, kInterrupted };
+
+struct TrialRound {
+  int number = 0;           // from 1; 0: warm-up
+  double a_s = 0, b_s = 0;  // of the processes
+  bool a_first = true;
+};
+
+struct TrialResult {
+  TrialEnd end = TrialEnd::kRounds;
+  std::vector<TrialRound> rounds;
+  Comparison comparison;  // times of the unprofiled rounds, causes of the profiled runs
+  OutputAgreement outputs;
+  std::string trouble = {};        // what failed: the side, the round and why
+  std::filesystem::path log = {};  // what it printed about that; empty: nothing failed
+  std::filesystem::path folder;
+  int interrupt_signal = 0;
+};
+
+// Leaves rounds/a-01 … and profile/a, profile/b (bundles), compare.json, compare.md, compare.html and trial.json. Throws Error for a wrong
+// configuration, a program that is not there, and a folder that cannot be written.
+TrialResult run_trial(const TrialRequest& request, Launcher& launcher);
+
+// After which rounds is looked at the verdict. Each look gets its part of the significance, so that looking often finds no more by chance.
+std::vector<int> looks_of(int rounds);
+
+// Which side each round begins with. Of two rounds each side begins one, so that a machine that grows slower does so for both; which
+// of the two, chance says: a fixed pattern would take whatever disturbs the machine in its rhythm for a difference of the sides.
+std::vector<bool> order_of_rounds(int rounds, std::uint64_t seed);
+
+std::string trial_json(const TrialResult& result);
+
+}  // namespace nl::runs

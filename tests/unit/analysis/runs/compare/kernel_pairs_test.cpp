@@ -1,0 +1,134 @@
+#include "analysis/runs/compare/kernel_pairs.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace nl;
+using namespace nl::analysis;
+
+namespace {
+
+PairedKernel kernel(const std::string& name, double time_ns = 1000, double calls = 4) {
+  return describe_kernel({name, name, calls, time_ns}, name);
+}
+
+PairedKernel launched_at(PairedKernel kernel, const std::string& site, const std::string& layer) {
+  kernel.sites.insert(site);
+  kernel.layers.insert(layer);
+  return kernel;
+}
+
+constexpr const char* kVectorAdd =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>(int)";
+constexpr const char* kVectorMul =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, at::native::MulFunctor<float>>>(int)";
+
+KernelMatchUp match_of(const std::vector<KernelMatchUp>& matches, std::size_t a) {
+  for (const KernelMatchUp& match : matches)
+    if (std::count(match.a.begin(), match.a.end(), a) > 0) return match;
+  FAIL("kernel is in no match");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the words of a kernel's name, its root, and what a compiler fused") {
+  CHECK(words_of_kernel("CUDAFunctor_add<float>") == NameWords{"cudafunctor", "add", "float"});
+  CHECK(words_of_kernel("MulFunctor") == NameWords{"mul", "functor"});
+  CHECK(kernel_root("void at::native::reduce_kernel<512, 1>(T3)") == "at::native::reduce_kernel");
+  CHECK(kernel_root("void at::native::(anonymous namespace)::CatArrayBatchedCopy<4>(T1)") == "at::native::CatArrayBatchedCopy");
+  CHECK(kernel_root("void at::native::<unnamed>::CatArrayBatchedCopy<4>(T1)") == "at::native::CatArrayBatchedCopy");
+  CHECK(kernel_root("nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN") == "nvjet_sm90_tst_8x64_64x16_2x1_v_bz_TNN");
+  CHECK(fused_operators("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3") == NameWords{"copy", "add", "mean", "mul", "pow", "rsqrt"});
+  CHECK(fused_operators("vectorized_elementwise_kernel").empty());
+}
+
+TEST_CASE("the same symbol is the same kernel, also as another tool spells it") {
+  const auto matches = match_kernels({kernel("gemm"), kernel("void at::native::reduce_kernel<(int)512, (int)1>(T3)")},
+                                     {kernel("void at::native::reduce_kernel<512, 1>(T3)"), kernel("gemm")});
+  REQUIRE(matches.size() == 2);
+  for (const KernelMatchUp& match : matches) {
+    CHECK(match.paired_by == KernelPairing::kExact);
+    CHECK(match.relation == KernelRelation::kSame);
+    CHECK(match.fit_for_tuning);
+  }
+  CHECK(match_of(matches, 0).b == std::vector<std::size_t>{1});
+}
+
+TEST_CASE("the same operator, layer and position pair kernels of any name") {
+  const auto matches = match_kernels({launched_at(kernel("ampere_sgemm_32x32"), "aten::mm|mlp|0|0", "mlp")},
+                                     {launched_at(kernel("nvjet_tst"), "aten::mm|mlp|0|0", "mlp"), kernel("other_thing")});
+  const KernelMatchUp match = match_of(matches, 0);
+  CHECK(match.paired_by == KernelPairing::kStructure);
+  CHECK(match.relation == KernelRelation::kRenamed);
+  CHECK(match.b == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("other template arguments: renamed by its root; other tiles: by its words") {
+  const auto matches = match_kernels(
+      {kernel("void cublasLt::splitKreduce_kernel<32, 16, int, float>(T1)"), kernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT")},
+      {kernel("nvjet_sm90_tst_128x8_64x16_4x1_v_bz_TNT"), kernel("void cublasLt::splitKreduce_kernel<32, 16, int, half>(T1)")});
+  CHECK(match_of(matches, 0).paired_by == KernelPairing::kRoot);
+  CHECK(match_of(matches, 0).b == std::vector<std::size_t>{1});
+  CHECK(match_of(matches, 1).paired_by == KernelPairing::kTokens);
+  CHECK(match_of(matches, 1).relation == KernelRelation::kRenamed);
+}
+
+TEST_CASE("kernels that a compiler fused into one are fused, and split the other way round") {
+  const std::vector<PairedKernel> eager = {kernel(kVectorAdd), kernel(kVectorMul), kernel("gemm_kernel")};
+  const std::vector<PairedKernel> compiled = {kernel("triton_poi_fused_add_mul_0"), kernel("gemm_kernel")};
+  const KernelMatchUp fused = match_of(match_kernels(eager, compiled), 0);
+  CHECK(fused.relation == KernelRelation::kFused);
+  CHECK(fused.a == std::vector<std::size_t>{0, 1});
+  CHECK(fused.b == std::vector<std::size_t>{0});
+  const KernelMatchUp split = match_of(match_kernels(compiled, eager), 0);
+  CHECK(split.relation == KernelRelation::kSplit);
+  CHECK(split.b == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("products and softmax become one attention kernel: a guess, and unfit for tuning") {
+  const std::vector<PairedKernel> apart = {kernel("bmm_gemm_qk"), kernel("void (anonymous namespace)::softmax_warp_forward<float>(T1)"),
+                                           kernel("bmm_gemm_pv")};
+  const std::vector<PairedKernel> whole = {kernel("flash_fwd_kernel")};
+  const KernelMatchUp match = match_of(match_kernels(apart, whole), 0);
+  CHECK(match.relation == KernelRelation::kFused);
+  CHECK(match.a.size() == 3);
+  CHECK_FALSE(match.fit_for_tuning);
+}
+
+TEST_CASE("kernels of one layer without any pair belong together") {
+  const auto matches =
+      match_kernels({launched_at(kernel("first_part"), "a|attn|0|0", "attn"), launched_at(kernel("second_part"), "b|attn|0|0", "attn")},
+                    {launched_at(kernel("one_for_all"), "c|attn|0|0", "attn")});
+  CHECK(match_of(matches, 0).relation == KernelRelation::kFused);
+  CHECK(match_of(matches, 0).paired_by == KernelPairing::kStructure);
+  CHECK(match_of(matches, 0).a.size() == 2);
+}
+
+TEST_CASE("by rank only kernels of one class that run as often, and never for tuning") {
+  const auto matches = match_kernels({kernel("alpha_gemm_x", 5000, 8), kernel("rms_norm_alpha", 100, 8)},
+                                     {kernel("xmma_beta", 4000, 8), kernel("topk_other", 90, 8)});
+  const KernelMatchUp match = match_of(matches, 0);
+  CHECK(match.paired_by == KernelPairing::kRank);
+  CHECK_FALSE(match.fit_for_tuning);
+  CHECK(match_of(matches, 1).relation == KernelRelation::kRemoved);
+  CHECK(std::count_if(matches.begin(), matches.end(), [](const KernelMatchUp& each) { return each.relation == KernelRelation::kAdded; }) ==
+        1);
+}
+
+TEST_CASE("every kernel is in exactly one match") {
+  std::vector<PairedKernel> a, b;
+  for (int i = 0; i < 30; ++i) a.push_back(kernel("gemm_" + std::to_string(i), 100.0 * i, 1 + i % 3));
+  for (int i = 10; i < 45; ++i)
+    b.push_back(kernel(i % 2 ? "gemm_" + std::to_string(i) : "triton_poi_fused_add_" + std::to_string(i), 90.0 * i, 1 + i % 3));
+  std::vector<int> seen_a(a.size()), seen_b(b.size());
+  for (const KernelMatchUp& match : match_kernels(a, b)) {
+    for (const std::size_t i : match.a) ++seen_a[i];
+    for (const std::size_t i : match.b) ++seen_b[i];
+  }
+  CHECK(std::all_of(seen_a.begin(), seen_a.end(), [](int times) { return times == 1; }));
+  CHECK(std::all_of(seen_b.begin(), seen_b.end(), [](int times) { return times == 1; }));
+}

@@ -1,0 +1,162 @@
+#include "analysis/trace/range_index.h"
+
+#include <algorithm>
+#include <random>
+
+#include "model/error.h"
+#include "tests/catch.h"
+
+using namespace nl;
+using namespace nl::analysis;
+
+namespace {
+
+void add_range(Trace& trace, Ns start, Ns end, std::uint32_t thread = 0, std::uint32_t end_thread = kNone, bool open = false) {
+  Range range;
+  range.start_ns = start;
+  range.end_ns = end;
+  range.thread = thread;
+  range.end_thread = end_thread;
+  range.open = open;
+  trace.ranges.push_back(range);
+}
+
+ApiCall call_at(Ns start, Ns end, std::uint32_t thread = 0) {
+  ApiCall call;
+  call.start_ns = start;
+  call.duration_ns = static_cast<std::uint64_t>(end - start);
+  call.thread = thread;
+  return call;
+}
+
+std::vector<std::uint32_t> enclosing(const RangeIndex& index, const ApiCall& call) {
+  std::vector<std::uint32_t> found;
+  index.enclosing(call, found);
+  return found;
+}
+
+Trace random_trace(std::uint32_t seed, bool nested) {
+  std::mt19937 random(seed);
+  Trace trace;
+  trace.threads.resize(3);
+  for (int i = 0; i < 300; ++i) {
+    Ns start = static_cast<Ns>(random() % 1000);
+    Ns length = nested ? (start % 7 == 0 ? 100 : 10) : static_cast<Ns>(random() % 200);
+    add_range(trace, nested ? start / 100 * 100 + (length == 10 ? start % 90 : 0) : start, 0, random() % 3, random() % 10 == 0 ? 1 : kNone);
+    trace.ranges.back().end_ns = trace.ranges.back().start_ns + length;
+  }
+  for (int i = 0; i < 2000; ++i) {
+    Ns start = static_cast<Ns>(random() % 1100);
+    trace.api_calls.push_back(call_at(start, start + static_cast<Ns>(random() % 20), random() % 3));
+  }
+  std::sort(trace.api_calls.begin(), trace.api_calls.end(),
+            [](const ApiCall& a, const ApiCall& b) { return a.thread != b.thread ? a.thread < b.thread : a.start_ns < b.start_ns; });
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    Kernel kernel;
+    kernel.api = random() % 50 == 0 ? kNone : static_cast<std::uint32_t>(random() % trace.api_calls.size());
+    trace.kernels.push_back(kernel);
+    MemOp op;
+    op.api = kernel.api;
+    if (i % 10 == 0) trace.mem_ops.push_back(op);
+  }
+  return trace;
+}
+
+bool encloses(const Range& range, const ApiCall& call) {
+  return range.thread == call.thread && range.end_thread == kNone && range.start_ns <= call.start_ns && range.end_ns >= call.end_ns();
+}
+
+}  // namespace
+
+TEST_CASE("enclosing ranges come outermost first, edges included") {
+  Trace trace;
+  trace.threads.resize(2);
+  add_range(trace, 20, 30);
+  add_range(trace, 0, 100);
+  add_range(trace, 10, 50);
+  add_range(trace, 0, 100, 1);
+  add_range(trace, 0, 100, 0, 1);  // ended by the other thread
+  RangeIndex index(trace);
+  CHECK(enclosing(index, call_at(20, 30)) == std::vector<std::uint32_t>{1, 2, 0});
+  CHECK(enclosing(index, call_at(20, 31)) == std::vector<std::uint32_t>{1, 2});
+  CHECK(enclosing(index, call_at(19, 25)) == std::vector<std::uint32_t>{1, 2});
+  CHECK(enclosing(index, call_at(100, 101)).empty());
+  CHECK(enclosing(index, call_at(5, 6, 1)) == std::vector<std::uint32_t>{3});
+}
+
+TEST_CASE("nothing to find: no ranges, or a thread that is not in the trace") {
+  Trace trace;
+  CHECK(enclosing(RangeIndex(trace), call_at(1, 2)).empty());
+  trace.threads.resize(1);
+  CHECK(enclosing(RangeIndex(trace), call_at(1, 2)).empty());
+  add_range(trace, 0, 10, kNone);
+  CHECK(enclosing(RangeIndex(trace), call_at(1, 2)).empty());
+}
+
+TEST_CASE("open ranges end where the index is told") {
+  Trace trace;
+  trace.threads.resize(1);
+  add_range(trace, 0, 100, 0, kNone, true);
+  CHECK(enclosing(RangeIndex(trace), call_at(60, 70)).size() == 1);
+  CHECK(enclosing(RangeIndex(trace, 50), call_at(60, 70)).empty());
+  CHECK(RangeIndex(trace, 50).end_ns(0) == 50);
+}
+
+TEST_CASE("the index and the launch order agree with trying every pair") {
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    Trace trace = random_trace(seed, seed % 2 == 0);
+    RangeIndex index(trace);
+    LaunchOrder order(trace);
+    for (const ApiCall& call : trace.api_calls) {
+      std::vector<std::uint32_t> expected, found = enclosing(index, call);
+      for (std::uint32_t i = 0; i < trace.ranges.size(); ++i)
+        if (encloses(trace.ranges[i], call)) expected.push_back(i);
+      for (std::size_t i = 1; i < found.size(); ++i) REQUIRE(trace.ranges[found[i - 1]].start_ns <= trace.ranges[found[i]].start_ns);
+      std::sort(found.begin(), found.end());
+      REQUIRE(found == expected);
+    }
+    for (const Range& range : trace.ranges) {
+      std::vector<std::uint32_t> expected, found, expected_ops, found_ops;
+      auto inside = [&](std::uint32_t api) {
+        if (api == kNone) return false;
+        const ApiCall& call = trace.api_calls[api];
+        return call.thread == range.thread && call.start_ns >= range.start_ns && call.end_ns() <= range.end_ns;
+      };
+      for (std::uint32_t i = 0; i < trace.kernels.size(); ++i)
+        if (inside(trace.kernels[i].api)) expected.push_back(i);
+      for (std::uint32_t i = 0; i < trace.mem_ops.size(); ++i)
+        if (inside(trace.mem_ops[i].api)) expected_ops.push_back(i);
+      order.kernels_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found.push_back(i); });
+      order.mem_ops_within(range.thread, range.start_ns, range.end_ns, [&](std::uint32_t i) { found_ops.push_back(i); });
+      std::sort(found.begin(), found.end());
+      std::sort(found_ops.begin(), found_ops.end());
+      REQUIRE(found == expected);
+      REQUIRE(found_ops == expected_ops);
+    }
+  }
+}
+
+TEST_CASE("a parent is the shortest range around") {
+  Trace trace;
+  trace.threads.resize(1);
+  add_range(trace, 0, 100);
+  add_range(trace, 10, 90);
+  add_range(trace, 5, 60);
+  add_range(trace, 20, 30);
+  add_range(trace, 200, 300);
+  add_range(trace, 200, 300);
+  RangeIndex index(trace);
+  CHECK(index.parent_of(0) == kNone);
+  CHECK(index.parent_of(1) == 0);
+  CHECK(index.parent_of(2) == 0);
+  CHECK(index.parent_of(3) == 2);
+  CHECK(index.parent_of(4) == 5);
+  CHECK(index.parent_of(5) == 4);
+}
+
+TEST_CASE("calls that are not in order are an error of ours") {
+  Trace trace;
+  trace.threads.resize(1);
+  trace.api_calls = {call_at(5, 6), call_at(1, 2)};
+  REQUIRE_THROWS_AS(LaunchOrder(trace), Error);
+}

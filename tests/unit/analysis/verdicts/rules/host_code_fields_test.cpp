@@ -1,0 +1,75 @@
+#include <string>
+
+#include "analysis/verdicts/rules/fields.h"
+#include "tests/catch.h"
+
+using namespace nl;
+using namespace nl::analysis::rules;
+
+namespace {
+
+// 1,000 ns, 400 of them launch-starved; 20 samples in them.
+Run sampled_run() {
+  Run run;
+  StageEntry& stage = run.stages.emplace_back();
+  stage.name = "prefill";
+  stage.wall = {1, 1000, 1000, 1000, 1000, 1000, 1000, 0};
+  Budget budget;
+  budget.wall_ns = 1000;
+  budget.gpu_compute_ns = 600;
+  budget.launch_starved_ns = 400;
+  stage.budget = budget;
+  HostCode& code = stage.host_code.emplace();
+  code.waited_ns = 800;  // two GPUs
+  code.samples = 20;
+  code.kinds = {{HostWork::kModel, 8, 320}, {HostWork::kFramework, 5, 200}, {HostWork::kTokenizer, 4, 160}, {HostWork::kOther, 3, 120}};
+  code.lines = {{{"A.forward", "/site/modeling.py", "m", 245, 227, ""}, HostWork::kModel, 6, 7, 240, 280}};
+  code.syncs = {{{"main", "/code/gen.py", "__main__", 12, 3, "x.item()"}, 25, 50}};
+  code.collections = 3;
+  code.collection_ns = 200;
+  run.host.emplace().sampler = HostSampler::kPython;
+  return run;
+}
+
+Value value_of(const Run& run, const char* name) {
+  const RunTotals totals = total(run);
+  return find_field(RuleScope::kStage, name)->read(subjects_of(run, totals, RuleScope::kStage).front());
+}
+
+std::string shown(const Run& run, const char* name) {
+  const RunTotals totals = total(run);
+  return find_field(RuleScope::kStage, name)->shown(subjects_of(run, totals, RuleScope::kStage).front());
+}
+
+}  // namespace
+
+TEST_CASE("host code fields are shares of the stage's time") {
+  const Run run = sampled_run();
+  CHECK(value_of(run, "host_samples").number == 20);
+  CHECK(value_of(run, "host_module_share").number == Approx(0.4 * 13 / 20));
+  CHECK(value_of(run, "host_tokenizer_share").number == Approx(0.4 * 4 / 20));
+  CHECK(value_of(run, "host_other_share").number == Approx(0.4 * 3 / 20));
+  CHECK(value_of(run, "host_server_share").number == 0);
+  CHECK(value_of(run, "garbage_share").number == Approx(0.4 * 200 / 800));
+  CHECK(value_of(run, "garbage_collections").number == 3);
+  CHECK(value_of(run, "host_line").text == "A.forward");
+  CHECK(shown(run, "host_line") == "A.forward (modeling.py:245)");
+  CHECK(value_of(run, "host_line_share").number == Approx(0.4 * 6 / 20));
+  CHECK(shown(run, "sync_line") == "main (gen.py:12)");
+  CHECK(value_of(run, "sync_line_share").number == Approx(0.05));
+}
+
+TEST_CASE("of few samples no share is told, of none nothing") {
+  Run run = sampled_run();
+  run.stages[0].host_code->samples = 19;
+  run.stages[0].host_code->syncs[0].time_ns.reset();
+  for (const char* name : {"host_module_share", "host_tokenizer_share", "host_line", "host_line_share", "sync_line", "sync_line_share"}) {
+    INFO(name);
+    CHECK_FALSE(value_of(run, name).captured);
+  }
+  CHECK(value_of(run, "host_samples").number == 19);
+  CHECK(value_of(run, "garbage_share").known);  // those are counted, not sampled
+  run.stages[0].host_code.reset();
+  for (const char* name : {"host_samples", "host_module_share", "garbage_share", "garbage_collections"})
+    CHECK_FALSE(value_of(run, name).captured);
+}

@@ -1,0 +1,116 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "model/error.h"
+#include "runs/ledger/record_run.h"
+#include "tests/catch.h"
+#include "tests/unit/runs/ledger/ledger_places.h"
+#include "tests/unit/runs/ledger/postgresql_server.h"
+
+using namespace nl;
+using namespace nl::runs;
+using test::ids_of, test::ledger_run, test::PostgresqlServer;
+using Ids = std::vector<std::string>;
+
+namespace {
+
+std::string failure_of_recording(Ledger& ledger, const Run& run) {
+  try {
+    ledger.record(run, "{}", "");
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kOutput);
+    CHECK(error.where == ledger.location());
+    return error.message;
+  }
+  return "recorded";
+}
+
+}  // namespace
+
+TEST_CASE("ledger: in PostgreSQL, several processes write at once, and nothing is lost") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  const std::string location = test::shared_postgresql().new_database();
+  constexpr int kWriters = 3, kRuns = 5;
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.push_back(fork());
+    if (writers.back() != 0) continue;
+    int status = 0;
+    try {
+      Ledger ledger = Ledger::open(location);  // all of them make its tables
+      for (int i = 0; i < kRuns; ++i)
+        ledger.record(ledger_run(std::to_string(writer) + "-" + std::to_string(i), "2026-11-16T10:00:00Z"), "{}", "");
+    } catch (...) {
+      status = 1;
+    }
+    _exit(status);
+  }
+  for (const pid_t writer : writers) {
+    int status = -1;
+    waitpid(writer, &status, 0);
+    CHECK(status == 0);
+  }
+  CHECK(Ledger::open(location).query({}).size() == kWriters * kRuns);
+}
+
+TEST_CASE("ledger: PostgreSQL that goes in the middle is a clear error, and what was not committed is not there") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  PostgresqlServer server;
+  REQUIRE(server.why_not.empty());
+  Ledger ledger = Ledger::open(server.url());
+  ledger.record(ledger_run("before", "2026-11-16T10:00:00Z"), "{}", "");
+  ledger.connection().begin();
+  ledger.connection().run("DELETE FROM tags");
+  ledger.connection().run("DELETE FROM runs");
+  server.stop(SIGINT);
+  CHECK_THROWS_AS(ledger.connection().commit(), Error);
+  CHECK(failure_of_recording(ledger, ledger_run("lost", "2026-11-16T10:01:00Z"))
+            .starts_with("the connection to the ledger's server is lost: "));
+
+  const LedgerRecord record = record_run({.path = server.url()}, ledger_run("lost", "2026-11-16T10:01:00Z"), "{}", "");
+  CHECK(record.location.empty());
+  REQUIRE(record.failure);
+  CHECK(record.failure->message.starts_with("the ledger's server cannot be reached: "));
+
+  server.start();
+  REQUIRE(server.why_not.empty());
+  CHECK(ids_of(Ledger::open(server.url()).query({})) == Ids{"before"});
+}
+
+TEST_CASE("ledger: in PostgreSQL it has a schema of its own beside other tables, and bytes that are no text are marked") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  const std::string location = test::shared_postgresql().new_database();
+  Ledger::open(location).connection().run("CREATE TABLE public.runs (x INT)");
+  Ledger ledger = Ledger::open(location);
+  Run run = ledger_run("odd", "2026-11-16T10:00:00Z");
+  run.model.name = std::string(
+      "a\0b\xFF"
+      "c\xC3\xA9",
+      7);
+  ledger.record(run, std::string("{\"bytes\": \"\0\xFF\"}", 15), "");
+  CHECK(ledger.resolve("odd").model == "a\uFFFDb\uFFFDcé");
+  CHECK(ledger.run_json("odd") == std::string("{\"bytes\": \"\0\xFF\"}", 15));
+}
+
+TEST_CASE("ledger: a server that is not there, a user without rights") {
+  if (!test::shared_postgresql().why_not.empty()) NL_SKIP(test::shared_postgresql().why_not);
+  try {
+    Ledger::open("postgresql://me:secret@/runs?host=/nowhere");
+    FAIL("it was opened");
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kOutput);
+    CHECK(error.where == "postgresql://me@/runs?host=/nowhere");
+    CHECK_FALSE(test::has(error.message, "secret"));
+  }
+  const std::string location = test::shared_postgresql().new_database();
+  Ledger::open(location).connection().run("CREATE ROLE guest LOGIN");
+  const std::string as_guest = location.substr(0, location.find("&user=")) + "&user=guest";
+  try {
+    Ledger::open(as_guest).record(ledger_run("one", "2026-11-16T10:00:00Z"), "{}", "");
+    FAIL("it was recorded");
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kOutput);
+    CHECK(test::has(error.message, "the ledger's server refuses: "));
+  }
+}

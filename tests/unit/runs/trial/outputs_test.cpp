@@ -1,0 +1,73 @@
+#include "runs/trial/outputs.h"
+
+#include "runs/trial/trial.h"
+#include "tests/catch.h"
+#include "tests/unit/files.h"
+
+using namespace nl::runs;
+
+namespace {
+
+std::vector<RoundOutput> printed(std::vector<std::string> texts) {
+  std::vector<RoundOutput> rounds;
+  for (std::string& text : texts) rounds.push_back({std::move(text)});
+  return rounds;
+}
+
+// A .npy of float32: NumPy's format 1.0.
+std::string npy_of(const std::vector<float>& values) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) + ",), }";
+  header.resize(117, ' ');
+  header += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += {static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  out += header;
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("trial outputs: lines that a side prints differently each time are left out") {
+  const OutputAgreement agreement = compare_outputs(printed({"tokens 5 7\ntook 1.31 s\n", "tokens 5 7\ntook 1.29 s\n"}),
+                                                    printed({"tokens 5 7\ntook 1.01 s\n", "tokens 5 7\ntook 1.00 s\n"}), 0);
+  CHECK(agreement.verdict == OutputVerdict::kSame);
+  CHECK(agreement.lines == 1);
+  CHECK(agreement.varying == 1);
+}
+
+TEST_CASE("trial outputs: what the sides say differently is shown with its line") {
+  const OutputAgreement agreement = compare_outputs(printed({"a\ntokens 5 7\n"}), printed({"a\ntokens 5 8\n"}), 0);
+  CHECK(agreement.verdict == OutputVerdict::kDifferent);
+  CHECK(agreement.first_difference == "line 2: A prints \"tokens 5 7\", B \"tokens 5 8\"");
+  CHECK(compare_outputs(printed({"a\nb\n"}), printed({"a\n"}), 0).first_difference == "line 2: A prints \"b\", B nothing");
+}
+
+TEST_CASE("trial outputs: nothing printed is nothing compared") {
+  CHECK(compare_outputs(printed({""}), printed({""}), 0).verdict == OutputVerdict::kNotCompared);
+  CHECK(compare_outputs({}, {}, 0).verdict == OutputVerdict::kNotCompared);
+}
+
+TEST_CASE("trial outputs: numbers of arrays may differ by the tolerance, other files not at all") {
+  const nl::test::Folder folder;
+  const auto a = folder.file("a.npy", npy_of({1.0f, 2.0f})), b = folder.file("b.npy", npy_of({1.0f, 2.002f}));
+  const auto with = [](const std::filesystem::path& file) { return std::vector<RoundOutput>{{"", {file}}}; };
+  CHECK(compare_outputs(with(a), with(a), 0).verdict == OutputVerdict::kSame);
+  CHECK(compare_outputs(with(a), with(b), 0.01).verdict == OutputVerdict::kWithinTolerance);
+  CHECK(compare_outputs(with(a), with(b), 0.0001).first_difference == "a.npy: numbers differ by up to 0.001 of their value");
+  const auto text_a = folder.file("a.txt", "1.0"), text_b = folder.file("b.txt", "1.1");
+  CHECK(compare_outputs(with(text_a), with(text_b), 0.5).first_difference == "a.txt: the contents differ");
+  CHECK(compare_outputs(with(a), with({}), 0).first_difference == "a.npy: written by A alone");
+}
+
+TEST_CASE("trial outputs: an array with a NaN is different from one without") {
+  const nl::test::Folder folder;
+  const auto a = folder.file("a.npy", npy_of({1.0f})), b = folder.file("b.npy", npy_of({std::numeric_limits<float>::quiet_NaN()}));
+  CHECK(compare_outputs({{"", {a}}}, {{"", {b}}}, 1e9).verdict == OutputVerdict::kDifferent);
+}
+
+TEST_CASE("trial: looks come at growing distances, the last after the last round") {
+  CHECK(looks_of(20) == std::vector<int>{5, 8, 12, 18, 20});
+  CHECK(looks_of(5) == std::vector<int>{5});
+  CHECK(looks_of(3) == std::vector<int>{3});
+}

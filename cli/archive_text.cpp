@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 
 namespace nl::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "analysis/nsys_stats/reports.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "exporters/stat_text.h"
 #include "model/error.h"
 #include "model/words.h"

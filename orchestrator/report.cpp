@@ -8,7 +8,7 @@
 
 #include "analysis/verdicts/rules/judge.h"
 #include "analysis/verdicts/run_summary.h"
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"

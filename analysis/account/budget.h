@@ -8,6 +8,7 @@
 #include "analysis/account/host_watch.h"
 #include "analysis/account/lane_time.h"
 #include "analysis/account/launch_waits.h"
+#include "analysis/staging/budget_span.h"
 #include "analysis/trace/api_kind.h"
 #include "analysis/trace/covered_time.h"
 #include "analysis/trace/gpu_lanes.h"
@@ -16,16 +17,6 @@
 #include "model/trace.h"
 
 namespace nl::analysis {
-
-// A stretch of time whose nanoseconds are to be told: a window of a stage, or of a phase.
-struct BudgetSpan {
-  Ns start_ns = 0, end_ns = 0;
-  Ns launch_end_ns = 0;          // a launch from then on is not its own: the end of the window
-  std::uint32_t process = 0;     // see process_slot()
-  std::uint32_t thread = kNone;  // whose waiting counts as blocked
-  std::uint32_t target = 0;      // which sum it goes into
-  bool window = false;           // of a stage: what it launched itself is told apart
-};
 
 // The sum over the spans of one target, as one lane sees them.
 struct BudgetSum {

@@ -32,21 +32,6 @@ class WindowFilter {
 
 }  // namespace
 
-std::uint32_t process_slots(const Trace& trace) {
-  const auto known = static_cast<std::uint32_t>(trace.processes.size());
-  return known <= 1 ? 1 : known + 1;
-}
-
-std::uint32_t process_slot(const Trace& trace, std::uint32_t process) { return std::min(process, process_slots(trace) - 1); }
-
-std::uint32_t process_slot_of_thread(const Trace& trace, std::uint32_t thread) {
-  return process_slot(trace, thread < trace.threads.size() ? trace.threads[thread].process : kNone);
-}
-
-std::uint32_t process_slot_of_queue(const Trace& trace, std::uint64_t queue) {
-  return process_slot(trace, queue < trace.queues.size() ? trace.queues[static_cast<std::size_t>(queue)].process : kNone);
-}
-
 bool earlier_on_thread(const Window& a, const Window& b) {
   return std::tuple(a.thread, a.start_ns, -a.end_ns) < std::tuple(b.thread, b.start_ns, -b.end_ns);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/staging/stage_table.h"
+#include "analysis/trace/processes.h"
 #include "model/trace.h"
 
 namespace nl::analysis {
@@ -24,13 +25,6 @@ struct Window {
   std::optional<std::int64_t> tokens;  // of all sequences, where its range says so
   Ns wall_ns() const { return end_ns - start_ns; }
 };
-
-// The processes that GPU work and windows belong to: those of the trace, and one more for what belongs to none
-// that is known. Where there is only one, everything is its own.
-std::uint32_t process_slots(const Trace& trace);
-std::uint32_t process_slot(const Trace& trace, std::uint32_t process);
-std::uint32_t process_slot_of_thread(const Trace& trace, std::uint32_t thread);
-std::uint32_t process_slot_of_queue(const Trace& trace, std::uint64_t queue);
 
 // By thread, start, and longest first. A clock that stepped back makes a window of no length.
 std::vector<Window> find_windows(const Trace& trace, const StageTable& table);

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/staging/windows.h"
 #include "analysis/trace/gpu_order.h"
+#include "analysis/trace/processes.h"
 
 namespace nl::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 #include "collector/gpu/log.h"
 #include "collector/trace_format.h"
 

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "collector/counters/cupti_profiler_api.h"
 #include "collector/gpu/cupti_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 
 namespace nl::collector {
 

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "exporters/detail/column_writer.h"
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/text_table.h"
 
 namespace nl::exporters {

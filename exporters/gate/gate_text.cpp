@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "exporters/gate/gate_reports.h"
-#include "exporters/report/figure_text.h"
-#include "exporters/report/markdown.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/markdown.h"
 #include "model/text_table.h"
 #include "model/words.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/sampled_metric.h"
 
 namespace nl::exporters::perfetto {

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "exporters/report/reports.h"
-#include "exporters/report/sections/host_text.h"
+#include "exporters/report/text/host_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {

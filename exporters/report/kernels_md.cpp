@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
-#include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {

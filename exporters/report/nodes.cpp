@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exporters/report/document.h"
-#include "exporters/report/figure_text.h"
-#include "exporters/report/markdown.h"
-#include "exporters/report/terminal_text.h"
+#include "exporters/report/text/document.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/terminal_text.h"
 
 namespace nl::exporters {
 namespace {

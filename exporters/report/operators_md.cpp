@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "exporters/report/markdown.h"
-#include "exporters/report/operator_nodes.h"
-#include "exporters/report/operator_steps.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/operator_nodes.h"
+#include "exporters/report/text/operator_steps.h"
+#include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"
 

@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "exporters/detail/detail_json.h"
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
-#include "exporters/report/links.h"
-#include "exporters/report/sections/budget_bins.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/budget_bins.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/links.h"
+#include "exporters/report/text/run_text.h"
 #include "model/budget_bins.h"
 #include "model/glossary.h"
 #include "model/words.h"

@@ -1,9 +1,9 @@
 #include "exporters/detail/detail_json.h"
 #include "exporters/report/html/html.h"
-#include "exporters/report/markdown.h"
 #include "exporters/report/page_data.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/markdown.h"
 #include "model/words.h"
 
 namespace nl::exporters {

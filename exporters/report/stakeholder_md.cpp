@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "exporters/report/markdown.h"
 #include "exporters/report/reports.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/host_text.h"
 #include "exporters/report/sections/recommendations.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/host_text.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/run_text.h"
 #include "model/glossary.h"
 #include "model/run_metrics.h"
 #include "model/words.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "parsers/json/byte_source.h"
+#include "parsers/byte_source.h"
 
 namespace nl::parsers {
 

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <map>
 
-#include "exporters/report/figure_text.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/text/figure_text.h"
 #include "tests/browser/explored.h"
 #include "tests/unit/exporters/sample_run.h"
 

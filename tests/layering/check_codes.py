@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 
-ROOMS = ('analysis', 'cli', 'collector', 'exporters', 'model', 'nvtx', 'orchestrator', 'parsers')
+ROOMS = ('analysis', 'cli', 'collector', 'exporters', 'model', 'nvtx', 'orchestrator', 'parsers', 'runs')
 
 # A folder or a file whose strings come from outside.
 OUTSIDE = {
@@ -28,7 +28,7 @@ OUTSIDE = {
     'analysis/trace/collectives.cpp': 'names of kernels',
     'analysis/trace/kernel_class.cpp': 'names of kernels',
     'analysis/trace/kernel_names.cpp': 'names of kernels',
-    'exporters/report/readable_name.cpp': 'names of kernels',
+    'exporters/report/text/readable_name.cpp': 'names of kernels',
     'analysis/figures/counters/names.cpp': 'names of ncu metrics',
     'analysis/figures/counters/counters.cpp': 'names of ncu metrics',
     'analysis/figures/counters/ncu_bound.cpp': 'names of ncu metrics',
@@ -46,12 +46,12 @@ OUTSIDE = {
     'cli/manual/': 'words of shells and of the command line',
     'cli/cmd_stats.cpp': 'report and format names of the command line',
     'exporters/nsys_sqlite/': 'names of CUDA calls in an nsys export',
-    'exporters/report/markdown.cpp': 'marks of Markdown',
-    'exporters/report/kernel_name.cpp': 'names of kernels',
+    'exporters/report/text/markdown.cpp': 'marks of Markdown',
+    'exporters/report/text/kernel_name.cpp': 'names of kernels',
     'exporters/run_json/run_json.cpp': 'keys of run.json',
     'exporters/run_json/provenance.cpp': 'words of earlier run.json formats',
     'exporters/run_json/schema_writer.cpp': 'keys of JSON Schema',
-    'orchestrator/archive/': 'keys and paths of archives, file names of a bundle, host names',
+    'runs/archive/': 'keys and paths of archives, file names of a bundle, host names',
     'orchestrator/config/': 'keys and values of YAML files',
     'orchestrator/bundle/schema.cpp': 'keys of run.json',
     'orchestrator/bundle/provenance.cpp': 'keys of nsys tables, and of files of the CUDA toolkit',
@@ -61,6 +61,7 @@ OUTSIDE = {
     'orchestrator/capture/trace_size.cpp': "values of nsys' --trace",
     'orchestrator/capture/workload_command.cpp': "Hydra's command line",
     'orchestrator/evidence.cpp': "keys of a model's attributes",
+    'orchestrator/doctor/': 'names of other profilers, of processors and hypervisors',
     'orchestrator/machine/': 'tool versions and help texts, files of /proc, names of other profilers',
     'orchestrator/process/': 'environment variables and paths of nsys',
     'orchestrator/capture/ncu_diagnosis.cpp': "ncu's messages",

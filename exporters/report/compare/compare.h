@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 #include "model/comparison.h"
 
 // The pages of a comparison, each the whole text of its file.

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "exporters/report/compare/compare.h"
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html.h"
-#include "exporters/report/markdown.h"
-#include "exporters/report/terminal_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/terminal_text.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {

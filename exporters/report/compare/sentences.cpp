@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "exporters/report/compare/compare.h"
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/comparison_keys.h"
 
 namespace nl::exporters {

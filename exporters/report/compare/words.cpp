@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "exporters/report/compare/compare.h"
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/budget_bins.h"
+#include "exporters/report/text/budget_bins.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/budget_bins.h"
 #include "model/comparison_keys.h"
 

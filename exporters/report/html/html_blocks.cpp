@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::html {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html.h"
 #include "exporters/report/html/html_text.h"
+#include "exporters/report/text/figure_text.h"
 
 namespace nl::exporters::html {
 namespace {

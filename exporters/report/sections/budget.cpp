@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "exporters/report/sections/budget_bins.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/budget_bins.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

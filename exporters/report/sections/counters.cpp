@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/run_text.h"
 #include "model/shell.h"
 #include "model/words.h"
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "exporters/report/sections/budget_bins.h"
 #include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/host_text.h"
 #include "exporters/report/sections/recommendations.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/budget_bins.h"
+#include "exporters/report/text/host_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 #include "model/run.h"
 
 namespace nl::exporters::report {

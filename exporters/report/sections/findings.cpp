@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "exporters/report/links.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/links.h"
+#include "exporters/report/text/run_text.h"
 
 namespace nl::exporters::report {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

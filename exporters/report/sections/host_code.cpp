@@ -4,9 +4,9 @@
 #include <cmath>
 #include <span>
 
-#include "exporters/report/sections/host_text.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/host_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "exporters/report/links.h"
-#include "exporters/report/operator_nodes.h"
-#include "exporters/report/operator_steps.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/links.h"
+#include "exporters/report/text/operator_nodes.h"
+#include "exporters/report/text/operator_steps.h"
+#include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 #include "model/words.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/headline.h"
 #include "model/words.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 #include "model/run.h"
 
 // The sections of report.md and report.html. One without blocks has nothing to say.

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/operator_nodes.h"
 #include "exporters/report/sections/executive_summary.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/operator_nodes.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

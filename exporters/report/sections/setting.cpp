@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

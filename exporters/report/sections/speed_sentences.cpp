@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "exporters/report/operator_nodes.h"
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/headline.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/operator_nodes.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

@@ -5,8 +5,8 @@
 #include "exporters/report/sections/executive_summary.h"
 #include "exporters/report/sections/headline.h"
 #include "exporters/report/sections/recommendations.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/counters/cupti_profiler_api.h"
 #include "collector/gpu/cupti_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 #include "tests/unit/collector/fake_cupti_profiler.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))

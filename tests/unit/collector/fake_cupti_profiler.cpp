@@ -15,7 +15,7 @@
 
 #include <dlfcn.h>
 
-#include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 

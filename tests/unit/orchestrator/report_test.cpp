@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "exporters/detail/detail_json.h"
-#include "exporters/report/figure_text.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/text/figure_text.h"
 #include "exporters/run_json/run_json.h"
 #include "model/error.h"
 #include "orchestrator/bundle/bundle.h"

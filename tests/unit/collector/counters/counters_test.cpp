@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 #include "model/words.h"
 #include "parsers/collector/counters.h"
 #include "parsers/collector/trace.h"

@@ -6,7 +6,7 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
-#include "collector/counters/cupti_profiler_api.h"
+#include "collector/gpu/cupti_profiler_api.h"
 #include "tests/catch.h"
 
 namespace own = nl::collector::cupti;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "exporters/report/reports.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/run_text.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"
 #include "tests/unit/exporters/sample_run.h"

@@ -1,4 +1,4 @@
-#include "exporters/report/markdown.h"
+#include "exporters/report/text/markdown.h"
 
 #include "tests/catch.h"
 

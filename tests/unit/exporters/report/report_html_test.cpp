@@ -1,9 +1,9 @@
 #include <limits>
 #include <string>
 
-#include "exporters/report/figure_text.h"
 #include "exporters/report/html/html_text.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/text/figure_text.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/sample_run.h"
 #include "tests/unit/files.h"

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/markdown.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/markdown.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

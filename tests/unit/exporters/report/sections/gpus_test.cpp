@@ -1,7 +1,7 @@
 #include <string>
 
-#include "exporters/report/markdown.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/markdown.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

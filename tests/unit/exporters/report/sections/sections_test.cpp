@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/links.h"
-#include "exporters/report/markdown.h"
-#include "exporters/report/sections/run_text.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/links.h"
+#include "exporters/report/text/markdown.h"
+#include "exporters/report/text/run_text.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

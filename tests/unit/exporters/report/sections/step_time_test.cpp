@@ -1,8 +1,8 @@
 #include <string>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/markdown.h"
 #include "exporters/report/sections/sections.h"
+#include "exporters/report/text/markdown.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

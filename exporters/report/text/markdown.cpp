@@ -1,12 +1,12 @@
-#include "exporters/report/markdown.h"
+#include "exporters/report/text/markdown.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/words.h"
 
 namespace nl::exporters {

@@ -1,12 +1,12 @@
-#include "exporters/report/terminal_text.h"
+#include "exporters/report/text/terminal_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/text_table.h"
 #include "model/visible_text.h"
 #include "model/words.h"

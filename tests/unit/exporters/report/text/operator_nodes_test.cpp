@@ -1,9 +1,9 @@
-#include "exporters/report/operator_nodes.h"
+#include "exporters/report/text/operator_nodes.h"
 
 #include <sstream>
 
-#include "exporters/report/figure_text.h"
 #include "exporters/report/reports.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/operator_times.h"
 #include "tests/catch.h"
 #include "tests/unit/exporters/report/markdown_cells.h"

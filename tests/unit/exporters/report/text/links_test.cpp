@@ -1,4 +1,4 @@
-#include "exporters/report/links.h"
+#include "exporters/report/text/links.h"
 
 #include <nlohmann/json.hpp>
 

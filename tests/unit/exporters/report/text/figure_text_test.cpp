@@ -1,5 +1,5 @@
 // How figures are written, at both sides of every bound.
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 
 #include <limits>
 

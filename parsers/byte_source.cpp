@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/error.h"
-#include "parsers/json/byte_source.h"
+#include "parsers/byte_source.h"
 
 namespace nl::parsers {
 

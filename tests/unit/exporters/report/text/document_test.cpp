@@ -1,9 +1,9 @@
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 
 #include <string>
 
 #include "exporters/report/html/html.h"
-#include "exporters/report/markdown.h"
+#include "exporters/report/text/markdown.h"
 #include "tests/catch.h"
 #include "tests/unit/files.h"
 

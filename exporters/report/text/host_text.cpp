@@ -1,4 +1,4 @@
-#include "exporters/report/sections/host_text.h"
+#include "exporters/report/text/host_text.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/words.h"
 
 namespace nl::exporters::report {

@@ -1,12 +1,12 @@
-#include "exporters/report/operator_nodes.h"
+#include "exporters/report/text/operator_nodes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "exporters/report/figure_text.h"
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/figure_text.h"
+#include "exporters/report/text/run_text.h"
 #include "model/operator_times.h"
 
 namespace nl::exporters::report {

@@ -1,4 +1,4 @@
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 
 namespace nl::exporters {
 namespace {

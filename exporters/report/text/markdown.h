@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 
 namespace nl::exporters {
 

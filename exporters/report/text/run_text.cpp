@@ -1,4 +1,4 @@
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/run_text.h"
 
 #include <fmt/core.h>
 

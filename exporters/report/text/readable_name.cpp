@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 
 // void at::native::vectorized_elementwise_kernel<(int)8, at::native::CUDAFunctor_add<c10::BFloat16>, …>(int, T2, T3)
 //   → elementwise add (bf16)

@@ -1,10 +1,10 @@
-#include "exporters/report/operator_steps.h"
+#include "exporters/report/text/operator_steps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "exporters/report/sections/run_text.h"
+#include "exporters/report/text/run_text.h"
 
 namespace nl::exporters::report {
 namespace {

@@ -1,7 +1,7 @@
 #include <fstream>
 #include <string>
 
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/figure_text.h"
 #include "tests/catch.h"
 
 using nl::exporters::readable_kernel_name;

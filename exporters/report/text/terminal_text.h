@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "exporters/report/document.h"
+#include "exporters/report/text/document.h"
 
 namespace nl::exporters {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "exporters/report/document.h"
-#include "exporters/report/figure_text.h"
+#include "exporters/report/text/document.h"
+#include "exporters/report/text/figure_text.h"
 #include "model/codes.h"
 #include "model/headline.h"
 #include "model/metrics.h"
